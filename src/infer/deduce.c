@@ -241,6 +241,12 @@ static bool is_line_there(const struct sp_deduction *deduction, size_t line)
     return false;
 }
 
+static int64_t turn_of(const struct sp_deduction *deduction, const struct sp_occurrence *occurrence,
+                       const struct sp_loop *loop, size_t place)
+{
+    return sp_occurrence_turn(&deduction->occurrences, occurrence, loop, occurrence->named[place]);
+}
+
 /* The turns of the outermost loop without tensors; false when it is not known which turns there are. */
 static bool pose_missing_turns(struct sp_deduction *deduction, size_t line, struct sp_loop *loop)
 {
@@ -252,12 +258,11 @@ static bool pose_missing_turns(struct sp_deduction *deduction, size_t line, stru
     if (first.type != SP_INT || last.type != SP_INT) return false;
     if (last.integer - first.integer > MAX_TURNS) return true;
     for (int64_t turn = first.integer; turn <= last.integer; turn++) {
-        while (next < occurrence->count &&
-               sp_occurrence_turn(&deduction->occurrences, occurrence, loop, occurrence->named[next]) < turn)
+        if (occurrence->turns) next = 0; /* with the numbers in names that are worked out their turns need not grow */
+        while (next < occurrence->count && (occurrence->turns ? turn_of(deduction, occurrence, loop, next) != turn
+                                                              : turn_of(deduction, occurrence, loop, next) < turn))
             next++;
-        if (next < occurrence->count &&
-            sp_occurrence_turn(&deduction->occurrences, occurrence, loop, occurrence->named[next]) == turn)
-            continue;
+        if (next < occurrence->count && turn_of(deduction, occurrence, loop, next) == turn) continue;
         pose(deduction, (struct sp_question){.kind = SP_ASK_MISSING, .line = line, .loop = loop, .turn = turn});
     }
     return true;

@@ -21,9 +21,13 @@ const struct sp_tensor *sp_occurrence_tensor(const struct sp_occurrences *occurr
 /* The turns that were worked out for the tensor. */
 static const int64_t *turns_of(const struct sp_occurrence *occurrence, size_t named)
 {
-    size_t place = 0;
-    while (occurrence->named[place] != named) place++;
-    return &occurrence->turns[place * (occurrence->line->loop->depth + 1)];
+    size_t low = 0, high = occurrence->count;
+    while (low + 1 < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (occurrence->named[middle] <= named) low = middle;
+        else high = middle;
+    }
+    return &occurrence->turns[low * (occurrence->line->loop->depth + 1)];
 }
 
 int64_t sp_occurrence_turn(const struct sp_occurrences *occurrences, const struct sp_occurrence *occurrence,
@@ -52,6 +56,24 @@ struct placing {
     bool is_final; /* all conditions are known */
 };
 
+/* Among those before, by the tensors; false when another turn has the same one. */
+static bool keep_turns(struct placing *placing, const struct sp_line *line, size_t named)
+{
+    const size_t depth = line->loop->depth + 1;
+    size_t place = placing->count;
+    while (place && placing->named[place - 1] > named) place--;
+    if (place && placing->named[place - 1] == named) return false;
+    const size_t behind = placing->count - place;
+    memmove(&placing->named[place + 1], &placing->named[place], behind * sizeof *placing->named);
+    memmove(&placing->turns[(place + 1) * depth], &placing->turns[place * depth],
+            behind * depth * sizeof *placing->turns);
+    placing->named[place] = named;
+    for (const struct sp_loop *loop = line->loop; loop; loop = loop->outer)
+        placing->turns[place * depth + loop->depth] = loop->binding.value.integer;
+    placing->count++;
+    return true;
+}
+
 /* The tensor of these turns, as far as it is there and its conditions may be met. */
 static bool place_turn(struct sp_turns *turns)
 {
@@ -65,12 +87,7 @@ static bool place_turn(struct sp_turns *turns)
         sp_shapes_seek(placing->occurrences->shapes, placing->pattern, numbers, turns->line->hole_count);
     if (named == SP_NONE || sp_occurrence_tensor(placing->occurrences, named)->rank != turns->line->row->rank)
         return true;
-    if (placing->count == placing->most) return false; /* two turns with one name */
-    const size_t depth = turns->line->loop->depth;
-    for (const struct sp_loop *loop = turns->line->loop; loop; loop = loop->outer)
-        placing->turns[placing->count * (depth + 1) + loop->depth] = loop->binding.value.integer;
-    placing->named[placing->count++] = named;
-    return true;
+    return placing->count < placing->most && keep_turns(placing, turns->line, named);
 }
 
 /* Gives the tensors their turns, if what these depend on is known. */
