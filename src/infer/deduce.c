@@ -340,6 +340,19 @@ const char *sp_contest_lacks(struct sp_deduction *deduction, const struct sp_key
     return NULL;
 }
 
+/* Of each line the next one of the same name. */
+static void link_namesakes(struct sp_deduction *deduction)
+{
+    struct sp_map first = {0};
+    const struct sp_outline *outline = deduction->outline;
+    deduction->namesake = sp_realloc(NULL, outline->count, sizeof *deduction->namesake);
+    for (size_t i = outline->count; i-- > 0;) {
+        deduction->namesake[i] = sp_map_get(&first, outline->lines[i].name);
+        sp_map_set(&first, outline->lines[i].name, i);
+    }
+    sp_map_free(&first);
+}
+
 void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes,
                        size_t *effort)
 {
@@ -349,7 +362,7 @@ void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outlin
     deduction->present = sp_realloc(NULL, conditions, sizeof *deduction->present);
     deduction->claimed = sp_realloc(NULL, conditions, sizeof *deduction->claimed);
     deduction->missing = sp_realloc(NULL, conditions, sizeof *deduction->missing);
-    sp_claims_init(deduction);
+    link_namesakes(deduction);
     sp_occurrences_init(&deduction->occurrences, outline, shapes);
 }
 

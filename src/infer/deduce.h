@@ -62,9 +62,6 @@ bool sp_question_difference(struct sp_deduction *deduction, const struct sp_ques
 /* The least value of the key for which a dimension is as large as it should be; false when there is none. */
 bool sp_question_bisect(struct sp_deduction *deduction, const struct sp_question *question, const char *key,
                         int64_t *value);
-/* claims.c: which lines have names in common; then, of SP_ASK_CLAIMED, the answer, and the key that it lacks. */
-void sp_claims_init(struct sp_deduction *deduction);
-enum sp_answer sp_ask_claimed(struct sp_deduction *deduction, const struct sp_question *question, const char **lacks);
 /* The key that an open question lacks first, or NULL. In the outline's arena. */
 const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_question *question);
 

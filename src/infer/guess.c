@@ -122,12 +122,13 @@ static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
     sp_literals_free(&texts);
 }
 
+static bool is_item(const char *key) { return key[strlen(key) - 1] == ']'; }
+
 static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question)
 {
     const bool counts = question->kind == SP_ASK_DIMENSION;
     int64_t solution;
-    if (trial->key[strlen(trial->key) - 1] != ']')
-        add_guess_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
+    if (!is_item(trial->key)) add_guess_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
     end_kind(trial);
     add_texts(trial, deduction);
     add_guess_value(trial, sp_value_bool(true));
@@ -318,14 +319,16 @@ static size_t likely_length(struct sp_deduction *deduction, const char *key, con
     return last.type == SP_INT && last.integer >= 0 && last.integer < MOST ? (size_t)last.integer + 1 : 0;
 }
 
-/* What no value explains may be a list of that many items: then these are asked for, one by one. */
+/* What no value explains may be a list of that many items: then these are asked for, one by one. An item is none. */
 static bool open_list(struct sp_deduction *deduction, const struct lacking *lacking, size_t limit)
 {
     struct sp_known *known = &deduction->solver->known;
     for (size_t i = 0; i < lacking->count; i++) {
         const size_t length = likely_length(deduction, lacking->keys[i], lacking->questions[i]);
         const struct sp_want want = {.kind = SP_WANT_LENGTH, .value = sp_value_int((int64_t)length)};
-        if (!length || try_want(deduction, lacking->keys[i], want, limit).contradictions >= limit) continue;
+        if (!length || is_item(lacking->keys[i]) ||
+            try_want(deduction, lacking->keys[i], want, limit).contradictions >= limit)
+            continue;
         known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
         known->touched = 0;
         return sp_known_tell(known, lacking->keys[i], &want) == SP_HOLDS;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * How one question is put to the table, and answered by turning an expression round. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "infer/deduce.h"
 #include "solve/invert.h"
 
@@ -120,6 +122,74 @@ static enum sp_answer ask_missing(struct sp_deduction *deduction, const struct s
     else if (excuse.unknown == 1 && !(excuse.by_turn && excuse.by_loop))
         answer = sp_invert(deduction->solver, excuse.env, excuse.expr, &excuse.want);
     if (question->loop) sp_loop_leave(question->loop);
+    return answer;
+}
+
+/* ---- which line has a tensor ---- */
+
+static int compare_named(const void *left, const void *right)
+{
+    const size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    return sp_order(a, b);
+}
+
+static bool has_tensor(const struct sp_occurrence *occurrence, size_t named)
+{
+    return occurrence->count &&
+           bsearch(&named, occurrence->named, occurrence->count, sizeof *occurrence->named, compare_named);
+}
+
+/* What one line's conditions say of its claim. */
+struct claim {
+    bool is_ruled_out;
+    size_t unknown; /* conditions that are not known; of these the last: */
+    const struct sp_line_condition *open;
+    const char *lacks; /* a key that they need, or NULL */
+};
+
+static struct claim weigh_claim(struct sp_deduction *deduction, const struct sp_line *line)
+{
+    struct claim claim = {.is_ruled_out = false};
+    for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
+        const struct sp_value value = sp_condition_value(deduction->solver, condition);
+        if (value.type == SP_UNKNOWN) {
+            if (!claim.lacks && *value.string) claim.lacks = value.string;
+            claim.open = condition;
+            claim.unknown++;
+        } else if (!sp_value_is_true(value)) claim.is_ruled_out = true;
+    }
+    return claim;
+}
+
+/* A tensor that several lines could have is one of them: when the conditions of all others are not met, those of the
+ * one that is left are. `lacks`: a key that they need, or NULL. */
+static enum sp_answer ask_claimed(struct sp_deduction *deduction, const struct sp_question *question,
+                                  const char **lacks)
+{
+    const struct sp_occurrences *occurrences = &deduction->occurrences;
+    size_t claims = 0, last = SIZE_MAX;
+    bool is_clear = true; /* which condition of the last claim would have to be met */
+    *lacks = NULL;
+    for (size_t i = question->line; i != SIZE_MAX; i = deduction->namesake[i]) {
+        const struct sp_occurrence *occurrence = &occurrences->of[i];
+        if (!has_tensor(occurrence, question->named)) continue;
+        sp_occurrence_enter(occurrences, occurrence, question->named);
+        const struct claim claim = weigh_claim(deduction, occurrence->line);
+        sp_loop_leave(occurrence->line->loop);
+        if (claim.is_ruled_out) continue;
+        if (!claim.unknown) return SP_HOLDS;
+        if (!*lacks) *lacks = claim.lacks;
+        is_clear = claim.unknown == 1 && occurrence->unknown == SIZE_MAX;
+        last = i;
+        claims++;
+    }
+    if (!claims) return SP_CONTRADICTS;
+    if (claims > 1 || !is_clear) return SP_OPEN;
+    const struct sp_occurrence *occurrence = &occurrences->of[last];
+    sp_occurrence_enter(occurrences, occurrence, question->named);
+    const struct claim claim = weigh_claim(deduction, occurrence->line);
+    const enum sp_answer answer = sp_invert_bool(deduction->solver, claim.open->env, claim.open->expr, true);
+    sp_loop_leave(occurrence->line->loop);
     return answer;
 }
 
@@ -262,7 +332,7 @@ enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *
     if (question->kind == SP_ASK_REQUIRED) return ask_required(deduction, question);
     if (question->kind == SP_ASK_MISSING) return ask_missing(deduction, question);
     const char *claim;
-    if (question->kind == SP_ASK_CLAIMED) return sp_ask_claimed(deduction, question, &claim);
+    if (question->kind == SP_ASK_CLAIMED) return ask_claimed(deduction, question, &claim);
     struct sp_value lacks;
     if (question->kind == SP_ASK_PRODUCT) return ask_product(deduction, question, &lacks);
     const struct sp_want want = want_of(deduction, question);
@@ -324,7 +394,7 @@ const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_qu
     const char *claim;
     struct sp_value lacks;
     if (question->kind == SP_ASK_CLAIMED) {
-        sp_ask_claimed(deduction, question, &claim);
+        ask_claimed(deduction, question, &claim);
         return claim;
     }
     if (question->kind == SP_ASK_PRODUCT) {
