@@ -27,8 +27,8 @@
 #include "match/layers.h"
 #include "match/match.h"
 #include "model/layouts.h"
-#include "names/patterns.h"
 #include "names/collapse.h"
+#include "names/patterns.h"
 #include "shapeproof/check.h"
 #include "shapeproof/data.h"
 

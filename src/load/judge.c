@@ -7,8 +7,8 @@
 #include "config/config.h"
 #include "load/class.h"
 #include "load/taking.h"
-#include "names/components.h"
 #include "names/collapse.h"
+#include "names/components.h"
 
 static bool reads_format(const struct sp_loader *loader, const struct sp_inventory *inventory)
 {
@@ -176,7 +176,8 @@ static struct sp_loading judge_class(struct sp_arena *arena, const struct sp_loa
 {
     struct sp_model_memory memory;
     struct sp_class_model model = sp_class_predict(arena, loader, loaded, subject);
-    const struct sp_loaded named = model.prediction ? (struct sp_loaded){0} : sp_class_named(loader, subject);
+    struct sp_loaded named = {.model_type = NULL};
+    if (!model.prediction) named = sp_class_named(loader, subject);
     if (named.model_type) model = sp_class_predict(arena, loader, loaded = &named, subject);
     if (!model.prediction) return sp_loading_open(arena, loading, "its model cannot be predicted");
     sp_memory_build(&memory, loader, loaded, model.prediction);

@@ -22,7 +22,7 @@ bool sp_next_rule(const char **rules, struct sp_rule *rule)
 /* Of the row: the order is that of LOADED_IF. */
 static struct sp_loaded loaded_of(const char *row)
 {
-    struct sp_loaded loaded;
+    struct sp_loaded loaded = {.model_type = NULL};
     const char **const fields[] = {&loaded.model_type, &loaded.class,   &loaded.base,     &loaded.ties,
                                    &loaded.spared,     &loaded.ignored, &loaded.mappings, &loaded.computed,
                                    &loaded.brittle,    &loaded.unread,  &loaded.needed};

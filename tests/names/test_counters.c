@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "names/counters.h"
 #include "names/collapse.h"
+#include "names/counters.h"
 
 /* ---- counters ---- */
 
