@@ -12,16 +12,11 @@
 #include "solve/invert.h"
 #include "solve/turns.h"
 
-enum { MAX_CHOICES = 32, MAX_SOLUTIONS = 2, MAX_VALUE = 128 };
+enum { MAX_CHOICES = 32, MAX_VALUE = 128 };
 
 struct choice {
     const char *key;
     struct sp_want want;
-};
-
-struct solution {
-    struct choice choices[MAX_CHOICES];
-    size_t count;
 };
 
 struct modules {
@@ -39,9 +34,10 @@ struct modules {
     bool open_ended;         /* in that pass, of the line: an end that only the names tell */
     struct choice choices[MAX_CHOICES];
     size_t depth;
-    struct solution solutions[MAX_SOLUTIONS];
-    size_t solution_count;
-    bool *is_asked; /* of each line: it was one of a list before */
+    bool is_solved;
+    struct choice solution[MAX_CHOICES]; /* the first one */
+    size_t solution_depth, common;       /* all solutions begin with so many of its choices */
+    bool *is_asked;                      /* of each line: it was one of a list before */
 };
 
 /* ---- one pass ---- */
@@ -181,7 +177,7 @@ static bool try_choice(struct modules *modules, size_t from, const char *key, st
 {
     struct sp_known *known = &modules->deduction->solver->known;
     const size_t before = modules->steps;
-    if (modules->solution_count == MAX_SOLUTIONS || !*modules->left) return false;
+    if ((modules->is_solved && modules->depth >= modules->common) || !*modules->left) return false;
     struct sp_kept kept = sp_known_keep(known);
     --*modules->left;
     modules->choices[modules->depth] = (struct choice){key, want};
@@ -222,8 +218,20 @@ static void try_choices(struct modules *modules, size_t from, const char *key)
     for (size_t i = 0; i < texts.count; i++)
         try_choice(modules, from, key, sp_want_value(sp_value_string(texts.list[i])));
     sp_literals_free(&texts);
-    if (!modules->solution_count && !is_item)
+    if (!modules->is_solved && !is_item)
         try_choice(modules, from, key, sp_want_value((struct sp_value){.type = SP_ABSENT, .string = key}));
+}
+
+/* Whether all choices up to that one are those of the first solution. */
+static bool is_in_solution(const struct modules *modules, size_t last)
+{
+    for (size_t i = 0; i <= last; i++) {
+        const struct choice *own = &modules->choices[i], *first = &modules->solution[i];
+        if (i >= modules->depth || strcmp(own->key, first->key) != 0 || own->want.kind != first->want.kind ||
+            !sp_values_equal(own->want.value, first->want.value))
+            return false;
+    }
+    return true;
 }
 
 static void search(struct modules *modules, size_t from)
@@ -235,18 +243,13 @@ static void search(struct modules *modules, size_t from)
         try_choices(modules, from, modules->lacks);
     }
     if (answer != SP_HOLDS || !is_whole(modules)) return;
-    struct solution *solution = &modules->solutions[modules->solution_count++];
-    solution->count = modules->depth;
-    memcpy(solution->choices, modules->choices, sizeof modules->choices);
-}
-
-static bool has_choice(const struct solution *solution, const struct choice *choice)
-{
-    for (size_t i = 0; i < solution->count; i++)
-        if (strcmp(solution->choices[i].key, choice->key) == 0)
-            return solution->choices[i].want.kind == choice->want.kind &&
-                   sp_values_equal(solution->choices[i].want.value, choice->want.value);
-    return false;
+    if (modules->is_solved) {
+        while (modules->common && !is_in_solution(modules, modules->common - 1)) modules->common--;
+        return;
+    }
+    modules->is_solved = true;
+    modules->common = modules->solution_depth = modules->depth;
+    memcpy(modules->solution, modules->choices, sizeof modules->choices);
 }
 
 static void tell_as(struct modules *modules, const struct choice *choice, size_t named, bool is_guess)
@@ -262,17 +265,18 @@ static void tell_as(struct modules *modules, const struct choice *choice, size_t
     tell_choice(known, choice);
 }
 
-/* What all solutions have in common; when that is nothing, the first one is a guess, but for how long lists are whose
- * items were told. */
+/* What all solutions begin with; when that is nothing new, the rest of the first one is a guess, but for how long lists
+ * are, as far as others would do as well: that follows from their items. */
 static bool tell_solution(struct modules *modules, size_t named)
 {
-    const size_t before = modules->deduction->solver->known.told;
-    const struct solution *first = &modules->solutions[0], *last = &modules->solutions[modules->solution_count - 1];
-    for (size_t i = 0; i < first->count; i++)
-        if (has_choice(last, &first->choices[i])) tell_as(modules, &first->choices[i], named, !*modules->left);
-    for (size_t i = 0; i < first->count && modules->deduction->solver->known.told == before; i++)
-        if (first->choices[i].want.kind == SP_WANT_VALUE) tell_as(modules, &first->choices[i], named, true);
-    return modules->deduction->solver->known.told != before;
+    const struct sp_known *known = &modules->deduction->solver->known;
+    const size_t before = known->told, certain = *modules->left ? modules->common : 0;
+    for (size_t i = 0; i < certain; i++) tell_as(modules, &modules->solution[i], named, false);
+    if (known->told != before) return true;
+    for (size_t i = certain; i < modules->solution_depth; i++)
+        if (modules->solution[i].want.kind == SP_WANT_VALUE || !*modules->left)
+            tell_as(modules, &modules->solution[i], named, true);
+    return known->told != before;
 }
 
 /* ---- the lists of a file ---- */
@@ -327,14 +331,15 @@ static bool tell_by_list(struct modules *modules, size_t line, size_t named)
     struct sp_deduction *deduction = modules->deduction;
     const struct sp_line *lines = deduction->outline->lines;
     modules->numbers = deduction->occurrences.shapes->named[named].place.indices.value;
-    modules->count = modules->tensors = modules->most = modules->solution_count = 0;
+    modules->count = modules->tensors = modules->most = 0;
+    modules->is_solved = false;
     modules->stamp++;
     const size_t length = length_to_number(lines[line].name, modules->front);
     for (size_t i = 0; i < deduction->outline->count; i++)
         if (deduction->occurrences.of[i].count && is_of_list(modules, &lines[i], lines[line].name, length))
             add_modules(modules, i);
     search(modules, 0);
-    return modules->solution_count && tell_solution(modules, named);
+    return modules->is_solved && tell_solution(modules, named);
 }
 
 static bool is_worked_out(const struct sp_occurrence *occurrence)
