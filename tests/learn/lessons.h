@@ -33,7 +33,7 @@ static inline void lesson_add(struct lesson *lesson, const char *name, uint32_t 
 }
 
 /* The same by a format: what the configuration says, what the tensor is called. */
-static inline void lesson_beginf(struct lesson *lesson, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static inline void lesson_beginf(struct lesson *lesson, const char *format, ...)
 {
     char config[500];
     va_list arguments;
@@ -43,7 +43,8 @@ static inline void lesson_beginf(struct lesson *lesson, const char *format, ...)
     lesson_begin(lesson, config);
 }
 
-static inline void lesson_addf(struct lesson *lesson, uint32_t rank, const uint64_t *shape, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static inline void lesson_addf(struct lesson *lesson, uint32_t rank,
+                                                                     const uint64_t *shape, const char *format, ...)
 {
     char name[200];
     va_list arguments;

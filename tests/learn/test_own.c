@@ -155,6 +155,9 @@ CHECK_OWN(blocks,
           "1].out*blocks[i].kernel^2) + sum(i in 0..len(blocks) - 1: blocks[i].out) + sum(i in 1..len(blocks) - 1: "
           "blocks[i].times*blocks[i - 1].out^2) + sum(i in 1..len(blocks) - 1: blocks[i].times*blocks[i - 1].out) + "
           "S*(blocks[0].times*(blocks[0].out*blocks[0].kernel^2 + S + 1) + 28)")
+CHECK_OWN(finder, NULL)
+CHECK_OWN(waves, NULL)
+CHECK_OWN(cells, NULL)
 
 int main(void)
 {
@@ -162,7 +165,8 @@ int main(void)
         cmocka_unit_test(pictures), cmocka_unit_test(letters), cmocka_unit_test(experts), cmocka_unit_test(translator),
         cmocka_unit_test(shared),   cmocka_unit_test(paint),   cmocka_unit_test(dense),   cmocka_unit_test(digits),
         cmocka_unit_test(clicks),   cmocka_unit_test(faces),   cmocka_unit_test(signals), cmocka_unit_test(scenes),
-        cmocka_unit_test(prices),   cmocka_unit_test(noise),   cmocka_unit_test(blocks),
+        cmocka_unit_test(prices),   cmocka_unit_test(noise),   cmocka_unit_test(blocks),  cmocka_unit_test(finder),
+        cmocka_unit_test(waves),    cmocka_unit_test(cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

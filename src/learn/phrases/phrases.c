@@ -289,6 +289,28 @@ static bool is_item_before(const struct sp_phrase *term)
            term->a->b->op == SP_PHRASE_NUMBER && term->a->b->number == 1;
 }
 
+/* widths[taken[i]], widths[taken[i] - 1]: a place that another list says is one idea. */
+static bool is_item_at_place(const struct sp_phrase *term)
+{
+    if (term->op != SP_PHRASE_ITEM) return false;
+    const struct sp_phrase *place = term->a->op == SP_PHRASE_SUBTRACT ? term->a->a : term->a;
+    return place->op == SP_PHRASE_ITEM;
+}
+
+/* both_ways ? 2 : 1 */
+static bool is_twice_by_flag(const struct sp_phrase *term)
+{
+    return term->op == SP_PHRASE_IF && term->a->op == SP_PHRASE_TRUTH && term->b->op == SP_PHRASE_NUMBER &&
+           term->b->number == 2 && term->c->op == SP_PHRASE_NUMBER && term->c->number == 1;
+}
+
+/* conditional ? inputs + conditions : inputs, which is one idea. */
+static bool is_sum_by_flag(const struct sp_phrase *term)
+{
+    return term->op == SP_PHRASE_IF && term->a->op == SP_PHRASE_TRUTH && term->b->op == SP_PHRASE_ADD &&
+           term->b->b->op == SP_PHRASE_KEY && term->c->op == SP_PHRASE_KEY && sp_phrases_equal(term->b->a, term->c);
+}
+
 /* list[len(list) - 1] */
 static bool is_last_item(const struct sp_phrase *term)
 {
@@ -302,6 +324,8 @@ static unsigned cost_of_term(const struct sp_phrase *term)
         FROM_END = 14,
         LAST = 8,
         BEFORE = 8,
+        AT_PLACE = 16,
+        BY_FLAG = 4,
         OF_SHARE = 14,
         OF_PAIRS = 8,
         OF_SQUARE = 5,
@@ -313,6 +337,8 @@ static unsigned cost_of_term(const struct sp_phrase *term)
     unsigned cost = cost_of_operator(term->op);
     const struct sp_phrase *stages = count_of_doublings(term);
     if (is_count_of_pairs(term)) return OF_PAIRS + term->a->a->cost;
+    if (is_twice_by_flag(term)) return BY_FLAG + term->a->leaf->cost;
+    if (is_sum_by_flag(term)) return BY_FLAG + term->a->leaf->cost + term->b->b->cost + term->c->cost;
     const bool counts_down = stages && term->b->b && term->b->b->op == SP_PHRASE_INDEX;
     if (stages) return DOUBLING + stages->leaf->cost + (term->b != stages) + (counts_down ? COUNTS_DOWN : 0U);
     if (is_count_of_patches(term)) cost -= cost_of_operator(term->op);
@@ -321,10 +347,11 @@ static unsigned cost_of_term(const struct sp_phrase *term)
     if (term->op == SP_PHRASE_INDEX) cost += 6;
     if (term->op == SP_PHRASE_ITEM && term->a->op == SP_PHRASE_NUMBER) cost += 4;
     if (term->a)
-        cost += is_from_end(term)      ? FROM_END
-                : is_last_item(term)   ? LAST
-                : is_item_before(term) ? BEFORE
-                                       : term->a->cost;
+        cost += is_from_end(term)        ? FROM_END
+                : is_last_item(term)     ? LAST
+                : is_item_before(term)   ? BEFORE
+                : is_item_at_place(term) ? AT_PLACE + (term->a->op == SP_PHRASE_SUBTRACT)
+                                         : term->a->cost;
     if (term->b) cost += term->b->cost;
     if (term->c) cost += term->c->cost;
     if (is_sum_of_keys(term)) cost += 6;

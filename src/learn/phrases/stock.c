@@ -62,6 +62,36 @@ static void stock_items_at_index(struct sp_stock *stock, const struct sp_leaf *l
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, before, at, NULL));
 }
 
+/* Whole numbers, each larger than the one before, which are places in that list: from 0 on, or from 1 on. */
+static bool is_list_of_places(const struct sp_stock *stock, const struct sp_leaf *leaf, const struct sp_leaf *of)
+{
+    for (size_t e = 0; e < stock->evidence->count; e++) {
+        const struct sp_value list = leaf->values[e], target = of->values[e];
+        if (list.type != SP_LIST || target.type != SP_LIST || !list.count) return false;
+        for (size_t i = 0; i < list.count; i++) {
+            const struct sp_value item = list.items[i];
+            if (item.type != SP_INT || item.integer < 0 || (uint64_t)item.integer > target.count) return false;
+            if (i && item.integer <= list.items[i - 1].integer) return false;
+        }
+    }
+    return leaf != of;
+}
+
+/* widths[taken[i]], widths[taken[i] - 1]: what a list says of the layers that another one names. */
+static void stock_items_at_places(struct sp_stock *stock, const struct sp_leaf *leaf, size_t index)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const struct sp_phrase *one = sp_phrase_number(arena, 1);
+    for (size_t i = 0; i < stock->evidence->leaves.count; i++) {
+        const struct sp_leaf *places = stock->evidence->leaves.items[i];
+        if (!is_list_of_places(stock, places, leaf)) continue;
+        const struct sp_phrase *place = sp_phrase_about(
+            arena, (struct sp_phrase){.op = SP_PHRASE_ITEM, .leaf = places, .a = sp_phrase_index(arena, index)});
+        stock_item(stock, leaf, place);
+        stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, place, one, NULL));
+    }
+}
+
 /* The last of more than two in every example is that, and not the third, or the fourth. */
 static bool is_last_everywhere(const struct sp_stock *stock, const struct sp_leaf *leaf, size_t place)
 {
@@ -80,12 +110,33 @@ static void stock_list(struct sp_stock *stock, const struct sp_leaf *leaf, size_
     for (size_t i = 0; i < longest && i < MOST_FIXED_ITEMS; i++)
         if (!is_last_everywhere(stock, leaf, i)) stock_item(stock, leaf, sp_phrase_number(arena, (double)i));
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, sp_phrase_number(arena, 1), NULL));
-    for (size_t k = 0; k < SP_MAX_INDICES; k++)
-        if (stock->shelf->domain->indices >> k & 1) stock_items_at_index(stock, leaf, k);
+    for (size_t k = 0; k < SP_MAX_INDICES; k++) {
+        if (!(stock->shelf->domain->indices >> k & 1)) continue;
+        stock_items_at_index(stock, leaf, k);
+        stock_items_at_places(stock, leaf, k);
+    }
+}
+
+static bool is_flag_that_varies(const struct sp_stock *stock, const struct sp_leaf *leaf)
+{
+    for (size_t i = 0; i < stock->evidence->count; i++)
+        if (leaf->values[i].type != SP_BOOL) return false;
+    return !leaf->meaning && !sp_leaf_is_constant(leaf, stock->evidence->count);
+}
+
+/* Two ways in place of one: 2 where the flag is set. */
+static void stock_twice(struct sp_stock *stock, const struct sp_leaf *leaf)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const struct sp_phrase *flag =
+        sp_phrase_about(arena, (struct sp_phrase){.op = SP_PHRASE_TRUTH, .leaf = leaf, .number = NAN});
+    sp_stock_term(stock,
+                  sp_phrase_of(arena, SP_PHRASE_IF, flag, sp_phrase_number(arena, 2), sp_phrase_number(arena, 1)));
 }
 
 static void stock_leaf(struct sp_stock *stock, const struct sp_leaf *leaf)
 {
+    if (is_flag_that_varies(stock, leaf)) stock_twice(stock, leaf);
     size_t longest;
     const enum sp_value_type type = leaf->meaning ? SP_INT : leaf->values[0].type;
     if (is_list_somewhere(stock, leaf, &longest)) stock_list(stock, leaf, longest);
@@ -276,6 +327,38 @@ static void stock_pairs(struct sp_stock *stock)
         }
 }
 
+/* ---- what a flag adds ---- */
+
+/* "conditional" and "n_conditions": a word of one begins as a word of the other. */
+static bool share_a_word(const char *a, const char *b)
+{
+    enum { ALIKE = 4 };
+    for (const char *at = a; strlen(at) >= ALIKE; at++) {
+        if ((at != a && at[-1] != '_') || strcspn(at, "_.") < ALIKE) continue;
+        for (const char *in = b; *in; in++)
+            if ((in == b || in[-1] == '_') && strncmp(at, in, ALIKE) == 0) return true;
+    }
+    return false;
+}
+
+/* A size that is called as the flag stands beside another one, or not: conditional ? inputs + conditions : inputs. */
+static void stock_flagged_sums(struct sp_stock *stock, const struct sp_leaf *leaf)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const struct sp_leaves *leaves = &stock->evidence->leaves;
+    const struct sp_phrase *flag =
+        sp_phrase_about(arena, (struct sp_phrase){.op = SP_PHRASE_TRUTH, .leaf = leaf, .number = NAN});
+    for (size_t i = 0; i < leaves->count; i++) {
+        if (leaves->items[i] == leaf || !share_a_word(leaves->items[i]->path, leaf->path)) continue;
+        const struct sp_phrase *more = sp_phrase_leaf(arena, SP_PHRASE_KEY, leaves->items[i]);
+        for (size_t k = 0; k < leaves->count; k++) {
+            const struct sp_phrase *size = sp_phrase_leaf(arena, SP_PHRASE_KEY, leaves->items[k]);
+            const struct sp_phrase *both = sp_phrase_of(arena, SP_PHRASE_ADD, size, more, NULL);
+            if (k != i) sp_stock_term(stock, sp_phrase_of(arena, SP_PHRASE_IF, flag, both, size));
+        }
+    }
+}
+
 void sp_stock_numbers(struct sp_stock *stock)
 {
     for (size_t i = 0; i < stock->evidence->leaves.count; i++) stock_leaf(stock, stock->evidence->leaves.items[i]);
@@ -292,6 +375,9 @@ void sp_stock_numbers(struct sp_stock *stock)
         if (stock->shelf->items[i].term->op == SP_PHRASE_LENGTH) stock_pairs_of(stock, stock->shelf->items[i].term);
     stock_pairs(stock);
     sp_stock_areas(stock);
+    for (size_t i = 0; i < stock->evidence->leaves.count; i++)
+        if (is_flag_that_varies(stock, stock->evidence->leaves.items[i]))
+            stock_flagged_sums(stock, stock->evidence->leaves.items[i]);
     stock->composed = stock->shelf->count;
 }
 
