@@ -8,6 +8,7 @@
 #define SMALL                                                                                                          \
     "text_config.vocab_size=7 text_config.hidden_size=8 text_config.num_hidden_layers=1 "                              \
     "text_config.num_attention_heads=2 text_config.intermediate_size=4 "
+#define ARGS(name) "architecture=" name " "
 #define PAIR(writer) "encoder.model_type=bert decoder.model_type=" writer " decoder.vocab_size=7 "
 
 static const struct {
@@ -55,6 +56,16 @@ static const struct {
      "projector.qformer.encoder.layer.0.attention.attention.distance_embedding.weight", "(4095, 64)"},
     {"rf_detr", "attention_bias=false backbone_config.out_indices=[2,5] architectures=[\"RfDetrForObjectDetection\"]",
      "transformer.decoder.layers.0.self_attn.in_proj_bias", NULL},
+    /* Arguments of timm's models. */
+    {"timm_vit_hybrid", ARGS("vit_small_r26_s32_224") "model_args.reg_tokens=4", "pos_embed", "(1, 54, 384)"},
+    {"timm_vit_resnet", ARGS("vit_small_resnet26d_224") "model_args.pre_norm=true", "norm_pre.weight", "(768)"},
+    {"timm_vit_mci", ARGS("vit_base_mci_224") "model_args.class_token=false", "cls_token", NULL},
+    {"timm_deit", ARGS("deit_small_patch16_224") "model_args.no_embed_class=true", "pos_embed", "(1, 196, 384)"},
+    {"timm_deit", ARGS("deit_tiny_distilled_patch16_224") "model_args.pos_embed=none", "pos_embed", "(1, 198, 192)"},
+    {"timm_deepseek_vit", ARGS("deepseek_vit_412m") "model_args.embed_dim=128", "encoder.blocks.0.mlp.fc2.weight",
+     "(128, 352)"},
+    {"timm_byoa", ARGS("botnet26t_256") "pretrained_cfg.input_size=[3,256,256] model_args.output_stride=16",
+     "stages.3.1.self_attn.pos_embed.height_rel", "(31, 128)"},
     /* Any encoder before any decoder that looks at it. */
     {"encoder_decoder", PAIR("gpt2"), "decoder.transformer.h.0.crossattention.q_attn.weight", "(768, 768)"},
     {"encoder_decoder", PAIR("pegasus"), "enc_to_dec_proj.weight", "(1024, 768)"},

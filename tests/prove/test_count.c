@@ -232,15 +232,6 @@ static bool needs_settings(const char *table)
     return false;
 }
 
-/* Those that refuse the arguments which they would read, as relatives of theirs do: their formulas have symbols that
- * no configuration gives, and a point gives all of them. */
-static bool refuses_arguments(const char *table)
-{
-    static const char *const tables[] = {"timm_byoa",       "timm_deepseek_vit", "timm_deit",      "timm_gemma4_vit",
-                                         "timm_vit_hybrid", "timm_vit_mci",      "timm_vit_resnet"};
-    return SP_IS_AMONG(table, tables);
-}
-
 static bool has_case(const char *table)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -265,7 +256,6 @@ static void every_table_counts_what_it_expands_to(void **state)
         uint64_t seed = seed_of(table->name);
         if (needs_settings(table->name) && !has_case(table->name)) fail_msg("%s has no settings", table->name);
         if (sp_unit_needs_arguments(table) || needs_settings(table->name)) continue;
-        if (refuses_arguments(table->name)) continue;
         if (sp_unit_chooses(table)) continue; /* its sum is that of another table, which no formula tells */
         const struct tries tries = try_table(tables, table, "", &seed);
         differences += tries.differences + !tries.points;
