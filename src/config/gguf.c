@@ -11,6 +11,8 @@
 #include "shapeproof/inventory.h"
 
 /* The texts are in place: pointers would be relocated at every start. An architecture "" is any. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wc++-compat" /* a text that leaves no room for its NUL */
 static const struct {
     char architecture[24], key[48], becomes[40];
     bool own;
@@ -29,6 +31,7 @@ static const struct {
 #define LACKS(architecture, name, becomes) {architecture, name, becomes, true, false},
 #include "config/gguf.def"
 };
+#pragma GCC diagnostic pop
 
 static const char *const nearer[] = {
 #define NEARER(architecture) architecture,

@@ -6,6 +6,8 @@
 #include "names/components.h"
 #include "names/patterns.h"
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wc++-compat" /* a text that leaves no room for its NUL */
 #define IS(from, to) {from, to, ""},
 #define PART(from, to, whole) {from, to, whole},
 #define ERA(name, says, table, hint, rows) static const struct sp_era_row name##_rows[] = {rows};
@@ -15,6 +17,7 @@
 static const struct sp_era_row gguf_rows[] = {
 #include "names/gguf.def"
 };
+#pragma GCC diagnostic pop
 
 static const struct sp_era eras[] = {
 #define ERA(name, says, table, hint, rows) {says, table, hint, name##_rows, sizeof name##_rows / sizeof *name##_rows},
