@@ -150,6 +150,15 @@ static void a_list_of_layers(void **state)
     END;
 }
 
+/* One of layers that are for multi-token prediction has another length. */
+static void a_list_of_other_layers(void **state)
+{
+    BEGIN(QWEN3(2, FULL ", " FULL "], \"mtp_layer_types\": [" FULL));
+    model_check(&model);
+    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+    END;
+}
+
 /* The number is wrong, and the list is right. */
 static void a_list_of_the_layers_there_are(void **state)
 {
@@ -162,11 +171,17 @@ static void a_list_of_the_layers_there_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_or_none),           cmocka_unit_test(an_expert_without),
-        cmocka_unit_test(an_expert_with),        cmocka_unit_test(a_projection_without),
-        cmocka_unit_test(a_cache_scale_without), cmocka_unit_test(an_order_without),
-        cmocka_unit_test(of_what_is_gone),       cmocka_unit_test(experts_of_one_rank),
-        cmocka_unit_test(a_list_of_layers),      cmocka_unit_test(a_list_of_the_layers_there_are),
+        cmocka_unit_test(all_or_none),
+        cmocka_unit_test(an_expert_without),
+        cmocka_unit_test(an_expert_with),
+        cmocka_unit_test(a_projection_without),
+        cmocka_unit_test(a_cache_scale_without),
+        cmocka_unit_test(an_order_without),
+        cmocka_unit_test(of_what_is_gone),
+        cmocka_unit_test(experts_of_one_rank),
+        cmocka_unit_test(a_list_of_layers),
+        cmocka_unit_test(a_list_of_other_layers),
+        cmocka_unit_test(a_list_of_the_layers_there_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,9 +33,10 @@ static bool is_length(struct sp_value object, struct sp_value layers, size_t len
     return length == own || (more.type == SP_INT && more.integer > 0 && length == own + (uint64_t)more.integer);
 }
 
+/* Those of multi-token prediction have lists of their own (mtp_layer_types). */
 static bool is_of_layers(const struct sp_member *member)
 {
-    return member->value.type == SP_LIST &&
+    return member->value.type == SP_LIST && strncmp(member->key, "mtp_", strlen("mtp_")) != 0 &&
            (sp_ends_with(member->key, "layer_types") || sp_ends_with(member->key, "layers_block_type"));
 }
 
