@@ -54,15 +54,25 @@ static int by_merit(const void *left, const void *right)
     return sp_attempt_is_better(b, a) ? 1 : 0;
 }
 
-/* Those with something of a layer, or without; at most a few. Returns how many. */
+/* What has something of a layer is near, and no layer that is a table for itself is; what lacks nearly all is far. */
+enum distance { NEAR, BESIDE, FAR_OFF };
+
+static enum distance distance_of(const struct sp_attempt *attempt)
+{
+    enum { MOST_LACKED = 4 }; /* for each that it explains */
+    if (attempt->missing / MOST_LACKED > attempt->explained) return FAR_OFF;
+    return attempt->without_layers ? BESIDE : NEAR;
+}
+
+/* At most a few. Returns how many. */
 static size_t put_nearest_of(struct sp_text *text, struct sp_attempt *const *attempts, size_t count,
-                             bool without_layers)
+                             enum distance distance)
 {
     enum { MOST = 3 };
     size_t shown = 0;
     for (size_t i = 0; i < count && shown < MOST; i++) {
         const struct sp_attempt *attempt = attempts[i];
-        if (!attempt->prediction || !attempt->explained || attempt->without_layers != without_layers) continue;
+        if (!attempt->prediction || !attempt->explained || distance_of(attempt) != distance) continue;
         sp_text_printf(text, "%s%s (explains %zu, lacks %zu)", shown++ ? ", " : "; nearest: ", attempt->table->name,
                        attempt->explained, attempt->missing);
     }
@@ -72,7 +82,8 @@ static size_t put_nearest_of(struct sp_text *text, struct sp_attempt *const *att
 static void put_nearest(struct sp_text *text, struct sp_attempt **attempts, size_t count)
 {
     if (count) qsort(attempts, count, sizeof *attempts, by_merit);
-    if (!put_nearest_of(text, attempts, count, false)) put_nearest_of(text, attempts, count, true);
+    if (!put_nearest_of(text, attempts, count, NEAR) && !put_nearest_of(text, attempts, count, BESIDE))
+        put_nearest_of(text, attempts, count, FAR_OFF);
 }
 
 void sp_fail_unknown(struct sp_error *error, const struct sp_inventory *inventory, const char *table_name,

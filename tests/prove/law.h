@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/chars.h"
 #include "prove/settle.h"
 #include "prove/symbolic/atoms.h"
 #include "shapeproof/prediction.h"
@@ -165,13 +166,14 @@ static inline void complain(struct sp_count *count, const char *how, const char 
     free(point);
 }
 
-/* Lists have no place among the values. */
+/* Lists have no place among the values, nor have those of their items that only a sum comes to. */
 static inline bool may_stay_open(struct sp_count *count)
 {
-    for (size_t i = 0; i < count->symbolic.symbols.count; i++)
-        if (count->symbolic.symbols.items[i].is_list &&
-            sp_poly_involves(&count->symbolic, count->total, count->symbolic.symbols.items[i].atom))
-            return true;
+    for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
+        const bool of_list = symbol->is_list || (symbol->key && sp_ends_with(symbol->key, "]"));
+        if (of_list && sp_poly_involves(&count->symbolic, count->total, symbol->atom)) return true;
+    }
     return false;
 }
 
