@@ -82,8 +82,7 @@ static size_t put_nearest_of(struct sp_text *text, struct sp_attempt *const *att
 static void put_nearest(struct sp_text *text, struct sp_attempt **attempts, size_t count)
 {
     if (count) qsort(attempts, count, sizeof *attempts, by_merit);
-    if (!put_nearest_of(text, attempts, count, NEAR) && !put_nearest_of(text, attempts, count, BESIDE))
-        put_nearest_of(text, attempts, count, FAR_OFF);
+    if (!put_nearest_of(text, attempts, count, NEAR)) put_nearest_of(text, attempts, count, BESIDE);
 }
 
 void sp_fail_unknown(struct sp_error *error, const struct sp_inventory *inventory, const char *table_name,
