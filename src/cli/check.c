@@ -91,10 +91,7 @@ static int report_check(const struct cli_args *args, const struct sp_check *chec
     struct sp_error error = {0};
     size_t length;
     struct sp_loadings *loadings = sp_loadings_new(check, cli_value(args, "for", NULL), &error);
-    if (!loadings) {
-        cli_error(&error);
-        return (int)error.status;
-    }
+    if (!loadings) return cli_error(&error);
     how.all = cli_flag(args, "all");
     how.loadings = loadings;
     char *report = sp_report_check(check, &how, &length);
@@ -176,10 +173,7 @@ static int check_operand(const struct cli_args *args)
 {
     struct sp_error error = {0};
     struct sp_components *components = sp_components_open(args->operands[0], &error);
-    if (!components) {
-        cli_error(&error);
-        return (int)error.status;
-    }
+    if (!components) return cli_error(&error);
     const int status = cli_is_about_one(args, components) ? cli_with_checkpoint(args, check_inventory)
                                                           : cli_check_components(args, components);
     sp_components_free(components);

@@ -111,10 +111,7 @@ int cli_run_found(struct cli_args *args, int (*run)(const struct cli_args *))
     int status = find_checkpoints(args);
     if (status != CLI_OK) return status;
     status = run(args);
-    for (size_t i = 0; i < args->remote_count; i++) {
-        if (sp_remote_confirm(args->remotes[i], &error)) continue;
-        cli_error(&error);
-        return (int)error.status;
-    }
+    for (size_t i = 0; i < args->remote_count; i++)
+        if (!sp_remote_confirm(args->remotes[i], &error)) return cli_error(&error);
     return status;
 }

@@ -129,7 +129,8 @@ void cli_free_remotes(struct cli_args *args);
 
 /* ---- message.c: one line on stderr, and at most one hint ---- */
 
-void cli_error(const struct sp_error *error);
+/* Returns its status, as an exit status. */
+int cli_error(const struct sp_error *error);
 /* The words of the caller may be in it: they are made printable. `hint` may be NULL or "". Returns CLI_USAGE. */
 int cli_usage_error(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* `path` is what the warning is about, or NULL. */

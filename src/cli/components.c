@@ -152,10 +152,7 @@ int cli_check_components(const struct cli_args *args, const struct sp_components
     struct sp_error error = {0};
     if (!options_fit_several(args, components)) return CLI_USAGE;
     struct sp_tables *tables = sp_tables_new(&error);
-    if (!tables) {
-        cli_error(&error);
-        return (int)error.status;
-    }
+    if (!tables) return cli_error(&error);
     const int status = check_all(args, components, tables);
     sp_tables_free(tables);
     return status;

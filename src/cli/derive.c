@@ -31,10 +31,7 @@ static int report_derivation(const struct cli_args *args, const struct cli_subje
     struct sp_error error = {0};
     size_t length;
     struct sp_derivation *derivation = sp_derive(subject->tables, subject->config, &what, &error);
-    if (!derivation) {
-        cli_error(&error);
-        return (int)error.status;
-    }
+    if (!derivation) return cli_error(&error);
     char *report = sp_report_derive(derivation, &how, &length);
     cli_put_report(report, length);
     sp_derivation_free(derivation);

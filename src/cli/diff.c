@@ -30,10 +30,7 @@ static int report_diff(const struct cli_args *args, const struct sp_inventory *a
     size_t length;
     how.all = cli_flag(args, "all");
     struct sp_diff *diff = sp_diff_new(a, b, what, &error);
-    if (!diff) {
-        cli_error(&error);
-        return (int)error.status;
-    }
+    if (!diff) return cli_error(&error);
     const bool doubtful = sp_inventory_warning_count(a) > 0 || sp_inventory_warning_count(b) > 0;
     const bool same = sp_diff_is_same(diff) && !(cli_flag(args, "strict") && doubtful);
     char *report = sp_report_diff(diff, &how, &length);
@@ -69,16 +66,14 @@ static void warn_of(const struct cli_args *args, const struct sp_inventory *inve
 static int diff_files(const struct cli_args *args, const struct sp_expectations *expectations)
 {
     struct sp_error error = {0};
-    int status = CLI_FILE;
+    int status;
     struct sp_inventory *a = sp_inventory_open(args->operands[0], &error);
     struct sp_inventory *b = a ? sp_inventory_open(args->operands[1], &error) : NULL;
     if (b) {
         status = diff_inventories(args, a, b, expectations);
         warn_of(args, a);
         warn_of(args, b);
-    } else {
-        cli_error(&error);
-    }
+    } else status = cli_error(&error);
     sp_inventory_close(a);
     sp_inventory_close(b);
     return status;

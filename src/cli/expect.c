@@ -16,6 +16,5 @@ int cli_load_expectations(const struct cli_args *args, struct sp_expectations **
     if (localtime_r(&seconds, &now)) strftime(today, sizeof today, "%Y-%m-%d", &now);
     *expectations = sp_expectations_load(path, cli_value(args, "today", today), &error);
     if (*expectations) return CLI_OK;
-    cli_error(&error);
-    return (int)error.status;
+    return cli_error(&error);
 }

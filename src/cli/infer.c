@@ -71,8 +71,7 @@ static int infer_checkpoint(const struct cli_args *args, const char *path, const
     if (status == CLI_OK) {
         const struct sp_infer_options what = {.table = subject.table_name};
         struct sp_inference *inference = sp_infer(inventory, subject.tables, &what, &error);
-        status = inference ? report_inference(args, path, inference) : (int)error.status;
-        if (!inference) cli_error(&error);
+        status = inference ? report_inference(args, path, inference) : cli_error(&error);
         sp_inference_free(inference);
     }
     cli_subject_close(&subject);

@@ -75,10 +75,7 @@ int cli_inspect_one(const char *path, const struct sp_report_inspect_options *ho
     struct sp_error error = {0};
     struct sp_inventory *inventory = sp_inventory_open(path, &error);
     size_t length;
-    if (!inventory) {
-        cli_error(&error);
-        return (int)error.status;
-    }
+    if (!inventory) return cli_error(&error);
     char *report = sp_report_inspect(inventory, how, &length);
     cli_put_report(report, length);
     if (how->report.format == SP_REPORT_TEXT)
@@ -95,10 +92,7 @@ static int inspect_path(const char *path, const struct sp_report_inspect_options
 {
     struct sp_error error = {0};
     struct sp_components *components = sp_components_open(path, &error);
-    if (!components) {
-        cli_error(&error);
-        return (int)error.status;
-    }
+    if (!components) return cli_error(&error);
     const int status = sp_component_count(components) ? cli_inspect_components(components, how, strict)
                                                       : cli_inspect_one(path, how, strict, NULL);
     sp_components_free(components);

@@ -42,8 +42,7 @@ static int open_example(struct examples *examples, const char *path)
     char *beside = examples->inventories[place] ? sp_config_beside(path) : NULL;
     if (beside) sp_config_load(examples->configs[place], beside, &error);
     sp_free(beside);
-    if (error.status != SP_OK) cli_error(&error);
-    return (int)error.status;
+    return error.status == SP_OK ? CLI_OK : cli_error(&error);
 }
 
 static void close_examples(struct examples *examples)
@@ -118,8 +117,7 @@ static int learn_examples(const struct cli_args *args, const struct examples *ex
     const struct sp_learn_options what = {.name = cli_value(args, "name", NULL), .like = cli_value(args, "like", NULL)};
     if (status == CLI_OK) {
         struct sp_learning *learning = sp_learn(examples->list, examples->count, subject.tables, &what, &error);
-        if (!learning) cli_error(&error);
-        status = learning ? report_learning(args, learning) : (int)error.status;
+        status = learning ? report_learning(args, learning) : cli_error(&error);
         sp_learning_free(learning);
     }
     cli_subject_close(&subject);

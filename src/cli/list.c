@@ -194,9 +194,7 @@ static int run_paths(struct list_run *run, int *interrupted)
     sp_pool_run(&pool, &run->error);
     put_summary(run);
     *interrupted = pool.interrupted;
-    if (!run->error.status) return run->results.status;
-    cli_error(&run->error);
-    return (int)run->error.status;
+    return run->error.status ? cli_error(&run->error) : run->results.status;
 }
 
 int cli_run_list(const struct cli_args *args, int (*check)(const struct cli_args *))
@@ -207,10 +205,7 @@ int cli_run_list(const struct cli_args *args, int (*check)(const struct cli_args
     if (read_list_option(&run) && open_output(&run)) {
         leave_out_done(&run);
         status = run_paths(&run, &interrupted);
-    } else {
-        cli_error(&run.error);
-        status = (int)run.error.status;
-    }
+    } else status = cli_error(&run.error);
     free(run.paths);
     sp_results_close(&run.results);
     sp_list_free(&run.list);

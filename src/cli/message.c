@@ -34,11 +34,11 @@ static void message_line(const char *prefix, const char *text)
     free(said);
 }
 
-void cli_error(const struct sp_error *error)
+int cli_error(const struct sp_error *error)
 {
     if (capture) {
         capture_error(error);
-        return;
+        return (int)error->status;
     }
     fflush(stdout);
     size_t length = strlen(error->message);
@@ -46,6 +46,7 @@ void cli_error(const struct sp_error *error)
     fprintf(stderr, "shapeproof: %s\n", said ? said : error->message); /* printable, and may have several lines */
     free(said);
     if (error->hint[0]) fprintf(stderr, "hint: %s\n", error->hint);
+    return (int)error->status;
 }
 
 int cli_usage_error(const char *hint, const char *format, ...)

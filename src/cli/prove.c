@@ -59,10 +59,7 @@ static int report_proofs(const struct cli_args *args, const struct cli_subject *
     size_t length;
     how.all = cli_flag(args, "all");
     struct sp_proofs *proofs = judge_claims(args, subject, &error);
-    if (!proofs) {
-        cli_error(&error);
-        return (int)error.status;
-    }
+    if (!proofs) return cli_error(&error);
     bool expected = true;
     for (size_t i = 0; i < sp_proofs_count(proofs); i++) expected = expected && sp_proofs_get(proofs, i)->as_expected;
     char *report = sp_report_prove(proofs, &how, &length);

@@ -174,8 +174,7 @@ struct sp_remote *cli_fetch(const struct cli_args *args, const char *url, int *s
     struct sp_remote *remote = sp_remote_fetch(url, &options, &error);
     if (terminal) fputs("\r\033[K", stderr);
     if (remote) add_alias(remote);
-    else cli_error(&error);
-    if (!remote) *status = (int)error.status;
+    else *status = cli_error(&error);
     memset(token, 0, strlen(token));
     free(token);
     free(cache);

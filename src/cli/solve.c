@@ -42,10 +42,7 @@ static int report_solutions(const struct cli_args *args, const struct cli_subjec
     if (!cli_value(args, "total", NULL) == !cli_value(args, "rounds-to", NULL))
         return cli_usage_error(NULL, "solve: either --total N or --rounds-to FIGURE is needed");
     struct sp_solutions *solutions = solve_total(args, subject, &error);
-    if (!solutions) {
-        cli_error(&error);
-        return (int)error.status;
-    }
+    if (!solutions) return cli_error(&error);
     const bool found = sp_solutions_count(solutions) > 0 || sp_solutions_as_given(solutions);
     char *report = sp_report_solve(solutions, &how, &length);
     cli_put_report(report, length);

@@ -130,15 +130,9 @@ static int add_settings(struct cli_subject *subject, const struct cli_args *args
     const char *setting;
     struct sp_error error = {0};
     config_path = cli_value(args, "config", config_path);
-    if (config_path && sp_config_load(subject->config, config_path, &error) != SP_OK) {
-        cli_error(&error);
-        return (int)error.status;
-    }
+    if (config_path && sp_config_load(subject->config, config_path, &error) != SP_OK) return cli_error(&error);
     for (size_t position = 0; (setting = cli_next_value(args, "set", &position)) != NULL;)
-        if (sp_config_set(subject->config, setting, &error) != SP_OK) {
-            cli_error(&error);
-            return (int)error.status;
-        }
+        if (sp_config_set(subject->config, setting, &error) != SP_OK) return cli_error(&error);
     return CLI_OK;
 }
 
@@ -147,8 +141,7 @@ int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *
     struct sp_error error = {0};
     *subject = (struct cli_subject){.tables = sp_tables_new(&error), .config = sp_config_new()};
     if (subject->tables) return add_tables(subject, args);
-    cli_error(&error);
-    return (int)error.status;
+    return cli_error(&error);
 }
 
 int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, const char *config_path)
@@ -161,8 +154,7 @@ int cli_subject_fit(struct cli_subject *subject, const struct sp_inventory *inve
 {
     struct sp_error error = {0};
     if (sp_config_fit(subject->config, subject->tables, subject->table_name, inventory, &error) == SP_OK) return CLI_OK;
-    cli_error(&error);
-    return (int)error.status;
+    return cli_error(&error);
 }
 
 int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_args *args)
@@ -173,8 +165,7 @@ int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_a
                                           : rule && strcmp(rule, "nparam") == 0 ? SP_VOCABULARY_NPARAM
                                                                                 : SP_VOCABULARY_SOCKEYE;
     if (sp_config_count_vocabulary(subject->config, vocabulary, rule != NULL, &error) == SP_OK) return CLI_OK;
-    cli_error(&error);
-    return (int)error.status;
+    return cli_error(&error);
 }
 
 void cli_subject_close(struct cli_subject *subject)
@@ -189,10 +180,7 @@ int cli_no_prediction(const struct cli_subject *subject, const struct sp_predict
     char *mistyped = error->status == SP_ERR_TABLE
                          ? sp_mistyped_setting(subject->tables, subject->config, what, error->message)
                          : NULL;
-    if (!mistyped) {
-        cli_error(error);
-        return (int)error->status;
-    }
+    if (!mistyped) return cli_error(error);
     cli_usage_error(NULL, "%s", mistyped);
     sp_free(mistyped);
     return CLI_USAGE;
@@ -230,10 +218,7 @@ int cli_with_checkpoint(const struct cli_args *args,
     const char *path = args->operands[0];
     struct sp_error error = {0};
     struct sp_inventory *inventory = sp_inventory_open(path, &error);
-    if (!inventory) {
-        cli_error(&error);
-        return (int)error.status;
-    }
+    if (!inventory) return cli_error(&error);
     const int status = use(args, path, inventory);
     for (size_t i = 0; i < sp_inventory_warning_count(inventory) && !cli_flag(args, "json"); i++)
         cli_warning(path, sp_inventory_warning(inventory, i));
