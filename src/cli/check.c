@@ -89,13 +89,11 @@ static int report_check(const struct cli_args *args, const struct sp_check *chec
 {
     struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
-    size_t length;
     struct sp_loadings *loadings = sp_loadings_new(check, cli_value(args, "for", NULL), &error);
     if (!loadings) return cli_error(&error);
     how.all = cli_flag(args, "all");
     how.loadings = loadings;
-    char *report = sp_report_check(check, &how, &length);
-    cli_put_report(report, length);
+    cli_put_report(sp_report_check(check, &how, NULL));
     const int status = cli_judge_check(args, check, loadings);
     sp_loadings_free(loadings);
     return status;

@@ -150,10 +150,10 @@ struct cli_capture *cli_captured(void);
 
 /* Format, colour and width, as options and terminal say. */
 struct sp_report_options cli_report_options(const struct cli_args *args);
-/* Writes whole lines of a report to stdout; a sink of sp_report_inspect. */
-void cli_put_part(void *unused, const char *bytes, size_t length);
+/* Writes whole lines of a report to a FILE; a sink of sp_report_inspect. */
+void cli_put_part(void *stream, const char *bytes, size_t length);
 /* Writes a report to stdout and frees it. */
-void cli_put_report(char *report, size_t length);
+void cli_put_report(char *report);
 /* Closes stdout; false after an error was printed, when not all could be written. */
 bool cli_close_output(void);
 

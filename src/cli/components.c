@@ -107,13 +107,11 @@ static void put_report(const struct cli_args *args, const struct sp_components *
     const size_t count = sp_component_count(components);
     struct sp_report_options how = cli_report_options(args);
     struct sp_component_result *results = allocate_zeroed(count, sizeof *results);
-    size_t length;
     how.all = cli_flag(args, "all");
     for (size_t i = 0; i < count; i++)
         results[i] =
             (struct sp_component_result){runs[i].check, runs[i].loadings, runs[i].error.status ? &runs[i].error : NULL};
-    char *report = sp_report_components(components, results, &how, &length);
-    cli_put_report(report, length);
+    cli_put_report(sp_report_components(components, results, &how, NULL));
     free(results);
 }
 
@@ -178,10 +176,8 @@ int cli_inspect_components(const struct sp_components *components, const struct 
         if (now != CLI_OK && (status == CLI_OK || !shown)) status = now;
     }
     if (!json && !how->filter) {
-        size_t length;
         if (shown) putchar('\n');
-        char *report = sp_report_component_totals(components, totals, &how->report, &length);
-        cli_put_report(report, length);
+        cli_put_report(sp_report_component_totals(components, totals, &how->report, NULL));
     }
     free(totals);
     return status;

@@ -29,11 +29,9 @@ static int report_derivation(const struct cli_args *args, const struct cli_subje
     const struct sp_report_derive_options how = {.report = cli_report_options(args),
                                                  .expanded = cli_flag(args, "expanded")};
     struct sp_error error = {0};
-    size_t length;
     struct sp_derivation *derivation = sp_derive(subject->tables, subject->config, &what, &error);
     if (!derivation) return cli_error(&error);
-    char *report = sp_report_derive(derivation, &how, &length);
-    cli_put_report(report, length);
+    cli_put_report(sp_report_derive(derivation, &how, NULL));
     sp_derivation_free(derivation);
     return CLI_OK;
 }

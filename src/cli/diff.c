@@ -27,14 +27,12 @@ static int report_diff(const struct cli_args *args, const struct sp_inventory *a
 {
     struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
-    size_t length;
     how.all = cli_flag(args, "all");
     struct sp_diff *diff = sp_diff_new(a, b, what, &error);
     if (!diff) return cli_error(&error);
     const bool doubtful = sp_inventory_warning_count(a) > 0 || sp_inventory_warning_count(b) > 0;
     const bool same = sp_diff_is_same(diff) && !(cli_flag(args, "strict") && doubtful);
-    char *report = sp_report_diff(diff, &how, &length);
-    cli_put_report(report, length);
+    cli_put_report(sp_report_diff(diff, &how, NULL));
     sp_diff_free(diff);
     return same ? CLI_OK : CLI_DIFFERS;
 }

@@ -52,13 +52,9 @@ static void emit_config(const char *path, const struct sp_inference *inference)
 static int report_inference(const struct cli_args *args, const char *path, const struct sp_inference *inference)
 {
     struct sp_report_options how = cli_report_options(args);
-    size_t length;
     how.all = cli_flag(args, "all");
     if (cli_flag(args, "emit-config")) emit_config(path, inference);
-    else {
-        char *text = sp_report_infer(inference, &how, &length);
-        cli_put_report(text, length);
-    }
+    else cli_put_report(sp_report_infer(inference, &how, NULL));
     return sp_inference_explains_all(inference) ? CLI_OK : CLI_DIFFERS;
 }
 

@@ -74,10 +74,8 @@ int cli_inspect_one(const char *path, const struct sp_report_inspect_options *ho
 {
     struct sp_error error = {0};
     struct sp_inventory *inventory = sp_inventory_open(path, &error);
-    size_t length;
     if (!inventory) return cli_error(&error);
-    char *report = sp_report_inspect(inventory, how, &length);
-    cli_put_report(report, length);
+    cli_put_report(sp_report_inspect(inventory, how, NULL));
     if (how->report.format == SP_REPORT_TEXT)
         for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
             cli_warning(path, sp_inventory_warning(inventory, i));
@@ -109,6 +107,7 @@ static int run_inspect(const struct cli_args *args)
         .depth = depth < UINT_MAX ? (unsigned)depth : UINT_MAX,
         .filter = cli_value(args, "filter", NULL),
         .sink = cli_put_part,
+        .to = stdout,
     };
     int status = CLI_OK;
     bool shown = false;

@@ -72,12 +72,10 @@ static int open_examples(struct examples *examples, const struct cli_args *args)
 
 static int write_table(const char *path, const char *text)
 {
-    size_t length = strlen(text);
-    char *said = cli_say_urls(text, &length); /* examples are called what they were called on the command line */
     FILE *file = path ? fopen(path, "w") : stdout;
-    bool written = file && fwrite(said ? said : text, 1, length, file) == length;
+    if (file) cli_put_part(file, text, strlen(text));
+    bool written = file && !ferror(file);
     if (path && file) written = fclose(file) == 0 && written;
-    free(said);
     if (!written) cli_usage_error(NULL, "%s: cannot be written", path ? path : "standard output");
     return written ? CLI_OK : CLI_FILE;
 }
@@ -87,15 +85,8 @@ static void say_learning(const struct cli_args *args, const struct sp_learning *
 {
     const struct sp_report_options how = {.format = cli_flag(args, "json") ? SP_REPORT_JSON : SP_REPORT_TEXT,
                                           .all = cli_flag(args, "all")};
-    size_t length;
-    char *report = sp_report_learn(learning, &how, &length);
-    if (how.format == SP_REPORT_JSON) {
-        cli_put_report(report, length);
-        return;
-    }
-    char *said = cli_say_urls(report, &length);
-    fwrite(said ? said : report, 1, length, stderr);
-    free(said);
+    char *report = sp_report_learn(learning, &how, NULL);
+    cli_put_part(how.format == SP_REPORT_JSON ? stdout : stderr, report, strlen(report));
     sp_free(report);
 }
 

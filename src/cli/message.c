@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Everything that goes to stderr. What was written to stdout is flushed first, so that on a terminal the two come in
  * their order. */
+#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "cli/cli.h"
 
 #include <stdarg.h>
@@ -13,23 +14,30 @@ static struct cli_capture *capture;
 void cli_capture_into(struct cli_capture *into) { capture = into; }
 struct cli_capture *cli_captured(void) { return capture; }
 
+/* With the URL in place of the path of a mirror; free() it. */
+static char *with_urls(const char *text)
+{
+    size_t length = strlen(text);
+    char *said = cli_say_urls(text, &length);
+    if (!said && !(said = strdup(text))) abort();
+    return said;
+}
+
 /* The first error is the one that counts. */
 static void capture_error(const struct sp_error *error)
 {
     if (capture->error.status) return;
-    size_t length = strlen(error->message);
-    char *said = cli_say_urls(error->message, &length);
+    char *said = with_urls(error->message);
     capture->error = *error;
-    if (said) snprintf(capture->error.message, sizeof capture->error.message, "%s", said);
+    snprintf(capture->error.message, sizeof capture->error.message, "%s", said);
     free(said);
 }
 
-/* One line, made printable. */
-static void message_line(const char *prefix, const char *text)
+/* Made printable, between two texts that are. */
+static void put_message(const char *before, const char *text, const char *behind)
 {
-    size_t length = strlen(text);
-    char *said = cli_say_urls(text, &length), *visible = sp_report_visible(said ? said : text);
-    fprintf(stderr, "%s%s\n", prefix, visible);
+    char *said = with_urls(text), *visible = sp_report_visible(said);
+    fprintf(stderr, "%s%s%s", before, visible, behind);
     sp_free(visible);
     free(said);
 }
@@ -41,9 +49,8 @@ int cli_error(const struct sp_error *error)
         return (int)error->status;
     }
     fflush(stdout);
-    size_t length = strlen(error->message);
-    char *said = cli_say_urls(error->message, &length);
-    fprintf(stderr, "shapeproof: %s\n", said ? said : error->message); /* printable, and may have several lines */
+    char *said = with_urls(error->message);
+    fprintf(stderr, "shapeproof: %s\n", said); /* printable, and may have several lines */
     free(said);
     if (error->hint[0]) fprintf(stderr, "hint: %s\n", error->hint);
     return (int)error->status;
@@ -64,20 +71,15 @@ int cli_usage_error(const char *hint, const char *format, ...)
         return CLI_USAGE;
     }
     fflush(stdout);
-    message_line("shapeproof: ", message);
-    if (hint && hint[0]) message_line("hint: ", hint);
+    put_message("shapeproof: ", message, "\n");
+    if (hint && hint[0]) put_message("hint: ", hint, "\n");
     return CLI_USAGE;
 }
 
 void cli_warning(const char *path, const char *message)
 {
     if (capture) return; /* what is about the file is in the report */
-    size_t length = path ? strlen(path) : 0;
-    char *said = path ? cli_say_urls(path, &length) : NULL;
-    char *visible = sp_report_visible(said ? said : path ? path : "");
     fflush(stdout);
-    fprintf(stderr, "warning: %s%s", visible, path ? ": " : "");
-    sp_free(visible);
-    free(said);
-    message_line("", message);
+    if (path) put_message("warning: ", path, ": ");
+    put_message(path ? "" : "warning: ", message, "\n");
 }

@@ -37,17 +37,17 @@ struct sp_report_options cli_report_options(const struct cli_args *args)
     };
 }
 
-void cli_put_part(void *unused, const char *bytes, size_t length)
+void cli_put_part(void *stream, const char *bytes, size_t length)
 {
-    (void)unused;
     char *said = cli_say_urls(bytes, &length);
-    fwrite(said ? said : bytes, 1, length, stdout); /* cli_close_output asks whether it worked */
+    fwrite(said ? said : bytes, 1, length, stream); /* who closes it asks whether it worked */
     free(said);
 }
 
-void cli_put_report(char *report, size_t length)
+void cli_put_report(char *report)
 {
     struct cli_capture *capture = cli_captured();
+    size_t length = strlen(report);
     if (capture) {
         char *said = cli_say_urls(report, &length);
         sp_free(capture->report);
@@ -55,7 +55,7 @@ void cli_put_report(char *report, size_t length)
         if (said) sp_free(report);
         return;
     }
-    cli_put_part(NULL, report, length);
+    cli_put_part(stdout, report, length);
     sp_free(report);
 }
 

@@ -55,7 +55,6 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
     };
     struct sp_report_predict_options how = {.report = cli_report_options(args)};
     struct sp_error error = {0};
-    size_t length;
     how.report.all = cli_flag(args, "all");
     struct sp_prediction *prediction = sp_predict(subject->tables, subject->config, &what, &error);
     if (!prediction) return cli_no_prediction(subject, &what, &error);
@@ -65,8 +64,7 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
     }
     struct sp_derivation *forms = find_formulas(args, subject, prediction);
     how.forms = forms;
-    char *report = sp_report_predict(prediction, &how, &length);
-    cli_put_report(report, length);
+    cli_put_report(sp_report_predict(prediction, &how, NULL));
     warn_of_misspelt(prediction, subject->config);
     sp_derivation_free(forms);
     sp_prediction_free(prediction);

@@ -56,14 +56,12 @@ static int report_proofs(const struct cli_args *args, const struct cli_subject *
 {
     struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
-    size_t length;
     how.all = cli_flag(args, "all");
     struct sp_proofs *proofs = judge_claims(args, subject, &error);
     if (!proofs) return cli_error(&error);
     bool expected = true;
     for (size_t i = 0; i < sp_proofs_count(proofs); i++) expected = expected && sp_proofs_get(proofs, i)->as_expected;
-    char *report = sp_report_prove(proofs, &how, &length);
-    cli_put_report(report, length);
+    cli_put_report(sp_report_prove(proofs, &how, NULL));
     sp_proofs_free(proofs);
     return expected ? CLI_OK : CLI_DIFFERS;
 }

@@ -38,14 +38,12 @@ static int report_solutions(const struct cli_args *args, const struct cli_subjec
 {
     const struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
-    size_t length;
     if (!cli_value(args, "total", NULL) == !cli_value(args, "rounds-to", NULL))
         return cli_usage_error(NULL, "solve: either --total N or --rounds-to FIGURE is needed");
     struct sp_solutions *solutions = solve_total(args, subject, &error);
     if (!solutions) return cli_error(&error);
     const bool found = sp_solutions_count(solutions) > 0 || sp_solutions_as_given(solutions);
-    char *report = sp_report_solve(solutions, &how, &length);
-    cli_put_report(report, length);
+    cli_put_report(sp_report_solve(solutions, &how, NULL));
     sp_solutions_free(solutions);
     return found ? CLI_OK : CLI_DIFFERS;
 }

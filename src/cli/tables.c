@@ -104,13 +104,11 @@ static int list_tables(const struct cli_args *args, const struct cli_subject *su
     struct sp_report_options how = cli_report_options(args);
     const struct sp_tables_filter filter = {.text = args->operand_count ? args->operands[0] : NULL,
                                             .kind = cli_value(args, "kind", NULL)};
-    size_t length;
     if (filter.text && !filter.kind && !cli_flag(args, "json") && show_table(subject->tables, filter.text))
         return CLI_OK;
     if (!any_table_fits(subject->tables, &filter)) return complain_of_filter(subject->tables, &filter);
     how.filter = &filter;
-    char *report = sp_report_tables(subject->tables, &how, &length);
-    cli_put_report(report, length);
+    cli_put_report(sp_report_tables(subject->tables, &how, NULL));
     return CLI_OK;
 }
 
