@@ -91,7 +91,6 @@ static int report_check(const struct cli_args *args, const struct sp_check *chec
     struct sp_error error = {0};
     struct sp_loadings *loadings = sp_loadings_new(check, cli_value(args, "for", NULL), &error);
     if (!loadings) return cli_error(&error);
-    how.all = cli_flag(args, "all");
     how.loadings = loadings;
     cli_put_report(sp_report_check(check, &how, NULL));
     const int status = cli_judge_check(args, check, loadings);

@@ -100,7 +100,8 @@ void cli_complain_of_too_few(const struct cli_args *args);
 
 /* Its values are the words that its argument lists. */
 bool cli_is_choice(const struct cli_option *option);
-/* The option must be in the command's table. */
+/* Whether it is in the command's table, as it must be for those below. */
+bool cli_has_option(const struct cli_args *args, const char *name);
 bool cli_flag(const struct cli_args *args, const char *name);
 /* The last value given, or `fallback`. */
 const char *cli_value(const struct cli_args *args, const char *name, const char *fallback);

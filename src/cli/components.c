@@ -105,9 +105,8 @@ static void put_report(const struct cli_args *args, const struct sp_components *
                        const struct component_run *runs)
 {
     const size_t count = sp_component_count(components);
-    struct sp_report_options how = cli_report_options(args);
+    const struct sp_report_options how = cli_report_options(args);
     struct sp_component_result *results = allocate_zeroed(count, sizeof *results);
-    how.all = cli_flag(args, "all");
     for (size_t i = 0; i < count; i++)
         results[i] =
             (struct sp_component_result){runs[i].check, runs[i].loadings, runs[i].error.status ? &runs[i].error : NULL};

@@ -25,9 +25,8 @@ static const struct cli_example examples[] = {
 static int report_diff(const struct cli_args *args, const struct sp_inventory *a, const struct sp_inventory *b,
                        const struct sp_diff_options *what)
 {
-    struct sp_report_options how = cli_report_options(args);
+    const struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
-    how.all = cli_flag(args, "all");
     struct sp_diff *diff = sp_diff_new(a, b, what, &error);
     if (!diff) return cli_error(&error);
     const bool doubtful = sp_inventory_warning_count(a) > 0 || sp_inventory_warning_count(b) > 0;

@@ -51,8 +51,7 @@ static void emit_config(const char *path, const struct sp_inference *inference)
 /* Writes the report, or the configuration; exit status. */
 static int report_inference(const struct cli_args *args, const char *path, const struct sp_inference *inference)
 {
-    struct sp_report_options how = cli_report_options(args);
-    how.all = cli_flag(args, "all");
+    const struct sp_report_options how = cli_report_options(args);
     if (cli_flag(args, "emit-config")) emit_config(path, inference);
     else cli_put_report(sp_report_infer(inference, &how, NULL));
     return sp_inference_explains_all(inference) ? CLI_OK : CLI_DIFFERS;

@@ -83,8 +83,7 @@ static int write_table(const char *path, const char *text)
 /* The table has stdout for itself; what is said of it goes there as JSON alone, which holds the table as well. */
 static void say_learning(const struct cli_args *args, const struct sp_learning *learning)
 {
-    const struct sp_report_options how = {.format = cli_flag(args, "json") ? SP_REPORT_JSON : SP_REPORT_TEXT,
-                                          .all = cli_flag(args, "all")};
+    const struct sp_report_options how = cli_report_options(args);
     char *report = sp_report_learn(learning, &how, NULL);
     cli_put_part(how.format == SP_REPORT_JSON ? stdout : stderr, report, strlen(report));
     sp_free(report);

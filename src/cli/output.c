@@ -32,7 +32,8 @@ struct sp_report_options cli_report_options(const struct cli_args *args)
 {
     return (struct sp_report_options){
         .format = cli_flag(args, "json") ? SP_REPORT_JSON : SP_REPORT_TEXT,
-        .color = wants_color(cli_value(args, "color", "auto")),
+        .color = cli_has_option(args, "color") && wants_color(cli_value(args, "color", "auto")),
+        .all = cli_has_option(args, "all") && cli_flag(args, "all"),
         .width = terminal_width(),
     };
 }

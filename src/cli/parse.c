@@ -260,6 +260,11 @@ const char *cli_next_value(const struct cli_args *args, const char *name, size_t
     return NULL;
 }
 
+bool cli_has_option(const struct cli_args *args, const char *name)
+{
+    return find_long(args->command, name, strlen(name)) != NULL;
+}
+
 bool cli_flag(const struct cli_args *args, const char *name)
 {
     const struct cli_option *option = find_long(args->command, name, strlen(name));

@@ -55,7 +55,6 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
     };
     struct sp_report_predict_options how = {.report = cli_report_options(args)};
     struct sp_error error = {0};
-    how.report.all = cli_flag(args, "all");
     struct sp_prediction *prediction = sp_predict(subject->tables, subject->config, &what, &error);
     if (!prediction) return cli_no_prediction(subject, &what, &error);
     if (!cli_settings_are_read(subject, prediction)) {

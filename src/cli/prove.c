@@ -54,9 +54,8 @@ static struct sp_proofs *judge_claims(const struct cli_args *args, const struct 
 /* Judges, and writes the report; a surprise makes the exit status 1. */
 static int report_proofs(const struct cli_args *args, const struct cli_subject *subject)
 {
-    struct sp_report_options how = cli_report_options(args);
+    const struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
-    how.all = cli_flag(args, "all");
     struct sp_proofs *proofs = judge_claims(args, subject, &error);
     if (!proofs) return cli_error(&error);
     bool expected = true;

@@ -151,24 +151,18 @@ char *cli_say_urls(const char *text, size_t *length)
 
 /* ---- all together ---- */
 
-/* Whether the command has the option, and it was given. */
-static bool asks_offline(const struct cli_args *args)
-{
-    for (const struct cli_option *option = args->command->options; option->name; option++)
-        if (strcmp(option->name, "offline") == 0) return cli_flag(args, "offline");
-    return false;
-}
-
 struct sp_remote *cli_fetch(const struct cli_args *args, const char *url, int *status)
 {
     struct sp_error error = {0};
     char *cache = cache_folder(), *token = find_token();
     const bool terminal = has_terminal();
+    const bool is_offline =
+        is_environment_set("HF_HUB_OFFLINE") || (cli_has_option(args, "offline") && cli_flag(args, "offline"));
     const struct sp_remote_options options = {
         .cache = cache,
         .endpoint = environment("HF_ENDPOINT"),
         .token = token,
-        .offline = asks_offline(args) || is_environment_set("HF_HUB_OFFLINE"),
+        .offline = is_offline,
         .progress = terminal ? show_fetched : NULL,
     };
     struct sp_remote *remote = sp_remote_fetch(url, &options, &error);
