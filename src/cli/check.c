@@ -119,25 +119,20 @@ static int check_subject(const struct cli_args *args, const struct cli_subject *
 /* Without a configuration nothing can be said of a checkpoint, unless it is an adapter that is no whole. */
 static int no_configuration(const char *path, const struct sp_inventory *inventory)
 {
-    struct sp_error error = {.status = SP_ERR_UNKNOWN};
     bool consistent;
-    char *visible = sp_report_visible(path), *adapter = sp_adapter_describe(inventory, &consistent);
-    if (!consistent) error.status = SP_ERR_FILE;
-    snprintf(error.message, sizeof error.message, "%s: %s%s", visible, adapter ? adapter : "",
-             !adapter     ? "there is no config.json beside it"
-             : consistent ? ", and there is no config.json of its base beside it"
-                          : "");
+    char hint[512] = "";
+    char *adapter = sp_adapter_describe(inventory, &consistent);
     if (consistent && adapter)
-        snprintf(error.hint, sizeof error.hint,
-                 "give --config FILE, that of the base, or --table NAME with --set KEY=VALUE");
+        snprintf(hint, sizeof hint, "give --config FILE, that of the base, or --table NAME with --set KEY=VALUE");
     else if (consistent)
-        snprintf(error.hint, sizeof error.hint,
+        snprintf(hint, sizeof hint,
                  "give --config FILE, or --table NAME with --set KEY=VALUE; 'shapeproof infer %s' looks for them",
-                 visible);
-    cli_error(&error);
-    sp_free(visible);
+                 path);
+    const int status = cli_complain(consistent ? CLI_UNKNOWN : CLI_FILE, hint, "%s: %s%s", path,
+                                    adapter ? adapter : "there is no config.json beside it",
+                                    adapter && consistent ? ", and there is no config.json of its base beside it" : "");
     sp_free(adapter);
-    return (int)error.status;
+    return status;
 }
 
 /* Whether the command line says anything of the architecture. */

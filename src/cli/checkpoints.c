@@ -51,17 +51,13 @@ static int copy_input(int to)
 /* The path of the copy, which stays good as long as the command runs; complains otherwise. */
 static char *spool_input(void)
 {
-    struct sp_error error = {.status = SP_ERR_FILE, .kind = SP_KIND_IO};
     char *path = NULL;
     const int fd = open_unnamed(), why = fd < 0 ? errno : copy_input(fd);
     if (!why && asprintf(&path, "/dev/fd/%d", fd) < 0) abort();
     if (path) return path;
-    if (fd < 0)
-        snprintf(error.message, sizeof error.message, "no temporary file for standard input: %s", strerror(why));
-    else if (why == EFBIG)
-        snprintf(error.message, sizeof error.message, "standard input has more than %d GiB", LIMIT_GIB);
-    else snprintf(error.message, sizeof error.message, "standard input: %s", strerror(why));
-    cli_error(&error);
+    if (fd < 0) cli_complain(CLI_FILE, NULL, "no temporary file for standard input: %s", strerror(why));
+    else if (why == EFBIG) cli_complain(CLI_FILE, NULL, "standard input has more than %d GiB", LIMIT_GIB);
+    else cli_complain(CLI_FILE, NULL, "standard input: %s", strerror(why));
     return NULL;
 }
 

@@ -132,10 +132,13 @@ void cli_free_remotes(struct cli_args *args);
 
 /* Returns its status, as an exit status. */
 int cli_error(const struct sp_error *error);
-/* The words of the caller may be in it: they are made printable. `hint` may be NULL or "". Returns CLI_USAGE. */
-int cli_usage_error(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The words of the caller may be in it: they are made printable. `hint` may be NULL or "". Returns the status. */
+int cli_complain(enum cli_exit status, const char *hint, const char *format, ...) __attribute__((format(printf, 3, 4)));
+#define cli_usage_error(...) cli_complain(CLI_USAGE, __VA_ARGS__)
 /* `path` is what the warning is about, or NULL. */
 void cli_warning(const char *path, const char *message);
+/* Of what its reader found odd; a report in JSON has that in it. */
+void cli_warn_of_file(const char *path, const struct sp_inventory *inventory);
 
 /* What a command has to say when it is run for one of a list. */
 struct cli_capture {

@@ -114,12 +114,6 @@ static void put_report(const struct cli_args *args, const struct sp_components *
     free(results);
 }
 
-static void put_file_warnings(const struct sp_component *component, const struct sp_inventory *inventory)
-{
-    for (size_t i = 0; inventory && i < sp_inventory_warning_count(inventory); i++)
-        cli_warning(component->path, sp_inventory_warning(inventory, i));
-}
-
 /* With the tables, which they all share. */
 static int check_all(const struct cli_args *args, const struct sp_components *components,
                      const struct sp_tables *tables)
@@ -136,8 +130,8 @@ static int check_all(const struct cli_args *args, const struct sp_components *co
     }
     if (status != CLI_USAGE) put_report(args, components, runs);
     for (size_t i = 0; i < count; i++) {
-        if (status != CLI_USAGE && !cli_flag(args, "json"))
-            put_file_warnings(sp_component(components, i), runs[i].inventory);
+        if (runs[i].inventory && status != CLI_USAGE && !cli_flag(args, "json"))
+            cli_warn_of_file(sp_component(components, i)->path, runs[i].inventory);
         close_run(&runs[i]);
     }
     free(runs);

@@ -52,13 +52,6 @@ static int diff_inventories(const struct cli_args *args, const struct sp_invento
     return status;
 }
 
-/* What its reader found odd. JSON has that in it. */
-static void warn_of(const struct cli_args *args, const struct sp_inventory *inventory)
-{
-    for (size_t i = 0; i < sp_inventory_warning_count(inventory) && !cli_flag(args, "json"); i++)
-        cli_warning(sp_inventory_path(inventory), sp_inventory_warning(inventory, i));
-}
-
 /* Opens both; they are closed again. */
 static int diff_files(const struct cli_args *args, const struct sp_expectations *expectations)
 {
@@ -68,8 +61,8 @@ static int diff_files(const struct cli_args *args, const struct sp_expectations 
     struct sp_inventory *b = a ? sp_inventory_open(args->operands[1], &error) : NULL;
     if (b) {
         status = diff_inventories(args, a, b, expectations);
-        warn_of(args, a);
-        warn_of(args, b);
+        if (!cli_flag(args, "json")) cli_warn_of_file(sp_inventory_path(a), a);
+        if (!cli_flag(args, "json")) cli_warn_of_file(sp_inventory_path(b), b);
     } else status = cli_error(&error);
     sp_inventory_close(a);
     sp_inventory_close(b);

@@ -30,11 +30,7 @@ enum { MAX_SIZE = 1 << 20 }; /* as of any table file */
 
 static int complain_of_file(const struct file *file, const char *problem)
 {
-    char *visible = sp_report_visible(file->name);
-    fflush(stdout);
-    fprintf(stderr, "shapeproof: %s: %s\n", visible, problem);
-    sp_free(visible);
-    return CLI_FILE;
+    return cli_complain(CLI_FILE, NULL, "%s: %s", file->name, problem);
 }
 
 static int read_stream(struct file *file, FILE *stream)

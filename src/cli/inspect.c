@@ -76,9 +76,7 @@ int cli_inspect_one(const char *path, const struct sp_report_inspect_options *ho
     struct sp_inventory *inventory = sp_inventory_open(path, &error);
     if (!inventory) return cli_error(&error);
     cli_put_report(sp_report_inspect(inventory, how, NULL));
-    if (how->report.format == SP_REPORT_TEXT)
-        for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
-            cli_warning(path, sp_inventory_warning(inventory, i));
+    if (how->report.format == SP_REPORT_TEXT) cli_warn_of_file(path, inventory);
     if (totals) *totals = sp_inventory_totals(inventory);
     const bool doubtful = sp_inventory_warning_count(inventory) > 0;
     sp_inventory_close(inventory);

@@ -76,8 +76,7 @@ static int write_table(const char *path, const char *text)
     if (file) cli_put_part(file, text, strlen(text));
     bool written = file && !ferror(file);
     if (path && file) written = fclose(file) == 0 && written;
-    if (!written) cli_usage_error(NULL, "%s: cannot be written", path ? path : "standard output");
-    return written ? CLI_OK : CLI_FILE;
+    return written ? CLI_OK : cli_complain(CLI_FILE, NULL, "%s: cannot be written", path ? path : "standard output");
 }
 
 /* The table has stdout for itself; what is said of it goes there as JSON alone, which holds the table as well. */

@@ -56,7 +56,7 @@ int cli_error(const struct sp_error *error)
     return (int)error->status;
 }
 
-int cli_usage_error(const char *hint, const char *format, ...)
+int cli_complain(enum cli_exit status, const char *hint, const char *format, ...)
 {
     char message[1024];
     va_list args;
@@ -64,16 +64,16 @@ int cli_usage_error(const char *hint, const char *format, ...)
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     if (capture) {
-        struct sp_error error = {.status = SP_ERR_USAGE};
+        struct sp_error error = {.status = (enum sp_status)status};
         snprintf(error.message, sizeof error.message, "%s", message);
         snprintf(error.hint, sizeof error.hint, "%s", hint ? hint : "");
         capture_error(&error);
-        return CLI_USAGE;
+        return status;
     }
     fflush(stdout);
     put_message("shapeproof: ", message, "\n");
     if (hint && hint[0]) put_message("hint: ", hint, "\n");
-    return CLI_USAGE;
+    return status;
 }
 
 void cli_warning(const char *path, const char *message)
@@ -82,4 +82,10 @@ void cli_warning(const char *path, const char *message)
     fflush(stdout);
     if (path) put_message("warning: ", path, ": ");
     put_message(path ? "" : "warning: ", message, "\n");
+}
+
+void cli_warn_of_file(const char *path, const struct sp_inventory *inventory)
+{
+    for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
+        cli_warning(path, sp_inventory_warning(inventory, i));
 }

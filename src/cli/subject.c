@@ -73,10 +73,9 @@ static int add_folder(struct sp_tables *tables, const char *folder)
     char path[LONGEST_PATH];
     int status = CLI_OK;
     const int count = scandir(folder, &entries, is_table_file, compare_entries);
-    if (count <= 0) {
-        cli_usage_error(NULL, count ? "%s: cannot be listed" : "%s: there is no .shapes file in this folder", folder);
-        status = CLI_TABLE;
-    }
+    if (count <= 0)
+        status = cli_complain(CLI_TABLE, NULL, "%s: %s", folder,
+                              count ? "cannot be listed" : "there is no .shapes file in this folder");
     for (int i = 0; i < count; i++) {
         const int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
         if (status == CLI_OK && length > 0 && (size_t)length < sizeof path) status = cli_add_table_file(tables, path);
@@ -220,8 +219,7 @@ int cli_with_checkpoint(const struct cli_args *args,
     struct sp_inventory *inventory = sp_inventory_open(path, &error);
     if (!inventory) return cli_error(&error);
     const int status = use(args, path, inventory);
-    for (size_t i = 0; i < sp_inventory_warning_count(inventory) && !cli_flag(args, "json"); i++)
-        cli_warning(path, sp_inventory_warning(inventory, i));
+    if (!cli_flag(args, "json")) cli_warn_of_file(path, inventory);
     sp_inventory_close(inventory);
     return status;
 }
