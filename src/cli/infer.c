@@ -89,9 +89,9 @@ const struct cli_command cli_infer = {
         "What the file does not determine, such as how many heads share a projection, is listed apart: there the "
         "default or a usual value is taken. Tables that say the same of this file are named.\n"
         "\n"
-        "The exit status is 0 when every tensor is explained and none is missing, 1 when some are not, 5 when the file "
-        "is "
-        "evidence for no table: none explains half of the tensors, or what it explains is less than what is missing.",
+        "The exit status is 0 when every tensor is explained and none is missing, 1 when some are not, 5 when the "
+        "file is evidence for no table: none explains half of the tensors, or what it explains is less than what is "
+        "missing.",
     .least = 1,
     .most = 1,
     .checkpoints = true,

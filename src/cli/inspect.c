@@ -125,23 +125,21 @@ const struct cli_command cli_inspect = {
     .operands = "FILE...",
     .description =
         "Reads the headers of each FILE, never its weights, and lists its tensors. A FILE is a checkpoint in any "
-        "format "
-        "that is read here, a directory, or an index (*.index.json) whose shards are read as one checkpoint; - is "
-        "standard input. Nothing in a FILE is executed.\n"
+        "format that is read here, a directory, or an index (*.index.json) whose shards are read as one checkpoint; - "
+        "is standard input. Nothing in a FILE is executed.\n"
         "\n"
         "A tensor that has the same storage as an earlier one is noted as the same; the parameters of both count "
         "once. Warnings about a FILE go to standard error, or with --json into the document.\n"
         "\n"
         "With --strict the exit status is 1 unless every FILE was read whole and without a warning: a gate for files "
-        "from "
-        "elsewhere. What unpickling a FILE would call, if that can run code, has a line of its own.\n"
+        "from elsewhere. What unpickling a FILE would call, if that can run code, has a line of its own.\n"
         "\n"
         "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) may "
-        "hold "
-        "several models: each is listed as if it had been named by itself, and a table says what they add up to.\n"
+        "hold several models: each is listed as if it had been named by itself, and a table says what they add up "
+        "to.\n"
         "\n"
-        "With --json each FILE gives one document of the schema shapeproof.inspect/1, one after the other. A FILE that "
-        "cannot be read gives a line on standard error and no document, the others are still shown, and the exit "
+        "With --json each FILE gives one document of the schema shapeproof.inspect/1, one after the other. A FILE "
+        "that cannot be read gives a line on standard error and no document, the others are still shown, and the exit "
         "status is 4.",
     .least = 1,
     .most = CLI_MANY,
