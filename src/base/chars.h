@@ -48,11 +48,14 @@ static inline bool sp_has_any(const char *text, const char *const *list, size_t 
 
 #define SP_HAS_ANY(text, list) sp_has_any((text), (list), sizeof(list) / sizeof *(list))
 
-/* The last component of a path. */
-static inline const char *sp_base_name(const char *path)
+/* What is behind the last one; all of the text where there is none. */
+static inline const char *sp_behind_last(const char *text, char separator)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    const char *last = strrchr(text, separator);
+    return last ? last + 1 : text;
 }
+
+/* The last component of a path. */
+static inline const char *sp_base_name(const char *path) { return sp_behind_last(path, '/'); }
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/chars.h"
 #include "base/names.h"
 #include "check/adapter_parts.h"
 #include "config/config.h"
@@ -85,9 +86,8 @@ static struct sp_pair *pair_of_module(struct sp_adapter *adapter, const char *na
 static const char *config_path(struct sp_arena *arena, const char *path)
 {
     struct stat info;
-    const char *slash = strrchr(path, '/');
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return sp_arena_printf(arena, "%s/adapter_config.json", path);
-    return sp_arena_printf(arena, "%.*sadapter_config.json", slash ? (int)(slash + 1 - path) : 0, path);
+    return sp_arena_printf(arena, "%.*sadapter_config.json", (int)(sp_base_name(path) - path), path);
 }
 
 struct sp_value sp_adapter_config(struct sp_arena *arena, const struct sp_inventory *inventory)

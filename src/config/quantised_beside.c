@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/file.h"
 
 enum { MAX_FILE = 4 << 20 };
@@ -45,9 +46,8 @@ static struct sp_value with_method(struct sp_arena *arena, struct sp_value objec
 
 struct sp_value sp_quantised_beside(struct sp_arena *arena, const char *path, const char **name)
 {
-    const char *slash = strrchr(path, '/');
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        const char *beside = sp_arena_printf(arena, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, files[i].name);
+        const char *beside = sp_arena_printf(arena, "%.*s%s", (int)(sp_base_name(path) - path), path, files[i].name);
         struct sp_value object = read_json(arena, beside);
         if (files[i].within) object = sp_value_member(object, files[i].within);
         if (!sp_value_is_set(sp_value_member(object, files[i].sign))) continue;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/file.h"
 
 static const char *text_member(struct sp_value object, const char *key)
@@ -74,8 +75,7 @@ struct sp_value sp_sockeye_with_model_type(struct sp_arena *arena, struct sp_val
 
 const char *sp_sockeye_version(struct sp_arena *arena, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *beside = sp_arena_printf(arena, "%.*sversion", slash ? (int)(slash + 1 - path) : 0, path);
+    const char *beside = sp_arena_printf(arena, "%.*sversion", (int)(sp_base_name(path) - path), path);
     struct sp_file file;
     struct sp_error ignored = {0};
     if (!sp_file_open(&file, AT_FDCWD, beside, &ignored)) return NULL;

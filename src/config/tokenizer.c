@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/file.h"
 #include "base/json_scan.h"
 
@@ -147,8 +148,8 @@ static void look_into(struct sp_arena *arena, const char *folder, const struct s
 struct sp_tokenizer sp_tokenizer_beside(struct sp_arena *arena, const struct sp_config *config)
 {
     struct sp_tokenizer tokenizer = {.last = "", .file = ""};
-    const char *path = sp_config_path(config), *slash = strrchr(path, '/');
-    const char *folder = sp_arena_copy(arena, path, slash ? (size_t)(slash + 1 - path) : 0);
+    const char *path = sp_config_path(config);
+    const char *folder = sp_arena_copy(arena, path, (size_t)(sp_base_name(path) - path));
     if (!*path) return tokenizer; /* no configuration was loaded: nothing is beside it */
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) look_into(arena, folder, &sources[i], &tokenizer);
     return tokenizer;

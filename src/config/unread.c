@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/suggest.h"
 #include "config/config.h"
 #include "lang/prediction.h"
@@ -20,10 +21,9 @@ static bool is_for_others(const struct sp_hyper *hyper, const char *key)
 
 static bool is_word_of(const struct sp_unit *unit, const char *key)
 {
-    const char *dot = strrchr(key, '.');
     struct sp_map words = {0};
     sp_unit_words(unit, &words);
-    const bool known = sp_map_get(&words, dot ? dot + 1 : key) != SIZE_MAX;
+    const bool known = sp_map_get(&words, sp_behind_last(key, '.')) != SIZE_MAX;
     sp_map_free(&words);
     return known;
 }

@@ -27,8 +27,8 @@ static void number_variables(struct sp_prediction *prediction)
 {
     struct sp_map counts = {0}; /* of the variables so far, by what is in front of their names */
     for (size_t i = 0; i < prediction->count; i++) {
-        const char *name = prediction->tensors[i].name, *slash = strrchr(name, '/');
-        const int front = slash ? (int)(slash - name) + 1 : 0;
+        const char *name = prediction->tensors[i].name;
+        const int front = (int)(sp_base_name(name) - name);
         const char *layer = sp_arena_copy(&prediction->arena, name, (size_t)front);
         const size_t known = sp_map_get(&counts, layer), number = known == SIZE_MAX ? 0 : known;
         sp_map_set(&counts, layer, number + 1);

@@ -182,10 +182,9 @@ static bool is_set(const struct sp_config *config, const char *key)
 static const char *text_path(const struct sp_config *config, size_t side, struct sp_text *path)
 {
     const struct sp_value text = sp_value_member(sp_config_hyper(config)->root, sides[side].text);
-    const char *slash = strrchr(config->path, '/');
     if (text.type != SP_STRING) return NULL;
     path->length = 0;
-    if (*text.string != '/' && slash) sp_text_append(path, config->path, (size_t)(slash + 1 - config->path));
+    if (*text.string != '/') sp_text_append(path, config->path, (size_t)(sp_base_name(config->path) - config->path));
     sp_text_puts(path, text.string);
     return path->data;
 }

@@ -194,12 +194,6 @@ static const struct vote *usual_letter(const struct naming *naming, const char *
     return best;
 }
 
-static const char *last_component(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot ? dot + 1 : path;
-}
-
 /* A capital of one of its words, the first that is free; NULL when none is. */
 static const char *capital_of_key(const struct naming *naming, const char *key)
 {
@@ -250,7 +244,7 @@ static void name_leaf(void *context, const struct sp_leaf *asked)
     if (!leaf || leaf->uses++) return;
     if (!is_number_somewhere(naming, leaf)) name_length(naming, leaf);
     if (!is_number_somewhere(naming, leaf) || has_symbol(naming, leaf)) return;
-    const char *key = last_component(leaf->path);
+    const char *key = sp_behind_last(leaf->path, '.');
     const struct vote *usual = usual_letter(naming, leaf->path);
     if (!usual) usual = usual_letter(naming, key);
     leaf->letter = usual ? usual->letter : capital_of_key(naming, key);

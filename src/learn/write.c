@@ -296,10 +296,8 @@ static bool has_width_of_head(const struct sp_learning *learning, const struct s
     static const char *const words[] = {"head_dim", "head_size", "d_kv"};
     for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
         const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
-        bool is = leaf->uses && has_one_parent(leaf->path, heads->path) && is_set_everywhere(learning, leaf);
-        const char *dot = strrchr(leaf->path, '.');
-        is = is && SP_IS_AMONG(dot ? dot + 1 : leaf->path, words);
-        if (is) return true;
+        const bool is = leaf->uses && has_one_parent(leaf->path, heads->path) && is_set_everywhere(learning, leaf);
+        if (is && SP_IS_AMONG(sp_behind_last(leaf->path, '.'), words)) return true;
     }
     return false;
 }
@@ -312,9 +310,8 @@ static void write_multiples(struct sheet *sheet)
     size_t count = 0;
     for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
         const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
-        const char *dot = strrchr(leaf->path, '.');
         const struct sp_leaf *heads = NULL;
-        if (leaf->uses && !leaf->meaning && SP_IS_AMONG(dot ? dot + 1 : leaf->path, widths))
+        if (leaf->uses && !leaf->meaning && SP_IS_AMONG(sp_behind_last(leaf->path, '.'), widths))
             heads = heads_of_width(learning, leaf);
         if (heads && !has_width_of_head(learning, heads))
             sp_text_printf(&sheet->text, "%s%s %% %s == 0",

@@ -36,7 +36,7 @@ static bool has_suffix(const char *path, const char *suffix)
 /* "model.ckpt.data-00000-of-00001" */
 static bool is_tensorflow_data(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *data = strstr(slash ? slash : path, ".data-");
+    const char *data = strstr(sp_base_name(path), ".data-");
     return data && strstr(data, "-of-");
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/chars.h"
 #include "config/quantised.h"
 #include "lang/syntax/ast.h"
 #include "names/components.h"
@@ -50,8 +51,7 @@ bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails)
     struct sp_part_members members;
     sp_part_members_of(&members, part);
     for (size_t i = 0; i < members.count; i++) {
-        const char *dot = strrchr(members.name[i], '.');
-        if (members.stacked || sp_map_get(tails, dot ? dot + 1 : members.name[i]) != SIZE_MAX) return true;
+        if (members.stacked || sp_map_get(tails, sp_behind_last(members.name[i], '.')) != SIZE_MAX) return true;
     }
     return false;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/names.h"
 #include "explain/files/adapter_pairs.h"
 #include "explain/gather.h"
@@ -17,8 +18,7 @@ static const char peft_front[] = "base_model.model.";
 static bool is_turned(const struct sp_judged *judged, const struct sp_pair *pair)
 {
     const struct sp_value turned = sp_value_member(judged->adapter.config, "fan_in_fan_out");
-    const char *dot = strrchr(pair->module, '.'), *last = dot ? dot + 1 : pair->module;
-    return (turned.type == SP_BOOL && turned.boolean) || strncmp(last, "c_", 2) == 0 ||
+    return (turned.type == SP_BOOL && turned.boolean) || strncmp(sp_behind_last(pair->module, '.'), "c_", 2) == 0 ||
            strcmp(pair->kind, "lora_embedding_A") == 0;
 }
 

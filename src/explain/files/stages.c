@@ -17,8 +17,7 @@
 static bool explain_shard_alone(struct sp_check *check)
 {
     static const enum sp_finding_kind missing = SP_FINDING_MISSING;
-    const char *path = sp_inventory_path(check->inventory), *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = sp_base_name(sp_inventory_path(check->inventory));
     struct sp_shard_name shard;
     if (sp_inventory_file_count(check->inventory) != 1 || !sp_shard_name_read(name, &shard) || shard.of < 2)
         return false;

@@ -43,8 +43,8 @@ static unsigned cost_of_key(const char *path)
         "_id",       "temperature",  "penalty", "beam",    "_loss", "scale_",   "use_cache",      "summary_",
         "output_",   "seed",         "max_len", "min_len", "_coef", "momentum", "pretraining_tp", "_std",
         "mask_time", "mask_feature", "_prob",   "_index"};
-    const char *dot = strrchr(path, '.'), *key = dot ? dot + 1 : path;
-    return SP_HAS_ANY(key, unlikely) ? UNLIKELY : ORDINARY + (dot != NULL);
+    const char *key = sp_behind_last(path, '.');
+    return SP_HAS_ANY(key, unlikely) ? UNLIKELY : ORDINARY + (key != path);
 }
 
 /* ---- gathering ---- */
