@@ -314,15 +314,20 @@ static void pose_all(struct sp_deduction *deduction)
 
 void sp_deduce(struct sp_deduction *deduction, enum sp_contest most)
 {
+    struct sp_known *known = &deduction->solver->known;
     enum sp_contest contest = SP_CONTESTED_BY_ALL;
+    known->spares_defaults = true;
     for (int round = 0; round < MAX_ROUNDS; round++) {
-        const size_t before = deduction->solver->known.told;
+        const size_t before = known->told;
+        known->spared = false;
         sp_occurrences_renew(&deduction->occurrences, contest);
         pose_all(deduction);
-        if (deduction->solver->known.told != before) continue;
-        if (contest == most) break;
-        contest++;
+        if (known->told != before) continue;
+        if (known->spared) known->spares_defaults = false;
+        else if (contest == most) break;
+        else contest++;
     }
+    known->spares_defaults = false;
 }
 
 const char *sp_contest_lacks(struct sp_deduction *deduction, const struct sp_keys *besides)

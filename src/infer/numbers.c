@@ -12,11 +12,17 @@
 #include "solve/invert.h"
 #include "solve/turns.h"
 
-enum { MAX_CHOICES = 32, MAX_VALUE = 128 };
+enum { MAX_CHOICES = 32, MAX_ENDS = 8, MAX_VALUE = 128 };
 
 struct choice {
     const char *key;
     struct sp_want want;
+};
+
+/* A loop whose end was not known, and that went as far as the names do. */
+struct end {
+    const struct sp_loop *loop;
+    int64_t last;
 };
 
 struct modules {
@@ -37,6 +43,8 @@ struct modules {
     bool is_solved;
     struct choice solution[MAX_CHOICES]; /* the first one */
     size_t solution_depth, common;       /* all solutions begin with so many of its choices */
+    struct end ends[MAX_ENDS];           /* of the last pass */
+    size_t end_count;
     bool *is_asked;                      /* of each line: it was one of a list before */
 };
 
@@ -102,6 +110,15 @@ static bool visit_module(struct sp_turns *turns)
     return true;
 }
 
+static void note_end(struct modules *modules, const struct sp_loop *loop, int64_t last)
+{
+    size_t i = 0;
+    while (i < modules->end_count && modules->ends[i].loop != loop) i++;
+    if (i == MAX_ENDS) return;
+    if (i == modules->end_count) modules->ends[modules->end_count++] = (struct end){loop, last};
+    else if (last > modules->ends[i].last) modules->ends[i].last = last;
+}
+
 /* A loop whose index is in the name goes as far as the names do. */
 static struct sp_value end_by_names(struct sp_turns *turns, const struct sp_loop *loop)
 {
@@ -114,6 +131,7 @@ static struct sp_value end_by_names(struct sp_turns *turns, const struct sp_loop
         if (turn > last) last = turn;
     }
     modules->open_ended = true;
+    if (last >= 0) note_end(modules, loop, last);
     return last < 0 ? turns->open : sp_value_int(last);
 }
 
@@ -131,6 +149,7 @@ static enum sp_answer pass(struct modules *modules, size_t *from)
     struct sp_deduction *deduction = modules->deduction;
     modules->stamp++;
     modules->found = 0;
+    if (!*from) modules->end_count = 0;
     for (; *from < modules->count; ++*from) {
         const struct sp_line *line = &deduction->outline->lines[modules->lines[*from]];
         struct sp_turns turns = {.solver = deduction->solver,
@@ -279,6 +298,21 @@ static bool tell_solution(struct modules *modules, size_t named)
     return known->told != before;
 }
 
+/* Where nothing else is lacked: what went as far as the names do ends there. */
+static bool tell_ends(struct modules *modules, size_t named)
+{
+    struct sp_solver *solver = modules->deduction->solver;
+    const size_t before = solver->known.told;
+    for (size_t i = 0; i < modules->end_count && !modules->solution_depth; i++) {
+        const struct sp_want want = sp_want_value(sp_value_int(modules->ends[i].last));
+        solver->known.reason = (struct sp_reason){
+            .kind = SP_REASON_LAST, .name = sp_occurrence_tensor(&modules->deduction->occurrences, named)->name};
+        solver->known.touched = 0;
+        sp_invert(solver, modules->ends[i].loop->env, modules->ends[i].loop->clause->last, &want);
+    }
+    return solver->known.told != before;
+}
+
 /* ---- the lists of a file ---- */
 
 /* Whether a line is one of the list of the tensor. `begin`: the pattern up to the number that tells its modules apart.
@@ -339,7 +373,7 @@ static bool tell_by_list(struct modules *modules, size_t line, size_t named)
         if (deduction->occurrences.of[i].count && is_of_list(modules, &lines[i], lines[line].name, length))
             add_modules(modules, i);
     search(modules, 0);
-    return modules->is_solved && tell_solution(modules, named);
+    return modules->is_solved && (tell_solution(modules, named) || tell_ends(modules, named));
 }
 
 static bool is_worked_out(const struct sp_occurrence *occurrence)

@@ -80,6 +80,18 @@ static bool choose_default(struct search *search, const struct sp_env *env, cons
     return true;
 }
 
+/* An item of a list that depends on something. */
+static bool choose_item(struct search *search, const struct sp_env *env, const struct sp_expr *expr,
+                        struct sp_value *value)
+{
+    struct sp_value list, index;
+    if (!evaluate(search, env, expr->args[0], &list) || !evaluate(search, env, expr->args[1], &index)) return false;
+    if (list.type != SP_LIST || index.type != SP_INT) return true;
+    if (index.integer < 0 || (uint64_t)index.integer >= list.count) return false;
+    *value = list.items[index.integer];
+    return true;
+}
+
 /* Only what is unknown as a whole is looked into. */
 static bool evaluate(struct search *search, const struct sp_env *env, const struct sp_expr *expr,
                      struct sp_value *value)
@@ -92,6 +104,7 @@ static bool evaluate(struct search *search, const struct sp_env *env, const stru
     if (expr->kind == SP_EXPR_NAME && open_name(&own, &expr)) good = evaluate(search, &own, expr, value);
     else if (expr->kind == SP_EXPR_DEFAULT) good = choose_default(search, env, expr, value);
     else if (expr->kind == SP_EXPR_CHOICE) good = choose_alternative(search, env, expr, value);
+    else if (expr->kind == SP_EXPR_INDEX) good = choose_item(search, env, expr, value);
     else if (expr->kind == SP_EXPR_BINARY && expr->op == SP_OP_ADD) good = join_alternatives(search, env, expr, value);
     search->depth--;
     return good;

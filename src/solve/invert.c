@@ -135,6 +135,15 @@ static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp
 
 /* ---- conditions ---- */
 
+/* absent(moe_latent_size) or null(moe_latent_size) */
+static bool is_about_one_lack(const struct sp_expr *left, const struct sp_expr *right)
+{
+    return left->kind == SP_EXPR_CALL && right->kind == SP_EXPR_CALL && left->count == 1 && right->count == 1 &&
+           strcmp(left->name, "absent") == 0 && strcmp(right->name, "null") == 0 &&
+           left->args[0]->kind == SP_EXPR_NAME && right->args[0]->kind == SP_EXPR_NAME &&
+           left->args[0]->name == right->args[0]->name;
+}
+
 /* "decoder" in lhuc or "all" in lhuc */
 static bool is_about_one_list(const struct sp_expr *left, const struct sp_expr *right)
 {
@@ -144,7 +153,7 @@ static bool is_about_one_list(const struct sp_expr *left, const struct sp_expr *
 }
 
 /* `and` for want true, `or` for want false: both operands must be so. Otherwise one must, and it matters only when the
- * other is not; of two members of a list the first one is taken. */
+ * other is not; of two members of a list, and of two ways not to be set, the first one is taken. */
 static enum sp_answer solve_logic(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                   bool want)
 {
@@ -156,7 +165,8 @@ static enum sp_answer solve_logic(struct sp_solver *solver, const struct sp_env 
     if ((!is_unknown_value(left) && sp_value_is_true(left) == want) ||
         (!is_unknown_value(right) && sp_value_is_true(right) == want))
         return SP_HOLDS;
-    if (is_unknown_value(left) && is_unknown_value(right) && !is_about_one_list(expr->args[0], expr->args[1]))
+    if (is_unknown_value(left) && is_unknown_value(right) && !is_about_one_list(expr->args[0], expr->args[1]) &&
+        !is_about_one_lack(expr->args[0], expr->args[1]))
         return SP_OPEN;
     return solve_value(solver, env, expr->args[is_unknown_value(left) ? 0 : 1], so);
 }
@@ -282,6 +292,16 @@ static bool contains_index(const struct sp_expr *expr)
 /* The first key is told. Exceptions are `key == "auto" default ...`, which leaves more than one value, and a key that
  * means something when it is null: these are told to be unset if that will do. `len(id2label) default num_labels` is
  * told by the number. */
+/* That the default of a key, which depends on others, is what is wanted. */
+static bool is_spared(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                      const struct sp_want *want)
+{
+    if (!solver->known.spares_defaults || expr->args[1]->kind == SP_EXPR_LITERAL || sp_meets(sp_solver_value(solver, env, expr->args[1]), want) != SP_HOLDS)
+        return false;
+    solver->known.spared = true;
+    return true;
+}
+
 static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                     const struct sp_want *want)
 {
@@ -301,6 +321,7 @@ static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_en
         key = sp_solver_key(solver, env, first->args[0]);
         if (key && tell_unset(solver, key, SP_ABSENT) == SP_HOLDS) return solve(solver, env, expr->args[1], want);
     }
+    if (key && is_spared(solver, env, expr, want)) return SP_OPEN;
     return solve(solver, env, first, want);
 }
 

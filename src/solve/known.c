@@ -104,6 +104,15 @@ static const char *item_path(const struct sp_known *known, const char *path, siz
 
 static struct sp_value value_of_fact(struct sp_known *known, struct sp_fact *fact);
 
+/* Of a list for which one value may stand, and of which nothing told that it is one. */
+static bool is_one_value(const struct sp_fact *fact, const struct sp_value *items)
+{
+    if (!fact->scalar || !fact->is_closed || !fact->length) return false;
+    for (size_t i = 0; i < fact->length; i++)
+        if (!sp_value_is_set(items[i]) || !sp_values_equal(items[i], items[0])) return false;
+    return true;
+}
+
 /* The list whose length is known, with unknown items where nothing was told of them. */
 static struct sp_value list_of_items(struct sp_known *known, struct sp_fact *fact)
 {
@@ -114,7 +123,9 @@ static struct sp_value list_of_items(struct sp_known *known, struct sp_fact *fac
         const struct sp_fact *item = sp_known_fact(known, path);
         items[i] = item ? value_of_fact(known, fact_of(known, path)) : unknown(path);
     }
-    fact->list = (struct sp_value){.type = SP_LIST, .count = fact->length, .items = items};
+    fact->list = is_one_value(fact, items)
+                     ? items[0]
+                     : (struct sp_value){.type = SP_LIST, .count = fact->length, .items = items};
     fact->list_made = known->changes;
     return fact->list;
 }
@@ -292,6 +303,7 @@ bool sp_known_close_lists(struct sp_known *known)
         if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX) continue;
         if (!fact->item_count) continue;
         fact->length = fact->scalar ? fact->item_count : length_beside(known, fact);
+        fact->is_closed = true;
         known->changes++;
     }
     return known->changes != before;

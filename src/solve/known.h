@@ -72,6 +72,7 @@ struct sp_fact {
     size_t item_count; /* one more than the last index; the items are facts of their own */
     size_t length;     /* SIZE_MAX: not known */
     bool scalar;       /* one value may stand for all items */
+    bool is_closed;        /* nothing told how long it is: it ends with the last item that was told */
     bool objects;      /* the items are told member by member: "layers[2].width" is a fact */
     const struct sp_told_member *members;
     struct sp_value list; /* put together from the items */
@@ -91,6 +92,8 @@ struct sp_known {
     size_t told;                             /* how many pieces */
     size_t changes;                          /* counts up with each new fact, and each that is taken back */
     struct sp_reason reason;                 /* of what is told next */
+    bool spares_defaults; /* what a key is by default is not told of it: something else may tell that it is not set */
+    bool spared;          /* that was so of something since it was asked last */
     bool tell_items; /* layer_types[i] in place of full_attention_interval, when no interval will do */
 };
 
