@@ -71,6 +71,36 @@ static const struct {
     {"encoder_decoder", PAIR("pegasus"), "enc_to_dec_proj.weight", "(1024, 768)"},
     {"vision_text_dual_encoder", "text_config.model_type=distilbert text_config.dim=24 vision_config.model_type=vit",
      "text_projection.weight", "(512, 24)"},
+    /* An encoder that is its decoder, as transformers had them until release 5. */
+    {"t5", "tie_encoder_decoder=true num_decoder_layers=1 architectures=[\"T5ForConditionalGeneration\"]",
+     "encoder.block.0.layer.1.DenseReluDense.wi.weight", "(2048, 512)"},
+    {"longt5", "tie_encoder_decoder=true", "encoder.block.0.layer.0.LocalSelfAttention.q.weight", "(512, 512)"},
+    {"prophetnet", "tie_encoder_decoder=true architectures=[\"ProphetNetForConditionalGeneration\"]",
+     "prophetnet.encoder.layers.0.feed_forward.intermediate.weight", "(4096, 1024)"},
+    {"fsmt", "src_vocab_size=5 tgt_vocab_size=7 tie_word_embeddings=true transformers_version=4.57.6",
+     "decoder.embed_tokens.weight", "(5, 1024)"},
+    {"marian",
+     "vocab_size=5 decoder_vocab_size=7 share_encoder_decoder_embeddings=false transformers_version=4.57.6 "
+     "architectures=[\"MarianMTModel\"]",
+     "lm_head.weight", "(5, 1024)"},
+    /* Encoders that never look at another, and those that may. */
+    {"layoutlm", "add_cross_attention=true", "encoder.layer.0.crossattention.self.query.weight", NULL},
+    {"layoutlmv3", "add_cross_attention=true", "encoder.layer.0.crossattention.self.query.weight", NULL},
+    {"convbert", "add_cross_attention=true", "encoder.layer.0.crossattention.self.query.weight", "(384, 768)"},
+    {"imagegpt", "add_cross_attention=true", "h.0.crossattention.c_attn.weight", "(512, 1024)"},
+    /* Sizes that are lists, or not those of the lists. */
+    {"pixtral", "patch_size=[16,32]", "patch_conv.weight", "(1024, 3, 16, 32)"},
+    {"udop", "patch_size=[16,32]", "patch_embed.proj.weight", "(1024, 3, 16, 32)"},
+    {"udop", "relative_attention_num_buckets=35 transformers_version=5.0.0 architectures=[\"UdopEncoderModel\"]",
+     "encoder.relative_bias.biases.0.relative_attention_bias.weight", "(35, 16)"},
+    {"flava_image_model", "image_size=[32,64]", "embeddings.position_embeddings", "(1, 9, 768)"},
+    {"speecht5", "num_feat_extract_layers=3", "encoder.prenet.feature_encoder.conv_layers.3.conv.weight", NULL},
+    {"grounding_dino", "num_feature_levels=2", "input_proj_vision.2.0.weight", "(256, 768, 1, 1)"},
+    {"fnet", "use_tpu_fourier_optimizations=true", "encoder.layer.0.fourier.self.dft_mat_seq", "(512, 512)"},
+    /* ESM that folds, and ESM that only could. */
+    {"esm", "is_folding_model=true architectures=[\"EsmForMaskedLM\"]", "lm_head.dense.weight", "(768, 768)"},
+    {"esmfold", "architectures=[\"EsmForProteinFolding\"]", "trunk.structure_module.ipa.linear_out.weight",
+     "(384, 2112)"},
     {"llava", "text_config.model_type=persimmon", "language_model.model.final_layernorm.weight", "(4096)"},
 };
 
