@@ -477,10 +477,35 @@ static void test_diffusion(void **state)
     assert_int_equal(totals("flux", SETTINGS("guidance_embeds=true")).unique_parameters, 11901408320);
 }
 
+/* Of what pipelines have beside those, as diffusers makes them by default. */
+static void test_pipelines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *table;
+        uint64_t parameters;
+    } models[] = {{"ace_step_conditions", 608369664},
+                  {"ace_step_tokens", 105032198},
+                  {"ace_step_sounds", 105011776},
+                  {"ltx2_connectors", 1431475200},
+                  {"ltx2_duration", 1903361},
+                  {"ltx2_sound", 55592802},
+                  {"ltx2_wide_sound", 128537448},
+                  {"ltx2_latent_upsampler", 497867904},
+                  {"audioldm2_unet", 872300484},
+                  {"wuerstchen", 1055365280},
+                  {"paella_vq", 18406894},
+                  {"shap_e_renderer", 226297286},
+                  {"stable_audio3_duration", 197376}};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        assert_int_equal(totals(models[i].table, SETTINGS(NULL)).unique_parameters, models[i].parameters);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_diffusion),
+        cmocka_unit_test(test_pipelines),
         cmocka_unit_test(test_titles),
         cmocka_unit_test_teardown(test_architectures, free_config),
         cmocka_unit_test_teardown(test_arguments_of_timm, free_config),
