@@ -176,9 +176,9 @@ struct naming {
 /* Nobody has it, and no key of the configurations is called so. */
 static bool is_free_letter(const struct naming *naming, const char *letter)
 {
-    static const char *const reserved[] = {"i", "j", "k", "l", "m", "n", "o", "p", "class", "known", "seen", "whole"};
+    static const char *const reserved[] = {"class", "known", "seen", "whole"};
     return sp_map_get(&naming->taken, letter) == SIZE_MAX && !SP_IS_AMONG(letter, reserved) &&
-           !sp_evidence_leaf(&naming->learning->evidence, letter);
+           !SP_IS_AMONG(letter, sp_index_names) && !sp_evidence_leaf(&naming->learning->evidence, letter);
 }
 
 /* The most usual free letter for a key of that name. */

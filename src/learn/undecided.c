@@ -11,12 +11,10 @@
 
 enum { MOST_UNVARIED = 400, UNLIKELY = 20, NEAR = 3, MOST_IDLE = 3 };
 
-static const char *const index_names[] = {"i", "j", "k", "l", "m", "n", "o", "p"};
-
 static const char *words_of_term(struct sp_arena *arena, const struct sp_phrase *term)
 {
     struct sp_text text = {0};
-    sp_phrase_write(&text, term, index_names, false);
+    sp_phrase_write(&text, term, false);
     return sp_text_keep(&text, arena);
 }
 
@@ -25,7 +23,7 @@ static const char *list_alternatives(struct sp_arena *arena, const struct sp_ans
     struct sp_text text = {0};
     for (size_t i = 0; i < answer->other_count; i++) {
         if (i) sp_text_puts(&text, ", ");
-        sp_phrase_write(&text, answer->others[i], index_names, false);
+        sp_phrase_write(&text, answer->others[i], false);
     }
     return sp_text_keep(&text, arena);
 }

@@ -11,8 +11,6 @@
 
 enum { WIDEST_COMMENT = 100, MOST_CLASSES = 24 };
 
-static const char *const index_names[] = {"i", "j", "k", "l", "m", "n", "o", "p"};
-
 struct sheet {
     struct sp_learning *learning;
     struct sp_text text;
@@ -25,10 +23,7 @@ static const struct sp_alike *words_of_row(const struct sheet *sheet, const stru
     return sheet->alike[row - sheet->learning->lesson.layout.rows.items].words;
 }
 
-static void put_term(struct sheet *sheet, const struct sp_phrase *term)
-{
-    sp_phrase_write(&sheet->text, term, index_names, true);
-}
+static void put_term(struct sheet *sheet, const struct sp_phrase *term) { sp_phrase_write(&sheet->text, term, true); }
 
 /* ---- the head ---- */
 
@@ -248,17 +243,13 @@ static void write_unseen_flags(struct sheet *sheet)
 
 /* ---- what every example has, and what is learnt rests on ---- */
 
-static bool is_whole_number(struct sp_value value, int64_t least)
-{
-    return value.type == SP_INT && value.integer >= least;
-}
+static bool is_count(struct sp_value value) { return value.type == SP_INT && value.integer > 0; }
 
 /* In every example one is a multiple of the other. */
 static bool is_multiple(const struct sp_learning *learning, const struct sp_leaf *leaf, const struct sp_leaf *of)
 {
     for (size_t e = 0; e < learning->evidence.count; e++)
-        if (!is_whole_number(leaf->values[e], 1) || !is_whole_number(of->values[e], 1) ||
-            leaf->values[e].integer % of->values[e].integer)
+        if (!is_count(leaf->values[e]) || !is_count(of->values[e]) || leaf->values[e].integer % of->values[e].integer)
             return false;
     return true;
 }
@@ -286,7 +277,7 @@ static const struct sp_leaf *heads_of_width(const struct sp_learning *learning, 
 static bool is_set_everywhere(const struct sp_learning *learning, const struct sp_leaf *leaf)
 {
     for (size_t e = 0; e < learning->evidence.count; e++)
-        if (!is_whole_number(leaf->values[e], 1)) return false;
+        if (!is_count(leaf->values[e])) return false;
     return true;
 }
 
@@ -328,9 +319,7 @@ static void write_least_counts(struct sheet *sheet)
     for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
         const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
         const bool classes = strstr(leaf->path, "classes") || strstr(leaf->path, "num_labels");
-        bool some = leaf->uses && !leaf->meaning && classes;
-        for (size_t e = 0; e < learning->evidence.count && some; e++) some = is_whole_number(leaf->values[e], 1);
-        if (some)
+        if (leaf->uses && !leaf->meaning && classes && is_set_everywhere(learning, leaf))
             sp_text_printf(&sheet->text, "require %s > 0, \"no example has had %s 0\"\n",
                            leaf->letter ? leaf->letter : leaf->path, leaf->path);
     }
@@ -536,7 +525,7 @@ static void put_loop(struct sheet *sheet, const struct sp_stem *stem, const stru
         sp_text_printf(&sheet->text, " for %s in %s", name_of_word(sheet, stem), stem->listed->leaf->path);
         return;
     }
-    sp_text_printf(&sheet->text, " for %s in ", index_names[stem->depth]);
+    sp_text_printf(&sheet->text, " for %s in ", sp_index_names[stem->depth]);
     put_term(sheet, start ? start : stem->first.term);
     sp_text_puts(&sheet->text, "..");
     put_last(sheet, last_of_stem(&sheet->learning->arena, stem));
@@ -628,7 +617,7 @@ static bool are_in_one_group(const struct sheet *sheet, const struct sp_tensor_r
     if (learning->base && learning->base->headings[a - rows] != learning->base->headings[b - rows]) return false;
     if (a->index_count != b->index_count) return false;
     const struct sp_phrase *guard = guard_of_row(learning, a), *other = guard_of_row(learning, b);
-    if ((guard || other) && !(guard && other && sp_phrases_equal(guard, other))) return false;
+    if (!is_same_condition(guard, other)) return false;
     size_t index, other_index;
     const struct sp_phrase *start = start_of_row(learning, a, &index),
                            *other_start = start_of_row(learning, b, &other_index);
@@ -658,7 +647,7 @@ static bool needs_quotes(const char *name)
 static void put_word(const struct sheet *sheet, struct sp_text *text, const struct sp_stem *stem)
 {
     if (is_plain_word(sheet, stem)) sp_text_printf(text, "{%s}", name_of_word(sheet, stem));
-    else sp_text_printf(text, "{%s[%s]}", stem->listed->leaf->path, index_names[stem->depth]);
+    else sp_text_printf(text, "{%s[%s]}", stem->listed->leaf->path, sp_index_names[stem->depth]);
 }
 
 static void put_index(const struct sheet *sheet, struct sp_text *text, const struct sp_tensor_row *row, size_t depth)
@@ -670,8 +659,8 @@ static void put_index(const struct sheet *sheet, struct sp_text *text, const str
     }
     sp_text_puts(text, "{");
     if (stem->step > 1) sp_text_printf(text, "%llu*", (unsigned long long)stem->step);
-    if (is_one_turn(sheet->learning, row, depth)) sp_phrase_write(text, stem->first.term, index_names, true);
-    else sp_text_puts(text, index_names[stem->depth]);
+    if (is_one_turn(sheet->learning, row, depth)) sp_phrase_write(text, stem->first.term, true);
+    else sp_text_puts(text, sp_index_names[stem->depth]);
     if (stem->offset) sp_text_printf(text, " + %llu", (unsigned long long)stem->offset);
     sp_text_puts(text, "}");
 }
@@ -733,7 +722,7 @@ static void put_condition(struct sheet *sheet, const struct sp_tensor_row *row, 
 {
     size_t index;
     if (!guard && start_of_row(sheet->learning, row, &index)) return; /* its loop says so */
-    if (!row->where.term || row->where.term == guard || (guard && sp_phrases_equal(guard, row->where.term))) return;
+    if (!row->where.term || is_same_condition(guard, row->where.term)) return;
     sp_text_puts(&sheet->text, "   if ");
     put_term(sheet, row->where.term);
 }
@@ -750,8 +739,6 @@ static void put_tie(struct sheet *sheet, const struct sp_tensor_row *row)
     } else if (row->where.term) sp_text_puts(&sheet->text, " always");
 }
 
-static void put_name(struct sheet *sheet, const char *name) { sp_text_printf(&sheet->text, "%s   ", name); }
-
 static void put_shape(struct sheet *sheet, const struct sp_tensor_row *row)
 {
     sp_text_puts(&sheet->text, "(");
@@ -765,7 +752,7 @@ static void put_shape(struct sheet *sheet, const struct sp_tensor_row *row)
 static void write_row(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_phrase *guard)
 {
     const char *dtype = dtype_of_buffer(row);
-    put_name(sheet, name_of_row(sheet, row, strlen(row->pattern)));
+    sp_text_printf(&sheet->text, "%s   ", name_of_row(sheet, row, strlen(row->pattern)));
     put_shape(sheet, row);
     if (dtype) sp_text_printf(&sheet->text, "   %s buffer", dtype);
     else if (is_statistic(row->pattern)) sp_text_puts(&sheet->text, "   buffer");
@@ -777,8 +764,7 @@ static void write_row(struct sheet *sheet, const struct sp_tensor_row *row, cons
 static void write_part(struct sheet *sheet, const struct sp_part_found *found, const struct sp_phrase *guard)
 {
     const struct sp_tensor_row *row = &sheet->learning->lesson.layout.rows.items[found->rows[0]];
-    put_name(sheet, sp_arena_printf(&sheet->learning->arena, "%s*", name_of_row(sheet, row, found->base_length)));
-    sp_text_printf(&sheet->text, "%s(", found->part);
+    sp_text_printf(&sheet->text, "%s*   %s(", name_of_row(sheet, row, found->base_length), found->part);
     for (size_t i = 0; i < found->argument_count; i++) {
         if (i) sp_text_puts(&sheet->text, ", ");
         put_term(sheet, found->arguments[i]);

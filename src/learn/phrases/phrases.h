@@ -73,9 +73,10 @@ struct sp_phrase {
 
 /* The value at a point. */
 double sp_phrase_value(const struct sp_phrase *term, const struct sp_point *point);
-/* Appends it in the table language, keys by their letters where they have one (`letters`). `indices` are the names of
- * the indices. */
-void sp_phrase_write(struct sp_text *text, const struct sp_phrase *term, const char *const *indices, bool letters);
+/* What the indices are called. */
+extern const char *const sp_index_names[SP_MAX_INDICES];
+/* Appends it in the table language, keys by their letters where they have one (`letters`). */
+void sp_phrase_write(struct sp_text *text, const struct sp_phrase *term, bool letters);
 bool sp_phrases_equal(const struct sp_phrase *a, const struct sp_phrase *b);
 
 /* ---- making them; all in the arena ---- */

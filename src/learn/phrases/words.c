@@ -21,9 +21,10 @@ enum strength {
     TIGHT
 };
 
+const char *const sp_index_names[SP_MAX_INDICES] = {"i", "j", "k", "l", "m", "n", "o", "p"};
+
 struct writer {
     struct sp_text *text;
-    const char *const *indices;
     bool letters;
 };
 
@@ -208,7 +209,7 @@ static void write_bare_term(const struct writer *writer, const struct sp_phrase 
         write_number(writer->text, term->number);
         break;
     case SP_PHRASE_INDEX:
-        sp_text_puts(writer->text, writer->indices[(size_t)term->number]);
+        sp_text_puts(writer->text, sp_index_names[(size_t)term->number]);
         break;
     case SP_PHRASE_KEY:
     case SP_PHRASE_ITEM:
@@ -286,8 +287,8 @@ static void write_term(const struct writer *writer, const struct sp_phrase *term
     if (brackets) sp_text_puts(writer->text, ")");
 }
 
-void sp_phrase_write(struct sp_text *text, const struct sp_phrase *term, const char *const *indices, bool letters)
+void sp_phrase_write(struct sp_text *text, const struct sp_phrase *term, bool letters)
 {
-    const struct writer writer = {text, indices, letters};
+    const struct writer writer = {text, letters};
     write_term(&writer, term, LOOSE);
 }
