@@ -6,7 +6,7 @@
 
 #include "base/order.h"
 #include "infer/classes.h"
-#include "infer/guess.h"
+#include "infer/guess/guess.h"
 #include "infer/infer.h"
 #include "infer/numbers.h"
 #include "match/homes.h"
@@ -151,6 +151,21 @@ static void verify(struct sp_attempt *attempt)
     sp_attempt_join(attempt);
     count_explained(attempt);
     if (sp_attempt_explains_all(attempt)) attempt->settings = sp_attempt_settings(attempt);
+}
+
+void sp_attempt_verify_anew(struct sp_attempt *attempt)
+{
+    if (attempt->prediction) sp_match_free(&attempt->match);
+    sp_prediction_free(attempt->prediction);
+    sp_config_free(attempt->config);
+    sp_map_free(&attempt->layers_there);
+    attempt->layers_there = (struct sp_map){0};
+    attempt->fused.count = 0;
+    attempt->joints = attempt->explained = attempt->unexplained = attempt->reshaped = attempt->missing = 0;
+    attempt->recomputed = attempt->holes = attempt->settings = 0;
+    attempt->lacks_layers = false;
+    attempt->joint = NULL;
+    verify(attempt);
 }
 
 /* ---- trying ---- */

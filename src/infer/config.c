@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/guess/members.h"
 #include "infer/infer.h"
-#include "infer/members.h"
 #include "lang/functions.h"
 #include "stored/forms.h"
 
@@ -150,7 +150,7 @@ struct sp_config *sp_known_config(struct sp_outline *outline)
 {
     struct sp_config *config = sp_config_new();
     const struct sp_unit *table = outline->solver.table;
-    sp_known_close_lists(&outline->solver.known);
+    while (sp_known_close_lists(&outline->solver.known)) continue;
     sp_members_close(&outline->solver);
     if (table->model_type_count)
         sp_config_set_value(config, "model_type", sp_value_string(table->model_types[0]), "inferred");

@@ -79,6 +79,8 @@ bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen);
  * is used up nothing more is tried out. The guise must live as long. */
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
                                   size_t *effort);
+/* Once more, with what is known by now. */
+void sp_attempt_verify_anew(struct sp_attempt *attempt);
 void sp_attempt_free(struct sp_attempt *attempt);
 /* What differs about a tensor of the file; SP_STATE as well for what is excused. */
 enum sp_difference sp_attempt_tensor(const struct sp_attempt *attempt, size_t tensor);
@@ -95,6 +97,12 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
 size_t sp_attempt_settings(const struct sp_attempt *attempt);
 /* How many switches are not as they would be by default, and have to be for what was explained. */
 size_t sp_attempt_switches(const struct sp_attempt *attempt);
+/* ---- mend.c ---- */
+
+/* Gives hyper-parameters of an attempt other values, as long as that explains more of the file, and at last all of it;
+ * otherwise it is left as it was. `left`: tensors that may be compared for it. */
+void sp_attempt_mend(struct sp_attempt *attempt, size_t *left);
+
 /* ---- evidence.c ---- */
 
 /* Whether the file is evidence for the table: most of its tensors are explained, and what it lacks is not more, by

@@ -45,7 +45,7 @@ struct modules {
     size_t solution_depth, common;       /* all solutions begin with so many of its choices */
     struct end ends[MAX_ENDS];           /* of the last pass */
     size_t end_count;
-    bool *is_asked;                      /* of each line: it was one of a list before */
+    bool *is_asked; /* of each line: it was one of a list before */
 };
 
 /* ---- one pass ---- */
@@ -284,18 +284,25 @@ static void tell_as(struct modules *modules, const struct choice *choice, size_t
     tell_choice(known, choice);
 }
 
-/* What all solutions begin with; when that is nothing new, the rest of the first one is a guess, but for how long lists
- * are, as far as others would do as well: that follows from their items. */
-static bool tell_solution(struct modules *modules, size_t named)
+/* Of the choices from `first` on and before `end`. */
+static bool tell_choices(struct modules *modules, size_t first, size_t end, bool lengths, size_t named, bool is_guess)
 {
     const struct sp_known *known = &modules->deduction->solver->known;
-    const size_t before = known->told, certain = *modules->left ? modules->common : 0;
-    for (size_t i = 0; i < certain; i++) tell_as(modules, &modules->solution[i], named, false);
-    if (known->told != before) return true;
-    for (size_t i = certain; i < modules->solution_depth; i++)
-        if (modules->solution[i].want.kind == SP_WANT_VALUE || !*modules->left)
-            tell_as(modules, &modules->solution[i], named, true);
+    const size_t before = known->told;
+    for (size_t i = first; i < end; i++)
+        if (lengths || modules->solution[i].want.kind == SP_WANT_VALUE)
+            tell_as(modules, &modules->solution[i], named, is_guess);
     return known->told != before;
+}
+
+/* What all solutions begin with; when that is nothing new, the rest of the first one is a guess. How long lists are
+ * follows from their items, as long as there is anything else to tell. */
+static bool tell_solution(struct modules *modules, size_t named)
+{
+    const size_t certain = *modules->left ? modules->common : 0, all = modules->solution_depth;
+    return tell_choices(modules, 0, certain, false, named, false) ||
+           tell_choices(modules, certain, all, !*modules->left, named, true) ||
+           tell_choices(modules, 0, certain, true, named, false);
 }
 
 /* Where nothing else is lacked: what went as far as the names do ends there. */

@@ -9,6 +9,8 @@ enum {
     MAX_FURTHER = 64,
     MANY_TENSORS = 20000,
     MAX_TURNED = 2,
+    MAX_MENDED = 4,
+    MANY_COMPARED = 250000,
     MAX_CLASSES = 4,
     MAX_EFFORT = 400000,
     LITTLE_EFFORT = 1000
@@ -237,6 +239,44 @@ static void attempt_all_further(struct sp_study *study, struct sp_look *look, bo
     study->effort = left;
 }
 
+/* Tensors are where the table has them; only not all, or not all of those that it has. Or all names are, as far as
+ * these tell. */
+static bool may_be_mended(const struct sp_attempt *attempt)
+{
+    const size_t there = attempt->explained + attempt->reshaped;
+    if (attempt->joints || attempt->is_further || attempt->is_second_choice || sp_attempt_explains_all(attempt))
+        return false;
+    if (attempt->fit.seen == sp_inventory_count(attempt->guise->inventory) && !attempt->fit.missing) return true;
+    return attempt->prediction && there > attempt->unexplained - attempt->reshaped && attempt->missing < there;
+}
+
+/* The best from `from` on that may be mended, and that are no better than the `last` one; or NULL. */
+static struct sp_attempt *next_to_mend(const struct sp_study *study, size_t from, struct sp_attempt *const *tried,
+                                       size_t count)
+{
+    struct sp_attempt *best = NULL;
+    for (size_t i = from; i < study->attempts.count; i++) {
+        struct sp_attempt *attempt = study->attempts.items[i];
+        bool is_tried = !may_be_mended(attempt);
+        for (size_t k = 0; k < count; k++) is_tried = is_tried || tried[k] == attempt;
+        if (!is_tried && (!best || sp_attempt_is_better(attempt, best))) best = attempt;
+    }
+    return best;
+}
+
+/* Where nothing explains the file those that come near are mended. */
+static struct sp_attempt *mend_nearest(struct sp_study *study, struct sp_attempt *best, size_t from)
+{
+    struct sp_attempt *tried[MAX_MENDED];
+    if (!best || sp_attempt_explains_all(best) || study->budget) return best;
+    for (size_t i = 0; i < MAX_MENDED && (tried[i] = next_to_mend(study, from, tried, i)) != NULL; i++) {
+        size_t left = MANY_COMPARED;
+        sp_attempt_mend(tried[i], &left);
+        if (sp_attempt_is_better(tried[i], best)) best = tried[i];
+    }
+    return best;
+}
+
 static bool is_plain_naming(const struct sp_naming *naming)
 {
     return !naming->era && !*naming->strip && !*naming->add && !naming->drop_wrappers;
@@ -244,12 +284,14 @@ static bool is_plain_naming(const struct sp_naming *naming)
 
 static void study_look(struct sp_study *study, struct sp_look *look)
 {
+    const size_t from = study->attempts.count;
     struct sp_attempt *best = attempt_all(study, look);
     if (best && sp_attempt_explains_all(best) && !study->budget && !study->searched.only && !look->guise->turned &&
         is_plain_naming(&look->naming))
         attempt_all_further(study, look, best->is_part);
     if (best) best = attempt_fronts(study, best);
     if (best) best = attempt_split(study, best);
+    best = mend_nearest(study, best, from);
     if (best && (!study->best || sp_attempt_is_better(best, study->best))) study->best = best;
 }
 

@@ -123,9 +123,8 @@ static struct sp_value list_of_items(struct sp_known *known, struct sp_fact *fac
         const struct sp_fact *item = sp_known_fact(known, path);
         items[i] = item ? value_of_fact(known, fact_of(known, path)) : unknown(path);
     }
-    fact->list = is_one_value(fact, items)
-                     ? items[0]
-                     : (struct sp_value){.type = SP_LIST, .count = fact->length, .items = items};
+    fact->list = is_one_value(fact, items) ? items[0]
+                                           : (struct sp_value){.type = SP_LIST, .count = fact->length, .items = items};
     fact->list_made = known->changes;
     return fact->list;
 }
@@ -283,7 +282,7 @@ static size_t length_beside(const struct sp_known *known, const struct sp_fact *
         const size_t beside = other == fact || is_item_key(other->path) ? 0 : known_length(other);
         if (beside < fact->item_count) continue;
         if (prefix_length(other->path) != prefix || memcmp(other->path, fact->path, prefix) != 0) continue;
-        if (other->length == fact->item_count) return fact->item_count;
+        if (other->length == fact->item_count && !other->scalar) return fact->item_count;
         if (beside > length) length = beside;
     }
     return length;
@@ -295,19 +294,22 @@ size_t sp_known_length_beside(struct sp_known *known, const char *path)
     return fact->value.type == SP_UNKNOWN && fact->length == SIZE_MAX ? length_beside(known, fact) : 0;
 }
 
-bool sp_known_close_lists(struct sp_known *known)
+static bool close_lists(struct sp_known *known, bool scalar)
 {
     const size_t before = known->changes;
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
         if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX) continue;
-        if (!fact->item_count) continue;
+        if (!fact->item_count || fact->scalar != scalar) continue;
         fact->length = fact->scalar ? fact->item_count : length_beside(known, fact);
         fact->is_closed = true;
         known->changes++;
     }
     return known->changes != before;
 }
+
+/* From the others more items may follow of those for which one value may stand. */
+bool sp_known_close_lists(struct sp_known *known) { return close_lists(known, false) || close_lists(known, true); }
 
 /* ---- trying out ---- */
 
@@ -342,6 +344,37 @@ bool sp_known_forget_guesses(struct sp_known *known, bool lists)
     }
     known->changes += any;
     return any;
+}
+
+/* Of a list each item as well. */
+static void settle(struct sp_known *known, const char *path, struct sp_value value)
+{
+    struct sp_fact *fact = fact_of(known, path);
+    *fact = blank(fact->path, fact->parent);
+    fact->value = value;
+    fact->reason = (struct sp_reason){.kind = SP_REASON_ONLY, .name = "", .rounded = value.type == SP_INT};
+    if (sp_value_is_set(value)) note_members(known, fact);
+    if (value.type == SP_LIST) fact->item_count = fact->length = value.count;
+    for (size_t i = 0; value.type == SP_LIST && i < value.count; i++)
+        settle(known, item_path(known, path, i), value.items[i]);
+}
+
+void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value)
+{
+    settle(known, path, value);
+    known->told++;
+    known->changes++;
+}
+
+void sp_known_forget_but_dimensions(struct sp_known *known)
+{
+    for (size_t i = 0; i < known->count; i++) {
+        struct sp_fact *fact = &known->facts[i];
+        const bool is_sure = fact->reason.kind == SP_REASON_DIMENSION && !fact->reason.rounded && !fact->guess &&
+                             fact->value.type == SP_INT && !strchr(fact->path, '[');
+        if (!is_sure) *fact = blank(fact->path, fact->parent);
+    }
+    known->changes++;
 }
 
 void sp_known_forget(struct sp_known *known)

@@ -72,7 +72,7 @@ struct sp_fact {
     size_t item_count; /* one more than the last index; the items are facts of their own */
     size_t length;     /* SIZE_MAX: not known */
     bool scalar;       /* one value may stand for all items */
-    bool is_closed;        /* nothing told how long it is: it ends with the last item that was told */
+    bool is_closed;    /* nothing told how long it is: it ends with the last item that was told */
     bool objects;      /* the items are told member by member: "layers[2].width" is a fact */
     const struct sp_told_member *members;
     struct sp_value list; /* put together from the items */
@@ -94,7 +94,7 @@ struct sp_known {
     struct sp_reason reason;                 /* of what is told next */
     bool spares_defaults; /* what a key is by default is not told of it: something else may tell that it is not set */
     bool spared;          /* that was so of something since it was asked last */
-    bool tell_items; /* layer_types[i] in place of full_attention_interval, when no interval will do */
+    bool tell_items;      /* layer_types[i] in place of full_attention_interval, when no interval will do */
 };
 
 struct sp_kept {
@@ -109,6 +109,8 @@ struct sp_value sp_known_value(struct sp_known *known, const char *path);
 /* NULL when nothing was ever told of it. */
 const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *path);
 enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want);
+/* Whatever was told of it, or of its items, it is that value: others were tried. */
+void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value);
 /* Lists whose items are told are taken to end with the last one. */
 bool sp_known_close_lists(struct sp_known *known);
 /* How long lists are in the same configuration; 0 when there is none, or the key is known. */
@@ -119,6 +121,8 @@ void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and free
 /* What was guessed is forgotten, with what nothing but trying told; `lists`: and whatever was told of lists. False when
  * there is nothing of the kind. */
 bool sp_known_forget_guesses(struct sp_known *known, bool lists);
+/* All is forgotten but numbers that dimensions told, whatever was guessed. */
+void sp_known_forget_but_dimensions(struct sp_known *known);
 /* As at the beginning: nothing is known. */
 void sp_known_forget(struct sp_known *known);
 void sp_known_free(struct sp_known *known);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * `"n" in key` may be about a list or about a text. It is a text where a text stands for it by default. */
-#include "infer/members.h"
+#include "infer/guess/members.h"
 
 #include <string.h>
 

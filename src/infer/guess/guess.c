@@ -2,14 +2,14 @@
  * Candidates come in kinds: not set, a text of the table, another text, true or false, the number that makes the
  * dimension, a dimension divided by a usual width, a small number. The first kind with a value that contradicts nothing
  * is the right one, since values of another kind make expressions that cannot be computed. */
-#include "infer/guess.h"
+#include "infer/guess/guess.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/chars.h"
-#include "infer/members.h"
+#include "infer/guess/members.h"
 #include "lang/functions.h"
 
 enum { MAX_KEYS = 24, MAX_QUESTIONS = 400, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_ROUNDS = 4, MAX_IDLE = 8 };
@@ -128,8 +128,16 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
 {
     const bool counts = question->kind == SP_ASK_DIMENSION;
     int64_t solution;
+    struct sp_value item;
     if (!is_item(trial->key)) add_guess_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
     end_kind(trial);
+    if (is_item(trial->key) && sp_default_of(deduction, trial->key, &item) && item.type != SP_STRING) {
+        add_guess_value(trial, item); /* the others are of that kind, too */
+        if (item.type == SP_INT) add_small_numbers(trial, deduction, question->kind == SP_ASK_DIMENSION);
+        if (item.type == SP_BOOL) add_guess_value(trial, sp_value_bool(!item.boolean));
+        end_kind(trial);
+        return;
+    }
     add_texts(trial, deduction);
     add_guess_value(trial, sp_value_bool(true));
     add_guess_value(trial, sp_value_bool(false));
@@ -202,7 +210,7 @@ static void choose_best_guess(struct sp_deduction *deduction, const struct trial
         best->alone = !others;
         if (!best->outcome.answered && others) continue;
         best->only = best->outcome.answered && (kind ? !others : others <= 1) && /* the default is one of the others */
-                     !stands_for_others(best->value);
+                     !stands_for_others(best->value) && best->value.type != SP_LIST;
         return;
     }
 }
@@ -319,6 +327,20 @@ static size_t likely_length(struct sp_deduction *deduction, const char *key, con
     return last.type == SP_INT && last.integer >= 0 && last.integer < MOST ? (size_t)last.integer + 1 : 0;
 }
 
+/* What no value explains may be what the table has where nothing is set, although it requires that something is. */
+static bool take_default(struct sp_deduction *deduction, const struct lacking *lacking, size_t limit)
+{
+    for (size_t i = 0; i < lacking->count; i++) {
+        struct choice choice = {.key = lacking->keys[i]};
+        if (!sp_default_of(deduction, choice.key, &choice.value)) continue;
+        choice.outcome = try_value(deduction, choice.key, choice.value, limit);
+        if (choice.outcome.contradictions >= limit) continue;
+        accept_guess(deduction, &choice);
+        return true;
+    }
+    return false;
+}
+
 /* What no value explains may be a list of that many items: then these are asked for, one by one. An item is none. */
 static bool open_list(struct sp_deduction *deduction, const struct lacking *lacking, size_t limit)
 {
@@ -326,7 +348,7 @@ static bool open_list(struct sp_deduction *deduction, const struct lacking *lack
     for (size_t i = 0; i < lacking->count; i++) {
         const size_t length = likely_length(deduction, lacking->keys[i], lacking->questions[i]);
         const struct sp_want want = {.kind = SP_WANT_LENGTH, .value = sp_value_int((int64_t)length)};
-        if (!length || is_item(lacking->keys[i]) ||
+        if (!length || is_item(lacking->keys[i]) || sp_is_class_key(lacking->keys[i]) ||
             try_want(deduction, lacking->keys[i], want, limit).contradictions >= limit)
             continue;
         known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
@@ -344,6 +366,7 @@ bool sp_guess(struct sp_deduction *deduction)
     const struct choice best = choose_key(deduction, &lacking);
     if (!best.key || best.outcome.contradictions) {
         if (sp_members_close(deduction->solver)) return true;
+        if (best.key && take_default(deduction, &lacking, best.outcome.contradictions)) return true;
         if (best.key && open_list(deduction, &lacking, best.outcome.contradictions)) return true;
         if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
     }
@@ -372,7 +395,7 @@ static struct sp_value plausible(const struct sp_deduction *deduction)
     return trial.count ? trial.values[0] : sp_value_int(1);
 }
 
-/* One key that the expression lacks: absent if there is a default. False when it lacks none. */
+/* One key that the expression lacks: absent if there is a default, and none is required. False when it lacks none. */
 static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, const struct sp_expr *expr)
 {
     struct sp_known *known = &deduction->solver->known;
@@ -380,16 +403,17 @@ static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, 
     if (!sp_solver_eval(deduction->solver, env, expr, &value) || value.type != SP_UNKNOWN || !*value.string)
         return false;
     const char *key = value.string;
+    const size_t unmet = sp_count_unmet(deduction);
     struct sp_kept kept = sp_known_keep(known);
     assume_guess(deduction, key, (struct sp_value){.type = SP_ABSENT, .string = key});
     const bool has_default =
         sp_solver_eval(deduction->solver, env, expr, &value) && (sp_value_is_set(value) || value.type == SP_UNKNOWN);
-    if (has_default) {
+    if (has_default && sp_count_unmet(deduction) <= unmet) {
         free(kept.facts);
         return true;
     }
     sp_known_restore(known, &kept);
-    assume_guess(deduction, key, plausible(deduction));
+    assume_guess(deduction, key, sp_default_of(deduction, key, &value) ? value : plausible(deduction));
     return true;
 }
 

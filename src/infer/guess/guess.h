@@ -14,4 +14,11 @@ size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct sp
 /* Gives a value to what is needed only by tensors that the file lacks: without it there would be no prediction. */
 void sp_guess_rest(struct sp_deduction *deduction);
 
+/* ---- defaults.c ---- */
+
+/* What stands for the key, or for the item of a list, where it is not set; false when nothing does. */
+bool sp_default_of(struct sp_deduction *deduction, const char *key, struct sp_value *value);
+/* How many requirements of what is used are known not to be met. */
+size_t sp_count_unmet(struct sp_deduction *deduction);
+
 #endif
