@@ -46,18 +46,9 @@ struct classes {
 
 static bool is_covered(const struct classes *classes, const char *class)
 {
-    struct sp_solver *solver = classes->solver;
-    const struct sp_unit *table = classes->table;
-    const struct sp_env env = {.frame = solver->frame};
-    bool covered = table->requirement_count > 0;
-    sp_known_forget(&solver->known);
-    if (*class) sp_solver_tell_class(solver, class);
-    for (size_t i = 0; i < table->requirement_count && covered; i++) {
-        struct sp_value value;
-        covered = sp_solver_eval(solver, &env, table->requirements[i].condition, &value) &&
-                  (value.type == SP_UNKNOWN || (value.type == SP_BOOL && value.boolean));
-    }
-    return covered;
+    if (!classes->table->requirement_count) return false;
+    sp_known_forget(&classes->solver->known);
+    return *class ? sp_solver_tell_class(classes->solver, class) : sp_solver_is_covered(classes->solver);
 }
 
 static void consider_class(struct classes *classes, const char *begin, const char *end)

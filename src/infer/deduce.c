@@ -278,6 +278,25 @@ static bool is_none_there(const struct sp_deduction *deduction, size_t line)
     return true;
 }
 
+/* What is stored as another tensor has its shape. */
+static void pose_tied(struct sp_deduction *deduction, size_t line)
+{
+    const struct sp_line *of = &deduction->outline->lines[line];
+    const struct sp_shapes *shapes = deduction->occurrences.shapes;
+    const size_t pattern = of->tie && !of->loop ? sp_shapes_find(shapes, of->tie) : SP_NONE;
+    if (pattern == SP_NONE || shapes->first[pattern + 1] - shapes->first[pattern] != 1) return;
+    if (!sp_line_is_decided(deduction->solver, of) || sp_line_is_ruled_out(deduction->solver, of)) return;
+    const struct sp_value tied = of->row->tie_condition
+                                     ? sp_solver_value(deduction->solver, of->env, of->row->tie_condition)
+                                     : sp_value_bool(true);
+    const size_t named = shapes->first[pattern];
+    if (tied.type != SP_BOOL || !tied.boolean || sp_shapes_is_flat(shapes, named) ||
+        sp_occurrence_tensor(&deduction->occurrences, named)->rank != of->row->rank)
+        return;
+    for (size_t d = 0; d < of->row->rank; d++)
+        pose(deduction, (struct sp_question){.kind = SP_ASK_DIMENSION, .line = line, .named = named, .place = d});
+}
+
 static void pose_missing(struct sp_deduction *deduction, size_t line)
 {
     const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
@@ -290,6 +309,7 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
     if (!is_line_there(deduction, line))
         pose(deduction,
              (struct sp_question){.kind = SP_ASK_MISSING, .line = line, .none = is_none_there(deduction, line)});
+    if (!occurrence->count) pose_tied(deduction, line);
 }
 
 /* ---- the whole ---- */

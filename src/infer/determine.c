@@ -337,6 +337,13 @@ static void judge_needed(const struct recheck *recheck, struct sp_inferred *infe
     else set(inferred, false, "no tensor of the file depends on it");
 }
 
+/* Of which type the model is, when its class told. */
+static bool is_told_by_class(const struct sp_fact *fact, const struct sp_inferred *inferred)
+{
+    return fact && fact->reason.kind == SP_REASON_NONE && fact->value.type == SP_STRING &&
+           strcmp(inferred->name, "model_type") == 0;
+}
+
 static void judge_inferred(const struct recheck *recheck, struct sp_inferred *inferred)
 {
     struct sp_arena *arena = &recheck->inference->arena;
@@ -346,6 +353,7 @@ static void judge_inferred(const struct recheck *recheck, struct sp_inferred *in
                guessed = told && fact->reason.kind == SP_REASON_GUESS;
     const char *reason = told ? because(recheck, &fact->reason) : "";
     if (is_range(inferred->value)) set(inferred, false, "other releases would do as well");
+    else if (is_told_by_class(fact, inferred)) set(inferred, false, "other classes have the same tensors");
     else if (guessed && fact->guess)
         set(inferred, false,
             sp_value_is_set(fact->value) ? "other values would do as well, this one is usual"

@@ -75,13 +75,46 @@ const char *sp_solver_key(struct sp_solver *solver, const struct sp_env *env, co
     return object ? sp_arena_printf(&solver->arena, "%s.%s", object, expr->name) : NULL;
 }
 
-void sp_solver_tell_class(struct sp_solver *solver, const char *class)
+bool sp_solver_is_covered(struct sp_solver *solver)
+{
+    const struct sp_env env = {.frame = solver->frame};
+    for (size_t i = 0; i < solver->table->requirement_count; i++) {
+        struct sp_value value;
+        if (!sp_solver_eval(solver, &env, solver->table->requirements[i].condition, &value)) return false;
+        if (value.type != SP_UNKNOWN && (value.type != SP_BOOL || !value.boolean)) return false;
+    }
+    return true;
+}
+
+/* Of several types that a table has those under which it covers what was told; `only`: the last of them. */
+static size_t count_types(struct sp_solver *solver, struct sp_want *only)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < solver->table->model_type_count; i++) {
+        const struct sp_want type = sp_want_value(sp_value_string(solver->table->model_types[i]));
+        struct sp_kept kept = sp_known_keep(&solver->known);
+        sp_known_tell(&solver->known, "model_type", &type);
+        if (sp_solver_is_covered(solver)) {
+            *only = type;
+            count++;
+        }
+        sp_known_restore(&solver->known, &kept);
+    }
+    return count;
+}
+
+bool sp_solver_tell_class(struct sp_solver *solver, const char *class)
 {
     struct sp_value *item = sp_arena_alloc(&solver->arena, sizeof *item);
     *item = sp_value_string(sp_arena_string(&solver->arena, class));
     const struct sp_value list = {.type = SP_LIST, .count = 1, .items = item};
     const struct sp_want want = sp_want_value(sp_unit_is_by_class(solver->table) ? *item : list);
     sp_known_tell(&solver->known, sp_unit_class_key(solver->table), &want);
+    if (solver->table->model_type_count < 2) return sp_solver_is_covered(solver);
+    struct sp_want type;
+    const size_t types = count_types(solver, &type);
+    if (types == 1) sp_known_tell(&solver->known, "model_type", &type);
+    return types > 0;
 }
 
 void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table)

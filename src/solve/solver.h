@@ -29,8 +29,11 @@ struct sp_solver {
 
 /* Begins with nothing known. The solver must stay where it is. */
 void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table);
-/* Tells that `architectures` is that class alone. */
-void sp_solver_tell_class(struct sp_solver *solver, const char *class);
+/* Whether what the table requires is met, as far as that is known. */
+bool sp_solver_is_covered(struct sp_solver *solver);
+/* Tells that `architectures` is that class alone, and of which type the model is, when the table covers the class under
+ * that one only. False when it covers it under none. */
+bool sp_solver_tell_class(struct sp_solver *solver, const char *class);
 void sp_solver_free(struct sp_solver *solver);
 /* Forgets what was told, and of what is configured leaves that key open; NULL for none. */
 void sp_solver_open(struct sp_solver *solver, const char *key);
