@@ -29,14 +29,20 @@ static int compare_fits(const void *left, const void *right)
     return strcmp(a->table->name, b->table->name);
 }
 
+/* A part of models that is there as a whole, and makes all names of the file. */
+static bool is_whole_part(const struct sp_ranked *ranked, const struct sp_look *look)
+{
+    return !ranked->heads && !ranked->uncovered && ranked->covered == look->shapes.patterns.count;
+}
+
 /* The tables whose names fit best, with the class for which they do. */
 static void find_fits(const struct looking *looking, struct sp_look *look)
 {
     size_t count;
     struct sp_ranked *ranked =
         sp_rank_tables(looking->searched->tables, looking->searched->only, &look->shapes, MANY_RANKED, &count);
-    for (size_t i = 0; i < count && i < FIRST_FITS; i++)
-        if (ranked[i].covered * 2 >= ranked[0].covered)
+    for (size_t i = 0; i < count && look->count < SP_MAX_FITS; i++)
+        if (i < FIRST_FITS ? ranked[i].covered * 2 >= ranked[0].covered : is_whole_part(&ranked[i], look))
             look->fits[look->count++] = sp_fit_table(looking->searched->tables, ranked[i].table, &look->shapes);
     free(ranked);
     if (look->count) qsort(look->fits, look->count, sizeof *look->fits, compare_fits);

@@ -6,7 +6,7 @@
 #include "infer/guise.h"
 #include "infer/tables/fit.h"
 
-enum { SP_MAX_FITS = 40 };
+enum { SP_MAX_FITS = 48 };
 
 /* Among which tables. */
 struct sp_tables_searched {

@@ -48,18 +48,36 @@ bool sp_ends_cover(const struct sp_ends *ends, const char *name, bool *covered, 
 
 /* ---- names without expressions ---- */
 
+/* Whether an expression may be a text, as far as it says so itself. */
+static bool may_be_text(const struct sp_unit *unit, const struct sp_expr *expr, unsigned depth)
+{
+    enum { MAX_DEPTH = 8 };
+    if (depth == MAX_DEPTH) return false;
+    if (expr->kind == SP_EXPR_LITERAL) return expr->value.type == SP_STRING;
+    if (expr->kind == SP_EXPR_NAME || expr->kind == SP_EXPR_CALL) {
+        const struct sp_meaning meaning = sp_meaning_at(unit, expr);
+        return meaning.kind == SP_MEANS_DEFINITION && may_be_text(unit, meaning.definition->expr, depth + 1);
+    }
+    if (expr->kind == SP_EXPR_UNARY || (expr->kind == SP_EXPR_BINARY && expr->op != SP_OP_ADD)) return false;
+    const size_t end = expr->kind == SP_EXPR_INDEX || expr->kind == SP_EXPR_MEMBER ? 1 : expr->count;
+    for (size_t i = expr->kind == SP_EXPR_CHOICE; i < end; i++)
+        if (may_be_text(unit, expr->args[i], depth + 1)) return true;
+    return false;
+}
+
 /* A name with a mark for each number and each expression. An expression at its beginning is what is in front of all
  * names of a class, and left out. */
-static const char *rough_name(struct sp_survey *survey, const struct sp_template *name)
+static const char *rough_name(struct sp_survey *survey, const struct sp_unit *unit, const struct sp_template *name)
 {
-    const char mark = SP_INDEX_MARK;
+    const char number = SP_INDEX_MARK, any = SP_TEXT_MARK;
     struct sp_text text = {0};
     struct sp_indices indices = {.count = 0};
     sp_text_puts(&text, "");
     for (size_t i = 0; i < name->count; i++) {
         const char *next = i + 1 < name->count ? name->pieces[i + 1].text : NULL;
         if (name->pieces[i].text) sp_name_split(&text, name->pieces[i].text, SP_INDEX_ANYWHERE, &indices);
-        else if (i > 0 || (next && strchr(SP_ENDS, *next))) sp_text_append(&text, &mark, 1);
+        else if (i > 0 || (next && strchr(SP_ENDS, *next)))
+            sp_text_append(&text, may_be_text(unit, name->pieces[i].hole, 0) ? &any : &number, 1);
     }
     return sp_text_keep(&text, &survey->arena);
 }
@@ -72,9 +90,10 @@ static const char *last_two(const char *name)
     return two;
 }
 
-/* Whether it holds an expression that may be a text: a mark beside letters. */
+/* Whether it holds an expression that may be a text: it says so, or has letters beside it. */
 static bool is_vague(const char *end)
 {
+    if (strchr(end, SP_TEXT_MARK)) return true;
     for (const char *p = end; *p; p++)
         if (*p == SP_INDEX_MARK && ((p > end && !strchr(SP_ENDS, p[-1])) || (p[1] && !strchr(SP_ENDS, p[1]))))
             return true;
@@ -107,8 +126,9 @@ static void add_name(struct sp_survey *survey, struct sp_surveyed *of, const cha
 
 static void add_tensor(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_row *row, bool optional)
 {
-    add_name(survey, of, rough_name(survey, &row->name), optional || row->optional || row->has_tie || row->condition);
-    for (size_t i = 0; i < row->old_count; i++) add_name(survey, of, rough_name(survey, &row->olds[i]), true);
+    optional |= row->optional || row->has_tie || row->condition;
+    add_name(survey, of, rough_name(survey, of->unit, &row->name), optional);
+    for (size_t i = 0; i < row->old_count; i++) add_name(survey, of, rough_name(survey, of->unit, &row->olds[i]), true);
 }
 
 static void add_counts(struct sp_surveyed *of, const struct sp_surveyed *inner)
@@ -123,7 +143,7 @@ static void add_counts(struct sp_surveyed *of, const struct sp_surveyed *inner)
 static void add_singles(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_surveyed *inner,
                         const struct sp_row *use, bool optional)
 {
-    const char *front = rough_name(survey, &use->name);
+    const char *front = rough_name(survey, of->unit, &use->name);
     const size_t length = strlen(front);
     const size_t last = sp_last_component(front, length ? length - 1 : 0, SP_ENDS);
     for (size_t i = 0; i < inner->single_count; i++)
@@ -178,7 +198,8 @@ static struct sp_surveyed *survey_unit(struct sp_survey *survey, const struct sp
     const size_t known = sp_map_get(&survey->units, unit->name);
     if (known != SIZE_MAX) return survey->surveyed[known];
     struct sp_surveyed *of = sp_arena_alloc(&survey->arena, sizeof *of);
-    *of = (struct sp_surveyed){.covered = sp_arena_array(&survey->arena, survey->patterns, sizeof(bool)), .busy = true};
+    *of = (struct sp_surveyed){
+        .unit = unit, .covered = sp_arena_array(&survey->arena, survey->patterns, sizeof(bool)), .busy = true};
     SP_GROW(survey->surveyed, survey->count, survey->capacity);
     survey->surveyed[survey->count] = of;
     sp_map_add(&survey->units, unit->name, survey->count++);

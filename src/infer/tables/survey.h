@@ -36,6 +36,7 @@ struct sp_single {
 
 /* Of a unit, wherever it is used: found once, it stays. */
 struct sp_surveyed {
+    const struct sp_unit *unit;
     bool *covered;      /* by pattern: one of its names could be that */
     size_t rows, found; /* under no condition; and of these, whose ends the file has */
     size_t lacking;     /* rows that depend on something, and that the file does not have */
