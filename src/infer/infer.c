@@ -23,7 +23,7 @@ static struct sp_inference_candidate *find_candidate(struct sp_inference *infere
 /* Another table says the same of the file; or says as much, under names that begin otherwise. */
 static bool is_equal(const struct sp_attempt *attempt, const struct sp_attempt *best)
 {
-    if (attempt->is_further && sp_attempt_explains_all(attempt) && !attempt->joints)
+    if ((attempt->is_further || best->is_further) && sp_attempt_explains_all(attempt) && !attempt->joints)
         return attempt->explained == best->explained;
     return sp_predictions_agree(attempt->prediction, best->prediction, best);
 }

@@ -214,29 +214,39 @@ static void study_turned(struct sp_study *study, size_t from)
 /* ---- the whole ---- */
 
 /* As that table sees it, for the sake of the list of those that say the same. */
-static void attempt_further(struct sp_study *study, const struct sp_look *look, const struct sp_further *further)
+static struct sp_attempt *attempt_further(struct sp_study *study, const struct sp_look *look,
+                                          const struct sp_further *further)
 {
     struct sp_look other;
+    struct sp_attempt *attempt = NULL;
     const struct sp_tables *tables = study->searched.tables;
-    if (!further->otherwise) attempt_fit(study, look, further->fit)->is_further = true;
+    if (!further->otherwise) attempt = attempt_fit(study, look, further->fit);
     else if (sp_look_for(&other, study->arena, tables, further->fit.table, look->guise)) {
-        attempt_fit(study, &other, other.fits[0])->is_further = true;
+        attempt = attempt_fit(study, &other, other.fits[0]);
         sp_look_free(&other);
     }
+    if (attempt) attempt->is_further = true;
+    return attempt;
 }
 
 /* What a table explains as its names are, others may explain as well that were not among the likeliest; and of a part
- * of models those whose names begin otherwise, as they do in a whole. */
-static void attempt_all_further(struct sp_study *study, struct sp_look *look, bool is_part)
+ * of models those whose names begin otherwise, as they do in a whole: the best of these comes before the part when it
+ * is there as a whole. */
+static struct sp_attempt *attempt_all_further(struct sp_study *study, struct sp_look *look, struct sp_attempt *best)
 {
+    const bool is_part = best->is_part;
     struct sp_further further[MAX_FURTHER];
     const size_t tensors = sp_inventory_count(study->file), left = study->effort;
     const size_t count = sp_look_further(look, study->searched.tables, further, MAX_FURTHER);
     for (size_t i = 0; i < count && i * tensors < MANY_TENSORS; i++) {
         study->effort = LITTLE_EFFORT;
-        if (is_part || !further[i].otherwise) attempt_further(study, look, &further[i]);
+        if (!is_part && further[i].otherwise) continue;
+        struct sp_attempt *attempt = attempt_further(study, look, &further[i]);
+        if (is_part && attempt && sp_attempt_explains_all(attempt) && sp_attempt_is_better(attempt, best))
+            best = attempt;
     }
     study->effort = left;
+    return best;
 }
 
 /* Tensors are where the table has them; only not all, or not all of those that it has. Or all names are, as far as
@@ -288,7 +298,7 @@ static void study_look(struct sp_study *study, struct sp_look *look)
     struct sp_attempt *best = attempt_all(study, look);
     if (best && sp_attempt_explains_all(best) && !study->budget && !study->searched.only && !look->guise->turned &&
         is_plain_naming(&look->naming))
-        attempt_all_further(study, look, best->is_part);
+        best = attempt_all_further(study, look, best);
     if (best) best = attempt_fronts(study, best);
     if (best) best = attempt_split(study, best);
     best = mend_nearest(study, best, from);
