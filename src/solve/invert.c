@@ -296,7 +296,8 @@ static bool contains_index(const struct sp_expr *expr)
 static bool is_spared(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                       const struct sp_want *want)
 {
-    if (!solver->known.spares_defaults || expr->args[1]->kind == SP_EXPR_LITERAL || sp_meets(sp_solver_value(solver, env, expr->args[1]), want) != SP_HOLDS)
+    if (!solver->known.spares_defaults || expr->args[1]->kind == SP_EXPR_LITERAL ||
+        sp_meets(sp_solver_value(solver, env, expr->args[1]), want) != SP_HOLDS)
         return false;
     solver->known.spared = true;
     return true;
