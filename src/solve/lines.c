@@ -63,6 +63,22 @@ static bool name_depends_on(struct dependence *dependence, const struct sp_env *
     return !was_seen(dependence, &own, expr) && depends_on(dependence, &own, expr);
 }
 
+static bool mentions_argument(const struct sp_expr *body, size_t index)
+{
+    if (body->kind == SP_EXPR_NAME) return body->reach == SP_REACH_ARGUMENT && body->index == index;
+    for (size_t i = 0; i < body->count; i++)
+        if (mentions_argument(body->args[i], index)) return true;
+    return false;
+}
+
+/* The table's own functions may be given more than they need: sparse(i) = experts > 0. */
+static bool needs_argument(const struct sp_env *env, const struct sp_expr *expr, size_t index)
+{
+    if (expr->kind != SP_EXPR_CALL || expr->function) return true;
+    const struct sp_meaning meaning = sp_meaning_of(env, expr);
+    return meaning.kind != SP_MEANS_DEFINITION || mentions_argument(meaning.definition->expr, index);
+}
+
 static bool depends_on(struct dependence *dependence, const struct sp_env *env, const struct sp_expr *expr)
 {
     bool depends = false;
@@ -70,7 +86,8 @@ static bool depends_on(struct dependence *dependence, const struct sp_env *env, 
     dependence->depth++;
     if (expr->kind == SP_EXPR_NAME || (expr->kind == SP_EXPR_CALL && !expr->function))
         depends = name_depends_on(dependence, env, expr);
-    for (size_t i = 0; i < expr->count && !depends; i++) depends = depends_on(dependence, env, expr->args[i]);
+    for (size_t i = 0; i < expr->count && !depends; i++)
+        depends = needs_argument(env, expr, i) && depends_on(dependence, env, expr->args[i]);
     dependence->depth--;
     return depends;
 }
