@@ -131,6 +131,41 @@ static void known_turns(struct sp_occurrences *occurrences, const struct sp_loop
         *last = value.integer;
 }
 
+/* Which turns of a line's loops its conditions are known to rule out. Those that are about the outermost loop alone are
+ * the same for all of a turn of that. */
+struct ruling {
+    const struct sp_line *line;
+    const struct sp_loop *outermost;
+    bool varies, by_outermost;
+    int64_t turn; /* the last one that was asked for, or -1 */
+    bool is_out;
+};
+
+static struct ruling ruling_of(const struct sp_line *line)
+{
+    struct ruling ruling = {
+        .line = line, .outermost = line->loop ? sp_line_outermost(line) : NULL, .by_outermost = true, .turn = -1};
+    for (const struct sp_line_condition *condition = line->condition; condition && line->loop;
+         condition = condition->outer) {
+        ruling.varies |= sp_condition_varies(condition);
+        for (const struct sp_loop *loop = line->loop; loop != ruling.outermost; loop = loop->outer)
+            ruling.by_outermost &= !sp_condition_is_about(condition, loop);
+    }
+    return ruling;
+}
+
+static bool rules_out(struct sp_occurrences *occurrences, struct ruling *ruling, const uint64_t *numbers)
+{
+    if (!ruling->varies) return false;
+    const int64_t turn = ruling->by_outermost ? sp_line_turn(ruling->line, ruling->outermost, numbers) : -1;
+    if (turn >= 0 && turn == ruling->turn) return ruling->is_out;
+    sp_line_enter(ruling->line, numbers);
+    ruling->is_out = sp_line_is_ruled_out(&occurrences->outline->solver, ruling->line);
+    ruling->turn = turn;
+    sp_loop_leave(ruling->line->loop);
+    return ruling->is_out;
+}
+
 static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_occurrence *occurrence)
 {
     const struct sp_shapes *shapes = occurrences->shapes;
@@ -147,11 +182,13 @@ static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_oc
     occurrence->named = sp_realloc(occurrence->named, end - first, sizeof *occurrence->named);
     occurrence->unknown = sp_line_fix_numbers(&occurrences->outline->solver, occurrence->line, &fixed);
     known_turns(occurrences, loop, &least, &most);
+    struct ruling ruling = ruling_of(occurrence->line);
     for (size_t i = first; i < end; i++) {
         const int64_t turn = loop ? sp_occurrence_turn(occurrences, occurrence, loop, i) : -1; /* it need not tell */
         if ((turn < 0 || (turn >= least && turn <= most)) &&
             sp_line_fits(occurrence->line, &fixed, shapes->named[i].place.indices.value) &&
-            sp_occurrence_tensor(occurrences, i)->rank == occurrence->line->row->rank)
+            sp_occurrence_tensor(occurrences, i)->rank == occurrence->line->row->rank &&
+            !rules_out(occurrences, &ruling, shapes->named[i].place.indices.value))
             occurrence->named[occurrence->count++] = i;
     }
     if (occurrence->unknown != SIZE_MAX && loop && occurrence->count) place_tensors(occurrences, occurrence, pattern);
