@@ -101,6 +101,28 @@ static const struct {
     {"esm", "is_folding_model=true architectures=[\"EsmForMaskedLM\"]", "lm_head.dense.weight", "(768, 768)"},
     {"esmfold", "architectures=[\"EsmForProteinFolding\"]", "trunk.structure_module.ipa.linear_out.weight",
      "(384, 2112)"},
+    /* A language model whose head has a bias or a name of its own: a composite has one that has neither. */
+    {"llava", "text_config.model_type=phi transformers_version=4.57.6", "language_model.lm_head.bias", NULL},
+    {"llava", "text_config.model_type=phi transformers_version=4.40.0", "language_model.lm_head.bias", "(51200)"},
+    {"llava", "text_config.model_type=gpt_neox transformers_version=5.0.0 text_config.hidden_size=64",
+     "language_model.lm_head.weight", "(50432, 64)"},
+    {"llava", "text_config.model_type=gpt2 text_config.n_embd=24", "multi_modal_projector.linear_2.weight", "(24, 24)"},
+    {"florence2", "text_config.model_type=mbart", "model.language_model.encoder.layer_norm.weight", "(1024)"},
+    {"vision_text_dual_encoder", "text_config.model_type=modernbert vision_config.model_type=vit_mae",
+     "text_model.final_norm.weight", "(768)"},
+    {"encoder_decoder", PAIR("xglm"), "decoder.model.layers.0.encoder_attn.k_proj.weight", "(1024, 1024)"},
+    /* What release 5 has no more. */
+    {"layoutlmv2", "detectron2_config_args={\"MODEL.RESNETS.DEPTH\":50}",
+     "visual.backbone.bottom_up.res5.2.conv2.weight", "(2048, 64, 3, 3)"},
+    {"nezha", "architectures=[\"NezhaForMaskedLM\"]", "nezha.embeddings.position_embeddings.weight", NULL},
+    {"ernie_m", "architectures=[\"ErnieMForInformationExtraction\"]", "linear_end.weight", "(1, 768)"},
+    {"open_llama", "shared_input_output_embedding=false", "lm_head.weight", "(100000, 4096)"},
+    {"transfo_xl", "architectures=[\"TransfoXLLMHeadModel\"] cutoffs=[5,9] vocab_size=20 div_val=2",
+     "crit.out_layers.2.weight", "(11, 256)"},
+    {"van", "mlp_ratios=[2,2,2,2]", "encoder.stages.3.layers.0.mlp.in_dense.weight", "(1024, 512, 1, 1)"},
+    {"efficientformer", "num_meta3d_blocks=2", "encoder.last_stage.meta3D_layers.blocks.1.token_mixer.qkv.weight",
+     "(1536, 448)"},
+    {"vit_hybrid", "backbone_featmap_shape=[1,64,6,4]", "embeddings.position_embeddings", "(1, 25, 768)"},
     {"llava", "text_config.model_type=persimmon", "language_model.model.final_layernorm.weight", "(4096)"},
 };
 
