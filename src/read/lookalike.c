@@ -24,6 +24,7 @@ static const struct {
     {".mlmodel", "a model of CoreML, which is not read", "ask about the checkpoint that it was converted from"},
     {".caffemodel", "a model of Caffe, which is not read", "convert it to ONNX"},
     {".engine", "an engine of TensorRT, which is not read", "ask about the model that it was built from"},
+    {".joblib", "a file of joblib, compressed, which is not read", "save what joblib.load returns with pickle.dump"},
     {".mar", "an archive of TorchServe", "unpack it and ask about the checkpoint inside"},
 };
 

@@ -286,6 +286,8 @@ static const char *const broken[][2] = {
     {"bad/deep.zip", "refused: 5 zip end records at the end of the file, at most 4\n"},
     {"bad/empty.gz", "refused: empty file\n"},
     {"bad/head.pkl.gz", "refused: gzip data broken at byte 4: unknown header flags set\n"},
+    {"bad/joblib.pkl", "refused: a file of joblib, with the bytes of arrays between the opcodes, which is not read: "
+                       "pickle: byte 62: no opcode 0x01\n"},
     {"bad/more.pkl", "pickle\n"
                      "w F32 (2,3) @152+24\n"
                      "v F32 (2) @210+8\n"

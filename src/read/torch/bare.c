@@ -53,6 +53,19 @@ static bool note_absent_storage(struct sp_torch *torch, struct sp_torch_storage 
     return true;
 }
 
+/* joblib puts the bytes of an array behind the object that describes it, where the next opcode is looked for. */
+static bool explain_joblib(const struct sp_pickle *pickle, struct sp_error *error)
+{
+    static const char module[] = "joblib.numpy_pickle.";
+    bool is_joblib = false;
+    for (size_t i = 0; i < pickle->global_count; i++)
+        is_joblib = is_joblib || strncmp(sp_pickle_name(pickle->globals[i]), module, strlen(module)) == 0;
+    if (!is_joblib) return false;
+    sp_error_prefix(error, "a file of joblib, with the bytes of arrays between the opcodes, which is not read");
+    sp_hint(error, "save what joblib.load returns with pickle.dump, or its arrays with numpy.savez");
+    return false;
+}
+
 static bool walk_bare(struct sp_torch *torch, const struct sp_file *file, const char *bytes, struct sp_error *error)
 {
     struct sp_inventory *inventory = torch->inventory;
@@ -60,7 +73,8 @@ static bool walk_bare(struct sp_torch *torch, const struct sp_file *file, const 
     torch->arrays = true;
     torch->bytes = bytes;
     torch->length = (size_t)file->size;
-    if (!sp_pickle_read(&pickle, &torch->arena, "pickle", bytes, (size_t)file->size, error)) return false;
+    if (!sp_pickle_read(&pickle, &torch->arena, "pickle", bytes, (size_t)file->size, error))
+        return explain_joblib(&pickle, error);
     if (pickle.end < file->size)
         sp_inventory_warn(inventory, "%zu bytes after the end of the pickle", (size_t)file->size - pickle.end);
     if (is_paddle(file, pickle.root)) inventory->format = "paddle";
