@@ -60,8 +60,8 @@ struct sp_report_inspect_options {
     enum sp_inspect_sort sort;
     const char *filter; /* a shell pattern (`*`, `?`, `[...]`) that a name must match as a whole, or NULL */
     unsigned depth;     /* TREE: levels to unfold, 0 for all; PREFIXES: components of a prefix, 0 counts as 1 */
-    /* Of JSON and LIST: where whole lines go as soon as there are some, so that the text of a million tensors need not
-     * fit into memory; what is left is returned. NULL: all is returned. */
+    /* Where whole lines go as soon as there are some, so that the text of a million tensors need not fit into memory;
+     * what is left is returned. NULL: all is returned. */
     void (*sink)(void *to, const char *bytes, size_t length);
     void *to;             /* for the sink */
     uint64_t reserved[2]; /* zero: room for later versions */

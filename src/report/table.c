@@ -12,7 +12,6 @@ enum { GAP = 2, NARROWEST_FIRST_COLUMN = 24, LAST_INDENT = 40 };
 
 struct sp_cell {
     size_t begin; /* in the table's text; the next cell's begin is its end */
-    size_t width; /* known once it is measured */
     enum sp_color color;
 };
 
@@ -47,14 +46,11 @@ static const char *cell_text(const struct sp_table *table, size_t index, size_t 
     return *length ? table->text.data + table->cells[index].begin : "";
 }
 
-/* The width of each cell. */
-static void measure_cells(struct sp_table *table)
+static size_t cell_width(const struct sp_table *table, size_t index)
 {
-    for (size_t i = 0; i < table->count; i++) {
-        size_t length;
-        const char *text = cell_text(table, i, &length);
-        table->cells[i].width = sp_text_columns(text, length);
-    }
+    size_t length;
+    const char *text = cell_text(table, index, &length);
+    return sp_text_columns(text, length);
 }
 
 /* Each column is as wide as the widest of its cells. */
@@ -62,7 +58,7 @@ static void widen_columns(struct sp_table *table)
 {
     struct sp_table_layout *layout = &table->layout;
     for (size_t i = 0; i < table->count; i++) {
-        const size_t column = i % table->column_count, width = table->cells[i].width;
+        const size_t column = i % table->column_count, width = cell_width(table, i);
         if (width) layout->shown[column] = true;
         if (width > layout->width[column]) layout->width[column] = width;
         if (column) continue;
@@ -155,10 +151,9 @@ static void write_titles(const struct sp_table *table, struct line line)
 static void write_row(const struct sp_table *table, size_t first, struct line line)
 {
     const struct sp_table_layout *layout = &table->layout;
-    const size_t width = table->cells[first].width;
+    const size_t width = cell_width(table, first);
     size_t excess = width > layout->width[0] ? width - layout->width[0] : 0;
     for (size_t i = 0; i < table->column_count; i++) {
-        const struct sp_cell *cell = &table->cells[first + i];
         size_t length;
         const char *text = cell_text(table, first + i, &length);
         if (!length) continue;
@@ -166,8 +161,8 @@ static void write_row(const struct sp_table *table, size_t first, struct line li
             sp_text_puts(line.out, "\n");
             line.column = excess = 0;
         }
-        const size_t column = start_of(table, i, cell->width) + (i ? excess : 0);
-        write_cell(&line, column, text, length, cell->width, cell->color);
+        const size_t columns = sp_text_columns(text, length), column = start_of(table, i, columns) + (i ? excess : 0);
+        write_cell(&line, column, text, length, columns, table->cells[first + i].color);
         if (table->prose && i + 1 == table->column_count)
             sp_wrap(line.out, line.out->length - length, column < LAST_INDENT ? column : LAST_INDENT);
     }
@@ -178,7 +173,6 @@ static void forget_rows(struct sp_table *table) { table->count = table->text.len
 
 void sp_table_measure(struct sp_table *table)
 {
-    measure_cells(table);
     widen_columns(table);
     forget_rows(table);
 }
@@ -194,7 +188,6 @@ void sp_table_begin(struct sp_table *table, struct sp_text *out, const struct sp
 
 void sp_table_flush(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options)
 {
-    measure_cells(table);
     for (size_t i = 0; i < table->count; i += table->column_count)
         write_row(table, i, (struct line){out, 0, options->color});
     forget_rows(table);
@@ -203,7 +196,6 @@ void sp_table_flush(struct sp_table *table, struct sp_text *out, const struct sp
 void sp_table_render(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options)
 {
     assert(table->column_count && table->column_count <= SP_TABLE_COLUMNS && table->count % table->column_count == 0);
-    measure_cells(table);
     widen_columns(table);
     sp_table_begin(table, out, options);
     sp_table_flush(table, out, options);

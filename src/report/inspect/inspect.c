@@ -124,6 +124,28 @@ void sp_inspect_send(const struct sp_inspect *inspect, struct sp_text *text)
     text->length = 0;
 }
 
+void sp_inspect_put_rows(const struct sp_inspect *inspect, const struct sp_column *columns, size_t column_count,
+                         void (*put)(const void *context, struct sp_inspect_rows *rows), const void *context,
+                         struct sp_text *text)
+{
+    struct sp_inspect_rows rows = {inspect, {.columns = columns, .column_count = column_count}, NULL};
+    put(context, &rows);
+    sp_table_begin(&rows.table, text, &inspect->options.report);
+    rows.text = text;
+    put(context, &rows);
+    sp_table_free(&rows.table);
+}
+
+void sp_inspect_end_row(struct sp_inspect_rows *rows)
+{
+    if (!rows->text) {
+        sp_table_measure(&rows->table);
+        return;
+    }
+    sp_table_flush(&rows->table, rows->text, &rows->inspect->options.report);
+    sp_inspect_send(rows->inspect, rows->text);
+}
+
 char *sp_report_inspect(const struct sp_inventory *inventory, const struct sp_report_inspect_options *options,
                         size_t *length)
 {

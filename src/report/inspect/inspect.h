@@ -24,6 +24,19 @@ int sp_compare_natural(const char *a, const char *b);
 /* Hands the lines that there are to the sink, once they are enough. */
 void sp_inspect_send(const struct sp_inspect *inspect, struct sp_text *text);
 
+/* A table of which, of a million rows, one at a time is kept: they are made twice, to measure and to write them. */
+struct sp_inspect_rows {
+    const struct sp_inspect *inspect;
+    struct sp_table table;
+    struct sp_text *text; /* NULL while they are measured */
+};
+
+/* `put` makes all rows, and calls sp_inspect_end_row behind each. */
+void sp_inspect_put_rows(const struct sp_inspect *inspect, const struct sp_column *columns, size_t column_count,
+                         void (*put)(const void *context, struct sp_inspect_rows *rows), const void *context,
+                         struct sp_text *text);
+void sp_inspect_end_row(struct sp_inspect_rows *rows);
+
 void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text); /* text.c */
 void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text); /* json.c */
 

@@ -58,36 +58,31 @@ void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct sp_inv
 
 /* ---- the list ---- */
 
-static void put_tensor_row(const struct sp_inspect *inspect, size_t i, struct sp_table *table)
+static void put_tensor_row(const struct sp_tensor *tensor, struct sp_inspect_rows *rows)
 {
-    const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
+    struct sp_table *table = &rows->table;
     sp_put_visible(sp_table_cell(table), tensor->name[0] ? tensor->name : "\"\"");
     sp_inspect_put_dtype(sp_table_cell(table), tensor);
     sp_inspect_put_shape(sp_table_cell(table), tensor);
     sp_text_grouped(sp_table_cell(table), tensor->parameters);
     put_known_bytes(sp_table_cell(table), tensor);
     struct sp_text *note = sp_table_cell(table);
-    sp_inspect_put_note(note, note->length, inspect->inventory, tensor, true);
+    sp_inspect_put_note(note, note->length, rows->inspect->inventory, tensor, true);
     sp_table_color(table, SP_COLOR_DIM);
+    sp_inspect_end_row(rows);
 }
 
-/* A row for each tensor; of a million of them, one at a time. */
+static void put_tensor_rows(const void *context, struct sp_inspect_rows *rows)
+{
+    const struct sp_inspect *inspect = context;
+    for (size_t i = 0; i < inspect->count; i++) put_tensor_row(sp_inspect_tensor(inspect, i), rows);
+}
+
 static void put_list(const struct sp_inspect *inspect, struct sp_text *text)
 {
     static const struct sp_column columns[] = {{"name", false},      {"dtype", false}, {"shape", false},
                                                {"parameters", true}, {"bytes", true},  {"note", false}};
-    struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
-    for (size_t i = 0; i < inspect->count; i++) {
-        put_tensor_row(inspect, i, &table);
-        sp_table_measure(&table);
-    }
-    sp_table_begin(&table, text, &inspect->options.report);
-    for (size_t i = 0; i < inspect->count; i++) {
-        put_tensor_row(inspect, i, &table);
-        sp_table_flush(&table, text, &inspect->options.report);
-        sp_inspect_send(inspect, text);
-    }
-    sp_table_free(&table);
+    sp_inspect_put_rows(inspect, columns, sizeof columns / sizeof *columns, put_tensor_rows, inspect, text);
 }
 
 /* ---- what follows: a label, then a value ---- */

@@ -90,11 +90,11 @@ static void put_cells(const struct sp_name_tree *tree, struct sp_table *table, c
 }
 
 /* Depth is counted in components, indentation in lines. */
-static void put_node(const struct sp_name_tree *tree, struct sp_table *table, const struct sp_name_node *node,
+static void put_node(const struct sp_name_tree *tree, struct sp_inspect_rows *rows, const struct sp_name_node *node,
                      unsigned depth, unsigned indent, bool one_of_many)
 {
     const unsigned limit = tree->inspect->options.depth;
-    struct sp_text *text = sp_table_cell(table);
+    struct sp_text *text = sp_table_cell(&rows->table);
     sp_text_pad(text, 2 * indent);
     const size_t begin = text->length;
     for (; joins_child(node, depth, limit); depth++) {
@@ -104,11 +104,19 @@ static void put_node(const struct sp_name_tree *tree, struct sp_table *table, co
     }
     put_component(text, node);
     if (text->length == begin) sp_text_puts(text, "\"\""); /* an empty component must not look like a blank line */
-    sp_table_color(table, node->tensor ? SP_COLOR_NONE : SP_COLOR_BOLD);
-    put_cells(tree, table, node, one_of_many);
+    sp_table_color(&rows->table, node->tensor ? SP_COLOR_NONE : SP_COLOR_BOLD);
+    put_cells(tree, &rows->table, node, one_of_many);
+    sp_inspect_end_row(rows);
     if (limit && depth >= limit) return;
     for (const struct sp_name_node *child = node->child; child; child = child->next)
-        if (child->folded) put_node(tree, table, child, depth + 1, indent + 1, one_of_many || node->folded > 1);
+        if (child->folded) put_node(tree, rows, child, depth + 1, indent + 1, one_of_many || node->folded > 1);
+}
+
+static void put_all_nodes(const void *context, struct sp_inspect_rows *rows)
+{
+    const struct sp_name_tree *tree = context;
+    for (const struct sp_name_node *node = tree->root.child; node; node = node->next)
+        if (node->folded) put_node(tree, rows, node, 1, 0, false);
 }
 
 void sp_inspect_tree(const struct sp_inspect *inspect, struct sp_text *text)
@@ -116,23 +124,21 @@ void sp_inspect_tree(const struct sp_inspect *inspect, struct sp_text *text)
     static const struct sp_column columns[] = {{"name", false},  {"tensors", true},    {"dtype", false},
                                                {"shape", false}, {"parameters", true}, {"bytes", true},
                                                {"note", false}};
-    struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
     struct sp_name_tree tree;
     sp_name_tree_open(&tree, inspect, true);
-    for (const struct sp_name_node *node = tree.root.child; node; node = node->next)
-        if (node->folded) put_node(&tree, &table, node, 1, 0, false);
-    sp_table_render(&table, text, &inspect->options.report);
+    sp_inspect_put_rows(inspect, columns, sizeof columns / sizeof *columns, put_all_nodes, &tree, text);
     sp_name_tree_close(&tree);
 }
 
 /* ---- sub-totals ---- */
 
 /* The rows of a node: itself at the depth that is asked for, or at a tensor; else its children. */
-static void put_prefix(struct sp_table *table, const struct sp_name_node *node, unsigned depth, unsigned limit)
+static void put_prefix(struct sp_inspect_rows *rows, const struct sp_name_node *node, unsigned depth, unsigned limit)
 {
+    struct sp_table *table = &rows->table;
     if (!node->tensor && depth < limit) {
         for (const struct sp_name_node *child = node->child; child; child = child->next)
-            put_prefix(table, child, depth + 1, limit);
+            put_prefix(rows, child, depth + 1, limit);
         return;
     }
     struct sp_text *text = sp_table_cell(table);
@@ -142,17 +148,23 @@ static void put_prefix(struct sp_table *table, const struct sp_name_node *node, 
     sp_text_grouped(sp_table_cell(table), node->tensors);
     sp_text_grouped(sp_table_cell(table), node->parameters);
     sp_put_bytes(sp_table_cell(table), node->bytes);
+    sp_inspect_end_row(rows);
+}
+
+static void put_all_prefixes(const void *context, struct sp_inspect_rows *rows)
+{
+    const struct sp_name_tree *tree = context;
+    const unsigned asked = tree->inspect->options.depth;
+    for (const struct sp_name_node *node = tree->root.child; node; node = node->next)
+        put_prefix(rows, node, 1, asked ? asked : 1);
 }
 
 void sp_inspect_prefixes(const struct sp_inspect *inspect, struct sp_text *text)
 {
     static const struct sp_column columns[] = {
         {"prefix", false}, {"tensors", true}, {"parameters", true}, {"bytes", true}};
-    struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
-    const unsigned limit = inspect->options.depth ? inspect->options.depth : 1;
     struct sp_name_tree tree;
     sp_name_tree_open(&tree, inspect, false);
-    for (const struct sp_name_node *node = tree.root.child; node; node = node->next) put_prefix(&table, node, 1, limit);
-    sp_table_render(&table, text, &inspect->options.report);
+    sp_inspect_put_rows(inspect, columns, sizeof columns / sizeof *columns, put_all_prefixes, &tree, text);
     sp_name_tree_close(&tree);
 }
