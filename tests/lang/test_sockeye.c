@@ -15,86 +15,21 @@
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "lang/predicted.h"
 #include "read/scratch.h"
-#include "shapeproof/prediction.h"
 
-static struct sp_tables *tables;
-static struct sp_config *config;
 static struct scratch scratch;
 
 static int make_tables(void **state)
 {
-    (void)state;
-    struct sp_error error = {0};
-    tables = sp_tables_new(&error);
-    if (!tables) print_error("%s\n", error.message);
     scratch_make(&scratch);
-    return tables == NULL;
+    return open_tables(state);
 }
 
 static int free_tables(void **state)
 {
-    (void)state;
-    sp_tables_free(tables);
     scratch_remove(&scratch);
-    return 0;
-}
-
-static int free_config(void **state)
-{
-    (void)state;
-    sp_config_free(config);
-    config = NULL;
-    return 0;
-}
-
-static void set(const char *setting)
-{
-    struct sp_error error = {0};
-    sp_config_set(config, setting, &error);
-    assert_string_equal(error.message, "");
-}
-
-static struct sp_prediction *predicted(const char *table)
-{
-    struct sp_error error = {0};
-    struct sp_prediction *prediction = sp_predict(tables, config, &(struct sp_predict_options){.table = table}, &error);
-    if (!prediction) fail_msg("%s: %s", table ? table : "", error.message);
-    return prediction;
-}
-
-/* The config stays until the test ends, because the prediction refers to it. */
-static struct sp_prediction *predict(const char *table, const char *const *settings)
-{
-    sp_config_free(config);
-    config = sp_config_new();
-    for (; *settings; settings++) set(*settings);
-    return predicted(table);
-}
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-static struct sp_predicted_totals totals(const char *table, const char *const *settings)
-{
-    struct sp_prediction *prediction = predict(table, settings);
-    const struct sp_predicted_totals result = sp_prediction_totals(prediction);
-    sp_prediction_free(prediction);
-    return result;
-}
-
-/* Of a group that is not there, too. */
-static uint64_t group(const struct sp_prediction *prediction, const char *name)
-{
-    for (size_t i = 0; i < sp_prediction_group_count(prediction); i++)
-        if (strcmp(sp_prediction_group(prediction, i).name, name) == 0)
-            return sp_prediction_group(prediction, i).parameters;
-    return 0;
-}
-
-static const struct sp_predicted *tensor(const struct sp_prediction *prediction, const char *name)
-{
-    const size_t index = sp_prediction_find(prediction, name);
-    if (index == SP_NONE) fail_msg("there is no tensor '%s'", name);
-    return sp_prediction_tensor(prediction, index);
+    return close_tables(state);
 }
 
 /* ---- the published examples ---- */
@@ -240,10 +175,9 @@ static bool is_right(char *row)
     char *settings = strtok_r(NULL, "\t", &save), *expected = strtok_r(NULL, "\n", &save);
     assert_non_null(expected);
     char *all = strdup(settings);
-    sp_config_free(config);
-    config = sp_config_new();
-    for (char *word = strtok_r(settings, " ", &words); word; word = strtok_r(NULL, " ", &words)) set(word);
-    struct sp_prediction *prediction = predicted(table);
+    const char *list[64] = {strtok_r(settings, " ", &words)};
+    for (size_t i = 1; i < 63 && list[i - 1]; i++) list[i] = strtok_r(NULL, " ", &words);
+    struct sp_prediction *prediction = predict(table, list);
     char *found = digest(prediction);
     const bool right = strcmp(found, expected) == 0;
     if (!right) print_error("%s %s: %s\n  is        %s\n  should be %s\n", table, release, all, found, expected);
@@ -307,8 +241,7 @@ static void load_recipe(const struct counted *row)
         sp_text_printf(&text, "transformer_model_size=%s\ntransformer_feed_forward_num_hidden=%s\n", row->embed,
                        row->width);
     sp_text_printf(&text, "vocab_size_src=%" PRIu64 "\nvocab_size_trg=%" PRIu64 "\n", row->words[0], row->words[1]);
-    sp_config_free(config);
-    config = sp_config_new();
+    configure((const char *const[]){NULL});
     sp_config_load(config, scratch_write(&scratch, "row.hpm", text.data, text.length), &error);
     assert_string_equal(error.message, "");
     sp_text_free(&text);
@@ -365,12 +298,8 @@ static void published_counts_here(void **state)
 static void refused(const char *table, const char *setting, const char *expected)
 {
     struct sp_error error = {0};
-    sp_config_free(config);
-    config = sp_config_new();
-    const char *const plain[] = {"vocab_size_src=9", "vocab_size_trg=9", "num_layers=1", "rnn_num_hidden=8"};
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) set(plain[i]);
-    set(setting);
-    assert_null(sp_predict(tables, config, &(struct sp_predict_options){.table = table}, &error));
+    assert_null(attempt(
+        table, SETTINGS("vocab_size_src=9", "vocab_size_trg=9", "num_layers=1", "rnn_num_hidden=8", setting), &error));
     assert_int_equal(error.status, SP_ERR_UNKNOWN);
     if (!strstr(error.message, expected)) assert_string_equal(error.message, expected);
 }
@@ -390,9 +319,7 @@ static void missing_settings(void **state)
 {
     (void)state;
     struct sp_error error = {0};
-    sp_config_free(config);
-    config = sp_config_new();
-    assert_null(sp_predict(tables, config, &(struct sp_predict_options){.table = "sockeye_rnn"}, &error));
+    assert_null(attempt("sockeye_rnn", (const char *const[]){NULL}, &error));
     assert_int_equal(error.status, SP_ERR_TABLE);
     assert_non_null(strstr(error.message, "the hyper-parameter 'rnn_num_hidden' is not set"));
     assert_non_null(strstr(error.message, "the hyper-parameter 'vocab_size_src' is not set"));

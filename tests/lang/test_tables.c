@@ -10,76 +10,7 @@
 
 #include <cmocka.h>
 
-#include "shapeproof/prediction.h"
-
-static struct sp_tables *tables;
-static struct sp_config *config;
-
-static int make_tables(void **state)
-{
-    (void)state;
-    struct sp_error error = {0};
-    tables = sp_tables_new(&error);
-    if (!tables) print_error("%s\n", error.message);
-    return tables == NULL;
-}
-
-static int free_tables(void **state)
-{
-    (void)state;
-    sp_tables_free(tables);
-    return 0;
-}
-
-static int free_config(void **state)
-{
-    (void)state;
-    sp_config_free(config);
-    config = NULL;
-    return 0;
-}
-
-/* The config stays until the test ends, because the prediction refers to it. */
-static struct sp_prediction *attempt(const char *table, const char *const *settings, struct sp_error *error)
-{
-    sp_config_free(config);
-    config = sp_config_new();
-    for (; *settings; settings++) assert_int_equal(sp_config_set(config, *settings, error), SP_OK);
-    return sp_predict(tables, config, &(struct sp_predict_options){.table = table}, error);
-}
-
-static struct sp_prediction *predict(const char *table, const char *const *settings)
-{
-    struct sp_error error = {0};
-    struct sp_prediction *prediction = attempt(table, settings, &error);
-    if (!prediction) fail_msg("%s: %s", table ? table : "the table", error.message);
-    return prediction;
-}
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-static struct sp_predicted_totals totals(const char *table, const char *const *settings)
-{
-    struct sp_prediction *prediction = predict(table, settings);
-    const struct sp_predicted_totals result = sp_prediction_totals(prediction);
-    sp_prediction_free(prediction);
-    return result;
-}
-
-static uint64_t group(const struct sp_prediction *prediction, const char *name)
-{
-    for (size_t i = 0; i < sp_prediction_group_count(prediction); i++)
-        if (strcmp(sp_prediction_group(prediction, i).name, name) == 0)
-            return sp_prediction_group(prediction, i).parameters;
-    fail_msg("there is no group '%s'", name);
-    return 0;
-}
-
-static const struct sp_predicted *tensor(const struct sp_prediction *prediction, const char *name)
-{
-    const size_t index = sp_prediction_find(prediction, name);
-    if (index == SP_NONE) fail_msg("there is no tensor '%s'", name);
-    return sp_prediction_tensor(prediction, index);
-}
+#include "lang/predicted.h"
 
 static void refuses(const char *table, const char *class)
 {
@@ -527,5 +458,5 @@ int main(void)
         cmocka_unit_test_teardown(test_glm_indexers, free_config),
         cmocka_unit_test_teardown(test_llava_language_models, free_config),
     };
-    return cmocka_run_group_tests(tests, make_tables, free_tables);
+    return cmocka_run_group_tests(tests, open_tables, close_tables);
 }

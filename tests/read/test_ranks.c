@@ -12,72 +12,52 @@
 
 #define FIXTURES "fixtures/ranks"
 
+/* The tensors of a layer: what is in front of their names, the dtype, and what is behind their shapes. */
+/* clang-format off */
+#define LAYER(at, type, behind) \
+    at "input_layernorm.weight" type "(8)" behind \
+    LAYER_INSIDE(at, type, behind) \
+    at "mlp.dense_4h_to_h.bias" type "(8)" behind
+#define LAYER_INSIDE(at, type, behind) \
+    at "input_layernorm.bias" type "(8)" behind \
+    at "self_attention.query_key_value.weight" type "(24,8)" behind \
+    at "self_attention.query_key_value.bias" type "(24)" behind \
+    at "self_attention.dense.weight" type "(8,8)" behind \
+    at "self_attention.dense.bias" type "(8)" behind \
+    at "post_attention_layernorm.weight" type "(8)" behind \
+    at "post_attention_layernorm.bias" type "(8)" behind \
+    at "mlp.dense_h_to_4h.weight" type "(32,8)" behind \
+    at "mlp.dense_h_to_4h.bias" type "(32)" behind \
+    at "mlp.dense_4h_to_h.weight" type "(8,32)" behind
+
 static const char *const good[][2] = {
-    {"ok/experts", "megatron\n"
-                   "model.embedding.word_embeddings.weight F32 (32,8)\n"
-                   "model.decoder.layers.0.mlp.router.weight F32 (4,8)\n"
-                   "model.decoder.layers.0.mlp.experts.local_experts.0.linear_fc1.weight F32 (32,8)\n"
-                   "model.decoder.layers.0.mlp.experts.local_experts.0.linear_fc2.weight F32 (8,32)\n"
-                   "model.decoder.layers.0.mlp.experts.local_experts.1.linear_fc1.weight F32 (32,8)\n"
-                   "model.decoder.layers.0.mlp.experts.local_experts.1.linear_fc2.weight F32 (8,32)\n"
-                   "model.decoder.layers.0.mlp.experts.local_experts.2.linear_fc1.weight F32 (32,8)\n"
-                   "model.decoder.layers.0.mlp.experts.local_experts.2.linear_fc2.weight F32 (8,32)\n"
-                   "model.decoder.layers.0.mlp.experts.local_experts.3.linear_fc1.weight F32 (32,8)\n"
-                   "model.decoder.layers.0.mlp.experts.local_experts.3.linear_fc2.weight F32 (8,32)\n"
-                   "tensor_model_parallel_size = 1\n"
-                   "pipeline_model_parallel_size = 1\n"},
-    {"ok/layers", "deepspeed\n"
-                  "0.word_embeddings.weight F32 (32,8)\n"
-                  "2.input_layernorm.weight F32 (8)\n"
-                  "2.input_layernorm.bias F32 (8)\n"
-                  "2.self_attention.query_key_value.weight F32 (24,8)\n"
-                  "2.self_attention.query_key_value.bias F32 (24)\n"
-                  "2.self_attention.dense.weight F32 (8,8)\n"
-                  "2.self_attention.dense.bias F32 (8)\n"
-                  "2.post_attention_layernorm.weight F32 (8)\n"
-                  "2.post_attention_layernorm.bias F32 (8)\n"
-                  "2.mlp.dense_h_to_4h.weight F32 (32,8)\n"
-                  "2.mlp.dense_h_to_4h.bias F32 (32)\n"
-                  "2.mlp.dense_4h_to_h.weight F32 (8,32)\n"
-                  "2.mlp.dense_4h_to_h.bias F32 (8)\n"
-                  "3.input_layernorm.weight F32 (8)\n"
-                  "3.input_layernorm.bias F32 (8)\n"
-                  "3.self_attention.query_key_value.weight F32 (24,8)\n"
-                  "3.self_attention.query_key_value.bias F32 (24)\n"
-                  "3.self_attention.dense.weight F32 (8,8)\n"
-                  "3.self_attention.dense.bias F32 (8)\n"
-                  "3.post_attention_layernorm.weight F32 (8)\n"
-                  "3.post_attention_layernorm.bias F32 (8)\n"
-                  "3.mlp.dense_h_to_4h.weight F32 (32,8)\n"
-                  "3.mlp.dense_h_to_4h.bias F32 (32)\n"
-                  "3.mlp.dense_4h_to_h.weight F32 (8,32)\n"
-                  "3.mlp.dense_4h_to_h.bias F32 (8)\n"},
+    {"ok/experts",
+     "megatron\n"
+     "model.embedding.word_embeddings.weight F32 (32,8)\n"
+     "model.decoder.layers.0.mlp.router.weight F32 (4,8)\n"
+     "model.decoder.layers.0.mlp.experts.local_experts.0.linear_fc1.weight F32 (32,8)\n"
+     "model.decoder.layers.0.mlp.experts.local_experts.0.linear_fc2.weight F32 (8,32)\n"
+     "model.decoder.layers.0.mlp.experts.local_experts.1.linear_fc1.weight F32 (32,8)\n"
+     "model.decoder.layers.0.mlp.experts.local_experts.1.linear_fc2.weight F32 (8,32)\n"
+     "model.decoder.layers.0.mlp.experts.local_experts.2.linear_fc1.weight F32 (32,8)\n"
+     "model.decoder.layers.0.mlp.experts.local_experts.2.linear_fc2.weight F32 (8,32)\n"
+     "model.decoder.layers.0.mlp.experts.local_experts.3.linear_fc1.weight F32 (32,8)\n"
+     "model.decoder.layers.0.mlp.experts.local_experts.3.linear_fc2.weight F32 (8,32)\n"
+     "tensor_model_parallel_size = 1\n"
+     "pipeline_model_parallel_size = 1\n"},
+    {"ok/layers",
+     "deepspeed\n"
+     "0.word_embeddings.weight F32 (32,8)\n"
+     LAYER("2.", " F32 ", "\n")
+     LAYER("3.", " F32 ", "\n")},
     {"ok/no_rule",
      "megatron\n"
      "model.language_model.encoder.layers.0.input_layernorm.weight (mp_rank_00/model_optim_rng.pt) F32 (8)\n"
      "model.language_model.encoder.layers.0.input_layernorm.weight (mp_rank_01/model_optim_rng.pt) F32 (9)\n"
-     "model.language_model.encoder.layers.0.input_layernorm.bias F32 (8)\n"
-     "model.language_model.encoder.layers.0.self_attention.query_key_value.weight F32 (24,8)\n"
-     "model.language_model.encoder.layers.0.self_attention.query_key_value.bias F32 (24)\n"
-     "model.language_model.encoder.layers.0.self_attention.dense.weight F32 (8,8)\n"
-     "model.language_model.encoder.layers.0.self_attention.dense.bias F32 (8)\n"
-     "model.language_model.encoder.layers.0.post_attention_layernorm.weight F32 (8)\n"
-     "model.language_model.encoder.layers.0.post_attention_layernorm.bias F32 (8)\n"
-     "model.language_model.encoder.layers.0.mlp.dense_h_to_4h.weight F32 (32,8)\n"
-     "model.language_model.encoder.layers.0.mlp.dense_h_to_4h.bias F32 (32)\n"
-     "model.language_model.encoder.layers.0.mlp.dense_4h_to_h.weight F32 (8,32)\n"
+     LAYER_INSIDE("model.language_model.encoder.layers.0.", " F32 ", "\n")
      "model.language_model.encoder.layers.0.mlp.dense_4h_to_h.bias F32 (8)\n"
      "model.language_model.encoder.layers.1.input_layernorm.weight F32 (8)\n"
-     "model.language_model.encoder.layers.1.input_layernorm.bias F32 (8)\n"
-     "model.language_model.encoder.layers.1.self_attention.query_key_value.weight F32 (24,8)\n"
-     "model.language_model.encoder.layers.1.self_attention.query_key_value.bias F32 (24)\n"
-     "model.language_model.encoder.layers.1.self_attention.dense.weight F32 (8,8)\n"
-     "model.language_model.encoder.layers.1.self_attention.dense.bias F32 (8)\n"
-     "model.language_model.encoder.layers.1.post_attention_layernorm.weight F32 (8)\n"
-     "model.language_model.encoder.layers.1.post_attention_layernorm.bias F32 (8)\n"
-     "model.language_model.encoder.layers.1.mlp.dense_h_to_4h.weight F32 (32,8)\n"
-     "model.language_model.encoder.layers.1.mlp.dense_h_to_4h.bias F32 (32)\n"
-     "model.language_model.encoder.layers.1.mlp.dense_4h_to_h.weight F32 (8,32)\n"
+     LAYER_INSIDE("model.language_model.encoder.layers.1.", " F32 ", "\n")
      "model.language_model.encoder.layers.1.mlp.dense_4h_to_h.bias (mp_rank_00/model_optim_rng.pt) F32 (8)\n"
      "model.language_model.encoder.final_layernorm.weight F32 (8)\n"
      "model.language_model.encoder.final_layernorm.bias F32 (8)\n"
@@ -92,118 +72,57 @@ static const char *const good[][2] = {
      "! pieces that do not fit together, listed side by side (2): "
      "'model.language_model.encoder.layers.0.input_layernorm.weight', "
      "'model.language_model.encoder.layers.1.mlp.dense_4h_to_h.bias'\n"},
-    {"ok/pieced.pt", "torch-zip\n"
-                     "module.a F32 (0)\n"
-                     "module.mask F32 (2)\n"
-                     "! empty tensors with a shape in 'param_shapes' (1), as stage 3 of ZeRO leaves them: nothing else "
-                     "says that DeepSpeed wrote the file, and they are listed as they are\n"},
-    {"ok/renamed.pt", "torch-zip\n"
-                      "module.a F32 (3,2) dataless\n"
-                      "module.mask F32 (2)\n"
-                      "dp_world_size = 2\n"},
-    {"ok/stage_3", "deepspeed\n"
-                   "module.wte.weight BF16 (32,8) dataless\n"
-                   "module.h.0.input_layernorm.weight BF16 (8) dataless\n"
-                   "module.h.0.input_layernorm.bias BF16 (8) dataless\n"
-                   "module.h.0.self_attention.query_key_value.weight BF16 (24,8) dataless\n"
-                   "module.h.0.self_attention.query_key_value.bias BF16 (24) dataless\n"
-                   "module.h.0.self_attention.dense.weight BF16 (8,8) dataless\n"
-                   "module.h.0.self_attention.dense.bias BF16 (8) dataless\n"
-                   "module.h.0.post_attention_layernorm.weight BF16 (8) dataless\n"
-                   "module.h.0.post_attention_layernorm.bias BF16 (8) dataless\n"
-                   "module.h.0.mlp.dense_h_to_4h.weight BF16 (32,8) dataless\n"
-                   "module.h.0.mlp.dense_h_to_4h.bias BF16 (32) dataless\n"
-                   "module.h.0.mlp.dense_4h_to_h.weight BF16 (8,32) dataless\n"
-                   "module.h.0.mlp.dense_4h_to_h.bias BF16 (8) dataless\n"
-                   "module.lm_head.weight BF16 (32,8) dataless tied\n"
-                   "module.frozen.weight F32 (5,7) dataless\n"
-                   "module.one F32 (1)\n"
-                   "module.h.0.mask F32 (4,4)\n"
-                   "mp_world_size = 1\n"
-                   "dp_world_size = 2\n"
-                   "optimizer_files = 2\n"},
-    {"ok/stage_3_no_optimizer", "deepspeed\n"
-                                "module.wte.weight BF16 (32,8) dataless\n"
-                                "module.h.0.input_layernorm.weight BF16 (8) dataless\n"
-                                "module.h.0.input_layernorm.bias BF16 (8) dataless\n"
-                                "module.h.0.self_attention.query_key_value.weight BF16 (24,8) dataless\n"
-                                "module.h.0.self_attention.query_key_value.bias BF16 (24) dataless\n"
-                                "module.h.0.self_attention.dense.weight BF16 (8,8) dataless\n"
-                                "module.h.0.self_attention.dense.bias BF16 (8) dataless\n"
-                                "module.h.0.post_attention_layernorm.weight BF16 (8) dataless\n"
-                                "module.h.0.post_attention_layernorm.bias BF16 (8) dataless\n"
-                                "module.h.0.mlp.dense_h_to_4h.weight BF16 (32,8) dataless\n"
-                                "module.h.0.mlp.dense_h_to_4h.bias BF16 (32) dataless\n"
-                                "module.h.0.mlp.dense_4h_to_h.weight BF16 (8,32) dataless\n"
-                                "module.h.0.mlp.dense_4h_to_h.bias BF16 (8) dataless\n"
-                                "module.lm_head.weight BF16 (32,8) dataless tied\n"
-                                "module.frozen.weight F32 (5,7) dataless\n"
-                                "module.one F32 (1)\n"
-                                "module.h.0.mask F32 (4,4)\n"
-                                "mp_world_size = 1\n"
-                                "dp_world_size = 2\n"
-                                "optimizer_files = 1\n"
-                                "! files of the optimizer, which have the data, are not there for all ranks: 1\n"},
-    {"ok/tensor_2", "megatron\n"
-                    "model.language_model.encoder.layers.0.input_layernorm.weight F32 (8)\n"
-                    "model.language_model.encoder.layers.0.input_layernorm.bias F32 (8)\n"
-                    "model.language_model.encoder.layers.0.self_attention.query_key_value.weight F32 (24,8)\n"
-                    "model.language_model.encoder.layers.0.self_attention.query_key_value.bias F32 (24)\n"
-                    "model.language_model.encoder.layers.0.self_attention.dense.weight F32 (8,8)\n"
-                    "model.language_model.encoder.layers.0.self_attention.dense.bias F32 (8)\n"
-                    "model.language_model.encoder.layers.0.post_attention_layernorm.weight F32 (8)\n"
-                    "model.language_model.encoder.layers.0.post_attention_layernorm.bias F32 (8)\n"
-                    "model.language_model.encoder.layers.0.mlp.dense_h_to_4h.weight F32 (32,8)\n"
-                    "model.language_model.encoder.layers.0.mlp.dense_h_to_4h.bias F32 (32)\n"
-                    "model.language_model.encoder.layers.0.mlp.dense_4h_to_h.weight F32 (8,32)\n"
-                    "model.language_model.encoder.layers.0.mlp.dense_4h_to_h.bias F32 (8)\n"
-                    "model.language_model.encoder.layers.1.input_layernorm.weight F32 (8)\n"
-                    "model.language_model.encoder.layers.1.input_layernorm.bias F32 (8)\n"
-                    "model.language_model.encoder.layers.1.self_attention.query_key_value.weight F32 (24,8)\n"
-                    "model.language_model.encoder.layers.1.self_attention.query_key_value.bias F32 (24)\n"
-                    "model.language_model.encoder.layers.1.self_attention.dense.weight F32 (8,8)\n"
-                    "model.language_model.encoder.layers.1.self_attention.dense.bias F32 (8)\n"
-                    "model.language_model.encoder.layers.1.post_attention_layernorm.weight F32 (8)\n"
-                    "model.language_model.encoder.layers.1.post_attention_layernorm.bias F32 (8)\n"
-                    "model.language_model.encoder.layers.1.mlp.dense_h_to_4h.weight F32 (32,8)\n"
-                    "model.language_model.encoder.layers.1.mlp.dense_h_to_4h.bias F32 (32)\n"
-                    "model.language_model.encoder.layers.1.mlp.dense_4h_to_h.weight F32 (8,32)\n"
-                    "model.language_model.encoder.layers.1.mlp.dense_4h_to_h.bias F32 (8)\n"
-                    "model.language_model.encoder.final_layernorm.weight F32 (8)\n"
-                    "model.language_model.encoder.final_layernorm.bias F32 (8)\n"
-                    "model.language_model.embedding.word_embeddings.weight F32 (32,8)\n"
-                    "model.language_model.embedding.position_embeddings.weight F32 (16,8)\n"
-                    "trainer_tensors = 2\n"
-                    "tensor_model_parallel_size = 2\n"
-                    "pipeline_model_parallel_size = 1\n"},
+    {"ok/pieced.pt",
+     "torch-zip\n"
+     "module.a F32 (0)\n"
+     "module.mask F32 (2)\n"
+     "! empty tensors with a shape in 'param_shapes' (1), as stage 3 of ZeRO leaves them: nothing else "
+     "says that DeepSpeed wrote the file, and they are listed as they are\n"},
+    {"ok/renamed.pt",
+     "torch-zip\n"
+     "module.a F32 (3,2) dataless\n"
+     "module.mask F32 (2)\n"
+     "dp_world_size = 2\n"},
+    {"ok/stage_3",
+     "deepspeed\n"
+     "module.wte.weight BF16 (32,8) dataless\n"
+     LAYER("module.h.0.", " BF16 ", " dataless\n")
+     "module.lm_head.weight BF16 (32,8) dataless tied\n"
+     "module.frozen.weight F32 (5,7) dataless\n"
+     "module.one F32 (1)\n"
+     "module.h.0.mask F32 (4,4)\n"
+     "mp_world_size = 1\n"
+     "dp_world_size = 2\n"
+     "optimizer_files = 2\n"},
+    {"ok/stage_3_no_optimizer",
+     "deepspeed\n"
+     "module.wte.weight BF16 (32,8) dataless\n"
+     LAYER("module.h.0.", " BF16 ", " dataless\n")
+     "module.lm_head.weight BF16 (32,8) dataless tied\n"
+     "module.frozen.weight F32 (5,7) dataless\n"
+     "module.one F32 (1)\n"
+     "module.h.0.mask F32 (4,4)\n"
+     "mp_world_size = 1\n"
+     "dp_world_size = 2\n"
+     "optimizer_files = 1\n"
+     "! files of the optimizer, which have the data, are not there for all ranks: 1\n"},
+    {"ok/tensor_2",
+     "megatron\n"
+     LAYER("model.language_model.encoder.layers.0.", " F32 ", "\n")
+     LAYER("model.language_model.encoder.layers.1.", " F32 ", "\n")
+     "model.language_model.encoder.final_layernorm.weight F32 (8)\n"
+     "model.language_model.encoder.final_layernorm.bias F32 (8)\n"
+     "model.language_model.embedding.word_embeddings.weight F32 (32,8)\n"
+     "model.language_model.embedding.position_embeddings.weight F32 (16,8)\n"
+     "trainer_tensors = 2\n"
+     "tensor_model_parallel_size = 2\n"
+     "pipeline_model_parallel_size = 1\n"},
     {"ok/virtual",
      "megatron\n"
-     "model0.language_model.encoder.layers.0.input_layernorm.weight (pipeline rank 0) F32 (8)\n"
-     "model0.language_model.encoder.layers.0.input_layernorm.bias (pipeline rank 0) F32 (8)\n"
-     "model0.language_model.encoder.layers.0.self_attention.query_key_value.weight (pipeline rank 0) F32 (24,8)\n"
-     "model0.language_model.encoder.layers.0.self_attention.query_key_value.bias (pipeline rank 0) F32 (24)\n"
-     "model0.language_model.encoder.layers.0.self_attention.dense.weight (pipeline rank 0) F32 (8,8)\n"
-     "model0.language_model.encoder.layers.0.self_attention.dense.bias (pipeline rank 0) F32 (8)\n"
-     "model0.language_model.encoder.layers.0.post_attention_layernorm.weight (pipeline rank 0) F32 (8)\n"
-     "model0.language_model.encoder.layers.0.post_attention_layernorm.bias (pipeline rank 0) F32 (8)\n"
-     "model0.language_model.encoder.layers.0.mlp.dense_h_to_4h.weight (pipeline rank 0) F32 (32,8)\n"
-     "model0.language_model.encoder.layers.0.mlp.dense_h_to_4h.bias (pipeline rank 0) F32 (32)\n"
-     "model0.language_model.encoder.layers.0.mlp.dense_4h_to_h.weight (pipeline rank 0) F32 (8,32)\n"
-     "model0.language_model.encoder.layers.0.mlp.dense_4h_to_h.bias (pipeline rank 0) F32 (8)\n"
+     LAYER("model0.language_model.encoder.layers.0.", " (pipeline rank 0) F32 ", "\n")
      "model0.language_model.embedding.word_embeddings.weight (pipeline rank 0) F32 (32,8)\n"
      "model0.language_model.embedding.position_embeddings.weight (pipeline rank 0) F32 (16,8)\n"
-     "model0.language_model.encoder.layers.0.input_layernorm.weight (pipeline rank 1) F32 (8)\n"
-     "model0.language_model.encoder.layers.0.input_layernorm.bias (pipeline rank 1) F32 (8)\n"
-     "model0.language_model.encoder.layers.0.self_attention.query_key_value.weight (pipeline rank 1) F32 (24,8)\n"
-     "model0.language_model.encoder.layers.0.self_attention.query_key_value.bias (pipeline rank 1) F32 (24)\n"
-     "model0.language_model.encoder.layers.0.self_attention.dense.weight (pipeline rank 1) F32 (8,8)\n"
-     "model0.language_model.encoder.layers.0.self_attention.dense.bias (pipeline rank 1) F32 (8)\n"
-     "model0.language_model.encoder.layers.0.post_attention_layernorm.weight (pipeline rank 1) F32 (8)\n"
-     "model0.language_model.encoder.layers.0.post_attention_layernorm.bias (pipeline rank 1) F32 (8)\n"
-     "model0.language_model.encoder.layers.0.mlp.dense_h_to_4h.weight (pipeline rank 1) F32 (32,8)\n"
-     "model0.language_model.encoder.layers.0.mlp.dense_h_to_4h.bias (pipeline rank 1) F32 (32)\n"
-     "model0.language_model.encoder.layers.0.mlp.dense_4h_to_h.weight (pipeline rank 1) F32 (8,32)\n"
-     "model0.language_model.encoder.layers.0.mlp.dense_4h_to_h.bias (pipeline rank 1) F32 (8)\n"
+     LAYER("model0.language_model.encoder.layers.0.", " (pipeline rank 1) F32 ", "\n")
      "model0.language_model.encoder.final_layernorm.weight (pipeline rank 1) F32 (8)\n"
      "model0.language_model.encoder.final_layernorm.bias (pipeline rank 1) F32 (8)\n"
      "model0.word_embeddings_for_head.weight (pipeline rank 1) F32 (32,8)\n"
@@ -214,6 +133,7 @@ static const char *const good[][2] = {
      "'model0.language_model.encoder.layers.0.input_layernorm.bias', "
      "'model0.language_model.encoder.layers.0.self_attention.query_key_value.weight' and 26 more\n"},
 };
+/* clang-format on */
 
 static const char *const refused[][2] = {
     {"bad/no_deepspeed_rank",

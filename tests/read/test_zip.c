@@ -60,11 +60,7 @@ static void test_read(void **state)
     }
 }
 
-static const struct {
-    const char *file;
-    enum sp_kind kind;
-    const char *message;
-} refusals[] = {
+static const struct refusal refusals[] = {
     {"truncated.zip", SP_KIND_MALFORMED, "zip directory missing: truncated?"},
     {"end_flood.zip", SP_KIND_LIMIT, "43 zip end records at the end of the file, at most 4"},
     {"end_comment.zip", SP_KIND_MALFORMED, "zip end record at byte 473: its comment of 100 bytes passes the end"},
@@ -101,15 +97,7 @@ static const struct {
 static void test_refusals(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-        char path[256];
-        struct sp_error error = {0};
-        snprintf(path, sizeof path, BAD "%s", refusals[i].file);
-        assert_null(index_path(path, &error));
-        assert_string_equal(error.message, refusals[i].message);
-        assert_int_equal(error.kind, refusals[i].kind);
-        assert_int_equal(error.status, SP_ERR_FILE);
-    }
+    assert_refusals(BAD, refusals, sizeof refusals / sizeof *refusals);
 }
 
 /* torch does not check it, so it is worth no more than a warning. */

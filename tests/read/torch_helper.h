@@ -44,6 +44,26 @@ static inline struct sp_inventory *index_path(const char *path, struct sp_error 
     return inventory;
 }
 
+/* What cannot be read, with the whole message. */
+struct refusal {
+    const char *file;
+    enum sp_kind kind;
+    const char *message;
+};
+
+static inline void assert_refusals(const char *folder, const struct refusal *refusals, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char path[256];
+        struct sp_error error = {0};
+        snprintf(path, sizeof path, "%s%s", folder, refusals[i].file);
+        assert_null(index_path(path, &error));
+        assert_string_equal(error.message, refusals[i].message);
+        assert_int_equal(error.kind, refusals[i].kind);
+        assert_int_equal(error.status, SP_ERR_FILE);
+    }
+}
+
 /* A small generator, so that a failing seed can be repeated anywhere. */
 static inline uint32_t next_random(uint64_t *state)
 {
