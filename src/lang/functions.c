@@ -364,6 +364,58 @@ static bool near_multiple(const struct sp_value *args, size_t count, struct sp_v
     return true;
 }
 
+static uint64_t power_of(uint64_t base, uint64_t exponent, uint64_t modulus)
+{
+    uint64_t power = 1;
+    for (; exponent; exponent >>= 1) {
+        if (exponent & 1) power = power * base % modulus;
+        base = base * base % modulus;
+    }
+    return power;
+}
+
+/* Of an odd number: whether `base` is no witness against its being a prime (Miller and Rabin). */
+static bool may_be_prime(uint64_t number, uint64_t base)
+{
+    uint64_t odd = number - 1, twos = 0;
+    for (; odd % 2 == 0; odd /= 2) twos++;
+    uint64_t power = power_of(base, odd, number);
+    for (; power != 1 && power != number - 1 && --twos; power = power * power % number) continue;
+    return power == 1 ? twos > 0 : power == number - 1;
+}
+
+/* 2, 7 and 61 are witnesses enough below 2^32 (Jaeschke 1993, "On strong pseudoprimes to several bases"). */
+static bool is_prime(uint64_t number)
+{
+    static const uint64_t bases[] = {2, 7, 61};
+    if (number < 2) return false;
+    for (size_t i = 0; i < 3; i++)
+        if (number % bases[i] == 0) return number == bases[i];
+    for (size_t i = 0; i < 3; i++)
+        if (!may_be_prime(number, bases[i])) return false;
+    return true;
+}
+
+/* The sum of some primes from a number up, the first ones left out: tables of hashed words have a prime number of rows
+ * for each hash. */
+static bool sum_primes(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    enum { MOST = 4096 };
+    for (size_t i = 0; i < count; i++)
+        if (args[i].type != SP_INT || args[i].integer < 0)
+            return fail_call(problem, "takes whole numbers from 0 up");
+    if (args[0].integer > INT32_MAX || args[1].integer > MOST || args[2].integer > MOST)
+        return fail_call(problem, "takes numbers below 2^31, and up to 4096 primes");
+    const int64_t last = args[1].integer + args[2].integer;
+    int64_t sum = 0;
+    for (int64_t number = args[0].integer, primes = 0; primes < last; number++) {
+        if (!is_prime((uint64_t)number)) continue;
+        if (primes++ >= args[1].integer) sum += number;
+    }
+    *result = sp_value_int(sum);
+    return true;
+}
+
 /* "1.18.2" as 1018002, so that versions compare. What follows three numbers ("-rc1") is left out. */
 static bool call_release(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
@@ -407,6 +459,7 @@ static const struct sp_function functions[] = {
     {"stray", 2, 16, false, stray_key},
     {"near_multiple", 2, 2, false, near_multiple},
     {"number_after", 3, 3, false, number_after},
+    {"primes", 3, 3, false, sum_primes},
 };
 
 const struct sp_function *sp_function_find(const char *name)
