@@ -377,11 +377,13 @@ static uint64_t power_of(uint64_t base, uint64_t exponent, uint64_t modulus)
 /* Of an odd number: whether `base` is no witness against its being a prime (Miller and Rabin). */
 static bool may_be_prime(uint64_t number, uint64_t base)
 {
-    uint64_t odd = number - 1, twos = 0;
+    uint64_t odd = number - 1;
+    int twos = 0;
     for (; odd % 2 == 0; odd /= 2) twos++;
     uint64_t power = power_of(base, odd, number);
-    for (; power != 1 && power != number - 1 && --twos; power = power * power % number) continue;
-    return power == 1 ? twos > 0 : power == number - 1;
+    if (power == 1) return true;
+    for (int i = 1; i < twos && power != number - 1; i++) power = power * power % number;
+    return power == number - 1;
 }
 
 /* 2, 7 and 61 are witnesses enough below 2^32 (Jaeschke 1993, "On strong pseudoprimes to several bases"). */
