@@ -304,7 +304,9 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
     const struct sp_line_condition *condition = occurrence->line->condition;
     if (occurrence->line->optional || occurrence->line->old_of != SIZE_MAX) return;
     if (occurrence->count && (!occurrence->indexed || occurrence->unknown != SIZE_MAX)) return;
-    if (condition && !occurrence->line->row->has_tie && !is_asked_by(deduction->missing, condition, line)) return;
+    if (condition && !occurrence->line->row->has_tie && !(occurrence->is_contested && occurrence->count) &&
+        !is_asked_by(deduction->missing, condition, line))
+        return;
     if (occurrence->indexed && loop && pose_missing_turns(deduction, line, loop)) return;
     if (!is_line_there(deduction, line))
         pose(deduction,

@@ -229,6 +229,12 @@ static struct sp_attempt *attempt_further(struct sp_study *study, const struct s
     return attempt;
 }
 
+/* Nothing is left over, and of the names nothing was taken away: they are those of a whole without what is in front. */
+static bool is_whole_of(const struct sp_attempt *attempt)
+{
+    return sp_attempt_explains_all(attempt) && !*attempt->naming.strip;
+}
+
 /* What a table explains as its names are, others may explain as well that were not among the likeliest; and of a part
  * of models those whose names begin otherwise, as they do in a whole: the best of these comes before the part when it
  * is there as a whole. */
@@ -242,8 +248,7 @@ static struct sp_attempt *attempt_all_further(struct sp_study *study, struct sp_
         study->effort = LITTLE_EFFORT;
         if (!is_part && further[i].otherwise) continue;
         struct sp_attempt *attempt = attempt_further(study, look, &further[i]);
-        if (is_part && attempt && sp_attempt_explains_all(attempt) && sp_attempt_is_better(attempt, best))
-            best = attempt;
+        if (is_part && attempt && is_whole_of(attempt) && sp_attempt_is_better(attempt, best)) best = attempt;
     }
     study->effort = left;
     return best;

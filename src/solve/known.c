@@ -294,13 +294,34 @@ size_t sp_known_length_beside(struct sp_known *known, const char *path)
     return fact->value.type == SP_UNKNOWN && fact->length == SIZE_MAX ? length_beside(known, fact) : 0;
 }
 
+static bool is_open_list(const struct sp_fact *fact)
+{
+    return fact->value.type == SP_UNKNOWN && fact->length == SIZE_MAX && fact->item_count;
+}
+
+bool sp_known_has_open_lists(const struct sp_known *known)
+{
+    for (size_t i = 0; i < known->count; i++)
+        if (is_open_list(&known->facts[i])) return true;
+    return false;
+}
+
+bool sp_known_close_list(struct sp_known *known, const char *path, size_t length)
+{
+    struct sp_fact *fact = fact_of(known, path);
+    if (!is_open_list(fact) || fact->scalar || length <= fact->item_count) return false;
+    fact->length = length;
+    fact->is_closed = true;
+    known->changes++;
+    return true;
+}
+
 static bool close_lists(struct sp_known *known, bool scalar)
 {
     const size_t before = known->changes;
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
-        if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX) continue;
-        if (!fact->item_count || fact->scalar != scalar) continue;
+        if (!is_open_list(fact) || fact->scalar != scalar) continue;
         fact->length = fact->scalar ? fact->item_count : length_beside(known, fact);
         fact->is_closed = true;
         known->changes++;

@@ -315,14 +315,13 @@ static struct choice choose_key(struct sp_deduction *deduction, const struct lac
     return best;
 }
 
-/* As many as a loop around what the question is about has turns; or as lists beside the key have items. */
-static size_t likely_length(struct sp_deduction *deduction, const char *key, const struct sp_question *question)
+/* As many as a loop around what the question is about has turns; 0 when that is not known, or there is none. */
+static size_t turns_around(struct sp_deduction *deduction, const struct sp_question *question)
 {
     enum { MOST = 1000 };
-    const size_t beside = sp_known_length_beside(&deduction->solver->known, key);
     const struct sp_loop *loop =
         question->kind == SP_ASK_REQUIRED ? NULL : sp_line_outermost(&deduction->outline->lines[question->line]);
-    if (beside || !loop) return beside;
+    if (!loop) return 0;
     const struct sp_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
     return last.type == SP_INT && last.integer >= 0 && last.integer < MOST ? (size_t)last.integer + 1 : 0;
 }
@@ -339,6 +338,25 @@ static bool take_default(struct sp_deduction *deduction, const struct lacking *l
         return true;
     }
     return false;
+}
+
+/* The same; or as many as lists beside the key have items. */
+static size_t likely_length(struct sp_deduction *deduction, const char *key, const struct sp_question *question)
+{
+    const size_t beside = sp_known_length_beside(&deduction->solver->known, key);
+    return beside ? beside : turns_around(deduction, question);
+}
+
+/* A list of which some items were told and others are asked for has one for each turn. */
+static bool close_by_turns(struct sp_deduction *deduction)
+{
+    struct sp_known *known = &deduction->solver->known;
+    if (!sp_known_has_open_lists(known)) return false;
+    const struct lacking lacking = find_lacking_line(deduction);
+    bool any = false;
+    for (size_t i = 0; i < lacking.count; i++)
+        any |= sp_known_close_list(known, lacking.keys[i], turns_around(deduction, lacking.questions[i]));
+    return any;
 }
 
 /* What no value explains may be a list of that many items: then these are asked for, one by one. An item is none. */
@@ -360,7 +378,7 @@ static bool open_list(struct sp_deduction *deduction, const struct lacking *lack
 
 bool sp_guess(struct sp_deduction *deduction)
 {
-    if (sp_known_close_lists(&deduction->solver->known)) return true;
+    if (close_by_turns(deduction) || sp_known_close_lists(&deduction->solver->known)) return true;
     if (!*deduction->effort) return sp_members_close(deduction->solver);
     const struct lacking lacking = find_lacking_line(deduction);
     const struct choice best = choose_key(deduction, &lacking);
