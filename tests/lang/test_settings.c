@@ -111,6 +111,12 @@ static const struct {
     {"vision_text_dual_encoder", "text_config.model_type=modernbert vision_config.model_type=vit_mae",
      "text_model.final_norm.weight", "(768)"},
     {"encoder_decoder", PAIR("xglm"), "decoder.model.layers.0.encoder_attn.k_proj.weight", "(1024, 1024)"},
+    /* A configuration leaves out what its class has anyway. */
+    {"llava", "text_config.model_type=phi vision_config.model_type=siglip_vision_model",
+     "multi_modal_projector.linear_1.weight", "(2048, 768)"},
+    {"blip_2", "text_config.model_type=opt", "language_model.model.decoder.embed_positions.weight", "(2050, 768)"},
+    {"encoder_decoder", "encoder.model_type=xlm decoder.model_type=marian", "enc_to_dec_proj.weight", "(1024, 2048)"},
+    {"encoder_decoder", PAIR("plbart"), "enc_to_dec_proj.weight", NULL},
     /* What release 5 has no more. */
     {"layoutlmv2", "detectron2_config_args={\"MODEL.RESNETS.DEPTH\":50}",
      "visual.backbone.bottom_up.res5.2.conv2.weight", "(2048, 64, 3, 3)"},

@@ -183,12 +183,14 @@ static const struct {
     {"recurrent_gemma", "block_types=[\"attention\",\"recurrent\"]"},
     {"poolformer", "hidden_sizes=[8,4,2] depths=[1,2,3] patch_sizes=[7,3,5]"},
     {"doge", "is_moe=true num_experts=50"},
+    {"transfo_xl", "cutoffs=[1] tie_projs=[true,false] architectures=[\"TransfoXLLMHeadModel\"]"},
 };
 
 /* Those that no point without settings can be predicted for: of a list of lists, of texts, of stages. */
 static bool needs_settings(const char *table)
 {
     static const char *const tables[] = {"sockeye_mixed",
+                                         "transfo_xl",
                                          "yolos",
                                          "unet_motion",
                                          "grounding_dino",
