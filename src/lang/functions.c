@@ -404,8 +404,7 @@ static bool sum_primes(const struct sp_value *args, size_t count, struct sp_valu
 {
     enum { MOST = 4096 };
     for (size_t i = 0; i < count; i++)
-        if (args[i].type != SP_INT || args[i].integer < 0)
-            return fail_call(problem, "takes whole numbers from 0 up");
+        if (args[i].type != SP_INT || args[i].integer < 0) return fail_call(problem, "takes whole numbers from 0 up");
     if (args[0].integer > INT32_MAX || args[1].integer > MOST || args[2].integer > MOST)
         return fail_call(problem, "takes numbers below 2^31, and up to 4096 primes");
     const int64_t last = args[1].integer + args[2].integer;
