@@ -32,7 +32,8 @@ static int compare_fits(const void *left, const void *right)
 /* A part of models that is there as a whole, and makes all names of the file as they are. */
 static bool is_whole_part(const struct sp_ranked *ranked, const struct sp_look *look)
 {
-    return !*look->naming.strip && !*look->naming.add && !ranked->heads && !ranked->uncovered && ranked->covered == look->shapes.patterns.count;
+    return !*look->naming.strip && !*look->naming.add && !ranked->heads && !ranked->uncovered &&
+           ranked->covered == look->shapes.patterns.count;
 }
 
 /* The tables whose names fit best, with the class for which they do. */

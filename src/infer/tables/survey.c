@@ -93,7 +93,7 @@ static const char *last_two(const char *name)
 /* Whether it holds an expression that may be a text: it says so, or has letters beside it. */
 static bool is_vague(const char *end)
 {
-    if (strchr(end, SP_TEXT_MARK)) return true;
+    if (strchr(end, (unsigned char)SP_TEXT_MARK)) return true;
     for (const char *p = end; *p; p++)
         if (*p == SP_INDEX_MARK && ((p > end && !strchr(SP_ENDS, p[-1])) || (p[1] && !strchr(SP_ENDS, p[1]))))
             return true;
