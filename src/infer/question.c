@@ -57,6 +57,15 @@ static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line 
     return false;
 }
 
+/* Whether it is put as a condition on turns, be it that the table has the same for all. */
+static bool mentions_turn(const struct sp_expr *expr)
+{
+    if (expr->kind == SP_EXPR_NAME) return expr->reach == SP_REACH_LOOP;
+    for (size_t i = 0; i < expr->count; i++)
+        if (mentions_turn(expr->args[i])) return true;
+    return false;
+}
+
 /* `none`: whichever of its names is the right one, the tensor is not there. */
 static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp_line *line, bool none,
                                  struct excuse *excuse)
@@ -67,6 +76,7 @@ static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp
             excuse->by_turn = true;
             continue;
         }
+        excuse->by_turn |= mentions_turn(condition->expr);
         const struct sp_value value = sp_condition_value(deduction->solver, condition);
         if (is_unknown_answer(value)) may_be(excuse, condition->env, condition->expr, sp_value_bool(false), value);
         else if (is_false_answer(value)) excuse->holds = true;
