@@ -267,13 +267,15 @@ static struct sp_attempt *try_suppositions(const struct trial *trial, struct sp_
 static void tell_suppositions(struct sp_known *known, const struct supposition *suppositions)
 {
     known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
-    known->touched = 0;
     for (; suppositions; suppositions = suppositions->next) {
         struct sp_value value = suppositions->value;
         value.string = sp_arena_string(known->arena, value.string); /* that of an attempt that does not last */
         const struct sp_want want = sp_want_value(value);
-        sp_known_tell(known, sp_arena_string(known->arena, suppositions->key), &want);
+        const char *key = sp_arena_string(known->arena, suppositions->key);
+        sp_known_guess(known, key);
+        sp_known_tell(known, key, &want);
     }
+    known->supposed = known->guesses;
 }
 
 /* Deduces, and guesses where that leads no further. */

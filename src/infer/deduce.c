@@ -373,8 +373,11 @@ static void link_namesakes(struct sp_deduction *deduction)
     struct sp_map first = {0};
     const struct sp_outline *outline = deduction->outline;
     deduction->namesake = sp_realloc(NULL, outline->count, sizeof *deduction->namesake);
+    deduction->has_namesake = sp_realloc(NULL, outline->count, sizeof *deduction->has_namesake);
     for (size_t i = outline->count; i-- > 0;) {
-        deduction->namesake[i] = sp_map_get(&first, outline->lines[i].name);
+        const size_t next = deduction->namesake[i] = sp_map_get(&first, outline->lines[i].name);
+        deduction->has_namesake[i] = next != SIZE_MAX;
+        if (next != SIZE_MAX) deduction->has_namesake[next] = true;
         sp_map_set(&first, outline->lines[i].name, i);
     }
     sp_map_free(&first);
@@ -400,6 +403,7 @@ void sp_deduction_free(struct sp_deduction *deduction)
     free(deduction->present);
     free(deduction->claimed);
     free(deduction->namesake);
+    free(deduction->has_namesake);
     free(deduction->missing);
     *deduction = (struct sp_deduction){0};
 }

@@ -41,6 +41,7 @@ struct sp_deduction {
     size_t *present, *claimed, *missing; /* for each condition the line for which it was asked in this round, or SP_NONE
                                           */
     size_t *namesake;                    /* of each line the next one with the same name, or SIZE_MAX */
+    bool *has_namesake;                  /* of each line: another one has the same name */
 };
 
 void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes,

@@ -10,7 +10,7 @@
 #include "infer/infer.h"
 #include "lang/functions.h"
 
-enum { MAX_OTHERS = 320, MAX_INDICES = 24, MAX_ITEMS_CHANGED = 12 };
+enum { MAX_OTHERS = 320, MAX_INDICES = 24, MAX_ITEMS_CHANGED = 12, MAX_EQUAL_CLASSES = 3 };
 
 /* A text that no table names. */
 #define ANOTHER_TEXT "-"
@@ -19,7 +19,10 @@ struct recheck {
     struct sp_inference *inference;
     int64_t indices[MAX_INDICES]; /* that loops visit: it is enough to see some of the layers and experts */
     struct sp_scope scope;
-    struct sp_prediction *prediction; /* within the scope */
+    struct sp_prediction *prediction;                 /* within the scope */
+    bool *doubtful;                                   /* of each supposition: another value could take its place */
+    struct sp_value equal_classes[MAX_EQUAL_CLASSES]; /* some that have the same tensors */
+    size_t equal_class_count;
 };
 
 /* ---- what told it ---- */
@@ -84,11 +87,16 @@ static struct sp_value list_with(struct sp_arena *arena, struct sp_value list, s
     return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
 }
 
-static bool is_first_of_its_kind(struct sp_value list, size_t place)
+/* The first or the last of those that are alike stands for them all. */
+static bool stands_for_its_kind(struct sp_value list, size_t place)
 {
-    for (size_t i = 0; i < place; i++)
-        if (sp_values_equal(list.items[i], list.items[place])) return false;
-    return true;
+    bool before = false, behind = false;
+    for (size_t i = 0; i < list.count; i++) {
+        const bool alike = sp_values_equal(list.items[i], list.items[place]);
+        before = before || (alike && i < place);
+        behind = behind || (alike && i > place);
+    }
+    return !before || !behind;
 }
 
 /* Whether the item was rounded down: larger values may do as well. */
@@ -99,33 +107,52 @@ static bool is_rounded_item(const struct recheck *recheck, const char *key, size
     return item && item->reason.rounded && item->value.type == SP_INT && item->value.integer < INT64_MAX;
 }
 
-/* One item less, and one more; of texts another one in place of the first of each kind, and what may have been rounded.
- * What follows the items that a tensor told of, no tensor need tell of: `closed` when nothing may. */
+/* As people write numbers: others that are as near to what was rounded are less likely. */
+static bool is_plain(double real) { return real * 1000 == round(real * 1000); }
+
+/* One that is below 1 may be on the other side of it. */
+static size_t other_reals(double real, struct sp_value *others)
+{
+    size_t count = 0;
+    add_other_value(others, &count, sp_value_real(real * 2));
+    add_other_value(others, &count, sp_value_real(real / 2));
+    if (real != 0 && real != 1) add_other_value(others, &count, sp_value_real(1 / real));
+    if (!is_plain(real)) add_other_value(others, &count, sp_value_real(real * (1 + 1e-6)));
+    return count;
+}
+
+/* An integer is another one only where it may have been rounded. */
+static size_t other_items(const struct recheck *recheck, const char *key, struct sp_value list, size_t place,
+                          struct sp_value *others)
+{
+    const struct sp_value item = list.items[place];
+    size_t count = 0;
+    if (item.type == SP_INT && is_rounded_item(recheck, key, place))
+        add_other_value(others, &count, sp_value_int(item.integer + 1));
+    if (item.type == SP_INT || !stands_for_its_kind(list, place)) return count;
+    if (item.type == SP_STRING) return other_texts(recheck, key, item.string, others);
+    return item.type == SP_REAL ? other_reals(item.real, others) : 0;
+}
+
+/* One item less, and one more; and another one in place of some. What follows the items that a tensor told of, no
+ * tensor need tell of: `closed` when nothing may. */
 static size_t other_lists(const struct recheck *recheck, const char *key, struct sp_value list, bool closed,
                           struct sp_value *others)
 {
     struct sp_arena *arena = &recheck->inference->arena;
-    struct sp_value texts[MAX_OTHERS];
+    struct sp_value items[MAX_OTHERS];
     size_t count = 0, changed = 0;
     add_other_value(others, &count, list_with(arena, list, list.count - 1, SIZE_MAX, list.items[0]));
     if (!closed)
         add_other_value(others, &count, list_with(arena, list, list.count + 1, list.count, list.items[list.count - 1]));
-    for (size_t i = 0; i < list.count && count < MAX_ITEMS_CHANGED; i++)
-        if (list.items[i].type == SP_INT && is_rounded_item(recheck, key, i))
-            add_other_value(others, &count,
-                            list_with(arena, list, list.count, i, sp_value_int(list.items[i].integer + 1)));
     for (size_t i = 0; i < list.count && changed < MAX_ITEMS_CHANGED; i++) {
-        if (list.items[i].type != SP_STRING || !is_first_of_its_kind(list, i)) continue;
-        const size_t named = other_texts(recheck, key, list.items[i].string, texts);
+        const size_t named = other_items(recheck, key, list, i, items);
         for (size_t k = 0; k < named && count < MAX_OTHERS / 2; k++)
-            add_other_value(others, &count, list_with(arena, list, list.count, i, texts[k]));
-        changed++;
+            add_other_value(others, &count, list_with(arena, list, list.count, i, items[k]));
+        changed += named > 0;
     }
     return count;
 }
-
-/* As people write numbers: others that are as near to what was rounded are less likely. */
-static bool is_plain(double real) { return real * 1000 == round(real * 1000); }
 
 /* Other values of the same kind. */
 static size_t other_values(const struct recheck *recheck, const char *key, struct sp_value value, bool closed,
@@ -144,10 +171,7 @@ static size_t other_values(const struct recheck *recheck, const char *key, struc
         if (value.integer > 0) add_other_value(others, &count, sp_value_int(value.integer - 1));
         break;
     case SP_REAL:
-        add_other_value(others, &count, sp_value_real(value.real * 2));
-        add_other_value(others, &count, sp_value_real(value.real / 2));
-        if (!is_plain(value.real)) add_other_value(others, &count, sp_value_real(value.real * (1 + 1e-6)));
-        break;
+        return other_reals(value.real, others);
     case SP_STRING:
         return other_texts(recheck, key, value.string, others);
     case SP_LIST:
@@ -171,10 +195,13 @@ static struct sp_prediction *predict_in_scope(const struct recheck *recheck, str
     return prediction;
 }
 
-static bool would_differ(const struct recheck *recheck, const char *key, struct sp_value value)
+/* `class`: another one besides; or NULL. */
+static bool would_differ(const struct recheck *recheck, const char *key, struct sp_value value,
+                         const struct sp_value *class)
 {
     struct sp_config *config = sp_config_variant(recheck->inference->best->config);
     sp_config_set_value(config, key, value, "recheck");
+    if (class) sp_config_set_value(config, sp_unit_class_key(recheck->inference->best->table), *class, "recheck");
     struct sp_prediction *prediction = predict_in_scope(recheck, config);
     const bool differs = !sp_prediction_does_as_well(prediction, recheck->prediction, recheck->inference->best);
     sp_prediction_free(prediction);
@@ -182,17 +209,19 @@ static bool would_differ(const struct recheck *recheck, const char *key, struct 
     return differs;
 }
 
-static size_t other_classes(const struct recheck *recheck, struct sp_value *others)
+static size_t other_classes(const struct recheck *recheck, struct sp_value value, struct sp_value *others)
 {
     struct sp_arena *arena = &recheck->inference->arena;
     const struct sp_attempt *best = recheck->inference->best;
+    const char *own = value.type == SP_STRING ? value.string : best->class;
     const bool listed = !sp_unit_is_by_class(best->table);
-    size_t total, count = 0;
-    const char *const *classes = sp_classes_of(best->tables, best->table, &total);
+    size_t total = best->table->architecture_count, count = 0;
+    const char *const *classes =
+        listed ? sp_classes_of(best->tables, best->table, &total) : (const char *const *)best->table->architectures;
     for (size_t i = 0; i < total; i++) {
         struct sp_value *item = sp_arena_alloc(arena, sizeof *item);
         *item = sp_value_string(classes[i]);
-        if (strcmp(classes[i], best->class) == 0) continue;
+        if (strcmp(classes[i], own) == 0) continue;
         add_other_value(others, &count, listed ? (struct sp_value){.type = SP_LIST, .count = 1, .items = item} : *item);
     }
     return count;
@@ -213,15 +242,29 @@ static bool is_indispensable(const struct recheck *recheck, const char *key, str
     struct sp_value others[MAX_OTHERS];
     if (value.type == SP_LIST && (telling.gaps || (!value.count && !telling.closed))) return false;
     const bool named = strcmp(key, "architecture") == 0; /* a text like others: the table lists what it may be */
-    size_t count = sp_is_class_key(key) && !named ? other_classes(recheck, others)
+    size_t count = sp_is_class_key(key) && !named ? other_classes(recheck, value, others)
                                                   : other_values(recheck, key, value, telling.closed, others);
     if (telling.partial && value.type == SP_STRING && *value.string)
         add_other_value(others, &count, sp_value_string(""));
     bool differs = count > 0 || telling.whole || sp_is_class_key(key);
     for (size_t i = 1; sp_is_class_key(key) && i < recheck->inference->candidate_count; i++)
         if (recheck->inference->candidates[i].same) return false; /* of another table */
-    for (size_t i = 0; i < count && differs; i++) differs = would_differ(recheck, key, others[i]);
+    for (size_t i = 0; i < count && differs; i++) differs = would_differ(recheck, key, others[i], NULL);
+    for (size_t i = 0; i < recheck->equal_class_count && differs && value.type == SP_BOOL; i++)
+        differs = would_differ(recheck, key, others[0], &recheck->equal_classes[i]);
     return differs;
+}
+
+/* Classes that have the same tensors may be told apart by what others would be. */
+static void find_equal_classes(struct recheck *recheck)
+{
+    const struct sp_attempt *best = recheck->inference->best;
+    struct sp_value others[MAX_OTHERS];
+    if (!*best->class) return;
+    const size_t count = other_classes(recheck, sp_value_absent(""), others);
+    for (size_t i = 0; i < count && recheck->equal_class_count < MAX_EQUAL_CLASSES; i++)
+        if (!would_differ(recheck, sp_unit_class_key(best->table), others[i], NULL))
+            recheck->equal_classes[recheck->equal_class_count++] = others[i];
 }
 
 static void see_index(struct recheck *recheck, size_t *count, int64_t index)
@@ -300,7 +343,7 @@ static bool is_ambiguous(const struct recheck *recheck, const struct sp_inferred
 {
     const struct sp_value value = inferred->value;
     if (!sp_attempt_explains_all(recheck->inference->best)) return true;
-    return value.type == SP_STRING || value.type == SP_REAL || value.type == SP_LIST;
+    return value.type != SP_INT;
 }
 
 /* Of a piece of a model nobody knows how many others there are. */
@@ -333,6 +376,8 @@ static void judge_needed(const struct recheck *recheck, struct sp_inferred *infe
     if (needed) set(inferred, true, *reason ? reason : "any other value would predict other tensors");
     else if (rounded) set(inferred, false, "it is rounded down: larger values would do as well");
     else if (sp_is_class_key(inferred->name)) set(inferred, false, "other classes have the same tensors");
+    else if (*reason && inferred->value.type == SP_BOOL)
+        set(inferred, false, sp_arena_printf(arena, "%s, but other values may do as well", reason));
     else if (*reason) set(inferred, false, sp_arena_printf(arena, "%s, which tells a part of it", reason));
     else set(inferred, false, "no tensor of the file depends on it");
 }
@@ -350,15 +395,18 @@ static void judge_inferred(const struct recheck *recheck, struct sp_inferred *in
     const struct sp_known *known = &recheck->inference->best->outline.solver.known;
     const struct sp_fact *fact = sp_known_fact(known, inferred->name);
     const bool told = fact && fact->reason.kind != SP_REASON_NONE,
-               guessed = told && fact->reason.kind == SP_REASON_GUESS;
+               guessed = told && fact->reason.kind == SP_REASON_GUESS,
+               follows = told && fact->guess && (fact->guess > known->supposed || recheck->doubtful[fact->guess]);
     const char *reason = told ? because(recheck, &fact->reason) : "";
     if (is_range(inferred->value)) set(inferred, false, "other releases would do as well");
     else if (is_told_by_class(fact, inferred)) set(inferred, false, "other classes have the same tensors");
-    else if (guessed && fact->guess)
+    else if (guessed && follows)
         set(inferred, false,
             sp_value_is_set(fact->value) ? "other values would do as well, this one is usual"
                                          : "other values would do as well, this one is the default");
-    else if (told && fact->guess)
+    else if (follows && strcmp(known->guessed[fact->guess], inferred->name) == 0)
+        set(inferred, false, sp_arena_printf(arena, "%s, but other values may do as well", reason));
+    else if (follows)
         set(inferred, false, sp_arena_printf(arena, "%s, if %s is right", reason, known->guessed[fact->guess]));
     else if (told && fact->reason.kind == SP_REASON_LAST) set(inferred, false, reason);
     else if (told && is_counted(fact))
@@ -366,6 +414,27 @@ static void judge_inferred(const struct recheck *recheck, struct sp_inferred *in
     else if (told && is_count_of_piece(recheck, fact))
         set(inferred, false, sp_arena_printf(arena, "%s, of which there may be more", reason));
     else judge_needed(recheck, inferred, told ? fact : NULL, reason);
+}
+
+/* Releases choose names, not sizes, and what tables and classes that say the same ask for is the same. */
+static bool is_choice_of_names(const char *key, struct sp_value value)
+{
+    return is_range(value) || sp_is_choice_of_table(key);
+}
+
+/* What was supposed is certain as far as no other value would do, and then what follows from it is. */
+static void find_doubtful(struct recheck *recheck)
+{
+    const struct sp_known *known = &recheck->inference->best->outline.solver.known;
+    const struct sp_prediction *prediction = recheck->inference->best->prediction;
+    recheck->doubtful = sp_arena_array(&recheck->inference->arena, known->supposed + 1, sizeof *recheck->doubtful);
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction) && known->supposed; i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        for (size_t k = known->supposed; k; k--)
+            if (strcmp(hyper.name, known->guessed[k]) == 0 && !is_choice_of_names(hyper.name, hyper.value))
+                recheck->doubtful[k] =
+                    !is_indispensable(recheck, hyper.name, hyper.value, (struct telling){.partial = false});
+    }
 }
 
 /* What the table itself gives to a table within it is no hyper-parameter of the file. */
@@ -379,6 +448,8 @@ void sp_determine(struct sp_inference *inference)
     inference->inferred = sp_arena_array(&inference->arena, count, sizeof *inference->inferred);
     choose_scope_indices(&recheck);
     recheck.prediction = predict_in_scope(&recheck, inference->best->config);
+    find_equal_classes(&recheck);
+    find_doubtful(&recheck);
     for (size_t i = 0; i < count; i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
         if (is_given_by_table(hyper)) continue;

@@ -93,6 +93,8 @@ static inline bool sp_attempt_is_piece(const struct sp_attempt *attempt)
 }
 /* Whether a comes closer to the file than b. */
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b);
+/* A key that chooses a table or a class, and is no size. */
+bool sp_is_choice_of_table(const char *path);
 /* How many hyper-parameters are not as the table has them by default; 0 when it leaves some without a default. */
 size_t sp_attempt_settings(const struct sp_attempt *attempt);
 /* How many switches are not as they would be by default, and have to be for what was explained. */

@@ -143,29 +143,46 @@ static void enter_front(const struct modules *modules, const struct sp_line *lin
             sp_loop_enter(line->holes[i].loop, sp_line_turn(line, line->holes[i].loop, modules->numbers));
 }
 
-/* All lines from the one at `from` on, in all their turns. SP_OPEN: at a line which takes a key, `lacks`. */
-static enum sp_answer pass(struct modules *modules, size_t *from)
+/* The line in all its turns. SP_OPEN: when it takes a key, `lacks`. */
+static enum sp_answer walk_line(struct modules *modules, size_t place, const char **lacks)
 {
     struct sp_deduction *deduction = modules->deduction;
+    const struct sp_line *line = &deduction->outline->lines[modules->lines[place]];
+    struct sp_turns turns = {.solver = deduction->solver,
+                             .line = line,
+                             .visit = visit_module,
+                             .end = end_by_names,
+                             .context = modules,
+                             .left = *modules->left};
+    modules->open_ended = false;
+    enter_front(modules, line);
+    const bool all = sp_walk_turns(&turns);
+    sp_loop_leave(line->loop);
+    *lacks = turns.open.type == SP_UNKNOWN && *turns.open.string ? turns.open.string : NULL;
+    if (all) return SP_HOLDS;
+    return *lacks ? SP_OPEN : SP_CONTRADICTS;
+}
+
+/* All lines from the one at `from` on, in all their turns. SP_OPEN: the one that is now at `from` takes a key, `lacks`;
+ * what those behind it find does not count, but that something contradicts does. */
+static enum sp_answer pass(struct modules *modules, size_t *from)
+{
+    enum sp_answer answer = SP_HOLDS;
     modules->stamp++;
     modules->found = 0;
     if (!*from) modules->end_count = 0;
-    for (; *from < modules->count; ++*from) {
-        const struct sp_line *line = &deduction->outline->lines[modules->lines[*from]];
-        struct sp_turns turns = {.solver = deduction->solver,
-                                 .line = line,
-                                 .visit = visit_module,
-                                 .end = end_by_names,
-                                 .context = modules,
-                                 .left = *modules->left};
-        modules->open_ended = false;
-        enter_front(modules, line);
-        const bool all = sp_walk_turns(&turns);
-        sp_loop_leave(line->loop);
-        modules->lacks = turns.open.type == SP_UNKNOWN && *turns.open.string ? turns.open.string : NULL;
-        if (!all) return modules->lacks ? SP_OPEN : SP_CONTRADICTS;
+    for (size_t i = *from; i < modules->count; i++) {
+        const char *lacks;
+        const size_t steps = modules->steps;
+        const enum sp_answer own = walk_line(modules, i, &lacks);
+        if (own == SP_CONTRADICTS) return own;
+        if (answer == SP_OPEN) modules->steps = steps;
+        if (own == SP_HOLDS || answer == SP_OPEN) continue;
+        answer = own;
+        modules->lacks = lacks;
+        *from = i;
     }
-    return SP_HOLDS;
+    return answer;
 }
 
 /* Whether all is known, and each tensor that of a turn. */
@@ -191,12 +208,30 @@ static enum sp_answer tell_choice(struct sp_known *known, const struct choice *c
     return sp_known_tell(known, sp_arena_copy(known->arena, choice->key, (size_t)(bracket - choice->key)), &want);
 }
 
+/* Whether all choices up to that one are those of the first solution. */
+static bool is_in_solution(const struct modules *modules, size_t last)
+{
+    for (size_t i = 0; i <= last; i++) {
+        const struct choice *own = &modules->choices[i], *first = &modules->solution[i];
+        if (i >= modules->depth || strcmp(own->key, first->key) != 0 || own->want.kind != first->want.kind ||
+            !sp_values_equal(own->want.value, first->want.value))
+            return false;
+    }
+    return true;
+}
+
+/* Whether another solution that begins as it has begun could tell nothing new. */
+static bool is_idle(const struct modules *modules)
+{
+    return modules->is_solved && (!modules->common || is_in_solution(modules, modules->common - 1));
+}
+
 /* Whether that leads anywhere: to a tensor, or to another key. */
 static bool try_choice(struct modules *modules, size_t from, const char *key, struct sp_want want)
 {
     struct sp_known *known = &modules->deduction->solver->known;
     const size_t before = modules->steps;
-    if ((modules->is_solved && modules->depth >= modules->common) || !*modules->left) return false;
+    if (is_idle(modules) || !*modules->left) return false;
     struct sp_kept kept = sp_known_keep(known);
     --*modules->left;
     modules->choices[modules->depth] = (struct choice){key, want};
@@ -241,18 +276,6 @@ static void try_choices(struct modules *modules, size_t from, const char *key)
         try_choice(modules, from, key, sp_want_value((struct sp_value){.type = SP_ABSENT, .string = key}));
 }
 
-/* Whether all choices up to that one are those of the first solution. */
-static bool is_in_solution(const struct modules *modules, size_t last)
-{
-    for (size_t i = 0; i <= last; i++) {
-        const struct choice *own = &modules->choices[i], *first = &modules->solution[i];
-        if (i >= modules->depth || strcmp(own->key, first->key) != 0 || own->want.kind != first->want.kind ||
-            !sp_values_equal(own->want.value, first->want.value))
-            return false;
-    }
-    return true;
-}
-
 static void search(struct modules *modules, size_t from)
 {
     const enum sp_answer answer = pass(modules, &from);
@@ -271,16 +294,20 @@ static void search(struct modules *modules, size_t from)
     memcpy(modules->solution, modules->choices, sizeof modules->choices);
 }
 
+static struct sp_reason reason_of(const struct modules *modules, size_t named)
+{
+    return (struct sp_reason){.kind = SP_REASON_INDICES,
+                              .name = sp_occurrence_tensor(&modules->deduction->occurrences, named)->name};
+}
+
 static void tell_as(struct modules *modules, const struct choice *choice, size_t named, bool is_guess)
 {
     struct sp_known *known = &modules->deduction->solver->known;
     known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
     known->touched = 0;
-    if (is_guess && known->guesses < SP_MAX_GUESSES) known->guessed[known->touched = ++known->guesses] = choice->key;
-    if (!is_guess)
-        known->reason = (struct sp_reason){.kind = SP_REASON_INDICES,
-                                           .name = sp_occurrence_tensor(&modules->deduction->occurrences, named)->name,
-                                           .rounded = choice->want.value.type == SP_INT};
+    if (is_guess) sp_known_guess(known, choice->key);
+    if (!is_guess) known->reason = reason_of(modules, named);
+    if (!is_guess) known->reason.rounded = choice->want.value.type == SP_INT;
     tell_choice(known, choice);
 }
 
@@ -379,8 +406,19 @@ static bool tell_by_list(struct modules *modules, size_t line, size_t named)
     for (size_t i = 0; i < deduction->outline->count; i++)
         if (deduction->occurrences.of[i].count && is_of_list(modules, &lines[i], lines[line].name, length))
             add_modules(modules, i);
+    struct sp_known *known = &deduction->solver->known;
+    struct sp_kept kept = sp_known_keep(known);
+    const size_t before = known->told;
+    known->reason = reason_of(modules, named);
+    known->touched = 0;
     search(modules, 0);
-    return modules->is_solved && (tell_solution(modules, named) || tell_ends(modules, named));
+    if (modules->is_solved && !modules->solution_depth) { /* what the turns told on the way is so */
+        const bool ended = tell_ends(modules, named);
+        free(kept.facts);
+        return ended || known->told != before;
+    }
+    sp_known_restore(known, &kept);
+    return modules->is_solved && tell_solution(modules, named);
 }
 
 static bool is_worked_out(const struct sp_occurrence *occurrence)

@@ -29,6 +29,7 @@ struct excuse {
     bool broken;    /* one cannot be worked out */
     bool by_turn;   /* a condition on the turn of a loop that may have none is among them */
     bool by_loop;   /* a loop that may have no turns is among them */
+    bool by_tie;    /* so is that it is tied to another one */
     size_t unknown; /* how many of them might be the one; of these the last: */
     const struct sp_expr *expr;
     const struct sp_env *env;
@@ -118,8 +119,25 @@ static struct excuse excuse_for(struct sp_deduction *deduction, const struct sp_
     if (question->loop) sp_loop_enter(question->loop, question->turn);
     excuse_by_conditions(deduction, line, question->none, &excuse);
     if (!excuse.unknown) excuse_by_loops(deduction, line, &excuse);
-    if (!excuse.by_loop) excuse_by_tie(deduction, line, &excuse);
+    const struct excuse before = excuse;
+    excuse_by_tie(deduction, line, &excuse);
+    if (!before.by_loop) return excuse;
+    /* The loop comes first, as a guess. */
+    const bool by_tie = excuse.holds > before.holds || excuse.unknown > before.unknown;
+    excuse = before;
+    excuse.by_tie = by_tie;
     return excuse;
+}
+
+/* Of two reasons the one that is told. */
+static enum sp_answer tell_excuse(struct sp_deduction *deduction, const struct excuse *excuse)
+{
+    struct sp_known *known = &deduction->solver->known;
+    const size_t told = known->told, guesses = known->guesses;
+    if (excuse->by_tie) sp_known_guess(known, excuse->lacks ? excuse->lacks : "");
+    const enum sp_answer answer = sp_invert(deduction->solver, excuse->env, excuse->expr, &excuse->want);
+    if (known->told == told) known->guesses = guesses;
+    return answer;
 }
 
 static enum sp_answer ask_missing(struct sp_deduction *deduction, const struct sp_question *question)
@@ -129,8 +147,7 @@ static enum sp_answer ask_missing(struct sp_deduction *deduction, const struct s
     if (excuse.broken) answer = SP_CONTRADICTS;
     else if (excuse.holds) answer = SP_HOLDS;
     else if (!excuse.unknown) answer = SP_CONTRADICTS;
-    else if (excuse.unknown == 1 && !(excuse.by_turn && excuse.by_loop))
-        answer = sp_invert(deduction->solver, excuse.env, excuse.expr, &excuse.want);
+    else if (excuse.unknown == 1 && !(excuse.by_turn && excuse.by_loop)) answer = tell_excuse(deduction, &excuse);
     if (question->loop) sp_loop_leave(question->loop);
     return answer;
 }
@@ -311,6 +328,15 @@ static enum sp_answer ask_required(struct sp_deduction *deduction, const struct 
     }
 }
 
+/* What a tensor tells that other lines could have as well follows from why this one has it. */
+static void touch_claim(struct sp_deduction *deduction, size_t line)
+{
+    const struct sp_line *own = &deduction->outline->lines[line];
+    for (const struct sp_line_condition *condition = own->condition; condition && deduction->has_namesake[line];
+         condition = condition->outer)
+        sp_condition_value(deduction->solver, condition);
+}
+
 /* Of a matrix of rank 2. When one dimension is known the other follows; `lacks` is what the first unknown one lacks. */
 static enum sp_answer ask_product(struct sp_deduction *deduction, const struct sp_question *question,
                                   struct sp_value *lacks)
@@ -320,6 +346,7 @@ static enum sp_answer ask_product(struct sp_deduction *deduction, const struct s
     const int64_t product = (int64_t)sp_occurrence_tensor(&deduction->occurrences, question->named)->parameters;
     enum sp_answer answer = SP_OPEN;
     sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
+    touch_claim(deduction, question->line);
     const struct sp_value sides[] = {sp_solver_value(deduction->solver, line->env, line->row->shape[0]),
                                      sp_solver_value(deduction->solver, line->env, line->row->shape[1])};
     const size_t unknown = is_unknown_answer(sides[0]) ? 0 : 1;
@@ -348,6 +375,7 @@ enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *
     const struct sp_want want = want_of(deduction, question);
     const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
     sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
+    if (question->kind == SP_ASK_DIMENSION) touch_claim(deduction, question->line);
     const struct sp_expr *expr = expression_of(deduction, question, &env);
     const enum sp_answer answer = sp_invert(deduction->solver, &env, expr, &want);
     sp_loop_leave(occurrence->line->loop);

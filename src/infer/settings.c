@@ -6,8 +6,7 @@
 #include "infer/infer.h"
 #include "lang/functions.h"
 
-/* What chooses a table or a class, and is no size. */
-static bool is_choice(const char *path)
+bool sp_is_choice_of_table(const char *path)
 {
     const char *dot = strrchr(path, '.');
     return strcmp(dot ? dot + 1 : path, "model_type") == 0 || sp_is_class_key(path);
@@ -21,7 +20,7 @@ static struct sp_prediction *predict_defaults(const struct sp_attempt *attempt)
     const struct sp_scope scope = {.most = 100000};
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(attempt->prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(attempt->prediction, i);
-        if (is_choice(hyper.name)) sp_config_set_value(config, hyper.name, hyper.value, "inferred");
+        if (sp_is_choice_of_table(hyper.name)) sp_config_set_value(config, hyper.name, hyper.value, "inferred");
     }
     sp_config_limit(config, &scope);
     struct sp_prediction *prediction =

@@ -249,6 +249,21 @@ static enum sp_answer solve_unary(struct sp_solver *solver, const struct sp_env 
 
 /* ---- alternatives ---- */
 
+/* The condition decides for the alternative that is what is wanted, although the other one may be so as well: a guess
+ * about the key that it lacks. */
+static enum sp_answer presume(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *condition,
+                              const char *lacks, bool so)
+{
+    struct sp_known *known = &solver->known;
+    const size_t told = known->told, guesses = known->guesses, touched = known->touched;
+    sp_known_guess(known, lacks);
+    const enum sp_answer answer = solve_value(solver, env, condition, sp_value_bool(so));
+    if (known->told != told) return answer;
+    known->guesses = guesses;
+    known->touched = touched;
+    return answer;
+}
+
 /* An alternative that is what is wanted decides for itself; one that cannot be, for the other one. */
 static enum sp_answer solve_choice(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                    const struct sp_want *want)
@@ -259,7 +274,9 @@ static enum sp_answer solve_choice(struct sp_solver *solver, const struct sp_env
     const enum sp_answer no = sp_meets(sp_solver_value(solver, env, expr->args[2]), want);
     if (yes == no) return yes; /* both will do, neither will, or too little is known */
     const bool chosen = yes == SP_HOLDS || no == SP_CONTRADICTS;
-    const enum sp_answer decided = solve_value(solver, env, expr->args[0], sp_value_bool(chosen));
+    const enum sp_answer decided = yes != SP_CONTRADICTS && no != SP_CONTRADICTS && *condition.string
+                                       ? presume(solver, env, expr->args[0], condition.string, chosen)
+                                       : solve_value(solver, env, expr->args[0], sp_value_bool(chosen));
     return both(decided, solve(solver, env, expr->args[chosen ? 1 : 2], want));
 }
 

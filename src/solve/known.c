@@ -178,12 +178,22 @@ static enum sp_answer learn(struct sp_known *known, struct sp_fact *fact)
 
 /* ---- telling ---- */
 
-/* Of a member of an item the list learns that it has such an item. */
+/* What follows from a list follows from the guess that it does. */
+static void touch_list(struct sp_known *known, struct sp_fact *list)
+{
+    if (list->guess >= known->touched) return;
+    list->guess = known->touched;
+    known->changes++;
+}
+
+/* Of an item the list learns what it rests on, and of a member of one that it has such an item. */
 static void tell_list_of(struct sp_known *known, const char *path)
 {
     const char *bracket = strrchr(path, '[');
-    if (!bracket || !strchr(bracket, '.')) return;
+    if (!bracket) return;
     struct sp_fact *list = fact_of(known, sp_arena_copy(known->arena, path, (size_t)(bracket - path)));
+    touch_list(known, list);
+    if (!strchr(bracket, '.')) return;
     const size_t index = strtoul(bracket + 1, NULL, 10);
     if (index >= list->item_count) list->item_count = index + 1;
     list->objects = true;
@@ -211,10 +221,7 @@ static enum sp_answer tell_item(struct sp_known *known, const char *path, const 
     if (want->index >= list->item_count) list->item_count = want->index + 1;
     list->scalar = list->scalar || want->scalar;
     if (list->reason.kind == SP_REASON_NONE) learn(known, list);
-    if (list->guess < known->touched) {
-        list->guess = known->touched;
-        known->changes++;
-    }
+    touch_list(known, list);
     return sp_known_tell(known, item, &inner);
 }
 
@@ -336,7 +343,8 @@ bool sp_known_close_lists(struct sp_known *known) { return close_lists(known, fa
 
 struct sp_kept sp_known_keep(const struct sp_known *known)
 {
-    struct sp_kept kept = {sp_realloc(NULL, known->count, sizeof *kept.facts), known->count, known->told};
+    struct sp_kept kept = {sp_realloc(NULL, known->count, sizeof *kept.facts), known->count, known->told,
+                           known->guesses};
     if (known->count) memcpy(kept.facts, known->facts, known->count * sizeof *kept.facts);
     return kept;
 }
@@ -348,8 +356,16 @@ void sp_known_restore(struct sp_known *known, struct sp_kept *kept)
     for (size_t i = kept->count; i < known->count; i++)
         known->facts[i] = blank(known->facts[i].path, known->facts[i].parent);
     known->told = kept->told;
+    known->guesses = kept->guesses;
     known->changes++;
     free(kept->facts);
+}
+
+/* Of too many the last one stands for those that come after it. */
+void sp_known_guess(struct sp_known *known, const char *key)
+{
+    if (known->guesses < SP_MAX_GUESSES) known->guessed[++known->guesses] = key;
+    known->touched = known->guesses;
 }
 
 bool sp_known_forget_guesses(struct sp_known *known, bool lists)

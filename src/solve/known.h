@@ -86,7 +86,7 @@ struct sp_known {
     struct sp_fact *facts;
     size_t count, capacity;
     struct sp_map names;
-    size_t guesses;
+    size_t guesses, supposed;                /* of these so many were made before anything was asked */
     const char *guessed[SP_MAX_GUESSES + 1]; /* by their numbers, from 1: the keys */
     size_t touched;                          /* the last guess that anything asked for follows from */
     size_t told;                             /* how many pieces */
@@ -99,7 +99,7 @@ struct sp_known {
 
 struct sp_kept {
     struct sp_fact *facts;
-    size_t count, told;
+    size_t count, told, guesses;
 };
 
 /* Whether a value is what is wanted. */
@@ -127,6 +127,8 @@ void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and free
 bool sp_known_forget_guesses(struct sp_known *known, bool lists);
 /* All is forgotten but numbers that dimensions told, whatever was guessed. */
 void sp_known_forget_but_dimensions(struct sp_known *known);
+/* What is told from now on follows from a guess about the key. */
+void sp_known_guess(struct sp_known *known, const char *key);
 /* As at the beginning: nothing is known. */
 void sp_known_forget(struct sp_known *known);
 void sp_known_free(struct sp_known *known);

@@ -84,6 +84,15 @@ static inline const char *noted(const struct finding *finding, const char *id)
     return "";
 }
 
+/* A model of no tensors, and a table of one's own. */
+static inline void begin_with(struct model *model, const char *table)
+{
+    struct sp_error error = {0};
+    model_open(model, "{\"model_type\": \"gpt2\"}");
+    model_empty(model);
+    assert_int_equal(sp_tables_add_text(model->tables, "t.shapes", table, strlen(table), &error), SP_OK);
+}
+
 /* ---- what a test is made of; `model` and `finding` are its variables ---- */
 
 #define BEGIN(config)                                                                                                  \

@@ -451,15 +451,6 @@ static void one_table(void **state)
     model_close(&model);
 }
 
-/* A model of no tensors, and a table of one's own. */
-static void begin_with(struct model *model, const char *table)
-{
-    struct sp_error error = {0};
-    model_open(model, "{\"model_type\": \"gpt2\"}");
-    model_empty(model);
-    assert_int_equal(sp_tables_add_text(model->tables, "t.shapes", table, strlen(table), &error), SP_OK);
-}
-
 /* A file that is there only if the condition holds: what n must be for it, or NULL when no number will do. */
 static void expect_solution(const char *condition, const char *n)
 {

@@ -30,8 +30,10 @@ struct outcome {
 
 /* ---- trying one value ---- */
 
-/* How the open questions are answered if the key is as wanted. More contradictions than the limit are not counted. */
-static struct outcome try_want(struct sp_deduction *deduction, const char *key, struct sp_want want, size_t limit)
+/* How the open questions are answered if the key is as wanted, and, if asked for, what is known then. More
+ * contradictions than the limit are not counted. */
+static struct outcome try_want(struct sp_deduction *deduction, const char *key, struct sp_want want, size_t limit,
+                               struct sp_kept *then)
 {
     struct sp_known *known = &deduction->solver->known;
     struct outcome outcome = {.contradictions = 0};
@@ -49,13 +51,37 @@ static struct outcome try_want(struct sp_deduction *deduction, const char *key, 
         if (known->told == before || outcome.contradictions > limit) break;
     }
     if (!tellable) outcome.contradictions = SIZE_MAX;
+    if (then) *then = sp_known_keep(known);
     sp_known_restore(known, &kept);
     return outcome;
 }
 
 static struct outcome try_value(struct sp_deduction *deduction, const char *key, struct sp_value value, size_t limit)
 {
-    return try_want(deduction, key, sp_want_value(value), limit);
+    return try_want(deduction, key, sp_want_value(value), limit, NULL);
+}
+
+static struct sp_value value_then(const struct sp_kept *then, size_t fact)
+{
+    return fact < then->count ? then->facts[fact].value : (struct sp_value){.type = SP_UNKNOWN};
+}
+
+/* Whether both values of the key lead to the same: then one is the other by default. */
+static bool lead_to_the_same(struct sp_deduction *deduction, const char *key, struct sp_value a, struct sp_value b)
+{
+    struct sp_kept after[2];
+    const struct outcome as_a = try_want(deduction, key, sp_want_value(a), SIZE_MAX - 1, &after[0]);
+    const struct outcome as_b = try_want(deduction, key, sp_want_value(b), SIZE_MAX - 1, &after[1]);
+    const size_t most = after[0].count > after[1].count ? after[0].count : after[1].count;
+    bool same = as_a.answered == as_b.answered;
+    for (size_t i = 0; i < most && same; i++) {
+        const struct sp_value left = value_then(&after[0], i), right = value_then(&after[1], i);
+        same = strcmp(deduction->solver->known.facts[i].path, key) == 0 ||
+               (left.type == right.type && !sp_value_is_set(left)) || sp_values_equal(left, right);
+    }
+    free(after[0].facts);
+    free(after[1].facts);
+    return same;
 }
 
 /* ---- candidates ---- */
@@ -169,14 +195,19 @@ static bool is_better_guess(struct outcome a, struct outcome b)
     return a.answered > b.answered;
 }
 
-/* How many values of the kinds from `kind` on contradict nothing; those of the first kind that has any. */
-static size_t count_others(struct sp_deduction *deduction, const struct trial *trial, size_t kind)
+/* How many values besides the default contradict nothing; those of the first kind that has any, and what is the default
+ * is none. */
+static size_t count_others(struct sp_deduction *deduction, const struct trial *trial)
 {
-    size_t equals = 0;
-    for (; kind < trial->kinds && !equals; kind++)
-        for (size_t i = trial->kind_end[kind - 1]; i < trial->kind_end[kind] && equals < 2; i++)
-            equals += try_value(deduction, trial->key, trial->values[i], 0).contradictions == 0;
-    return equals;
+    const struct sp_value absent = trial->values[0];
+    size_t equals = 0, last = 0;
+    for (size_t kind = 1; kind < trial->kinds && !equals; kind++)
+        for (size_t i = trial->kind_end[kind - 1]; i < trial->kind_end[kind] && equals < 2; i++) {
+            if (try_value(deduction, trial->key, trial->values[i], 0).contradictions) continue;
+            equals++;
+            last = i;
+        }
+    return equals == 1 && lead_to_the_same(deduction, trial->key, absent, trial->values[last]) ? 0 : equals;
 }
 
 /* A number that decides nothing: after some of them, larger ones will not either. */
@@ -206,11 +237,11 @@ static void choose_best_guess(struct sp_deduction *deduction, const struct trial
         }
         i = trial->kind_end[kind];
         if (!found || best->outcome.contradictions) continue;
-        const size_t others = kind ? equals - 1 : count_others(deduction, trial, 1);
+        const size_t others = kind ? equals - 1 : count_others(deduction, trial);
         best->alone = !others;
         if (!best->outcome.answered && others) continue;
-        best->only = best->outcome.answered && (kind ? !others : others <= 1) && /* the default is one of the others */
-                     !stands_for_others(best->value) && best->value.type != SP_LIST;
+        best->only =
+            best->outcome.answered && !others && !stands_for_others(best->value) && best->value.type != SP_LIST;
         return;
     }
 }
@@ -232,12 +263,12 @@ static void accept_guess(struct sp_deduction *deduction, const struct choice *ch
 {
     struct sp_known *known = &deduction->solver->known;
     const struct sp_want want = sp_want_value(choice->value);
-    const bool free = !choice->only && !choice->alone && known->guesses < SP_MAX_GUESSES;
+    const bool free = !choice->only && !choice->alone;
     known->reason = (struct sp_reason){.kind = choice->only ? SP_REASON_ONLY : SP_REASON_GUESS,
                                        .name = "",
                                        .rounded = choice->only && choice->value.type == SP_INT};
-    if (free) known->guessed[++known->guesses] = choice->key;
-    known->touched = free ? known->guesses : guess_behind(deduction, choice->key);
+    if (free) sp_known_guess(known, choice->key);
+    else known->touched = guess_behind(deduction, choice->key);
     sp_known_tell(known, choice->key, &want);
 }
 
@@ -367,7 +398,7 @@ static bool open_list(struct sp_deduction *deduction, const struct lacking *lack
         const size_t length = likely_length(deduction, lacking->keys[i], lacking->questions[i]);
         const struct sp_want want = {.kind = SP_WANT_LENGTH, .value = sp_value_int((int64_t)length)};
         if (!length || is_item(lacking->keys[i]) || sp_is_class_key(lacking->keys[i]) ||
-            try_want(deduction, lacking->keys[i], want, limit).contradictions >= limit)
+            try_want(deduction, lacking->keys[i], want, limit, NULL).contradictions >= limit)
             continue;
         known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
         known->touched = 0;

@@ -80,6 +80,10 @@ bool sp_members_close(struct sp_solver *solver)
         if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX || !fact->members) continue;
         const char *text = text_with(solver, fact);
         fact->value = text ? sp_value_string(text) : member_list(&solver->arena, fact);
+        if (!text) {
+            sp_known_guess(known, fact->path); /* that there are no others */
+            fact->guess = known->guesses;
+        }
         known->changes++;
     }
     return known->changes != before;

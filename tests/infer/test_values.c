@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ * What is said to be certain of a value, although something else was tried first, and what is not. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "infer/finding.h"
+
+/* Norms over all heads at once, or over one that is as wide as all: the same tensors. */
+static void one_of_two_lines(void **state)
+{
+    static const char text[] = "table harp\nmodel_type \"harp\"\n"
+                               "kind = norm default \"none\"\n"
+                               "[strings]\nframe.weight (heads*width, 7)\n"
+                               "string.weight (width) if kind == \"each\"\n"
+                               "string.weight (heads*width) if kind == \"all\"\n"
+                               "string.more (3) if kind != \"none\"\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "frame.weight", SHAPE(24, 7));
+    model_add_shape(&model, "string.weight", SHAPE(24));
+    model_add_shape(&model, "string.more", SHAPE(3));
+    FIND();
+    FOUND("harp");
+    GUESSED("norm", "\"each\"");
+    GUESSED("width", "24");
+    GUESSED("heads", "1");
+    BECAUSE("width", "string.weight, dimension 0, if norm is right");
+    END();
+}
+
+/* Only the product shows of an item and what it is multiplied with: a guess about the item is one about the list. */
+static void items_of_a_product(void **state)
+{
+    static const char text[] = "table stairs\nmodel_type \"stairs\"\n"
+                               "[steps] for i in 0..len(times)-1\n"
+                               "step.{i}.weight (times[i]*width, 5)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "step.0.weight", SHAPE(48, 5));
+    model_add_shape(&model, "step.1.weight", SHAPE(96, 5));
+    FIND();
+    FOUND("stairs");
+    assert_false(inferred(&finding, "times").determined);
+    assert_false(inferred(&finding, "width").determined);
+    END();
+}
+
+/* The default would do with one value of the other key, and another value with another one. */
+static void what_a_difference_is_made_of(void **state)
+{
+    static const char text[] = "table tower\nmodel_type \"tower\"\n"
+                               "words = (tokens default 16384) - (marks default 5)\n"
+                               "[rooms]\nroom.weight (width, width)\nhead.weight (words, width)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "room.weight", SHAPE(64, 64));
+    model_add_shape(&model, "head.weight", SHAPE(92, 64));
+    FIND();
+    FOUND("tower");
+    TOLD("width", "64");
+    assert_false(inferred(&finding, "tokens").determined);
+    assert_false(inferred(&finding, "marks").determined);
+    END();
+}
+
+/* A default is certain where no other value will do, but for the same one said aloud. */
+static void the_default_and_nothing_else(void **state)
+{
+    static const char text[] = "table wheel\nmodel_type \"wheel\"\n"
+                               "kind = kind default \"round\"\n"
+                               "[rim]\nrim.weight (kind == \"round\" ? width : 2*width + 1, width)\n"
+                               "hub.weight (width)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "rim.weight", SHAPE(8, 8));
+    model_add_shape(&model, "hub.weight", SHAPE(8));
+    FIND();
+    FOUND("wheel");
+    TOLD("kind", "\"round\"");
+    END();
+}
+
+/* A default of the right length is no reason why it should be used. */
+static void one_of_two_lists(void **state)
+{
+    static const char text[] = "table bridge\nmodel_type \"bridge\"\n"
+                               "kind = form default \"arch\"\n"
+                               "outs = kind == \"arch\" ? [1, 2] : places default [1, 2, 3]\n"
+                               "[piers] for i in 0..len(outs)-1\npier.{i}.weight (width, 5)\n"
+                               "[rope] if kind == \"rope\"\nrope.weight (width)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "pier.0.weight", SHAPE(8, 5));
+    model_add_shape(&model, "pier.1.weight", SHAPE(8, 5));
+    FIND();
+    FOUND("bridge");
+    TOLD("width", "8");
+    assert_false(inferred(&finding, "form").determined);
+    END();
+}
+
+/* Nothing is left of a loop, or all of it is the same as what is there. */
+static void a_loop_or_a_tie(void **state)
+{
+    static const char text[] =
+        "table choir\nmodel_type \"choir\"\n"
+        "[voices] for i in 0..all-1\nvoice.{i}.weight (width, 5)\n"
+        "[echoes] for i in 0..all-given-1\necho.{i}.weight (width, 5) same as voice.{i}.weight\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    for (int i = 0; i < 3; i++) {
+        char name[] = "voice.?.weight";
+        name[strlen("voice.")] = (char)('0' + i);
+        model_add_shape(&model, name, SHAPE(8, 5));
+    }
+    FIND();
+    FOUND("choir");
+    TOLD("all", "3");
+    assert_false(inferred(&finding, "given").determined);
+    END();
+}
+
+/* A factor above 1 has a kernel of its size, one below 1 one of three. */
+static void a_factor_or_its_inverse(void **state)
+{
+    static const char text[] = "table lens\nmodel_type \"lens\"\n"
+                               "[glasses] for i in 0..len(factors)-1\n"
+                               "glass.{i}.weight (4, int(factors[i])) if factors[i] > 1\n"
+                               "glass.{i}.weight (4, 3) if factors[i] < 1\n"
+                               "[frame]\nframe.weight (width)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "frame.weight", SHAPE(9));
+    model_add_shape(&model, "glass.0.weight", SHAPE(4, 4));
+    model_add_shape(&model, "glass.1.weight", SHAPE(4, 3));
+    FIND();
+    FOUND("lens");
+    TOLD("width", "9");
+    assert_false(inferred(&finding, "factors").determined);
+    END();
+}
+
+/* Of classes that have the same tensors one has no head, and nothing to tie. */
+static void a_tie_of_one_class(void **state)
+{
+    BEGIN("{\"model_type\": \"voxtral\", \"architectures\": [\"VoxtralModel\"], "
+          "\"audio_config\": {\"hidden_size\": 16, \"num_hidden_layers\": 1, \"intermediate_size\": 24}, "
+          "\"text_config\": {\"model_type\": \"llama\", \"vocab_size\": 90, \"hidden_size\": 32, "
+          "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"num_key_value_heads\": 2, "
+          "\"intermediate_size\": 48, \"tie_word_embeddings\": false}}");
+    FIND();
+    FOUND("voxtral");
+    assert_false(inferred(&finding, "text_config.tie_word_embeddings").determined);
+    END();
+}
+
+/* Two classes of one table without a word on what tells them apart. */
+static void classes_of_one_table(void **state)
+{
+    static const char text[] = "table twins\narchitectures \"FirstTwinModel\", \"SecondTwinModel\"\n"
+                               "[all]\nfirst.weight (width, 5)\nsecond.weight (width)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "first.weight", SHAPE(8, 5));
+    model_add_shape(&model, "second.weight", SHAPE(8));
+    FIND();
+    FOUND("twins");
+    TOLD("width", "8");
+    assert_false(inferred(&finding, "_class_name").determined);
+    BECAUSE("_class_name", "other classes have the same tensors");
+    END();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_of_two_lines),
+        cmocka_unit_test(items_of_a_product),
+        cmocka_unit_test(what_a_difference_is_made_of),
+        cmocka_unit_test(the_default_and_nothing_else),
+        cmocka_unit_test(one_of_two_lists),
+        cmocka_unit_test(a_loop_or_a_tie),
+        cmocka_unit_test(a_factor_or_its_inverse),
+        cmocka_unit_test(a_tie_of_one_class),
+        cmocka_unit_test(classes_of_one_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
