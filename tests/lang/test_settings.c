@@ -117,6 +117,14 @@ static const struct {
     {"blip_2", "text_config.model_type=opt", "language_model.model.decoder.embed_positions.weight", "(2050, 768)"},
     {"encoder_decoder", "encoder.model_type=xlm decoder.model_type=marian", "enc_to_dec_proj.weight", "(1024, 2048)"},
     {"encoder_decoder", PAIR("plbart"), "enc_to_dec_proj.weight", NULL},
+    {"gradium_phonon_tts", "attention_bias=true architectures=[\"GradiumPhononTTSModel\"]",
+     "layers.0.self_attn.k_proj.bias", "(768)"},
+    {"musicgen_melody_decoder", "architectures=[\"MusicgenMelodyDecoder\"]", "embed_tokens.0.weight", "(2049, 1024)"},
+    {"sam3_vit_model", "pretrain_image_size=[28,56]", "embeddings.position_embeddings", "(1, 8, 1024)"},
+    {"qwen3_vl",
+     "text_config.num_hidden_layers=1 vision_config.depth=1 text_config.tie_word_embeddings=true "
+     "tie_word_embeddings=false transformers_version=5.0.0",
+     "lm_head.weight", "(151936, 4096)"},
     /* What release 5 has no more. */
     {"layoutlmv2", "detectron2_config_args={\"MODEL.RESNETS.DEPTH\":50}",
      "visual.backbone.bottom_up.res5.2.conv2.weight", "(2048, 64, 3, 3)"},
