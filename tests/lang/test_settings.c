@@ -125,6 +125,9 @@ static const struct {
      "text_config.num_hidden_layers=1 vision_config.depth=1 text_config.tie_word_embeddings=true "
      "tie_word_embeddings=false transformers_version=5.0.0",
      "lm_head.weight", "(151936, 4096)"},
+    {"inkling_vision", "n_layers=3 text_hidden_size=8", "encoder_layers.1.projection.weight", "(1216, 2048)"},
+    {"inkling", "vision_config.n_layers=2 text_config.num_hidden_layers=1", "model.visual.layers.linear_1.weight",
+     "(6144, 10240)"},
     /* What release 5 has no more. */
     {"layoutlmv2", "detectron2_config_args={\"MODEL.RESNETS.DEPTH\":50}",
      "visual.backbone.bottom_up.res5.2.conv2.weight", "(2048, 64, 3, 3)"},
