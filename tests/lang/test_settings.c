@@ -46,6 +46,8 @@ static const struct {
      "beit.encoder.relative_position_bias.relative_position_bias_table", "(732, 12)"},
     {"sam", "prompt_encoder_config.num_point_embeddings=5", "prompt_encoder.point_embed.4.weight", "(1, 256)"},
     {"flava_image_codebook", "num_groups=5", "blocks.group_4.group.block_1.id_path.weight", "(2048, 1024, 1, 1)"},
+    {"bert_generation", "position_embedding_type=relative_key",
+     "encoder.layer.0.attention.self.distance_embedding.weight", "(1023, 64)"},
     {"altclip", "text_config.position_embedding_type=relative_key transformers_version=4.57.6",
      "text_model.roberta.encoder.layer.0.attention.self.distance_embedding.weight", "(1027, 64)"},
     {"bridgetower", "text_config.position_embedding_type=relative_key",
