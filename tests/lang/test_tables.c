@@ -92,6 +92,17 @@ static void test_arguments_of_timm(void **state)
     assert_int_equal(totals(NULL, SETTINGS(TINY)).unique_parameters, 5524416);
     assert_int_equal(totals(NULL, SETTINGS(TINY, "model_args.depth=3")).unique_parameters, 1520640);
 #undef TINY
+#define SWIN "architecture=swin_tiny_patch4_window7_224", "model_args.embed_dim=60", "model_args.depths=[2,1]"
+    assert_int_equal(totals(NULL, SETTINGS(SWIN, "model_args.num_heads=[3,6]", "num_classes=7")).unique_parameters,
+                     297775);
+#undef SWIN
+#define ATTO "architecture=convnextv2_atto", "model_args.dims=[16,32,64,96]", "model_args.depths=[1,1,2,1]"
+    assert_int_equal(
+        totals(NULL, SETTINGS(ATTO, "model_args.use_grn=false", "model_args.conv_bias=false")).unique_parameters,
+        297768);
+#undef ATTO
+    assert_int_equal(totals(NULL, SETTINGS("architecture=crossvit_9_240", "model_args.img_size=192")).unique_parameters,
+                     8516176);
     assert_null(attempt(NULL, SETTINGS("architecture=resnet18", "model_args.base_width=32"), &error));
     assert_int_equal(error.status, SP_ERR_UNKNOWN);
     assert_non_null(strstr(error.message, "base_width"));
