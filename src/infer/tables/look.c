@@ -36,15 +36,24 @@ static bool is_whole_part(const struct sp_ranked *ranked, const struct sp_look *
            ranked->covered == look->shapes.patterns.count;
 }
 
+/* Whether the table is of a composite, of whose inner models each may be the file: these come last. */
+static bool is_far_more(const struct sp_ranked *ranked, const struct sp_look *look)
+{
+    return ranked->conditional > 10 * look->shapes.patterns.count + 100;
+}
+
 /* The tables whose names fit best, with the class for which they do. */
 static void find_fits(const struct looking *looking, struct sp_look *look)
 {
     size_t count;
     struct sp_ranked *ranked =
         sp_rank_tables(looking->searched->tables, looking->searched->only, &look->shapes, MANY_RANKED, &count);
-    for (size_t i = 0; i < count && look->count < SP_MAX_FITS; i++)
-        if (i < FIRST_FITS ? ranked[i].covered * 2 >= ranked[0].covered : is_whole_part(&ranked[i], look))
-            look->fits[look->count++] = sp_fit_table(looking->searched->tables, ranked[i].table, &look->shapes);
+    for (int composites = 0; composites < 2; composites++)
+        for (size_t i = 0; i < count && look->count < SP_MAX_FITS; i++)
+            if (is_far_more(&ranked[i], look) == composites &&
+                (look->count < FIRST_FITS ? ranked[i].covered * 2 >= ranked[0].covered
+                                          : is_whole_part(&ranked[i], look)))
+                look->fits[look->count++] = sp_fit_table(looking->searched->tables, ranked[i].table, &look->shapes);
     free(ranked);
     if (look->count) qsort(look->fits, look->count, sizeof *look->fits, compare_fits);
 }
