@@ -130,6 +130,7 @@ static const struct {
     {"inkling_vision", "n_layers=3 text_hidden_size=8", "encoder_layers.1.projection.weight", "(1216, 2048)"},
     {"inkling", "vision_config.n_layers=2 text_config.num_hidden_layers=1", "model.visual.layers.linear_1.weight",
      "(6144, 10240)"},
+    {"ovis2", "transformers_version=4.57.3 vocab_size=7 hidden_size=8", "lm_head.weight", "(7, 8)"},
     /* What release 5 has no more. */
     {"layoutlmv2", "detectron2_config_args={\"MODEL.RESNETS.DEPTH\":50}",
      "visual.backbone.bottom_up.res5.2.conv2.weight", "(2048, 64, 3, 3)"},
