@@ -443,11 +443,21 @@ static void test_pipelines(void **state)
         assert_int_equal(totals(models[i].table, SETTINGS(NULL)).unique_parameters, models[i].parameters);
 }
 
+/* Of sentence-transformers' autoencoder, whose ways there and back are one matrix. */
+static void test_sparse_autoencoder(void **state)
+{
+    (void)state;
+    const struct sp_predicted_totals counts =
+        totals("sentence_sparse_autoencoder", SETTINGS("input_dim=16", "hidden_dim=40"));
+    assert_int_equal(counts.unique_parameters, 16 + 40 + 640);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_diffusion),
         cmocka_unit_test(test_pipelines),
+        cmocka_unit_test(test_sparse_autoencoder),
         cmocka_unit_test(test_titles),
         cmocka_unit_test_teardown(test_architectures, free_config),
         cmocka_unit_test_teardown(test_arguments_of_timm, free_config),
