@@ -19,9 +19,11 @@
 #define LLAMA "\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], " SIZES
 #define GEMMA "\"model_type\": \"gemma\", \"architectures\": [\"GemmaForCausalLM\"], " SIZES
 #define VISION                                                                                                         \
-    "\"model_type\": \"qwen3_vl\", \"architectures\": [\"Qwen3VLForConditionalGeneration\"], \"vision_config\": "      \
-    "{\"depth\": 1, \"hidden_size\": 8, \"intermediate_size\": 12, \"out_hidden_size\": 8, "                           \
-    "\"num_position_embeddings\": 4, \"deepstack_visual_indexes\": [0]}, \"text_config\": {" SIZES
+    "\"model_type\": \"perception_lm\", \"architectures\": [\"PerceptionLMForConditionalGeneration\"], "               \
+    "\"vision_config\": "                                                                                              \
+    "{\"model_type\": \"timm_wrapper\", \"architecture\": \"vit_pe_core_tiny_patch16_384\", \"model_args\": "          \
+    "{\"embed_dim\": 192, "                                                                                            \
+    "\"depth\": 1}}, \"text_config\": {\"model_type\": \"llama\", " SIZES
 
 static const struct rule {
     const char *config;
@@ -41,16 +43,16 @@ static const struct rule {
      "tie_word_embeddings", "tie_word_embeddings is false in config.json", NULL},
     {"{" VISION ", \"tie_word_embeddings\": true}}", true, "model.language_model.embed_tokens.weight", "lm_head.weight",
      "text_config.tie_word_embeddings", "text_config.tie_word_embeddings is true in config.json", NULL},
-    {"{" VISION ", \"tie_word_embeddings\": true}, \"tie_word_embeddings\": false}", true,
-     "model.language_model.embed_tokens.weight", "lm_head.weight", "text_config.tie_word_embeddings",
-     "text_config.tie_word_embeddings is true in config.json", "tie_word_embeddings"},
-    {"{" VISION ", \"tie_word_embeddings\": false}, \"tie_word_embeddings\": true}", false,
-     "model.language_model.embed_tokens.weight", "lm_head.weight", "text_config.tie_word_embeddings",
-     "text_config.tie_word_embeddings is false in config.json", "tie_word_embeddings"},
+    {"{" VISION ", \"tie_word_embeddings\": true}, \"tie_word_embeddings\": false}", false,
+     "model.language_model.embed_tokens.weight", "lm_head.weight", "tie_word_embeddings",
+     "tie_word_embeddings is false in config.json", "text_config.tie_word_embeddings"},
+    {"{" VISION ", \"tie_word_embeddings\": false}, \"tie_word_embeddings\": true}", true,
+     "model.language_model.embed_tokens.weight", "lm_head.weight", "tie_word_embeddings",
+     "tie_word_embeddings is true in config.json", "text_config.tie_word_embeddings"},
     {"{" VISION "}, \"tie_word_embeddings\": true}", true, "model.language_model.embed_tokens.weight", "lm_head.weight",
      "tie_word_embeddings", "tie_word_embeddings is true in config.json", NULL},
-    {"{" VISION "}}", false, "model.language_model.embed_tokens.weight", "lm_head.weight",
-     "text_config.tie_word_embeddings", "text_config.tie_word_embeddings is false by default", NULL},
+    {"{" VISION "}}", false, "model.language_model.embed_tokens.weight", "lm_head.weight", "tie_word_embeddings",
+     "tie_word_embeddings is false by default", NULL},
 };
 
 /* ---- what is stored ---- */

@@ -77,6 +77,18 @@ static struct tries try_table(const struct sp_tables *tables, const struct sp_un
 /* Texts, lists, null and objects, which random points do not have. */
 #define RESNET "backbone_config.model_type=resnet backbone_config.out_indices=[2,3,4]"
 #define SWIN "backbone_config.model_type=swin backbone_config.out_indices=[2,3,4]"
+#define INTRACLASS                                                                                                     \
+    "intraclass_block_config.vertical_long_to_small_conv_longratio=[3,1,1] "                                           \
+    "intraclass_block_config.vertical_long_to_small_conv_midratio=[3,1,1] "                                            \
+    "intraclass_block_config.vertical_long_to_small_conv_shortratio=[3,1,1] "                                          \
+    "intraclass_block_config.horizontal_small_to_long_conv_longratio=[3,1,1] "                                         \
+    "intraclass_block_config.horizontal_small_to_long_conv_midratio=[3,1,1] "                                          \
+    "intraclass_block_config.horizontal_small_to_long_conv_shortratio=[3,1,1] "                                        \
+    "intraclass_block_config.symmetric_conv_long_longratio=[3,1,1] "                                                   \
+    "intraclass_block_config.symmetric_conv_long_midratio=[3,1,1] "                                                    \
+    "intraclass_block_config.symmetric_conv_long_shortratio=[3,1,1] "                                                  \
+    "intraclass_block_config.reduce_channel=[1,1,0] "                                                                  \
+    "intraclass_block_config.return_channel=[1,1,0]"
 #define BLOCKS                                                                                                         \
     "backbone_config.block_configs=[[[3,16,32,1,false]],[[3,32,64,2,false],[3,64,64,1,true]],[[3,64,128,2,false]]]"
 
@@ -154,6 +166,9 @@ static const struct {
     {"oneformer", SWIN},
     {"upernet", SWIN},
     {"pp_ocrv5_mobile_det", BLOCKS " backbone_config.out_indices=[2,3]"},
+    {"pp_ocrv5_server_det", INTRACLASS},
+    {"pp_ocrv6_medium_det", BLOCKS " " INTRACLASS},
+    {"perception_lm", "vision_config.architecture=vit_pe_core_large_patch14_336 vision_config.model_args.embed_dim=64"},
     {"pp_ocrv6_small_det", BLOCKS " backbone_config.out_indices=[2,3]"},
     {"pp_ocrv5_mobile_rec", BLOCKS},
     {"pp_ocrv6_small_rec", BLOCKS},
@@ -215,6 +230,9 @@ static bool needs_settings(const char *table)
                                          "upernet",
                                          "mm_grounding_dino",
                                          "pp_ocrv5_mobile_det",
+                                         "pp_ocrv5_server_det",
+                                         "pp_ocrv6_medium_det",
+                                         "perception_lm",
                                          "pp_ocrv6_small_det",
                                          "pp_ocrv5_mobile_rec",
                                          "pp_ocrv6_small_rec",
