@@ -135,13 +135,17 @@ static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp
 
 /* ---- conditions ---- */
 
-/* absent(moe_latent_size) or null(moe_latent_size) */
-static bool is_about_one_lack(const struct sp_expr *left, const struct sp_expr *right)
+/* absent(moe_latent_size) or null(moe_latent_size). Of a sub-configuration, whose members are asked for, that would say
+ * too much. */
+static bool is_about_one_lack(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *left,
+                              const struct sp_expr *right)
 {
-    return left->kind == SP_EXPR_CALL && right->kind == SP_EXPR_CALL && left->count == 1 && right->count == 1 &&
-           strcmp(left->name, "absent") == 0 && strcmp(right->name, "null") == 0 &&
-           left->args[0]->kind == SP_EXPR_NAME && right->args[0]->kind == SP_EXPR_NAME &&
-           left->args[0]->name == right->args[0]->name;
+    const bool is_lack = left->kind == SP_EXPR_CALL && right->kind == SP_EXPR_CALL && left->count == 1 &&
+                         right->count == 1 && strcmp(left->name, "absent") == 0 && strcmp(right->name, "null") == 0 &&
+                         left->args[0]->kind == SP_EXPR_NAME && right->args[0]->kind == SP_EXPR_NAME &&
+                         left->args[0]->name == right->args[0]->name;
+    const char *key = is_lack ? sp_solver_key(solver, env, left->args[0]) : NULL;
+    return key && !sp_known_is_object(&solver->known, key);
 }
 
 /* "decoder" in lhuc or "all" in lhuc */
@@ -166,7 +170,7 @@ static enum sp_answer solve_logic(struct sp_solver *solver, const struct sp_env 
         (!is_unknown_value(right) && sp_value_is_true(right) == want))
         return SP_HOLDS;
     if (is_unknown_value(left) && is_unknown_value(right) && !is_about_one_list(expr->args[0], expr->args[1]) &&
-        !is_about_one_lack(expr->args[0], expr->args[1]))
+        !is_about_one_lack(solver, env, expr->args[0], expr->args[1]))
         return SP_OPEN;
     return solve_value(solver, env, expr->args[is_unknown_value(left) ? 0 : 1], so);
 }

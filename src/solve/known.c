@@ -97,6 +97,14 @@ const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *pa
     return index == SIZE_MAX ? NULL : &known->facts[index];
 }
 
+bool sp_known_is_object(const struct sp_known *known, const char *path)
+{
+    const size_t index = sp_map_get(&known->names, path);
+    for (size_t i = 0; i < known->count && index != SIZE_MAX; i++)
+        if (known->facts[i].parent == index) return true;
+    return false;
+}
+
 static const char *item_path(const struct sp_known *known, const char *path, size_t index)
 {
     return sp_arena_printf(known->arena, "%s[%zu]", path, index);

@@ -111,6 +111,8 @@ const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *pa
 enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want);
 /* Whatever was told of it, or of its items, it is that value: others were tried. */
 void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value);
+/* Whether members of it were told, or asked for. */
+bool sp_known_is_object(const struct sp_known *known, const char *path);
 /* Whether items of a list are told, and not how many there are. */
 bool sp_known_has_open_lists(const struct sp_known *known);
 /* Such a list is taken to have so many items; false when it is none, or has as many. */
