@@ -38,20 +38,25 @@ static bool has_setting(const struct sp_prediction *prediction, struct sp_hyperp
     return false;
 }
 
-/* What was only assumed speaks neither for a table nor against it. */
-static bool is_assumed(const struct sp_attempt *attempt, const char *name)
+static bool is_guessed(const struct sp_attempt *attempt, const char *name)
 {
     const struct sp_fact *fact = sp_known_fact(&attempt->outline.solver.known, name);
     return fact && fact->reason.kind == SP_REASON_GUESS;
 }
 
+/* What was only assumed speaks neither for a table nor against it, but for a list: that took some trying. */
+static bool is_assumed(const struct sp_attempt *attempt, struct sp_hyperparameter hyper)
+{
+    return hyper.value.type != SP_LIST && is_guessed(attempt, hyper.name);
+}
+
 size_t sp_attempt_settings(const struct sp_attempt *attempt)
 {
-    struct sp_prediction *defaults = is_assumed(attempt, "architecture") ? NULL : predict_defaults(attempt);
+    struct sp_prediction *defaults = is_guessed(attempt, "architecture") ? NULL : predict_defaults(attempt);
     size_t settings = 0;
     for (size_t i = 0; defaults && i < sp_prediction_hyperparameter_count(attempt->prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(attempt->prediction, i);
-        settings += !is_assumed(attempt, hyper.name) && !has_setting(defaults, hyper);
+        settings += !is_assumed(attempt, hyper) && !has_setting(defaults, hyper);
     }
     sp_prediction_free(defaults);
     return settings;
