@@ -410,7 +410,8 @@ static void judge_inferred(const struct recheck *recheck, struct sp_inferred *in
         set(inferred, false, sp_arena_printf(arena, "%s, if %s is right", reason, known->guessed[fact->guess]));
     else if (told && fact->reason.kind == SP_REASON_LAST) set(inferred, false, reason);
     else if (told && is_counted(fact))
-        set(inferred, false, sp_arena_printf(arena, "%s, which only count them", reason));
+        set(inferred, false,
+            *reason ? sp_arena_printf(arena, "%s, which only count them", reason) : "other values may do as well");
     else if (told && is_count_of_piece(recheck, fact))
         set(inferred, false, sp_arena_printf(arena, "%s, of which there may be more", reason));
     else judge_needed(recheck, inferred, told ? fact : NULL, reason);
