@@ -52,6 +52,7 @@ static void find_fits(const struct looking *looking, struct sp_look *look)
         for (size_t i = 0; i < count && look->count < SP_MAX_FITS; i++)
             if (is_far_more(&ranked[i], look) == composites &&
                 (look->count < FIRST_FITS ? ranked[i].covered * 2 >= ranked[0].covered
+                 : composites             ? ranked[i].covered == ranked[0].covered
                                           : is_whole_part(&ranked[i], look)))
                 look->fits[look->count++] = sp_fit_table(looking->searched->tables, ranked[i].table, &look->shapes);
     free(ranked);
