@@ -68,12 +68,12 @@ int cli_complain(enum cli_exit status, const char *hint, const char *format, ...
         snprintf(error.message, sizeof error.message, "%s", message);
         snprintf(error.hint, sizeof error.hint, "%s", hint ? hint : "");
         capture_error(&error);
-        return status;
+        return (int)status;
     }
     fflush(stdout);
     put_message("shapeproof: ", message, "\n");
     if (hint && hint[0]) put_message("hint: ", hint, "\n");
-    return status;
+    return (int)status;
 }
 
 void cli_warning(const char *path, const char *message)
