@@ -221,7 +221,8 @@ static bool eval_argument(struct sp_eval *eval, const struct sp_env *env, const 
                           struct sp_value *value)
 {
     struct sp_env own = *env;
-    if (sp_meaning_open(&own, &expr)) return sp_eval(eval, &own, expr, value);
+    const struct sp_expr *argument = expr;
+    if (sp_meaning_open(&own, &argument)) return sp_eval(eval, &own, argument, value);
     *value = sp_value_absent(expr->name);
     return true;
 }
