@@ -216,6 +216,25 @@ static bool mend_key(struct mending *mending, const char *key, struct sp_value v
     return mended;
 }
 
+/* A value that outlives the prediction which it is of. */
+static struct sp_value kept_value(struct sp_arena *arena, struct sp_value value)
+{
+    if (value.type == SP_STRING) value.string = sp_arena_string(arena, value.string);
+    if (value.type == SP_LIST) {
+        struct sp_value *items = sp_arena_array(arena, value.count, sizeof *items);
+        for (size_t i = 0; i < value.count; i++) items[i] = kept_value(arena, value.items[i]);
+        value.items = items;
+    }
+    if (value.type == SP_OBJECT) {
+        struct sp_member *members = sp_arena_array(arena, value.count, sizeof *members);
+        for (size_t i = 0; i < value.count; i++)
+            members[i] = (struct sp_member){sp_arena_string(arena, value.members[i].key),
+                                            kept_value(arena, value.members[i].value)};
+        value.members = members;
+    }
+    return value;
+}
+
 /* How a value came about: those that nothing told are tried first, those that a dimension told never. */
 enum standing { ASSUMED, TOLD, SURE };
 
@@ -236,7 +255,8 @@ static bool mend_keys(struct mending *mending, enum standing standing)
         if (hyper.from.source == SP_SOURCE_TABLE || strcmp(hyper.name, "architectures") == 0 ||
             strcmp(hyper.name, "model_type") == 0 || standing_of(mending, hyper.name) != standing)
             continue;
-        mended |= mend_key(mending, sp_arena_string(mending->arena, hyper.name), hyper.value);
+        const struct sp_value value = kept_value(mending->arena, hyper.value);
+        mended |= mend_key(mending, sp_arena_string(mending->arena, hyper.name), value);
     }
     return mended;
 }
