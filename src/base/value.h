@@ -51,6 +51,10 @@ struct sp_value sp_value_at(struct sp_value root, const char *path);
 /* A copy of the object that has the value at the path, with objects on the way to it; in the arena, but for the path
  * and for what it shares with `object`. */
 struct sp_value sp_value_with(struct sp_arena *arena, struct sp_value object, const char *path, struct sp_value value);
+/* The list with its first `count` items, of which the one at `place` is another, or comes behind them all; in the
+ * arena. SIZE_MAX: none is. */
+struct sp_value sp_value_list_with(struct sp_arena *arena, struct sp_value list, size_t count, size_t place,
+                                   struct sp_value item);
 /* The object with the members of the patch in place of its own, and objects in it likewise: one patch for two. */
 struct sp_value sp_value_patched(struct sp_arena *arena, struct sp_value object, struct sp_value patch);
 /* Appends the value as JSON; absent as null. */

@@ -32,6 +32,14 @@ struct sp_value sp_value_with(struct sp_arena *arena, struct sp_value object, co
     return value;
 }
 
+struct sp_value sp_value_list_with(struct sp_arena *arena, struct sp_value list, size_t count, size_t place,
+                                   struct sp_value item)
+{
+    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
+    for (size_t i = 0; i < count; i++) items[i] = i == place ? item : list.items[i];
+    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+}
+
 struct sp_value sp_value_patched(struct sp_arena *arena, struct sp_value object, struct sp_value patch)
 {
     for (size_t i = 0; i < patch.count; i++) {

@@ -116,14 +116,18 @@ static void count_explained(struct sp_attempt *attempt)
     attempt->holes = attempt->missing ? count_holes(attempt) : 0;
 }
 
-static void predict_attempt(struct sp_attempt *attempt)
+struct sp_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struct sp_config *config)
 {
     struct sp_error error = {0};
+    return sp_predict(attempt->tables, config, &(struct sp_predict_options){.table = attempt->table->name}, &error);
+}
+
+static void predict_attempt(struct sp_attempt *attempt)
+{
     const struct sp_scope scope = {.most = 4 * sp_inventory_count(attempt->guise->inventory) + 10000};
     attempt->config = sp_known_config(&attempt->outline);
     sp_config_limit(attempt->config, &scope);
-    attempt->prediction = sp_predict(attempt->tables, attempt->config,
-                                     &(struct sp_predict_options){.table = attempt->table->name}, &error);
+    attempt->prediction = sp_attempt_predict(attempt, attempt->config);
     sp_config_limit(attempt->config, NULL);
 }
 
@@ -382,10 +386,8 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
 static bool matters_as_set(const struct sp_attempt *attempt, const char *key)
 {
     struct sp_config *config = sp_config_variant(attempt->config);
-    struct sp_error error = {0};
     sp_config_set_value(config, key, (struct sp_value){.type = SP_NULL}, "default");
-    struct sp_prediction *prediction =
-        sp_predict(attempt->tables, config, &(struct sp_predict_options){.table = attempt->table->name}, &error);
+    struct sp_prediction *prediction = sp_attempt_predict(attempt, config);
     const bool differs = !sp_predictions_agree(prediction, attempt->prediction, attempt);
     sp_prediction_free(prediction);
     sp_config_free(config);

@@ -78,15 +78,6 @@ static size_t other_texts(const struct recheck *recheck, const char *key, const 
     return count;
 }
 
-/* The list with its first `count` items, of which the one at `place` is another. */
-static struct sp_value list_with(struct sp_arena *arena, struct sp_value list, size_t count, size_t place,
-                                 struct sp_value item)
-{
-    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
-    for (size_t i = 0; i < count; i++) items[i] = i == place ? item : list.items[i];
-    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
-}
-
 /* The first or the last of those that are alike stands for them all. */
 static bool stands_for_its_kind(struct sp_value list, size_t place)
 {
@@ -142,13 +133,14 @@ static size_t other_lists(const struct recheck *recheck, const char *key, struct
     struct sp_arena *arena = &recheck->inference->arena;
     struct sp_value items[MAX_OTHERS];
     size_t count = 0, changed = 0;
-    add_other_value(others, &count, list_with(arena, list, list.count - 1, SIZE_MAX, list.items[0]));
+    add_other_value(others, &count, sp_value_list_with(arena, list, list.count - 1, SIZE_MAX, list.items[0]));
     if (!closed)
-        add_other_value(others, &count, list_with(arena, list, list.count + 1, list.count, list.items[list.count - 1]));
+        add_other_value(others, &count,
+                        sp_value_list_with(arena, list, list.count + 1, list.count, list.items[list.count - 1]));
     for (size_t i = 0; i < list.count && changed < MAX_ITEMS_CHANGED; i++) {
         const size_t named = other_items(recheck, key, list, i, items);
         for (size_t k = 0; k < named && count < MAX_OTHERS / 2; k++)
-            add_other_value(others, &count, list_with(arena, list, list.count, i, items[k]));
+            add_other_value(others, &count, sp_value_list_with(arena, list, list.count, i, items[k]));
         changed += named > 0;
     }
     return count;
@@ -187,10 +179,8 @@ static size_t other_values(const struct recheck *recheck, const char *key, struc
 static struct sp_prediction *predict_in_scope(const struct recheck *recheck, struct sp_config *config)
 {
     const struct sp_attempt *best = recheck->inference->best;
-    struct sp_error error = {0};
     sp_config_limit(config, &recheck->scope);
-    struct sp_prediction *prediction =
-        sp_predict(best->tables, config, &(struct sp_predict_options){.table = best->table->name}, &error);
+    struct sp_prediction *prediction = sp_attempt_predict(best, config);
     sp_config_limit(config, NULL);
     return prediction;
 }

@@ -79,6 +79,8 @@ bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen);
  * is used up nothing more is tried out. The guise must live as long. */
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
                                   size_t *effort);
+/* What its table predicts under another configuration; NULL when that fails. */
+struct sp_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struct sp_config *config);
 /* Once more, with what is known by now. */
 void sp_attempt_verify_anew(struct sp_attempt *attempt);
 void sp_attempt_free(struct sp_attempt *attempt);

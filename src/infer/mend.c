@@ -69,15 +69,6 @@ static void add_texts(struct candidates *candidates, const struct sp_literals *t
             add_candidate(candidates, sp_value_string(texts->list[i]));
 }
 
-/* The list with its first `count` items, of which the one at `place` is another. */
-static struct sp_value list_with(struct sp_arena *arena, struct sp_value list, size_t count, size_t place,
-                                 struct sp_value item)
-{
-    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
-    for (size_t i = 0; i < count; i++) items[i] = i == place ? item : list.items[i];
-    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
-}
-
 static void add_values(const struct mending *mending, struct candidates *candidates, const struct sp_literals *texts,
                        struct sp_value value, unsigned depth);
 
@@ -93,21 +84,22 @@ static void add_longer(const struct mending *mending, struct candidates *candida
     }
     add_values(mending, &items, texts, list.items[list.count - 1], MAX_NESTED);
     for (size_t i = 0; i < items.count; i++)
-        add_candidate(candidates, list_with(mending->arena, list, list.count + 1, list.count, items.list[i]));
+        add_candidate(candidates, sp_value_list_with(mending->arena, list, list.count + 1, list.count, items.list[i]));
 }
 
 static void add_lists(const struct mending *mending, struct candidates *candidates, const struct sp_literals *texts,
                       struct sp_value list, unsigned depth)
 {
     if (!list.count) return;
-    if (list.count > 1) add_candidate(candidates, list_with(mending->arena, list, list.count - 1, SIZE_MAX, list));
+    if (list.count > 1)
+        add_candidate(candidates, sp_value_list_with(mending->arena, list, list.count - 1, SIZE_MAX, list));
     add_longer(mending, candidates, texts, list);
     for (size_t i = 0; i < list.count && i < MAX_ITEMS; i++) {
         struct candidates *items = sp_arena_alloc(mending->arena, sizeof *items);
         items->count = 0;
         add_values(mending, items, texts, list.items[i], depth + 1);
         for (size_t k = 0; k < items->count; k++)
-            add_candidate(candidates, list_with(mending->arena, list, list.count, i, items->list[k]));
+            add_candidate(candidates, sp_value_list_with(mending->arena, list, list.count, i, items->list[k]));
     }
 }
 
@@ -127,12 +119,10 @@ static struct sp_prediction *predict_variant(const struct mending *mending, cons
 {
     const struct sp_attempt *attempt = mending->attempt;
     struct sp_config *config = sp_config_variant(attempt->config);
-    struct sp_error error = {0};
     const struct sp_scope scope = {.most = 4 * sp_inventory_count(attempt->guise->inventory) + 10000};
     sp_config_set_value(config, key, value, "inferred");
     sp_config_limit(config, &scope);
-    struct sp_prediction *prediction =
-        sp_predict(attempt->tables, config, &(struct sp_predict_options){.table = attempt->table->name}, &error);
+    struct sp_prediction *prediction = sp_attempt_predict(attempt, config);
     sp_config_free(config);
     return prediction;
 }

@@ -303,11 +303,14 @@ static struct sp_reason reason_of(const struct modules *modules, size_t named)
 static void tell_as(struct modules *modules, const struct choice *choice, size_t named, bool is_guess)
 {
     struct sp_known *known = &modules->deduction->solver->known;
-    known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
     known->touched = 0;
-    if (is_guess) sp_known_guess(known, choice->key);
-    if (!is_guess) known->reason = reason_of(modules, named);
-    if (!is_guess) known->reason.rounded = choice->want.value.type == SP_INT;
+    if (is_guess) {
+        known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
+        sp_known_guess(known, choice->key);
+    } else {
+        known->reason = reason_of(modules, named);
+        known->reason.rounded = choice->want.value.type == SP_INT;
+    }
     tell_choice(known, choice);
 }
 

@@ -3,28 +3,26 @@
  * one whose defaults it agrees with most is the likeliest. */
 #include <string.h>
 
+#include "base/chars.h"
 #include "infer/infer.h"
 #include "lang/functions.h"
 
 bool sp_is_choice_of_table(const char *path)
 {
-    const char *dot = strrchr(path, '.');
-    return strcmp(dot ? dot + 1 : path, "model_type") == 0 || sp_is_class_key(path);
+    return strcmp(sp_behind_last(path, '.'), "model_type") == 0 || sp_is_class_key(path);
 }
 
 /* NULL when the table has no default for something: it has no size that is usual. */
 static struct sp_prediction *predict_defaults(const struct sp_attempt *attempt)
 {
     struct sp_config *config = sp_config_new();
-    struct sp_error error = {0};
     const struct sp_scope scope = {.most = 100000};
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(attempt->prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(attempt->prediction, i);
         if (sp_is_choice_of_table(hyper.name)) sp_config_set_value(config, hyper.name, hyper.value, "inferred");
     }
     sp_config_limit(config, &scope);
-    struct sp_prediction *prediction =
-        sp_predict(attempt->tables, config, &(struct sp_predict_options){.table = attempt->table->name}, &error);
+    struct sp_prediction *prediction = sp_attempt_predict(attempt, config);
     sp_config_free(config);
     return prediction;
 }

@@ -310,9 +310,6 @@ static bool contains_index(const struct sp_expr *expr)
     return false;
 }
 
-/* The first key is told. Exceptions are `key == "auto" default ...`, which leaves more than one value, and a key that
- * means something when it is null: these are told to be unset if that will do. `len(id2label) default num_labels` is
- * told by the number. */
 /* That the default of a key, which depends on others, is what is wanted. */
 static bool is_spared(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                       const struct sp_want *want)
@@ -324,6 +321,9 @@ static bool is_spared(struct sp_solver *solver, const struct sp_env *env, const 
     return true;
 }
 
+/* The first key is told. Exceptions are `key == "auto" default ...`, which leaves more than one value, and a key that
+ * means something when it is null: these are told to be unset if that will do. `len(id2label) default num_labels` is
+ * told by the number. */
 static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                     const struct sp_want *want)
 {

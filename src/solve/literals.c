@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
+
 enum { MAX_LITERALS = 200, MAX_DEPTH = 16 };
 
 bool sp_literals_have(const struct sp_literals *literals, const char *text)
@@ -188,7 +190,7 @@ void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table
             sp_literals_add(literals, sp_value_string(table->architectures[i]));
         return; /* the names that the table serves, and no others */
     }
-    const char *dot = strrchr(path, '.'), *key = dot ? dot + 1 : path;
+    const char *key = sp_behind_last(path, '.');
     const size_t length = strcspn(key, "["); /* an item is named as its list */
     struct subject subject = {.texts = literals};
     struct sp_arena arena = {0};
