@@ -29,6 +29,16 @@
     at "mlp.dense_h_to_4h.weight" type "(32,8)" behind \
     at "mlp.dense_h_to_4h.bias" type "(32)" behind \
     at "mlp.dense_4h_to_h.weight" type "(8,32)" behind
+/* What stage 3 of ZeRO leaves, with its optimizer or without. */
+#define STAGE_3 \
+    "module.wte.weight BF16 (32,8) dataless\n" \
+    LAYER("module.h.0.", " BF16 ", " dataless\n") \
+    "module.lm_head.weight BF16 (32,8) dataless tied\n" \
+    "module.frozen.weight F32 (5,7) dataless\n" \
+    "module.one F32 (1)\n" \
+    "module.h.0.mask F32 (4,4)\n" \
+    "mp_world_size = 1\n" \
+    "dp_world_size = 2\n"
 
 static const char *const good[][2] = {
     {"ok/experts",
@@ -85,25 +95,11 @@ static const char *const good[][2] = {
      "dp_world_size = 2\n"},
     {"ok/stage_3",
      "deepspeed\n"
-     "module.wte.weight BF16 (32,8) dataless\n"
-     LAYER("module.h.0.", " BF16 ", " dataless\n")
-     "module.lm_head.weight BF16 (32,8) dataless tied\n"
-     "module.frozen.weight F32 (5,7) dataless\n"
-     "module.one F32 (1)\n"
-     "module.h.0.mask F32 (4,4)\n"
-     "mp_world_size = 1\n"
-     "dp_world_size = 2\n"
+     STAGE_3
      "optimizer_files = 2\n"},
     {"ok/stage_3_no_optimizer",
      "deepspeed\n"
-     "module.wte.weight BF16 (32,8) dataless\n"
-     LAYER("module.h.0.", " BF16 ", " dataless\n")
-     "module.lm_head.weight BF16 (32,8) dataless tied\n"
-     "module.frozen.weight F32 (5,7) dataless\n"
-     "module.one F32 (1)\n"
-     "module.h.0.mask F32 (4,4)\n"
-     "mp_world_size = 1\n"
-     "dp_world_size = 2\n"
+     STAGE_3
      "optimizer_files = 1\n"
      "! files of the optimizer, which have the data, are not there for all ranks: 1\n"},
     {"ok/tensor_2",
