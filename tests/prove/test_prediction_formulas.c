@@ -64,6 +64,20 @@ static void not_polynomial(void **state)
     expect("t", SETTINGS("n=6"), "total", "k + n + (n // 2)");
 }
 
+/* What is written is read again: an operator takes what stands beside it, and no more. */
+static void operands_in_brackets(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    const char text[] =
+        "table o\n[a]\nw (n // (2*m))\n[b]\nv (m*n // 3 % (4*m))\n[c]\nu ((2*m)^n)\n[d]\nt (9 % (n // m))\n";
+    assert_int_equal(sp_tables_add_text(tables, "o.shapes", text, strlen(text), &error), SP_OK);
+    expect("o", SETTINGS("n=7", "m=2"), "a", "(n // (2*m))");
+    expect("o", SETTINGS("n=7", "m=2"), "b", "((n*m // 3) % (4*m))");
+    expect("o", SETTINGS("n=7", "m=2"), "c", "((2*m) ^ n)");
+    expect("o", SETTINGS("n=7", "m=2"), "d", "(9 % (n // m))");
+}
+
 static void count_formulas(const char *path, size_t *with, size_t *without)
 {
     struct sp_error error = {0};
@@ -97,6 +111,6 @@ static void real_configurations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(flags_and_texts), cmocka_unit_test(not_polynomial),
-                                       cmocka_unit_test(real_configurations)};
+                                       cmocka_unit_test(operands_in_brackets), cmocka_unit_test(real_configurations)};
     return cmocka_run_group_tests(tests, open_tables, close_tables);
 }

@@ -92,8 +92,9 @@ static struct sp_sym inexact(struct sp_symbolic *symbolic, const struct sp_opera
     struct sp_fact fact = {.is_whole = whole};
     fact.is_bounded = sp_poly_never_negative(symbolic, p) && sp_poly_never_negative(symbolic, q);
     if (operation->op == SP_OP_POW && whole && fact.is_bounded) fact.least = sp_poly_is_at_least(symbolic, p, 1);
-    const char *text = sp_arena_printf(&symbolic->algebra.arena, "(%s %s %s)", sp_sym_bracketed(symbolic, args[0]),
-                                       words[operation->op], sp_sym_bracketed(symbolic, args[1]));
+    const char *left = sp_sym_operand(symbolic, args[0], operation->op != SP_OP_POW);
+    const char *text = sp_arena_printf(&symbolic->algebra.arena, "(%s %s %s)", left, words[operation->op],
+                                       sp_sym_operand(symbolic, args[1], false));
     return sp_atom_computed(symbolic, operation, args, 2, fact, text);
 }
 

@@ -175,10 +175,24 @@ const char *sp_sym_words(struct sp_symbolic *symbolic, struct sp_sym sym)
     return sp_text_keep(&text, &symbolic->algebra.arena);
 }
 
-const char *sp_sym_bracketed(struct sp_symbolic *symbolic, struct sp_sym sym)
+/* A name, a call, or digits: nothing that an operator beside it could tear apart. */
+static bool is_tight(struct sp_sym sym)
+{
+    struct sp_rational number;
+    if (!sp_sym_is_numeric(sym) || sp_atom_alone(sym.poly) != SIZE_MAX) return true;
+    return sp_poly_is_constant(sym.poly, &number) && number.den == 1 && number.num >= 0;
+}
+
+static bool is_product(struct sp_sym sym)
+{
+    return !sp_sym_is_numeric(sym) ||
+           (sym.poly->count <= 1 && (!sym.poly->count || sym.poly->terms[0].coefficient.num > 0));
+}
+
+const char *sp_sym_operand(struct sp_symbolic *symbolic, struct sp_sym sym, bool may_be_product)
 {
     const char *text = sp_sym_words(symbolic, sym);
-    const bool plain = !sp_sym_is_numeric(sym) || sym.poly->count <= 1;
+    const bool plain = is_tight(sym) || (may_be_product && is_product(sym));
     return plain ? text : sp_arena_printf(&symbolic->algebra.arena, "(%s)", text);
 }
 
