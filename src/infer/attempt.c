@@ -125,7 +125,7 @@ struct sp_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struc
 static void predict_attempt(struct sp_attempt *attempt)
 {
     const struct sp_scope scope = {.most = 4 * sp_inventory_count(attempt->guise->inventory) + 10000};
-    attempt->config = sp_known_config(&attempt->outline);
+    attempt->config = sp_known_config(attempt);
     sp_config_limit(attempt->config, &scope);
     attempt->prediction = sp_attempt_predict(attempt, attempt->config);
     sp_config_limit(attempt->config, NULL);
@@ -187,7 +187,8 @@ struct trial {
     const char *class;
     bool is_part; /* of other models */
     const struct sp_look *look;
-    size_t *left; /* how many more suppositions may be tried out */
+    const char *name; /* that the model has; or NULL */
+    size_t *left;     /* how many more suppositions may be tried out */
     size_t *effort;
 };
 
@@ -298,12 +299,20 @@ static bool is_without_layers(const struct sp_deduction *deduction, size_t expla
     bool has_layers = false;
     size_t outside = 0;
     for (size_t i = 0; i < deduction->outline->count; i++) {
+        const struct sp_line *line = &deduction->outline->lines[i];
         const size_t count = deduction->occurrences.of[i].count;
-        if (deduction->outline->lines[i].loop && count) return false;
-        if (deduction->outline->lines[i].loop) has_layers = true;
-        else outside += count;
+        if (line->loop && count) return false;
+        has_layers = has_layers || (line->loop && !line->optional);
+        if (!line->loop) outside += count;
     }
     return has_layers && explained <= outside;
+}
+
+/* Whatever was found out is forgotten, but for the name. */
+static void keep_name_alone(struct sp_attempt *attempt)
+{
+    sp_known_forget(&attempt->outline.solver.known);
+    sp_attempt_verify_anew(attempt);
 }
 
 static struct sp_attempt *try_under(const struct trial *trial, const struct supposition *suppositions, size_t count)
@@ -313,6 +322,7 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
     *attempt = (struct sp_attempt){.tables = trial->tables,
                                    .table = trial->table,
                                    .class = trial->class,
+                                   .name = trial->name,
                                    .guise = trial->look->guise,
                                    .is_part = trial->is_part};
     sp_outline_init(&attempt->outline, trial->table, trial->class, &trial->look->shapes.survey->filter);
@@ -322,7 +332,9 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
     if (count < MAX_SUPPOSITIONS) other = try_suppositions(trial, &deduction, suppositions, count);
     if (!other) {
         infer(&deduction);
+        if (trial->name) attempt->by_name = sp_predict_named(attempt, trial->name);
         verify(attempt);
+        if (trial->name && !sp_attempt_explains_all(attempt)) keep_name_alone(attempt);
         attempt->without_layers = is_without_layers(&deduction, attempt->explained);
     }
     sp_deduction_free(&deduction);
@@ -331,12 +343,13 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
 }
 
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
-                                  size_t *effort)
+                                  const char *name, size_t *effort)
 {
     size_t left = MAX_TRIALS;
     const bool is_part = sp_is_part(tables, fit.table);
-    const struct trial trial = {tables, fit.table, fit.class, is_part, look, &left, effort};
-    struct sp_attempt *attempt = try_under(&trial, NULL, 0);
+    const struct trial trial = {tables, fit.table, fit.class, is_part, look, name, &left, effort};
+    const struct supposition named = {"architecture", sp_value_string(name), NULL};
+    struct sp_attempt *attempt = try_under(&trial, name ? &named : NULL, name != NULL);
     attempt->fit = fit;
     return attempt;
 }
@@ -346,6 +359,7 @@ void sp_attempt_free(struct sp_attempt *attempt)
     if (!attempt) return;
     if (attempt->prediction) sp_match_free(&attempt->match);
     sp_prediction_free(attempt->prediction);
+    sp_prediction_free(attempt->by_name);
     sp_map_free(&attempt->layers_there);
     free(attempt->fused.items);
     sp_config_free(attempt->config);

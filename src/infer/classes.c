@@ -85,8 +85,7 @@ static void find_classes(struct classes *classes)
     sp_literals_free(&texts);
 }
 
-/* A name such as "resnet50" is a key as any other, of which the file shows what it stands for. */
-static bool stands_for_settings(const struct sp_unit *table)
+bool sp_stands_for_settings(const struct sp_unit *table)
 {
     return table->architecture_count && strcmp(sp_unit_class_key(table), "architecture") == 0;
 }
@@ -97,7 +96,7 @@ static void look_for_classes(const struct sp_tables *tables, const struct sp_uni
     sp_solver_init(&solver, table);
     struct classes classes = {&solver.arena, table, &solver,
                               sp_arena_array(&solver.arena, MAX_CLASSES + 1, sizeof(char *)), 0};
-    for (size_t i = 0; i < table->architecture_count && !stands_for_settings(table); i++)
+    for (size_t i = 0; i < table->architecture_count && !sp_stands_for_settings(table); i++)
         consider_class(&classes, table->architectures[i], "");
     if (!table->architecture_count && depends_on_class(table)) find_classes(&classes);
     if (!classes.count) classes.list[classes.count++] = "";

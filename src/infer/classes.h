@@ -13,6 +13,10 @@ size_t sp_count_heads(const struct sp_tables *tables, const struct sp_unit *tabl
 /* Whether it is a part of other models that may stand alone, such as the image encoder of one: it has no class with a
  * head. */
 bool sp_is_part(const struct sp_tables *tables, const struct sp_unit *table);
+/* Whether its classes are names such as "resnet50": a name is a key as any other, and the file shows what it stands
+ * for.
+ */
+bool sp_stands_for_settings(const struct sp_unit *table);
 /* How many tables build on it. */
 size_t sp_count_heirs(const struct sp_tables *tables, const struct sp_unit *table);
 

@@ -103,11 +103,14 @@ static void find_undetermined(struct sp_inference *inference)
     bool is_only = true;
     for (size_t i = 1; i < inference->candidate_count; i++) is_only = is_only && !inference->candidates[i].same;
     const struct sp_unit *table = inference->best->table;
-    if (!is_only)
-        *SP_PUSH(&inference->undetermined) = sp_unit_is_by_class(table) ? sp_unit_class_key(table) : "model_type";
-    for (size_t i = 0; i < inference->inferred_count; i++)
-        if (!inference->inferred[i].determined && sp_value_is_set(inference->inferred[i].value))
-            *SP_PUSH(&inference->undetermined) = inference->inferred[i].name;
+    const char *which = sp_unit_is_by_class(table) ? sp_unit_class_key(table) : "model_type";
+    if (!is_only) *SP_PUSH(&inference->undetermined) = which;
+    for (size_t i = 0; i < inference->inferred_count; i++) {
+        const struct sp_inferred *inferred = &inference->inferred[i];
+        if (!inferred->determined && sp_value_is_set(inferred->value) &&
+            (is_only || strcmp(inferred->name, which) != 0))
+            *SP_PUSH(&inference->undetermined) = inferred->name;
+    }
 }
 
 /* The configuration, and those in a key of their own; the object itself when there are none. */
@@ -146,21 +149,46 @@ void sp_write_config(struct sp_inference *inference)
 
 /* ---- as a configuration ---- */
 
-struct sp_config *sp_known_config(struct sp_outline *outline)
+/* What a model's name says by itself need not be said beside it, nor what was only assumed of what it says: the table
+ * may refuse it. */
+static bool is_said(const struct sp_prediction *by_name, const struct sp_fact *fact, struct sp_value value)
 {
+    if (by_name && value.type == SP_OBJECT) return true; /* its members speak for themselves */
+    for (size_t i = 0; by_name && i < sp_prediction_hyperparameter_count(by_name); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(by_name, i);
+        if (strcmp(hyper.name, fact->path) != 0) continue;
+        return fact->reason.kind == SP_REASON_GUESS || sp_values_equal(hyper.value, value);
+    }
+    return false;
+}
+
+/* The table as a whole is named by one of its classes, unless the model has a name. */
+static void name_table(struct sp_config *config, const struct sp_attempt *attempt)
+{
+    const struct sp_unit *table = attempt->table;
+    const char *key = "shapeproof_table", *name = table->name;
+    if (table->model_type_count) {
+        key = "model_type";
+        name = table->model_types[0];
+    } else if (sp_unit_is_by_class(table)) {
+        key = sp_unit_class_key(table);
+        name = attempt->name ? attempt->name : table->architectures[0];
+    }
+    sp_config_set_value(config, key, sp_value_string(name), "inferred");
+}
+
+struct sp_config *sp_known_config(struct sp_attempt *attempt)
+{
+    struct sp_outline *outline = &attempt->outline;
     struct sp_config *config = sp_config_new();
-    const struct sp_unit *table = outline->solver.table;
     while (sp_known_close_lists(&outline->solver.known)) continue;
     sp_members_close(&outline->solver);
-    if (table->model_type_count)
-        sp_config_set_value(config, "model_type", sp_value_string(table->model_types[0]), "inferred");
-    else if (sp_unit_is_by_class(table))
-        sp_config_set_value(config, sp_unit_class_key(table), sp_value_string(table->architectures[0]), "inferred");
-    else sp_config_set_value(config, "shapeproof_table", sp_value_string(table->name), "inferred");
+    name_table(config, attempt);
     for (size_t i = 0; i < outline->solver.known.count; i++) {
         const struct sp_fact *fact = &outline->solver.known.facts[i];
         if (is_item_path(fact->path)) continue;
         const struct sp_value value = put_values_together(outline, fact);
+        if (is_said(attempt->by_name, fact, value)) continue;
         if (sp_value_is_set(value) || value.type == SP_NULL) sp_config_set_value(config, fact->path, value, "inferred");
     }
     return config;

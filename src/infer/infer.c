@@ -20,10 +20,10 @@ static struct sp_inference_candidate *find_candidate(struct sp_inference *infere
     return NULL;
 }
 
-/* Another table says the same of the file; or says as much, under names that begin otherwise. */
+/* Another table says the same of the file; or explains all of it as well, under names of its own. */
 static bool is_equal(const struct sp_attempt *attempt, const struct sp_attempt *best)
 {
-    if ((attempt->is_further || best->is_further) && sp_attempt_explains_all(attempt) && !attempt->joints)
+    if (sp_attempt_explains_all(attempt) && sp_attempt_explains_all(best) && !attempt->joints)
         return attempt->explained == best->explained;
     return sp_predictions_agree(attempt->prediction, best->prediction, best);
 }

@@ -38,7 +38,9 @@ struct sp_fused {
 struct sp_attempt {
     const struct sp_tables *tables;
     const struct sp_unit *table;
-    const char *class; /* "" when the table does not depend on it */
+    const char *class;             /* "" when the table does not depend on it */
+    const char *name;              /* that the model has, such as "resnet50"; or NULL */
+    struct sp_prediction *by_name; /* what the table predicts under it alone; or NULL */
     struct sp_fit fit;
     const struct sp_guise *guise;
     struct sp_outline outline;
@@ -78,7 +80,7 @@ bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen);
 /* Infers the hyper-parameters of the fit's table and class from what is looked at, and verifies them. When the effort
  * is used up nothing more is tried out. The guise must live as long. */
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
-                                  size_t *effort);
+                                  const char *name, size_t *effort);
 /* What its table predicts under another configuration; NULL when that fails. */
 struct sp_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struct sp_config *config);
 /* Once more, with what is known by now. */
@@ -101,6 +103,15 @@ bool sp_is_choice_of_table(const char *path);
 size_t sp_attempt_settings(const struct sp_attempt *attempt);
 /* How many switches are not as they would be by default, and have to be for what was explained. */
 size_t sp_attempt_switches(const struct sp_attempt *attempt);
+/* ---- named.c ---- */
+
+/* The name of the table's models under which, and nothing but it, the least tensors of the file are otherwise; NULL
+ * when its models have none, or all are. `left`: tensors that may be compared for it. */
+const char *sp_nearest_name(const struct sp_attempt *attempt, const struct sp_naming *naming, size_t *left);
+
+/* What the table predicts under that name, and nothing but it; or NULL. */
+struct sp_prediction *sp_predict_named(const struct sp_attempt *attempt, const char *name);
+
 /* ---- mend.c ---- */
 
 /* Gives hyper-parameters of an attempt other values, as long as that explains more of the file, and at last all of it;
@@ -128,7 +139,7 @@ bool sp_prediction_does_as_well(const struct sp_prediction *prediction, const st
 
 /* ---- config.c: what is known as a configuration ---- */
 
-struct sp_config *sp_known_config(struct sp_outline *outline);
+struct sp_config *sp_known_config(struct sp_attempt *attempt);
 /* As a config.json, and which of its keys the file does not decide: one line for each key, sub-configurations indented.
  */
 struct sp_inference;

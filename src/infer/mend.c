@@ -50,6 +50,7 @@ static void add_numbers(const struct mending *mending, struct candidates *candid
     }
     add_candidate(candidates, sp_value_int(number + 1));
     if (number) add_candidate(candidates, sp_value_int(number - 1));
+    if (number > 1) add_candidate(candidates, sp_value_int(0));
     if (number > 1) add_candidate(candidates, sp_value_int(2 * number));
     if (number > 2 && number % 2 == 0) add_candidate(candidates, sp_value_int(number / 2));
 }
@@ -267,7 +268,7 @@ static struct sp_naming naming_for(const struct mending *mending)
 static bool mend_from_known(struct mending *mending)
 {
     sp_config_free(mending->attempt->config);
-    mending->attempt->config = sp_known_config(&mending->attempt->outline);
+    mending->attempt->config = sp_known_config(mending->attempt);
     mending->errors = SIZE_MAX;
     mending->prediction = predict_variant(mending, "", sp_value_absent(""));
     if (!mending->prediction) return false;

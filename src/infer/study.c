@@ -18,11 +18,17 @@ enum {
 
 /* ---- attempts ---- */
 
-static struct sp_attempt *attempt_fit(struct sp_study *study, const struct sp_look *look, struct sp_fit fit)
+static struct sp_attempt *attempt_as(struct sp_study *study, const struct sp_look *look, struct sp_fit fit,
+                                     const char *name)
 {
-    struct sp_attempt *attempt = sp_attempt_new(study->searched.tables, fit, look, &study->effort);
+    struct sp_attempt *attempt = sp_attempt_new(study->searched.tables, fit, look, name, &study->effort);
     *SP_PUSH(&study->attempts) = attempt;
     return attempt;
+}
+
+static struct sp_attempt *attempt_fit(struct sp_study *study, const struct sp_look *look, struct sp_fit fit)
+{
+    return attempt_as(study, look, fit, NULL);
 }
 
 /* The classes of a model that name the same tensors give them other shapes. */
@@ -292,6 +298,23 @@ static struct sp_attempt *mend_nearest(struct sp_study *study, struct sp_attempt
     return best;
 }
 
+/* Of the attempts from `from` on each once more, under the name of a model that comes nearest. */
+static struct sp_attempt *attempt_named(struct sp_study *study, const struct sp_look *look, struct sp_attempt *best,
+                                        size_t from)
+{
+    const size_t count = study->attempts.count;
+    size_t left = MANY_COMPARED;
+    for (size_t i = from; i < count; i++) {
+        const struct sp_attempt *plain = study->attempts.items[i];
+        if (sp_attempt_explains_all(best) && !sp_attempt_explains_all(plain)) continue;
+        const char *name = sp_nearest_name(plain, &look->naming, &left);
+        if (!name) continue;
+        struct sp_attempt *named = attempt_as(study, look, plain->fit, name);
+        if (sp_attempt_is_better(named, best)) best = named;
+    }
+    return best;
+}
+
 static bool is_plain_naming(const struct sp_naming *naming)
 {
     return !naming->era && !*naming->strip && !*naming->add && !naming->drop_wrappers;
@@ -304,6 +327,7 @@ static void study_look(struct sp_study *study, struct sp_look *look)
     if (best && sp_attempt_explains_all(best) && !study->budget && !study->searched.only && !look->guise->turned &&
         is_plain_naming(&look->naming))
         best = attempt_all_further(study, look, best);
+    if (best && !study->budget) best = attempt_named(study, look, best, from);
     if (best) best = attempt_fronts(study, best);
     if (best) best = attempt_split(study, best);
     best = mend_nearest(study, best, from);

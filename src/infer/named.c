@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * Models that have a name, such as "resnet50", of which it says every size. The name under which the table alone comes
+ * nearest to the file says more than the sizes that the file shows one by one. */
+#include <string.h>
+
+#include "infer/classes.h"
+#include "infer/infer.h"
+
+struct sp_prediction *sp_predict_named(const struct sp_attempt *attempt, const char *name)
+{
+    const struct sp_scope scope = {.most = 2 * sp_inventory_count(attempt->guise->inventory) + 1000};
+    struct sp_config *config = sp_config_new();
+    sp_config_set_value(config, "architecture", sp_value_string(name), "inferred");
+    sp_config_limit(config, &scope);
+    struct sp_prediction *prediction = sp_attempt_predict(attempt, config);
+    sp_config_free(config);
+    return prediction;
+}
+
+/* How many tensors are otherwise then; SIZE_MAX when nothing is predicted. */
+static size_t errors_under(const struct sp_attempt *attempt, const struct sp_naming *naming, const char *name)
+{
+    struct sp_prediction *prediction = sp_predict_named(attempt, name);
+    struct sp_match match;
+    if (!prediction) return SIZE_MAX;
+    sp_match_init(&match, attempt->guise->inventory, prediction, naming);
+    const size_t errors = sp_match_errors(&match);
+    sp_match_free(&match);
+    sp_prediction_free(prediction);
+    return errors;
+}
+
+/* Of names under which the same is predicted the shortest is the plainest. */
+static bool is_nearer(size_t errors, const char *name, size_t least, const char *nearest)
+{
+    if (!nearest || errors != least) return errors < least;
+    return strlen(name) < strlen(nearest);
+}
+
+const char *sp_nearest_name(const struct sp_attempt *attempt, const struct sp_naming *naming, size_t *left)
+{
+    const struct sp_unit *table = attempt->table;
+    const size_t tensors = sp_inventory_count(attempt->guise->inventory) + 10;
+    size_t least = SIZE_MAX;
+    const char *nearest = NULL;
+    if (!sp_stands_for_settings(table)) return NULL;
+    for (size_t i = 0; i < table->architecture_count && *left >= tensors; i++) {
+        *left -= tensors;
+        const size_t errors = errors_under(attempt, naming, table->architectures[i]);
+        if (!is_nearer(errors, table->architectures[i], least, nearest)) continue;
+        least = errors;
+        nearest = table->architectures[i];
+    }
+    return least < tensors ? nearest : NULL;
+}
