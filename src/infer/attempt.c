@@ -387,6 +387,7 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
     if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
     if (a->is_part != b->is_part) return b->is_part;
     if (!a->guise->turned != !b->guise->turned) return !a->guise->turned;
+    if (!a->name != !b->name) return a->name != NULL;
     if (a->settings != b->settings) return a->settings < b->settings;
     const size_t depth_a = sp_unit_depth(a->table), depth_b = sp_unit_depth(b->table); /* the plainest is the best */
     if (depth_a != depth_b) return depth_a < depth_b;

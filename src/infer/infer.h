@@ -106,7 +106,7 @@ size_t sp_attempt_switches(const struct sp_attempt *attempt);
 /* ---- named.c ---- */
 
 /* The name of the table's models under which, and nothing but it, the least tensors of the file are otherwise; NULL
- * when its models have none, or all are. `left`: tensors that may be compared for it. */
+ * when its models have none, or half of them are. `left`: tensors that may be compared for it. */
 const char *sp_nearest_name(const struct sp_attempt *attempt, const struct sp_naming *naming, size_t *left);
 
 /* What the table predicts under that name, and nothing but it; or NULL. */

@@ -51,5 +51,5 @@ const char *sp_nearest_name(const struct sp_attempt *attempt, const struct sp_na
         least = errors;
         nearest = table->architectures[i];
     }
-    return least < tensors ? nearest : NULL;
+    return least < tensors / 2 ? nearest : NULL; /* other sizes have no name */
 }

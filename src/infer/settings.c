@@ -50,7 +50,8 @@ static bool is_assumed(const struct sp_attempt *attempt, struct sp_hyperparamete
 
 size_t sp_attempt_settings(const struct sp_attempt *attempt)
 {
-    struct sp_prediction *defaults = predict_defaults(attempt);
+    const bool is_any = !attempt->name && is_guessed(attempt, "architecture");
+    struct sp_prediction *defaults = is_any ? NULL : predict_defaults(attempt);
     size_t settings = 0;
     for (size_t i = 0; defaults && i < sp_prediction_hyperparameter_count(attempt->prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(attempt->prediction, i);
