@@ -107,6 +107,8 @@ static size_t other_reals(double real, struct sp_value *others)
     size_t count = 0;
     add_other_value(others, &count, sp_value_real(real * 2));
     add_other_value(others, &count, sp_value_real(real / 2));
+    add_other_value(others, &count, sp_value_real(real + 0.1));
+    if (real > 0.1) add_other_value(others, &count, sp_value_real(real - 0.1));
     if (real != 0 && real != 1) add_other_value(others, &count, sp_value_real(1 / real));
     if (!is_plain(real)) add_other_value(others, &count, sp_value_real(real * (1 + 1e-6)));
     return count;

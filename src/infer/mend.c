@@ -4,13 +4,14 @@
  *
  *   layers_per_block  [4, 3, 3, 3]      4 tensors differ: encoder.mid_block.resnets.3.conv1.conv.weight, ...
  *                     [4, 3, 3, 3, 4]   none does */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "infer/infer.h"
 #include "lang/functions.h"
 
-enum { MAX_CANDIDATES = 400, MAX_PASSES = 12, MAX_ITEMS = 24, MAX_NESTED = 3, MAX_RATIOS = 12 };
+enum { MAX_CANDIDATES = 400, MAX_PASSES = 12, MAX_ITEMS = 24, MAX_NESTED = 3, MAX_RATIOS = 12, LITTLE = 64, FEW = 8 };
 
 /* What a dimension is, and what it was predicted to be: in that proportion something may have to change. */
 struct ratio {
@@ -24,6 +25,7 @@ struct mending {
     struct sp_naming naming;
     size_t errors;
     size_t *left; /* tensors that may still be compared */
+    bool lists;   /* are mended as well */
     struct ratio ratios[MAX_RATIOS];
     size_t ratio_count;
 };
@@ -55,12 +57,23 @@ static void add_numbers(const struct mending *mending, struct candidates *candid
     if (number > 2 && number % 2 == 0) add_candidate(candidates, sp_value_int(number / 2));
 }
 
+/* Factors as people write them: whole numbers, then tenths. */
+static void add_factors(struct candidates *candidates)
+{
+    enum { WHOLE = 10, MOST = 40 };
+    for (int tenths = WHOLE; tenths <= MOST; tenths += WHOLE) add_candidate(candidates, sp_value_real(tenths / 10.0));
+    for (int tenths = 1; tenths < MOST; tenths++)
+        if (tenths % WHOLE != 0) add_candidate(candidates, sp_value_real(tenths / 10.0));
+}
+
 static void add_reals(const struct mending *mending, struct candidates *candidates, double real)
 {
     for (size_t i = 0; i < mending->ratio_count; i++) {
-        const struct ratio ratio = mending->ratios[i];
-        add_candidate(candidates, sp_value_real(real * (double)ratio.is / (double)ratio.was));
+        const double scaled = real * (double)mending->ratios[i].is / (double)mending->ratios[i].was;
+        add_candidate(candidates, sp_value_real(round(scaled * 10) / 10)); /* as people write it */
+        add_candidate(candidates, sp_value_real(scaled));
     }
+    add_factors(candidates);
 }
 
 static void add_texts(struct candidates *candidates, const struct sp_literals *texts, struct sp_value value)
@@ -95,12 +108,11 @@ static void add_lists(const struct mending *mending, struct candidates *candidat
     if (list.count > 1)
         add_candidate(candidates, sp_value_list_with(mending->arena, list, list.count - 1, SIZE_MAX, list));
     add_longer(mending, candidates, texts, list);
-    for (size_t i = 0; i < list.count && i < MAX_ITEMS; i++) {
-        struct candidates *items = sp_arena_alloc(mending->arena, sizeof *items);
-        items->count = 0;
-        add_values(mending, items, texts, list.items[i], depth + 1);
-        for (size_t k = 0; k < items->count; k++)
-            add_candidate(candidates, sp_value_list_with(mending->arena, list, list.count, i, items->list[k]));
+    for (size_t i = 0; i < list.count && i < MAX_ITEMS && candidates->count < MAX_CANDIDATES; i++) {
+        struct candidates items = {.count = 0};
+        add_values(mending, &items, texts, list.items[i], depth + 1);
+        for (size_t k = 0; k < items.count && candidates->count < MAX_CANDIDATES; k++)
+            add_candidate(candidates, sp_value_list_with(mending->arena, list, list.count, i, items.list[k]));
     }
 }
 
@@ -148,18 +160,28 @@ static void note_ratios(struct mending *mending, const struct sp_match *match)
     }
 }
 
+/* A tensor that is there and has another shape is nearer than one that is not there. */
+static size_t weigh_errors(const struct sp_match *match)
+{
+    size_t reshaped = 0;
+    for (size_t i = 0; i < sp_prediction_count(match->prediction); i++)
+        reshaped += sp_match_predicted(match, i) == SP_SHAPE;
+    return 2 * sp_match_errors(match) - reshaped;
+}
+
 /* Of the least errors so far the proportions are kept. */
 static size_t count_errors(struct mending *mending, const struct sp_prediction *prediction)
 {
     struct sp_match match;
     sp_match_init(&match, mending->attempt->guise->inventory, prediction, &mending->naming);
-    const size_t errors = sp_match_errors(&match);
+    const size_t errors = weigh_errors(&match);
     if (errors < mending->errors) note_ratios(mending, &match);
     sp_match_free(&match);
     return errors;
 }
 
-/* Whether the value explains more; then it is taken. */
+/* Whether the value explains more; then it is taken. What is only a little better as long as much is wrong leads
+ * astray. */
 static bool try_candidate(struct mending *mending, const char *key, struct sp_value value)
 {
     const size_t cost = sp_inventory_count(mending->attempt->guise->inventory) + 10;
@@ -167,7 +189,7 @@ static bool try_candidate(struct mending *mending, const char *key, struct sp_va
     *mending->left -= cost;
     struct sp_prediction *prediction = predict_variant(mending, key, value);
     const size_t errors = prediction ? count_errors(mending, prediction) : SIZE_MAX;
-    if (errors >= mending->errors) {
+    if (errors == SIZE_MAX || errors + mending->errors / LITTLE >= mending->errors) {
         sp_prediction_free(prediction);
         return false;
     }
@@ -192,15 +214,15 @@ static void find_candidates(const struct mending *mending, struct candidates *ca
 /* From a value that explains more on others are in the same order: of a list the next item. */
 static bool mend_key(struct mending *mending, const char *key, struct sp_value value)
 {
-    struct candidates *candidates = sp_arena_alloc(mending->arena, sizeof *candidates);
+    struct candidates candidates;
     struct sp_literals texts = {0};
     bool mended = false;
     sp_literals_about(&texts, mending->attempt->table, key);
-    find_candidates(mending, candidates, &texts, value);
-    for (size_t i = 0; i < candidates->count && mending->errors; i++) {
-        value = candidates->list[i];
+    find_candidates(mending, &candidates, &texts, value);
+    for (size_t i = 0; i < candidates.count && mending->errors; i++) {
+        value = candidates.list[i];
         if (!try_candidate(mending, key, value)) continue;
-        find_candidates(mending, candidates, &texts, value);
+        find_candidates(mending, &candidates, &texts, value);
         mended = true;
     }
     sp_literals_free(&texts);
@@ -238,14 +260,19 @@ static enum standing standing_of(const struct mending *mending, const char *key)
                                                                                                            : TOLD;
 }
 
+static bool may_mend(const struct mending *mending, struct sp_hyperparameter hyper, enum standing standing)
+{
+    if (hyper.from.source == SP_SOURCE_TABLE || (hyper.value.type == SP_LIST && !mending->lists)) return false;
+    return strcmp(hyper.name, "architectures") != 0 && strcmp(hyper.name, "model_type") != 0 &&
+           standing_of(mending, hyper.name) == standing;
+}
+
 static bool mend_keys(struct mending *mending, enum standing standing)
 {
     bool mended = false;
     for (size_t i = 0; mending->errors && i < sp_prediction_hyperparameter_count(mending->prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(mending->prediction, i);
-        if (hyper.from.source == SP_SOURCE_TABLE || strcmp(hyper.name, "architectures") == 0 ||
-            strcmp(hyper.name, "model_type") == 0 || standing_of(mending, hyper.name) != standing)
-            continue;
+        if (!may_mend(mending, hyper, standing)) continue;
         const struct sp_value value = kept_value(mending->arena, hyper.value);
         mended |= mend_key(mending, sp_arena_string(mending->arena, hyper.name), value);
     }
@@ -274,32 +301,46 @@ static bool mend_from_known(struct mending *mending)
     if (!mending->prediction) return false;
     mending->naming = naming_for(mending);
     mending->errors = count_errors(mending, mending->prediction);
+    mending->lists |= mending->errors * FEW < sp_inventory_count(mending->attempt->guise->inventory);
     for (int pass = 0; pass < MAX_PASSES && mending->errors; pass++)
         if (!mend_keys(mending, ASSUMED) && !mend_keys(mending, TOLD)) break;
     sp_prediction_free(mending->prediction);
     return !mending->errors;
 }
 
-/* From what was worked out; from the table's defaults and what dimensions told; or from nothing but defaults. */
+/* What of it is kept to begin with. */
+enum start { ALL_THAT_IS_KNOWN, WHAT_DIMENSIONS_TOLD, NOTHING, STARTS };
+
+static void begin_from(struct mending *mending, enum start start)
+{
+    struct sp_known *known = &mending->attempt->outline.solver.known;
+    if (start == ALL_THAT_IS_KNOWN) return;
+    if (start == WHAT_DIMENSIONS_TOLD) sp_known_forget_but_dimensions(known);
+    else sp_known_forget(known);
+    sp_solver_tell_class(&mending->attempt->outline.solver, mending->attempt->class);
+}
+
+/* Lists take the longest, and come last unless little is wrong. */
 static bool mend_from_anywhere(struct mending *mending)
 {
     struct sp_known *known = &mending->attempt->outline.solver.known;
-    if (mend_from_known(mending)) return true;
-    sp_known_forget_but_dimensions(known);
-    sp_solver_tell_class(&mending->attempt->outline.solver, mending->attempt->class);
-    if (mend_from_known(mending)) return true;
-    sp_known_forget(known);
-    sp_solver_tell_class(&mending->attempt->outline.solver, mending->attempt->class);
-    return mend_from_known(mending);
+    for (int lists = 0; lists < 2; lists++)
+        for (int start = 0; start < STARTS; start++) {
+            struct sp_kept kept = sp_known_keep(known);
+            mending->lists = lists;
+            begin_from(mending, start);
+            if (mend_from_known(mending)) {
+                free(kept.facts);
+                return true;
+            }
+            sp_known_restore(known, &kept);
+        }
+    return false;
 }
 
 void sp_attempt_mend(struct sp_attempt *attempt, size_t *left)
 {
-    struct sp_known *known = &attempt->outline.solver.known;
     struct mending mending = {.attempt = attempt, .arena = &attempt->outline.solver.arena, .left = left};
-    struct sp_kept before = sp_known_keep(known);
-    const bool mended = mend_from_anywhere(&mending);
-    if (mended) free(before.facts);
-    else sp_known_restore(known, &before);
+    mend_from_anywhere(&mending);
     sp_attempt_verify_anew(attempt);
 }

@@ -10,7 +10,8 @@ enum {
     MANY_TENSORS = 20000,
     MAX_TURNED = 2,
     MAX_MENDED = 4,
-    MANY_COMPARED = 250000,
+    SOME_COMPARED = 250000,
+    MANY_COMPARED = 1000000,
     MAX_CLASSES = 4,
     MAX_EFFORT = 400000,
     LITTLE_EFFORT = 1000
@@ -271,12 +272,11 @@ static bool may_be_mended(const struct sp_attempt *attempt)
     return attempt->prediction && there > attempt->unexplained - attempt->reshaped && attempt->missing < there;
 }
 
-/* The best from `from` on that may be mended, and that are no better than the `last` one; or NULL. */
-static struct sp_attempt *next_to_mend(const struct sp_study *study, size_t from, struct sp_attempt *const *tried,
-                                       size_t count)
+/* The best that may be mended, behind those that were `tried`; or NULL. */
+static struct sp_attempt *next_to_mend(const struct sp_study *study, struct sp_attempt *const *tried, size_t count)
 {
     struct sp_attempt *best = NULL;
-    for (size_t i = from; i < study->attempts.count; i++) {
+    for (size_t i = 0; i < study->attempts.count; i++) {
         struct sp_attempt *attempt = study->attempts.items[i];
         bool is_tried = !may_be_mended(attempt);
         for (size_t k = 0; k < count; k++) is_tried = is_tried || tried[k] == attempt;
@@ -285,17 +285,18 @@ static struct sp_attempt *next_to_mend(const struct sp_study *study, size_t from
     return best;
 }
 
-/* Where nothing explains the file those that come near are mended. */
-static struct sp_attempt *mend_nearest(struct sp_study *study, struct sp_attempt *best, size_t from)
+/* Where nothing explains the file those that come near are mended. After one that then does, others may take as much.
+ */
+static void mend_nearest(struct sp_study *study, size_t left)
 {
     struct sp_attempt *tried[MAX_MENDED];
-    if (!best || sp_attempt_explains_all(best) || study->budget) return best;
-    for (size_t i = 0; i < MAX_MENDED && (tried[i] = next_to_mend(study, from, tried, i)) != NULL; i++) {
-        size_t left = MANY_COMPARED;
+    if (!study->best || sp_attempt_explains_all(study->best) || study->budget) return;
+    for (size_t i = 0; i < MAX_MENDED && (tried[i] = next_to_mend(study, tried, i)) != NULL; i++) {
+        const size_t before = left;
         sp_attempt_mend(tried[i], &left);
-        if (sp_attempt_is_better(tried[i], best)) best = tried[i];
+        if (sp_attempt_explains_all(tried[i]) && before - left < left) left = before - left;
+        if (sp_attempt_is_better(tried[i], study->best)) study->best = tried[i];
     }
-    return best;
 }
 
 /* Of the attempts from `from` on each once more, under the name of a model that comes nearest. */
@@ -330,7 +331,6 @@ static void study_look(struct sp_study *study, struct sp_look *look)
     if (best && !study->budget) best = attempt_named(study, look, best, from);
     if (best) best = attempt_fronts(study, best);
     if (best) best = attempt_split(study, best);
-    best = mend_nearest(study, best, from);
     if (best && (!study->best || sp_attempt_is_better(best, study->best))) study->best = best;
 }
 
@@ -349,6 +349,7 @@ static void study_guise(struct sp_study *study, struct sp_guise guise)
     sp_look_best(&look, study->arena, &study->searched, kept);
     study_look(study, &look);
     sp_look_free(&look);
+    mend_nearest(study, SOME_COMPARED); /* other names, and the same values, are farther */
     if (!is_studied(study) && sp_look_translated(&look, study->arena, &study->searched, kept)) {
         study_look(study, &look);
         sp_look_free(&look);
@@ -379,4 +380,5 @@ void sp_study_file(struct sp_study *study)
     if (is_studied(study)) return;
     sp_guise_plain(&guise, study->file);
     study_guise(study, guise);
+    mend_nearest(study, MANY_COMPARED);
 }

@@ -39,6 +39,18 @@ static void default_that_is_required(void **state)
     END();
 }
 
+/* Widths are rounded and layers counted by factors, each of which is wrong as long as the other one is. */
+static void factors(void **state)
+{
+    BEGIN("{\"model_type\": \"efficientnet\", \"architectures\": [\"EfficientNetForImageClassification\"], "
+          "\"width_coefficient\": 1.1, \"depth_coefficient\": 1.2, \"hidden_dim\": 1408, \"num_labels\": 5}");
+    FIND();
+    FOUND("efficientnet");
+    assert_value(inferred(&finding, "width_coefficient").value, "1.1");
+    assert_false(inferred(&finding, "depth_coefficient").determined); /* 1.1 gives as many layers */
+    END();
+}
+
 /* A name that stands for settings: which one it is shows on the whole. */
 static void name_that_stands_for_all(void **state)
 {
@@ -68,6 +80,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(list_that_is_longer),
         cmocka_unit_test(default_that_is_required),
+        cmocka_unit_test(factors),
         cmocka_unit_test(name_that_stands_for_all),
         cmocka_unit_test(lists_within_lists),
     };
