@@ -25,9 +25,11 @@ SP_API enum sp_status sp_keras_compose(struct sp_tables *tables, struct sp_confi
 
 struct sp_keras_names; /* opaque */
 
-/* What Keras calls the variables of a file that holds its configuration: "dense_1/kernel", whether the file numbers
- * them or has scopes around them. NULL when it holds none, or that is not known. Free with sp_keras_names_free. */
-SP_API struct sp_keras_names *sp_keras_names_new(const struct sp_inventory *inventory);
+/* What Keras calls the variables of a file that holds its configuration, or that another of the same model holds:
+ * "dense_1/kernel", whether the file numbers them or has scopes around them. `other` may be NULL. NULL when neither
+ * holds one, or the names are not known. Free with sp_keras_names_free. */
+SP_API struct sp_keras_names *sp_keras_names_new(const struct sp_inventory *inventory,
+                                                 const struct sp_inventory *other);
 /* A name for each tensor of the file, or NULL where there is none. Borrowed. */
 SP_API const char *const *sp_keras_names_list(const struct sp_keras_names *names);
 SP_API void sp_keras_names_free(struct sp_keras_names *names);

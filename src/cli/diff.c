@@ -36,11 +36,12 @@ static int report_diff(const struct cli_args *args, const struct sp_inventory *a
     return same ? CLI_OK : CLI_DIFFERS;
 }
 
-/* Two files that hold the configuration of a Keras model are compared by the names that Keras has for the variables. */
+/* Two files of Keras models, one of which holds its configuration, are compared by the names that Keras has for the
+ * variables. */
 static int diff_inventories(const struct cli_args *args, const struct sp_inventory *a, const struct sp_inventory *b,
                             const struct sp_expectations *expectations)
 {
-    struct sp_keras_names *in_a = sp_keras_names_new(a), *in_b = in_a ? sp_keras_names_new(b) : NULL;
+    struct sp_keras_names *in_a = sp_keras_names_new(a, b), *in_b = in_a ? sp_keras_names_new(b, a) : NULL;
     struct sp_diff_options what = {.expectations = expectations, .data = cli_flag(args, "data")};
     if (in_b) {
         what.names_a = sp_keras_names_list(in_a);

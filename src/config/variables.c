@@ -29,6 +29,7 @@ static void number_variables(struct sp_prediction *prediction)
     for (size_t i = 0; i < prediction->count; i++) {
         const char *name = prediction->tensors[i].name;
         const int front = (int)(sp_base_name(name) - name);
+        if (front >= 5 && memcmp(name + front - 5, "vars/", 5) == 0) continue; /* it has a name of its own */
         const char *layer = sp_arena_copy(&prediction->arena, name, (size_t)front);
         const size_t known = sp_map_get(&counts, layer), number = known == SIZE_MAX ? 0 : known;
         sp_map_set(&counts, layer, number + 1);

@@ -31,6 +31,7 @@ struct sp_variables {
     const char *front;                         /* of all names: "model_weights/" */
     const char *suffix;                        /* ":0" */
     const char *list;                          /* where they are numbered: what a model calls its layers, "layers" */
+    bool hidden;                               /* and the projections of an attention begin with "_" */
     SP_ARRAY(struct sp_variable_group) groups; /* empty: the names are as the table has them, or numbered */
     struct sp_map group_names;
     SP_ARRAY(struct sp_unpredicted) unpredicted;

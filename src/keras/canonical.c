@@ -25,8 +25,8 @@ static bool predict_names(struct predicted_names *names, struct sp_value entry, 
     struct sp_error error = {0};
     *names = (struct predicted_names){.tables = sp_tables_new(&error), .config = sp_config_new()};
     if (!names->tables) return false;
-    if (!inventory) sp_config_set_root(names->config, entry);
-    if (sp_keras_compose(names->tables, names->config, inventory, &error) != SP_OK) return false;
+    sp_config_set_root(names->config, entry);
+    if (sp_keras_compose_for(true, names->tables, names->config, inventory, &error) != SP_OK) return false;
     names->prediction = sp_predict(names->tables, names->config, NULL, &error);
     return names->prediction != NULL;
 }
@@ -46,16 +46,30 @@ static bool is_same_variable(const struct sp_prediction *stored, size_t i, const
     return a && b && strcmp(a, b) == 0 && strcmp(in_a, in_b) == 0;
 }
 
-/* Line by line the same model, in other words; but that an archive has LoRA merged, and a kernel twice that is made to
- * have a norm. */
+enum { MAX_SKIPPED = 16 };
+
+/* How many lines of one side the other does not have: from where both mean the same variable again. */
+static size_t lines_skipped(const struct sp_prediction *stored, size_t i, const struct sp_prediction *own, size_t k,
+                            bool *of_stored)
+{
+    for (size_t n = 0; n <= MAX_SKIPPED; n++) {
+        *of_stored = i + n < stored->count && is_same_variable(stored, i + n, own, k);
+        if (*of_stored || (k + n < own->count && is_same_variable(stored, i, own, k + n))) return n;
+    }
+    *of_stored = true;
+    return 1;
+}
+
+/* Line by line the same model, in other words; but that an archive has LoRA merged, a kernel twice that is made to have
+ * a norm, and how rare words are. */
 static void join_names(struct sp_keras_names *names, const struct sp_inventory *inventory,
                        const struct sp_prediction *stored, const struct sp_prediction *own)
 {
     for (size_t i = 0, k = 0; i < stored->count && k < own->count;) {
-        if (!is_same_variable(stored, i, own, k)) {
-            const bool twice = i + 1 < stored->count && is_same_variable(stored, i + 1, own, k);
-            i += twice;
-            k += !twice;
+        bool of_stored;
+        const size_t skipped = lines_skipped(stored, i, own, k, &of_stored);
+        if (skipped) {
+            *(of_stored ? &i : &k) += skipped;
             continue;
         }
         const size_t tensor = sp_inventory_find(inventory, stored->tensors[i++].name);
@@ -64,17 +78,49 @@ static void join_names(struct sp_keras_names *names, const struct sp_inventory *
     }
 }
 
-struct sp_keras_names *sp_keras_names_new(const struct sp_inventory *inventory)
+/* The variables of a layer without a table go by their order, where they are its own: layers/scaled/vars/0 and
+ * model_weights/scaled/scaled/scale. */
+static bool is_own_variable(const struct sp_variables *variables, const struct sp_unpredicted *layer, const char *name)
+{
+    const size_t front = strlen(layer->front);
+    const char *last = strrchr(name, '/');
+    const size_t length = strlen(layer->layer);
+    if (variables->numbered) return strncmp(name + front, "vars/", 5) == 0 && last == name + front + 4;
+    return last && last - name > (ptrdiff_t)length && last[-(ptrdiff_t)length - 1] == '/' &&
+           strncmp(last - length, layer->layer, length) == 0;
+}
+
+static void number_unpredicted(struct sp_keras_names *names, const struct sp_inventory *inventory,
+                               const struct sp_variables *stored, const struct sp_variables *own)
+{
+    size_t *counts = sp_arena_array(&names->arena, stored->unpredicted.count + 1, sizeof *counts);
+    if (stored->unpredicted.count != own->unpredicted.count) return;
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+        const char *name = sp_inventory_tensor(inventory, i)->name;
+        const size_t layer = names->list[i] ? SP_NONE : sp_variables_unpredicted(stored, name);
+        if (layer == SP_NONE || !is_own_variable(stored, &stored->unpredicted.items[layer], name)) continue;
+        const struct sp_unpredicted *said = &own->unpredicted.items[layer];
+        names->list[i] =
+            sp_arena_printf(&names->arena, "%s%s%zu", said->front, said->within ? said->within : "", counts[layer]++);
+    }
+}
+
+struct sp_keras_names *sp_keras_names_new(const struct sp_inventory *inventory, const struct sp_inventory *other)
 {
     struct sp_value entry;
     struct predicted_names stored = {0}, own = {0};
-    if (!sp_config_is_inside(inventory, NULL)) return NULL;
+    const bool is_inside = sp_config_is_inside(inventory, NULL);
+    if (!is_inside && strncmp(sp_inventory_format(inventory), "keras-", 6) != 0) return NULL;
+    if (!is_inside && (!other || !sp_config_is_inside(other, NULL))) return NULL;
     struct sp_keras_names *names = sp_realloc(NULL, 1, sizeof *names);
     *names = (struct sp_keras_names){0};
     names->list = sp_arena_array(&names->arena, sp_inventory_count(inventory) + 1, sizeof *names->list);
-    const bool known = sp_config_keras_entry(&names->arena, inventory, &entry) &&
+    const bool known = sp_config_keras_entry(&names->arena, is_inside ? inventory : other, &entry) &&
                        predict_names(&stored, entry, inventory) && predict_names(&own, entry, NULL);
-    if (known) join_names(names, inventory, stored.prediction, own.prediction);
+    if (known) {
+        join_names(names, inventory, stored.prediction, own.prediction);
+        number_unpredicted(names, inventory, stored.config->variables, own.config->variables);
+    }
     forget_names(&stored);
     forget_names(&own);
     if (known) return names;

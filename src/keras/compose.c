@@ -60,12 +60,14 @@ static struct sp_value with_table(struct sp_arena *arena, struct sp_value root)
 }
 
 static enum sp_status compose_model(struct sp_tables *tables, struct sp_config *config, struct sp_value entry,
-                                    const char *label, const struct sp_inventory *inventory, struct sp_error *error)
+                                    const char *label, const struct sp_inventory *inventory, bool names_alone,
+                                    struct sp_error *error)
 {
     struct sp_keras_model *model = sp_keras_parse(&config->arena, entry, error);
     if (!model) return error->status;
     struct sp_variables *variables = sp_keras_name_variables(&config->arena, model, inventory);
-    struct sp_keras_writer writer = {.arena = &config->arena, .objects = variables->numbered, .variables = variables};
+    struct sp_keras_writer writer = {
+        .arena = &config->arena, .objects = variables->numbered, .names_alone = names_alone, .variables = variables};
     sp_keras_write(&writer, model);
     sp_config_compose(config, with_table(&config->arena, model->root), label, variables);
     sp_keras_forget(model);
@@ -88,6 +90,12 @@ enum sp_status sp_keras_compose(struct sp_tables *tables, struct sp_config *conf
                                 const struct sp_inventory *inventory, struct sp_error *error)
 {
     sp_error_reset(error);
+    return sp_keras_compose_for(false, tables, config, inventory, error);
+}
+
+enum sp_status sp_keras_compose_for(bool names_alone, struct sp_tables *tables, struct sp_config *config,
+                                    const struct sp_inventory *inventory, struct sp_error *error)
+{
     struct sp_value entry = config->file_root;
     const char *label = sp_base_name(config->path);
     const char *text = !*config->path && inventory ? config_text(inventory) : NULL;
@@ -100,5 +108,5 @@ enum sp_status sp_keras_compose(struct sp_tables *tables, struct sp_config *conf
     }
     if (!sp_config_is_keras_entry(entry)) return SP_OK;
     if (!sp_keras_is_model(entry)) return refuse_subclass(entry, error);
-    return compose_model(tables, config, entry, label, inventory, error);
+    return compose_model(tables, config, entry, label, inventory, names_alone, error);
 }

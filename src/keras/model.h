@@ -54,6 +54,7 @@ enum sp_keras_rule {
     SP_KERAS_ADAPTIVE,
     SP_KERAS_SIZED,
     SP_KERAS_ENCODED,
+    SP_KERAS_WORDS,
     SP_KERAS_DOT,
     SP_KERAS_HEARD,
     SP_KERAS_PIPELINE,
@@ -77,6 +78,7 @@ enum sp_keras_takes {
     SP_KERAS_TAKES_LAYER,
     SP_KERAS_TAKES_SPECTRAL,
     SP_KERAS_TAKES_PLACES,
+    SP_KERAS_TAKES_DATA,
     SP_KERAS_TAKES_MODEL
 };
 
@@ -108,6 +110,7 @@ struct sp_keras_ref {
 struct sp_keras_node {
     struct sp_keras_ref *refs;
     size_t count;
+    bool reverse; /* of an embedding: from vectors to words */
     bool busy, done;
     struct sp_keras_shape output, second; /* of the first tensor that it makes, and of the others */
 };
@@ -116,8 +119,10 @@ struct sp_keras_node {
 struct sp_keras_kind {
     const char *class_name, *name;
     const struct sp_keras_class *class; /* NULL: it is not known */
+    bool is_foreign;                    /* somebody's own class, whatever it is called */
     struct sp_value config;
-    const char *key; /* the path of the configuration in that of the table: "inner.dense" */
+    const char *key;                /* the path of the configuration in that of the table: "inner.dense" */
+    struct sp_keras_model *wrapped; /* the model that it is around, or that a layer within it is; or NULL */
 };
 
 struct sp_keras_layer {
@@ -144,7 +149,8 @@ struct sp_keras_model {
 /* What a table is written into. */
 struct sp_keras_writer {
     struct sp_arena *arena;
-    bool objects; /* the file has names of objects: layers/dense_1/vars/0 */
+    bool objects;     /* the file has names of objects: layers/dense_1/vars/0 */
+    bool names_alone; /* sizes do not matter: what is not known is 1 */
     SP_ARRAY(const char *) definitions;
     struct sp_text lines;
     struct sp_variables *variables;
@@ -164,6 +170,8 @@ struct sp_keras_model *sp_keras_parse(struct sp_arena *arena, struct sp_value en
 void sp_keras_forget(struct sp_keras_model *model);
 /* What {"class_name": ..., "config": ...} within a configuration is; `key` is the path of that object. */
 struct sp_keras_kind sp_keras_kind(struct sp_arena *arena, struct sp_value entry, const char *key);
+/* What stands under a key of the configuration of a layer that is around another. */
+struct sp_keras_kind sp_keras_within(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *key);
 
 /* ---- shapes.c ---- */
 
@@ -173,6 +181,8 @@ struct sp_keras_shape sp_keras_input(struct sp_keras_writer *writer, struct sp_k
 /* What comes out of a kind of layer. `inputs` may be more than one. */
 struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const struct sp_keras_kind *kind,
                                       const struct sp_keras_shape *inputs, size_t count);
+/* Without the first axis: what a layer for each step of time is given. */
+struct sp_keras_shape sp_keras_slice(const struct sp_keras_shape *shape);
 /* The dimension at an axis of Keras, which counts the batch; NULL when it is not known. */
 const char *sp_keras_dim_at(const struct sp_keras_shape *shape, int64_t axis);
 bool sp_keras_channels_first(struct sp_value config);
@@ -193,6 +203,12 @@ struct sp_keras_einsum sp_keras_einsum(struct sp_arena *arena, const struct sp_k
 /* ---- write.c ---- */
 
 void sp_keras_write(struct sp_keras_writer *writer, struct sp_keras_model *model);
+
+/* ---- compose.c ---- */
+
+/* As sp_keras_compose, for the names alone where that is said: sizes that are not known are 1. */
+enum sp_status sp_keras_compose_for(bool names_alone, struct sp_tables *tables, struct sp_config *config,
+                                    const struct sp_inventory *inventory, struct sp_error *error);
 
 /* ---- names.c ---- */
 

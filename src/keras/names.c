@@ -15,6 +15,13 @@ static bool any_name(const struct sp_inventory *inventory, const char *front, co
     return false;
 }
 
+static bool any_name_within(const struct sp_inventory *inventory, const char *part)
+{
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
+        if (strstr(sp_inventory_tensor(inventory, i)->name, part)) return true;
+    return false;
+}
+
 static void gather_files(struct sp_variable_group *group, const struct sp_inventory *inventory)
 {
     const size_t front = strlen(group->front);
@@ -48,6 +55,7 @@ struct sp_variables *sp_keras_name_variables(struct sp_arena *arena, const struc
     *variables = (struct sp_variables){.front = "", .suffix = "", .list = "layers"};
     variables->numbered = strcmp(format, "keras-zip") == 0 || strcmp(format, "keras-weights") == 0;
     if (variables->numbered && any_name(inventory, checkpointed, "")) variables->list = checkpointed; /* Keras 2.12 */
+    variables->hidden = variables->numbered && any_name_within(inventory, "/_query_dense/");          /* Keras 2 */
     if (strcmp(format, "keras-hdf5") != 0) return variables;
     if (any_name(inventory, "model_weights/", "")) variables->front = "model_weights/";
     if (any_name(inventory, variables->front, ":0")) variables->suffix = ":0";

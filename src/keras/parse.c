@@ -49,6 +49,20 @@ const char *sp_keras_snake(struct sp_arena *arena, const char *name)
     return sp_text_keep(&text, arena);
 }
 
+/* Whether a class is somebody's own, who may have called it as Keras calls another: it is registered under a package,
+ * or comes from a module, that is none of Keras. */
+static bool is_foreign(struct sp_value entry)
+{
+    const char *of_keras[] = {"keras", "tf_keras", "tensorflow"};
+    const char *registered = config_word(entry, "registered_name"), *class_name = config_word(entry, "class_name");
+    const char *module = config_word(entry, "module"), *names = strchr(registered, '>') ? registered : class_name;
+    const char *package = strchr(names, '>') ? names : module;
+    bool known = !*package;
+    for (size_t i = 0; i < sizeof of_keras / sizeof *of_keras; i++)
+        known = known || strncmp(package, of_keras[i], strlen(of_keras[i])) == 0;
+    return !known;
+}
+
 struct sp_keras_kind sp_keras_kind(struct sp_arena *arena, struct sp_value entry, const char *key)
 {
     struct sp_keras_kind kind = {.class_name = config_word(entry, "class_name"),
@@ -56,11 +70,20 @@ struct sp_keras_kind sp_keras_kind(struct sp_arena *arena, struct sp_value entry
     const char *behind = strrchr(kind.class_name, '>'); /* "package>Class" */
     if (behind) kind.class_name = behind + 1;
     if (strcmp(kind.class_name, "GroupQueryAttention") == 0) kind.class_name = "GroupedQueryAttention"; /* its own */
-    kind.class = sp_keras_class(kind.class_name);
+    kind.is_foreign = is_foreign(entry);
+    kind.class = kind.is_foreign ? NULL : sp_keras_class(kind.class_name);
     kind.name = config_word(kind.config, "name");
     if (!*kind.name) kind.name = config_word(entry, "name");
     kind.key = sp_arena_printf(arena, "%s.config", key);
     return kind;
+}
+
+struct sp_keras_kind sp_keras_within(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *key)
+{
+    const char *path = sp_arena_printf(arena, "%s.%s", kind->key, key);
+    struct sp_keras_kind inner = sp_keras_kind(arena, sp_value_member(kind->config, key), path);
+    inner.wrapped = kind->wrapped;
+    return inner;
 }
 
 /* ---- models ---- */
@@ -164,6 +187,14 @@ static void read_call(struct call *call, struct sp_value written)
     }
 }
 
+/* Whether a call of an embedding is told to go back: embedding(x, reverse=True). */
+static bool is_reverse(struct sp_value written)
+{
+    const struct sp_value args = sp_value_member(written, "args");
+    return sp_value_is_true(sp_value_member(sp_value_member(written, "kwargs"), "reverse")) ||
+           (args.type == SP_LIST && args.count > 1 && sp_value_is_true(args.items[1]));
+}
+
 static void keep_call(struct call *call, struct sp_keras_node *node)
 {
     node->count = call->count;
@@ -180,6 +211,7 @@ static void read_calls(struct parsing *parsing, struct sp_keras_model *model, st
     for (size_t i = 0; i < layer->node_count; i++) {
         struct call call = {parsing, model, layer, NULL, 0, 0};
         read_call(&call, calls.items[i]);
+        layer->nodes[i].reverse = calls.items[i].type == SP_OBJECT && is_reverse(calls.items[i]);
         keep_call(&call, &layer->nodes[i]);
     }
 }
@@ -213,6 +245,26 @@ static struct sp_value with_one_size(struct sp_arena *arena, struct sp_value con
     return sp_value_with(arena, config, "kernel_size", sizes.items[0]);
 }
 
+/* The configuration of a layer that is around a model, maybe not at once: the layers of that model by their keys. */
+static bool parse_wrapped(struct parsing *parsing, struct sp_keras_kind *kind, struct sp_value *config,
+                          const char *path)
+{
+    struct sp_arena *arena = parsing->arena;
+    struct sp_value entry = sp_value_member(*config, "layer"), inner = sp_value_member(entry, "config");
+    if (entry.type != SP_OBJECT) return true;
+    path = sp_arena_printf(arena, "%s.layer.config", path);
+    if (sp_keras_is_model(entry)) {
+        kind->wrapped = parse_model(parsing, entry, path, NULL);
+        if (!kind->wrapped) return false;
+        inner = kind->wrapped->root;
+        entry = sp_value_with(arena, entry, "class_name", sp_value_string("Functional"));
+    } else if (!parse_wrapped(parsing, kind, &inner, path)) {
+        return false;
+    }
+    if (kind->wrapped) *config = sp_value_with(arena, *config, "layer", sp_value_with(arena, entry, "config", inner));
+    return true;
+}
+
 static bool parse_layer(struct parsing *parsing, struct sp_keras_model *model, struct sp_keras_layer *layer,
                         struct sp_value entry, const char *key, const char *path)
 {
@@ -222,7 +274,7 @@ static bool parse_layer(struct parsing *parsing, struct sp_keras_model *model, s
     layer->owner = model;
     layer->build = sp_value_member(entry, "build_config");
     layer->is_operation = strncmp(config_word(entry, "module"), "keras.src.ops", 13) == 0;
-    if (!sp_keras_is_model(entry)) return true;
+    if (!sp_keras_is_model(entry)) return parse_wrapped(parsing, &layer->kind, &layer->kind.config, layer->kind.key);
     layer->inner = parse_model(parsing, entry, layer->kind.key, layer);
     return layer->inner != NULL;
 }
@@ -283,6 +335,9 @@ struct sp_keras_model *sp_keras_parse(struct sp_arena *arena, struct sp_value en
 void sp_keras_forget(struct sp_keras_model *model)
 {
     if (!model) return;
-    for (size_t i = 0; i < model->count; i++) sp_keras_forget(model->layers[i].inner);
+    for (size_t i = 0; i < model->count; i++) {
+        sp_keras_forget(model->layers[i].inner);
+        sp_keras_forget(model->layers[i].kind.wrapped);
+    }
     sp_map_free(&model->names);
 }

@@ -63,6 +63,14 @@ static const char *product_of_dims(struct sp_keras_writer *writer, const char *c
 
 /* ---- shapes ---- */
 
+struct sp_keras_shape sp_keras_slice(const struct sp_keras_shape *shape)
+{
+    struct sp_keras_shape out = *shape;
+    for (size_t i = 1; i < out.rank; i++) out.dims[i - 1] = out.dims[i];
+    if (out.rank) out.rank--;
+    return out;
+}
+
 static struct sp_keras_shape vector_shape(const char *width)
 {
     return (struct sp_keras_shape){.known = true, .rank = 1, .dims = {width}};
@@ -91,20 +99,23 @@ static struct sp_keras_shape declared_shape(struct sp_arena *arena, const struct
         if (list.type != SP_LIST || list.count < batch || list.count - batch > SP_KERAS_MAX_RANK) continue;
         out.known = true;
         out.rank = list.count - batch;
-        for (size_t k = 0; k < out.rank; k++) out.dims[k] = sp_keras_item(arena, kind, keys[i], k + batch);
+        for (size_t k = 0; k < out.rank; k++) {
+            const struct sp_value size = list.items[k + batch];
+            const bool is_one = size.type == SP_INT && size.integer == 1; /* which other axes may depend on */
+            out.dims[k] = is_one ? "1" : sp_keras_item(arena, kind, keys[i], k + batch);
+        }
         return out;
     }
     return out;
 }
 
-/* What is not known of a shape, as it is noted. */
+/* What is not known of a shape, as it is noted; and how many axes there are, Keras itself knows best. */
 static void complete_shape(struct sp_keras_shape *shape, const struct sp_keras_shape *noted)
 {
     if (!noted->known) return;
-    if (!shape->known) *shape = *noted;
-    else if (shape->rank == noted->rank)
-        for (size_t i = 0; i < shape->rank; i++)
-            if (!shape->dims[i]) shape->dims[i] = noted->dims[i];
+    if (!shape->known || shape->rank != noted->rank) *shape = *noted;
+    for (size_t i = 0; i < shape->rank; i++)
+        if (!shape->dims[i]) shape->dims[i] = noted->dims[i];
 }
 
 const char *sp_keras_dim_at(const struct sp_keras_shape *shape, int64_t axis)
@@ -220,10 +231,7 @@ static struct sp_keras_shape depthwise(const struct rule *rule)
 static struct sp_keras_shape conv_recurrent(const struct rule *rule)
 {
     struct sp_keras_shape out = each_axis(rule, 1, false, filters_of(rule), slide_window);
-    if (!out.known || flag_of(rule->kind->config, "return_sequences")) return out;
-    for (size_t i = 1; i < out.rank; i++) out.dims[i - 1] = out.dims[i];
-    out.rank--;
-    return out;
+    return out.known && !flag_of(rule->kind->config, "return_sequences") ? sp_keras_slice(&out) : out;
 }
 
 static const char *scale_axis(const struct rule *rule, const char *dim, unsigned axis)
@@ -350,8 +358,7 @@ const char *sp_keras_width(struct sp_keras_writer *writer, const struct sp_keras
     const struct sp_value cell = sp_value_member(kind->config, "cell"), cells = sp_value_member(kind->config, "cells");
     if (width) return width;
     if (cell.type == SP_OBJECT) {
-        const char *path = sp_arena_printf(writer->arena, "%s.cell", kind->key);
-        const struct sp_keras_kind inner = sp_keras_kind(writer->arena, cell, path);
+        const struct sp_keras_kind inner = sp_keras_within(writer->arena, kind, "cell");
         return sp_keras_width(writer, &inner);
     }
     if (cells.type != SP_LIST || !cells.count) return NULL;
@@ -367,22 +374,15 @@ static struct sp_keras_shape recurrent(const struct rule *rule)
     return (struct sp_keras_shape){.known = true, .rank = 2, .dims = {sp_keras_dim_at(rule->inputs, 1), width}};
 }
 
-/* The layer within a wrapper. */
-static struct sp_keras_kind wrapped_kind(const struct rule *rule)
-{
-    const char *path = sp_arena_printf(rule->writer->arena, "%s.layer", rule->kind->key);
-    return sp_keras_kind(rule->writer->arena, sp_value_member(rule->kind->config, "layer"), path);
-}
-
 static struct sp_keras_shape wrapped_shape(const struct rule *rule)
 {
-    const struct sp_keras_kind inner = wrapped_kind(rule);
+    const struct sp_keras_kind inner = sp_keras_within(rule->writer->arena, rule->kind, "layer");
     return sp_keras_output(rule->writer, &inner, rule->inputs, rule->count);
 }
 
 static struct sp_keras_shape bidirectional_shape(const struct rule *rule)
 {
-    const struct sp_keras_kind inner = wrapped_kind(rule);
+    const struct sp_keras_kind inner = sp_keras_within(rule->writer->arena, rule->kind, "layer");
     struct sp_keras_shape out = sp_keras_output(rule->writer, &inner, rule->inputs, rule->count);
     const bool joins = strcmp(word_or(rule->kind->config, "merge_mode", ""), "concat") == 0;
     if (!out.known || !out.rank || !out.dims[out.rank - 1] || !joins) return out;
@@ -393,11 +393,9 @@ static struct sp_keras_shape bidirectional_shape(const struct rule *rule)
 
 static struct sp_keras_shape in_time(const struct rule *rule)
 {
-    const struct sp_keras_kind inner = wrapped_kind(rule);
-    struct sp_keras_shape slice = *rule->inputs;
-    if (!slice.known || !slice.rank) return unknown_shape;
-    for (size_t i = 1; i < slice.rank; i++) slice.dims[i - 1] = slice.dims[i];
-    slice.rank--;
+    const struct sp_keras_kind inner = sp_keras_within(rule->writer->arena, rule->kind, "layer");
+    if (!rule->inputs->known || !rule->inputs->rank) return unknown_shape;
+    const struct sp_keras_shape slice = sp_keras_slice(rule->inputs);
     const struct sp_keras_shape made = sp_keras_output(rule->writer, &inner, &slice, 1);
     struct sp_keras_shape out = {.known = made.known, .rank = made.rank + 1, .dims = {rule->inputs->dims[0]}};
     if (!made.known || out.rank > SP_KERAS_MAX_RANK) return unknown_shape;
@@ -453,23 +451,35 @@ static const char *kinds_of(const struct rule *rule)
     const struct sp_value borders = sp_value_member(rule->kind->config, "bin_boundaries");
     const struct sp_value words = sp_value_member(rule->kind->config, "vocabulary");
     const struct sp_value others = sp_value_member(rule->kind->config, "num_oov_indices");
-    const char *count = either_path(arena, rule->kind, "num_tokens", "num_bins");
-    if (count) return count;
+    const bool pads = flag_of(rule->kind->config, "pad_to_max_tokens");
     if (borders.type == SP_LIST) return number_of(arena, (int64_t)borders.count + 1);
+    const char *count = either_path(arena, rule->kind, "num_tokens", "num_bins");
+    if (!count) count = either_path(arena, rule->kind, pads ? "max_tokens" : "vocabulary_size", "vocabulary_size");
+    if (count) return count;
     if (words.type != SP_LIST || others.type != SP_INT || others.integer < 0 || others.integer > INT32_MAX) return NULL;
     return number_of(arena, (int64_t)words.count + others.integer);
 }
 
-/* A number for each thing, or a place for each kind of thing: of one thing alone it stands in place of its axis. */
+/* A number for each thing, or a place for each kind of thing, for all of them or in place of an axis of one thing. */
 static struct sp_keras_shape encoded(const struct rule *rule)
 {
     const char *mode = word_or(rule->kind->config, "output_mode", "int"), *kinds = kinds_of(rule);
     struct sp_keras_shape out = *rule->inputs;
+    const char *last = sp_keras_dim_at(rule->inputs, -1);
     if (strcmp(mode, "int") == 0) return out;
     if (!out.known || !kinds) return unknown_shape;
-    const bool one = out.rank && out.dims[out.rank - 1] && rule->inputs->rank == 1 && strcmp(mode, "one_hot") != 0;
-    if (one || !out.rank) return vector_shape(kinds);
-    return strcmp(mode, "one_hot") == 0 ? unknown_shape : with_last(rule, kinds);
+    if (!out.rank) return vector_shape(kinds);
+    if (strcmp(mode, "one_hot") != 0 || (last && strcmp(last, "1") == 0)) return with_last(rule, kinds);
+    if (!last || out.rank == SP_KERAS_MAX_RANK) return unknown_shape;
+    out.dims[out.rank++] = kinds;
+    return out;
+}
+
+/* A text: the numbers of its words, or which words it has. */
+static struct sp_keras_shape told_words(const struct rule *rule)
+{
+    const bool numbers = strcmp(word_or(rule->kind->config, "output_mode", "int"), "int") == 0;
+    return vector_shape(numbers ? key_path(rule->writer->arena, rule->kind, "output_sequence_length") : kinds_of(rule));
 }
 
 /* The axes that are not summed over, first those of the first. */
@@ -521,6 +531,9 @@ static struct sp_keras_shape piped(const struct rule *rule)
 }
 
 /* ---- what comes out ---- */
+
+static struct sp_keras_shape model_output(struct sp_keras_writer *writer, struct sp_keras_model *model, size_t tensor,
+                                          unsigned depth);
 
 struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const struct sp_keras_kind *kind,
                                       const struct sp_keras_shape *inputs, size_t count)
@@ -584,6 +597,8 @@ struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const stru
         return each_axis(&rule, 0, true, NULL, image_side);
     case SP_KERAS_ENCODED:
         return encoded(&rule);
+    case SP_KERAS_WORDS:
+        return told_words(&rule);
     case SP_KERAS_DOT:
         return multiplied(&rule);
     case SP_KERAS_HEARD:
@@ -591,6 +606,7 @@ struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const stru
     case SP_KERAS_PIPELINE:
         return piped(&rule);
     case SP_KERAS_MODEL:
+        return kind->wrapped ? model_output(writer, kind->wrapped, 0, 0) : unknown_shape;
     case SP_KERAS_OTHER:
         return unknown_shape;
     }
@@ -602,15 +618,27 @@ struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const stru
 static struct sp_keras_shape call_output(struct sp_keras_writer *writer, struct sp_keras_layer *layer, size_t node,
                                          size_t tensor, unsigned depth);
 
+/* Which call makes an output of a model: one, one of a list, or of an object in the order of its keys. */
+static struct sp_value output_of(struct sp_value outputs, size_t tensor)
+{
+    if (outputs.type == SP_LIST && outputs.count && outputs.items[0].type == SP_LIST)
+        return tensor < outputs.count ? outputs.items[tensor] : outputs.items[0];
+    if (outputs.type != SP_OBJECT) return outputs;
+    for (size_t i = 0; i < outputs.count; i++) {
+        size_t before = 0;
+        for (size_t k = 0; k < outputs.count; k++) before += strcmp(outputs.members[k].key, outputs.members[i].key) < 0;
+        if (before == tensor) return outputs.members[i].value;
+    }
+    return sp_value_absent("");
+}
+
 /* What a nested model makes: what its last layer or its output does. */
 static struct sp_keras_shape model_output(struct sp_keras_writer *writer, struct sp_keras_model *model, size_t tensor,
                                           unsigned depth)
 {
-    struct sp_value output = model->outputs;
     if (model->is_sequential)
         return model->count ? call_output(writer, &model->layers[model->count - 1], 0, 0, depth) : unknown_shape;
-    if (output.type == SP_LIST && output.count && output.items[0].type == SP_LIST)
-        output = tensor < output.count ? output.items[tensor] : output.items[0];
+    const struct sp_value output = output_of(model->outputs, tensor);
     if (output.type != SP_LIST || output.count < 3 || output.items[0].type != SP_STRING ||
         output.items[1].type != SP_INT || output.items[2].type != SP_INT)
         return unknown_shape;
@@ -620,11 +648,22 @@ static struct sp_keras_shape model_output(struct sp_keras_writer *writer, struct
                        depth);
 }
 
-/* What a recurrent layer gives besides its output: its states. */
-static struct sp_keras_shape state_output(struct sp_keras_writer *writer, const struct sp_keras_kind *kind)
+/* What a recurrent layer gives besides its output, its states; in both ways and not merged, another output. Cells in a
+ * list have states of their own. */
+static struct sp_keras_shape second_output(struct sp_keras_writer *writer, const struct sp_keras_kind *kind,
+                                           const struct sp_keras_shape *output)
 {
-    if (!kind->class || kind->class->rule != SP_KERAS_RECURRENT) return unknown_shape;
-    return vector_shape(sp_keras_width(writer, kind));
+    struct sp_keras_shape state = *output;
+    if (!kind->class || !output->known) return unknown_shape;
+    if (kind->class->rule == SP_KERAS_BIDIRECTIONAL) {
+        const struct sp_keras_kind inner = sp_keras_within(writer->arena, kind, "layer");
+        const bool merged = sp_value_is_set(sp_value_member(kind->config, "merge_mode"));
+        if (merged) return second_output(writer, &inner, output);
+        return flag_of(inner.config, "return_state") ? unknown_shape : *output;
+    }
+    if (kind->class->rule == SP_KERAS_RECURRENT) return vector_shape(key_path(writer->arena, kind, "units"));
+    if (kind->class->rule != SP_KERAS_CONV_RECURRENT) return unknown_shape;
+    return flag_of(kind->config, "return_sequences") ? sp_keras_slice(&state) : state;
 }
 
 static void work_out(struct sp_keras_writer *writer, struct sp_keras_layer *layer, size_t node, unsigned depth)
@@ -635,7 +674,10 @@ static void work_out(struct sp_keras_writer *writer, struct sp_keras_layer *laye
     for (size_t i = 0; i < count && i < 16; i++) inputs[i] = sp_keras_input(writer, layer, node, i, depth);
     if (layer->is_operation || count > 16) return;
     call->output = sp_keras_output(writer, &layer->kind, inputs, count);
-    call->second = state_output(writer, &layer->kind);
+    if (call->reverse && layer->kind.class && layer->kind.class->rule == SP_KERAS_EMBEDDING)
+        call->output = with_last(&(struct rule){writer, &layer->kind, inputs, count},
+                                 key_path(writer->arena, &layer->kind, "input_dim"));
+    call->second = second_output(writer, &layer->kind, &call->output);
 }
 
 static struct sp_keras_shape call_output(struct sp_keras_writer *writer, struct sp_keras_layer *layer, size_t node,
@@ -683,7 +725,7 @@ struct sp_keras_shape sp_keras_input(struct sp_keras_writer *writer, struct sp_k
     } else if (!number && layer->owner && layer->owner->is_sequential && layer == layer->owner->layers) {
         out = model_input(writer, layer, depth + 1);
     }
-    if (number) return out;
+    if (number || node) return out; /* what a layer was built with is the first tensor of its first call */
     noted = recorded_shape(writer->arena, sp_value_member(layer->build, "input_shape"));
     complete_shape(&out, &noted);
     return out;

@@ -53,7 +53,7 @@ static void leave_out(const struct place *place, const struct sp_keras_kind *kin
                                    .class_name = kind->class_name,
                                    .why = why,
                                    .front = place->prefix,
-                                   .has_weights = kind->class != NULL};
+                                   .has_weights = kind->class && kind->class->takes != SP_KERAS_TAKES_DATA};
     if (!writer->objects) {
         layer.front = sp_arena_printf(writer->arena, "%s%s/", writer->variables->front, place->top);
         if (place->nested) layer.within = sp_arena_printf(writer->arena, "%s/", place->nested);
@@ -63,18 +63,25 @@ static void leave_out(const struct place *place, const struct sp_keras_kind *kin
 
 static const char unknown_input[] = "the shape of what it is given cannot be told";
 
+/* A size; where names alone are wanted, one that is not known is 1. */
+static const char *size_or_1(const struct sp_keras_writer *writer, const char *size)
+{
+    return size || !writer->names_alone ? size : "1";
+}
+
 /* "[a, b]"; NULL when one is not known. */
-static const char *list_of(struct sp_arena *arena, const struct sp_keras_shape *shape)
+static const char *list_of(const struct sp_keras_writer *writer, const struct sp_keras_shape *shape)
 {
     struct sp_text text = {0};
     bool known = shape->known;
     sp_text_puts(&text, "[");
     for (size_t i = 0; i < shape->rank && known; i++) {
-        known = shape->dims[i] != NULL;
-        if (known) sp_text_printf(&text, "%s%s", i ? ", " : "", shape->dims[i]);
+        const char *size = size_or_1(writer, shape->dims[i]);
+        known = size != NULL;
+        if (known) sp_text_printf(&text, "%s%s", i ? ", " : "", size);
     }
     sp_text_puts(&text, "]");
-    const char *list = sp_text_keep(&text, arena);
+    const char *list = sp_text_keep(&text, writer->arena);
     return known ? list : NULL;
 }
 
@@ -88,6 +95,8 @@ struct layer_use {
 };
 
 static void put_layer(const struct layer_use *use);
+static void put_model(struct sp_keras_writer *writer, struct sp_keras_model *model, const char *prefix,
+                      const char *top);
 
 /* How Keras quantised the layer. */
 struct quantised {
@@ -172,6 +181,7 @@ static const char *quantised_said(struct sp_arena *arena, const struct sp_keras_
 static void put_use_of_inputs(const struct layer_use *use, const char *inputs, const char *mode)
 {
     struct sp_arena *arena = use->place.writer->arena;
+    inputs = size_or_1(use->place.writer, inputs);
     if (!inputs) leave_out(&use->place, use->kind, unknown_input);
     else
         put_use(&use->place, use->kind, use->kind->class->part,
@@ -180,7 +190,7 @@ static void put_use_of_inputs(const struct layer_use *use, const char *inputs, c
 
 static void put_use_of_dims(const struct layer_use *use, const struct sp_keras_shape *dims)
 {
-    const char *list = list_of(use->place.writer->arena, dims);
+    const char *list = list_of(use->place.writer, dims);
     if (!list) leave_out(&use->place, use->kind, unknown_input);
     else
         put_use(&use->place, use->kind, use->kind->class->part,
@@ -218,11 +228,12 @@ static struct sp_keras_shape slopes(const struct layer_use *use)
 
 static void put_einsum(const struct layer_use *use, const char *mode)
 {
-    struct sp_arena *arena = use->place.writer->arena;
+    const struct sp_keras_writer *writer = use->place.writer;
+    struct sp_arena *arena = writer->arena;
     const struct sp_keras_einsum einsum = sp_keras_einsum(arena, use->kind, use->inputs);
-    const char *kernel = list_of(arena, &einsum.kernel), *bias = list_of(arena, &einsum.bias);
-    const char *scale = list_of(arena, &einsum.scale), *rows = list_of(arena, &einsum.rows);
-    const char *columns = list_of(arena, &einsum.columns);
+    const char *kernel = list_of(writer, &einsum.kernel), *bias = list_of(writer, &einsum.bias);
+    const char *scale = list_of(writer, &einsum.scale), *rows = list_of(writer, &einsum.rows);
+    const char *columns = list_of(writer, &einsum.columns);
     if (!kernel || !bias || !scale || !rows || !columns || einsum.kernel.rank > 5 || einsum.bias.rank > 4 ||
         einsum.scale.rank > 5)
         leave_out(&use->place, use->kind, unknown_input);
@@ -233,8 +244,9 @@ static void put_einsum(const struct layer_use *use, const char *mode)
 }
 
 /* The dimensions of what a MultiHeadAttention makes for each query: those that it is told, or the width of a query. */
-static const char *made_of_query(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *query)
+static const char *made_of_query(struct sp_keras_writer *writer, const struct sp_keras_kind *kind, const char *query)
 {
+    struct sp_arena *arena = writer->arena;
     const struct sp_value shape = sp_value_member(kind->config, "output_shape");
     struct sp_keras_shape made = {.known = true};
     if (shape.type != SP_LIST && shape.type != SP_INT) return sp_arena_printf(arena, "[%s]", query);
@@ -244,27 +256,29 @@ static const char *made_of_query(struct sp_arena *arena, const struct sp_keras_k
         made.dims[made.rank] = sp_keras_item(arena, kind, "output_shape", made.rank);
         made.rank++;
     }
-    return list_of(arena, &made);
+    return list_of(writer, &made);
 }
 
 /* Queries, values and keys, the last as the values when there are none. */
 static void put_attention(const struct layer_use *use, const char *mode)
 {
     static const char *const names[] = {"query", "value", "key"};
-    struct sp_arena *arena = use->place.writer->arena;
+    struct sp_keras_writer *writer = use->place.writer;
+    struct sp_arena *arena = writer->arena;
     struct sp_text given = {0};
-    const char *query = use->count ? sp_keras_dim_at(use->inputs, -1) : NULL;
+    const char *query = size_or_1(writer, use->count ? sp_keras_dim_at(use->inputs, -1) : NULL);
     bool known = query != NULL;
     for (size_t i = 0; i < 3 && known; i++) {
         const size_t input = i == 2 && use->count < 3 ? 1 : i;
-        const char *dim = input < use->count ? sp_keras_dim_at(&use->inputs[input], -1) : NULL;
+        const char *dim = size_or_1(writer, input < use->count ? sp_keras_dim_at(&use->inputs[input], -1) : NULL);
         known = dim != NULL;
         if (known) sp_text_printf(&given, "%s%s = %s", i ? ", " : "", names[i], dim);
     }
-    const char *made = known ? made_of_query(arena, use->kind, query) : NULL;
+    const char *made = known ? made_of_query(writer, use->kind, query) : NULL;
     if (made)
-        sp_text_printf(&given, ", out = %s, query_axes = %zu, value_axes = %zu%s%s", made, use->inputs[0].rank,
-                       use->inputs[1].rank, *mode ? ", " : "", mode);
+        sp_text_printf(&given, ", out = %s, query_axes = %zu, value_axes = %zu%s%s%s", made, use->inputs[0].rank,
+                       use->inputs[1].rank, writer->variables->hidden ? ", hidden = true" : "", *mode ? ", " : "",
+                       mode);
     const char *words = sp_text_keep(&given, arena);
     if (made) put_use(&use->place, use->kind, use->kind->class->part, words);
     else leave_out(&use->place, use->kind, unknown_input);
@@ -281,7 +295,7 @@ static void put_places(const struct layer_use *use)
         from.dims[from.rank++] = use->inputs->dims[first + i];
         to.dims[to.rank++] = out.dims[first + i];
     }
-    const char *n = list_of(writer->arena, &from), *o = list_of(writer->arena, &to);
+    const char *n = list_of(writer, &from), *o = list_of(writer, &to);
     const char *inputs = sp_keras_dim_at(use->inputs, first ? 1 : -1);
     if (n && o && inputs)
         put_use(&use->place, use->kind, use->kind->class->part,
@@ -290,14 +304,6 @@ static void put_places(const struct layer_use *use)
 }
 
 /* ---- layers within layers ---- */
-
-/* What stands under a key of the configuration: {"class_name": ..., "config": ...}. */
-static struct sp_keras_kind kind_within(const struct layer_use *use, const char *key)
-{
-    struct sp_arena *arena = use->place.writer->arena;
-    return sp_keras_kind(arena, sp_value_member(use->kind->config, key),
-                         sp_arena_printf(arena, "%s.%s", use->kind->key, key));
-}
 
 static void put_within(const struct layer_use *use, const struct sp_keras_kind *kind, const char *attribute,
                        const char *name, const struct sp_keras_shape *input)
@@ -314,7 +320,7 @@ static void put_built_in_cell(const struct layer_use *use)
     struct sp_arena *arena = use->place.writer->arena;
     const bool first = sp_keras_channels_first(use->kind->config);
     const bool axes = use->kind->class->axes > 0;
-    const char *inputs = sp_keras_dim_at(use->inputs, axes && first ? 2 : -1);
+    const char *inputs = size_or_1(use->place.writer, sp_keras_dim_at(use->inputs, axes && first ? 2 : -1));
     const char *cell = use->place.writer->objects ? "cell" : use->kind->class->cell;
     if (!inputs) {
         leave_out(&use->place, use->kind, unknown_input);
@@ -365,7 +371,7 @@ static void put_rnn(const struct layer_use *use)
         put_stacked_cells(use);
         return;
     }
-    const struct sp_keras_kind cell = kind_within(use, "cell");
+    const struct sp_keras_kind cell = sp_keras_within(use->place.writer->arena, use->kind, "cell");
     const char *last = sp_keras_dim_at(use->inputs, -1);
     const struct sp_keras_shape input = {.known = true, .rank = 1, .dims = {last}};
     put_within(use, &cell, "cell", cell.name, &input);
@@ -374,9 +380,10 @@ static void put_rnn(const struct layer_use *use)
 static void put_both_ways(const struct layer_use *use)
 {
     struct sp_arena *arena = use->place.writer->arena;
-    const struct sp_keras_kind forward = kind_within(use, "layer");
+    const struct sp_keras_kind forward = sp_keras_within(use->place.writer->arena, use->kind, "layer");
     const bool own = sp_value_member(use->kind->config, "backward_layer").type == SP_OBJECT;
-    const struct sp_keras_kind backward = own ? kind_within(use, "backward_layer") : forward;
+    const struct sp_keras_kind backward =
+        own ? sp_keras_within(use->place.writer->arena, use->kind, "backward_layer") : forward;
     const char *name = strncmp(forward.name, "forward_", 8) == 0 ? forward.name + 8 : forward.name;
     put_within(use, &forward, "forward_layer", sp_arena_printf(arena, "forward_%s", name), use->inputs);
     put_within(use, &backward, "backward_layer", sp_arena_printf(arena, "backward_%s", name), use->inputs);
@@ -384,40 +391,63 @@ static void put_both_ways(const struct layer_use *use)
 
 static void put_in_time(const struct layer_use *use)
 {
-    const struct sp_keras_kind inner = kind_within(use, "layer");
-    struct sp_keras_shape slice = *use->inputs;
-    for (size_t i = 1; i < slice.rank; i++) slice.dims[i - 1] = slice.dims[i];
-    if (slice.rank) slice.rank--;
+    const struct sp_keras_kind inner = sp_keras_within(use->place.writer->arena, use->kind, "layer");
+    const struct sp_keras_shape slice = sp_keras_slice(use->inputs);
     put_within(use, &inner, "layer", inner.name, &slice);
+}
+
+/* A kernel that slides: its sizes, then the channels that come in and those that go out, or the other way round. */
+static struct sp_keras_shape sliding_kernel(struct sp_arena *arena, const struct sp_keras_kind *kind,
+                                            const char *channels)
+{
+    const enum sp_keras_rule rule = kind->class->rule;
+    const char *grouped = channels ? sp_arena_printf(arena, "%s / (%s.groups default 1)", channels, kind->key) : NULL;
+    const char *made = rule == SP_KERAS_DEPTHWISE ? "depth_multiplier" : "filters";
+    struct sp_keras_shape out = {.known = true};
+    for (unsigned i = 0; i < kind->class->axes; i++)
+        out.dims[out.rank++] = sp_keras_item(arena, kind, "kernel_size", i);
+    out.dims[out.rank] = rule == SP_KERAS_CONV ? grouped : channels;
+    out.dims[out.rank + 1] = sp_arena_printf(arena, "%s.%s", kind->key, made);
+    if (rule == SP_KERAS_REVERSE) {
+        out.dims[out.rank] = out.dims[out.rank + 1];
+        out.dims[out.rank + 1] = channels;
+    }
+    out.rank += 2;
+    return out;
 }
 
 /* The kernel of a layer that SpectralNormalization is around. */
 static struct sp_keras_shape kernel_of(const struct layer_use *use, const struct sp_keras_kind *kind)
 {
     struct sp_arena *arena = use->place.writer->arena;
-    struct sp_keras_shape out = {0};
-    if (!kind->class) return out;
-    out.known = true;
-    if (kind->class->takes == SP_KERAS_TAKES_INPUTS && kind->class->rule == SP_KERAS_LAST)
-        out.dims[out.rank++] = sp_keras_dim_at(use->inputs, -1),
-        out.dims[out.rank++] = sp_arena_printf(arena, "%s.units", kind->key);
-    else if (kind->class->rule == SP_KERAS_EMBEDDING)
-        out.dims[out.rank++] = sp_arena_printf(arena, "%s.input_dim", kind->key),
-        out.dims[out.rank++] = sp_arena_printf(arena, "%s.output_dim", kind->key);
-    else if (kind->class->rule == SP_KERAS_CONV && strncmp(kind->class->name, "Conv", 4) == 0) {
-        const char *channels = sp_keras_dim_at(use->inputs, sp_keras_channels_first(kind->config) ? 1 : -1);
-        for (unsigned i = 0; i < kind->class->axes; i++)
-            out.dims[out.rank++] = sp_keras_item(arena, kind, "kernel_size", i);
-        out.dims[out.rank++] =
-            channels ? sp_arena_printf(arena, "%s / (%s.groups default 1)", channels, kind->key) : NULL;
-        out.dims[out.rank++] = sp_arena_printf(arena, "%s.filters", kind->key);
-    } else out.known = false;
-    return out;
+    const struct sp_keras_shape none = {0};
+    if (!kind->class) return none;
+    switch (kind->class->rule) {
+    case SP_KERAS_LAST:
+        return (struct sp_keras_shape){
+            .known = true,
+            .rank = 2,
+            .dims = {sp_keras_dim_at(use->inputs, -1), sp_arena_printf(arena, "%s.units", kind->key)}};
+    case SP_KERAS_EMBEDDING:
+        return (struct sp_keras_shape){.known = true,
+                                       .rank = 2,
+                                       .dims = {sp_arena_printf(arena, "%s.input_dim", kind->key),
+                                                sp_arena_printf(arena, "%s.output_dim", kind->key)}};
+    case SP_KERAS_EINSUM:
+        return sp_keras_einsum(arena, kind, use->inputs).kernel;
+    case SP_KERAS_CONV:
+    case SP_KERAS_REVERSE:
+    case SP_KERAS_DEPTHWISE:
+        return sliding_kernel(arena, kind,
+                              sp_keras_dim_at(use->inputs, sp_keras_channels_first(kind->config) ? 1 : -1));
+    default:
+        return none;
+    }
 }
 
 static void put_spectral(const struct layer_use *use)
 {
-    const struct sp_keras_kind inner = kind_within(use, "layer");
+    const struct sp_keras_kind inner = sp_keras_within(use->place.writer->arena, use->kind, "layer");
     const struct sp_keras_shape kernel = kernel_of(use, &inner);
     put_within(use, &inner, "layer", inner.name, use->inputs);
     put_use_of_dims(use, &kernel);
@@ -476,7 +506,13 @@ static void put_known(const struct layer_use *use, const char *mode)
     case SP_KERAS_TAKES_PLACES:
         put_places(use);
         break;
+    case SP_KERAS_TAKES_DATA:
+        if (sp_value_is_set(sp_value_member(use->kind->config, "num_bins")) &&
+            !sp_value_is_set(sp_value_member(use->kind->config, "bin_boundaries")))
+            leave_out(&use->place, use->kind, "what it has depends on the data that it was adapted to");
+        break;
     case SP_KERAS_TAKES_MODEL:
+        put_model(use->place.writer, use->kind->wrapped, use->place.prefix, use->place.top);
         break;
     }
 }
@@ -484,8 +520,9 @@ static void put_known(const struct layer_use *use, const char *mode)
 static void put_layer(const struct layer_use *use)
 {
     const struct sp_keras_class *class = use->kind->class;
-    if (!class) {
-        leave_out(&use->place, use->kind, "there is no table for that class");
+    if (!class || (class->takes == SP_KERAS_TAKES_MODEL && !use->kind->wrapped)) {
+        const bool namesake = use->kind->is_foreign && sp_keras_class(use->kind->class_name);
+        leave_out(&use->place, use->kind, namesake ? "it is not the one of Keras" : "there is no table for that class");
         return;
     }
     if (strcmp(class->name, "Merge") == 0 && sp_value_member(use->kind->config, "layers").count) {

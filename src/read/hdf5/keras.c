@@ -8,7 +8,7 @@
  *
  * Keras 3 weights ("keras-weights"): each layer has a group "vars" with datasets 0, 1, 2, ... below a path of class
  * names or attributes. The group has the attribute "name", and is there for layers without a variable, too: a lookup
- * keeps its vocabulary elsewhere. /optimizer holds the optimizer's state.
+ * keeps its vocabulary elsewhere. /optimizer holds the optimizer's state, and /metrics, of Keras 2, what was counted.
  *
  * Without a trace of either: a file of floating-point datasets alone, in groups, has the layout of Keras 2 without its
  * attributes, as weights exported by hand often have (ELMo's, for one). It is called "keras-hdf5" as well, with a
@@ -198,4 +198,5 @@ void sp_h5_understand(struct sp_h5_contents *contents)
     if (contents->list_count) follow_names(contents);
     if (!strcmp(format, "keras-hdf5")) flag_state(contents, "optimizer_weights/");
     if (!strcmp(format, "keras-weights")) flag_state(contents, "optimizer/");
+    if (!strcmp(format, "keras-weights")) flag_state(contents, "metrics/");
 }
