@@ -97,6 +97,43 @@ static void pair_variables(struct alignment *alignment, size_t components)
     }
 }
 
+/* "variable_3", as Keras calls a variable without a name: the next of its layer. */
+static bool is_automatic(const char *name)
+{
+    const char *base = sp_base_name(name);
+    return strncmp(base, "variable", 8) == 0 && base[8 + strspn(base + 8, "_0123456789")] == '\0';
+}
+
+/* The component before the last, with its slash: the name of the layer. */
+static size_t layer_component(const char *name, const char **start)
+{
+    const char *end = sp_base_name(name);
+    *start = end;
+    while (*start > name && (*start == end || (*start)[-1] != '/')) (*start)--;
+    return (size_t)(end - *start);
+}
+
+static bool have_one_layer(const char *a, const char *b)
+{
+    const char *in_a, *in_b;
+    const size_t length = layer_component(a, &in_a);
+    return length && layer_component(b, &in_b) == length && memcmp(in_a, in_b, length) == 0;
+}
+
+static void pair_automatic(struct alignment *alignment)
+{
+    for (size_t i = 0; i < alignment->count; i++) {
+        const char *name = alignment->prediction->tensors[alignment->tensors[i]].name;
+        for (size_t k = 0; k < alignment->group->files.count && alignment->file_of[i] == SP_NONE; k++) {
+            if (alignment->taken[k] || !is_automatic(alignment->files[k])) continue;
+            if (!have_one_layer(name, alignment->files[k])) continue;
+            alignment->file_of[i] = k;
+            alignment->taken[k] = true;
+            alignment->paired++;
+        }
+    }
+}
+
 /* Names that have nothing in common, dense_1_W and dense_1_b, go by their order, as Keras itself does. */
 static void pair_in_order(struct alignment *alignment)
 {
@@ -115,6 +152,7 @@ static void align_group(const struct sp_variables *variables, struct alignment *
         alignment->files[i] = modern_name(&prediction->arena, group->files.items[i]);
     for (size_t i = 0; i < alignment->count; i++) alignment->file_of[i] = SP_NONE;
     for (size_t components = 5; components-- > 0;) pair_variables(alignment, components);
+    pair_automatic(alignment);
     pair_in_order(alignment);
     for (size_t i = 0; i < alignment->count; i++) {
         const size_t tensor = alignment->tensors[i], file = alignment->file_of[i];
@@ -181,6 +219,7 @@ size_t sp_variables_unpredicted(const struct sp_variables *variables, const char
     for (size_t i = 0; i < variables->unpredicted.count; i++) {
         const struct sp_unpredicted *layer = &variables->unpredicted.items[i];
         const size_t front = strlen(layer->front);
+        if (layer->except && strncmp(name, layer->except, strlen(layer->except)) == 0) continue;
         if (strncmp(name, layer->front, front) == 0 && (!layer->within || strstr(name + front, layer->within)))
             return i;
     }

@@ -23,7 +23,10 @@ struct sp_unpredicted {
     const char *why;
     const char *front;  /* of the names of its tensors */
     const char *within; /* a component of them besides, or NULL */
+    const char *except; /* what other names begin with, or NULL */
     bool has_weights;   /* as far as is known */
+    bool is_model;
+    bool is_quiet; /* nothing is said when it has none */
 };
 
 struct sp_variables {

@@ -68,7 +68,8 @@ static enum sp_status compose_model(struct sp_tables *tables, struct sp_config *
     struct sp_variables *variables = sp_keras_name_variables(&config->arena, model, inventory);
     struct sp_keras_writer writer = {
         .arena = &config->arena, .objects = variables->numbered, .names_alone = names_alone, .variables = variables};
-    sp_keras_write(&writer, model);
+    const struct sp_keras_kind kind = sp_keras_kind(&config->arena, entry, "");
+    sp_keras_write(&writer, model, &kind);
     sp_config_compose(config, with_table(&config->arena, model->root), label, variables);
     sp_keras_forget(model);
     const enum sp_status status = add_table(&writer, tables, error);

@@ -202,7 +202,7 @@ struct sp_keras_einsum sp_keras_einsum(struct sp_arena *arena, const struct sp_k
 
 /* ---- write.c ---- */
 
-void sp_keras_write(struct sp_keras_writer *writer, struct sp_keras_model *model);
+void sp_keras_write(struct sp_keras_writer *writer, struct sp_keras_model *model, const struct sp_keras_kind *kind);
 
 /* ---- compose.c ---- */
 

@@ -50,17 +50,17 @@ const char *sp_keras_snake(struct sp_arena *arena, const char *name)
 }
 
 /* Whether a class is somebody's own, who may have called it as Keras calls another: it is registered under a package,
- * or comes from a module, that is none of Keras. */
+ * or comes from a module, that is none of Keras, or is registered without a module. */
 static bool is_foreign(struct sp_value entry)
 {
-    const char *of_keras[] = {"keras", "tf_keras", "tensorflow"};
+    static const char *const of_keras[] = {"keras", "tf_keras", "tensorflow"};
     const char *registered = config_word(entry, "registered_name"), *class_name = config_word(entry, "class_name");
-    const char *module = config_word(entry, "module"), *names = strchr(registered, '>') ? registered : class_name;
-    const char *package = strchr(names, '>') ? names : module;
-    bool known = !*package;
+    const char *package = strchr(registered, '>') ? registered : config_word(entry, "module");
+    if (strchr(class_name, '>')) package = class_name;
+    if (!*package) return *registered != '\0';
     for (size_t i = 0; i < sizeof of_keras / sizeof *of_keras; i++)
-        known = known || strncmp(package, of_keras[i], strlen(of_keras[i])) == 0;
-    return !known;
+        if (strncmp(package, of_keras[i], strlen(of_keras[i])) == 0) return false;
+    return true;
 }
 
 struct sp_keras_kind sp_keras_kind(struct sp_arena *arena, struct sp_value entry, const char *key)

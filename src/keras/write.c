@@ -61,6 +61,19 @@ static void leave_out(const struct place *place, const struct sp_keras_kind *kin
     *SP_PUSH(&writer->variables->unpredicted) = layer;
 }
 
+/* A model of a class of somebody's own, whose layers are listed, may have weights besides. */
+static void leave_out_others(struct sp_keras_writer *writer, const struct sp_keras_kind *kind, const char *prefix,
+                             const char *top)
+{
+    static const char *const of_keras[] = {"Sequential", "Functional", "Model"};
+    if (SP_IS_AMONG(kind->class_name, of_keras)) return;
+    const struct place place = {writer, prefix, top ? top : "top_level_model_weights", NULL};
+    leave_out(&place, kind, "it has weights besides those of its layers");
+    struct sp_unpredicted *others = &writer->variables->unpredicted.items[writer->variables->unpredicted.count - 1];
+    others->is_model = others->is_quiet = true;
+    if (writer->objects) others->except = sp_arena_printf(writer->arena, "%s%s/", prefix, writer->variables->list);
+}
+
 static const char unknown_input[] = "the shape of what it is given cannot be told";
 
 /* A size; where names alone are wanted, one that is not known is 1. */
@@ -586,14 +599,17 @@ static void put_model(struct sp_keras_writer *writer, struct sp_keras_model *mod
         const size_t before = writer->lines.length;
         if (!top) sp_text_printf(&writer->lines, "[%s]\n", layer->kind.key);
         const size_t heading = writer->lines.length;
-        if (layer->inner) put_model(writer, layer->inner, place.prefix, place.top);
-        else put_of_model(&place, layer);
+        if (layer->inner) {
+            put_model(writer, layer->inner, place.prefix, place.top);
+            leave_out_others(writer, &layer->kind, place.prefix, place.top);
+        } else put_of_model(&place, layer);
         if (writer->lines.length == heading) writer->lines.length = before;
     }
     sp_map_free(&counts);
 }
 
-void sp_keras_write(struct sp_keras_writer *writer, struct sp_keras_model *model)
+void sp_keras_write(struct sp_keras_writer *writer, struct sp_keras_model *model, const struct sp_keras_kind *kind)
 {
     put_model(writer, model, "", NULL);
+    leave_out_others(writer, kind, "", NULL);
 }

@@ -40,12 +40,14 @@ static void explain_layer(struct sp_check *check, const struct sp_variables *var
     const struct sp_unpredicted *said = &variables->unpredicted.items[layer];
     const struct wanted_layer wanted = {variables, layer};
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_UNPREDICTED, is_of_layer, &wanted);
+    if (!cause && said->is_quiet) return;
     if (!cause) cause = sp_blame(check, SP_CAUSE_UNPREDICTED);
     const size_t index = (size_t)(cause - check->causes);
     cause->untold = true;
     if (!cause->explains && !said->has_weights) cause->severity = SP_SEVERITY_NOTE; /* it may need none */
-    cause->message = sp_arena_printf(&check->arena, "the layer '%s' is of the class %s, and %s%s", said->layer,
-                                     said->class_name, said->why, size_said(check, cause, index));
+    cause->message =
+        sp_arena_printf(&check->arena, "the %s '%s' is of the class %s, and %s%s", said->is_model ? "model" : "layer",
+                        said->layer, said->class_name, said->why, size_said(check, cause, index));
 }
 
 void sp_explain_unpredicted(struct sp_check *check)
