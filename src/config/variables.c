@@ -81,13 +81,32 @@ struct alignment {
     size_t paired;
 };
 
-static void pair_variables(struct alignment *alignment, size_t components)
+/* The component before the last, with its slash: the name of the layer. */
+static size_t layer_component(const char *name, const char **start)
+{
+    const char *end = sp_base_name(name);
+    *start = end;
+    while (*start > name && (*start == end || (*start)[-1] != '/')) (*start)--;
+    return (size_t)(end - *start);
+}
+
+/* Whether the layer that a file has a variable of is among those that the name goes through. */
+static bool goes_through_layer(const char *name, const char *file)
+{
+    const char *layer;
+    const size_t length = layer_component(file, &layer);
+    for (const char *c = name; length && (c = strchr(c, *layer)); c++)
+        if ((c == name || c[-1] == '/') && strncmp(c, layer, length) == 0) return true;
+    return false;
+}
+
+static void pair_variables(struct alignment *alignment, size_t components, bool of_layer)
 {
     for (size_t i = 0; i < alignment->count; i++) {
         const char *name = alignment->prediction->tensors[alignment->tensors[i]].name;
         for (size_t k = 0; k < alignment->group->files.count && alignment->file_of[i] == SP_NONE; k++) {
             bool alike;
-            if (alignment->taken[k]) continue;
+            if (alignment->taken[k] || (of_layer && !goes_through_layer(name, alignment->files[k]))) continue;
             const size_t common = common_end(name, alignment->files[k], &alike);
             if (components ? common < components : !alike) continue;
             alignment->file_of[i] = k;
@@ -102,15 +121,6 @@ static bool is_automatic(const char *name)
 {
     const char *base = sp_base_name(name);
     return strncmp(base, "variable", 8) == 0 && base[8 + strspn(base + 8, "_0123456789")] == '\0';
-}
-
-/* The component before the last, with its slash: the name of the layer. */
-static size_t layer_component(const char *name, const char **start)
-{
-    const char *end = sp_base_name(name);
-    *start = end;
-    while (*start > name && (*start == end || (*start)[-1] != '/')) (*start)--;
-    return (size_t)(end - *start);
 }
 
 static bool have_one_layer(const char *a, const char *b)
@@ -151,7 +161,8 @@ static void align_group(const struct sp_variables *variables, struct alignment *
     for (size_t i = 0; i < group->files.count; i++)
         alignment->files[i] = modern_name(&prediction->arena, group->files.items[i]);
     for (size_t i = 0; i < alignment->count; i++) alignment->file_of[i] = SP_NONE;
-    for (size_t components = 5; components-- > 0;) pair_variables(alignment, components);
+    for (size_t components = 5; components-- > 0;) pair_variables(alignment, components, true);
+    for (size_t components = 5; components-- > 0;) pair_variables(alignment, components, false);
     pair_automatic(alignment);
     pair_in_order(alignment);
     for (size_t i = 0; i < alignment->count; i++) {
