@@ -49,18 +49,24 @@ const char *sp_keras_snake(struct sp_arena *arena, const char *name)
     return sp_text_keep(&text, arena);
 }
 
+static bool is_of_keras(const char *package)
+{
+    static const char *const packages[] = {"keras", "tf_keras", "tensorflow", "Custom>CustomScaleLayer"};
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+        if (strncmp(package, packages[i], strlen(packages[i])) == 0) return true;
+    return false;
+}
+
 /* Whether a class is somebody's own, who may have called it as Keras calls another: it is registered under a package,
  * or comes from a module, that is none of Keras, or is registered without a module. */
 static bool is_foreign(struct sp_value entry)
 {
-    static const char *const of_keras[] = {"keras", "tf_keras", "tensorflow"};
     const char *registered = config_word(entry, "registered_name"), *class_name = config_word(entry, "class_name");
-    const char *package = strchr(registered, '>') ? registered : config_word(entry, "module");
-    if (strchr(class_name, '>')) package = class_name;
-    if (!*package) return *registered != '\0';
-    for (size_t i = 0; i < sizeof of_keras / sizeof *of_keras; i++)
-        if (strncmp(package, of_keras[i], strlen(of_keras[i])) == 0) return false;
-    return true;
+    const char *module = config_word(entry, "module");
+    if (*module && is_of_keras(module)) return false;
+    if (strchr(class_name, '>')) return !is_of_keras(class_name);
+    if (strchr(registered, '>')) return !is_of_keras(registered);
+    return *module || *registered;
 }
 
 struct sp_keras_kind sp_keras_kind(struct sp_arena *arena, struct sp_value entry, const char *key)

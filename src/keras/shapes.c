@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/chars.h"
 #include "keras/model.h"
 
 static const struct sp_keras_shape unknown_shape = {0};
@@ -352,6 +353,33 @@ static struct sp_keras_shape merged(const struct rule *rule)
     return out;
 }
 
+/* A function of TensorFlow, as Keras 2 has it in a graph: those that work on each number by itself. */
+static struct sp_keras_shape operated(const struct rule *rule)
+{
+    static const char *const one_by_one[] = {
+        "__operators__.add", "math.abs",     "math.add",      "math.divide",   "math.exp",
+        "math.log",          "math.maximum", "math.minimum",  "math.multiply", "math.negative",
+        "math.pow",          "math.sigmoid", "math.softplus", "math.sqrt",     "math.square",
+        "math.subtract",     "math.tanh",    "math.truediv",  "nn.elu",        "nn.gelu",
+        "nn.leaky_relu",     "nn.relu",      "nn.relu6",      "nn.selu",       "nn.sigmoid",
+        "nn.silu",           "nn.softmax",   "nn.tanh",       "cast",          "clip_by_value",
+        "identity",          "stop_gradient"};
+    return SP_IS_AMONG(word_or(rule->kind->config, "function", ""), one_by_one) ? merged(rule) : unknown_shape;
+}
+
+/* A shape that the configuration says, without the batch. */
+static struct sp_keras_shape told(const struct rule *rule)
+{
+    const struct sp_value shape = sp_value_member(rule->kind->config, "output_shape");
+    struct sp_keras_shape out = {.known = true, .rank = shape.count};
+    if (shape.type != SP_LIST || !shape.count || shape.count > SP_KERAS_MAX_RANK) return unknown_shape;
+    for (size_t i = 0; i < out.rank; i++) {
+        if (shape.items[i].type != SP_INT && shape.items[i].type != SP_NULL) return unknown_shape;
+        out.dims[i] = sp_keras_item(rule->writer->arena, rule->kind, "output_shape", i);
+    }
+    return out;
+}
+
 const char *sp_keras_width(struct sp_keras_writer *writer, const struct sp_keras_kind *kind)
 {
     const char *width = either_path(writer->arena, kind, "units", "output_dim");
@@ -589,6 +617,10 @@ struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const stru
         return each_axis(&rule, 0, true, NULL, change_ends);
     case SP_KERAS_MERGE:
         return merged(&rule);
+    case SP_KERAS_OPERATION:
+        return operated(&rule);
+    case SP_KERAS_TOLD:
+        return told(&rule);
     case SP_KERAS_CONCATENATE:
         return concatenated(&rule, "axis");
     case SP_KERAS_ADAPTIVE:

@@ -194,7 +194,8 @@ static const char *quantised_said(struct sp_arena *arena, const struct sp_keras_
 static void put_use_of_inputs(const struct layer_use *use, const char *inputs, const char *mode)
 {
     struct sp_arena *arena = use->place.writer->arena;
-    inputs = size_or_1(use->place.writer, inputs);
+    const char *groups = sp_keras_item(arena, use->kind, "groups", 0); /* a size that can be divided by them */
+    inputs = size_or_1(use->place.writer, inputs || !use->place.writer->names_alone ? inputs : groups);
     if (!inputs) leave_out(&use->place, use->kind, unknown_input);
     else
         put_use(&use->place, use->kind, use->kind->class->part,
