@@ -83,12 +83,14 @@ int main(int argc, char **argv)
 {
     static struct bound transformers = {"fixtures/catalogue/transformers.txt", 33};
     static struct bound diffusers = {"fixtures/catalogue/diffusers.txt", 12};
+    static struct bound older = {"fixtures/catalogue/older.txt", 0};
     static struct bound timm = {"fixtures/catalogue/timm.txt", 10};
     static struct bound torchvision = {"fixtures/catalogue/torchvision.txt", 0};
     for (int i = 1; i < argc; i++) read_catalogue(argv[i]);
     if (argc > 1) return 0;
     const struct CMUnitTest tests[] = {{"knows_transformers", knows_framework, NULL, NULL, &transformers},
                                        {"knows_diffusers", knows_framework, NULL, NULL, &diffusers},
+                                       {"knows_older", knows_framework, NULL, NULL, &older},
                                        {"knows_timm", knows_framework, NULL, NULL, &timm},
                                        {"knows_torchvision", knows_framework, NULL, NULL, &torchvision}};
     return cmocka_run_group_tests(tests, NULL, NULL);
