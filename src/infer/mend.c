@@ -325,7 +325,7 @@ static bool mend_from_anywhere(struct mending *mending)
 {
     struct sp_known *known = &mending->attempt->outline.solver.known;
     for (int lists = 0; lists < 2; lists++)
-        for (int start = 0; start < STARTS; start++) {
+        for (enum start start = ALL_THAT_IS_KNOWN; start < STARTS; start++) {
             struct sp_kept kept = sp_known_keep(known);
             mending->lists = lists;
             begin_from(mending, start);
