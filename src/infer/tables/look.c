@@ -42,6 +42,13 @@ static bool is_far_more(const struct sp_ranked *ranked, const struct sp_look *lo
     return ranked->conditional > 10 * look->shapes.patterns.count + 100;
 }
 
+/* Of a table that begins all names otherwise nothing is seen. */
+static void add_fit(const struct looking *looking, struct sp_look *look, const struct sp_unit *table)
+{
+    const struct sp_fit fit = sp_fit_table(looking->searched->tables, table, &look->shapes);
+    if (fit.seen || looking->searched->only) look->fits[look->count++] = fit;
+}
+
 /* The tables whose names fit best, with the class for which they do. */
 static void find_fits(const struct looking *looking, struct sp_look *look)
 {
@@ -54,7 +61,7 @@ static void find_fits(const struct looking *looking, struct sp_look *look)
                 (look->count < FIRST_FITS ? ranked[i].covered * 2 >= ranked[0].covered
                  : composites             ? ranked[i].covered == ranked[0].covered
                                           : is_whole_part(&ranked[i], look)))
-                look->fits[look->count++] = sp_fit_table(looking->searched->tables, ranked[i].table, &look->shapes);
+                add_fit(looking, look, ranked[i].table);
     free(ranked);
     if (look->count) qsort(look->fits, look->count, sizeof *look->fits, compare_fits);
 }

@@ -84,6 +84,20 @@ static int compare_likely(const void *left, const void *right)
     return compare_ranked(left, right);
 }
 
+/* How much of the file is a table of which it has nearly all, rather than a composite that may hold anything. */
+static double closeness(const struct sp_ranked *ranked)
+{
+    const double covered = (double)ranked->covered;
+    return covered * covered / (double)(ranked->covered + ranked->uncovered + ranked->conditional + 1);
+}
+
+static int compare_closeness(const void *left, const void *right)
+{
+    const double a = closeness(left), b = closeness(right);
+    if (a != b) return a > b ? -1 : 1;
+    return compare_ranked(left, right);
+}
+
 static bool is_ranked(const struct sp_tables *tables, size_t place, const struct sp_unit *only)
 {
     return !only || strcmp(sp_tables_entry(tables, place).name, only->name) == 0;
@@ -108,14 +122,17 @@ static size_t survey_tables(const struct sp_tables *tables, const struct sp_unit
     return count;
 }
 
-/* The best, and behind them some of which more is likely than can be told from afar. Returns how many. */
+/* The best; behind them some of which more is likely than can be told from afar, and some that have little else than
+ * the file. Returns how many. */
 static size_t choose_likely(struct sp_ranked *ranked, size_t count, size_t most)
 {
-    const size_t more = most / 4;
-    if (count) qsort(ranked, count, sizeof *ranked, compare_ranked);
-    if (count <= most) return count;
-    qsort(ranked + most, count - most, sizeof *ranked, compare_likely);
-    return count - most < more ? count : most + more;
+    static int (*const orders[])(const void *, const void *) = {compare_ranked, compare_likely, compare_closeness};
+    size_t chosen = 0;
+    for (size_t i = 0; i < sizeof orders / sizeof *orders && chosen < count; i++) {
+        qsort(ranked + chosen, count - chosen, sizeof *ranked, orders[i]);
+        chosen += i ? most / 4 : most;
+    }
+    return chosen < count ? chosen : count;
 }
 
 /* All tables from afar, then the best of them exactly. */
