@@ -122,13 +122,20 @@ struct sp_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struc
     return sp_predict(attempt->tables, config, &(struct sp_predict_options){.table = attempt->table->name}, &error);
 }
 
-static void predict_attempt(struct sp_attempt *attempt)
+/* Not many more than the file has. */
+static struct sp_prediction *predict_within(const struct sp_attempt *attempt, struct sp_config *config)
 {
     const struct sp_scope scope = {.most = 4 * sp_inventory_count(attempt->guise->inventory) + 10000};
+    sp_config_limit(config, &scope);
+    struct sp_prediction *prediction = sp_attempt_predict(attempt, config);
+    sp_config_limit(config, NULL);
+    return prediction;
+}
+
+static void predict_attempt(struct sp_attempt *attempt)
+{
     attempt->config = sp_known_config(attempt);
-    sp_config_limit(attempt->config, &scope);
-    attempt->prediction = sp_attempt_predict(attempt, attempt->config);
-    sp_config_limit(attempt->config, NULL);
+    attempt->prediction = predict_within(attempt, attempt->config);
 }
 
 /* A guess may be of another kind than what the table computes with, and a list too short: without them the defaults of
@@ -315,6 +322,39 @@ static void keep_name_alone(struct sp_attempt *attempt)
     sp_attempt_verify_anew(attempt);
 }
 
+static size_t count_wrong(const struct sp_attempt *attempt)
+{
+    return attempt->prediction ? attempt->unexplained + attempt->missing : SIZE_MAX;
+}
+
+/* As long as it was not known which of several lines has a tensor, the wrong one may have told a size by it. By now it
+ * is known: the dimensions are asked anew. */
+static void infer_sizes_anew(struct sp_attempt *attempt, struct sp_deduction *deduction,
+                             const struct supposition *suppositions)
+{
+    struct sp_known *known = &attempt->outline.solver.known;
+    struct sp_kept kept = sp_known_keep(known);
+    const size_t before = count_wrong(attempt);
+    if (sp_known_forget_dimensions(known)) {
+        tell_suppositions(known, suppositions);
+        infer(deduction);
+        sp_attempt_verify_anew(attempt);
+        if (count_wrong(attempt) < before) {
+            free(kept.facts);
+            return;
+        }
+    }
+    sp_known_restore(known, &kept);
+    sp_attempt_verify_anew(attempt);
+}
+
+static bool has_contested_lines(const struct sp_deduction *deduction)
+{
+    for (size_t i = 0; i < deduction->outline->count; i++)
+        if (deduction->has_namesake[i] && deduction->occurrences.of[i].count) return true;
+    return false;
+}
+
 static struct sp_attempt *try_under(const struct trial *trial, const struct supposition *suppositions, size_t count)
 {
     struct sp_attempt *attempt = sp_realloc(NULL, 1, sizeof *attempt), *other = NULL;
@@ -334,12 +374,47 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
         infer(&deduction);
         if (trial->name) attempt->by_name = sp_predict_named(attempt, trial->name);
         verify(attempt);
+        if (attempt->reshaped && has_contested_lines(&deduction)) infer_sizes_anew(attempt, &deduction, suppositions);
         if (trial->name && !sp_attempt_explains_all(attempt)) keep_name_alone(attempt);
         attempt->without_layers = is_without_layers(&deduction, attempt->explained);
     }
     sp_deduction_free(&deduction);
     if (other) sp_attempt_free(attempt);
     return other ? other : attempt;
+}
+
+/* Whether it says nothing else than the file when nothing is set. */
+static bool is_by_default(struct sp_attempt *attempt, struct sp_prediction *prediction)
+{
+    struct sp_match match;
+    if (!prediction) return false;
+    sp_match_begin(&match, attempt->guise->inventory, prediction);
+    const struct sp_naming naming = sp_naming_infer(&attempt->outline.solver.arena, &match);
+    sp_match_rest(&match, &naming);
+    const bool agrees = !sp_match_errors(&match);
+    sp_match_free(&match);
+    return agrees;
+}
+
+/* What is asked of a file may lead astray: what has all of its names may be as the table has it by default. */
+static void try_defaults(struct sp_attempt *attempt)
+{
+    struct sp_known *known = &attempt->outline.solver.known;
+    if (attempt->fit.seen != sp_inventory_count(attempt->guise->inventory) || attempt->fit.missing) return;
+    struct sp_kept kept = sp_known_keep(known);
+    sp_known_forget(known);
+    sp_solver_tell_class(&attempt->outline.solver, attempt->class);
+    struct sp_config *config = sp_known_config(attempt);
+    struct sp_prediction *prediction = predict_within(attempt, config);
+    const bool agrees = is_by_default(attempt, prediction);
+    sp_prediction_free(prediction);
+    sp_config_free(config);
+    if (!agrees) {
+        sp_known_restore(known, &kept);
+        return;
+    }
+    free(kept.facts);
+    sp_attempt_verify_anew(attempt);
 }
 
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
@@ -351,6 +426,7 @@ struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit 
     const struct supposition named = {"architecture", sp_value_string(name), NULL};
     struct sp_attempt *attempt = try_under(&trial, name ? &named : NULL, name != NULL);
     attempt->fit = fit;
+    if (!sp_attempt_explains_all(attempt)) try_defaults(attempt);
     return attempt;
 }
 

@@ -127,6 +127,18 @@ static size_t other_items(const struct recheck *recheck, const char *key, struct
     return item.type == SP_REAL ? other_reals(item.real, others) : 0;
 }
 
+/* A size that the items make together tells none of them: one more here, and one less there. */
+static void add_moved(const struct recheck *recheck, struct sp_value list, struct sp_value *others, size_t *count)
+{
+    struct sp_arena *arena = &recheck->inference->arena;
+    if (list.count < 2 || list.items[0].type != SP_INT || list.items[1].type != SP_INT || list.items[1].integer < 2)
+        return;
+    const struct sp_value more = sp_value_int(list.items[0].integer + 1),
+                          less = sp_value_int(list.items[1].integer - 1);
+    const struct sp_value moved = sp_value_list_with(arena, list, list.count, 0, more);
+    add_other_value(others, count, sp_value_list_with(arena, moved, list.count, 1, less));
+}
+
 /* One item less, and one more; and another one in place of some. What follows the items that a tensor told of, no
  * tensor need tell of: `closed` when nothing may. */
 static size_t other_lists(const struct recheck *recheck, const char *key, struct sp_value list, bool closed,
@@ -139,6 +151,7 @@ static size_t other_lists(const struct recheck *recheck, const char *key, struct
     if (!closed)
         add_other_value(others, &count,
                         sp_value_list_with(arena, list, list.count + 1, list.count, list.items[list.count - 1]));
+    add_moved(recheck, list, others, &count);
     for (size_t i = 0; i < list.count && changed < MAX_ITEMS_CHANGED; i++) {
         const size_t named = other_items(recheck, key, list, i, items);
         for (size_t k = 0; k < named && count < MAX_OTHERS / 2; k++)

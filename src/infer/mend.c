@@ -18,14 +18,20 @@ struct ratio {
     uint64_t is, was;
 };
 
+/* How much is wrong. */
+struct score {
+    size_t errors;
+    double distance; /* of the shapes that are others, as the sum of the logarithms of their proportions */
+};
+
 struct mending {
     struct sp_attempt *attempt;
     struct sp_arena *arena; /* that of its outline: what is found stays */
     struct sp_prediction *prediction;
     struct sp_naming naming;
-    size_t errors;
-    size_t *left; /* tensors that may still be compared */
-    bool lists;   /* are mended as well */
+    struct score score;                 /* of the prediction */
+    size_t *left;                       /* tensors that may still be compared */
+    enum { VALUES, SIZES, LISTS } what; /* see mend_from_anywhere */
     struct ratio ratios[MAX_RATIOS];
     size_t ratio_count;
 };
@@ -49,28 +55,31 @@ static void add_numbers(const struct mending *mending, struct candidates *candid
         const struct ratio ratio = mending->ratios[i];
         const uint64_t product = (uint64_t)number * ratio.is;
         if (product % ratio.was == 0) add_candidate(candidates, sp_value_int((int64_t)(product / ratio.was)));
+        const int64_t sum = number + (int64_t)ratio.is - (int64_t)ratio.was; /* when it is a part of that */
+        if (sum > 0) add_candidate(candidates, sp_value_int(sum));
     }
+    if (number > 2) add_candidate(candidates, sp_value_int(number / 2));
     add_candidate(candidates, sp_value_int(number + 1));
     if (number) add_candidate(candidates, sp_value_int(number - 1));
-    if (number > 1) add_candidate(candidates, sp_value_int(0));
+    if (number > 1 && mending->what != SIZES) add_candidate(candidates, sp_value_int(0));
     if (number > 1) add_candidate(candidates, sp_value_int(2 * number));
-    if (number > 2 && number % 2 == 0) add_candidate(candidates, sp_value_int(number / 2));
 }
 
-/* Factors as people write them: whole numbers, then tenths. */
+/* Factors as people write them: whole numbers, then halves, tenths and twentieths. */
 static void add_factors(struct candidates *candidates)
 {
-    enum { WHOLE = 10, MOST = 40 };
-    for (int tenths = WHOLE; tenths <= MOST; tenths += WHOLE) add_candidate(candidates, sp_value_real(tenths / 10.0));
-    for (int tenths = 1; tenths < MOST; tenths++)
-        if (tenths % WHOLE != 0) add_candidate(candidates, sp_value_real(tenths / 10.0));
+    enum { ONE = 20, MOST = 80 };
+    static const int steps[] = {20, 10, 2, 1};
+    for (size_t k = 0; k < sizeof steps / sizeof *steps; k++)
+        for (int i = steps[k]; i <= MOST; i += steps[k])
+            if (!k || i % steps[k - 1] != 0) add_candidate(candidates, sp_value_real((double)i / ONE));
 }
 
 static void add_reals(const struct mending *mending, struct candidates *candidates, double real)
 {
     for (size_t i = 0; i < mending->ratio_count; i++) {
         const double scaled = real * (double)mending->ratios[i].is / (double)mending->ratios[i].was;
-        add_candidate(candidates, sp_value_real(round(scaled * 10) / 10)); /* as people write it */
+        add_candidate(candidates, sp_value_real(round(scaled * 20) / 20)); /* as people write it */
         add_candidate(candidates, sp_value_real(scaled));
     }
     add_factors(candidates);
@@ -81,6 +90,40 @@ static void add_texts(struct candidates *candidates, const struct sp_literals *t
     for (size_t i = 0; i < texts->count; i++)
         if (value.type != SP_STRING || strcmp(texts->list[i], value.string) != 0)
             add_candidate(candidates, sp_value_string(texts->list[i]));
+    if (texts->count) add_candidate(candidates, sp_value_string("")); /* one that the table does not name */
+}
+
+/* How long the first list of the configuration is that is one of items beside each other; 0 when it has none. */
+static size_t usual_length(const struct mending *mending)
+{
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(mending->prediction); i++) {
+        const struct sp_value value = sp_prediction_hyperparameter(mending->prediction, i).value;
+        if (value.type == SP_LIST && value.count > 1 && value.count <= MAX_ITEMS) return value.count;
+    }
+    return 0;
+}
+
+/* The text for the first items, and another one for those behind them: ["Res", "Res", "Attention"]. */
+static struct sp_value list_of_two(struct sp_arena *arena, struct sp_value text, size_t first, struct sp_value other,
+                                   size_t count)
+{
+    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
+    for (size_t i = 0; i < count; i++) items[i] = i < first ? text : other;
+    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+}
+
+/* One text may stand for the items of a list, or the items be of two kinds. */
+static void add_lists_of_two(const struct mending *mending, struct candidates *candidates,
+                             const struct sp_literals *texts, struct sp_value text)
+{
+    const size_t count = usual_length(mending);
+    for (size_t k = 0; k < texts->count; k++) {
+        const struct sp_value other = sp_value_string(texts->list[k]);
+        for (size_t first = 1; first < count && !sp_values_equal(text, other); first++) {
+            add_candidate(candidates, list_of_two(mending->arena, text, first, other, count));
+            add_candidate(candidates, list_of_two(mending->arena, other, first, text, count));
+        }
+    }
 }
 
 static void add_values(const struct mending *mending, struct candidates *candidates, const struct sp_literals *texts,
@@ -101,10 +144,40 @@ static void add_longer(const struct mending *mending, struct candidates *candida
         add_candidate(candidates, sp_value_list_with(mending->arena, list, list.count + 1, list.count, items.list[i]));
 }
 
+/* The sum of a list of numbers; 0 when it is none, or has no sum. */
+static int64_t sum_of(struct sp_value list)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.items[i].type != SP_INT || list.items[i].integer < 0 || list.items[i].integer > INT32_MAX) return 0;
+        sum += list.items[i].integer;
+    }
+    return sum;
+}
+
+/* A size that all items together make, [16, 24, 24]: others that make the other size, in about the same proportions. */
+static void add_parts(const struct mending *mending, struct candidates *candidates, struct sp_value list)
+{
+    const int64_t sum = sum_of(list);
+    for (size_t k = 0; k < mending->ratio_count && sum; k++) {
+        const struct ratio ratio = mending->ratios[k];
+        int64_t rest = (int64_t)ratio.is;
+        if (ratio.was != (uint64_t)sum) continue;
+        struct sp_value *items = sp_arena_array(mending->arena, list.count, sizeof *items);
+        for (size_t i = 0; i < list.count; i++) {
+            const int64_t part = list.items[i].integer * (int64_t)ratio.is / sum;
+            items[i] = sp_value_int(i + 1 < list.count ? part : rest);
+            rest -= part;
+        }
+        add_candidate(candidates, (struct sp_value){.type = SP_LIST, .count = list.count, .items = items});
+    }
+}
+
 static void add_lists(const struct mending *mending, struct candidates *candidates, const struct sp_literals *texts,
                       struct sp_value list, unsigned depth)
 {
     if (!list.count) return;
+    add_parts(mending, candidates, list);
     if (list.count > 1)
         add_candidate(candidates, sp_value_list_with(mending->arena, list, list.count - 1, SIZE_MAX, list));
     add_longer(mending, candidates, texts, list);
@@ -123,6 +196,7 @@ static void add_values(const struct mending *mending, struct candidates *candida
     if (value.type == SP_INT) add_numbers(mending, candidates, value.integer);
     if (value.type == SP_REAL) add_reals(mending, candidates, value.real);
     if (value.type == SP_STRING || value.type == SP_LIST) add_texts(candidates, texts, value);
+    if (value.type == SP_STRING && !depth) add_lists_of_two(mending, candidates, texts, value);
     if (value.type == SP_LIST && depth < MAX_NESTED) add_lists(mending, candidates, texts, value, depth);
 }
 
@@ -160,45 +234,67 @@ static void note_ratios(struct mending *mending, const struct sp_match *match)
     }
 }
 
-/* A tensor that is there and has another shape is nearer than one that is not there. */
-static size_t weigh_errors(const struct sp_match *match)
+static double distance_of(const struct sp_tensor *tensor, const struct sp_predicted *predicted)
 {
-    size_t reshaped = 0;
-    for (size_t i = 0; i < sp_prediction_count(match->prediction); i++)
-        reshaped += sp_match_predicted(match, i) == SP_SHAPE;
-    return 2 * sp_match_errors(match) - reshaped;
+    double distance = 0;
+    for (size_t d = 0; d < predicted->rank && predicted->rank == tensor->rank; d++)
+        distance += fabs(log((double)(tensor->shape[d] + 1) / (double)(predicted->shape[d] + 1)));
+    return distance;
 }
 
-/* Of the least errors so far the proportions are kept. */
-static size_t count_errors(struct mending *mending, const struct sp_prediction *prediction)
+/* A tensor that is there and has another shape is nearer than one that is not there. */
+static struct score score_of(const struct sp_match *match)
+{
+    struct score score = {.errors = 2 * sp_match_errors(match)};
+    for (size_t i = 0; i < sp_prediction_count(match->prediction); i++) {
+        if (sp_match_predicted(match, i) != SP_SHAPE) continue;
+        score.errors--;
+        score.distance += distance_of(sp_inventory_tensor(match->inventory, match->tensor_of[i]),
+                                      sp_prediction_tensor(match->prediction, i));
+    }
+    return score;
+}
+
+/* What is only a little better as long as much is wrong leads astray. */
+static bool is_nearer(const struct mending *mending, struct score score)
+{
+    const struct score than = mending->score;
+    if (mending->what == SIZES && score.errors == than.errors) return score.distance < than.distance * (1 - 1e-9);
+    return score.errors + than.errors / LITTLE < than.errors;
+}
+
+/* Of the nearest so far the proportions are kept. */
+static bool comes_nearer(struct mending *mending, const struct sp_prediction *prediction)
 {
     struct sp_match match;
+    if (!prediction) return false;
     sp_match_init(&match, mending->attempt->guise->inventory, prediction, &mending->naming);
-    const size_t errors = weigh_errors(&match);
-    if (errors < mending->errors) note_ratios(mending, &match);
+    const struct score score = score_of(&match);
+    const bool nearer = is_nearer(mending, score);
+    if (nearer) {
+        note_ratios(mending, &match);
+        mending->score = score;
+    }
     sp_match_free(&match);
-    return errors;
+    return nearer;
 }
 
-/* Whether the value explains more; then it is taken. What is only a little better as long as much is wrong leads
- * astray. */
+/* Whether the value explains more; then it is taken. */
 static bool try_candidate(struct mending *mending, const char *key, struct sp_value value)
 {
     const size_t cost = sp_inventory_count(mending->attempt->guise->inventory) + 10;
     if (*mending->left < cost) return false;
     *mending->left -= cost;
     struct sp_prediction *prediction = predict_variant(mending, key, value);
-    const size_t errors = prediction ? count_errors(mending, prediction) : SIZE_MAX;
-    if (errors == SIZE_MAX || errors + mending->errors / LITTLE >= mending->errors) {
+    if (!comes_nearer(mending, prediction)) {
         sp_prediction_free(prediction);
         return false;
     }
     sp_prediction_free(mending->prediction);
     mending->prediction = prediction;
-    mending->errors = errors;
     key = sp_arena_string(mending->arena, key);
     sp_config_set_value(mending->attempt->config, key, value, "inferred");
-    sp_known_settle(&mending->attempt->outline.solver.known, key, value);
+    sp_known_settle(&mending->attempt->outline.solver.known, key, value, mending->what == SIZES);
     return true;
 }
 
@@ -219,7 +315,7 @@ static bool mend_key(struct mending *mending, const char *key, struct sp_value v
     bool mended = false;
     sp_literals_about(&texts, mending->attempt->table, key);
     find_candidates(mending, &candidates, &texts, value);
-    for (size_t i = 0; i < candidates.count && mending->errors; i++) {
+    for (size_t i = 0; i < candidates.count && mending->score.errors; i++) {
         value = candidates.list[i];
         if (!try_candidate(mending, key, value)) continue;
         find_candidates(mending, &candidates, &texts, value);
@@ -260,9 +356,16 @@ static enum standing standing_of(const struct mending *mending, const char *key)
                                                                                                            : TOLD;
 }
 
+/* Lists take the longest: only when little is wrong, or nothing else has helped. */
+static bool mends_lists(const struct mending *mending)
+{
+    const size_t tensors = sp_inventory_count(mending->attempt->guise->inventory);
+    return mending->what == LISTS || (mending->what == VALUES && mending->score.errors * FEW < tensors);
+}
+
 static bool may_mend(const struct mending *mending, struct sp_hyperparameter hyper, enum standing standing)
 {
-    if (hyper.from.source == SP_SOURCE_TABLE || (hyper.value.type == SP_LIST && !mending->lists)) return false;
+    if (hyper.from.source == SP_SOURCE_TABLE || (hyper.value.type == SP_LIST && !mends_lists(mending))) return false;
     return strcmp(hyper.name, "architectures") != 0 && strcmp(hyper.name, "model_type") != 0 &&
            standing_of(mending, hyper.name) == standing;
 }
@@ -270,7 +373,7 @@ static bool may_mend(const struct mending *mending, struct sp_hyperparameter hyp
 static bool mend_keys(struct mending *mending, enum standing standing)
 {
     bool mended = false;
-    for (size_t i = 0; mending->errors && i < sp_prediction_hyperparameter_count(mending->prediction); i++) {
+    for (size_t i = 0; mending->score.errors && i < sp_prediction_hyperparameter_count(mending->prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(mending->prediction, i);
         if (!may_mend(mending, hyper, standing)) continue;
         const struct sp_value value = kept_value(mending->arena, hyper.value);
@@ -296,16 +399,15 @@ static bool mend_from_known(struct mending *mending)
 {
     sp_config_free(mending->attempt->config);
     mending->attempt->config = sp_known_config(mending->attempt);
-    mending->errors = SIZE_MAX;
+    mending->score = (struct score){.errors = SIZE_MAX};
     mending->prediction = predict_variant(mending, "", sp_value_absent(""));
     if (!mending->prediction) return false;
     mending->naming = naming_for(mending);
-    mending->errors = count_errors(mending, mending->prediction);
-    mending->lists |= mending->errors * FEW < sp_inventory_count(mending->attempt->guise->inventory);
-    for (int pass = 0; pass < MAX_PASSES && mending->errors; pass++)
+    comes_nearer(mending, mending->prediction);
+    for (int pass = 0; pass < MAX_PASSES && mending->score.errors; pass++)
         if (!mend_keys(mending, ASSUMED) && !mend_keys(mending, TOLD)) break;
     sp_prediction_free(mending->prediction);
-    return !mending->errors;
+    return !mending->score.errors;
 }
 
 /* What of it is kept to begin with. */
@@ -320,14 +422,14 @@ static void begin_from(struct mending *mending, enum start start)
     sp_solver_tell_class(&mending->attempt->outline.solver, mending->attempt->class);
 }
 
-/* Lists take the longest, and come last unless little is wrong. */
+/* Values are tried one by one as long as each explains more. Where several are wrong that make one size, none of them
+ * does: then what brings sizes nearer to those of the file is taken as well. Lists come last. */
 static bool mend_from_anywhere(struct mending *mending)
 {
     struct sp_known *known = &mending->attempt->outline.solver.known;
-    for (int lists = 0; lists < 2; lists++)
+    for (mending->what = VALUES; mending->what <= LISTS; mending->what++)
         for (enum start start = ALL_THAT_IS_KNOWN; start < STARTS; start++) {
             struct sp_kept kept = sp_known_keep(known);
-            mending->lists = lists;
             begin_from(mending, start);
             if (mend_from_known(mending)) {
                 free(kept.facts);

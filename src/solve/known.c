@@ -309,6 +309,17 @@ size_t sp_known_length_beside(struct sp_known *known, const char *path)
     return fact->value.type == SP_UNKNOWN && fact->length == SIZE_MAX ? length_beside(known, fact) : 0;
 }
 
+struct sp_value sp_known_item_beside(struct sp_known *known, const char *path)
+{
+    const char *list = sp_arena_copy(known->arena, path, (size_t)(strrchr(path, '[') - path));
+    const struct sp_fact *fact = sp_known_fact(known, list);
+    for (size_t i = 0; fact && i < fact->item_count; i++) {
+        const struct sp_value item = sp_known_value(known, item_path(known, list, i));
+        if (sp_value_is_set(item)) return item;
+    }
+    return (struct sp_value){.type = SP_UNKNOWN, .string = ""};
+}
+
 static bool is_open_list(const struct sp_fact *fact)
 {
     return fact->value.type == SP_UNKNOWN && fact->length == SIZE_MAX && fact->item_count;
@@ -392,21 +403,24 @@ bool sp_known_forget_guesses(struct sp_known *known, bool lists)
 }
 
 /* Of a list each item as well. */
-static void settle(struct sp_known *known, const char *path, struct sp_value value)
+static void settle(struct sp_known *known, const char *path, struct sp_value value, size_t guess)
 {
     struct sp_fact *fact = fact_of(known, path);
     *fact = blank(fact->path, fact->parent);
     fact->value = value;
-    fact->reason = (struct sp_reason){.kind = SP_REASON_ONLY, .name = "", .rounded = value.type == SP_INT};
+    fact->guess = guess;
+    fact->reason = (struct sp_reason){
+        .kind = guess ? SP_REASON_GUESS : SP_REASON_ONLY, .name = "", .rounded = value.type == SP_INT};
     if (sp_value_is_set(value)) note_members(known, fact);
     if (value.type == SP_LIST) fact->item_count = fact->length = value.count;
     for (size_t i = 0; value.type == SP_LIST && i < value.count; i++)
-        settle(known, item_path(known, path, i), value.items[i]);
+        settle(known, item_path(known, path, i), value.items[i], guess);
 }
 
-void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value)
+void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value, bool guess)
 {
-    settle(known, path, value);
+    if (guess) sp_known_guess(known, path);
+    settle(known, path, value, guess ? known->guesses : 0);
     known->told++;
     known->changes++;
 }
@@ -420,6 +434,20 @@ void sp_known_forget_but_dimensions(struct sp_known *known)
         if (!is_sure) *fact = blank(fact->path, fact->parent);
     }
     known->changes++;
+}
+
+bool sp_known_forget_dimensions(struct sp_known *known)
+{
+    bool any = false;
+    for (size_t i = 0; i < known->count; i++) {
+        struct sp_fact *fact = &known->facts[i];
+        const bool is_told = fact->reason.kind == SP_REASON_DIMENSION || fact->reason.kind == SP_REASON_PRODUCT;
+        any |= is_told;
+        const bool is_guess = fact->reason.kind == SP_REASON_GUESS && fact->value.type == SP_INT;
+        if (is_told || is_guess) *fact = blank(fact->path, fact->parent);
+    }
+    known->changes++;
+    return any;
 }
 
 void sp_known_forget(struct sp_known *known)

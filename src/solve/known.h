@@ -109,8 +109,8 @@ struct sp_value sp_known_value(struct sp_known *known, const char *path);
 /* NULL when nothing was ever told of it. */
 const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *path);
 enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want);
-/* Whatever was told of it, or of its items, it is that value: others were tried. */
-void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value);
+/* Whatever was told of it, or of its items, it is that value: others were tried. `guess`: others may do as well. */
+void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value, bool guess);
 /* Whether members of it were told, or asked for. */
 bool sp_known_is_object(const struct sp_known *known, const char *path);
 /* Whether items of a list are told, and not how many there are. */
@@ -121,6 +121,8 @@ bool sp_known_close_list(struct sp_known *known, const char *path, size_t length
 bool sp_known_close_lists(struct sp_known *known);
 /* How long lists are in the same configuration; 0 when there is none, or the key is known. */
 size_t sp_known_length_beside(struct sp_known *known, const char *path);
+/* What is known of another item of the list that this is an item of; SP_UNKNOWN when nothing is. */
+struct sp_value sp_known_item_beside(struct sp_known *known, const char *path);
 /* Trying something out: what is known is kept on the heap, and later put back. */
 struct sp_kept sp_known_keep(const struct sp_known *known);
 void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and frees it */
@@ -129,6 +131,9 @@ void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and free
 bool sp_known_forget_guesses(struct sp_known *known, bool lists);
 /* All is forgotten but numbers that dimensions told, whatever was guessed. */
 void sp_known_forget_but_dimensions(struct sp_known *known);
+/* The other way round: what dimensions told is forgotten, and numbers that were guessed. False when no dimension told
+ * anything. */
+bool sp_known_forget_dimensions(struct sp_known *known);
 /* What is told from now on follows from a guess about the key. */
 void sp_known_guess(struct sp_known *known, const char *key);
 /* As at the beginning: nothing is known. */

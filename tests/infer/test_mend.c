@@ -75,6 +75,21 @@ static void lists_within_lists(void **state)
     END();
 }
 
+/* A text may stand for the kind of every stage; here, in the autoencoder of Sana, the
+ * first are of one kind, the last of another. */
+static void text_that_is_a_list(void **state)
+{
+    BEGIN("{\"_class_name\": \"AutoencoderDC\", \"latent_channels\": 32, "
+          "\"encoder_block_types\": [\"ResBlock\", \"ResBlock\", \"ResBlock\", \"EfficientViTBlock\", "
+          "\"EfficientViTBlock\", \"EfficientViTBlock\"], \"encoder_layers_per_block\": [2, 2, 2, 3, 3, 3], "
+          "\"decoder_block_types\": [\"ResBlock\", \"ResBlock\", \"ResBlock\", \"EfficientViTBlock\", "
+          "\"EfficientViTBlock\", \"EfficientViTBlock\"], \"decoder_layers_per_block\": [3, 3, 3, 3, 3, 3], "
+          "\"downsample_block_type\": \"conv\", \"upsample_block_type\": \"interpolate\"}");
+    FIND();
+    FOUND("autoencoder_dc");
+    END();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +98,7 @@ int main(void)
         cmocka_unit_test(factors),
         cmocka_unit_test(name_that_stands_for_all),
         cmocka_unit_test(lists_within_lists),
+        cmocka_unit_test(text_that_is_a_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

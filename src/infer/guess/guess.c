@@ -150,6 +150,14 @@ static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
 
 static bool is_item(const char *key) { return key[strlen(key) - 1] == ']'; }
 
+/* An item is of the kind that others of its list are, or what it is by default. */
+static bool find_likeness(struct sp_deduction *deduction, const char *key, struct sp_value *item)
+{
+    if (!is_item(key)) return false;
+    *item = sp_known_item_beside(&deduction->solver->known, key);
+    return (sp_value_is_set(*item) || sp_default_of(deduction, key, item)) && item->type != SP_STRING;
+}
+
 static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question)
 {
     const bool counts = question->kind == SP_ASK_DIMENSION;
@@ -157,8 +165,8 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
     struct sp_value item;
     if (!is_item(trial->key)) add_guess_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
     end_kind(trial);
-    if (is_item(trial->key) && sp_default_of(deduction, trial->key, &item) && item.type != SP_STRING) {
-        add_guess_value(trial, item); /* the others are of that kind, too */
+    if (find_likeness(deduction, trial->key, &item)) {
+        add_guess_value(trial, item);
         if (item.type == SP_INT) add_small_numbers(trial, deduction, question->kind == SP_ASK_DIMENSION);
         if (item.type == SP_BOOL) add_guess_value(trial, sp_value_bool(!item.boolean));
         end_kind(trial);
@@ -328,13 +336,38 @@ static const char *second_key(struct sp_deduction *deduction, const char *key, c
     return second;
 }
 
+/* Whether anything is answered, and nothing contradicted, when the key is not set. */
+static bool default_answers(struct sp_deduction *deduction, const char *key)
+{
+    if (is_item(key)) return false;
+    const struct outcome outcome = try_value(deduction, key, (struct sp_value){.type = SP_ABSENT, .string = key}, 0);
+    return outcome.answered && !outcome.contradictions;
+}
+
+/* Where one of several values was taken for a key, another one may be as it is by default: of `width * shared` rather
+ * `shared`, which is 1 then, than any width that divides it. */
+static struct choice prefer_default(struct sp_deduction *deduction, const struct lacking *lacking, size_t place,
+                                    struct choice choice)
+{
+    const char *keys[MAX_KEYS + 1] = {second_key(deduction, choice.key, lacking->questions[place])};
+    size_t count = 1;
+    if (choice.value.type == SP_ABSENT || choice.only || choice.alone) return choice;
+    for (size_t i = place + 1; i < lacking->count; i++) keys[count++] = lacking->keys[i];
+    for (size_t i = 0; i < count; i++) {
+        if (!keys[i] || !default_answers(deduction, keys[i])) continue;
+        const struct choice own = choose_for(deduction, keys[i], lacking->questions[place + i]);
+        if (is_settled(&own) && own.value.type == SP_ABSENT) return own;
+    }
+    return choice;
+}
+
 /* A key with a value that answers something comes before one that answers nothing, whatever it is. */
 static struct choice choose_key(struct sp_deduction *deduction, const struct lacking *lacking)
 {
     struct choice best = {.key = NULL};
     for (size_t i = 0; i < lacking->count; i++) {
         const struct choice own = choose_for(deduction, lacking->keys[i], lacking->questions[i]);
-        if (is_settled(&own)) return own;
+        if (is_settled(&own)) return prefer_default(deduction, lacking, i, own);
         if (own.key && (!best.key || is_better_guess(own.outcome, best.outcome))) best = own;
     }
     for (size_t i = 0; i < lacking->count; i++) {
