@@ -163,6 +163,19 @@ static void test_long_lines_are_broken_behind_commas(void **state)
 }
 
 /* Neighbours of which one is too long at the column of the table have one of their own. */
+/* A list within a list is not torn apart where a line has room for all of it. */
+static void test_lists_in_lists_begin_lines(void **state)
+{
+    (void)state;
+    assert_layout(
+        "table t\n"
+        "blocks = block_configs default [[[3, 16, 32, 1, false]], [[3, 32, 64, 2, false], [3, 64, 64, 1, false]], "
+        "[[3, 64, 128, 2, false], [3, 128, 128, 1, false]]]\n",
+        "table t\n"
+        "blocks = block_configs default [[[3, 16, 32, 1, false]], [[3, 32, 64, 2, false], [3, 64, 64, 1, false]],\n"
+        "                                [[3, 64, 128, 2, false], [3, 128, 128, 1, false]]]\n");
+}
+
 static void test_rows_that_are_too_long(void **state)
 {
     (void)state;
@@ -235,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_rows_share_the_column_of_their_table),
         cmocka_unit_test(test_lines_that_go_on),
         cmocka_unit_test(test_long_lines_are_broken_behind_commas),
+        cmocka_unit_test(test_lists_in_lists_begin_lines),
         cmocka_unit_test(test_rows_that_are_too_long),
         cmocka_unit_test(test_names_are_left_alone),
         cmocka_unit_test(test_quotes_in_names),

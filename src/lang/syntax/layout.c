@@ -105,19 +105,39 @@ static const char *end_of_text(const char *p)
     return *p == '"' ? p : NULL;
 }
 
+/* How much stands up to the next place for a break: of a list, all of it. */
+static size_t length_of_item(const char *item)
+{
+    static const char ends[] = {SP_CELL_BREAK, SP_CELL_COMMENT, '\0'};
+    const char *p = item;
+    for (size_t depth = 0; *p && !strchr(ends, *p) && (depth || *p != SP_CELL_COMMA); p++) {
+        const char *quote = *p == '"' ? end_of_text(p) : NULL;
+        if (quote) p = quote;
+        else if (strchr("([{", *p)) depth++;
+        else if (strchr(")]}", *p) && depth) depth--;
+    }
+    return (size_t)(p - item);
+}
+
+/* Whether what stands behind the comma begins a line: as much as cannot be broken, and of a list all of it. */
+static bool is_break_due(const struct pen *pen, const char *item)
+{
+    static const char ends[] = {SP_CELL_COMMA, SP_CELL_BREAK, SP_CELL_COMMENT, '\0'};
+    const size_t length = *item == '[' ? length_of_item(item) : strcspn(item, ends);
+    return pen->column + 1 + columns_of(item, length) > LINE;
+}
+
 /* A cell, whose lines are broken behind a comma where they would be too long. */
 static void put_cell(struct pen *pen, const char *cell)
 {
-    static const char ends[] = {SP_CELL_COMMA, SP_CELL_BREAK, SP_CELL_COMMENT, '\0'};
     for (const char *p = cell; *p;) {
-        const size_t next = p[1] ? strcspn(p + 1, ends) : 0;
         const char *quote = *p == '"' ? end_of_text(p) : NULL;
         if (*p == SP_CELL_COMMENT) p += put_verbatim(pen, p, strcspn(p, "\n"));
         else if (quote) p += put_verbatim(pen, p, (size_t)(quote - p) + 1);
         else {
             if (*p == SP_CELL_BREAK) break_line(pen);
             else if (*p != SP_CELL_COMMA) put_character(pen, *p);
-            else if (pen->column + 1 + columns_of(p + 1, next) > LINE) break_line(pen);
+            else if (p[1] && is_break_due(pen, p + 1)) break_line(pen);
             else put_character(pen, ' ');
             p++;
         }
