@@ -348,8 +348,10 @@ static void infer_sizes_anew(struct sp_attempt *attempt, struct sp_deduction *de
     sp_attempt_verify_anew(attempt);
 }
 
-static bool has_contested_lines(const struct sp_deduction *deduction)
+/* Shapes are most of what is wrong, and there are names that several lines make. */
+static bool are_sizes_doubtful(const struct sp_attempt *attempt, const struct sp_deduction *deduction)
 {
+    if (!attempt->reshaped || attempt->reshaped * 2 < count_wrong(attempt)) return false;
     for (size_t i = 0; i < deduction->outline->count; i++)
         if (deduction->has_namesake[i] && deduction->occurrences.of[i].count) return true;
     return false;
@@ -374,7 +376,7 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
         infer(&deduction);
         if (trial->name) attempt->by_name = sp_predict_named(attempt, trial->name);
         verify(attempt);
-        if (attempt->reshaped && has_contested_lines(&deduction)) infer_sizes_anew(attempt, &deduction, suppositions);
+        if (are_sizes_doubtful(attempt, &deduction)) infer_sizes_anew(attempt, &deduction, suppositions);
         if (trial->name && !sp_attempt_explains_all(attempt)) keep_name_alone(attempt);
         attempt->without_layers = is_without_layers(&deduction, attempt->explained);
     }
