@@ -328,15 +328,13 @@ static size_t count_wrong(const struct sp_attempt *attempt)
 }
 
 /* As long as it was not known which of several lines has a tensor, the wrong one may have told a size by it. By now it
- * is known: the dimensions are asked anew. */
-static void infer_sizes_anew(struct sp_attempt *attempt, struct sp_deduction *deduction,
-                             const struct supposition *suppositions)
+ * is known: the dimensions are asked anew. What was supposed are texts, and stays. */
+static void infer_sizes_anew(struct sp_attempt *attempt, struct sp_deduction *deduction)
 {
     struct sp_known *known = &attempt->outline.solver.known;
     struct sp_kept kept = sp_known_keep(known);
     const size_t before = count_wrong(attempt);
     if (sp_known_forget_dimensions(known)) {
-        tell_suppositions(known, suppositions);
         infer(deduction);
         sp_attempt_verify_anew(attempt);
         if (count_wrong(attempt) < before) {
@@ -376,7 +374,7 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
         infer(&deduction);
         if (trial->name) attempt->by_name = sp_predict_named(attempt, trial->name);
         verify(attempt);
-        if (are_sizes_doubtful(attempt, &deduction)) infer_sizes_anew(attempt, &deduction, suppositions);
+        if (are_sizes_doubtful(attempt, &deduction)) infer_sizes_anew(attempt, &deduction);
         if (trial->name && !sp_attempt_explains_all(attempt)) keep_name_alone(attempt);
         attempt->without_layers = is_without_layers(&deduction, attempt->explained);
     }

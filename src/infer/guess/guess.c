@@ -355,8 +355,10 @@ static struct choice prefer_default(struct sp_deduction *deduction, const struct
     for (size_t i = place + 1; i < lacking->count; i++) keys[count++] = lacking->keys[i];
     for (size_t i = 0; i < count; i++) {
         if (!keys[i] || !default_answers(deduction, keys[i])) continue;
-        const struct choice own = choose_for(deduction, keys[i], lacking->questions[place + i]);
-        if (is_settled(&own) && own.value.type == SP_ABSENT) return own;
+        struct choice own = choose_for(deduction, keys[i], lacking->questions[place + i]);
+        if (!is_settled(&own) || own.value.type != SP_ABSENT) continue;
+        own.only = own.alone = false; /* with another value of the first key this one is another, too */
+        return own;
     }
     return choice;
 }
