@@ -147,6 +147,19 @@ static void write_titles(const struct sp_table *table, struct line line)
     sp_text_puts(line.out, "\n");
 }
 
+/* The last cell of a row, in words. What has no room behind the others, and would be torn apart at the end of their
+ * line, begins one of its own. */
+static void write_words(struct line *line, size_t column, const char *text, size_t length, size_t columns)
+{
+    if (column > LAST_INDENT && column + columns > SP_LINE_COLUMNS) {
+        sp_text_puts(line->out, "\n");
+        line->column = 0;
+        column = LAST_INDENT;
+    }
+    write_cell(line, column, text, length, columns, SP_COLOR_NONE);
+    sp_wrap(line->out, line->out->length - length, column < LAST_INDENT ? column : LAST_INDENT);
+}
+
 /* Behind a first cell that is too wide, the rest moves to the right, or goes on in the next line. */
 static void write_row(const struct sp_table *table, size_t first, struct line line)
 {
@@ -162,9 +175,8 @@ static void write_row(const struct sp_table *table, size_t first, struct line li
             line.column = excess = 0;
         }
         const size_t columns = sp_text_columns(text, length), column = start_of(table, i, columns) + (i ? excess : 0);
-        write_cell(&line, column, text, length, columns, table->cells[first + i].color);
-        if (table->prose && i + 1 == table->column_count)
-            sp_wrap(line.out, line.out->length - length, column < LAST_INDENT ? column : LAST_INDENT);
+        if (table->prose && i + 1 == table->column_count) write_words(&line, column, text, length, columns);
+        else write_cell(&line, column, text, length, columns, table->cells[first + i].color);
     }
     sp_text_puts(line.out, "\n");
 }

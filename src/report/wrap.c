@@ -6,7 +6,7 @@
 
 #include "report/common.h"
 
-enum { COLUMNS = 80, LONGEST_JSON = 2000, LONGEST_PARENTHESES = 30 };
+enum { LONGEST_JSON = 2000, LONGEST_PARENTHESES = 30 };
 
 /* Behind the bracket that closes the one there; 0 when there is none near. In parentheses a shape or a count is kept
  * together, a sentence is not. */
@@ -69,7 +69,7 @@ void sp_wrap(struct sp_text *text, size_t begin, size_t indent)
     for (size_t at = 0; at < whole.length;) {
         const size_t end = end_of_piece(whole.data, at, whole.length);
         const size_t width = sp_text_columns(whole.data + at, end - at);
-        if (at && column + 1 + width > COLUMNS) {
+        if (at && column + 1 + width > SP_LINE_COLUMNS) {
             sp_text_puts(text, "\n");
             sp_text_pad(text, column = indent);
         } else if (at) {

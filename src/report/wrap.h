@@ -5,6 +5,8 @@
 
 #include "base/text.h"
 
+enum { SP_LINE_COLUMNS = 80 };
+
 /* Where what is below `label: ` goes on, a little to the right of where it began. */
 enum { SP_HANGING = 2 };
 

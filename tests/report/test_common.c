@@ -168,6 +168,28 @@ static void a_table_without_rows_is_nothing(void **state)
     assert_text(&text, "");
 }
 
+/* What says why is not torn apart behind a value that leaves it little room. */
+static void words_begin_a_line_where_they_have_no_room(void **state)
+{
+    static const struct sp_column reasons[] = {{"key", false}, {"value", false}, {"because", false}};
+    static const char value[] = "[\"a long list\", \"of texts\", \"that fills the line\"]";
+    const struct sp_report_options options = {0};
+    struct sp_table table = {.columns = reasons, .column_count = 3, .prose = true};
+    struct sp_text text = {0};
+    (void)state;
+    sp_text_puts(sp_table_cell(&table), "kinds");
+    sp_text_puts(sp_table_cell(&table), value);
+    sp_text_puts(sp_table_cell(&table), "the tensor down.weight is there");
+    sp_text_puts(sp_table_cell(&table), "depth");
+    sp_text_puts(sp_table_cell(&table), "3");
+    sp_text_puts(sp_table_cell(&table), "it is short");
+    sp_table_render(&table, &text, &options);
+    assert_text(&text, "key    value                                               because\n"
+                       "kinds  [\"a long list\", \"of texts\", \"that fills the line\"]\n"
+                       "                                        the tensor down.weight is there\n"
+                       "depth  3                                                   it is short\n");
+}
+
 /* ---- JSON ---- */
 
 static void json_breaks_lines_by_itself(void **state)
@@ -231,6 +253,7 @@ int main(void)
         cmocka_unit_test(a_single_long_name_does_not_widen_the_table),
         cmocka_unit_test(colour_does_not_count_as_width),
         cmocka_unit_test(a_table_without_rows_is_nothing),
+        cmocka_unit_test(words_begin_a_line_where_they_have_no_room),
         cmocka_unit_test(json_breaks_lines_by_itself),
         cmocka_unit_test(library_and_build_agree_on_the_version),
     };
