@@ -32,6 +32,7 @@ struct mending {
     struct score score;                 /* of the prediction */
     size_t *left;                       /* tensors that may still be compared */
     enum { VALUES, SIZES, LISTS } what; /* see mend_from_anywhere */
+    bool lists;                         /* are mended as well */
     struct ratio ratios[MAX_RATIOS];
     size_t ratio_count;
 };
@@ -356,11 +357,11 @@ static enum standing standing_of(const struct mending *mending, const char *key)
                                                                                                            : TOLD;
 }
 
-/* Lists take the longest: only when little is wrong, or nothing else has helped. */
+/* Lists take the longest: only when little is wrong, or nothing else helps any more. */
 static bool mends_lists(const struct mending *mending)
 {
     const size_t tensors = sp_inventory_count(mending->attempt->guise->inventory);
-    return mending->what == LISTS || (mending->what == VALUES && mending->score.errors * FEW < tensors);
+    return mending->lists || (mending->what == VALUES && mending->score.errors * FEW < tensors);
 }
 
 static bool may_mend(const struct mending *mending, struct sp_hyperparameter hyper, enum standing standing)
@@ -404,8 +405,12 @@ static bool mend_from_known(struct mending *mending)
     if (!mending->prediction) return false;
     mending->naming = naming_for(mending);
     comes_nearer(mending, mending->prediction);
-    for (int pass = 0; pass < MAX_PASSES && mending->score.errors; pass++)
-        if (!mend_keys(mending, ASSUMED) && !mend_keys(mending, TOLD)) break;
+    mending->lists = false;
+    for (int pass = 0; pass < MAX_PASSES && mending->score.errors; pass++) {
+        if (mend_keys(mending, ASSUMED) || mend_keys(mending, TOLD)) continue;
+        if (mending->lists || mending->what != LISTS) break;
+        mending->lists = true;
+    }
     sp_prediction_free(mending->prediction);
     return !mending->score.errors;
 }
