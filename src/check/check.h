@@ -53,6 +53,7 @@ struct sp_check {
     struct sp_contradiction contradiction;
     struct sp_data *data;        /* NULL when only headers are read */
     struct sp_error *data_error; /* filled when reading it failed */
+    struct sp_asked *asked;      /* what the file is by itself, as far as it was asked; only while explainers run */
     struct sp_prediction *prediction;
     struct sp_naming naming; /* how names of the file become predicted ones */
     struct sp_match match;

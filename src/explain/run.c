@@ -78,6 +78,7 @@ struct subject {
     const struct sp_config *config;
     const struct sp_check_options *options;
     uint64_t seed;
+    struct sp_asked *asked;
 };
 
 /* `data` is borrowed, and needed no longer afterwards; NULL when no data are read. */
@@ -91,7 +92,8 @@ static struct sp_check *compare_with_prediction(const struct subject *subject, s
                                .config = subject->config,
                                .given_config = subject->config,
                                .data = data,
-                               .data_error = error};
+                               .data_error = error,
+                               .asked = subject->asked};
     check->prediction = sp_predict_subject(check, error);
     if (!check->prediction) {
         free(check);
@@ -110,6 +112,7 @@ static struct sp_check *compare_with_prediction(const struct subject *subject, s
     sp_advise(check);
     check->data = NULL;
     check->data_error = NULL;
+    check->asked = NULL;
     return check;
 }
 
@@ -125,11 +128,11 @@ static struct sp_check *compare_with_data(const struct subject *subject, struct 
 
 struct sp_check *sp_check_new_shuffled(const struct sp_inventory *inventory, const struct sp_tables *tables,
                                        const struct sp_config *config, const struct sp_check_options *options,
-                                       uint64_t seed, struct sp_error *error)
+                                       uint64_t seed, struct sp_asked *asked, struct sp_error *error)
 {
     static const struct sp_check_options none = {0};
     sp_error_reset(error);
-    const struct subject subject = {inventory, tables, config, options ? options : &none, seed};
+    const struct subject subject = {inventory, tables, config, options ? options : &none, seed, asked};
     if (!sp_options_are_known(subject.options->reserved, error)) return NULL;
     return subject.options->data ? compare_with_data(&subject, error) : compare_with_prediction(&subject, NULL, error);
 }
@@ -138,5 +141,8 @@ struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct
                               const struct sp_config *config, const struct sp_check_options *options,
                               struct sp_error *error)
 {
-    return sp_check_new_shuffled(inventory, tables, config, options, 0, error);
+    struct sp_asked asked = {0};
+    struct sp_check *check = sp_check_new_shuffled(inventory, tables, config, options, 0, &asked, error);
+    sp_asked_free(&asked);
+    return check;
 }

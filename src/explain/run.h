@@ -4,11 +4,13 @@
 #define SP_EXPLAIN_RUN_H
 
 #include "check/check.h"
+#include "explain/models/asked.h"
 
 /* sp_check_new, but the explainers of each stage run in an order that follows from the seed; 0: in that of the list. It
- * makes no difference, which is for tests to hold. */
+ * makes no difference, which is for tests to hold. What the file was asked in one of the orders it answers in all of
+ * them. */
 struct sp_check *sp_check_new_shuffled(const struct sp_inventory *inventory, const struct sp_tables *tables,
                                        const struct sp_config *config, const struct sp_check_options *options,
-                                       uint64_t seed, struct sp_error *error);
+                                       uint64_t seed, struct sp_asked *asked, struct sp_error *error);
 
 #endif

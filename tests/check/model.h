@@ -314,11 +314,11 @@ static inline struct sp_inventory *model_in_memory(const struct model *model)
 }
 
 /* Fails when there is none. */
-static inline struct sp_check *run_check(const struct model *model, uint64_t seed)
+static inline struct sp_check *run_check(const struct model *model, uint64_t seed, struct sp_asked *asked)
 {
     struct sp_error error = {0};
     struct sp_check *check =
-        sp_check_new_shuffled(model->inventory, model->tables, model->config, &model->options, seed, &error);
+        sp_check_new_shuffled(model->inventory, model->tables, model->config, &model->options, seed, asked, &error);
     if (!check) die("check", error.message);
     return check;
 }
@@ -329,12 +329,12 @@ static inline char *report_check(const struct sp_check *check)
 }
 
 /* The reports in other orders, against that of the usual one. */
-static inline void model_check_orders(struct model *model)
+static inline void model_check_orders(struct model *model, struct sp_asked *asked)
 {
     static uint64_t seed;
     char *usual = report_check(model->check);
     for (int i = 0; i < ORDERS; i++) {
-        struct sp_check *check = run_check(model, ++seed);
+        struct sp_check *check = run_check(model, ++seed, asked);
         char *report = report_check(check);
         if (strcmp(report, usual) != 0) {
             fprintf(stderr, "with seed %" PRIu64 ":\n%s\nin place of\n%s\n", seed, report, usual);
@@ -350,11 +350,13 @@ static inline void model_check_orders(struct model *model)
 static inline const char *model_judge(struct model *model, struct sp_inventory *inventory)
 {
     struct sp_text line = {0};
+    struct sp_asked asked = {0};
     model_close_check(model);
     if (!inventory) die("inventory", "none");
     model->inventory = inventory;
-    model->check = run_check(model, 0);
-    model_check_orders(model);
+    model->check = run_check(model, 0, &asked);
+    model_check_orders(model, &asked);
+    sp_asked_free(&asked);
     assert_report_reads_well(model->check);
     sp_text_printf(&line, "%s: %s", sp_verdict_name(sp_check_verdict(model->check)), sp_check_summary(model->check));
     return model->first_line = line.data;

@@ -204,10 +204,9 @@ static void blame_model(const struct sp_model *model)
 static bool try_table(struct sp_check *check, const char *table)
 {
     struct sp_model model;
-    const bool found = sp_model_infer(&model, check, table) && (model.patched || !table);
-    if (found) blame_model(&model);
-    sp_model_free(&model);
-    return found;
+    if (!sp_model_infer(&model, check, table) || (!model.patched && table)) return false;
+    blame_model(&model);
+    return true;
 }
 
 static bool has_unrelated_cause(const struct sp_check *check)

@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "infer/infer.h"
+#include "explain/models/asked.h"
 #include "lang/functions.h"
 
-/* Inference makes attempts as long as they have gone through no more tensors of the file; and so many are predicted to
- * find out which changes are needed. */
-enum { MAX_ATTEMPTED = 300000, MAX_PREDICTED = 500000 };
+/* So many tensors are predicted to find out which changes are needed. */
+enum { MAX_PREDICTED = 500000 };
 
 static const char not_to_the_end[] = "no fix is known: what else the file may be was not tried to the end";
 
@@ -261,24 +260,20 @@ static const char *likest_table(const struct sp_check *check, const struct sp_in
     return likest;
 }
 
-static struct sp_inference *infer_under(struct sp_check *check, const char *table)
+static const struct sp_inference *infer_under(struct sp_check *check, const char *table)
 {
-    struct sp_error error = {0};
-    struct sp_infer_budget budget = {.most = MAX_ATTEMPTED};
-    struct sp_inference *inference = sp_infer_within(check->inventory, check->tables, table, &budget, &error);
-    if (budget.spent) check->unasked = not_to_the_end;
-    return inference;
+    const struct sp_file_answer *answer = sp_ask_file(check->asked, check->inventory, check->tables, table);
+    if (answer->is_cut_short) check->unasked = not_to_the_end;
+    return answer->inference;
 }
 
 /* Under all tables; then once more, under the likest of those that do as well. */
-static struct sp_inference *infer_likest(struct sp_check *check)
+static const struct sp_inference *infer_likest(struct sp_check *check)
 {
-    struct sp_inference *first = infer_under(check, NULL);
+    const struct sp_inference *first = infer_under(check, NULL);
     const char *likest = first ? likest_table(check, first) : NULL;
     if (!first || strcmp(likest, sp_inference_table(first)) == 0) return first;
-    struct sp_inference *again = infer_under(check, likest);
-    sp_inference_free(first);
-    return again;
+    return infer_under(check, likest);
 }
 
 bool sp_model_infer(struct sp_model *model, struct sp_check *check, const char *table)
@@ -293,5 +288,3 @@ bool sp_model_infer(struct sp_model *model, struct sp_check *check, const char *
     if (model->patched) drop_needless_changes(model);
     return true;
 }
-
-void sp_model_free(struct sp_model *model) { sp_inference_free(model->inference); }

@@ -24,7 +24,7 @@ struct sp_model_change {
 
 struct sp_model {
     struct sp_check *check;
-    struct sp_inference *inference; /* whose strings and values these are */
+    const struct sp_inference *inference; /* whose strings and values these are */
     const char *table;
     struct sp_model_change changes[SP_MOST_MODEL_CHANGES];
     size_t count;
@@ -34,8 +34,7 @@ struct sp_model {
 };
 
 /* Asks the file what it is, under the one table or (NULL) under all. False when inference has no answer that explains
- * everything. The changes are as few as will do. To be freed either way. */
+ * everything. The changes are as few as will do. */
 bool sp_model_infer(struct sp_model *model, struct sp_check *check, const char *table);
-void sp_model_free(struct sp_model *model);
 
 #endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "explain/models/asked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Inference makes attempts as long as they have gone through no more tensors of the file. */
+enum { MAX_ATTEMPTED = 300000 };
+
+static bool is_answer_under(const struct sp_file_answer *answer, const char *table)
+{
+    if (!answer->table || !table) return answer->table == table;
+    return strcmp(answer->table, table) == 0;
+}
+
+const struct sp_file_answer *sp_ask_file(struct sp_asked *asked, const struct sp_inventory *inventory,
+                                         const struct sp_tables *tables, const char *table)
+{
+    struct sp_error error = {0};
+    struct sp_infer_budget budget = {.most = MAX_ATTEMPTED};
+    for (size_t i = 0; i < asked->answers.count; i++)
+        if (is_answer_under(&asked->answers.items[i], table)) return &asked->answers.items[i];
+    struct sp_inference *inference = sp_infer_within(inventory, tables, table, &budget, &error);
+    struct sp_file_answer *answer = SP_PUSH(&asked->answers);
+    *answer = (struct sp_file_answer){
+        .table = table ? sp_arena_string(&asked->arena, table) : NULL,
+        .inference = inference,
+        .is_cut_short = budget.spent,
+    };
+    return answer;
+}
+
+void sp_asked_free(struct sp_asked *asked)
+{
+    for (size_t i = 0; i < asked->answers.count; i++) sp_inference_free(asked->answers.items[i].inference);
+    free(asked->answers.items);
+    sp_arena_free(&asked->arena);
+    *asked = (struct sp_asked){0};
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * What the file of a check is by inference, under one table or under all: it is asked once, however often an explainer,
+ * or the same check with its explainers in other orders, comes back to it. */
+#ifndef SP_EXPLAIN_MODELS_ASKED_H
+#define SP_EXPLAIN_MODELS_ASKED_H
+
+#include "base/arena.h"
+#include "infer/infer.h"
+
+struct sp_file_answer {
+    const char *table;              /* NULL: under all */
+    struct sp_inference *inference; /* NULL: there is none */
+    bool is_cut_short;              /* there was more to attempt */
+};
+
+/* Of one file and one set of tables. Zero-initialise. */
+struct sp_asked {
+    struct sp_arena arena; /* of the names */
+    SP_ARRAY(struct sp_file_answer) answers;
+};
+
+/* The answer is good until the next question. */
+const struct sp_file_answer *sp_ask_file(struct sp_asked *asked, const struct sp_inventory *inventory,
+                                         const struct sp_tables *tables, const char *table);
+void sp_asked_free(struct sp_asked *asked);
+
+#endif
