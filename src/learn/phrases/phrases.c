@@ -67,7 +67,14 @@ static double sum_of(struct sp_value list)
     return fabs(sum) < too_large ? sum : NAN;
 }
 
-static double power_of(double a, double b) { return b >= 0 && b <= largest_power ? pow(a, b) : NAN; }
+/* Squares and what doubles, which are asked most, are as exact as pow has them: their operands are whole. */
+static double power_of(double a, double b)
+{
+    if (!(b >= 0 && b <= largest_power)) return NAN;
+    if (b == 2 && a == floor(a)) return a * a;
+    if (a == 2 && b == floor(b)) return (double)(UINT64_C(1) << (unsigned)b);
+    return pow(a, b);
+}
 
 static double operate_on_numbers(enum sp_phrase_op op, double a, double b)
 {
@@ -111,14 +118,30 @@ static double operate_on_truths(const struct sp_phrase *term, const struct sp_po
     return a != 0 ? 1 : sp_phrase_value(term->b, point);
 }
 
+static double operation_value(enum sp_phrase_op op, double a, double b)
+{
+    const double result = isnan(a) || isnan(b) ? NAN : operate_on_numbers(op, a, b);
+    return fabs(result) < too_large ? result : NAN;
+}
+
+bool sp_phrase_values(enum sp_phrase_op op, struct sp_phrase_side a, struct sp_phrase_side b, size_t count,
+                      double *values)
+{
+    for (size_t i = 0; i < count; i++) {
+        const double value =
+            operation_value(op, a.values ? a.values[i] : a.term->number, b.values ? b.values[i] : b.term->number);
+        if (isnan(value)) return false;
+        values[i] = value + 0.0;
+    }
+    return true;
+}
+
 static double combined_value(const struct sp_phrase *term, const struct sp_point *point)
 {
     const double a = sp_phrase_value(term->a, point);
     if (term->op == SP_PHRASE_INT) return trunc(a);
     if (term->op == SP_PHRASE_DEFAULT) return isnan(a) ? sp_phrase_value(term->b, point) : a;
-    const double b = sp_phrase_value(term->b, point);
-    const double result = isnan(a) || isnan(b) ? NAN : operate_on_numbers(term->op, a, b);
-    return fabs(result) < too_large ? result : NAN;
+    return operation_value(term->op, a, sp_phrase_value(term->b, point));
 }
 
 double sp_phrase_value(const struct sp_phrase *term, const struct sp_point *point)

@@ -73,6 +73,15 @@ struct sp_phrase {
 
 /* The value at a point. */
 double sp_phrase_value(const struct sp_phrase *term, const struct sp_point *point);
+
+/* An operand whose values at all points are known; a number has none. */
+struct sp_phrase_side {
+    const struct sp_phrase *term;
+    const double *values;
+};
+/* The values of an operator on two numbers, without a negative zero; false when it has none somewhere. */
+bool sp_phrase_values(enum sp_phrase_op op, struct sp_phrase_side a, struct sp_phrase_side b, size_t count,
+                      double *values);
 /* What the indices are called. */
 extern const char *const sp_index_names[SP_MAX_INDICES];
 /* Appends it in the table language, keys by their letters where they have one (`letters`). */

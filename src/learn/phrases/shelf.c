@@ -113,11 +113,23 @@ static bool value_everywhere(struct sp_shelf *shelf, const struct sp_phrase *ter
     return without == 0;
 }
 
-bool sp_shelf_add(struct sp_shelf *shelf, const struct sp_phrase *term, bool *partial)
+/* With the values that are in the scratch. */
+static bool add_valued(struct sp_shelf *shelf, const struct sp_phrase *term)
 {
-    if (!value_everywhere(shelf, term, partial)) return false;
     const size_t known = sp_shelf_look(shelf, shelf->scratch);
     if (known != SIZE_MAX) add_equal(shelf, &shelf->items[known], term);
     else if (shelf->count < shelf->most) add_item(shelf, term);
     return known == SIZE_MAX;
+}
+
+bool sp_shelf_add(struct sp_shelf *shelf, const struct sp_phrase *term, bool *partial)
+{
+    return value_everywhere(shelf, term, partial) && add_valued(shelf, term);
+}
+
+void sp_shelf_combine(struct sp_shelf *shelf, enum sp_phrase_op op, struct sp_phrase_side a, struct sp_phrase_side b)
+{
+    *shelf->spent += shelf->domain->count;
+    if (sp_phrase_values(op, a, b, shelf->domain->count, shelf->scratch))
+        add_valued(shelf, sp_phrase_of(shelf->arena, op, a.term, b.term, NULL));
 }

@@ -231,19 +231,30 @@ static void stock_both_sides(struct sp_stock *stock, const struct sp_phrase *ter
     sp_stock_operation(stock, SP_PHRASE_SUBTRACT, twice, one);
 }
 
-static void stock_with_numbers(struct sp_stock *stock, const struct sp_phrase *term)
+static struct sp_phrase_side number_side(const struct sp_stock *stock, double number)
 {
-    struct sp_arena *arena = arena_of(stock);
-    for (size_t i = 0; i < COUNT_OF(factors); i++)
-        sp_stock_operation(stock, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, factors[i]), term);
-    for (size_t i = 0; i < COUNT_OF(divisors); i++)
-        sp_stock_operation(stock, SP_PHRASE_DIVIDE, term, sp_phrase_number(arena, divisors[i]));
-    for (size_t i = 0; i < COUNT_OF(addends); i++)
-        sp_stock_operation(stock, SP_PHRASE_ADD, term, sp_phrase_number(arena, addends[i]));
-    sp_stock_operation(stock, SP_PHRASE_SUBTRACT, term, sp_phrase_number(arena, 1));
+    return (struct sp_phrase_side){.term = sp_phrase_number(arena_of(stock), number)};
+}
+
+/* What is added may move the values on the shelf: the item is looked up each time. The term stays what it was. */
+static void stock_with_number(struct sp_stock *stock, enum sp_phrase_op op, const struct sp_phrase *term, size_t item,
+                              double number)
+{
+    const struct sp_phrase_side side = {term, sp_shelf_values(stock->shelf, item)}, other = number_side(stock, number);
+    if (op == SP_PHRASE_MULTIPLY) sp_shelf_combine(stock->shelf, op, other, side);
+    else sp_shelf_combine(stock->shelf, op, side, other);
+}
+
+static void stock_with_numbers(struct sp_stock *stock, size_t item)
+{
+    const struct sp_phrase *term = stock->shelf->items[item].term;
+    for (size_t i = 0; i < COUNT_OF(factors); i++) stock_with_number(stock, SP_PHRASE_MULTIPLY, term, item, factors[i]);
+    for (size_t i = 0; i < COUNT_OF(divisors); i++) stock_with_number(stock, SP_PHRASE_DIVIDE, term, item, divisors[i]);
+    for (size_t i = 0; i < COUNT_OF(addends); i++) stock_with_number(stock, SP_PHRASE_ADD, term, item, addends[i]);
+    stock_with_number(stock, SP_PHRASE_SUBTRACT, term, item, 1);
     if (term->op == SP_PHRASE_KEY) stock_both_sides(stock, term);
-    sp_stock_operation(stock, SP_PHRASE_CEIL_DIV, term, sp_phrase_number(arena, 16));
-    sp_stock_operation(stock, SP_PHRASE_POWER, term, sp_phrase_number(arena, 2));
+    stock_with_number(stock, SP_PHRASE_CEIL_DIV, term, item, 16);
+    stock_with_number(stock, SP_PHRASE_POWER, term, item, 2);
 }
 
 /* A size, no small count, and odd somewhere: what is left of a half is not the half. */
@@ -286,22 +297,30 @@ bool sp_is_unit(const struct sp_phrase *term)
     return strstr(term->leaf->path, "multiple") || strstr(term->leaf->path, "pad") || strstr(term->leaf->path, "divis");
 }
 
+/* An operator on two that are on the shelf, which still have the terms a and b there, or by now cheaper ones. */
+static void stock_of_two(struct sp_stock *stock, enum sp_phrase_op op, const struct sp_phrase *a, size_t left,
+                         const struct sp_phrase *b, size_t right)
+{
+    sp_shelf_combine(stock->shelf, op, (struct sp_phrase_side){a, sp_shelf_values(stock->shelf, left)},
+                     (struct sp_phrase_side){b, sp_shelf_values(stock->shelf, right)});
+}
+
 static void stock_pair(struct sp_stock *stock, size_t left, size_t right)
 {
     if (is_idle(stock, left) || is_idle(stock, right)) return;
 
     const struct sp_phrase *a = stock->shelf->items[left].term, *b = stock->shelf->items[right].term;
     const bool whole = is_whole_everywhere(stock, left) && is_whole_everywhere(stock, right);
-    if (left <= right) sp_stock_operation(stock, SP_PHRASE_MULTIPLY, a, b);
+    if (left <= right) stock_of_two(stock, SP_PHRASE_MULTIPLY, a, left, b, right);
     if (!whole && left <= right)
         sp_stock_term(stock, sp_phrase_of(arena_of(stock), SP_PHRASE_INT,
                                           sp_phrase_of(arena_of(stock), SP_PHRASE_MULTIPLY, a, b, NULL), NULL, NULL));
     if (!whole) return;
-    if (left < right) sp_stock_operation(stock, SP_PHRASE_ADD, a, b);
+    if (left < right) stock_of_two(stock, SP_PHRASE_ADD, a, left, b, right);
     if (left == right) return;
-    sp_stock_operation(stock, SP_PHRASE_SUBTRACT, a, b);
-    sp_stock_operation(stock, SP_PHRASE_DIVIDE, a, b);
-    if (sp_is_unit(b)) sp_stock_operation(stock, SP_PHRASE_ROUND_UP, a, b);
+    stock_of_two(stock, SP_PHRASE_SUBTRACT, a, left, b, right);
+    stock_of_two(stock, SP_PHRASE_DIVIDE, a, left, b, right);
+    if (sp_is_unit(b)) stock_of_two(stock, SP_PHRASE_ROUND_UP, a, left, b, right);
 }
 
 /* Of points in one and the same example everything is known when the index is; else what does not depend on the
@@ -366,7 +385,7 @@ void sp_stock_numbers(struct sp_stock *stock)
     sp_stock_doublings(stock);
     stock->simple = stock->shelf->count;
     for (size_t i = 0; i < stock->simple; i++)
-        if (!is_idle(stock, i)) stock_with_numbers(stock, stock->shelf->items[i].term);
+        if (!is_idle(stock, i)) stock_with_numbers(stock, i);
     for (size_t i = 0; i < stock->simple; i++)
         if (has_unequal_halves(stock, i))
             sp_stock_operation(stock, SP_PHRASE_CEIL_DIV, stock->shelf->items[i].term,
@@ -391,8 +410,8 @@ void sp_stock_deeper(struct sp_stock *stock)
             if (is_idle(stock, k)) continue;
             const struct sp_phrase *a = stock->shelf->items[i].term, *b = stock->shelf->items[k].term;
             if (a->cost + b->cost > DEAREST_DEEP + 6) continue;
-            sp_stock_operation(stock, SP_PHRASE_MULTIPLY, a, b);
-            sp_stock_operation(stock, SP_PHRASE_DIVIDE, a, b);
+            stock_of_two(stock, SP_PHRASE_MULTIPLY, a, i, b, k);
+            stock_of_two(stock, SP_PHRASE_DIVIDE, a, i, b, k);
             work -= work > 1 ? 2 : 1;
         }
 }
