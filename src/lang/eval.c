@@ -54,11 +54,11 @@ const struct sp_binding *sp_loop_numbered(const struct sp_binding *loops, size_t
     return loops && loops->number == number ? loops : NULL;
 }
 
-struct sp_meaning sp_meaning_of(const struct sp_env *env, const struct sp_expr *expr)
+struct sp_meaning sp_meaning_by_place(const struct sp_env *env, const struct sp_expr *expr)
 {
-    const struct sp_meaning meaning = sp_meaning_at(env->frame->unit, expr);
-    if (meaning.kind != SP_MEANS_LOOP || sp_loop_numbered(env->loops, meaning.index)) return meaning;
-    return sp_meaning_in_unit(env->frame->unit, expr);
+    if (expr->reach == SP_REACH_LOOP && !sp_loop_numbered(env->loops, expr->index))
+        return sp_meaning_in_unit(env->frame->unit, expr);
+    return sp_meaning_at(env->frame->unit, expr);
 }
 
 struct sp_env sp_definition_env(const struct sp_env *env, struct sp_meaning meaning)

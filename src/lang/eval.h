@@ -169,8 +169,13 @@ double sp_calculate(enum sp_op op, double a, double b);
 
 /* ---- finding what a name means; also used to describe dimensions ---- */
 
-/* Of a name or a call. A loop that is not entered hides nothing. */
-struct sp_meaning sp_meaning_of(const struct sp_env *env, const struct sp_expr *expr);
+/* Of a name or a call. A loop that is not entered hides nothing. Most names have only their unit to look to. */
+struct sp_meaning sp_meaning_by_place(const struct sp_env *env, const struct sp_expr *expr);
+static inline struct sp_meaning sp_meaning_of(const struct sp_env *env, const struct sp_expr *expr)
+{
+    if (expr->reach == SP_REACH_UNIT && expr->slot) return env->frame->unit->names[expr->slot].meaning;
+    return sp_meaning_by_place(env, expr);
+}
 /* The loop of that number, or NULL. */
 const struct sp_binding *sp_loop_numbered(const struct sp_binding *loops, size_t number);
 /* Around the loops `outer` one more. */

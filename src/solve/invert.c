@@ -180,15 +180,15 @@ static enum sp_answer solve_logic(struct sp_solver *solver, const struct sp_env 
 static const char *only_other_text(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *item,
                                    const char *text)
 {
-    struct sp_literals texts = {0};
+    struct sp_literals own = {0};
     const char *other = NULL;
-    for (; item->kind == SP_EXPR_DEFAULT; item = item->args[0]) sp_literals_in(&texts, item->args[1]);
+    for (; item->kind == SP_EXPR_DEFAULT; item = item->args[0]) sp_literals_in(&own, item->args[1]);
     const char *list = item->kind == SP_EXPR_INDEX ? sp_solver_key(solver, env, item->args[0]) : NULL;
-    if (list && !texts.count) sp_literals_about(&texts, solver->table, list);
-    for (size_t i = 0; i < texts.count && list; i++)
-        if (strcmp(texts.list[i], text) != 0) other = texts.list[i];
-    if (texts.count != 2 || !sp_literals_have(&texts, text)) other = NULL;
-    sp_literals_free(&texts);
+    const struct sp_literals *texts = list && !own.count ? sp_solver_texts(solver, list) : &own;
+    for (size_t i = 0; i < texts->count && list; i++)
+        if (strcmp(texts->list[i], text) != 0) other = texts->list[i];
+    if (texts->count != 2 || !sp_literals_have(texts, text)) other = NULL;
+    sp_literals_free(&own);
     return other;
 }
 
@@ -404,17 +404,15 @@ static enum sp_answer solve_start(struct sp_solver *solver, const struct sp_env 
                           start = sp_solver_value(solver, env, expr->args[1]);
     if (start.type != SP_STRING) return SP_OPEN;
     const size_t length = strlen(start.string);
-    struct sp_literals texts = {0};
+    const bool has_texts = is_unknown_value(text) && *text.string && !sp_is_release(start.string);
+    const struct sp_literals *texts = has_texts ? sp_solver_texts(solver, text.string) : NULL;
     const char *found = NULL;
     size_t count = 0;
-    if (is_unknown_value(text) && *text.string && !sp_is_release(start.string))
-        sp_literals_about(&texts, solver->table, text.string);
-    for (size_t i = 0; i < texts.count; i++) {
-        if (strncmp(texts.list[i], start.string, length) != 0 || !texts.list[i][length]) continue;
-        found = texts.list[i];
+    for (size_t i = 0; texts && i < texts->count; i++) {
+        if (strncmp(texts->list[i], start.string, length) != 0 || !texts->list[i][length]) continue;
+        found = texts->list[i];
         count++;
     }
-    sp_literals_free(&texts);
     if (count > 1) return SP_OPEN;
     return solve_value(solver, env, expr->args[0], found ? sp_value_string(found) : start);
 }

@@ -49,6 +49,28 @@ struct sp_value sp_solver_value(struct sp_solver *solver, const struct sp_env *e
     return sp_solver_eval(solver, env, expr, &value) ? value : sp_value_absent("");
 }
 
+const struct sp_literals *sp_solver_texts(struct sp_solver *solver, const char *path)
+{
+    const size_t known = sp_map_get(&solver->texts_of, path);
+    if (known != SIZE_MAX) return solver->texts.items[known];
+    struct sp_literals *texts = sp_realloc(NULL, 1, sizeof *texts);
+    *texts = (struct sp_literals){0};
+    sp_literals_about(texts, solver->table, path);
+    sp_map_add(&solver->texts_of, sp_arena_string(&solver->arena, path), solver->texts.count);
+    *SP_PUSH(&solver->texts) = texts;
+    return texts;
+}
+
+static void free_texts(struct sp_solver *solver)
+{
+    for (size_t i = 0; i < solver->texts.count; i++) {
+        sp_literals_free(solver->texts.items[i]);
+        free(solver->texts.items[i]);
+    }
+    free(solver->texts.items);
+    sp_map_free(&solver->texts_of);
+}
+
 const char *sp_solver_path(struct sp_solver *solver, const struct sp_env *env, const char *key)
 {
     return sp_arena_printf(&solver->arena, "%s%s", env->frame->view->prefix, key);
@@ -141,6 +163,7 @@ void sp_solver_free(struct sp_solver *solver)
     sp_text_free(&solver->eval.name);
     sp_text_free(&solver->messages);
     sp_known_free(&solver->known);
+    free_texts(solver);
     sp_arena_free(&solver->arena);
     *solver = (struct sp_solver){.table = NULL};
 }

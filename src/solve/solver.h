@@ -10,6 +10,7 @@
 
 #include "lang/eval.h"
 #include "solve/known.h"
+#include "solve/literals.h"
 
 struct sp_solver {
     struct sp_arena arena;
@@ -24,7 +25,9 @@ struct sp_solver {
     struct sp_text messages; /* of the evaluator; nobody reads them */
     struct sp_hyper hyper;
     struct sp_knowledge knowledge;
-    unsigned depth; /* of the expressions that are being turned round */
+    unsigned depth;                       /* of the expressions that are being turned round */
+    struct sp_map texts_of;               /* the keys whose texts were collected, */
+    SP_ARRAY(struct sp_literals *) texts; /* and these */
 };
 
 /* Begins with nothing known. The solver must stay where it is. */
@@ -48,6 +51,8 @@ bool sp_solver_remember(struct sp_solver *solver, const struct sp_env *env, cons
                         struct sp_remembered *remembered, struct sp_value *value);
 /* The same; one that cannot be computed contradicts everything, and is absent. */
 struct sp_value sp_solver_value(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr);
+/* What sp_literals_about has of the table, collected once. */
+const struct sp_literals *sp_solver_texts(struct sp_solver *solver, const char *path);
 /* The path of a key of the configuration that the environment's table reads: "text_config.hidden_size". */
 const char *sp_solver_path(struct sp_solver *solver, const struct sp_env *env, const char *key);
 /* The path of the key that an expression is, through definitions and parameters; NULL when it is none. */
