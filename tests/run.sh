@@ -13,6 +13,10 @@ set -u
 logs=$OBJ/logs
 scripts='tests/lint/selftest.sh tests/lint/layers.sh tests/headers.sh tests/cli/run.sh tests/docs.sh
          tests/fuzz/replay.sh tests/corpus.sh tests/scenarios.sh tests/fleets.sh'
+# What takes longest, and is begun first, so that no processor waits for the last one.
+longest='tests/infer/test_own tests/check/test_mutations tests/learn/test_saved tests/fuzz/replay.sh
+         tests/infer/test_corpus tests/check/test_random tests/prove/test_derive tests/prove/test_count
+         tests/learn/test_corpus'
 
 # "P F" out of a log: cmocka's "[  PASSED  ] 3 test(s)", or a closing line "N passed, M failed".
 cmocka_counts() {
@@ -45,6 +49,17 @@ show() {
         cat "$5"
         printf 'FAILED  %-40s %s passed, %s failed (%s s)\n' "$1" "$3" "$4" "$2"
     fi
+}
+
+# The tests in that order, one a line.
+longest_first() { # TEST...
+    printf '%s\n' "$@" | awk -v longest="$longest" -v obj="$OBJ/" '
+        BEGIN { count = split(longest, names) }
+        { name = index($0, obj) == 1 ? substr($0, length(obj) + 1) : $0; tests[NR] = $0; at[name] = NR }
+        END {
+            for (i = 1; i <= count; i++) if (names[i] in at) { print tests[at[names[i]]]; delete tests[at[names[i]]] }
+            for (i = 1; i <= NR; i++) if (i in tests) print tests[i]
+        }'
 }
 
 run_one() {
@@ -81,7 +96,7 @@ mkdir -p "$logs"
 rm -f "$logs"/*.count
 [ "${1:-}" = --unit ] && { scripts=; shift; }
 # shellcheck disable=SC2086 # a list of scripts
-printf '%s\n' $scripts "$@" | xargs -n 1 -P "$(nproc)" sh "$0" --one
+longest_first $scripts "$@" | xargs -n 1 -P "$(nproc)" sh "$0" --one
 
 # A test without a count did not end.
 # shellcheck disable=SC2086
