@@ -101,14 +101,6 @@ static void test_arguments_of_timm(void **state)
         totals(NULL, SETTINGS(ATTO, "model_args.use_grn=false", "model_args.conv_bias=false")).unique_parameters,
         297768);
 #undef ATTO
-#define STEM "architecture=resnet26d", "model_args.stem_width=24", "model_args.stem_type=deep_tiered"
-#define BLOCKS "model_args.layers=[1,2,1,1]", "model_args.channels=[16,32,48,64]", "model_args.block_args.attn_layer=se"
-    assert_int_equal(totals(NULL, SETTINGS(STEM, BLOCKS, "model_args.base_width=32", "model_args.cardinality=2",
-                                           "model_args.avg_down=false", "num_classes=7"))
-                         .unique_parameters,
-                     224905);
-#undef BLOCKS
-#undef STEM
 #define BEIT "architecture=beit_base_patch16_224", "model_args.embed_dim=48", "model_args.depth=2", "num_classes=0"
     assert_int_equal(
         totals(NULL, SETTINGS(BEIT, "model_args.num_heads=4", "model_args.swiglu_mlp=true", "model_args.scale_mlp=true",
