@@ -112,7 +112,7 @@ const char *sp_nearest_name(const struct sp_attempt *attempt, const struct sp_na
 /* What the table predicts under that name, and nothing but it; or NULL. */
 struct sp_prediction *sp_predict_named(const struct sp_attempt *attempt, const char *name);
 
-/* ---- mend.c ---- */
+/* ---- mend/mend.c ---- */
 
 /* Gives hyper-parameters of an attempt other values, as long as that explains more of the file, and at last all of it;
  * otherwise it is left as it was. `left`: tensors that may be compared for it. */

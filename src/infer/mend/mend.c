@@ -9,14 +9,9 @@
 #include <string.h>
 
 #include "infer/infer.h"
-#include "lang/functions.h"
+#include "infer/mend/candidates.h"
 
-enum { MAX_CANDIDATES = 400, MAX_PASSES = 12, MAX_ITEMS = 24, MAX_NESTED = 3, MAX_RATIOS = 12, LITTLE = 64, FEW = 8 };
-
-/* What a dimension is, and what it was predicted to be: in that proportion something may have to change. */
-struct ratio {
-    uint64_t is, was;
-};
+enum { MAX_PASSES = 12, LITTLE = 64, FEW = 8 };
 
 /* How much is wrong. */
 struct score {
@@ -26,180 +21,14 @@ struct score {
 
 struct mending {
     struct sp_attempt *attempt;
-    struct sp_arena *arena; /* that of its outline: what is found stays */
     struct sp_prediction *prediction;
     struct sp_naming naming;
     struct score score;                 /* of the prediction */
     size_t *left;                       /* tensors that may still be compared */
     enum { VALUES, SIZES, LISTS } what; /* see mend_from_anywhere */
     bool lists;                         /* are mended as well */
-    struct ratio ratios[MAX_RATIOS];
-    size_t ratio_count;
+    struct sp_hints hints;              /* their arena is that of the outline: what is found stays */
 };
-
-struct candidates {
-    struct sp_value list[MAX_CANDIDATES];
-    size_t count;
-};
-
-/* ---- what else it could be ---- */
-
-static void add_candidate(struct candidates *candidates, struct sp_value value)
-{
-    if (candidates->count < MAX_CANDIDATES) candidates->list[candidates->count++] = value;
-}
-
-static void add_numbers(const struct mending *mending, struct candidates *candidates, int64_t number)
-{
-    if (number < 0 || number > INT32_MAX) return;
-    for (size_t i = 0; i < mending->ratio_count; i++) {
-        const struct ratio ratio = mending->ratios[i];
-        const uint64_t product = (uint64_t)number * ratio.is;
-        if (product % ratio.was == 0) add_candidate(candidates, sp_value_int((int64_t)(product / ratio.was)));
-        const int64_t sum = number + (int64_t)ratio.is - (int64_t)ratio.was; /* when it is a part of that */
-        if (sum > 0) add_candidate(candidates, sp_value_int(sum));
-    }
-    if (number > 2) add_candidate(candidates, sp_value_int(number / 2));
-    add_candidate(candidates, sp_value_int(number + 1));
-    if (number) add_candidate(candidates, sp_value_int(number - 1));
-    if (number > 1 && mending->what != SIZES) add_candidate(candidates, sp_value_int(0));
-    if (number > 1) add_candidate(candidates, sp_value_int(2 * number));
-}
-
-/* Factors as people write them: whole numbers, then halves, tenths and twentieths. */
-static void add_factors(struct candidates *candidates)
-{
-    enum { ONE = 20, MOST = 80 };
-    static const int steps[] = {20, 10, 2, 1};
-    for (size_t k = 0; k < sizeof steps / sizeof *steps; k++)
-        for (int i = steps[k]; i <= MOST; i += steps[k])
-            if (!k || i % steps[k - 1] != 0) add_candidate(candidates, sp_value_real((double)i / ONE));
-}
-
-static void add_reals(const struct mending *mending, struct candidates *candidates, double real)
-{
-    for (size_t i = 0; i < mending->ratio_count; i++) {
-        const double scaled = real * (double)mending->ratios[i].is / (double)mending->ratios[i].was;
-        add_candidate(candidates, sp_value_real(round(scaled * 20) / 20)); /* as people write it */
-        add_candidate(candidates, sp_value_real(scaled));
-    }
-    add_factors(candidates);
-}
-
-static void add_texts(struct candidates *candidates, const struct sp_literals *texts, struct sp_value value)
-{
-    for (size_t i = 0; i < texts->count; i++)
-        if (value.type != SP_STRING || strcmp(texts->list[i], value.string) != 0)
-            add_candidate(candidates, sp_value_string(texts->list[i]));
-    if (texts->count) add_candidate(candidates, sp_value_string("")); /* one that the table does not name */
-}
-
-/* How long the first list of the configuration is that is one of items beside each other; 0 when it has none. */
-static size_t usual_length(const struct mending *mending)
-{
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(mending->prediction); i++) {
-        const struct sp_value value = sp_prediction_hyperparameter(mending->prediction, i).value;
-        if (value.type == SP_LIST && value.count > 1 && value.count <= MAX_ITEMS) return value.count;
-    }
-    return 0;
-}
-
-/* The text for the first items, and another one for those behind them: ["Res", "Res", "Attention"]. */
-static struct sp_value list_of_two(struct sp_arena *arena, struct sp_value text, size_t first, struct sp_value other,
-                                   size_t count)
-{
-    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
-    for (size_t i = 0; i < count; i++) items[i] = i < first ? text : other;
-    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
-}
-
-/* One text may stand for the items of a list, or the items be of two kinds. */
-static void add_lists_of_two(const struct mending *mending, struct candidates *candidates,
-                             const struct sp_literals *texts, struct sp_value text)
-{
-    const size_t count = usual_length(mending);
-    for (size_t k = 0; k < texts->count; k++) {
-        const struct sp_value other = sp_value_string(texts->list[k]);
-        for (size_t first = 1; first < count && !sp_values_equal(text, other); first++) {
-            add_candidate(candidates, list_of_two(mending->arena, text, first, other, count));
-            add_candidate(candidates, list_of_two(mending->arena, other, first, text, count));
-        }
-    }
-}
-
-static void add_values(const struct mending *mending, struct candidates *candidates, const struct sp_literals *texts,
-                       struct sp_value value, unsigned depth);
-
-/* The list with one item more: one that it has, or next to it. */
-static void add_longer(const struct mending *mending, struct candidates *candidates, const struct sp_literals *texts,
-                       struct sp_value list)
-{
-    struct candidates items = {.count = 0};
-    for (size_t i = list.count; i-- > 0 && items.count < MAX_ITEMS;) {
-        bool is_new = true;
-        for (size_t k = 0; k < items.count; k++) is_new = is_new && !sp_values_equal(items.list[k], list.items[i]);
-        if (is_new) add_candidate(&items, list.items[i]);
-    }
-    add_values(mending, &items, texts, list.items[list.count - 1], MAX_NESTED);
-    for (size_t i = 0; i < items.count; i++)
-        add_candidate(candidates, sp_value_list_with(mending->arena, list, list.count + 1, list.count, items.list[i]));
-}
-
-/* The sum of a list of numbers; 0 when it is none, or has no sum. */
-static int64_t sum_of(struct sp_value list)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < list.count; i++) {
-        if (list.items[i].type != SP_INT || list.items[i].integer < 0 || list.items[i].integer > INT32_MAX) return 0;
-        sum += list.items[i].integer;
-    }
-    return sum;
-}
-
-/* A size that all items together make, [16, 24, 24]: others that make the other size, in about the same proportions. */
-static void add_parts(const struct mending *mending, struct candidates *candidates, struct sp_value list)
-{
-    const int64_t sum = sum_of(list);
-    for (size_t k = 0; k < mending->ratio_count && sum; k++) {
-        const struct ratio ratio = mending->ratios[k];
-        int64_t rest = (int64_t)ratio.is;
-        if (ratio.was != (uint64_t)sum) continue;
-        struct sp_value *items = sp_arena_array(mending->arena, list.count, sizeof *items);
-        for (size_t i = 0; i < list.count; i++) {
-            const int64_t part = list.items[i].integer * (int64_t)ratio.is / sum;
-            items[i] = sp_value_int(i + 1 < list.count ? part : rest);
-            rest -= part;
-        }
-        add_candidate(candidates, (struct sp_value){.type = SP_LIST, .count = list.count, .items = items});
-    }
-}
-
-static void add_lists(const struct mending *mending, struct candidates *candidates, const struct sp_literals *texts,
-                      struct sp_value list, unsigned depth)
-{
-    if (!list.count) return;
-    add_parts(mending, candidates, list);
-    if (list.count > 1)
-        add_candidate(candidates, sp_value_list_with(mending->arena, list, list.count - 1, SIZE_MAX, list));
-    add_longer(mending, candidates, texts, list);
-    for (size_t i = 0; i < list.count && i < MAX_ITEMS && candidates->count < MAX_CANDIDATES; i++) {
-        struct candidates items = {.count = 0};
-        add_values(mending, &items, texts, list.items[i], depth + 1);
-        for (size_t k = 0; k < items.count && candidates->count < MAX_CANDIDATES; k++)
-            add_candidate(candidates, sp_value_list_with(mending->arena, list, list.count, i, items.list[k]));
-    }
-}
-
-static void add_values(const struct mending *mending, struct candidates *candidates, const struct sp_literals *texts,
-                       struct sp_value value, unsigned depth)
-{
-    if (value.type == SP_BOOL) add_candidate(candidates, sp_value_bool(!value.boolean));
-    if (value.type == SP_INT) add_numbers(mending, candidates, value.integer);
-    if (value.type == SP_REAL) add_reals(mending, candidates, value.real);
-    if (value.type == SP_STRING || value.type == SP_LIST) add_texts(candidates, texts, value);
-    if (value.type == SP_STRING && !depth) add_lists_of_two(mending, candidates, texts, value);
-    if (value.type == SP_LIST && depth < MAX_NESTED) add_lists(mending, candidates, texts, value, depth);
-}
 
 /* ---- trying it ---- */
 
@@ -215,23 +44,23 @@ static struct sp_prediction *predict_variant(const struct mending *mending, cons
     return prediction;
 }
 
-static void add_ratio(struct mending *mending, struct ratio ratio)
+static void add_ratio(struct sp_hints *hints, struct sp_ratio ratio)
 {
     if (ratio.is == ratio.was || !ratio.is || !ratio.was || ratio.is > INT32_MAX || ratio.was > INT32_MAX) return;
-    for (size_t i = 0; i < mending->ratio_count; i++)
-        if (mending->ratios[i].is * ratio.was == mending->ratios[i].was * ratio.is) return;
-    if (mending->ratio_count < MAX_RATIOS) mending->ratios[mending->ratio_count++] = ratio;
+    for (size_t i = 0; i < hints->ratio_count; i++)
+        if (hints->ratios[i].is * ratio.was == hints->ratios[i].was * ratio.is) return;
+    if (hints->ratio_count < SP_MAX_RATIOS) hints->ratios[hints->ratio_count++] = ratio;
 }
 
-static void note_ratios(struct mending *mending, const struct sp_match *match)
+static void note_ratios(struct sp_hints *hints, const struct sp_match *match)
 {
-    mending->ratio_count = 0;
+    hints->ratio_count = 0;
     for (size_t i = 0; i < sp_prediction_count(match->prediction); i++) {
         if (sp_match_predicted(match, i) != SP_SHAPE) continue;
         const struct sp_predicted *predicted = sp_prediction_tensor(match->prediction, i);
         const struct sp_tensor *tensor = sp_inventory_tensor(match->inventory, match->tensor_of[i]);
         for (size_t d = 0; d < predicted->rank && predicted->rank == tensor->rank; d++)
-            add_ratio(mending, (struct ratio){tensor->shape[d], predicted->shape[d]});
+            add_ratio(hints, (struct sp_ratio){tensor->shape[d], predicted->shape[d]});
     }
 }
 
@@ -273,7 +102,7 @@ static bool comes_nearer(struct mending *mending, const struct sp_prediction *pr
     const struct score score = score_of(&match);
     const bool nearer = is_nearer(mending, score);
     if (nearer) {
-        note_ratios(mending, &match);
+        note_ratios(&mending->hints, &match);
         mending->score = score;
     }
     sp_match_free(&match);
@@ -293,36 +122,43 @@ static bool try_candidate(struct mending *mending, const char *key, struct sp_va
     }
     sp_prediction_free(mending->prediction);
     mending->prediction = prediction;
-    key = sp_arena_string(mending->arena, key);
+    key = sp_arena_string(mending->hints.arena, key);
     sp_config_set_value(mending->attempt->config, key, value, "inferred");
     sp_known_settle(&mending->attempt->outline.solver.known, key, value, mending->what == SIZES);
     return true;
 }
 
-static void find_candidates(const struct mending *mending, struct candidates *candidates,
-                            const struct sp_literals *texts, struct sp_value value)
+/* How long the first list of the configuration is that has several items; 0 when there is none. */
+static size_t usual_length(const struct mending *mending)
 {
-    candidates->count = 0;
-    if (sp_value_is_set(value)) add_candidate(candidates, (struct sp_value){.type = SP_NULL});
-    else add_texts(candidates, texts, value);
-    add_values(mending, candidates, texts, value, 0);
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(mending->prediction); i++) {
+        const struct sp_value value = sp_prediction_hyperparameter(mending->prediction, i).value;
+        if (value.type == SP_LIST && value.count > 1) return value.count;
+    }
+    return 0;
+}
+
+static void find_candidates(struct mending *mending, struct sp_candidates *candidates, const struct sp_literals *texts,
+                            struct sp_value value)
+{
+    mending->hints.usual_length = usual_length(mending);
+    mending->hints.no_zero = mending->what == SIZES; /* it would take away what comes nearer */
+    sp_find_candidates(candidates, &mending->hints, texts, value);
 }
 
 /* From a value that explains more on others are in the same order: of a list the next item. */
 static bool mend_key(struct mending *mending, const char *key, struct sp_value value)
 {
-    struct candidates candidates;
-    struct sp_literals texts = {0};
+    const struct sp_literals *texts = sp_solver_texts(&mending->attempt->outline.solver, key);
+    struct sp_candidates candidates;
     bool mended = false;
-    sp_literals_about(&texts, mending->attempt->table, key);
-    find_candidates(mending, &candidates, &texts, value);
+    find_candidates(mending, &candidates, texts, value);
     for (size_t i = 0; i < candidates.count && mending->score.errors; i++) {
         value = candidates.list[i];
         if (!try_candidate(mending, key, value)) continue;
-        find_candidates(mending, &candidates, &texts, value);
+        find_candidates(mending, &candidates, texts, value);
         mended = true;
     }
-    sp_literals_free(&texts);
     return mended;
 }
 
@@ -377,8 +213,8 @@ static bool mend_keys(struct mending *mending, enum standing standing)
     for (size_t i = 0; mending->score.errors && i < sp_prediction_hyperparameter_count(mending->prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(mending->prediction, i);
         if (!may_mend(mending, hyper, standing)) continue;
-        const struct sp_value value = kept_value(mending->arena, hyper.value);
-        mended |= mend_key(mending, sp_arena_string(mending->arena, hyper.name), value);
+        const struct sp_value value = kept_value(mending->hints.arena, hyper.value);
+        mended |= mend_key(mending, sp_arena_string(mending->hints.arena, hyper.name), value);
     }
     return mended;
 }
@@ -390,7 +226,7 @@ static struct sp_naming naming_for(const struct mending *mending)
 {
     struct sp_match match;
     sp_match_begin(&match, mending->attempt->guise->inventory, mending->prediction);
-    const struct sp_naming naming = sp_naming_infer(mending->arena, &match);
+    const struct sp_naming naming = sp_naming_infer(mending->hints.arena, &match);
     sp_match_free(&match);
     return naming;
 }
@@ -447,7 +283,7 @@ static bool mend_from_anywhere(struct mending *mending)
 
 void sp_attempt_mend(struct sp_attempt *attempt, size_t *left)
 {
-    struct mending mending = {.attempt = attempt, .arena = &attempt->outline.solver.arena, .left = left};
+    struct mending mending = {.attempt = attempt, .hints = {.arena = &attempt->outline.solver.arena}, .left = left};
     mend_from_anywhere(&mending);
     sp_attempt_verify_anew(attempt);
 }
