@@ -10,6 +10,7 @@ enum {
     MANY_TENSORS = 20000,
     MAX_TURNED = 2,
     MAX_MENDED = 4,
+    FEW_COMPARED = 25000,
     SOME_COMPARED = 250000,
     MANY_COMPARED = 1000000,
     MAX_CLASSES = 4,
@@ -261,6 +262,11 @@ static struct sp_attempt *attempt_all_further(struct sp_study *study, struct sp_
     return best;
 }
 
+static bool sees_all_names(const struct sp_attempt *attempt)
+{
+    return attempt->fit.seen == sp_inventory_count(attempt->guise->inventory) && !attempt->fit.missing;
+}
+
 /* Tensors are where the table has them; only not all, or not all of those that it has. Or all names are, as far as
  * these tell. */
 static bool may_be_mended(const struct sp_attempt *attempt)
@@ -268,7 +274,7 @@ static bool may_be_mended(const struct sp_attempt *attempt)
     const size_t there = attempt->explained + attempt->reshaped;
     if (attempt->joints || attempt->is_further || attempt->is_second_choice || sp_attempt_explains_all(attempt))
         return false;
-    if (attempt->fit.seen == sp_inventory_count(attempt->guise->inventory) && !attempt->fit.missing) return true;
+    if (sees_all_names(attempt)) return true;
     return attempt->prediction && there > attempt->unexplained - attempt->reshaped && attempt->missing < there;
 }
 
@@ -296,6 +302,30 @@ static void mend_nearest(struct sp_study *study, size_t left)
         sp_attempt_mend(tried[i], &left);
         if (sp_attempt_explains_all(tried[i]) && before - left < left) left = before - left;
         if (sp_attempt_is_better(tried[i], study->best)) study->best = tried[i];
+    }
+}
+
+/* Whether one of the tables builds on the other. */
+static bool are_relatives(const struct sp_unit *a, const struct sp_unit *b)
+{
+    const struct sp_unit *up = a, *other = b;
+    while (up && up != b) up = up->parent;
+    while (other && other != a) other = other->parent;
+    return up || other;
+}
+
+/* What a table explains one that builds on it, or on which it builds, may explain as well, with values that only trying
+ * tells: then nothing tells the two apart. */
+static void mend_relatives(struct sp_study *study)
+{
+    size_t left = FEW_COMPARED;
+    if (!study->best || !sp_attempt_explains_all(study->best) || study->budget) return;
+    for (size_t i = 0; i < study->attempts.count; i++) {
+        struct sp_attempt *attempt = study->attempts.items[i];
+        if (!sees_all_names(attempt) || !may_be_mended(attempt) || !are_relatives(attempt->table, study->best->table))
+            continue;
+        sp_attempt_mend(attempt, &left);
+        if (sp_attempt_is_better(attempt, study->best)) study->best = attempt;
     }
 }
 
@@ -350,6 +380,7 @@ static void study_guise(struct sp_study *study, struct sp_guise guise)
     study_look(study, &look);
     sp_look_free(&look);
     mend_nearest(study, SOME_COMPARED); /* other names, and the same values, are farther */
+    mend_relatives(study);
     if (!is_studied(study) && sp_look_translated(&look, study->arena, &study->searched, kept)) {
         study_look(study, &look);
         sp_look_free(&look);
