@@ -313,7 +313,8 @@ struct sp_value sp_known_item_beside(struct sp_known *known, const char *path)
 {
     const char *list = sp_arena_copy(known->arena, path, (size_t)(strrchr(path, '[') - path));
     const struct sp_fact *fact = sp_known_fact(known, list);
-    for (size_t i = 0; fact && i < fact->item_count; i++) {
+    const size_t count = fact ? fact->item_count : 0; /* facts move when one is added */
+    for (size_t i = 0; i < count; i++) {
         const struct sp_value item = sp_known_value(known, item_path(known, list, i));
         if (sp_value_is_set(item)) return item;
     }
