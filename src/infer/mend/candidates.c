@@ -33,11 +33,11 @@ static void add_numbers(const struct sp_hints *hints, struct sp_candidates *cand
 /* Factors as people write them: whole numbers, then halves, tenths and twentieths. */
 static void add_factors(struct sp_candidates *candidates)
 {
-    enum { ONE = 20, MOST = 80 };
+    enum { MOST = 80 };
     static const int steps[] = {20, 10, 2, 1};
     for (size_t k = 0; k < sizeof steps / sizeof *steps; k++)
         for (int i = steps[k]; i <= MOST; i += steps[k])
-            if (!k || i % steps[k - 1] != 0) add_candidate(candidates, sp_value_real((double)i / ONE));
+            if (!k || i % steps[k - 1] != 0) add_candidate(candidates, sp_value_real(i / 20.0));
 }
 
 static void add_reals(const struct sp_hints *hints, struct sp_candidates *candidates, double real)
