@@ -122,8 +122,7 @@ struct sp_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struc
     return sp_predict(attempt->tables, config, &(struct sp_predict_options){.table = attempt->table->name}, &error);
 }
 
-/* Not many more than the file has. */
-static struct sp_prediction *predict_within(const struct sp_attempt *attempt, struct sp_config *config)
+struct sp_prediction *sp_attempt_predict_within(const struct sp_attempt *attempt, struct sp_config *config)
 {
     const struct sp_scope scope = {.most = 4 * sp_inventory_count(attempt->guise->inventory) + 10000};
     sp_config_limit(config, &scope);
@@ -135,7 +134,7 @@ static struct sp_prediction *predict_within(const struct sp_attempt *attempt, st
 static void predict_attempt(struct sp_attempt *attempt)
 {
     attempt->config = sp_known_config(attempt);
-    attempt->prediction = predict_within(attempt, attempt->config);
+    attempt->prediction = sp_attempt_predict_within(attempt, attempt->config);
 }
 
 /* A guess may be of another kind than what the table computes with, and a list too short: without them the defaults of
@@ -334,13 +333,12 @@ static void infer_sizes_anew(struct sp_attempt *attempt, struct sp_deduction *de
     struct sp_known *known = &attempt->outline.solver.known;
     struct sp_kept kept = sp_known_keep(known);
     const size_t before = count_wrong(attempt);
-    if (sp_known_forget_dimensions(known)) {
-        infer(deduction);
-        sp_attempt_verify_anew(attempt);
-        if (count_wrong(attempt) < before) {
-            free(kept.facts);
-            return;
-        }
+    sp_known_forget_dimensions(known);
+    infer(deduction);
+    sp_attempt_verify_anew(attempt);
+    if (count_wrong(attempt) < before) {
+        free(kept.facts);
+        return;
     }
     sp_known_restore(known, &kept);
     sp_attempt_verify_anew(attempt);
@@ -400,12 +398,12 @@ static bool is_by_default(struct sp_attempt *attempt, struct sp_prediction *pred
 static void try_defaults(struct sp_attempt *attempt)
 {
     struct sp_known *known = &attempt->outline.solver.known;
-    if (attempt->fit.seen != sp_inventory_count(attempt->guise->inventory) || attempt->fit.missing) return;
+    if (!sp_attempt_sees_all_names(attempt)) return;
     struct sp_kept kept = sp_known_keep(known);
     sp_known_forget(known);
     sp_solver_tell_class(&attempt->outline.solver, attempt->class);
     struct sp_config *config = sp_known_config(attempt);
-    struct sp_prediction *prediction = predict_within(attempt, config);
+    struct sp_prediction *prediction = sp_attempt_predict_within(attempt, config);
     const bool agrees = is_by_default(attempt, prediction);
     sp_prediction_free(prediction);
     sp_config_free(config);

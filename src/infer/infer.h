@@ -83,6 +83,8 @@ struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit 
                                   const char *name, size_t *effort);
 /* What its table predicts under another configuration; NULL when that fails. */
 struct sp_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struct sp_config *config);
+/* The same, but that not many more tensors are predicted than the file has. */
+struct sp_prediction *sp_attempt_predict_within(const struct sp_attempt *attempt, struct sp_config *config);
 /* Once more, with what is known by now. */
 void sp_attempt_verify_anew(struct sp_attempt *attempt);
 void sp_attempt_free(struct sp_attempt *attempt);
@@ -90,6 +92,11 @@ void sp_attempt_free(struct sp_attempt *attempt);
 enum sp_difference sp_attempt_tensor(const struct sp_attempt *attempt, size_t tensor);
 /* Nothing is unexplained, nothing missing. */
 bool sp_attempt_explains_all(const struct sp_attempt *attempt);
+/* The table has all names of the file, and lacks none that it should have. */
+static inline bool sp_attempt_sees_all_names(const struct sp_attempt *attempt)
+{
+    return attempt->fit.seen == sp_inventory_count(attempt->guise->inventory) && !attempt->fit.missing;
+}
 /* The file is a part of a model: nothing of some layers is there, or of what is outside of them. */
 static inline bool sp_attempt_is_piece(const struct sp_attempt *attempt)
 {

@@ -262,11 +262,6 @@ static struct sp_attempt *attempt_all_further(struct sp_study *study, struct sp_
     return best;
 }
 
-static bool sees_all_names(const struct sp_attempt *attempt)
-{
-    return attempt->fit.seen == sp_inventory_count(attempt->guise->inventory) && !attempt->fit.missing;
-}
-
 /* Tensors are where the table has them; only not all, or not all of those that it has. Or all names are, as far as
  * these tell. */
 static bool may_be_mended(const struct sp_attempt *attempt)
@@ -274,7 +269,7 @@ static bool may_be_mended(const struct sp_attempt *attempt)
     const size_t there = attempt->explained + attempt->reshaped;
     if (attempt->joints || attempt->is_further || attempt->is_second_choice || sp_attempt_explains_all(attempt))
         return false;
-    if (sees_all_names(attempt)) return true;
+    if (sp_attempt_sees_all_names(attempt)) return true;
     return attempt->prediction && there > attempt->unexplained - attempt->reshaped && attempt->missing < there;
 }
 
@@ -322,7 +317,8 @@ static void mend_relatives(struct sp_study *study)
     if (!study->best || !sp_attempt_explains_all(study->best) || study->budget) return;
     for (size_t i = 0; i < study->attempts.count; i++) {
         struct sp_attempt *attempt = study->attempts.items[i];
-        if (!sees_all_names(attempt) || !may_be_mended(attempt) || !are_relatives(attempt->table, study->best->table))
+        if (!sp_attempt_sees_all_names(attempt) || !may_be_mended(attempt) ||
+            !are_relatives(attempt->table, study->best->table))
             continue;
         sp_attempt_mend(attempt, &left);
         if (sp_attempt_is_better(attempt, study->best)) study->best = attempt;

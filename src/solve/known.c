@@ -437,18 +437,15 @@ void sp_known_forget_but_dimensions(struct sp_known *known)
     known->changes++;
 }
 
-bool sp_known_forget_dimensions(struct sp_known *known)
+void sp_known_forget_dimensions(struct sp_known *known)
 {
-    bool any = false;
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
         const bool is_told = fact->reason.kind == SP_REASON_DIMENSION || fact->reason.kind == SP_REASON_PRODUCT;
-        any |= is_told;
         const bool is_guess = fact->reason.kind == SP_REASON_GUESS && fact->value.type == SP_INT;
         if (is_told || is_guess) *fact = blank(fact->path, fact->parent);
     }
     known->changes++;
-    return any;
 }
 
 void sp_known_forget(struct sp_known *known)

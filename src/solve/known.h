@@ -131,9 +131,8 @@ void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and free
 bool sp_known_forget_guesses(struct sp_known *known, bool lists);
 /* All is forgotten but numbers that dimensions told, whatever was guessed. */
 void sp_known_forget_but_dimensions(struct sp_known *known);
-/* The other way round: what dimensions told is forgotten, and numbers that were guessed. False when no dimension told
- * anything. */
-bool sp_known_forget_dimensions(struct sp_known *known);
+/* The other way round: what dimensions told is forgotten, and numbers that were guessed. */
+void sp_known_forget_dimensions(struct sp_known *known);
 /* What is told from now on follows from a guess about the key. */
 void sp_known_guess(struct sp_known *known, const char *key);
 /* As at the beginning: nothing is known. */

@@ -349,9 +349,9 @@ static bool default_answers(struct sp_deduction *deduction, const char *key)
 static struct choice prefer_default(struct sp_deduction *deduction, const struct lacking *lacking, size_t place,
                                     struct choice choice)
 {
+    if (choice.value.type == SP_ABSENT || choice.only || choice.alone) return choice;
     const char *keys[MAX_KEYS + 1] = {second_key(deduction, choice.key, lacking->questions[place])};
     size_t count = 1;
-    if (choice.value.type == SP_ABSENT || choice.only || choice.alone) return choice;
     for (size_t i = place + 1; i < lacking->count; i++) keys[count++] = lacking->keys[i];
     for (size_t i = 0; i < count; i++) {
         if (!keys[i] || !default_answers(deduction, keys[i])) continue;

@@ -34,12 +34,9 @@ struct mending {
 
 static struct sp_prediction *predict_variant(const struct mending *mending, const char *key, struct sp_value value)
 {
-    const struct sp_attempt *attempt = mending->attempt;
-    struct sp_config *config = sp_config_variant(attempt->config);
-    const struct sp_scope scope = {.most = 4 * sp_inventory_count(attempt->guise->inventory) + 10000};
+    struct sp_config *config = sp_config_variant(mending->attempt->config);
     sp_config_set_value(config, key, value, "inferred");
-    sp_config_limit(config, &scope);
-    struct sp_prediction *prediction = sp_attempt_predict(attempt, config);
+    struct sp_prediction *prediction = sp_attempt_predict_within(mending->attempt, config);
     sp_config_free(config);
     return prediction;
 }
