@@ -360,11 +360,26 @@ static bool eval_list(struct sp_eval *eval, const struct sp_env *env, const stru
     return true;
 }
 
+/* Of a list that is not known as a whole an item may be. */
+static bool eval_item_of_unknown(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *index,
+                                 struct sp_value list, struct sp_value *value)
+{
+    const struct sp_knowledge *knowledge = eval->hyper->knowledge;
+    struct sp_value place;
+    *value = list;
+    if (!sp_eval(eval, env, index, &place)) return false;
+    if (place.type != SP_INT || place.integer < 0) return true;
+    const struct sp_value item = knowledge->ask_item(knowledge->context, list.string, (size_t)place.integer);
+    if (sp_value_is_set(item)) *value = item;
+    return true;
+}
+
 static bool eval_index(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
                        struct sp_value *value)
 {
     struct sp_value from;
     if (!sp_eval(eval, env, expr->args[0], &from)) return false;
+    if (from.type == SP_UNKNOWN && *from.string) return eval_item_of_unknown(eval, env, expr->args[1], from, value);
     if (!sp_value_is_set(from)) {
         *value = from;
         return true;

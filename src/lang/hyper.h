@@ -33,6 +33,8 @@ struct sp_scope {
  * nothing has the path of an item of a list (sp_eval_item_path). */
 struct sp_knowledge {
     struct sp_value (*ask)(void *context, const char *path); /* SP_UNKNOWN, naming the path, when it is not */
+    /* The same of an item of a list of which it is not known how long it is. */
+    struct sp_value (*ask_item)(void *context, const char *path, size_t index);
     void *context;
     const size_t *changes; /* counts up when anything may be answered otherwise than before */
     size_t *touched;       /* the last guess that an answer follows from */

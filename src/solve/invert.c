@@ -109,6 +109,16 @@ static bool invert_right(enum sp_op op, int64_t left, int64_t want, int64_t *rig
     return *right > 0 && left / *right == want;
 }
 
+/* What int() is to be may be wanted as a real number. */
+static bool as_whole(struct sp_value value, int64_t *whole)
+{
+    const double real = sp_value_as_real(value);
+    if (value.type == SP_INT) *whole = value.integer;
+    else if (real != floor(real) || fabs(real) >= 1e15) return false;
+    else *whole = (int64_t)real;
+    return true;
+}
+
 static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                        const struct sp_want *want)
 {
@@ -120,11 +130,11 @@ static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp
     const struct sp_expr *open = expr->args[is_unknown_value(left) ? 0 : 1];
     if (!sp_value_is_number(known)) return SP_CONTRADICTS;
     if (expr->op == SP_OP_MUL) return solve_quotient(solver, env, open, want->value, known);
-    if (known.type != SP_INT || want->value.type != SP_INT || expr->op == SP_OP_MOD) return SP_OPEN;
+    int64_t wanted, value = 0;
+    if (known.type != SP_INT || !as_whole(want->value, &wanted) || expr->op == SP_OP_MOD) return SP_OPEN;
     if (expr->op == SP_OP_POW && is_unknown_value(right)) return SP_OPEN;
-    int64_t value = 0;
-    const bool possible = is_unknown_value(left) ? invert_left(expr->op, known.integer, want->value.integer, &value)
-                                                 : invert_right(expr->op, known.integer, want->value.integer, &value);
+    const bool possible = is_unknown_value(left) ? invert_left(expr->op, known.integer, wanted, &value)
+                                                 : invert_right(expr->op, known.integer, wanted, &value);
     bool *rounded = &solver->known.reason.rounded;
     const bool outside = *rounded;
     *rounded = outside || expr->op == SP_OP_FLOOR;
@@ -245,7 +255,8 @@ static enum sp_answer solve_unary(struct sp_solver *solver, const struct sp_env 
     if (want->kind != SP_WANT_VALUE) return SP_CONTRADICTS;
     if (expr->op == SP_OP_NOT && want->value.type == SP_BOOL)
         return solve_value(solver, env, expr->args[0], sp_value_bool(!want->value.boolean));
-    if (expr->op != SP_OP_NEGATE || want->value.type != SP_INT) return SP_CONTRADICTS;
+    if (expr->op != SP_OP_NEGATE || !sp_value_is_number(want->value)) return SP_CONTRADICTS;
+    if (want->value.type == SP_REAL) return solve_value(solver, env, expr->args[0], sp_value_real(-want->value.real));
     int64_t negated = 0;
     const bool fits = !__builtin_sub_overflow((int64_t)0, want->value.integer, &negated);
     return solve_int(solver, env, expr->args[0], fits, negated);
@@ -349,6 +360,28 @@ static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_en
 
 /* ---- lists and functions ---- */
 
+/* The key of a list; of `key default [...]`, where nothing is known of the key, that one. */
+static const char *key_of_list(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
+{
+    enum { MAX_NAMES = 64 };
+    struct sp_env own = *env;
+    const char *key = sp_solver_key(solver, &own, expr);
+    for (int i = 0; i < MAX_NAMES && !key; i++) {
+        if (expr->kind == SP_EXPR_NAME ? !sp_meaning_open(&own, &expr) : expr->kind != SP_EXPR_DEFAULT) return NULL;
+        if (expr->kind == SP_EXPR_DEFAULT) expr = expr->args[0];
+        key = sp_solver_key(solver, &own, expr);
+    }
+    return key;
+}
+
+/* An item of a list that is an item itself: layers[i][2]. */
+static enum sp_answer solve_inner_item(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                       int64_t index, const struct sp_want *want)
+{
+    const char *key = key_of_list(solver, env, expr->args[0]);
+    return key ? sp_known_tell_inner(&solver->known, key, (size_t)index, want) : SP_OPEN;
+}
+
 static enum sp_answer solve_item(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want, bool scalar)
 {
@@ -356,8 +389,9 @@ static enum sp_answer solve_item(struct sp_solver *solver, const struct sp_env *
     const bool is_member = want->kind == SP_WANT_MEMBER;
     const struct sp_want whole = sp_want_value(want->value);
     if (want->kind == SP_WANT_ITEM && want->scalar && !want->is_member) want = &whole; /* of at(at(layers, i), j) */
-    if ((want->kind != SP_WANT_VALUE && !is_member) || is_unknown_value(index)) return SP_OPEN;
+    if (want->kind == SP_WANT_LENGTH || is_unknown_value(index)) return SP_OPEN;
     if (index.type != SP_INT || index.integer < 0) return SP_CONTRADICTS;
+    if (want->kind == SP_WANT_ITEM) return solve_inner_item(solver, env, expr, index.integer, want);
     const struct sp_want item = {.kind = SP_WANT_ITEM,
                                  .value = want->value,
                                  .index = (size_t)index.integer,

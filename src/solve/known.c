@@ -161,6 +161,14 @@ struct sp_value sp_known_value(struct sp_known *known, const char *path)
     return value_of_fact(known, fact);
 }
 
+struct sp_value sp_known_item(struct sp_known *known, const char *list, size_t index)
+{
+    const struct sp_fact *fact = sp_known_fact(known, list);
+    if (!fact || index >= fact->item_count) return unknown(list);
+    const char *path = item_path(known, list, index);
+    return sp_known_fact(known, path) ? sp_known_value(known, path) : unknown(list);
+}
+
 static bool is_item_key(const char *path) { return path[strlen(path) - 1] == ']'; }
 
 /* What has a member is there. */
@@ -186,6 +194,8 @@ static enum sp_answer learn(struct sp_known *known, struct sp_fact *fact)
 
 /* ---- telling ---- */
 
+enum { MAX_ITEMS = 10000 };
+
 /* What follows from a list follows from the guess that it does. */
 static void touch_list(struct sp_known *known, struct sp_fact *list)
 {
@@ -194,17 +204,18 @@ static void touch_list(struct sp_known *known, struct sp_fact *list)
     known->changes++;
 }
 
-/* Of an item the list learns what it rests on, and of a member of one that it has such an item. */
-static void tell_list_of(struct sp_known *known, const char *path)
+/* Of an item the list learns what it rests on, and of a member of one, or of one that is a list itself, that it has
+ * such an item. */
+static void tell_list_of(struct sp_known *known, const char *path, bool is_list)
 {
     const char *bracket = strrchr(path, '[');
     if (!bracket) return;
     struct sp_fact *list = fact_of(known, sp_arena_copy(known->arena, path, (size_t)(bracket - path)));
     touch_list(known, list);
-    if (!strchr(bracket, '.')) return;
+    if (!is_list && !strchr(bracket, '.')) return;
     const size_t index = strtoul(bracket + 1, NULL, 10);
     if (index >= list->item_count) list->item_count = index + 1;
-    list->objects = true;
+    list->objects |= !is_list;
     if (list->reason.kind == SP_REASON_NONE) learn(known, list);
 }
 
@@ -212,7 +223,7 @@ static void tell_list_of(struct sp_known *known, const char *path)
 static enum sp_answer tell_value(struct sp_known *known, const char *path, struct sp_value value)
 {
     if (value.type == SP_INT && value.integer < 0) return SP_CONTRADICTS;
-    tell_list_of(known, path);
+    tell_list_of(known, path, false);
     struct sp_fact *fact = fact_of(known, path);
     fact->value = value;
     return learn(known, fact);
@@ -220,7 +231,6 @@ static enum sp_answer tell_value(struct sp_known *known, const char *path, struc
 
 static enum sp_answer tell_item(struct sp_known *known, const char *path, const struct sp_want *want)
 {
-    enum { MAX_ITEMS = 10000 };
     struct sp_fact *list = fact_of(known, path);
     if (want->index >= (list->length == SIZE_MAX ? MAX_ITEMS : list->length)) return SP_CONTRADICTS;
     const char *item = item_path(known, path, want->index);
@@ -237,6 +247,10 @@ static enum sp_answer tell_length(struct sp_known *known, const char *path, cons
 {
     struct sp_fact *list = fact_of(known, path);
     if (want->value.type != SP_INT || want->value.integer < (int64_t)list->item_count) return SP_CONTRADICTS;
+    if (is_item_key(path)) {
+        tell_list_of(known, path, true);
+        list = fact_of(known, path); /* facts move */
+    }
     list->length = (size_t)want->value.integer;
     if (known->reason.kind == SP_REASON_LAST) list->reason = known->reason; /* its items told nothing of their number */
     return learn(known, list);
@@ -269,6 +283,17 @@ enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const str
         return tell_member(known, path, want);
     }
     return SP_OPEN;
+}
+
+enum sp_answer sp_known_tell_inner(struct sp_known *known, const char *path, size_t index, const struct sp_want *want)
+{
+    struct sp_fact *outer = fact_of(known, path);
+    if (outer->value.type != SP_UNKNOWN || index >= (outer->length == SIZE_MAX ? MAX_ITEMS : outer->length))
+        return SP_CONTRADICTS;
+    if (index >= outer->item_count) outer->item_count = index + 1;
+    if (outer->reason.kind == SP_REASON_NONE) learn(known, outer);
+    touch_list(known, outer);
+    return sp_known_tell(known, item_path(known, path, index), want);
 }
 
 /* ---- ending lists ---- */
@@ -343,13 +368,30 @@ bool sp_known_close_list(struct sp_known *known, const char *path, size_t length
     return true;
 }
 
+void sp_known_open_list(struct sp_known *known, const char *path)
+{
+    struct sp_fact *fact = fact_of(known, path);
+    if (fact->value.type != SP_UNKNOWN || !fact->item_count) return;
+    fact->length = SIZE_MAX;
+    fact->is_closed = false;
+    known->changes++;
+}
+
+size_t sp_known_count_set(const struct sp_known *known)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < known->count; i++) count += known->facts[i].value.type != SP_UNKNOWN;
+    return count;
+}
+
 static bool close_lists(struct sp_known *known, bool scalar)
 {
     const size_t before = known->changes;
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
         if (!is_open_list(fact) || fact->scalar != scalar) continue;
-        fact->length = fact->scalar ? fact->item_count : length_beside(known, fact);
+        const bool is_alone = fact->scalar || is_item_key(fact->path);
+        fact->length = is_alone ? fact->item_count : length_beside(known, fact);
         fact->is_closed = true;
         known->changes++;
     }

@@ -106,9 +106,13 @@ struct sp_kept {
 enum sp_answer sp_meets(struct sp_value have, const struct sp_want *want);
 /* SP_UNKNOWN when it is not known. */
 struct sp_value sp_known_value(struct sp_known *known, const char *path);
+/* That of an item which was told of a list; SP_UNKNOWN when it was not. */
+struct sp_value sp_known_item(struct sp_known *known, const char *list, size_t index);
 /* NULL when nothing was ever told of it. */
 const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *path);
 enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want);
+/* The same of an item of a list, which is a list itself: what is wanted is an item of that. */
+enum sp_answer sp_known_tell_inner(struct sp_known *known, const char *path, size_t index, const struct sp_want *want);
 /* Whatever was told of it, or of its items, it is that value: others were tried. `guess`: others may do as well. */
 void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value, bool guess);
 /* Whether members of it were told, or asked for. */
@@ -117,6 +121,10 @@ bool sp_known_is_object(const struct sp_known *known, const char *path);
 bool sp_known_has_open_lists(const struct sp_known *known);
 /* Such a list is taken to have so many items; false when it is none, or has as many. */
 bool sp_known_close_list(struct sp_known *known, const char *path, size_t length);
+/* It is not known any more how many items a list has of which some were told. */
+void sp_known_open_list(struct sp_known *known, const char *path);
+/* Of how many keys and items the value is known. */
+size_t sp_known_count_set(const struct sp_known *known);
 /* Lists whose items are told are taken to end with the last one. */
 bool sp_known_close_lists(struct sp_known *known);
 /* How long lists are in the same configuration; 0 when there is none, or the key is known. */

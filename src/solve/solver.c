@@ -13,6 +13,12 @@ static struct sp_value ask_known(void *context, const char *path)
     return value.type == SP_BOOL && solver->flags_open ? sp_known_value(&solver->known, path) : value;
 }
 
+static struct sp_value ask_known_item(void *context, const char *path, size_t index)
+{
+    struct sp_solver *solver = context;
+    return sp_known_item(&solver->known, path, index);
+}
+
 void sp_solver_open(struct sp_solver *solver, const char *key)
 {
     sp_known_forget(&solver->known);
@@ -150,7 +156,8 @@ void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table)
     frame->param_exprs = sp_arena_array(&solver->arena, table->param_count, sizeof(struct sp_expr *));
     solver->frame = frame;
     solver->known.arena = &solver->arena;
-    solver->knowledge = (struct sp_knowledge){ask_known, solver, &solver->known.changes, &solver->known.touched};
+    solver->knowledge =
+        (struct sp_knowledge){ask_known, ask_known_item, solver, &solver->known.changes, &solver->known.touched};
     solver->hyper = (struct sp_hyper){.root = {.type = SP_OBJECT}, .file = "", .knowledge = &solver->knowledge};
     solver->eval = (struct sp_eval){.arena = &solver->arena, .hyper = &solver->hyper, .messages = &solver->messages};
 }

@@ -12,7 +12,7 @@ struct sp_turns {
     struct sp_solver *solver;
     const struct sp_line *line;
     bool (*visit)(struct sp_turns *turns); /* false: that is enough, and the loops stay in these turns */
-    struct sp_value (*end)(struct sp_turns *turns, const struct sp_loop *loop); /* of a loop whose last turn is not
+    struct sp_value (*end)(struct sp_turns *turns, struct sp_loop *loop); /* of a loop whose last turn is not
                                                                                    known; or NULL */
     void *context;
     size_t left;          /* turns that may still be entered */
