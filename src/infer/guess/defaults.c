@@ -16,6 +16,17 @@ static bool is_of_key(struct sp_solver *solver, const struct sp_env *env, const 
     return own && strcmp(own, key) == 0;
 }
 
+/* What stands there for the key; of further keys between, of which nothing is known, none is set. */
+static bool value_behind(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                         struct sp_value *value)
+{
+    for (; sp_solver_eval(solver, env, expr, value); expr = expr->args[1]) {
+        if (sp_value_is_set(*value)) return true;
+        if (value->type != SP_UNKNOWN || expr->kind != SP_EXPR_DEFAULT) return false;
+    }
+    return false;
+}
+
 /* Of the definitions of one table or part, as it is used in that frame. */
 static bool default_in(struct sp_solver *solver, const struct sp_frame *frame, const char *key, struct sp_value *value)
 {
@@ -23,8 +34,7 @@ static bool default_in(struct sp_solver *solver, const struct sp_frame *frame, c
     for (size_t i = 0; i < frame->unit->definition_count; i++) {
         const struct sp_expr *expr = frame->unit->definitions[i].expr;
         for (; expr && expr->kind == SP_EXPR_DEFAULT; expr = expr->args[1])
-            if (is_of_key(solver, &env, expr->args[0], key) && sp_solver_eval(solver, &env, expr->args[1], value) &&
-                sp_value_is_set(*value))
+            if (is_of_key(solver, &env, expr->args[0], key) && value_behind(solver, &env, expr->args[1], value))
                 return true;
     }
     return false;

@@ -158,26 +158,44 @@ static bool find_likeness(struct sp_deduction *deduction, const char *key, struc
     return (sp_value_is_set(*item) || sp_default_of(deduction, key, item)) && item->type != SP_STRING;
 }
 
+/* The number that makes the dimension. */
+static void add_bisected(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question)
+{
+    int64_t solution;
+    if (sp_question_bisect(deduction, question, trial->key, &solution)) add_guess_value(trial, sp_value_int(solution));
+    end_kind(trial);
+}
+
+static void add_likeness(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question,
+                         struct sp_value item)
+{
+    struct sp_value by_default;
+    add_guess_value(trial, item);
+    if (sp_default_of(deduction, trial->key, &by_default) && by_default.type == item.type)
+        add_guess_value(trial, by_default);
+    if (item.type == SP_BOOL) add_guess_value(trial, sp_value_bool(!item.boolean));
+    end_kind(trial);
+    if (item.type != SP_INT) return;
+    add_bisected(trial, deduction, question);
+    add_small_numbers(trial, deduction, question->kind == SP_ASK_DIMENSION);
+    end_kind(trial);
+}
+
 static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question)
 {
     const bool counts = question->kind == SP_ASK_DIMENSION;
-    int64_t solution;
     struct sp_value item;
     if (!is_item(trial->key)) add_guess_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
     end_kind(trial);
     if (find_likeness(deduction, trial->key, &item)) {
-        add_guess_value(trial, item);
-        if (item.type == SP_INT) add_small_numbers(trial, deduction, question->kind == SP_ASK_DIMENSION);
-        if (item.type == SP_BOOL) add_guess_value(trial, sp_value_bool(!item.boolean));
-        end_kind(trial);
+        add_likeness(trial, deduction, question, item);
         return;
     }
     add_texts(trial, deduction);
     add_guess_value(trial, sp_value_bool(true));
     add_guess_value(trial, sp_value_bool(false));
     end_kind(trial);
-    if (sp_question_bisect(deduction, question, trial->key, &solution)) add_guess_value(trial, sp_value_int(solution));
-    end_kind(trial);
+    add_bisected(trial, deduction, question);
     if (counts) {
         const struct sp_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, question->named);
         for (uint32_t d = 0; d < tensor->rank; d++) add_head_counts(trial, tensor->shape[d]);
