@@ -8,7 +8,7 @@
 #include "infer/classes.h"
 #include "infer/guess/guess.h"
 #include "infer/infer.h"
-#include "infer/numbers.h"
+#include "infer/numbers/numbers.h"
 #include "match/homes.h"
 #include "match/layers.h"
 #include "model/computed.h"
@@ -194,6 +194,7 @@ struct trial {
     bool is_part; /* of other models */
     const struct sp_look *look;
     const char *name; /* that the model has; or NULL */
+    bool by_stages;   /* of modules only shapes tell of which stage they are */
     size_t *left;     /* how many more suppositions may be tried out */
     size_t *effort;
 };
@@ -292,6 +293,8 @@ static void tell_suppositions(struct sp_known *known, const struct supposition *
 /* Deduces, and guesses where that leads no further. */
 static void infer(struct sp_deduction *deduction)
 {
+    for (int i = 0; i < MAX_GUESSES && deduction->by_stages && sp_tell_by_numbers(deduction); i++)
+        sp_deduce(deduction, SP_CONTESTED_UNKNOWN);
     sp_deduce(deduction, SP_CONTESTED_FIRST);
     for (int i = 0; i < MAX_GUESSES && (sp_tell_by_numbers(deduction) || sp_guess(deduction)); i++)
         sp_deduce(deduction, SP_CONTESTED_FIRST);
@@ -366,7 +369,8 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
     sp_outline_init(&attempt->outline, trial->table, trial->class, &trial->look->shapes.survey->filter);
     tell_suppositions(&attempt->outline.solver.known, suppositions);
     sp_deduction_init(&deduction, &attempt->outline, &trial->look->shapes, trial->effort);
-    sp_deduce(&deduction, SP_CONTESTED_REQUIRED);
+    if (trial->by_stages) sp_deduce_by_stages(&deduction);
+    sp_deduce(&deduction, trial->by_stages ? SP_CONTESTED_UNKNOWN : SP_CONTESTED_REQUIRED);
     if (count < MAX_SUPPOSITIONS) other = try_suppositions(trial, &deduction, suppositions, count);
     if (!other) {
         infer(&deduction);
@@ -374,6 +378,7 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
         verify(attempt);
         if (are_sizes_doubtful(attempt, &deduction)) infer_sizes_anew(attempt, &deduction);
         if (trial->name && !sp_attempt_explains_all(attempt)) keep_name_alone(attempt);
+        attempt->has_stages = !trial->by_stages && sp_has_stages(&deduction);
         attempt->without_layers = is_without_layers(&deduction, attempt->explained);
     }
     sp_deduction_free(&deduction);
@@ -420,11 +425,22 @@ struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit 
 {
     size_t left = MAX_TRIALS;
     const bool is_part = sp_is_part(tables, fit.table);
-    const struct trial trial = {tables, fit.table, fit.class, is_part, look, name, &left, effort};
+    const struct trial trial = {tables, fit.table, fit.class, is_part, look, name, false, &left, effort};
     const struct supposition named = {"architecture", sp_value_string(name), NULL};
     struct sp_attempt *attempt = try_under(&trial, name ? &named : NULL, name != NULL);
     attempt->fit = fit;
     if (!sp_attempt_explains_all(attempt)) try_defaults(attempt);
+    return attempt;
+}
+
+struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
+                                        size_t *effort)
+{
+    size_t left = MAX_TRIALS;
+    const bool is_part = sp_is_part(tables, fit.table);
+    const struct trial trial = {tables, fit.table, fit.class, is_part, look, NULL, true, &left, effort};
+    struct sp_attempt *attempt = try_under(&trial, NULL, 0);
+    attempt->fit = fit;
     return attempt;
 }
 

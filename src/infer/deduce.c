@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROUNDS = 40, MAX_OUTER = 3, MAX_MODULES = 20000 };
+enum { MAX_ROUNDS = 40, MAX_OUTER = 3, MAX_MODULES = 20000, MAX_STAGED = 150000 };
 
 /* ---- posing them ---- */
 
@@ -126,9 +126,26 @@ struct spans {
     size_t count, capacity;
 };
 
+static bool is_literal_number(const struct sp_expr *expr, int64_t *number)
+{
+    *number = expr->kind == SP_EXPR_LITERAL && expr->value.type == SP_INT ? expr->value.integer : 0;
+    return expr->kind == SP_EXPR_LITERAL && expr->value.type == SP_INT;
+}
+
+/* for j in 0..repeats[i]-2: of one of them there is nothing. */
+static bool is_empty_for_one(const struct sp_loop *loop)
+{
+    const struct sp_expr *last = loop->clause->last;
+    int64_t first, less;
+    return is_literal_number(loop->clause->first, &first) && last->kind == SP_EXPR_BINARY && last->op == SP_OP_SUB &&
+           is_literal_number(last->args[1], &less) && less > 1 - first;
+}
+
 /* Whether its tensors are there in each turn: then the last one of them is the last turn. */
 static bool tells_of(const struct sp_line *line, const struct sp_loop *loop)
 {
+    for (const struct sp_loop *inner = line->loop; inner && inner != loop; inner = inner->outer)
+        if (is_empty_for_one(inner) && sp_depends_on(inner->env, inner->clause->last, loop)) return false;
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer)
         if (sp_condition_is_about(condition, loop)) return false;
     return true;
@@ -337,7 +354,7 @@ static void pose_all(struct sp_deduction *deduction)
 void sp_deduce(struct sp_deduction *deduction, enum sp_contest most)
 {
     struct sp_known *known = &deduction->solver->known;
-    enum sp_contest contest = SP_CONTESTED_BY_ALL;
+    enum sp_contest contest = most < SP_CONTESTED_BY_ALL ? most : SP_CONTESTED_BY_ALL;
     known->spares_defaults = true;
     for (int round = 0; round < MAX_ROUNDS; round++) {
         const size_t before = known->told;
@@ -394,6 +411,12 @@ void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outlin
     deduction->missing = sp_realloc(NULL, conditions, sizeof *deduction->missing);
     link_namesakes(deduction);
     sp_occurrences_init(&deduction->occurrences, outline, shapes);
+}
+
+void sp_deduce_by_stages(struct sp_deduction *deduction)
+{
+    deduction->by_stages = true;
+    deduction->modules_left = MAX_STAGED;
 }
 
 void sp_deduction_free(struct sp_deduction *deduction)

@@ -37,6 +37,7 @@ struct sp_deduction {
     size_t open_count, open_capacity;
     size_t contradictions;
     size_t *effort;      /* questions that may still be asked to try out values; shared by all tables that are tried */
+    bool by_stages;      /* where numbers in names are worked out, shapes tell which modules are of one stage */
     size_t modules_left; /* values and tensors that may still be tried for what numbers in names are worked out of */
     size_t *present, *claimed, *missing; /* for each condition the line for which it was asked in this round, or SP_NONE
                                           */
@@ -46,6 +47,8 @@ struct sp_deduction {
 
 void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes,
                        size_t *effort);
+/* From now on, where numbers in names are worked out, shapes tell which modules are of one stage. */
+void sp_deduce_by_stages(struct sp_deduction *deduction);
 void sp_deduction_free(struct sp_deduction *deduction);
 /* Asks everything, again and again, until nothing more follows. `most`: what may be done about contested tensors. */
 void sp_deduce(struct sp_deduction *deduction, enum sp_contest most);

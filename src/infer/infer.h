@@ -65,6 +65,7 @@ struct sp_attempt {
     bool is_part;                    /* the table is a part of other models */
     bool is_further;                 /* was only made to be named beside another that explains everything */
     bool is_second_choice;           /* was only made to be turned: no equal of others */
+    bool has_stages;                 /* sp_has_stages; not of one that was made by them */
     bool without_layers;             /* the table has loops, and the file nothing that is in one */
 };
 
@@ -81,6 +82,9 @@ bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen);
  * is used up nothing more is tried out. The guise must live as long. */
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
                                   const char *name, size_t *effort);
+/* The same of a table whose names number modules through all stages: a stage ends where these look otherwise. */
+struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
+                                        size_t *effort);
 /* What its table predicts under another configuration; NULL when that fails. */
 struct sp_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struct sp_config *config);
 /* The same, but that not many more tensors are predicted than the file has. */

@@ -211,9 +211,9 @@ static size_t owner_of(const struct sp_occurrences *occurrences, size_t first, s
                        bool *certain)
 {
     const struct sp_occurrence *a = &occurrences->of[first], *b = &occurrences->of[second];
-    *certain = true;
+    *certain = contest != SP_CONTESTED_UNKNOWN;
     if ((a->unknown != SIZE_MAX) != (b->unknown != SIZE_MAX)) return a->unknown == SIZE_MAX ? first : second;
-    if (contest != SP_CONTESTED_BY_ALL && a->line->optional != b->line->optional)
+    if (contest > SP_CONTESTED_BY_ALL && a->line->optional != b->line->optional)
         return a->line->optional ? second : first;
     *certain = false;
     return first;

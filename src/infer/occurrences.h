@@ -20,6 +20,7 @@ struct sp_occurrence {
 
 /* When two lines make the same names, as layers for other purposes behind the last layer do: */
 enum sp_contest {
+    SP_CONTESTED_UNKNOWN,  /* neither has the tensors, not even when the numbers of only one are known */
     SP_CONTESTED_BY_ALL,   /* neither has the tensors */
     SP_CONTESTED_REQUIRED, /* the one that is not optional has them */
     SP_CONTESTED_FIRST     /* the first one has them, as long as it is not known better */

@@ -6,6 +6,7 @@
 #include "base/order.h"
 #include "infer/deduce.h"
 #include "solve/invert.h"
+#include "solve/turns.h"
 
 static struct sp_occurrence *occurrence_of(struct sp_deduction *deduction, const struct sp_question *question)
 {
@@ -67,18 +68,55 @@ static bool mentions_turn(const struct sp_expr *expr)
     return false;
 }
 
-/* `none`: whichever of its names is the right one, the tensor is not there. */
-static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp_line *line, bool none,
+/* A condition on inner loops, in the turns of these. */
+struct turns_of_condition {
+    const struct sp_line_condition *condition;
+    bool is_met;  /* in one of them */
+    bool is_open; /* in another one it is not known */
+};
+
+static bool visit_condition(struct sp_turns *turns)
+{
+    struct turns_of_condition *of = turns->context;
+    const struct sp_value value = sp_condition_value(turns->solver, of->condition);
+    of->is_met = sp_value_is_true(value);
+    of->is_open |= is_unknown_answer(value);
+    return !of->is_met;
+}
+
+/* What lacks nothing but the turns of inner loops, of which all are known: true when it is met in one of them. */
+static struct sp_value value_in_turns(struct sp_deduction *deduction, const struct sp_question *question,
+                                      const struct sp_line_condition *condition, struct sp_value value)
+{
+    enum { MAX_TURNS = 1000 };
+    struct turns_of_condition of = {.condition = condition};
+    struct sp_turns turns = {.solver = deduction->solver,
+                             .line = occurrence_of(deduction, question)->line,
+                             .visit = visit_condition,
+                             .context = &of,
+                             .left = MAX_TURNS};
+    const bool all = sp_walk_turns(&turns);
+    sp_loop_leave(turns.line->loop);
+    if (question->loop) sp_loop_enter(question->loop, question->turn);
+    if (of.is_met) return sp_value_bool(true);
+    return all && !of.is_open ? sp_value_bool(false) : value;
+}
+
+/* With `none`, whichever of its names is the right one, the tensor is not there. */
+static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp_question *question,
                                  struct excuse *excuse)
 {
+    const struct sp_line *line = occurrence_of(deduction, question)->line;
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
-        if (none && condition->assumed) continue;
+        if (question->none && condition->assumed) continue;
         if (is_about_turns(deduction, line, condition)) {
             excuse->by_turn = true;
             continue;
         }
         excuse->by_turn |= mentions_turn(condition->expr);
-        const struct sp_value value = sp_condition_value(deduction->solver, condition);
+        struct sp_value value = sp_condition_value(deduction->solver, condition);
+        if (is_unknown_answer(value) && !*value.string && sp_condition_varies(condition))
+            value = value_in_turns(deduction, question, condition, value);
         if (is_unknown_answer(value)) may_be(excuse, condition->env, condition->expr, sp_value_bool(false), value);
         else if (is_false_answer(value)) excuse->holds = true;
         else if (!is_truth_value(value)) excuse->broken = true;
@@ -117,7 +155,7 @@ static struct excuse excuse_for(struct sp_deduction *deduction, const struct sp_
     const struct sp_line *line = occurrence_of(deduction, question)->line;
     struct excuse excuse = {.holds = false};
     if (question->loop) sp_loop_enter(question->loop, question->turn);
-    excuse_by_conditions(deduction, line, question->none, &excuse);
+    excuse_by_conditions(deduction, question, &excuse);
     if (!excuse.unknown) excuse_by_loops(deduction, line, &excuse);
     const struct excuse before = excuse;
     excuse_by_tie(deduction, line, &excuse);

@@ -10,6 +10,7 @@ enum {
     MANY_TENSORS = 20000,
     MAX_TURNED = 2,
     MAX_MENDED = 4,
+    MAX_STAGED = 3,
     FEW_COMPARED = 25000,
     SOME_COMPARED = 250000,
     MANY_COMPARED = 1000000,
@@ -20,12 +21,16 @@ enum {
 
 /* ---- attempts ---- */
 
+static struct sp_attempt *keep_attempt(struct sp_study *study, struct sp_attempt *attempt)
+{
+    *SP_PUSH(&study->attempts) = attempt;
+    return attempt;
+}
+
 static struct sp_attempt *attempt_as(struct sp_study *study, const struct sp_look *look, struct sp_fit fit,
                                      const char *name)
 {
-    struct sp_attempt *attempt = sp_attempt_new(study->searched.tables, fit, look, name, &study->effort);
-    *SP_PUSH(&study->attempts) = attempt;
-    return attempt;
+    return keep_attempt(study, sp_attempt_new(study->searched.tables, fit, look, name, &study->effort));
 }
 
 static struct sp_attempt *attempt_fit(struct sp_study *study, const struct sp_look *look, struct sp_fit fit)
@@ -161,11 +166,26 @@ static struct sp_guise *keep_guise(struct sp_study *study, struct sp_guise guise
     return kept;
 }
 
+/* The best of the attempts from `from` on of which that is true, behind those that were `tried`; or NULL. */
+static struct sp_attempt *next_best(const struct sp_study *study, size_t from,
+                                    bool (*is_one)(const struct sp_attempt *attempt), struct sp_attempt *const *tried,
+                                    size_t count)
+{
+    struct sp_attempt *best = NULL;
+    for (size_t i = from; i < study->attempts.count; i++) {
+        struct sp_attempt *attempt = study->attempts.items[i];
+        bool is_tried = !is_one(attempt);
+        for (size_t k = 0; k < count; k++) is_tried = is_tried || tried[k] == attempt;
+        if (!is_tried && (!best || sp_attempt_is_better(attempt, best))) best = attempt;
+    }
+    return best;
+}
+
 /* Nothing is wrong but the shapes of matrices. */
 static bool may_be_turned(const struct sp_attempt *attempt)
 {
-    return attempt->prediction && attempt->reshaped && attempt->unexplained == attempt->reshaped && !attempt->missing &&
-           !attempt->guise->turned;
+    return attempt->prediction && !attempt->is_further && attempt->reshaped &&
+           attempt->unexplained == attempt->reshaped && !attempt->missing && !attempt->guise->turned;
 }
 
 /* The same with these matrices the other way round; NULL unless that explains everything. */
@@ -184,20 +204,6 @@ static struct sp_attempt *attempt_turned(struct sp_study *study, const struct sp
     return again && sp_attempt_explains_all(again) ? again : NULL;
 }
 
-/* The best of the attempts from `from` on that may be turned, behind those that were `tried`; or NULL. */
-static struct sp_attempt *next_to_turn(const struct sp_study *study, size_t from, struct sp_attempt *const *tried,
-                                       size_t count)
-{
-    struct sp_attempt *best = NULL;
-    for (size_t i = from; i < study->attempts.count; i++) {
-        struct sp_attempt *attempt = study->attempts.items[i];
-        bool is_tried = !may_be_turned(attempt) || attempt->is_further;
-        for (size_t k = 0; k < count; k++) is_tried = is_tried || tried[k] == attempt;
-        if (!is_tried && (!best || sp_attempt_is_better(attempt, best))) best = attempt;
-    }
-    return best;
-}
-
 /* What explains the file as it is comes first; the other is worth a word when it takes less to explain as much. */
 static void weigh_turned(struct sp_study *study)
 {
@@ -212,7 +218,7 @@ static void study_turned(struct sp_study *study, size_t from)
 {
     struct sp_attempt *tried[MAX_TURNED];
     for (size_t i = 0; i < MAX_TURNED && !study->turned; i++) {
-        tried[i] = next_to_turn(study, from, tried, i);
+        tried[i] = next_best(study, from, may_be_turned, tried, i);
         if (!tried[i]) return;
         study->turned = attempt_turned(study, tried[i]);
     }
@@ -273,30 +279,50 @@ static bool may_be_mended(const struct sp_attempt *attempt)
     return attempt->prediction && there > attempt->unexplained - attempt->reshaped && attempt->missing < there;
 }
 
-/* The best that may be mended, behind those that were `tried`; or NULL. */
-static struct sp_attempt *next_to_mend(const struct sp_study *study, struct sp_attempt *const *tried, size_t count)
-{
-    struct sp_attempt *best = NULL;
-    for (size_t i = 0; i < study->attempts.count; i++) {
-        struct sp_attempt *attempt = study->attempts.items[i];
-        bool is_tried = !may_be_mended(attempt);
-        for (size_t k = 0; k < count; k++) is_tried = is_tried || tried[k] == attempt;
-        if (!is_tried && (!best || sp_attempt_is_better(attempt, best))) best = attempt;
-    }
-    return best;
-}
-
 /* Where nothing explains the file those that come near are mended. After one that then does, others may take as much.
  */
 static void mend_nearest(struct sp_study *study, size_t left)
 {
     struct sp_attempt *tried[MAX_MENDED];
     if (!study->best || sp_attempt_explains_all(study->best) || study->budget) return;
-    for (size_t i = 0; i < MAX_MENDED && (tried[i] = next_to_mend(study, tried, i)) != NULL; i++) {
+    for (size_t i = 0; i < MAX_MENDED && (tried[i] = next_best(study, 0, may_be_mended, tried, i)) != NULL; i++) {
         const size_t before = left;
         sp_attempt_mend(tried[i], &left);
         if (sp_attempt_explains_all(tried[i]) && before - left < left) left = before - left;
         if (sp_attempt_is_better(tried[i], study->best)) study->best = tried[i];
+    }
+}
+
+static bool may_be_staged(const struct sp_attempt *attempt)
+{
+    return attempt->has_stages && !attempt->is_further && !attempt->is_second_choice &&
+           !sp_attempt_explains_all(attempt);
+}
+
+static struct sp_attempt *attempt_staged(struct sp_study *study, const struct sp_attempt *attempt)
+{
+    const struct sp_tables_searched own = {study->searched.tables, attempt->table};
+    struct sp_attempt *again = NULL;
+    struct sp_look look;
+    if (attempt->prediction) sp_look_under(&look, study->arena, &own, attempt->guise, &attempt->naming);
+    else sp_look_best(&look, study->arena, &own, attempt->guise);
+    study->effort = MAX_EFFORT;
+    if (look.count) again = keep_attempt(study, sp_attempt_by_stages(own.tables, look.fits[0], &look, &study->effort));
+    sp_look_free(&look);
+    return again;
+}
+
+/* Where nothing explains the file, those that come near and have modules of which only shapes tell the stages once
+ * more, by these. */
+static void study_stages(struct sp_study *study)
+{
+    struct sp_attempt *tried[MAX_STAGED];
+    if (!study->best || study->budget) return;
+    for (size_t i = 0; i < MAX_STAGED && !sp_attempt_explains_all(study->best); i++) {
+        tried[i] = next_best(study, 0, may_be_staged, tried, i);
+        if (!tried[i]) return;
+        struct sp_attempt *again = attempt_staged(study, tried[i]);
+        if (again && sp_attempt_is_better(again, study->best)) study->best = again;
     }
 }
 
@@ -407,5 +433,6 @@ void sp_study_file(struct sp_study *study)
     if (is_studied(study)) return;
     sp_guise_plain(&guise, study->file);
     study_guise(study, guise);
+    study_stages(study);
     mend_nearest(study, MANY_COMPARED);
 }

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT
+ * The lines of a list in all turns of their loops: each has a tensor that is as it should be, and no other has it. */
+#include <stdlib.h>
+
+#include "infer/numbers/modules.h"
+#include "solve/invert.h"
+#include "solve/turns.h"
+
+/* Whether a loop was entered, for want of a known end, beyond its first turn: then there may be no such tensor. */
+static bool is_beyond_end(const struct sp_modules *modules, struct sp_turns *turns)
+{
+    if (!modules->open_ended) return false;
+    for (const struct sp_loop *loop = turns->line->loop; loop; loop = loop->outer) {
+        const struct sp_value last = sp_solver_value(turns->solver, loop->env, loop->clause->last);
+        const struct sp_value first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
+        if (last.type == SP_UNKNOWN && loop->binding.value.integer > first.integer) return true;
+    }
+    return false;
+}
+
+/* One of the conditions that are not known may be the reason: of a single one that is told. */
+static bool is_excused_turn(struct sp_turns *turns)
+{
+    const struct sp_line_condition *open = NULL;
+    size_t count = 0;
+    for (const struct sp_line_condition *condition = turns->line->condition; condition; condition = condition->outer)
+        if (sp_condition_value(turns->solver, condition).type == SP_UNKNOWN) {
+            open = condition;
+            count++;
+        }
+    if (count == 1) return sp_invert_bool(turns->solver, open->env, open->expr, false) != SP_CONTRADICTS;
+    return count > 0 || turns->line->optional || turns->line->row->has_tie;
+}
+
+static bool agrees_with(struct sp_turns *turns, const struct sp_modules *modules, size_t named)
+{
+    const struct sp_tensor *tensor = sp_occurrence_tensor(&modules->deduction->occurrences, named);
+    const struct sp_line *line = turns->line;
+    bool agrees = tensor->rank == line->row->rank;
+    for (const struct sp_line_condition *condition = line->condition; condition && agrees; condition = condition->outer)
+        agrees = sp_invert_bool(turns->solver, condition->env, condition->expr, true) != SP_CONTRADICTS;
+    for (size_t d = 0; d < line->row->rank && agrees; d++) {
+        const struct sp_want want = sp_want_value(sp_value_int((int64_t)tensor->shape[d]));
+        agrees = sp_shapes_is_flat(modules->deduction->occurrences.shapes, named) ||
+                 sp_invert(turns->solver, line->env, line->row->shape[d], &want) != SP_CONTRADICTS;
+    }
+    return agrees;
+}
+
+/* Whether the module may be of the stage whose first one is the first turn of the loop. */
+static bool is_of_stage(struct sp_turns *turns, const struct sp_modules *modules, const uint64_t *numbers)
+{
+    struct sp_loop *loop = sp_stage_loop(turns->line, modules->front);
+    if (!loop || !modules->stages.count) return true;
+    const int64_t turn = loop->binding.value.integer;
+    const struct sp_value first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
+    uint64_t of_first[SP_MAX_INDICES];
+    struct sp_value open;
+    if (first.type != SP_INT || first.integer == turn) return true;
+    sp_loop_enter(loop, first.integer);
+    const enum sp_answer answer = sp_line_numbers(turns->solver, turns->line, of_first, &open);
+    sp_loop_enter(loop, turn);
+    return answer != SP_HOLDS || sp_stages_alike(&modules->stages, of_first[modules->front], numbers[modules->front]);
+}
+
+/* Whether it is only a name that the line may have, and another line has such names. */
+static bool may_be_of_another(const struct sp_modules *modules, struct sp_turns *turns)
+{
+    const struct sp_deduction *deduction = modules->deduction;
+    return deduction->has_namesake[turns->line - deduction->outline->lines] && is_beyond_end(modules, turns);
+}
+
+static bool agrees_or_tells_nothing(struct sp_turns *turns, const struct sp_modules *modules, size_t named)
+{
+    struct sp_known *known = &turns->solver->known;
+    struct sp_kept kept = sp_known_keep(known);
+    const bool agrees = agrees_with(turns, modules, named);
+    if (agrees) free(kept.facts);
+    else sp_known_restore(known, &kept);
+    return agrees;
+}
+
+static bool visit_module(struct sp_turns *turns)
+{
+    struct sp_modules *modules = turns->context;
+    const struct sp_shapes *shapes = modules->deduction->occurrences.shapes;
+    uint64_t numbers[SP_MAX_INDICES];
+    if (!*modules->left) return false;
+    --*modules->left;
+    if (sp_line_numbers(turns->solver, turns->line, numbers, &turns->open) != SP_HOLDS) return false;
+    if (sp_line_is_ruled_out(turns->solver, turns->line)) return true;
+    const size_t named =
+        sp_shapes_seek(shapes, sp_shapes_find(shapes, turns->line->name), numbers, turns->line->hole_count);
+    if (named == SP_NONE) return is_beyond_end(modules, turns) || is_excused_turn(turns);
+    if (modules->stamps[named] == modules->stamp || !is_of_stage(turns, modules, numbers)) return false;
+    if (may_be_of_another(modules, turns)) {
+        if (!agrees_or_tells_nothing(turns, modules, named)) return true;
+    } else if (!agrees_with(turns, modules, named)) return false;
+    modules->stamps[named] = modules->stamp;
+    modules->found++;
+    modules->steps++;
+    return true;
+}
+
+static void note_end(struct sp_modules *modules, const struct sp_loop *loop, int64_t last)
+{
+    size_t i = 0;
+    while (i < modules->end_count && modules->ends[i].loop != loop) i++;
+    if (i == SP_MAX_ENDS) return;
+    if (i == modules->end_count) modules->ends[modules->end_count++] = (struct sp_end){loop, last};
+    else if (last > modules->ends[i].last) modules->ends[i].last = last;
+}
+
+/* A loop whose index is in the name goes as far as the names do. */
+static struct sp_value end_by_names(struct sp_turns *turns, struct sp_loop *loop)
+{
+    struct sp_modules *modules = turns->context;
+    const struct sp_shapes *shapes = modules->deduction->occurrences.shapes;
+    const size_t pattern = sp_shapes_find(shapes, turns->line->name);
+    int64_t last = -1;
+    for (size_t i = shapes->first[pattern]; i < shapes->first[pattern + 1]; i++) {
+        const int64_t turn = sp_line_turn(turns->line, loop, shapes->named[i].place.indices.value);
+        if (turn > last) last = turn;
+    }
+    modules->open_ended = true;
+    if (last >= 0) note_end(modules, loop, last);
+    return last < 0 ? turns->open : sp_value_int(last);
+}
+
+static bool has_index_of(const struct sp_line *line, const struct sp_loop *loop)
+{
+    for (size_t i = 0; i < line->hole_count; i++)
+        if (line->holes[i].loop == loop) return true;
+    return false;
+}
+
+/* The number of the module in that turn of a loop that has none; false when it is not known. */
+static bool number_in_turn(struct sp_turns *turns, struct sp_loop *loop, int64_t turn, uint64_t *number)
+{
+    const struct sp_modules *modules = turns->context;
+    const struct sp_value unknown = loop->binding.value;
+    uint64_t numbers[SP_MAX_INDICES];
+    sp_loop_enter(loop, turn);
+    const enum sp_answer answer = sp_line_numbers(turns->solver, turns->line, numbers, &turns->open);
+    loop->binding.value = unknown;
+    *number = numbers[modules->front];
+    return answer == SP_HOLDS && *number < modules->stages.count;
+}
+
+/* Where the modules are told apart by their shapes alone, a stage goes as far as they are alike, and there are as many
+ * as that makes. */
+static bool last_by_stages(struct sp_turns *turns, struct sp_loop *loop, int64_t first, int64_t *last)
+{
+    const struct sp_modules *modules = turns->context;
+    const struct sp_loop *stage_loop = sp_stage_loop(turns->line, modules->front);
+    uint64_t number, next;
+    if (!stage_loop || has_index_of(turns->line, loop)) return false;
+    if (loop != stage_loop) { /* over the stages; or, where these have lists of their own, over what is repeated */
+        const bool repeats = loop->outer != NULL;
+        *last = first + (repeats ? sp_stages_repeats(&modules->stages) : sp_stages_count(&modules->stages)) - 1;
+        return stage_loop->outer == loop && (!repeats || has_index_of(turns->line, loop->outer));
+    }
+    if (!number_in_turn(turns, loop, first, &number)) return false;
+    const uint64_t step = number_in_turn(turns, loop, first + 1, &next) && next > number ? next - number : 1;
+    *last = first + sp_stages_behind(&modules->stages, number, step);
+    return true;
+}
+
+/* One guess for all of them: neighbours that are alike may be two stages. */
+static void guess_stages(struct sp_modules *modules, const char *key)
+{
+    struct sp_known *known = &modules->deduction->solver->known;
+    if (known->guesses == modules->guesses) sp_known_guess(known, key);
+    else known->touched = known->guesses;
+}
+
+static struct sp_value end_of_loop(struct sp_turns *turns, struct sp_loop *loop)
+{
+    struct sp_modules *modules = turns->context;
+    const struct sp_value open = turns->open, first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
+    int64_t last;
+    if (!modules->deduction->by_stages || !modules->stages.count) return end_by_names(turns, loop);
+    if (!last_by_stages(turns, loop, first.integer, &last)) return end_by_names(turns, loop);
+    guess_stages(modules, open.string);
+    const struct sp_want want = sp_want_value(sp_value_int(last));
+    const enum sp_answer answer = sp_invert(turns->solver, loop->env, loop->clause->last, &want);
+    if (answer == SP_OPEN) return sp_solver_value(turns->solver, loop->env, loop->clause->last);
+    return answer == SP_HOLDS ? want.value : sp_value_absent("");
+}
+
+/* Whether a loop has that turn, as far as is known. */
+static bool may_have_turn(struct sp_solver *solver, const struct sp_loop *loop, int64_t turn)
+{
+    const struct sp_value first = sp_solver_value(solver, loop->env, loop->clause->first);
+    const struct sp_value last = sp_solver_value(solver, loop->env, loop->clause->last);
+    return !(first.type == SP_INT && turn < first.integer) && !(last.type == SP_INT && turn > last.integer);
+}
+
+/* The turns that the numbers in front stand for; false when the line has none of these. */
+static bool enter_front(const struct sp_modules *modules, const struct sp_line *line)
+{
+    bool may_be = true;
+    for (size_t i = 0; i < modules->front; i++) {
+        struct sp_loop *loop = line->holes[i].loop;
+        if (!loop) continue;
+        const int64_t turn = sp_line_turn(line, loop, modules->numbers);
+        may_be = may_be && may_have_turn(modules->deduction->solver, loop, turn);
+        sp_loop_enter(loop, turn);
+    }
+    return may_be;
+}
+
+/* The line in all its turns. SP_OPEN: when it takes a key, `lacks`. */
+static enum sp_answer walk_line(struct sp_modules *modules, size_t place, const char **lacks)
+{
+    struct sp_deduction *deduction = modules->deduction;
+    const struct sp_line *line = &deduction->outline->lines[modules->lines[place]];
+    struct sp_turns turns = {.solver = deduction->solver,
+                             .line = line,
+                             .visit = visit_module,
+                             .end = end_of_loop,
+                             .context = modules,
+                             .left = *modules->left};
+    modules->open_ended = false;
+    const bool all = !enter_front(modules, line) || sp_walk_turns(&turns);
+    sp_loop_leave(line->loop);
+    *lacks = !all && turns.open.type == SP_UNKNOWN && *turns.open.string ? turns.open.string : NULL;
+    if (all) return SP_HOLDS;
+    return *lacks ? SP_OPEN : SP_CONTRADICTS;
+}
+
+enum sp_answer sp_modules_pass(struct sp_modules *modules, size_t *from)
+{
+    enum sp_answer answer = SP_HOLDS;
+    modules->stamp++;
+    modules->found = 0;
+    if (!*from) modules->end_count = 0;
+    for (size_t i = *from; i < modules->count; i++) {
+        const char *lacks;
+        const size_t steps = modules->steps;
+        const enum sp_answer own = walk_line(modules, i, &lacks);
+        if (own == SP_CONTRADICTS) return own;
+        if (answer == SP_OPEN) modules->steps = steps;
+        if (own == SP_HOLDS || answer == SP_OPEN) continue;
+        answer = own;
+        modules->lacks = lacks;
+        *from = i;
+    }
+    return answer;
+}
+
+bool sp_modules_are_whole(struct sp_modules *modules)
+{
+    size_t from = 0;
+    return sp_modules_pass(modules, &from) == SP_HOLDS && modules->found == modules->tensors;
+}
