@@ -287,8 +287,9 @@ static enum sp_answer solve_choice(struct sp_solver *solver, const struct sp_env
     if (!is_unknown_value(condition)) return solve(solver, env, expr->args[sp_value_is_true(condition) ? 1 : 2], want);
     const enum sp_answer yes = sp_meets(sp_solver_value(solver, env, expr->args[1]), want);
     const enum sp_answer no = sp_meets(sp_solver_value(solver, env, expr->args[2]), want);
-    if (yes == no) return yes; /* both will do, neither will, or too little is known */
-    const bool chosen = yes == SP_HOLDS || no == SP_CONTRADICTS;
+    const bool is_supposed = solver->supposes && yes == SP_OPEN && no == SP_OPEN;
+    if (yes == no && !is_supposed) return yes; /* both will do, neither will, or too little is known */
+    const bool chosen = yes == SP_HOLDS || no == SP_CONTRADICTS || is_supposed;
     const enum sp_answer decided = yes != SP_CONTRADICTS && no != SP_CONTRADICTS && *condition.string
                                        ? presume(solver, env, expr->args[0], condition.string, chosen)
                                        : solve_value(solver, env, expr->args[0], sp_value_bool(chosen));

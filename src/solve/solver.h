@@ -21,6 +21,7 @@ struct sp_solver {
     const struct sp_value *configured;
     const char *open; /* this key, NULL for none */
     bool flags_open;  /* all that are true or false */
+    bool supposes;    /* of two alternatives of which nothing is known the first one is taken: a guess */
     struct sp_eval eval;
     struct sp_text messages; /* of the evaluator; nobody reads them */
     struct sp_hyper hyper;

@@ -184,6 +184,39 @@ static void classes_of_one_table(void **state)
     END();
 }
 
+/* Layers of two kinds have other sizes: neither the list of one kind nor any of the sizes explains them alone. */
+static void layers_of_two_kinds(void **state)
+{
+    static const char text[] = "table tower\nmodel_type \"tower\"\n"
+                               "near(i) = i in near_layers default (i + 1) % 6 != 0\n"
+                               "heads(i) = near(i) ? near_heads default 4 : heads default 4\n"
+                               "size(i) = near(i) ? near_size default 16 : size default 16\n"
+                               "[layers] for i in 0..layers-1\n"
+                               "layer.{i}.query (heads(i) * size(i), width)\n"
+                               "layer.{i}.norm (size(i))\n"
+                               "layer.{i}.reach (near(i) ? near_reach default 8 : reach default 64, 2)\n";
+    static const unsigned sizes[] = {8, 12, 8};
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    for (unsigned i = 0; i < 3; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "layer.%u.query", i);
+        model_add_shape(&model, name, SHAPE(4UL * sizes[i], 32));
+        snprintf(name, sizeof name, "layer.%u.norm", i);
+        model_add_shape(&model, name, SHAPE(sizes[i]));
+        snprintf(name, sizeof name, "layer.%u.reach", i);
+        model_add_shape(&model, name, SHAPE(sizes[i] == 8 ? 5U : 9U, 2));
+    }
+    FIND();
+    FOUND("tower");
+    assert_value(inferred(&finding, "near_layers").value, "[0, 2]");
+    GUESSED("near_size", "8");
+    GUESSED("size", "12");
+    TOLD("width", "32");
+    END();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_factor_or_its_inverse),
         cmocka_unit_test(a_tie_of_one_class),
         cmocka_unit_test(classes_of_one_table),
+        cmocka_unit_test(layers_of_two_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

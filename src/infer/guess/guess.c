@@ -10,9 +10,10 @@
 
 #include "base/chars.h"
 #include "infer/guess/members.h"
+#include "infer/guess/trying.h"
 #include "lang/functions.h"
 
-enum { MAX_KEYS = 24, MAX_QUESTIONS = 400, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_ROUNDS = 4, MAX_IDLE = 8 };
+enum { MAX_KEYS = 24, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_IDLE = 8 };
 
 /* A hyper-parameter, and what could be its value. */
 struct trial {
@@ -23,43 +24,7 @@ struct trial {
     size_t kinds;
 };
 
-struct outcome {
-    size_t contradictions;
-    size_t answered;
-};
-
 /* ---- trying one value ---- */
-
-/* How the open questions are answered if the key is as wanted, and, if asked for, what is known then. More
- * contradictions than the limit are not counted. */
-static struct outcome try_want(struct sp_deduction *deduction, const char *key, struct sp_want want, size_t limit,
-                               struct sp_kept *then)
-{
-    struct sp_known *known = &deduction->solver->known;
-    struct outcome outcome = {.contradictions = 0};
-    struct sp_kept kept = sp_known_keep(known);
-    bool tellable = sp_known_tell(known, key, &want) == SP_HOLDS;
-    for (int round = 0; tellable && round < MAX_ROUNDS; round++) {
-        outcome = (struct outcome){.contradictions = 0};
-        const size_t before = known->told;
-        for (size_t i = 0; i < deduction->open_count && i < MAX_QUESTIONS && outcome.contradictions <= limit; i++) {
-            const enum sp_answer answer = sp_ask(deduction, &deduction->open[i]);
-            if (*deduction->effort) --*deduction->effort;
-            outcome.contradictions += answer == SP_CONTRADICTS;
-            outcome.answered += answer == SP_HOLDS;
-        }
-        if (known->told == before || outcome.contradictions > limit) break;
-    }
-    if (!tellable) outcome.contradictions = SIZE_MAX;
-    if (then) *then = sp_known_keep(known);
-    sp_known_restore(known, &kept);
-    return outcome;
-}
-
-static struct outcome try_value(struct sp_deduction *deduction, const char *key, struct sp_value value, size_t limit)
-{
-    return try_want(deduction, key, sp_want_value(value), limit, NULL);
-}
 
 static struct sp_value value_then(const struct sp_kept *then, size_t fact)
 {
@@ -70,8 +35,8 @@ static struct sp_value value_then(const struct sp_kept *then, size_t fact)
 static bool lead_to_the_same(struct sp_deduction *deduction, const char *key, struct sp_value a, struct sp_value b)
 {
     struct sp_kept after[2];
-    const struct outcome as_a = try_want(deduction, key, sp_want_value(a), SIZE_MAX - 1, &after[0]);
-    const struct outcome as_b = try_want(deduction, key, sp_want_value(b), SIZE_MAX - 1, &after[1]);
+    const struct sp_outcome as_a = sp_try_want(deduction, key, sp_want_value(a), SIZE_MAX - 1, &after[0]);
+    const struct sp_outcome as_b = sp_try_want(deduction, key, sp_want_value(b), SIZE_MAX - 1, &after[1]);
     const size_t most = after[0].count > after[1].count ? after[0].count : after[1].count;
     bool same = as_a.answered == as_b.answered;
     for (size_t i = 0; i < most && same; i++) {
@@ -210,12 +175,12 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
 struct choice {
     const char *key;
     struct sp_value value;
-    struct outcome outcome;
+    struct sp_outcome outcome;
     bool only;  /* no other value of its kind contradicts as little */
     bool alone; /* nor does any other value that was tried */
 };
 
-static bool is_better_guess(struct outcome a, struct outcome b)
+static bool is_better_guess(struct sp_outcome a, struct sp_outcome b)
 {
     if (a.contradictions != b.contradictions) return a.contradictions < b.contradictions;
     return a.answered > b.answered;
@@ -229,7 +194,7 @@ static size_t count_others(struct sp_deduction *deduction, const struct trial *t
     size_t equals = 0, last = 0;
     for (size_t kind = 1; kind < trial->kinds && !equals; kind++)
         for (size_t i = trial->kind_end[kind - 1]; i < trial->kind_end[kind] && equals < 2; i++) {
-            if (try_value(deduction, trial->key, trial->values[i], 0).contradictions) continue;
+            if (sp_try_value(deduction, trial->key, trial->values[i], 0).contradictions) continue;
             equals++;
             last = i;
         }
@@ -237,7 +202,7 @@ static size_t count_others(struct sp_deduction *deduction, const struct trial *t
 }
 
 /* A number that decides nothing: after some of them, larger ones will not either. */
-static bool is_idle_guess(struct outcome outcome, struct sp_value value)
+static bool is_idle_guess(struct sp_outcome outcome, struct sp_value value)
 {
     return value.type == SP_INT && !outcome.answered && !outcome.contradictions;
 }
@@ -254,7 +219,7 @@ static void choose_best_guess(struct sp_deduction *deduction, const struct trial
         bool found = false;
         for (; i < trial->kind_end[kind] && idle < MAX_IDLE; i++) {
             const size_t limit = best->key ? best->outcome.contradictions : SIZE_MAX - 1;
-            const struct outcome outcome = try_value(deduction, trial->key, trial->values[i], limit);
+            const struct sp_outcome outcome = sp_try_value(deduction, trial->key, trial->values[i], limit);
             equals += outcome.contradictions == 0;
             idle = is_idle_guess(outcome, trial->values[i]) ? idle + 1 : 0;
             if (best->key && !is_better_guess(outcome, best->outcome)) continue;
@@ -305,7 +270,7 @@ size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct sp
     add_guess_value(&trial, (struct sp_value){.type = SP_ABSENT, .string = key});
     add_texts(&trial, deduction);
     for (size_t i = 0; i < trial.count && count < most; i++)
-        if (!try_value(deduction, key, trial.values[i], 0).contradictions) texts[count++] = trial.values[i];
+        if (!sp_try_value(deduction, key, trial.values[i], 0).contradictions) texts[count++] = trial.values[i];
     return count;
 }
 
@@ -358,7 +323,8 @@ static const char *second_key(struct sp_deduction *deduction, const char *key, c
 static bool default_answers(struct sp_deduction *deduction, const char *key)
 {
     if (is_item(key)) return false;
-    const struct outcome outcome = try_value(deduction, key, (struct sp_value){.type = SP_ABSENT, .string = key}, 0);
+    const struct sp_outcome outcome =
+        sp_try_value(deduction, key, (struct sp_value){.type = SP_ABSENT, .string = key}, 0);
     return outcome.answered && !outcome.contradictions;
 }
 
@@ -416,7 +382,7 @@ static bool take_default(struct sp_deduction *deduction, const struct lacking *l
     for (size_t i = 0; i < lacking->count; i++) {
         struct choice choice = {.key = lacking->keys[i]};
         if (!sp_default_of(deduction, choice.key, &choice.value)) continue;
-        choice.outcome = try_value(deduction, choice.key, choice.value, limit);
+        choice.outcome = sp_try_value(deduction, choice.key, choice.value, limit);
         if (choice.outcome.contradictions >= limit) continue;
         accept_guess(deduction, &choice);
         return true;
@@ -451,7 +417,7 @@ static bool open_list(struct sp_deduction *deduction, const struct lacking *lack
         const size_t length = likely_length(deduction, lacking->keys[i], lacking->questions[i]);
         const struct sp_want want = {.kind = SP_WANT_LENGTH, .value = sp_value_int((int64_t)length)};
         if (!length || is_item(lacking->keys[i]) || sp_is_class_key(lacking->keys[i]) ||
-            try_want(deduction, lacking->keys[i], want, limit, NULL).contradictions >= limit)
+            sp_try_want(deduction, lacking->keys[i], want, limit, NULL).contradictions >= limit)
             continue;
         known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
         known->touched = 0;
@@ -467,6 +433,7 @@ bool sp_guess(struct sp_deduction *deduction)
     const struct lacking lacking = find_lacking_line(deduction);
     const struct choice best = choose_key(deduction, &lacking);
     if (!best.key || best.outcome.contradictions) {
+        if (best.key && sp_suppose_alternative(deduction, best.outcome.contradictions)) return true;
         if (sp_members_close(deduction->solver)) return true;
         if (best.key && take_default(deduction, &lacking, best.outcome.contradictions)) return true;
         if (best.key && open_list(deduction, &lacking, best.outcome.contradictions)) return true;
