@@ -85,6 +85,9 @@ struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit 
 /* The same of a table whose names number modules through all stages: a stage ends where these look otherwise. */
 struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
                                         size_t *effort);
+/* wrapped.c: what a table makes of the inner model that is nothing but a name, and what is in front of that one's names
+ * (sp_unit_chooses). */
+struct sp_attempt *sp_attempt_wrapped(const struct sp_attempt *inner, const struct sp_unit *wrapper, const char *class);
 /* What its table predicts under another configuration; NULL when that fails. */
 struct sp_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struct sp_config *config);
 /* The same, but that not many more tensors are predicted than the file has. */

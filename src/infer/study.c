@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/classes.h"
+
 enum {
     MAX_ATTEMPTS = 24,
     MAX_FURTHER = 64,
@@ -368,6 +370,37 @@ static struct sp_attempt *attempt_named(struct sp_study *study, const struct sp_
     return best;
 }
 
+/* The classes of a table that chooses another one by its name. */
+static struct sp_attempt *attempt_wrapper(struct sp_study *study, const struct sp_attempt *inner,
+                                          const struct sp_unit *wrapper)
+{
+    size_t count;
+    const char *const *classes = sp_classes_of(study->searched.tables, wrapper, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct sp_attempt *attempt = keep_attempt(study, sp_attempt_wrapped(inner, wrapper, classes[i]));
+        if (sp_attempt_explains_all(attempt) && !*attempt->naming.strip && !*attempt->naming.add) return attempt;
+        attempt->is_second_choice = true;
+    }
+    return NULL;
+}
+
+/* A model with a name, from whose names something had to be taken away, may be within a wrapper. */
+static struct sp_attempt *attempt_wrappers(struct sp_study *study, struct sp_attempt *best)
+{
+    size_t count;
+    const size_t *list = sp_tables_list(study->searched.tables, &count);
+    if (!sp_attempt_explains_all(best) || !sp_stands_for_settings(best->table) || !*best->naming.strip ||
+        study->searched.only)
+        return best;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_unit *table = sp_tables_at(study->searched.tables, list[i]);
+        if (!table || !sp_unit_chooses(table)) continue;
+        struct sp_attempt *wrapped = attempt_wrapper(study, best, table);
+        if (wrapped) return wrapped;
+    }
+    return best;
+}
+
 static bool is_plain_naming(const struct sp_naming *naming)
 {
     return !naming->era && !*naming->strip && !*naming->add && !naming->drop_wrappers;
@@ -380,7 +413,7 @@ static void study_look(struct sp_study *study, struct sp_look *look)
     if (best && sp_attempt_explains_all(best) && !study->budget && !study->searched.only && !look->guise->turned &&
         is_plain_naming(&look->naming))
         best = attempt_all_further(study, look, best);
-    if (best && !study->budget) best = attempt_named(study, look, best, from);
+    if (best && !study->budget) best = attempt_wrappers(study, attempt_named(study, look, best, from));
     if (best) best = attempt_fronts(study, best);
     if (best) best = attempt_split(study, best);
     if (best && (!study->best || sp_attempt_is_better(best, study->best))) study->best = best;

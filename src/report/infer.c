@@ -186,10 +186,13 @@ static void put_inferred_table(const struct sp_inference *inference, struct sp_t
     sp_table_render(&table, text, options);
 }
 
-/* What chooses the class is said beside the table, unless that has none: an architecture is a hyper-parameter then. */
-static bool is_said_before(const struct sp_inference *inference, const char *key)
+/* What chooses the class is said beside the table, unless that has none: an architecture is a hyper-parameter then, as
+ * it is when it is the name of a model within the class. */
+static bool is_said_before(const struct sp_inference *inference, struct sp_inferred inferred)
 {
-    return sp_is_class_key(key) && *sp_inference_class(inference);
+    const char *class = sp_inference_class(inference);
+    const bool is_other = inferred.value.type == SP_STRING && strcmp(inferred.value.string, class) != 0;
+    return sp_is_class_key(inferred.name) && *class && !is_other;
 }
 
 /* The hyper-parameters that the file determines, or those that it does not. */
@@ -201,7 +204,7 @@ static void put_inferred(const struct sp_inference *inference, struct sp_text *t
     struct sp_table table = {.columns = columns, .column_count = 3, .prose = true};
     for (size_t i = 0; i < sp_inference_count(inference); i++) {
         const struct sp_inferred inferred = sp_inference_get(inference, i);
-        if (inferred.determined != determined || is_said_before(inference, inferred.name)) continue;
+        if (inferred.determined != determined || is_said_before(inference, inferred)) continue;
         sp_put_visible(sp_table_cell(&table), inferred.name);
         sp_put_value(sp_table_cell(&table), inferred.value, 40);
         sp_put_visible(sp_table_cell(&table), inferred.because);

@@ -128,9 +128,9 @@ static void add_bisected(struct trial *trial, struct sp_deduction *deduction, co
 {
     int64_t solution;
     if (sp_question_bisect(deduction, question, trial->key, &solution)) add_guess_value(trial, sp_value_int(solution));
-    end_kind(trial);
 }
 
+/* All of one kind: that which answers most is the right one. */
 static void add_likeness(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question,
                          struct sp_value item)
 {
@@ -139,10 +139,10 @@ static void add_likeness(struct trial *trial, struct sp_deduction *deduction, co
     if (sp_default_of(deduction, trial->key, &by_default) && by_default.type == item.type)
         add_guess_value(trial, by_default);
     if (item.type == SP_BOOL) add_guess_value(trial, sp_value_bool(!item.boolean));
-    end_kind(trial);
-    if (item.type != SP_INT) return;
-    add_bisected(trial, deduction, question);
-    add_small_numbers(trial, deduction, question->kind == SP_ASK_DIMENSION);
+    if (item.type == SP_INT) {
+        add_bisected(trial, deduction, question);
+        add_small_numbers(trial, deduction, question->kind == SP_ASK_DIMENSION);
+    }
     end_kind(trial);
 }
 
@@ -161,6 +161,7 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
     add_guess_value(trial, sp_value_bool(false));
     end_kind(trial);
     add_bisected(trial, deduction, question);
+    end_kind(trial);
     if (counts) {
         const struct sp_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, question->named);
         for (uint32_t d = 0; d < tensor->rank; d++) add_head_counts(trial, tensor->shape[d]);
