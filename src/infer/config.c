@@ -153,6 +153,7 @@ void sp_write_config(struct sp_inference *inference)
  * may refuse it. */
 static bool is_said(const struct sp_prediction *by_name, const struct sp_fact *fact, struct sp_value value)
 {
+    if (sp_is_class_key(fact->path)) return false;       /* that is the name */
     if (by_name && value.type == SP_OBJECT) return true; /* its members speak for themselves */
     for (size_t i = 0; by_name && i < sp_prediction_hyperparameter_count(by_name); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(by_name, i);

@@ -121,10 +121,10 @@ size_t sp_attempt_switches(const struct sp_attempt *attempt);
 
 /* The name of the table's models under which, and nothing but it, the least tensors of the file are otherwise; NULL
  * when its models have none, or half of them are. `left`: tensors that may be compared for it. */
-const char *sp_nearest_name(const struct sp_attempt *attempt, const struct sp_naming *naming, size_t *left);
+const char *sp_nearest_name(struct sp_attempt *attempt, const struct sp_naming *naming, size_t *left);
 
 /* What the table predicts under that name, and nothing but it; or NULL. */
-struct sp_prediction *sp_predict_named(const struct sp_attempt *attempt, const char *name);
+struct sp_prediction *sp_predict_named(struct sp_attempt *attempt, const char *name);
 
 /* ---- mend/mend.c ---- */
 

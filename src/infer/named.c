@@ -6,11 +6,22 @@
 #include "infer/classes.h"
 #include "infer/infer.h"
 
-struct sp_prediction *sp_predict_named(const struct sp_attempt *attempt, const char *name)
+/* A table that has classes besides is told which. */
+static void set_class(struct sp_config *config, struct sp_attempt *attempt)
+{
+    if (!attempt->table->model_type_count || !*attempt->class) return;
+    struct sp_value *item = sp_arena_alloc(&attempt->outline.solver.arena, sizeof *item);
+    *item = sp_value_string(attempt->class);
+    sp_config_set_value(config, "architectures", (struct sp_value){.type = SP_LIST, .count = 1, .items = item},
+                        "inferred");
+}
+
+struct sp_prediction *sp_predict_named(struct sp_attempt *attempt, const char *name)
 {
     const struct sp_scope scope = {.most = 2 * sp_inventory_count(attempt->guise->inventory) + 1000};
     struct sp_config *config = sp_config_new();
     sp_config_set_value(config, "architecture", sp_value_string(name), "inferred");
+    set_class(config, attempt);
     sp_config_limit(config, &scope);
     struct sp_prediction *prediction = sp_attempt_predict(attempt, config);
     sp_config_free(config);
@@ -18,7 +29,7 @@ struct sp_prediction *sp_predict_named(const struct sp_attempt *attempt, const c
 }
 
 /* How many tensors are otherwise then; SIZE_MAX when nothing is predicted. */
-static size_t errors_under(const struct sp_attempt *attempt, const struct sp_naming *naming, const char *name)
+static size_t errors_under(struct sp_attempt *attempt, const struct sp_naming *naming, const char *name)
 {
     struct sp_prediction *prediction = sp_predict_named(attempt, name);
     struct sp_match match;
@@ -37,7 +48,7 @@ static bool is_nearer(size_t errors, const char *name, size_t least, const char 
     return strlen(name) < strlen(nearest);
 }
 
-const char *sp_nearest_name(const struct sp_attempt *attempt, const struct sp_naming *naming, size_t *left)
+const char *sp_nearest_name(struct sp_attempt *attempt, const struct sp_naming *naming, size_t *left)
 {
     const struct sp_unit *table = attempt->table;
     const size_t tensors = sp_inventory_count(attempt->guise->inventory) + 10;

@@ -360,7 +360,7 @@ static struct sp_attempt *attempt_named(struct sp_study *study, const struct sp_
     const size_t count = study->attempts.count;
     size_t left = MANY_COMPARED;
     for (size_t i = from; i < count; i++) {
-        const struct sp_attempt *plain = study->attempts.items[i];
+        struct sp_attempt *plain = study->attempts.items[i];
         if (sp_attempt_explains_all(best) && !sp_attempt_explains_all(plain)) continue;
         const char *name = sp_nearest_name(plain, &look->naming, &left);
         if (!name) continue;

@@ -43,6 +43,7 @@ struct sp_attempt *sp_attempt_wrapped(const struct sp_attempt *inner, const stru
     for (size_t i = 0; i < inner->outline.solver.known.count; i++)
         if (is_told(&inner->outline.solver.known.facts[i]))
             tell_as_inner(&attempt->outline.solver.known, &inner->outline.solver.known.facts[i]);
+    if (inner->name) attempt->by_name = sp_predict_named(attempt, inner->name);
     sp_attempt_verify_anew(attempt);
     return attempt;
 }

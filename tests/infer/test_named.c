@@ -79,11 +79,32 @@ static void other_sizes(void **state)
     END();
 }
 
+/* As transformers wraps it: the name, the number of classes and what the arguments say are those of the wrapper. */
+static void within_a_wrapper(void **state)
+{
+    (void)state;
+    expect("{\"model_type\": \"timm_wrapper\", \"architectures\": [\"TimmWrapperModel\"], "
+           "\"architecture\": \"resnet26d\"}",
+           "timm_wrapper",
+           "{\n  \"model_type\": \"timm_wrapper\",\n  \"architectures\": [\"TimmWrapperModel\"],\n"
+           "  \"architecture\": \"resnet26d\"");
+    expect("{\"model_type\": \"timm_wrapper\", \"architectures\": [\"TimmWrapperForImageClassification\"], "
+           "\"architecture\": \"resnet26d\", \"num_labels\": 7}",
+           "timm_wrapper",
+           "{\n  \"model_type\": \"timm_wrapper\",\n"
+           "  \"architectures\": [\"TimmWrapperForImageClassification\"],\n"
+           "  \"architecture\": \"resnet26d\",\n  \"num_labels\": 7");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_but_the_name),
-                                       cmocka_unit_test(what_only_the_name_says),
-                                       cmocka_unit_test(classes_beside_the_name),
-                                       cmocka_unit_test(without_training_heads), cmocka_unit_test(other_sizes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_but_the_name),
+        cmocka_unit_test(what_only_the_name_says),
+        cmocka_unit_test(classes_beside_the_name),
+        cmocka_unit_test(without_training_heads),
+        cmocka_unit_test(other_sizes),
+        cmocka_unit_test(within_a_wrapper),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@
 struct bounds {
     size_t found, taken;
 };
-static const struct bounds saved_bounds = {98, 1}, default_bounds = {98, 1};
+static const struct bounds saved_bounds = {99, 0}, default_bounds = {99, 0};
 
 struct tally {
     struct sp_tables *tables;

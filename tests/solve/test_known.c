@@ -168,12 +168,38 @@ static void guesses(void **state)
     facts_close(&facts);
 }
 
+/* Lists in a list; an item is known before it is how long its list is, and the list may be open again. */
+static void lists_of_lists(void **state)
+{
+    struct facts facts;
+    const struct sp_want third = {.kind = SP_WANT_ITEM, .value = sp_value_int(8), .index = 2};
+    (void)state;
+    facts_open(&facts);
+    assert_int_equal(sp_known_tell_inner(&facts.known, "ops", 1, &third), SP_HOLDS);
+    assert_int_equal(sp_known_item(&facts.known, "ops[1]", 2).integer, 8);
+    assert_int_equal(sp_known_item(&facts.known, "ops[1]", 0).type, SP_UNKNOWN);
+    assert_int_equal(sp_known_item(&facts.known, "ops[1]", 7).type, SP_UNKNOWN);
+    assert_int_equal(sp_known_value(&facts.known, "ops[1][2]").integer, 8);
+    assert_int_equal(sp_known_value(&facts.known, "ops").type, SP_UNKNOWN);
+    assert_int_equal(sp_known_count_set(&facts.known), 1);
+    assert_int_equal(tell_length(&facts, "ops", 1), SP_CONTRADICTS);
+    assert_int_equal(tell_length(&facts, "ops[0]", 2), SP_HOLDS);
+    assert_int_equal(tell_length(&facts, "ops", 4), SP_HOLDS);
+    assert_int_equal(sp_known_tell_inner(&facts.known, "ops", 4, &third), SP_CONTRADICTS);
+    sp_known_open_list(&facts.known, "ops");
+    while (sp_known_close_lists(&facts.known)) continue;
+    assert_int_equal(sp_known_value(&facts.known, "ops").count, 2);
+    assert_int_equal(sp_known_value(&facts.known, "ops").items[0].count, 2);
+    assert_int_equal(sp_known_value(&facts.known, "ops").items[1].count, 3);
+    facts_close(&facts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),        cmocka_unit_test(members_of_objects), cmocka_unit_test(lists),
         cmocka_unit_test(ends_of_lists), cmocka_unit_test(what_is_in_lists),   cmocka_unit_test(trying_out),
-        cmocka_unit_test(guesses),
+        cmocka_unit_test(guesses),       cmocka_unit_test(lists_of_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
