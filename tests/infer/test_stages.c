@@ -161,6 +161,38 @@ static void what_stands_behind_two_keys(void **state)
     END();
 }
 
+/* Each level is a list of its own, of one kind of modules or the other; lists in a list may be empty. */
+static void levels_of_either_kind(void **state)
+{
+    static const char text[] = "table slope\nmodel_type \"slope\"\n"
+                               "kinds = block_types default [\"conv\", \"conv\", \"attention\"]\n"
+                               "scales = multiscales default [[], [], [5]]\n"
+                               "[levels] for i in 0..levels-1\n"
+                               "level.{i}.0.up (width, 7)\n"
+                               "[blocks] for i in 0..levels-1 for j in 0..depths[i]-1\n"
+                               "level.{i}.{i < levels - 1 ? j + 1 : j + 2}.*  slope_block(kinds[i], width, scales[i])\n"
+                               "part slope_block(kind, C, K)\n"
+                               "[convolution] if kind == \"conv\"\nconv (C, 3)\n"
+                               "[attention] if kind == \"attention\"\nattn (C, C)\n"
+                               "[scales] for k in 0..len(K)-1 if kind == \"attention\"\nscale.{k} (C, K[k])\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    for (unsigned i = 0; i < 3; i++) {
+        char list[16];
+        snprintf(list, sizeof list, "level.%u", i);
+        add_module(&model, list, 0, "up", 16, 7);
+        for (unsigned j = 0; j < 3 - i; j++)
+            add_module(&model, list, j + (i < 2 ? 1 : 2), i ? "attn" : "conv", 16, i ? 16 : 3);
+    }
+    FIND();
+    FOUND("slope");
+    assert_value(inferred(&finding, "depths").value, "[3, 2, 1]");
+    assert_value(inferred(&finding, "block_types").value, "[\"conv\", \"attention\", \"attention\"]");
+    assert_value(inferred(&finding, "multiscales").value, "[[], [], []]");
+    END();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +201,7 @@ int main(void)
         cmocka_unit_test(names_of_what_comes_behind),
         cmocka_unit_test(a_level_without_repetitions),
         cmocka_unit_test(what_stands_behind_two_keys),
+        cmocka_unit_test(levels_of_either_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,6 +139,7 @@ static void add_likeness(struct trial *trial, struct sp_deduction *deduction, co
     if (sp_default_of(deduction, trial->key, &by_default) && by_default.type == item.type)
         add_guess_value(trial, by_default);
     if (item.type == SP_BOOL) add_guess_value(trial, sp_value_bool(!item.boolean));
+    if (item.type == SP_LIST) add_guess_value(trial, (struct sp_value){.type = SP_LIST});
     if (item.type == SP_INT) {
         add_bisected(trial, deduction, question);
         add_small_numbers(trial, deduction, question->kind == SP_ASK_DIMENSION);

@@ -35,11 +35,11 @@ static void add_modules(struct sp_modules *modules, size_t line)
     const struct sp_shapes *shapes = modules->deduction->occurrences.shapes;
     const size_t pattern = sp_shapes_find(shapes, modules->deduction->outline->lines[line].name);
     modules->lines[modules->count++] = line;
-    modules->is_asked[line] = true;
     for (size_t i = shapes->first[pattern]; i < shapes->first[pattern + 1]; i++) {
         const struct sp_named *named = &shapes->named[i];
         if (!is_in_front(modules, named) || modules->stamps[i] == modules->stamp) continue;
         modules->stamps[i] = modules->stamp;
+        modules->is_asked[line] = true;
         modules->tensors++;
         const uint64_t number = named->place.indices.value[modules->front];
         if (number > modules->most) modules->most = number;
