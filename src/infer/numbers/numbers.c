@@ -53,6 +53,14 @@ static size_t length_to_number(const char *name, size_t number)
         if (name[length] == SP_INDEX_MARK && !number--) return length + 1;
 }
 
+/* To collect a list takes all tensors whose names are like those in it. */
+static void spend_on_list(struct sp_modules *modules, size_t tensors)
+{
+    enum { PER_STEP = 64 };
+    const size_t steps = 1 + tensors / PER_STEP;
+    *modules->left -= steps < *modules->left ? steps : *modules->left;
+}
+
 /* The list of which the tensor is, by the number that is not known of the line. */
 static bool tell_by_list(struct sp_modules *modules, size_t line, size_t named)
 {
@@ -106,9 +114,11 @@ static bool tell_by_line(struct sp_modules *modules, size_t line)
     const struct sp_occurrence *occurrence = &modules->deduction->occurrences.of[line];
     modules->front = first_unknown(modules->deduction->solver, occurrence->line);
     bool told = false;
-    for (size_t i = 0; i < occurrence->count && modules->front < occurrence->line->hole_count && !told; i++) {
+    const bool is_open = modules->front < occurrence->line->hole_count;
+    for (size_t i = 0; i < occurrence->count && is_open && *modules->left && !told; i++) {
         const struct sp_named *named = &modules->deduction->occurrences.shapes->named[occurrence->named[i]];
         if (i && is_in_front(modules, named)) continue;
+        spend_on_list(modules, occurrence->count);
         told = tell_by_list(modules, line, occurrence->named[i]);
         sp_stages_free(&modules->stages);
     }

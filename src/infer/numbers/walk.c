@@ -134,7 +134,8 @@ static bool has_index_of(const struct sp_line *line, const struct sp_loop *loop)
     return false;
 }
 
-/* The number of the module in that turn of a loop that has none; false when it is not known. */
+/* The number of the module in that turn of a loop that has none; false when it is not known: then what it lacks is
+ * `open`, and comes before what the end of the loop does. */
 static bool number_in_turn(struct sp_turns *turns, struct sp_loop *loop, int64_t turn, uint64_t *number)
 {
     const struct sp_modules *modules = turns->context;
@@ -143,8 +144,9 @@ static bool number_in_turn(struct sp_turns *turns, struct sp_loop *loop, int64_t
     sp_loop_enter(loop, turn);
     const enum sp_answer answer = sp_line_numbers(turns->solver, turns->line, numbers, &turns->open);
     loop->binding.value = unknown;
+    if (answer != SP_HOLDS) return false;
     *number = numbers[modules->front];
-    return answer == SP_HOLDS && *number < modules->stages.count;
+    return *number < modules->stages.count;
 }
 
 /* Where the modules are told apart by their shapes alone, a stage goes as far as they are alike, and there are as many
@@ -179,8 +181,8 @@ static struct sp_value end_of_loop(struct sp_turns *turns, struct sp_loop *loop)
     struct sp_modules *modules = turns->context;
     const struct sp_value open = turns->open, first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
     int64_t last;
-    if (!modules->deduction->by_stages || !modules->stages.count) return end_by_names(turns, loop);
-    if (!last_by_stages(turns, loop, first.integer, &last)) return end_by_names(turns, loop);
+    if (!modules->deduction->by_stages || !modules->stages.count || !last_by_stages(turns, loop, first.integer, &last))
+        return end_by_names(turns, loop);
     guess_stages(modules, open.string);
     const struct sp_want want = sp_want_value(sp_value_int(last));
     const enum sp_answer answer = sp_invert(turns->solver, loop->env, loop->clause->last, &want);
