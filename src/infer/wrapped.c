@@ -37,8 +37,11 @@ static void tell_as_inner(struct sp_known *known, const struct sp_fact *fact)
 struct sp_attempt *sp_attempt_wrapped(const struct sp_attempt *inner, const struct sp_unit *wrapper, const char *class)
 {
     struct sp_attempt *attempt = sp_realloc(NULL, 1, sizeof *attempt);
-    *attempt = (struct sp_attempt){
-        .tables = inner->tables, .table = wrapper, .class = class, .fit = {wrapper, class}, .guise = inner->guise};
+    *attempt = (struct sp_attempt){.tables = inner->tables,
+                                   .table = wrapper,
+                                   .class = class,
+                                   .fit = {.table = wrapper, .class = class},
+                                   .guise = inner->guise};
     sp_outline_init(&attempt->outline, wrapper, class, NULL);
     for (size_t i = 0; i < inner->outline.solver.known.count; i++)
         if (is_told(&inner->outline.solver.known.facts[i]))
