@@ -420,15 +420,24 @@ static void try_defaults(struct sp_attempt *attempt)
     sp_attempt_verify_anew(attempt);
 }
 
+static struct sp_attempt *try_fit(struct trial trial, struct sp_fit fit)
+{
+    size_t left = MAX_TRIALS;
+    const struct supposition named = {"architecture", sp_value_string(trial.name), NULL};
+    trial.table = fit.table;
+    trial.class = fit.class;
+    trial.is_part = sp_is_part(trial.tables, fit.table);
+    trial.left = &left;
+    struct sp_attempt *attempt = try_under(&trial, trial.name ? &named : NULL, trial.name != NULL);
+    attempt->fit = fit;
+    return attempt;
+}
+
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
                                   const char *name, size_t *effort)
 {
-    size_t left = MAX_TRIALS;
-    const bool is_part = sp_is_part(tables, fit.table);
-    const struct trial trial = {tables, fit.table, fit.class, is_part, look, name, false, &left, effort};
-    const struct supposition named = {"architecture", sp_value_string(name), NULL};
-    struct sp_attempt *attempt = try_under(&trial, name ? &named : NULL, name != NULL);
-    attempt->fit = fit;
+    struct sp_attempt *attempt =
+        try_fit((struct trial){.tables = tables, .look = look, .name = name, .effort = effort}, fit);
     if (!sp_attempt_explains_all(attempt)) try_defaults(attempt);
     return attempt;
 }
@@ -436,12 +445,7 @@ struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit 
 struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
                                         size_t *effort)
 {
-    size_t left = MAX_TRIALS;
-    const bool is_part = sp_is_part(tables, fit.table);
-    const struct trial trial = {tables, fit.table, fit.class, is_part, look, NULL, true, &left, effort};
-    struct sp_attempt *attempt = try_under(&trial, NULL, 0);
-    attempt->fit = fit;
-    return attempt;
+    return try_fit((struct trial){.tables = tables, .look = look, .by_stages = true, .effort = effort}, fit);
 }
 
 void sp_attempt_free(struct sp_attempt *attempt)

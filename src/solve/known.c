@@ -169,12 +169,10 @@ struct sp_value sp_known_item(struct sp_known *known, const char *list, size_t i
     return sp_known_fact(known, path) ? sp_known_value(known, path) : unknown(list);
 }
 
-static bool is_item_key(const char *path) { return path[strlen(path) - 1] == ']'; }
-
 /* What has a member is there. */
 static void note_members(struct sp_known *known, const struct sp_fact *fact)
 {
-    for (size_t i = fact->parent; i != SIZE_MAX && !is_item_key(known->facts[i].path); i = known->facts[i].parent) {
+    for (size_t i = fact->parent; i != SIZE_MAX && !sp_is_item_key(known->facts[i].path); i = known->facts[i].parent) {
         if (!known->facts[i].has_members) known->facts[i].guess = known->touched;
         known->facts[i].has_members = true;
     }
@@ -247,7 +245,7 @@ static enum sp_answer tell_length(struct sp_known *known, const char *path, cons
 {
     struct sp_fact *list = fact_of(known, path);
     if (want->value.type != SP_INT || want->value.integer < (int64_t)list->item_count) return SP_CONTRADICTS;
-    if (is_item_key(path)) {
+    if (sp_is_item_key(path)) {
         tell_list_of(known, path, true);
         list = fact_of(known, path); /* facts move */
     }
@@ -287,13 +285,12 @@ enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const str
 
 enum sp_answer sp_known_tell_inner(struct sp_known *known, const char *path, size_t index, const struct sp_want *want)
 {
-    struct sp_fact *outer = fact_of(known, path);
+    const struct sp_fact *outer = fact_of(known, path);
+    const char *item = item_path(known, path, index);
     if (outer->value.type != SP_UNKNOWN || index >= (outer->length == SIZE_MAX ? MAX_ITEMS : outer->length))
         return SP_CONTRADICTS;
-    if (index >= outer->item_count) outer->item_count = index + 1;
-    if (outer->reason.kind == SP_REASON_NONE) learn(known, outer);
-    touch_list(known, outer);
-    return sp_known_tell(known, item_path(known, path, index), want);
+    tell_list_of(known, item, true);
+    return sp_known_tell(known, item, want);
 }
 
 /* ---- ending lists ---- */
@@ -319,7 +316,7 @@ static size_t length_beside(const struct sp_known *known, const struct sp_fact *
     size_t length = fact->item_count;
     for (size_t i = 0; i < known->count; i++) {
         const struct sp_fact *other = &known->facts[i];
-        const size_t beside = other == fact || is_item_key(other->path) ? 0 : known_length(other);
+        const size_t beside = other == fact || sp_is_item_key(other->path) ? 0 : known_length(other);
         if (beside < fact->item_count) continue;
         if (prefix_length(other->path) != prefix || memcmp(other->path, fact->path, prefix) != 0) continue;
         if (other->length == fact->item_count && !other->scalar) return fact->item_count;
@@ -390,7 +387,7 @@ static bool close_lists(struct sp_known *known, bool scalar)
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
         if (!is_open_list(fact) || fact->scalar != scalar) continue;
-        const bool is_alone = fact->scalar || is_item_key(fact->path);
+        const bool is_alone = fact->scalar || sp_is_item_key(fact->path);
         fact->length = is_alone ? fact->item_count : length_beside(known, fact);
         fact->is_closed = true;
         known->changes++;
@@ -435,7 +432,7 @@ bool sp_known_forget_guesses(struct sp_known *known, bool lists)
     bool any = false;
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
-        const bool is_list = fact->item_count || fact->length != SIZE_MAX || is_item_key(fact->path);
+        const bool is_list = fact->item_count || fact->length != SIZE_MAX || sp_is_item_key(fact->path);
         const bool is_guess = fact->reason.kind == SP_REASON_GUESS || fact->reason.kind == SP_REASON_ONLY;
         if (fact->reason.kind == SP_REASON_NONE || !(is_guess || (lists && is_list))) continue;
         *fact = blank(fact->path, fact->parent);

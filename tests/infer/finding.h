@@ -93,6 +93,15 @@ static inline void begin_with(struct model *model, const char *table)
     assert_int_equal(sp_tables_add_text(model->tables, "t.shapes", table, strlen(table), &error), SP_OK);
 }
 
+/* LIST.NUMBER.LEAF of that shape. */
+static inline void add_module(struct model *model, const char *list, unsigned number, const char *leaf, uint64_t rows,
+                              uint64_t columns)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s.%u.%s", list, number, leaf);
+    model_add_shape(model, name, SHAPE(rows, columns));
+}
+
 /* ---- what a test is made of; `model` and `finding` are its variables ---- */
 
 #define BEGIN(config)                                                                                                  \

@@ -10,14 +10,6 @@
 
 #include "infer/finding.h"
 
-/* NAME.NUMBER.weight of that shape. */
-static void add_module(struct model *model, const char *list, unsigned number, uint64_t rows, uint64_t columns)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s.%u.weight", list, number);
-    model_add_shape(model, name, SHAPE(rows, columns));
-}
-
 /* Two levels of three kernels: how many of either shows in the shapes. */
 static void a_list_within_a_loop(void **state)
 {
@@ -32,8 +24,8 @@ static void a_list_within_a_loop(void **state)
     (void)state;
     begin_with(&model, text);
     for (unsigned i = 0; i < 2; i++) {
-        add_module(&model, "level", i, 32U >> i, 5);
-        for (unsigned k = 0; k < 3; k++) add_module(&model, "pipe", 3 * i + k, 32U >> i, kernels[k]);
+        add_module(&model, "level", i, "weight", 32U >> i, 5);
+        for (unsigned k = 0; k < 3; k++) add_module(&model, "pipe", 3 * i + k, "weight", 32U >> i, kernels[k]);
     }
     FIND();
     FOUND("organ");
@@ -59,10 +51,10 @@ static void a_sum_of_items(void **state)
     struct model model;
     (void)state;
     begin_with(&model, text);
-    add_module(&model, "layer", 1, 16, 3);
+    add_module(&model, "layer", 1, "weight", 16, 3);
     model_add_shape(&model, "layer.2.down", SHAPE(16, 16));
-    add_module(&model, "layer", 3, 16, 3);
-    add_module(&model, "layer", 4, 16, 3);
+    add_module(&model, "layer", 3, "weight", 16, 3);
+    add_module(&model, "layer", 4, "weight", 16, 3);
     model_add_shape(&model, "layer.5.out", SHAPE(16));
     FIND();
     FOUND("coder");
@@ -81,7 +73,7 @@ static void only_the_product_shows(void **state)
     struct model model;
     (void)state;
     begin_with(&model, text);
-    for (unsigned i = 0; i < 6; i++) add_module(&model, "stone", i, 16, 5);
+    for (unsigned i = 0; i < 6; i++) add_module(&model, "stone", i, "weight", 16, 5);
     FIND();
     FOUND("wall");
     assert_true(explains_all(&finding));
@@ -102,7 +94,7 @@ static void a_longer_way_to_the_same(void **state)
     struct model model;
     (void)state;
     begin_with(&model, text);
-    for (unsigned i = 0; i < 3; i++) add_module(&model, "blade", i, 16, 5);
+    for (unsigned i = 0; i < 3; i++) add_module(&model, "blade", i, "weight", 16, 5);
     model_add_shape(&model, "handle.weight", SHAPE(16));
     FIND();
     FOUND("fan");
@@ -121,7 +113,7 @@ static void the_only_way(void **state)
     struct model model;
     (void)state;
     begin_with(&model, text);
-    for (unsigned i = 0; i < 3; i++) add_module(&model, "blade", 3 * i, 16, 5);
+    for (unsigned i = 0; i < 3; i++) add_module(&model, "blade", 3 * i, "weight", 16, 5);
     model_add_shape(&model, "handle.weight", SHAPE(16));
     FIND();
     FOUND("fan");
@@ -140,9 +132,9 @@ static void no_way_at_all(void **state)
     struct model model;
     (void)state;
     begin_with(&model, text);
-    add_module(&model, "stone", 1, 16, 5);
-    add_module(&model, "stone", 4000000000U, 16, 5);
-    for (unsigned i = 0; i < 4; i++) add_module(&model, "ground", i, 16, 5);
+    add_module(&model, "stone", 1, "weight", 16, 5);
+    add_module(&model, "stone", 4000000000U, "weight", 16, 5);
+    for (unsigned i = 0; i < 4; i++) add_module(&model, "ground", i, "weight", 16, 5);
     struct finding finding = find(&model, "wall");
     assert_null(finding.inference);
     assert_int_equal(finding.error.status, SP_ERR_UNKNOWN);

@@ -11,14 +11,6 @@
 
 #include "infer/finding.h"
 
-/* PART.NUMBER.weight of that shape. */
-static void add_layer(struct model *model, const char *part, unsigned number, uint64_t rows, uint64_t columns)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s.%u.weight", part, number);
-    model_add_shape(model, name, SHAPE(rows, columns));
-}
-
 /* Gates of both kinds of layers have one name: which layer is of which kind is known only after one was taken for the
  * other. */
 static void line_that_was_another(void **state)
@@ -34,10 +26,10 @@ static void line_that_was_another(void **state)
     (void)state;
     begin_with(&model, text);
     for (unsigned i = 0; i < 3; i++) {
-        add_layer(&model, "norm", i, 24, 1);
-        add_layer(&model, "gate", i, i == 2 ? 6 : 40, 24);
-        if (i == 2) add_layer(&model, "value", i, 24, 24);
-        else add_layer(&model, "scan", i, 40, 1);
+        add_module(&model, "norm", i, "weight", 24, 1);
+        add_module(&model, "gate", i, "weight", i == 2 ? 6 : 40, 24);
+        if (i == 2) add_module(&model, "value", i, "weight", 24, 24);
+        else add_module(&model, "scan", i, "weight", 40, 1);
     }
     FIND();
     FOUND("mixer");

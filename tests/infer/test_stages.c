@@ -10,14 +10,6 @@
 
 #include "infer/finding.h"
 
-static void add_module(struct model *model, const char *list, unsigned number, const char *leaf, uint64_t rows,
-                       uint64_t columns)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s.%u.%s", list, number, leaf);
-    model_add_shape(model, name, SHAPE(rows, columns));
-}
-
 /* How wide a stage is takes two keys, and how deep it is two more: no name and no single dimension tells. */
 static void stages_of_a_list(void **state)
 {

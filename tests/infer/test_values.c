@@ -201,12 +201,10 @@ static void layers_of_two_kinds(void **state)
     begin_with(&model, text);
     for (unsigned i = 0; i < 3; i++) {
         char name[64];
-        snprintf(name, sizeof name, "layer.%u.query", i);
-        model_add_shape(&model, name, SHAPE(4UL * sizes[i], 32));
+        add_module(&model, "layer", i, "query", 4UL * sizes[i], 32);
         snprintf(name, sizeof name, "layer.%u.norm", i);
         model_add_shape(&model, name, SHAPE(sizes[i]));
-        snprintf(name, sizeof name, "layer.%u.reach", i);
-        model_add_shape(&model, name, SHAPE(sizes[i] == 8 ? 5U : 9U, 2));
+        add_module(&model, "layer", i, "reach", sizes[i] == 8 ? 5 : 9, 2);
     }
     FIND();
     FOUND("tower");

@@ -113,12 +113,10 @@ static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
     sp_literals_free(&texts);
 }
 
-static bool is_item(const char *key) { return key[strlen(key) - 1] == ']'; }
-
 /* An item is of the kind that others of its list are, or what it is by default. */
 static bool find_likeness(struct sp_deduction *deduction, const char *key, struct sp_value *item)
 {
-    if (!is_item(key)) return false;
+    if (!sp_is_item_key(key)) return false;
     *item = sp_known_item_beside(&deduction->solver->known, key);
     return (sp_value_is_set(*item) || sp_default_of(deduction, key, item)) && item->type != SP_STRING;
 }
@@ -151,7 +149,7 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
 {
     const bool counts = question->kind == SP_ASK_DIMENSION;
     struct sp_value item;
-    if (!is_item(trial->key)) add_guess_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
+    if (!sp_is_item_key(trial->key)) add_guess_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
     end_kind(trial);
     if (find_likeness(deduction, trial->key, &item)) {
         add_likeness(trial, deduction, question, item);
@@ -324,7 +322,7 @@ static const char *second_key(struct sp_deduction *deduction, const char *key, c
 /* Whether anything is answered, and nothing contradicted, when the key is not set. */
 static bool default_answers(struct sp_deduction *deduction, const char *key)
 {
-    if (is_item(key)) return false;
+    if (sp_is_item_key(key)) return false;
     const struct sp_outcome outcome =
         sp_try_value(deduction, key, (struct sp_value){.type = SP_ABSENT, .string = key}, 0);
     return outcome.answered && !outcome.contradictions;
@@ -418,7 +416,7 @@ static bool open_list(struct sp_deduction *deduction, const struct lacking *lack
     for (size_t i = 0; i < lacking->count; i++) {
         const size_t length = likely_length(deduction, lacking->keys[i], lacking->questions[i]);
         const struct sp_want want = {.kind = SP_WANT_LENGTH, .value = sp_value_int((int64_t)length)};
-        if (!length || is_item(lacking->keys[i]) || sp_is_class_key(lacking->keys[i]) ||
+        if (!length || sp_is_item_key(lacking->keys[i]) || sp_is_class_key(lacking->keys[i]) ||
             sp_try_want(deduction, lacking->keys[i], want, limit, NULL).contradictions >= limit)
             continue;
         known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};

@@ -34,6 +34,7 @@ struct sp_modules {
     size_t *left;            /* tensors that may still be looked at, and values tried */
     size_t steps;            /* tensors that were found, and keys that were lacked */
     const char *lacks;       /* the key that the last pass lacked, or NULL */
+    struct sp_loop *stage;   /* of the line that is walked: sp_stage_loop */
     bool open_ended;         /* in that pass, of the line: an end that only the names tell */
     struct sp_choice choices[SP_MAX_CHOICES];
     size_t depth;
@@ -44,9 +45,6 @@ struct sp_modules {
     size_t end_count;
     bool *is_asked; /* of each line: it was one of a list before */
 };
-
-/* Whether a key is an item of a list. */
-static inline bool sp_is_item(const char *key) { return key[strlen(key) - 1] == ']'; }
 
 /* All lines from the one at `from` on, in all their turns. SP_OPEN: the one that is now at `from` takes a key, `lacks`;
  * what those behind it find does not count, but that something contradicts does. */

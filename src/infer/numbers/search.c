@@ -11,7 +11,7 @@ enum sp_answer sp_choice_tell(struct sp_known *known, const struct sp_choice *ch
 {
     const char *bracket = strrchr(choice->key, '[');
     struct sp_want want = choice->want;
-    if (!sp_is_item(choice->key) || want.kind != SP_WANT_VALUE) return sp_known_tell(known, choice->key, &want);
+    if (!sp_is_item_key(choice->key) || want.kind != SP_WANT_VALUE) return sp_known_tell(known, choice->key, &want);
     want.kind = SP_WANT_ITEM;
     want.index = strtoul(bracket + 1, NULL, 10);
     return sp_known_tell(known, sp_arena_copy(known->arena, choice->key, (size_t)(bracket - choice->key)), &want);
@@ -74,7 +74,7 @@ static void try_counts(struct sp_modules *modules, size_t from, const char *key,
 /* Or whether it is so; which of the texts it is; that it is not set. */
 static void try_choices(struct sp_modules *modules, size_t from, const char *key)
 {
-    const bool of_list = sp_is_item(key);
+    const bool of_list = sp_is_item_key(key);
     struct sp_literals texts = {0};
     if (!sp_is_class_key(key)) try_counts(modules, from, key, of_list);
     for (int i = 0; i < 2; i++) try_choice(modules, from, key, sp_want_value(sp_value_bool(i == 0)));

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MODULES = 4096 };
+enum { MAX_MODULES = 4096, MAX_DIMENSIONS = 64 };
 
 struct sp_loop *sp_stage_loop(const struct sp_line *line, size_t front)
 {
@@ -37,17 +37,24 @@ static uint64_t mix_mark(uint64_t mark, uint64_t number)
     return mark ^ mark >> 29;
 }
 
-/* Of one tensor: its pattern, the numbers behind that of the module, and the dimensions that are the same in all
- * modules of a stage; without a loop none of them. */
-static uint64_t mark_of(const struct sp_line *line, const struct sp_loop *stage_loop, size_t pattern,
-                        const struct sp_tensor *tensor, const uint64_t *behind, size_t behind_count)
+/* Of one tensor: its pattern, the numbers behind that of the module, and the dimensions whose bits are set. */
+static uint64_t mark_of(size_t pattern, const struct sp_tensor *tensor, uint64_t dimensions, const uint64_t *behind,
+                        size_t behind_count)
 {
     uint64_t mark = mix_mark(1, pattern);
     for (size_t i = 0; i < behind_count; i++) mark = mix_mark(mark, behind[i]);
-    for (size_t d = 0; stage_loop && d < tensor->rank && d < line->row->rank; d++)
-        if (!sp_depends_on(line->env, line->row->shape[d], stage_loop))
-            mark = mix_mark(mix_mark(mark, d), tensor->shape[d]);
+    for (size_t d = 0; d < tensor->rank && d < MAX_DIMENSIONS; d++)
+        if (dimensions >> d & 1) mark = mix_mark(mix_mark(mark, d), tensor->shape[d]);
     return mark;
+}
+
+/* Those that are the same in all modules of a stage. */
+static uint64_t fixed_dimensions(const struct sp_line *line, const struct sp_loop *stage_loop)
+{
+    uint64_t fixed = 0;
+    for (size_t d = 0; d < line->row->rank && d < MAX_DIMENSIONS; d++)
+        if (!sp_depends_on(line->env, line->row->shape[d], stage_loop)) fixed |= UINT64_C(1) << d;
+    return fixed;
 }
 
 static void mark_line(struct sp_stages *stages, const struct sp_deduction *deduction, size_t index,
@@ -58,14 +65,15 @@ static void mark_line(struct sp_stages *stages, const struct sp_deduction *deduc
     const struct sp_loop *stage_loop = sp_stage_loop(line, front);
     const size_t pattern = sp_shapes_find(shapes, line->name), behind = line->hole_count - front - 1;
     const bool tells = stage_loop && !deduction->has_namesake[index] && is_there_by_stage(line, stage_loop);
+    const uint64_t fixed = tells ? fixed_dimensions(line, stage_loop) : 0;
     if (pattern == SP_NONE) return;
     for (size_t i = shapes->first[pattern]; i < shapes->first[pattern + 1]; i++) {
         const uint64_t *own = shapes->named[i].place.indices.value;
         const struct sp_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, i);
         if (memcmp(own, numbers, front * sizeof *own) != 0 || own[front] >= stages->count) continue;
-        stages->names[own[front]] += mark_of(line, NULL, pattern, tensor, own + front + 1, behind);
+        stages->names[own[front]] += mark_of(pattern, tensor, 0, own + front + 1, behind);
         if (tells && !sp_shapes_is_flat(shapes, i))
-            stages->marks[own[front]] += mark_of(line, stage_loop, pattern, tensor, own + front + 1, behind);
+            stages->marks[own[front]] += mark_of(pattern, tensor, fixed, own + front + 1, behind);
     }
 }
 

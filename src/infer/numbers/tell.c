@@ -34,7 +34,7 @@ static bool tell_choices(struct sp_modules *modules, size_t first, size_t end, e
     const size_t before = known->told;
     for (size_t i = first; i < end; i++) {
         const struct sp_choice *choice = &modules->solution[i];
-        const enum lengths own = sp_is_item(choice->key) ? LENGTHS_OF_ITEMS : ALL_LENGTHS;
+        const enum lengths own = sp_is_item_key(choice->key) ? LENGTHS_OF_ITEMS : ALL_LENGTHS;
         if (choice->want.kind == SP_WANT_VALUE || lengths >= own) tell_as(modules, choice, named, is_guess);
     }
     return known->told != before;

@@ -47,20 +47,32 @@ static bool agrees_with(struct sp_turns *turns, const struct sp_modules *modules
     return agrees;
 }
 
+/* The number of the module in another turn of a loop; false when it is not known, and lacks what is `open`. */
+static bool number_in_turn(struct sp_turns *turns, struct sp_loop *loop, int64_t turn, uint64_t *number,
+                           struct sp_value *open)
+{
+    const struct sp_modules *modules = turns->context;
+    const struct sp_value before = loop->binding.value;
+    uint64_t numbers[SP_MAX_INDICES];
+    sp_loop_enter(loop, turn);
+    const enum sp_answer answer = sp_line_numbers(turns->solver, turns->line, numbers, open);
+    loop->binding.value = before;
+    if (answer != SP_HOLDS) return false;
+    *number = numbers[modules->front];
+    return *number < modules->stages.count;
+}
+
 /* Whether the module may be of the stage whose first one is the first turn of the loop. */
 static bool is_of_stage(struct sp_turns *turns, const struct sp_modules *modules, const uint64_t *numbers)
 {
-    struct sp_loop *loop = sp_stage_loop(turns->line, modules->front);
-    if (!loop || !modules->stages.count) return true;
-    const int64_t turn = loop->binding.value.integer;
-    const struct sp_value first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
-    uint64_t of_first[SP_MAX_INDICES];
+    struct sp_loop *loop = modules->stage;
     struct sp_value open;
-    if (first.type != SP_INT || first.integer == turn) return true;
-    sp_loop_enter(loop, first.integer);
-    const enum sp_answer answer = sp_line_numbers(turns->solver, turns->line, of_first, &open);
-    sp_loop_enter(loop, turn);
-    return answer != SP_HOLDS || sp_stages_alike(&modules->stages, of_first[modules->front], numbers[modules->front]);
+    uint64_t of_first;
+    if (!loop || !modules->stages.count) return true;
+    const struct sp_value first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
+    if (first.type != SP_INT || first.integer == loop->binding.value.integer) return true;
+    return !number_in_turn(turns, loop, first.integer, &of_first, &open) ||
+           sp_stages_alike(&modules->stages, of_first, numbers[modules->front]);
 }
 
 /* Whether it is only a name that the line may have, and another line has such names. */
@@ -134,36 +146,21 @@ static bool has_index_of(const struct sp_line *line, const struct sp_loop *loop)
     return false;
 }
 
-/* The number of the module in that turn of a loop that has none; false when it is not known: then what it lacks is
- * `open`, and comes before what the end of the loop does. */
-static bool number_in_turn(struct sp_turns *turns, struct sp_loop *loop, int64_t turn, uint64_t *number)
-{
-    const struct sp_modules *modules = turns->context;
-    const struct sp_value unknown = loop->binding.value;
-    uint64_t numbers[SP_MAX_INDICES];
-    sp_loop_enter(loop, turn);
-    const enum sp_answer answer = sp_line_numbers(turns->solver, turns->line, numbers, &turns->open);
-    loop->binding.value = unknown;
-    if (answer != SP_HOLDS) return false;
-    *number = numbers[modules->front];
-    return *number < modules->stages.count;
-}
-
 /* Where the modules are told apart by their shapes alone, a stage goes as far as they are alike, and there are as many
- * as that makes. */
+ * as that makes. What the number of the first one lacks comes before what the end of the loop does. */
 static bool last_by_stages(struct sp_turns *turns, struct sp_loop *loop, int64_t first, int64_t *last)
 {
     const struct sp_modules *modules = turns->context;
-    const struct sp_loop *stage_loop = sp_stage_loop(turns->line, modules->front);
     uint64_t number, next;
-    if (!stage_loop || has_index_of(turns->line, loop)) return false;
-    if (loop != stage_loop) { /* over the stages; or, where these have lists of their own, over what is repeated */
+    if (!modules->stage || has_index_of(turns->line, loop)) return false;
+    if (loop != modules->stage) { /* over the stages; or, where these have lists of their own, over what is repeated */
         const bool repeats = loop->outer != NULL;
         *last = first + (repeats ? sp_stages_repeats(&modules->stages) : sp_stages_count(&modules->stages)) - 1;
-        return stage_loop->outer == loop && (!repeats || has_index_of(turns->line, loop->outer));
+        return modules->stage->outer == loop && (!repeats || has_index_of(turns->line, loop->outer));
     }
-    if (!number_in_turn(turns, loop, first, &number)) return false;
-    const uint64_t step = number_in_turn(turns, loop, first + 1, &next) && next > number ? next - number : 1;
+    if (!number_in_turn(turns, loop, first, &number, &turns->open)) return false;
+    const uint64_t step =
+        number_in_turn(turns, loop, first + 1, &next, &turns->open) && next > number ? next - number : 1;
     *last = first + sp_stages_behind(&modules->stages, number, step);
     return true;
 }
@@ -224,6 +221,7 @@ static enum sp_answer walk_line(struct sp_modules *modules, size_t place, const 
                              .context = modules,
                              .left = *modules->left};
     modules->open_ended = false;
+    modules->stage = sp_stage_loop(line, modules->front);
     const bool all = !enter_front(modules, line) || sp_walk_turns(&turns);
     sp_loop_leave(line->loop);
     *lacks = !all && turns.open.type == SP_UNKNOWN && *turns.open.string ? turns.open.string : NULL;
