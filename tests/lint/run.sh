@@ -43,7 +43,6 @@ shell() { scripts | xargs shellcheck -S warning -x; }
 check "lint self-test" sh tests/lint/selftest.sh
 check "layers" sh tests/lint/layers.sh
 check "source" sh tests/lint/source.sh
-check "house" sh tests/lint/house.sh
 check "format" format
 check "static analysis" static_analysis
 check "tables" tables

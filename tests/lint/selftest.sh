@@ -53,7 +53,6 @@ fault() {
 plant_clean
 expect 0 layers.sh 'a clean tree'
 expect 0 source.sh 'a clean tree'
-expect 0 house.sh 'a clean tree'
 
 fault layers.sh src/base/b.c '#include "model/m.h"'
 fault layers.sh src/base/b.c '  # include "lang/parse.h"'
@@ -79,16 +78,6 @@ fault source.sh src/base/b.c "/* $(printf '%0120d' 0) */"
 plant_clean
 echo 'int x;' >"$tree/src/base/bare.c"
 expect 1 source.sh 'no licence line'
-
-fault house.sh src/model/m.c 'int f(void) { return 1; }'
-plant_clean
-for tens in 0 1 2; do
-    for i in 0 1 2 3 4 5 6 7 8 9; do put "src/base/f$tens$i.c" ''; done
-done
-expect 1 house.sh 'a folder of more than 30 files'
-plant_clean
-yes '' | head -n 6001 >"$tree/src/base/long.c"
-expect 1 house.sh 'a folder of more than 6,000 lines'
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
