@@ -21,18 +21,24 @@ static const char moe[] = "{\"model_type\": \"olmoe\", \"architectures\": [\"Olm
                           "\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
                           "\"intermediate_size\": 96, \"num_experts\": 4, \"tie_word_embeddings\": false}";
 
-/* Every index behind `front`, which may stand anywhere in a name, is one higher. */
-static void count_from_one(struct model *model, const char *front)
+/* Every index behind `front`, which may stand anywhere in a name, becomes what `numbers` has for it. */
+static void number_as(struct model *model, const char *front, const char *const *numbers)
 {
     for (size_t i = 0; i < model->count; i++) {
         char *place = strstr(model->parts[i].name, front), *rest, name[256];
         if (!place) continue;
         const int before = (int)(place + strlen(front) - model->parts[i].name);
         const unsigned long index = strtoul(model->parts[i].name + before, &rest, 10);
-        snprintf(name, sizeof name, "%.*s%lu%s", before, model->parts[i].name, index + 1, rest);
+        snprintf(name, sizeof name, "%.*s%s%s", before, model->parts[i].name, numbers[index], rest);
         free(model->parts[i].name);
         model->parts[i].name = strdup(name);
     }
+}
+
+static void count_from_one(struct model *model, const char *front)
+{
+    static const char *const numbers[] = {"1", "2", "3", "4"};
+    number_as(model, front, numbers);
 }
 
 static void layers_from_one(void **state)
@@ -70,6 +76,123 @@ static void another_shape_is_no_numbering(void **state)
     model_resize(&model, "model.layers.4.mlp.*", 96, 128);
     model_check(&model);
     assert_null(model_cause(&model, "numbered"));
+    END;
+}
+
+/* ---- what pruning leaves ---- */
+
+/* Two layers were taken out, and the others keep their numbers: no number of layers is the file's. */
+static void pruned_and_not_renumbered(void **state)
+{
+    static const char *const numbers[] = {"0", "1", "4", "5"};
+    BEGIN(llama);
+    number_as(&model, "layers.", numbers);
+    SAYS("differs: model.layers is not renumbered in the file: 0, 1, 4 and 5 for 0 to 3", "numbered", 0);
+    model_set(&model, "num_hidden_layers=5");
+    SAYS("differs: model.layers is not renumbered in the file: 4 layers, 0, 1, 4 and 5 for 0 to 4", "numbered", 0);
+    model_set(&model, "num_hidden_layers=2");
+    SAYS("differs: model.layers is not renumbered in the file: 4 layers, 0, 1, 4 and 5 for 0 to 1", "numbered", 0);
+    model_set(&model, "num_hidden_layers=6");
+    SAYS("differs: model.layers.{2,3} are missing altogether (18 tensors)", "layers-missing", 0);
+    model_set(&model, "num_hidden_layers=8");
+    SAYS("differs: model.layers.{2,3,6,7} are missing altogether (36 tensors)", "layers-missing", 0);
+    END;
+}
+
+static void the_last_layers_of_more(void **state)
+{
+    static const char *const numbers[] = {"4", "5", "6", "7"};
+    BEGIN(llama);
+    number_as(&model, "layers.", numbers);
+    SAYS("differs: model.layers is numbered from 4 in the file, 4 to 7 for 0 to 3", "numbered", 0);
+    END;
+}
+
+/* Each layer keeps other experts. */
+static void experts_not_renumbered(void **state)
+{
+    static const char *const first[] = {"0", "1", "4", "5"}, *const second[] = {"2", "3", "6", "7"};
+    BEGIN(moe);
+    number_as(&model, "layers.0.mlp.experts.", first);
+    number_as(&model, "layers.1.mlp.experts.", second);
+    SAYS("differs: model.layers.{0,1}.mlp.experts are not renumbered in the file: 0, 1, 4 and 5 for 0 to 3 in "
+         "model.layers.0.mlp.experts, others elsewhere",
+         "numbered", 0);
+    END;
+}
+
+/* ---- groups ---- */
+
+/* With the number of the group in front; a layer's own goes on, or begins anew in each group. */
+static void layers_in_groups(void **state)
+{
+    static const char *const on[] = {"0.0", "0.1", "1.2", "1.3"}, *const anew[] = {"0.0", "0.1", "1.0", "1.1"};
+    BEGIN(llama);
+    number_as(&model, "layers.", on);
+    SAYS("differs: model.layers is numbered in groups in the file, GROUP.NUMBER for NUMBER: 0.0 to 1.3 for 0 to 3",
+         "numbered", 0);
+    model_set(&model, "num_hidden_layers=6");
+    SAYS("differs: model.layers is numbered in groups in the file, GROUP.NUMBER for NUMBER: 4 layers, 0.0 to 1.3 for 0 "
+         "to 5",
+         "numbered", 0);
+    model_set(&model, "num_hidden_layers=4");
+    model_predict(&model, 0);
+    number_as(&model, "layers.", anew);
+    SAYS("differs: model.layers is numbered in groups in the file, GROUP.NUMBER for NUMBER: 0.0 to 1.1 for 0 to 3",
+         "numbered", 0);
+    END;
+}
+
+/* A tensor that is lost as well stays one that is missing. */
+static void groups_and_one_lost(void **state)
+{
+    static const char *const numbers[] = {"0.0", "0.1", "1.2", "1.3"};
+    BEGIN(llama);
+    number_as(&model, "layers.", numbers);
+    model_drop(&model, "*.layers.1.2.mlp.up_proj.weight");
+    SAYS("differs: model.layers is numbered in groups in the file, GROUP.NUMBER for NUMBER: 0.0 to 1.3 for 0 to 3; 1 "
+         "finding without a known cause",
+         "numbered", 1);
+    END;
+}
+
+/* Where they do not pair, there are not 0 layers either. */
+static void groups_of_another_width(void **state)
+{
+    static const char *const numbers[] = {"0.0", "0.1", "1.2", "1.3"};
+    BEGIN(llama);
+    number_as(&model, "layers.", numbers);
+    model_resize(&model, "model.layers.1.*.mlp.*", 96, 128);
+    model_check(&model);
+    assert_null(model_cause(&model, "hyperparameter"));
+    END;
+}
+
+/* All of a student and of its teacher, whose layers are in groups. */
+static void groups_twice(void **state)
+{
+    static const char *const numbers[] = {"0.0", "0.1", "1.2", "1.3"};
+    BEGIN(llama);
+    number_as(&model, "layers.", numbers);
+    model_prefix(&model, "student.");
+    model_copy(&model, "*", "student.", "teacher.");
+    SAYS("differs: model.layers is numbered in groups in the file, GROUP.NUMBER for NUMBER: 0.0 to 1.3 for 0 to 3",
+         "numbered copy prefix", 0);
+    END;
+}
+
+/* Below a module of another name: no number of layers is 0. */
+static void layers_elsewhere(void **state)
+{
+    BEGIN(llama);
+    for (int i = 0; i < 4; i++) {
+        char from[16], to[24];
+        snprintf(from, sizeof from, "layers.%d.", i);
+        snprintf(to, sizeof to, "layers.%d.block.x.", i);
+        model_rename(&model, "*", from, to);
+    }
+    model_check(&model);
+    assert_null(model_cause(&model, "hyperparameter"));
     END;
 }
 
@@ -126,9 +249,20 @@ static void another_number_of_layers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers_from_one),  cmocka_unit_test(two_stacks_from_one),
-        cmocka_unit_test(experts_from_one), cmocka_unit_test(another_shape_is_no_numbering),
-        cmocka_unit_test(a_turn_too_many),  cmocka_unit_test(another_number_of_layers),
+        cmocka_unit_test(layers_from_one),
+        cmocka_unit_test(two_stacks_from_one),
+        cmocka_unit_test(experts_from_one),
+        cmocka_unit_test(another_shape_is_no_numbering),
+        cmocka_unit_test(pruned_and_not_renumbered),
+        cmocka_unit_test(the_last_layers_of_more),
+        cmocka_unit_test(experts_not_renumbered),
+        cmocka_unit_test(layers_in_groups),
+        cmocka_unit_test(groups_and_one_lost),
+        cmocka_unit_test(groups_of_another_width),
+        cmocka_unit_test(groups_twice),
+        cmocka_unit_test(layers_elsewhere),
+        cmocka_unit_test(a_turn_too_many),
+        cmocka_unit_test(another_number_of_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

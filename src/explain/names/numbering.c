@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Layers that are numbered from 1 in the file and from 0 in the table, or the other way round: each tensor below them
- * is there, one number higher or lower. */
+ * Layers that have other numbers in the file than in the table. The layers of both are put in order, and paired one by
+ * one; each tensor of a predicted layer must be there in the layer that it is paired with, in its shape:
+ *
+ *     layers.1 to layers.4 for layers.0 to layers.3          numbered from 1
+ *     layers.{0,1,4,5} for layers.0 to layers.3              some were left out, and the rest not renumbered
+ *     blocks.0.{0,1}, blocks.1.{2,3} for blocks.0 to 3       in groups, with a number for the group as well */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +25,17 @@ struct range {
     size_t count; /* of the names that have one */
 };
 
+/* The number of a layer: "4", or "0.4" where layers are in groups. */
+struct number {
+    uint64_t group, index;
+};
+
+/* The layers of a loop on one side, ascending, each once. */
+struct layer_numbers {
+    struct number *items;
+    size_t count, capacity;
+};
+
 struct numbering {
     struct sp_check *check;
     struct sp_arena arena;
@@ -32,8 +47,9 @@ struct numbering {
     const char *front; /* in front of the index: "model.layers." */
     size_t length;     /* of that */
     struct range predicted, found;
-    size_t any;    /* one of the tensors that are predicted below it */
-    int64_t shift; /* from the predicted indices to those of the file */
+    size_t any;                        /* one of the tensors that are predicted below it */
+    bool grouped;                      /* the file has two numbers there, the table one */
+    struct layer_numbers ours, theirs; /* as predicted, as in the file */
 };
 
 static void name_tensors(struct numbering *numbering)
@@ -56,16 +72,6 @@ static const char *index_below(const struct numbering *numbering, const char *na
     if (strncmp(name, numbering->front, numbering->length) != 0 || !sp_is_digit(name[numbering->length])) return NULL;
     *index = strtoull(name + numbering->length, &rest, 10);
     return *rest == '.' ? rest : NULL;
-}
-
-/* A name below the front with an index that is so much higher; until the next call. */
-static const char *shift_name(struct numbering *numbering, const char *name, int64_t by)
-{
-    uint64_t index;
-    const char *rest = index_below(numbering, name, &index);
-    numbering->scratch.length = 0;
-    sp_text_printf(&numbering->scratch, "%s%" PRId64 "%s", numbering->front, (int64_t)index + by, rest);
-    return numbering->scratch.data;
 }
 
 static bool note_index(const struct numbering *numbering, struct range *range, const char *name)
@@ -91,53 +97,182 @@ static void look_below(struct numbering *numbering, const char *front)
         note_index(numbering, &numbering->found, numbering->names[i]);
 }
 
-/* Whether the file has as many, from another one on. */
-static bool find_shift(struct numbering *numbering)
+/* ---- which layer is which ---- */
+
+static int compare_numbers(const void *left, const void *right)
 {
-    numbering->shift = (int64_t)numbering->found.first - (int64_t)numbering->predicted.first;
-    return numbering->predicted.count && numbering->found.count && (numbering->shift == 1 || numbering->shift == -1) &&
-           (int64_t)numbering->found.last - (int64_t)numbering->predicted.last == numbering->shift;
+    const struct number *a = left, *b = right;
+    if (a->group != b->group) return a->group < b->group ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Whether all that is predicted below the front is there, each in its shape. */
-static bool are_all_shifted(struct numbering *numbering)
+static void add_number(struct layer_numbers *numbers, struct number number)
+{
+    if (numbers->count && compare_numbers(&numbers->items[numbers->count - 1], &number) == 0) return;
+    SP_GROW(numbers->items, numbers->count, numbers->capacity);
+    numbers->items[numbers->count++] = number;
+}
+
+static void sort_numbers(struct layer_numbers *numbers)
+{
+    size_t kept = 0;
+    if (numbers->count) qsort(numbers->items, numbers->count, sizeof *numbers->items, compare_numbers);
+    for (size_t i = 0; i < numbers->count; i++)
+        if (!kept || compare_numbers(&numbers->items[kept - 1], &numbers->items[i]) != 0)
+            numbers->items[kept++] = numbers->items[i];
+    numbers->count = kept;
+}
+
+/* The number of the layer of a name below the front, and what follows it; NULL when it has none. */
+static const char *number_below(const struct numbering *numbering, const char *name, bool grouped,
+                                struct number *number)
+{
+    char *end;
+    const char *rest = index_below(numbering, name, &number->index);
+    number->group = 0;
+    if (!rest || !grouped) return rest;
+    if (!sp_is_digit(rest[1])) return NULL;
+    number->group = number->index;
+    number->index = strtoull(rest + 1, &end, 10);
+    return *end == '.' ? end : NULL;
+}
+
+/* Whether a second number follows that of the loop in every name of the file, and in none that is predicted. */
+static bool is_grouped(const struct numbering *numbering)
 {
     const struct sp_check *check = numbering->check;
-    uint64_t index;
+    struct number number;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        if (number_below(numbering, numbering->names[i], false, &number) &&
+            !number_below(numbering, numbering->names[i], true, &number))
+            return false;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++)
+        if (number_below(numbering, sp_prediction_tensor(check->prediction, i)->name, true, &number)) return false;
+    return true;
+}
+
+/* Lists the layers of both sides. */
+static void list_numbers(struct numbering *numbering)
+{
+    const struct sp_check *check = numbering->check;
+    struct number number;
+    numbering->ours.count = numbering->theirs.count = 0;
+    numbering->grouped = is_grouped(numbering);
     for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
         const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
-        if (!index_below(numbering, predicted->name, &index)) continue;
-        const size_t tensor = sp_map_get(&numbering->tensors, shift_name(numbering, predicted->name, numbering->shift));
-        const bool needed = !predicted->optional && predicted->same_as == SP_NONE;
-        if (tensor == SP_NONE ? needed : !sp_same_shape(sp_inventory_tensor(check->inventory, tensor), predicted))
-            return false;
+        if (!predicted->optional && number_below(numbering, predicted->name, false, &number))
+            add_number(&numbering->ours, number);
     }
-    return true;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        if (number_below(numbering, numbering->names[i], numbering->grouped, &number))
+            add_number(&numbering->theirs, number);
+    sort_numbers(&numbering->ours);
+    sort_numbers(&numbering->theirs);
 }
 
-/* Whether all that the file has below the front is something predicted. */
-static bool is_none_left(struct numbering *numbering)
+/* Whether the layers of the file have gaps between their numbers, and go beyond the predicted ones: whole layers were
+ * left out, and nothing else of the loop is missing. */
+static bool has_gaps(const struct numbering *numbering)
+{
+    const struct number first = numbering->theirs.items[0], last = numbering->theirs.items[numbering->theirs.count - 1];
+    return !numbering->grouped && last.index - first.index + 1 > numbering->theirs.count &&
+           last.index > numbering->ours.items[numbering->ours.count - 1].index;
+}
+
+/* Whether the file may have the layers under other numbers: as many, and not the same ones; or fewer or more, in groups
+ * or with gaps, which show that they are what is left of a model. */
+static bool are_others(const struct numbering *numbering)
+{
+    const struct layer_numbers *ours = &numbering->ours, *theirs = &numbering->theirs;
+    if (!ours->count || !theirs->count) return false;
+    if (ours->count != theirs->count) return numbering->grouped || has_gaps(numbering);
+    return numbering->grouped || memcmp(ours->items, theirs->items, ours->count * sizeof *ours->items) != 0;
+}
+
+/* The place of a number in a list, or SP_NONE. */
+static size_t place_of_number(const struct layer_numbers *numbers, struct number number)
+{
+    const struct number *found =
+        numbers->count ? bsearch(&number, numbers->items, numbers->count, sizeof number, compare_numbers) : NULL;
+    return found ? (size_t)(found - numbers->items) : SP_NONE;
+}
+
+/* The name with the number of the layer that its own is paired with; NULL when there is none, or the name is not below
+ * the front. Until the next call. */
+static const char *renumber(struct numbering *numbering, const char *name, bool to_file)
+{
+    const struct layer_numbers *from = to_file ? &numbering->ours : &numbering->theirs,
+                               *to = to_file ? &numbering->theirs : &numbering->ours;
+    struct number number;
+    const char *rest = number_below(numbering, name, !to_file && numbering->grouped, &number);
+    size_t place = rest ? place_of_number(from, number) : SP_NONE;
+    if (place == SP_NONE) return NULL;
+    if (place >= to->count) place = to->count - 1; /* a layer more, which is like the last */
+    numbering->scratch.length = 0;
+    sp_text_append(&numbering->scratch, numbering->front, numbering->length);
+    if (to_file && numbering->grouped) sp_text_printf(&numbering->scratch, "%" PRIu64 ".", to->items[place].group);
+    sp_text_printf(&numbering->scratch, "%" PRIu64 "%s", to->items[place].index, rest);
+    return numbering->scratch.data;
+}
+
+/* Whether nearly all of them pair: a few may be lost, or added, besides. */
+static bool are_nearly_all(size_t paired, size_t single) { return paired && single * 8 <= paired; }
+
+/* Whether what is predicted in a paired layer is there, each in its shape. */
+static bool are_there(struct numbering *numbering)
 {
     const struct sp_check *check = numbering->check;
-    uint64_t index;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        if (index_below(numbering, numbering->names[i], &index) &&
-            sp_prediction_find(check->prediction, shift_name(numbering, numbering->names[i], -numbering->shift)) ==
-                SP_NONE)
-            return false;
-    return true;
+    size_t paired = 0, lost = 0;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
+        const char *name = renumber(numbering, predicted->name, true);
+        if (!name) continue;
+        const size_t tensor = sp_map_get(&numbering->tensors, name);
+        if (tensor == SP_NONE) lost += !predicted->optional && predicted->same_as == SP_NONE;
+        else if (!sp_same_shape(sp_inventory_tensor(check->inventory, tensor), predicted)) return false;
+        else paired++;
+    }
+    return are_nearly_all(paired, lost);
 }
 
+/* What a tensor of the file is in the layer that its own is paired with, or SP_NONE. */
+static size_t find_predicted(struct numbering *numbering, size_t tensor)
+{
+    const char *name = renumber(numbering, numbering->names[tensor], false);
+    return name ? sp_prediction_find(numbering->check->prediction, name) : SP_NONE;
+}
+
+/* Whether what the file has below the front is something predicted, in its shape. */
+static bool are_predicted(struct numbering *numbering)
+{
+    const struct sp_check *check = numbering->check;
+    size_t paired = 0, added = 0;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        struct number number;
+        if (!number_below(numbering, numbering->names[i], false, &number)) continue;
+        const size_t predicted = find_predicted(numbering, i);
+        if (predicted == SP_NONE) added++;
+        else if (!sp_same_shape(sp_inventory_tensor(check->inventory, i),
+                                sp_prediction_tensor(check->prediction, predicted)))
+            return false;
+        else paired++;
+    }
+    return are_nearly_all(paired, added);
+}
+
+/* Of the findings below the front those about what pairs. */
 static void take_findings(struct numbering *numbering)
 {
     const struct sp_check *check = numbering->check;
-    uint64_t index;
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        const char *name = finding->predicted != SP_NONE
-                               ? sp_prediction_tensor(check->prediction, finding->predicted)->name
-                               : numbering->names[finding->tensor];
-        if (sp_finding_is_open(finding) && index_below(numbering, name, &index)) numbering->taken[i] = true;
+        if (!sp_finding_is_open(finding)) continue;
+        if (finding->predicted == SP_NONE) {
+            numbering->taken[i] |= find_predicted(numbering, finding->tensor) != SP_NONE;
+            continue;
+        }
+        const char *name = renumber(numbering, sp_prediction_tensor(check->prediction, finding->predicted)->name, true);
+        numbering->taken[i] |= name && sp_map_get(&numbering->tensors, name) != SP_NONE;
     }
 }
 
@@ -222,9 +357,9 @@ static const char *front_of_layer(struct sp_arena *arena, const char *name, int 
     return length ? sp_arena_copy(arena, name, length) : NULL;
 }
 
-/* Of the open findings of one kind; with `others`, those alone that are in that set as well. */
-static size_t list_fronts(struct numbering *numbering, int level, enum sp_finding_kind kind,
-                          const struct sp_map *others, struct sp_map *known, const char *fronts[MOST_FRONTS])
+/* Of the open findings of one kind. */
+static size_t list_fronts(struct numbering *numbering, int level, enum sp_finding_kind kind, struct sp_map *known,
+                          const char *fronts[MOST_FRONTS])
 {
     const struct sp_check *check = numbering->check;
     size_t count = 0;
@@ -235,54 +370,155 @@ static size_t list_fronts(struct numbering *numbering, int level, enum sp_findin
                                ? numbering->names[finding->tensor]
                                : sp_prediction_tensor(check->prediction, finding->predicted)->name;
         const char *front = front_of_layer(&numbering->arena, name, level);
-        if (!front || (others && sp_map_get(others, front) == SIZE_MAX)) continue;
-        if (sp_map_add(known, front, 0)) fronts[count++] = front;
+        if (front && sp_map_add(known, front, 0)) fronts[count++] = front;
     }
+    return count;
+}
+
+/* The loops that are predicted, and in which the file has what is not. */
+static size_t list_loops(struct numbering *numbering, int level, const char *fronts[MOST_FRONTS])
+{
+    const struct sp_check *check = numbering->check;
+    struct sp_map strangers = {0}, known = {0};
+    const bool any = list_fronts(numbering, level, SP_FINDING_UNEXPECTED, &strangers, fronts);
+    size_t count = 0;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction) && any && count < MOST_FRONTS; i++) {
+        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
+        const size_t length = sp_last_component(predicted->name, sp_layer_end(predicted->name, level), ".");
+        if (predicted->optional || !length) continue;
+        numbering->scratch.length = 0;
+        sp_text_append(&numbering->scratch, predicted->name, length);
+        if (sp_map_get(&strangers, numbering->scratch.data) == SIZE_MAX) continue;
+        if (sp_map_get(&known, numbering->scratch.data) != SIZE_MAX) continue;
+        fronts[count] = sp_arena_string(&numbering->arena, numbering->scratch.data);
+        sp_map_add(&known, fronts[count++], i);
+    }
+    sp_map_free(&strangers);
+    sp_map_free(&known);
     return count;
 }
 
 /* ---- saying it ---- */
 
-/* "model.layers is numbered from 1 in the file, 1 to 4 for 0 to 3". */
-static void say_numbering(struct numbering *numbering, const char **fronts, size_t count)
+/* Whether the file counts on from another number, without gaps. */
+static bool is_shifted(const struct numbering *numbering)
 {
-    struct sp_check *check = numbering->check;
-    for (size_t i = 0; i < count; i++) fronts[i] = sp_arena_copy(&check->arena, fronts[i], strlen(fronts[i]) - 1);
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_NUMBERED, sp_is_marked, numbering->taken);
-    const struct sp_origin *origin = &check->prediction->origins[numbering->any];
-    const struct sp_section *own = sp_own_section(origin->frame->unit, origin->row);
-    cause->message = sp_arena_printf(
-        &check->arena,
-        "%s %s numbered from %" PRIu64 " in the file, %" PRIu64 " to %" PRIu64 " for %" PRIu64 " to %" PRIu64 "%s",
-        sp_some_names(&check->arena, fronts, count), count > 1 ? "are" : "is", numbering->found.first,
-        numbering->found.first, numbering->found.last, numbering->predicted.first, numbering->predicted.last,
-        own ? sp_arena_printf(&check->arena, "; or the table is wrong, %s", sp_own_heading(check, own)) : "");
+    const struct layer_numbers *theirs = &numbering->theirs;
+    return !numbering->grouped && theirs->items[theirs->count - 1].index - theirs->items[0].index + 1 == theirs->count;
 }
 
-static void explain_numbers(struct numbering *numbering, int level)
+/* "0 to 3", "0, 1, 4 and 5", "0.0 to 1.3". */
+static const char *numbers_said(struct sp_check *check, const struct layer_numbers *numbers, bool grouped)
+{
+    enum { FEW = 8 };
+    const struct number *first = &numbers->items[0], *last = &numbers->items[numbers->count - 1];
+    struct sp_text text = {0};
+    sp_text_puts(&text, "");
+    if (grouped && numbers->count == 1)
+        return sp_arena_printf(&check->arena, "%" PRIu64 ".%" PRIu64, first->group, first->index);
+    if (grouped)
+        return sp_arena_printf(&check->arena, "%" PRIu64 ".%" PRIu64 " to %" PRIu64 ".%" PRIu64, first->group,
+                               first->index, last->group, last->index);
+    for (size_t i = 0, to, shown = 0; i < numbers->count; i = to, shown++) {
+        for (to = i + 1; to < numbers->count && numbers->items[to].index == numbers->items[to - 1].index + 1;) to++;
+        if (to < i + 3 && !(i == 0 && to == numbers->count)) to = i + 1; /* a run of two is said one by one */
+        if (shown == FEW) {
+            sp_text_puts(&text, " and more");
+            break;
+        }
+        sp_text_printf(&text, "%s%" PRIu64, !i ? "" : to == numbers->count ? " and " : ", ", numbers->items[i].index);
+        if (to > i + 1) sp_text_printf(&text, " to %" PRIu64, numbers->items[to - 1].index);
+    }
+    return sp_text_keep(&text, &check->arena);
+}
+
+/* Loops that are numbered otherwise in one way: the first of them, and whether the numbers of all are the same. */
+struct renumbered {
+    struct numbering first;
+    const char *fronts[MOST_FRONTS];
+    size_t count;
+    bool same;
+};
+
+/* "model.layers is numbered from 1 in the file, 1 to 4 for 0 to 3";
+ * "model.layers is not renumbered in the file: 0, 1, 4 and 5 for 0 to 3";
+ * "blocks is numbered in groups in the file, GROUP.NUMBER for NUMBER: 0.0 to 1.3 for 0 to 3". */
+static void say_numbering(struct renumbered *renumbered)
+{
+    const struct numbering *first = &renumbered->first;
+    struct sp_check *check = first->check;
+    const bool differ = first->ours.count != first->theirs.count;
+    const char **fronts = renumbered->fronts;
+    for (size_t i = 0; i < renumbered->count; i++)
+        fronts[i] = sp_arena_copy(&check->arena, fronts[i], strlen(fronts[i]) - 1);
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_NUMBERED, sp_is_marked, first->taken);
+    const struct sp_origin *origin = &check->prediction->origins[first->any];
+    const struct sp_section *own = sp_own_section(origin->frame->unit, origin->row);
+    const char *theirs = numbers_said(check, &first->theirs, first->grouped),
+               *ours = numbers_said(check, &first->ours, false), *how = "not renumbered in the file:";
+    if (first->grouped) how = "numbered in groups in the file, GROUP.NUMBER for NUMBER:";
+    else if (is_shifted(first))
+        how = sp_arena_printf(&check->arena, "numbered from %" PRIu64 " in the file,", first->theirs.items[0].index);
+    cause->message = sp_arena_printf(
+        &check->arena, "%s %s %s %s%s for %s%s%s", sp_some_names(&check->arena, fronts, renumbered->count),
+        renumbered->count > 1 ? "are" : "is", how,
+        differ ? sp_arena_printf(&check->arena, "%zu layers, ", first->theirs.count) : "", theirs, ours,
+        renumbered->same ? "" : sp_arena_printf(&check->arena, " in %s, others elsewhere", fronts[0]),
+        own ? sp_arena_printf(&check->arena, "; or the table is wrong, %s", sp_own_heading(check, own)) : "");
+    if (differ)
+        cause->hint = sp_arena_printf(&check->arena,
+                                      "renumber them without gaps, and let the configuration say that there are %zu; "
+                                      "or take a file with all layers",
+                                      first->theirs.count);
+}
+
+static bool is_same_list(const struct layer_numbers *a, const struct layer_numbers *b)
+{
+    return a->count == b->count && memcmp(a->items, b->items, a->count * sizeof *a->items) == 0;
+}
+
+/* Whether the numbers of two loops differ from the predicted ones in one way: they are the same; or in both as many
+ * are left over, of each others. */
+static bool is_same_way(const struct numbering *a, const struct numbering *b, bool *same)
+{
+    *same = is_same_list(&a->ours, &b->ours) && is_same_list(&a->theirs, &b->theirs);
+    if (a->grouped != b->grouped || *same) return a->grouped == b->grouped;
+    return !a->grouped && !is_shifted(a) && !is_shifted(b) && a->ours.count == a->theirs.count &&
+           b->ours.count == b->theirs.count;
+}
+
+static struct layer_numbers copy_numbers(struct sp_arena *arena, const struct layer_numbers *numbers)
+{
+    struct layer_numbers copy = {sp_arena_array(arena, numbers->count, sizeof *copy.items), numbers->count, 0};
+    memcpy(copy.items, numbers->items, numbers->count * sizeof *copy.items);
+    return copy;
+}
+
+/* Makes a cause of the first loop that is numbered otherwise, and of those that are in the same way; false when there
+ * is none. */
+static bool explain_numbers(struct numbering *numbering, int level)
 {
     const char *fronts[MOST_FRONTS];
-    struct sp_map strangers = {0}, known = {0};
-    list_fronts(numbering, level, SP_FINDING_UNEXPECTED, NULL, &strangers, fronts);
-    const size_t count = list_fronts(numbering, level, SP_FINDING_MISSING, &strangers, &known, fronts);
-    struct numbering said = *numbering;
-    sp_map_free(&strangers);
-    sp_map_free(&known);
-    size_t kept = 0;
+    struct renumbered renumbered = {.same = true};
+    bool same;
+    const size_t count = list_loops(numbering, level, fronts);
     for (size_t i = 0; i < count; i++) {
         look_below(numbering, fronts[i]);
-        if (!find_shift(numbering) || !are_all_shifted(numbering) || !is_none_left(numbering)) continue;
-        if (kept && numbering->shift != said.shift) continue;
+        list_numbers(numbering);
+        if (!are_others(numbering) || !are_there(numbering) || !are_predicted(numbering)) continue;
+        if (renumbered.count && !is_same_way(&renumbered.first, numbering, &same)) continue;
         take_findings(numbering);
-        if (!kept++) said = *numbering;
-        fronts[kept - 1] = fronts[i];
+        if (!renumbered.count) {
+            renumbered.first = *numbering;
+            renumbered.first.ours = copy_numbers(&numbering->arena, &numbering->ours);
+            renumbered.first.theirs = copy_numbers(&numbering->arena, &numbering->theirs);
+        } else renumbered.same = renumbered.same && same;
+        renumbered.fronts[renumbered.count++] = fronts[i];
     }
-    if (!kept) return;
-    numbering->found = said.found;
-    numbering->predicted = said.predicted;
-    numbering->any = said.any;
-    say_numbering(numbering, fronts, kept);
+    if (!renumbered.count) return false;
+    say_numbering(&renumbered);
     memset(numbering->taken, 0, numbering->check->finding_count * sizeof *numbering->taken);
+    return true;
 }
 
 /* What is left of loops of the user's own table. */
@@ -290,8 +526,8 @@ static void explain_own_loops(struct numbering *numbering)
 {
     const char *fronts[2 * MOST_FRONTS];
     struct sp_map known = {0};
-    size_t count = list_fronts(numbering, SP_LAYERS, SP_FINDING_MISSING, NULL, &known, fronts);
-    count += list_fronts(numbering, SP_LAYERS, SP_FINDING_UNEXPECTED, NULL, &known, fronts + count);
+    size_t count = list_fronts(numbering, SP_LAYERS, SP_FINDING_MISSING, &known, fronts);
+    count += list_fronts(numbering, SP_LAYERS, SP_FINDING_UNEXPECTED, &known, fronts + count);
     sp_map_free(&known);
     for (size_t i = 0; i < count; i++) {
         look_below(numbering, fronts[i]);
@@ -303,14 +539,18 @@ static void explain_own_loops(struct numbering *numbering)
 void sp_explain_numbering(struct sp_check *check)
 {
     struct numbering numbering = {.check = check};
-    if (!sp_check_open_both(check) && !(sp_check_open(check) && sp_is_own_table(check->prediction))) return;
+    enum { MOST_WAYS = 4 };
+    if (!sp_check_open(check)) return;
     numbering.taken = sp_arena_array(&numbering.arena, check->finding_count, sizeof *numbering.taken);
     memset(numbering.taken, 0, check->finding_count * sizeof *numbering.taken);
     name_tensors(&numbering);
-    for (int level = 0; level < SP_LAYER_LEVELS && sp_check_open_both(check); level++)
-        explain_numbers(&numbering, level);
+    for (int level = 0; level < SP_LAYER_LEVELS; level++)
+        for (int way = 0; way < MOST_WAYS && sp_check_open(check); way++)
+            if (!explain_numbers(&numbering, level)) break;
     if (sp_check_open(check) && sp_is_own_table(check->prediction)) explain_own_loops(&numbering);
     sp_map_free(&numbering.tensors);
     sp_text_free(&numbering.scratch);
+    free(numbering.ours.items);
+    free(numbering.theirs.items);
     sp_arena_free(&numbering.arena);
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Whether a count that a trial tells is the one of the file. That findings vanish is not enough: with one layer in
  * place of twelve nearly all do that are missing, although the file may have none. So the last element that a loop has
- * under the change must be there; and where it has none, so must all else of the module that the loop is in. */
+ * under the change must be there; and where it has none, so must all else of the module that the loop is in. Nor may
+ * the file have elsewhere what the change leaves out: layers 0, 1, 4 and 5 of a pruned model are four, and not two. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
+#include "explain/gone_layers.h"
 #include "explain/trials/trial.h"
+#include "match/layers.h"
+#include "names/components.h"
 
 struct loops {
     const struct sp_match *match; /* under the change */
@@ -121,6 +126,116 @@ static void note_emptied(struct loops *loops, const struct place *place)
     sp_text_free(&front);
 }
 
+/* ---- what is elsewhere in the file ---- */
+
+/* What two tensors of one kind have in common: the last two components of their names, and the shape. */
+static void put_kind(struct sp_text *text, const char *name, const uint64_t *shape, uint32_t rank)
+{
+    size_t begin = sp_last_component(name, strlen(name), "./");
+    if (begin > 1) begin = sp_last_component(name, begin - 1, "./");
+    text->length = 0;
+    sp_text_puts(text, name + begin);
+    for (uint32_t d = 0; d < rank; d++) sp_text_printf(text, " %" PRIu64, shape[d]);
+}
+
+/* The pattern of a name in front of its first index, which is how long; 0 when it has none. */
+static size_t front_of_first(const char *name)
+{
+    const size_t layer = sp_layer_end(name, SP_LAYERS);
+    return layer ? sp_last_component(name, layer, ".") : 0;
+}
+
+struct elsewhere {
+    struct sp_arena arena;
+    struct sp_map kinds;   /* of what the change leaves out -> index of its tally */
+    SP_ARRAY(size_t) left; /* how many of the kind are left to be found elsewhere */
+    struct sp_map fronts;  /* of the loops that become shorter, "model.layers." */
+    size_t lost;           /* tensors that the change leaves out */
+};
+
+/* Notes all that is missing, and would no longer be predicted. */
+static void note_left_out(struct elsewhere *elsewhere, const struct sp_trial *trial)
+{
+    const struct sp_check *check = trial->check;
+    struct sp_text kind = {0};
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (!trial->vanishes[i] || finding->kind != SP_FINDING_MISSING) continue;
+        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, finding->predicted);
+        put_kind(&kind, predicted->name, predicted->shape, predicted->rank);
+        size_t place = sp_map_get(&elsewhere->kinds, kind.data);
+        if (place == SIZE_MAX) {
+            place = elsewhere->left.count;
+            sp_map_add(&elsewhere->kinds, sp_arena_string(&elsewhere->arena, kind.data), place);
+            *SP_PUSH(&elsewhere->left) = 0;
+        }
+        elsewhere->left.items[place]++;
+        elsewhere->lost++;
+        const size_t front = front_of_first(predicted->name);
+        if (front) sp_map_add(&elsewhere->fronts, sp_arena_copy(&elsewhere->arena, predicted->name, front), 0);
+    }
+    sp_text_free(&kind);
+}
+
+/* Whether the file has unexplained tensors of the same kinds: any in the loop that becomes shorter, or as many as half
+ * of those that are left out. */
+static bool are_found(struct elsewhere *elsewhere, const struct sp_trial *trial)
+{
+    const struct sp_check *check = trial->check;
+    struct sp_text kind = {0}, name = {0};
+    size_t found = 0;
+    bool same_loop = false;
+    for (size_t i = 0; i < check->finding_count && !same_loop; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (!sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED) || trial->vanishes[i]) continue;
+        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+        put_kind(&kind, tensor->name, tensor->shape, tensor->rank);
+        const size_t place = sp_map_get(&elsewhere->kinds, kind.data);
+        if (place == SIZE_MAX || !elsewhere->left.items[place]) continue;
+        elsewhere->left.items[place]--;
+        found++;
+        name.length = 0;
+        sp_naming_apply(&check->naming, tensor->name, &name);
+        const size_t front = front_of_first(name.data);
+        same_loop =
+            front && sp_map_get(&elsewhere->fronts, sp_arena_copy(&elsewhere->arena, name.data, front)) != SIZE_MAX;
+    }
+    sp_text_free(&kind);
+    sp_text_free(&name);
+    return same_loop || (found && found * 2 >= elsewhere->lost);
+}
+
+/* Whether layers would be missing before the new end of such a loop: those that are there may have been left over of
+ * more, and not renumbered. */
+static bool leaves_gaps(struct elsewhere *elsewhere, const struct sp_trial *trial)
+{
+    struct sp_check *check = trial->check;
+    struct sp_gone gone = sp_gone_layers(check, SP_LAYERS);
+    bool gaps = false;
+    for (size_t i = 0; gone.layers && i < check->finding_count && !gaps; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (trial->vanishes[i] || !sp_is_gone(&gone, sp_gone_layer_of(&gone, finding))) continue;
+        const char *name = sp_prediction_tensor(check->prediction, finding->predicted)->name;
+        const char *front = sp_arena_copy(&elsewhere->arena, name, front_of_first(name));
+        gaps = sp_map_get(&elsewhere->fronts, front) != SIZE_MAX;
+    }
+    if (gone.layers) sp_gone_free(&gone);
+    return gaps;
+}
+
+/* Whether what the change leaves out is in the file, only elsewhere. */
+static bool is_elsewhere(const struct sp_trial *trial)
+{
+    struct elsewhere elsewhere = {.lost = 0};
+    note_left_out(&elsewhere, trial);
+    const bool found = elsewhere.lost && (are_found(&elsewhere, trial) || leaves_gaps(&elsewhere, trial));
+    sp_map_free(&elsewhere.kinds);
+    sp_map_free(&elsewhere.fronts);
+    free(elsewhere.left.items);
+    sp_arena_free(&elsewhere.arena);
+    return found;
+}
+
 /* ---- all that vanishes ---- */
 
 static void note_vanishing(struct loops *loops, const char *name, bool missing)
@@ -151,7 +266,7 @@ bool sp_trial_agrees(const struct sp_trial *trial)
         else if (now != SP_NONE)
             note_vanishing(&loops, sp_prediction_tensor(loops.match->prediction, now)->name, false);
     }
-    const bool agrees = loops.agree && !loops.lost;
+    const bool agrees = loops.agree && !loops.lost && !is_elsewhere(trial);
     sp_map_free(&loops.ends);
     sp_map_free(&loops.emptied);
     sp_arena_free(&loops.arena);

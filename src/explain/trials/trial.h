@@ -11,7 +11,7 @@ enum { SP_MOST_RIVALS = 2 };
 
 /* Begin with the check and the change set and the rest zero. */
 struct sp_trial {
-    const struct sp_check *check;
+    struct sp_check *check;
     const struct sp_change *change;
     struct sp_variant variant;
     bool *vanishes;           /* which findings do; NULL: it was not run, or explains nothing */
