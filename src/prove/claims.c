@@ -225,12 +225,13 @@ static void prove_claim(struct sp_proofs *proofs, struct sp_count *count, const 
     struct sp_trial trial = {.arena = &proofs->arena, .count = count, .unit = unit, .claim = claim};
     trial.proof = (struct sp_proof){.table = sp_arena_string(&proofs->arena, count->table->name),
                                     .claim = claim_text(&proofs->arena, claim),
-                                    .given = unit->about ? unit->given_text : "",
                                     .source = claim->source,
                                     .file = claim->span.source->name,
                                     .line = sp_span_position(claim->span).line,
                                     .erratum = claim->erratum};
+    trial.replaced = sp_arena_array(&proofs->arena, claim->when_count, sizeof *trial.replaced);
     judge_claim(&trial);
+    trial.proof.given = sp_trial_given(&trial);
     trial.proof.as_expected = trial.proof.verdict == (claim->erratum ? SP_REFUTED : SP_PROVED) ||
                               (!claim->erratum && trial.proof.verdict == SP_TESTED);
     SP_GROW(proofs->items, proofs->count, proofs->capacity);

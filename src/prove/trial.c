@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lang/functions.h"
+#include "prove/symbolic/atoms.h"
 
 static struct sp_sym_frame *claims_frame(struct sp_trial *trial)
 {
@@ -74,6 +75,28 @@ static const char *key_of_name(const struct sp_trial *trial, const char *name)
     return name;
 }
 
+/* Whether the claim itself says it, and not the line `claims for ... when` above it. */
+static bool is_own(const struct sp_trial *trial, size_t when) { return when < trial->claim->own_when_count; }
+
+static bool contradicts(struct sp_trial *trial, const char *name)
+{
+    trial->is_contradictory = true;
+    return sp_trial_undecided(
+        trial, sp_arena_printf(trial->arena, "'when' contradicts itself: it gives '%s' two values", name));
+}
+
+/* Whether the claim itself gives that key a text or a list. */
+static bool is_own_setting(const struct sp_trial *trial, const char *key)
+{
+    for (size_t i = 0; i < trial->claim->own_when_count; i++) {
+        const struct sp_argument *when = &trial->claim->when[i];
+        const char *own = is_setting(when) ? key_of_name(trial, when->name) : NULL;
+        if (own && strcmp(own, key) == 0) return true;
+    }
+    return false;
+}
+
+/* What the claim itself says of a key replaces what the line above all claims says of it. */
 bool sp_trial_read_settings(struct sp_trial *trial, struct sp_config *into)
 {
     const struct sp_sym_env env = claim_env(trial);
@@ -82,10 +105,15 @@ bool sp_trial_read_settings(struct sp_trial *trial, struct sp_config *into)
         struct sp_sym sym;
         if (!is_setting(when)) continue;
         const char *key = key_of_name(trial, when->name);
-        if (key && sp_value_is_set(sp_value_member(sp_config_hyper(into)->root, key))) continue; /* the claim's own */
         if (!key) return sp_trial_undecided(trial, "'when' gives a text or a list to what is no hyper-parameter");
         if (!sp_sym_eval(&trial->count->symbolic, &env, when->expr, &sym)) return undecided_by_messages(trial);
         if (sym.kind != SP_SYM_VALUE) return sp_trial_undecided(trial, "the items of a list in 'when' must be known");
+        const struct sp_value known = sp_value_at(sp_config_hyper(into)->root, key);
+        if (sp_value_is_set(known) && !sp_values_equal(known, sym.value)) {
+            if (is_own(trial, i) || !is_own_setting(trial, key)) return contradicts(trial, when->name);
+            trial->replaced[i] = true;
+            continue;
+        }
         sp_config_set_value(into, key, sym.value, "claim");
     }
     return true;
@@ -123,30 +151,158 @@ bool sp_trial_check_settings(struct sp_trial *trial)
 
 /* ---- numbers and conditions: put into the polynomials ---- */
 
-/* "not tied" gives tied the value 0; a condition that is no single one cannot be used. */
-static bool condition_value(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_expr *expr)
+/* What remains of a polynomial under the values that `when` gave so far. */
+static const struct sp_poly *under_when(struct sp_trial *trial, const struct sp_poly *poly)
+{
+    return sp_reduce(trial->count, poly, &trial->when);
+}
+
+/* How good an unknown is for solving an equation that is linear in it, coefficient*x + rest = 0: 0 for none, more for
+ * a solution that is a whole number wherever the others are. */
+static int merit_of_unknown(struct sp_trial *trial, const struct sp_poly *gap, size_t atom,
+                            const struct sp_poly **solution)
+{
+    struct sp_symbolic *symbolic = &trial->count->symbolic;
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, atom);
+    struct sp_rational number;
+    if (!symbol || symbol->is_computed || algebra->atoms[atom].is_condition) return 0;
+    if (sp_poly_degree(gap, atom) != 1 || sp_poly_low_degree(gap, atom) < 0) return 0;
+    const struct sp_poly *by = sp_poly_coefficient(algebra, gap, atom, 1);
+    const struct sp_poly *rest = sp_poly_coefficient(algebra, gap, atom, 0);
+    if (sp_poly_involves(symbolic, rest, atom) || sp_poly_involves(symbolic, by, atom)) return 0;
+    *solution = sp_poly_divide(algebra, sp_poly_scale(algebra, rest, sp_rational_int(-1)), by);
+    if (!*solution || algebra->failed) return 0;
+    if (!sp_poly_is_whole(symbolic, *solution)) return 1;
+    return sp_poly_is_constant(by, &number) ? 3 : 2;
+}
+
+/* Whether sizes from 1 up make it at least 1. */
+static bool is_positive(struct sp_trial *trial, const struct sp_poly *poly)
+{
+    struct sp_symbolic *symbolic = &trial->count->symbolic;
+    struct sp_algebra *algebra = &symbolic->algebra;
+    symbolic->premises.sizes = true;
+    const bool positive = sp_poly_never_negative(symbolic, sp_poly_sub(algebra, poly, sp_poly_int(algebra, 1)));
+    symbolic->premises.sizes = false;
+    return positive;
+}
+
+/* h*(k - m) = 0 is k - m = 0 where h is a size, which is not 0. */
+static const struct sp_poly *without_sizes(struct sp_trial *trial, const struct sp_poly *gap)
+{
+    struct sp_algebra *algebra = &trial->count->symbolic.algebra;
+    const size_t atoms = algebra->atom_count;
+    for (size_t atom = 0; atom < atoms; atom++) {
+        const int low = sp_poly_uses(gap, atom) ? sp_poly_low_degree(gap, atom) : 0;
+        const struct sp_poly *size = sp_poly_atom(algebra, atom);
+        if (low <= 0 || algebra->atoms[atom].is_condition || !is_positive(trial, size)) continue;
+        gap = sp_poly_mul(algebra, gap, sp_poly_power(algebra, size, -low));
+    }
+    return gap;
+}
+
+bool sp_trial_solve(struct sp_trial *trial, const struct sp_poly *gap, size_t *atom, const struct sp_poly **value)
+{
+    const size_t atoms = trial->count->symbolic.algebra.atom_count;
+    int best = 0;
+    gap = without_sizes(trial, gap);
+    for (size_t i = 0; i < atoms; i++) {
+        const struct sp_poly *solution;
+        const int merit = sp_poly_uses(gap, i) ? merit_of_unknown(trial, gap, i, &solution) : 0;
+        if (merit <= best) continue;
+        best = merit;
+        *atom = i;
+        *value = solution;
+    }
+    return best > 0;
+}
+
+/* gap = 0, beside what `when` said before: solved for a hyper-parameter that has no value yet. `name` is for messages.
+ */
+static bool add_equation(struct sp_trial *trial, const struct sp_poly *gap, const char *name)
+{
+    struct sp_rational number;
+    const struct sp_poly *value;
+    size_t atom;
+    gap = under_when(trial, gap);
+    if (!gap) return sp_trial_undecided(trial, "a value stands below a fraction line");
+    if (sp_poly_is_zero(gap)) return true;
+    if (sp_poly_is_constant(gap, &number) || is_positive(trial, gap) ||
+        is_positive(trial, sp_poly_scale(&trial->count->symbolic.algebra, gap, sp_rational_int(-1))))
+        return contradicts(trial, name);
+    if (!sp_trial_solve(trial, gap, &atom, &value))
+        return sp_trial_undecided(trial, sp_arena_printf(trial->arena, "'when' cannot be solved: %s = 0",
+                                                         sp_sym_text(&trial->count->symbolic, gap)));
+    sp_values_add(&trial->when, atom, value);
+    return true;
+}
+
+/* The condition has that truth; where it says that two numbers are equal, one of them is put in for the other. */
+static bool add_condition(struct sp_trial *trial, size_t atom, bool holds, const char *name)
+{
+    struct sp_symbolic *symbolic = &trial->count->symbolic;
+    const struct sp_poly *gap, *known = under_when(trial, sp_poly_atom(&symbolic->algebra, atom));
+    struct sp_rational truth;
+    bool equality;
+    if (known && sp_poly_is_constant(known, &truth)) return (truth.num != 0) == holds || contradicts(trial, name);
+    if (sp_atom_comparison(symbolic, atom, &gap, &equality)) {
+        symbolic->premises.sizes = true;
+        const bool is_equal = equality ? holds : !holds && sp_poly_never_negative(symbolic, gap);
+        symbolic->premises.sizes = false;
+        size_t unknown;
+        const struct sp_poly *value, *reduced = is_equal ? under_when(trial, gap) : NULL;
+        if (reduced && sp_trial_solve(trial, reduced, &unknown, &value)) sp_values_add(&trial->when, unknown, value);
+    }
+    sp_values_add(&trial->when, atom, sp_poly_int(&symbolic->algebra, holds));
+    return true;
+}
+
+/* "not tied" gives tied the value 0, "a and b" gives both the value 1. */
+static bool condition_value(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when)
 {
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
     const struct sp_poly *condition, *other;
-    if (!sp_sym_condition(&trial->count->symbolic, env, expr, &condition)) return undecided_by_messages(trial);
+    struct sp_rational truth;
+    const struct sp_span span = when->expr->span;
+    const char *name = sp_arena_copy(trial->arena, span.source->text + span.offset, span.length);
+    if (!sp_sym_condition(&trial->count->symbolic, env, when->expr, &condition)) return undecided_by_messages(trial);
+    if (sp_poly_is_constant(condition, &truth))
+        return truth.num || sp_trial_undecided(trial, "'when' says what is never so");
     other = sp_poly_sub(algebra, sp_poly_int(algebra, 1), condition);
-    const struct sp_poly *single = condition->count == 1 ? condition : other;
-    if (single->count != 1 || single->terms[0].count != 1)
+    const bool is_all =
+        condition->count == 1 && sp_rational_compare(condition->terms[0].coefficient, (struct sp_rational){1, 1}) == 0;
+    const bool is_not = !is_all && other->count == 1 && other->terms[0].count == 1;
+    if (!is_all && !is_not)
         return sp_trial_undecided(trial, "this 'when' is neither NAME = value nor a condition of the table");
-    sp_values_add(&trial->when, single->terms[0].factors[0].atom, sp_poly_int(algebra, single == condition));
+    const struct sp_term *term = is_all ? &condition->terms[0] : &other->terms[0];
+    for (size_t i = 0; i < term->count; i++)
+        if (!add_condition(trial, term->factors[i].atom, is_all, name)) return false;
     return true;
+}
+
+/* The name stands for this; false for what has no value that a claim could give. */
+static bool symbol_of_name(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when,
+                           const struct sp_poly **symbol)
+{
+    if (!sp_sym_number(&trial->count->symbolic, env, when->target, symbol)) return undecided_by_messages(trial);
+    struct sp_rational number;
+    return !sp_poly_is_constant(*symbol, &number) ||
+           sp_trial_undecided(trial, "'when' gives a value to what is no hyper-parameter");
 }
 
 static bool number_value(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when)
 {
-    const struct sp_expr name = {.kind = SP_EXPR_NAME, .name = when->name, .span = when->span};
+    struct sp_algebra *algebra = &trial->count->symbolic.algebra;
     const struct sp_poly *symbol, *value;
-    if (!sp_sym_number(&trial->count->symbolic, env, &name, &symbol) ||
-        !sp_sym_number(&trial->count->symbolic, env, when->expr, &value))
-        return undecided_by_messages(trial);
-    if (symbol->count != 1 || symbol->terms[0].count != 1 || symbol->terms[0].factors[0].exponent != 1)
-        return sp_trial_undecided(trial, "'when' gives a value to what is no hyper-parameter");
-    sp_values_add(&trial->when, symbol->terms[0].factors[0].atom, value);
+    if (!symbol_of_name(trial, env, when, &symbol)) return false;
+    if (!sp_sym_number(&trial->count->symbolic, env, when->expr, &value)) return undecided_by_messages(trial);
+    const size_t atom = sp_atom_alone(symbol);
+    const struct sp_poly *now = under_when(trial, symbol), *wanted = under_when(trial, value);
+    const bool is_free = atom != SIZE_MAX && now && sp_atom_alone(now) == atom;
+    if (!is_free || !wanted || sp_poly_involves(&trial->count->symbolic, wanted, atom))
+        return add_equation(trial, sp_poly_sub(algebra, symbol, value), when->name);
+    sp_values_add(&trial->when, atom, value);
     return true;
 }
 
@@ -156,17 +312,52 @@ static bool is_defaults(const struct sp_argument *when)
     return !when->name && when->expr->kind == SP_EXPR_NAME && strcmp(when->expr->name, "defaults") == 0;
 }
 
+/* Whether the claim itself gives a value to what this names. */
+static bool is_named_by_claim(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when)
+{
+    const struct sp_poly *symbol, *own;
+    if (!when->name || !symbol_of_name(trial, env, when, &symbol)) return false;
+    for (size_t i = 0; i < trial->claim->own_when_count; i++) {
+        const struct sp_argument *other = &trial->claim->when[i];
+        if (!other->name || is_setting(other) || !symbol_of_name(trial, env, other, &own)) continue;
+        if (sp_poly_equal(own, symbol)) return true;
+    }
+    return false;
+}
+
+/* What the line above all claims says counts beside what the claim itself says, unless both cannot hold. */
 bool sp_trial_read_when(struct sp_trial *trial)
 {
     const struct sp_sym_env env = claim_env(trial);
     for (size_t i = 0; i < trial->claim->when_count; i++) {
         const struct sp_argument *when = &trial->claim->when[i];
         if (is_setting(when) || is_defaults(when)) continue;
-        if (!(when->name ? number_value(trial, &env, when) : condition_value(trial, &env, when->expr))) return false;
+        trial->is_contradictory = false;
+        if (when->name ? number_value(trial, &env, when) : condition_value(trial, &env, when)) continue;
+        if (!trial->is_contradictory || is_own(trial, i) || !is_named_by_claim(trial, &env, when)) return false;
+        trial->replaced[i] = true;
+        trial->proof.difference = NULL;
     }
     for (size_t i = 0; i < trial->claim->when_count; i++)
         if (is_defaults(&trial->claim->when[i])) sp_values_add_defaults(trial->count, &trial->when, true);
     return true;
+}
+
+const char *sp_trial_given(const struct sp_trial *trial)
+{
+    const struct sp_claim *claim = trial->claim;
+    struct sp_text text = {0};
+    bool whole = true;
+    for (size_t i = claim->own_when_count; i < claim->when_count; i++) whole = whole && !trial->replaced[i];
+    if (whole) return trial->unit->about ? trial->unit->given_text : "";
+    sp_text_puts(&text, "");
+    for (size_t i = claim->own_when_count; i < claim->when_count; i++) {
+        const struct sp_span span = claim->when[i].expr->span;
+        const size_t from = claim->when[i].span.offset, to = span.offset + span.length;
+        if (trial->replaced[i]) continue;
+        sp_text_printf(&text, "%s%.*s", text.length ? ", " : "", (int)(to - from), span.source->text + from);
+    }
+    return sp_text_keep(&text, trial->arena);
 }
 
 bool sp_trial_read_sides(struct sp_trial *trial)

@@ -13,6 +13,8 @@ struct sp_trial {
     const struct sp_claim *claim;
     const struct sp_config *settings; /* the texts and lists that `when` gives, under which the table is counted */
     struct sp_values when;            /* the numbers and conditions */
+    bool is_contradictory;            /* `when` is, as far as it was read last */
+    bool *replaced;                   /* by index in claim->when: the claim itself gives another value */
     const struct sp_poly *left, *right, *error; /* right - left: what the claim says too much */
     struct sp_proof proof;
 };
@@ -24,7 +26,12 @@ bool sp_trial_read_settings(struct sp_trial *trial, struct sp_config *into);
 /* Whether the table, counted under the settings, is about them: it reads each, and its requirements hold. */
 bool sp_trial_check_settings(struct sp_trial *trial);
 bool sp_trial_read_when(struct sp_trial *trial);
+/* What the line `claims for ... when` says, without what the claim itself gives another value. */
+const char *sp_trial_given(const struct sp_trial *trial);
 bool sp_trial_read_sides(struct sp_trial *trial);
+/* Solves gap = 0, which is linear in it, for a hyper-parameter: its value in terms of others. False when there is
+ * none. */
+bool sp_trial_solve(struct sp_trial *trial, const struct sp_poly *gap, size_t *atom, const struct sp_poly **value);
 
 /* difference.c */
 const char *sp_rational_text(struct sp_arena *arena, struct sp_rational value);

@@ -116,6 +116,49 @@ static void flags(void **state)
 #undef TABLE
 }
 
+/* Names with dots, in claims, in `when` and in examples. */
+static void dotted_names(void **state)
+{
+    (void)state;
+#define TABLE "table t\nE = text.width\n[all]\nw (E, text.heads)\nv (other.size) if text.tied default true\n"
+    expect(TABLE "claim [all] = text.width*text.heads when not text.tied\n", SP_PROVED, NULL);
+    expect(TABLE "claim [all] = text.width*text.heads + other.size when text.tied\n", SP_PROVED, NULL);
+    expect(TABLE "claim [all] = 4*E^2 when not text.tied, text.heads = 4*text.width\n", SP_PROVED, NULL);
+    expect(TABLE "claim [all] = 4*E^2 when not text.tied, text.heads = 2*text.width\n", SP_REFUTED, NULL);
+    expect(TABLE "example text.width = 2, text.heads = 3, other.size = 5: [all] = 11\n", SP_PROVED, NULL);
+    expect(TABLE "example text.width = 2, text.heads = 3, other.size = 5: [all] = 10\n", SP_REFUTED, NULL);
+    expect(TABLE "claim [all] = text.widths\n", SP_UNDECIDED, NULL);
+    expect(TABLE "claim [all] = txt.width\n", SP_UNDECIDED, NULL);
+    expect(TABLE "claim [all] = E.width\n", SP_UNDECIDED, NULL);
+    expect(TABLE "claims for t when text.heads = 3, not text.tied\nc = text\nclaim total = 3*c.width\n", SP_PROVED,
+           NULL);
+#undef TABLE
+}
+
+/* Two equations for one name both hold; what the claim itself says replaces what the line above it says. */
+static void equations(void **state)
+{
+    (void)state;
+#define TABLE "table t\n[all]\nw (d, h, k)\nv (m)\n"
+    expect(TABLE "claim total = h^2*k*m + 2*m when d = h*k, d = h*m\n", SP_REFUTED, NULL);
+    expect(TABLE "claim total = h^2*k^2 + m when d = h*k, d = h*m\n", SP_PROVED, NULL);
+    expect(TABLE "claim total = h^2*k*m + k when d = h*k, d = h*m\n", SP_PROVED, NULL);
+    expect(TABLE "claim total = h^2*k^2 + m when d = h*k\n", SP_PROVED, NULL);
+    expect(TABLE "claim total = h^2*k^2 + k when d = h*k\n", SP_REFUTED, NULL);
+    expect(TABLE "claim total = 6*k + m when d = 2, h = d + 1, h = 3\n", SP_PROVED, NULL);
+    expect(TABLE "claim total = 0 when d = 2, d = 3\n", SP_UNDECIDED,
+           "'when' contradicts itself: it gives 'd' two values");
+    expect(TABLE "claim total = 0 when d = 2, h = d + 1, h = 4\n", SP_UNDECIDED,
+           "'when' contradicts itself: it gives 'h' two values");
+    expect(TABLE "claim total = 4*h^2*k + m when d = 4*h\n", SP_PROVED, NULL);
+    expect(TABLE "claim total = h^2*k + m when d == h\n", SP_PROVED, NULL);
+    expect(TABLE "claims for t when d = 2\nclaim total = 3*h*k + m when d = 3\n", SP_PROVED, NULL);
+    expect(TABLE "claims for t when d = 4*h\nclaim total = 2*h^2*k + m when d = 2*h\n", SP_PROVED, NULL);
+    expect(TABLE "claims for t when d = 4*h\nclaim total = 16*k + m when d = 8\n", SP_PROVED, NULL);
+    expect(TABLE "claims for t when d = 2\nw = 2*h\nclaim total = 4*k + m when w = 4\n", SP_PROVED, NULL);
+#undef TABLE
+}
+
 static void numbers(void **state)
 {
     (void)state;
@@ -245,8 +288,9 @@ static void corrections(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_in),    cmocka_unit_test(comparisons),      cmocka_unit_test(flags),
-        cmocka_unit_test(numbers),     cmocka_unit_test(wrong_on_purpose), cmocka_unit_test(wrong_in_a_file),
-        cmocka_unit_test(corrections), cmocka_unit_test(hostile)};
+        cmocka_unit_test(built_in),         cmocka_unit_test(comparisons),     cmocka_unit_test(flags),
+        cmocka_unit_test(dotted_names),     cmocka_unit_test(equations),       cmocka_unit_test(numbers),
+        cmocka_unit_test(wrong_on_purpose), cmocka_unit_test(wrong_in_a_file), cmocka_unit_test(corrections),
+        cmocka_unit_test(hostile)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

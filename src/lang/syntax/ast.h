@@ -92,7 +92,8 @@ struct sp_definition {
 };
 
 struct sp_argument {
-    const char *name; /* NULL when given by position */
+    const char *name;       /* NULL when given by position */
+    struct sp_expr *target; /* the name as an expression; only in the `when` of a claim */
     struct sp_expr *expr;
     struct sp_span span;
 };
@@ -175,11 +176,11 @@ struct sp_claim {
     bool erratum;    /* published, and known to be wrong */
     bool is_example; /* `when` gives numbers, and the defaults hold for all else */
     struct sp_expr *left, *right;
-    double percent;           /* of SP_CLAIM_APPROX */
-    const char *printed;      /* of SP_CLAIM_ROUNDS */
-    struct sp_argument *when; /* name == NULL: a condition */
-    size_t when_count;
-    const char *source; /* the publication and the place in it, or "" */
+    double percent;                    /* of SP_CLAIM_APPROX */
+    const char *printed;               /* of SP_CLAIM_ROUNDS */
+    struct sp_argument *when;          /* name == NULL: a condition; else it may be dotted, "text_config.hidden_size" */
+    size_t when_count, own_when_count; /* of all, and of the claim itself, which come first */
+    const char *source;                /* the publication and the place in it, or "" */
     struct sp_span span;
     size_t text_length; /* of the claim in the span, without its source */
 };

@@ -13,14 +13,34 @@
 
 #include <string.h>
 
+/* NAME, or NAME.NAME: *path is the whole. NULL when no name stands there. */
+static struct sp_expr *target(struct sp_parser *parser, const char **path)
+{
+    struct sp_expr *object = NULL;
+    do {
+        struct sp_expr *expr = sp_arena_alloc(parser->arena, sizeof *expr);
+        *expr = (struct sp_expr){.kind = object ? SP_EXPR_MEMBER : SP_EXPR_NAME, .span = parser->lexer.token.span};
+        if (parser->lexer.token.kind != SP_TOKEN_NAME) return NULL;
+        expr->name = sp_parse_name(parser, "a name");
+        if (object) {
+            expr->args = sp_arena_array(parser->arena, 1, sizeof *expr->args);
+            expr->args[expr->count++] = object;
+            *path = sp_arena_printf(parser->arena, "%s.%s", *path, expr->name);
+        } else *path = expr->name;
+        object = expr;
+    } while (sp_parse_accept(parser, "."));
+    return object;
+}
+
 /* One NAME = value, or a condition. A bracket begins a list here. */
 static bool binding(struct sp_parser *parser, struct sp_argument *into)
 {
     const struct sp_lexer before = parser->lexer;
     *into = (struct sp_argument){.span = parser->lexer.token.span};
-    if (parser->lexer.token.kind == SP_TOKEN_NAME && !sp_token_is(&parser->lexer, "not")) {
-        const char *name = sp_parse_name(parser, "a name");
-        if (name && sp_parse_accept(parser, "=")) into->name = name;
+    if (!sp_token_is(&parser->lexer, "not")) {
+        const char *path = NULL;
+        into->target = target(parser, &path);
+        if (into->target && sp_parse_accept(parser, "=")) into->name = path;
         else parser->lexer = before;
     }
     parser->in_claim = false;
@@ -105,6 +125,7 @@ void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit)
                                              sp_parse_expect(parser, ":", "after the values of the example"))) &&
                       sides(parser, &claim) && ending(parser, &claim);
     parser->in_claim = false;
+    claim.own_when_count = claim.when_count;
     for (size_t i = 0; i < unit->given_count; i++) /* last, so that the claim's own values come first */
         *SP_PARSE_APPEND(parser, claim.when, claim.when_count) = unit->given[i];
     if (good) *SP_PARSE_APPEND(parser, unit->claims, unit->claim_count) = claim;

@@ -71,12 +71,27 @@ enum sp_sym_key_state sp_sym_key_look_up(struct sp_symbolic *symbolic, const str
     return value.type == SP_NULL || symbolic->fixed.is_settled ? SP_SYM_KEY_UNSET : SP_SYM_KEY_OPEN;
 }
 
+/* What a name of a claim stands for: through the definitions of the claim, then through those of its table. */
+static const struct sp_expr *claimed_name_behind(const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    const struct sp_sym_env table = {.frame = env->outer, .is_outer = true};
+    expr = sp_sym_name_behind(env, expr);
+    return env->outer ? sp_sym_name_behind(&table, expr) : expr;
+}
+
+/* "text_config.hidden_size" as a claim names it, in the arena. */
+static const char *claimed_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    if (expr->kind == SP_EXPR_NAME) return expr->name;
+    return sp_arena_printf(&symbolic->algebra.arena, "%s.%s",
+                           claimed_path(symbolic, env, claimed_name_behind(env, expr->args[0])), expr->name);
+}
+
 /* A key that a claim names: one that the table has. */
 static bool claimed_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                         struct sp_sym *out)
 {
-    const struct sp_sym_env table = {.frame = env->outer ? env->outer : env->frame};
-    const char *path = sp_sym_key_path(symbolic, &table, expr);
+    const char *path = claimed_path(symbolic, env, expr);
     const struct sp_symbol_info *symbol = sp_sym_symbol(symbolic, path);
     if (expr->kind == SP_EXPR_NAME && strcmp(expr->name, "total") == 0)
         *out = sp_sym_of_poly(env->group(env->context, NULL));
@@ -84,8 +99,15 @@ static bool claimed_key(struct sp_symbolic *symbolic, const struct sp_sym_env *e
         const struct sp_poly *poly = sp_poly_atom(&symbolic->algebra, symbol->atom);
         const bool is_condition = symbolic->algebra.atoms[symbol->atom].is_condition;
         *out = is_condition ? sp_sym_of_condition(poly) : sp_sym_of_poly(poly);
-    } else if (sp_sym_key_look_up(symbolic, &table, expr, path, out) != SP_SYM_KEY_KNOWN)
-        return sp_sym_fail(symbolic, expr->span, "'%s' is neither defined nor a hyper-parameter of the table", path);
+    } else {
+        const struct sp_value value =
+            symbolic->fixed.settings ? sp_value_at(symbolic->fixed.settings->root, path) : sp_value_absent(path);
+        sp_sym_key_mark(symbolic, path);
+        *out = sp_sym_of_value(symbolic, value);
+        if (!sp_value_is_set(value))
+            return sp_sym_fail(symbolic, expr->span, "'%s' is neither defined nor a hyper-parameter of the table",
+                               path);
+    }
     return true;
 }
 

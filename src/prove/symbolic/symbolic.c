@@ -163,6 +163,9 @@ static bool unknown_member(struct sp_symbolic *symbolic, const struct sp_sym_env
         view.path = sp_arena_printf(&symbolic->algebra.arena, "%s.%s", symbol->key, expr->name);
         view.depends = sp_sym_depends(symbolic, object);
     } else if (!sp_sym_view_of(symbolic, env, expr, &view)) return false;
+    if (env->group && !sp_sym_symbol(symbolic, view.path))
+        return sp_sym_fail(symbolic, expr->span, "'%s' is neither defined nor a hyper-parameter of the table",
+                           view.path);
     *out = sp_atom_open(symbolic, NULL, view.path, view.depends, NULL);
     return true;
 }
