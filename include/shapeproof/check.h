@@ -76,7 +76,8 @@ struct sp_cause {
     /* What to write into the configuration for this cause: an object, of which null takes a key out; or absent. Causes
      * may need each other's: the hint of all that have one is one patch for them all. */
     struct sp_value patch;
-    bool untold; /* whether anything is wrong with what it explains cannot be told */
+    bool untold;   /* whether anything is wrong with what it explains cannot be told */
+    bool expected; /* an expectation is about it: it is a note */
 };
 
 /* Findings that differ in nothing but their indices: "model.layers.{0-4,20-31}.mlp.up_proj.weight". */

@@ -27,6 +27,7 @@ static void expect_check_findings(struct sp_check *check, struct sp_expecting *e
 static void excuse_cause(struct sp_cause *cause)
 {
     cause->severity = SP_SEVERITY_NOTE;
+    cause->expected = true;
     cause->hint = NULL;
     cause->patch = (struct sp_value){0};
 }

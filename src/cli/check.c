@@ -16,7 +16,7 @@ static const struct cli_option options[] = {
      .argument = "LOADER[,LOADER]...",
      .help =
          "whether it loads: transformers, transformers-4, torch, mlx, several of them, or all; the status is 0 only if "
-         "each takes it whole"},
+         "each takes it whole; none: no loader is asked, and the verdict alone gives the status"},
     {.name = "strict", .help = "status 0 only for match without a warning or a setting that the table did not look at"},
     {.name = "data", .letter = 'd', .help = "read the data of tied tensors that are stored apart: whether it is equal"},
     {.name = "all",
@@ -80,7 +80,9 @@ int cli_judge_check(const struct cli_args *args, const struct sp_check *check, c
     const enum sp_verdict verdict = sp_check_verdict(check);
     const bool untold = verdict == SP_VERDICT_UNKNOWN && !has_warnings(check);
     if (cli_flag(args, "strict") && !untold && (verdict != SP_VERDICT_MATCH || has_warnings(check))) return CLI_DIFFERS;
-    if (cli_value(args, "for", NULL)) return judge_loadings(loadings);
+    const char *asked = cli_value(args, "for", NULL);
+    if (asked && strcmp(asked, "none") != 0) return judge_loadings(loadings);
+    if (loadings && sp_loading_failed(loadings)) return CLI_DIFFERS;
     return verdict == SP_VERDICT_DIFFERS ? CLI_DIFFERS : verdict == SP_VERDICT_UNKNOWN ? CLI_UNKNOWN : CLI_OK;
 }
 
@@ -196,7 +198,8 @@ const struct cli_command cli_check = {
         "predicted with the other value, the findings that it explains are gone. All other causes are read off what "
         "is there, names and shapes above all. Then come the findings, collapsed over their indices: "
         "layers.{0-4,20-31} stands for these indices and no other. The exit status is 0 for match and explained, 1 "
-        "for differs, 5 for unknown, and when there is no table for the architecture or no configuration to tell it.\n"
+        "for differs and where the loader of the directory takes this very file and not whole, 5 for unknown, and when "
+        "there is no table for the architecture or no configuration to tell it.\n"
         "\n"
         "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) may "
         "hold several models. Each that has weights is checked against the configuration in its own folder, has a "
@@ -209,9 +212,12 @@ const struct cli_command cli_check = {
         "Only headers are fetched, into a cache, and --data is refused.\n"
         "\n"
         "Whether it loads is another question. A line on loading answers it for the loader that the file is meant "
-        "for, where that can be told, and --for for any: what stays newly initialised, what is dropped. The exit "
-        "status is then 0 when each loader takes the file whole, with nothing new, nothing lost and nothing of "
-        "another shape; 1 when one does not; 5 when that cannot be told.\n"
+        "for, where that can be told, and --for for any: what stays newly initialised, what is dropped. Where the "
+        "file is the very one that the loader of its directory takes (model.safetensors, pytorch_model.bin, or their "
+        "index, beside a config.json), the exit status is 0 only if it is taken whole, with nothing new, nothing lost "
+        "and nothing of another shape. A file of any other name is judged by the verdict alone, and every file with "
+        "--for none. With --for LOADER the status is 0 when each loader takes the file whole; 1 when one does not; 5 "
+        "when that cannot be told.\n"
         "\n"
         "With --list, each checkpoint that the list names is checked, as by itself, in a process of its own; an "
         "error, or a crash, is one result more and no end. A line of JSON for each is written as soon as it is known: "

@@ -82,7 +82,7 @@ static bool check_component(struct component_run *run, const struct cli_args *ar
     run->inventory = sp_inventory_open(component->path, &run->error);
     if (!run->inventory || !load_config(run, component)) return false;
     run->check = sp_check_new(run->inventory, tables, run->config, &what, &run->error);
-    if (!run->check || !loaders) return run->check != NULL;
+    if (!run->check) return false;
     run->loadings = sp_loadings_new(run->check, loaders, &run->error);
     return run->loadings != NULL;
 }

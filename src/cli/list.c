@@ -75,7 +75,7 @@ static void show_progress(struct list_run *run)
     sp_text_puts(&line, " of ");
     sp_text_grouped(&line, run->path_count);
     sp_text_printf(&line, ", %.0f a second; ", rate);
-    sp_line_put_counts(&line, run->results.counts);
+    sp_line_put_counts(&line, run->results.counts, run->results.failed);
     fprintf(stderr, "\r\033[K%.*s", PROGRESS_WIDTH, line.data);
     sp_text_free(&line);
 }
@@ -156,7 +156,7 @@ static void leave_out_done(struct list_run *run)
 static void put_summary(const struct list_run *run)
 {
     struct sp_text text = {0};
-    sp_line_put_counts(&text, run->results.counts);
+    sp_line_put_counts(&text, run->results.counts, run->results.failed);
     if (run->before) {
         sp_text_puts(&text, "; ");
         sp_text_grouped(&text, run->before);

@@ -165,7 +165,12 @@ bool sp_line_may_begin(const char *text, size_t length)
 
 /* ---- counts ---- */
 
-void sp_line_put_counts(struct sp_text *text, const size_t counts[SP_LINE_OUTCOMES])
+bool sp_line_fails(const struct sp_line *line)
+{
+    return line->status != SP_OK && (line->outcome == SP_LINE_MATCH || line->outcome == SP_LINE_EXPLAINED);
+}
+
+void sp_line_put_counts(struct sp_text *text, const size_t counts[SP_LINE_OUTCOMES], size_t failed)
 {
     static const char *const words[SP_LINE_OUTCOMES] = {
         "match", "explained", "differs", "unknown", "misconfigured", "unreadable", "crashed", "not as the options say"};
@@ -181,4 +186,8 @@ void sp_line_put_counts(struct sp_text *text, const size_t counts[SP_LINE_OUTCOM
         sp_text_printf(text, " %s", words[i]);
         between = ", ";
     }
+    if (!failed) return;
+    sp_text_puts(text, "; ");
+    sp_text_grouped(text, failed);
+    sp_text_puts(text, " match or explained with status 1");
 }

@@ -25,6 +25,7 @@ int sp_worse_status(int one, int other)
 static void count_line(struct sp_results *results, const struct sp_line *line)
 {
     results->counts[line->outcome]++;
+    results->failed += sp_line_fails(line);
     results->status = sp_worse_status(results->status, line->status);
 }
 

@@ -17,6 +17,7 @@ struct sp_results {
     bool own;
     const char *name;                /* borrowed: for messages */
     size_t counts[SP_LINE_OUTCOMES]; /* of all lines, those of earlier runs too */
+    size_t failed;                   /* of these, match or explained with another status than 0 */
     int status;                      /* the worst one of them */
     struct sp_map done;
     struct sp_arena arena;

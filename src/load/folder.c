@@ -12,7 +12,7 @@ bool sp_is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static bool has_file_named(const char *folder, const char *name)
+bool sp_has_file(const char *folder, const char *name)
 {
     struct stat info;
     struct sp_text path = {0};
@@ -25,6 +25,6 @@ static bool has_file_named(const char *folder, const char *name)
 const char *sp_loader_file(const struct sp_loader *loader, const char *folder)
 {
     for (const char *const *name = loader->files; *name; name++)
-        if (has_file_named(folder, *name)) return *name;
+        if (sp_has_file(folder, *name)) return *name;
     return NULL;
 }

@@ -9,6 +9,8 @@
 #include "load/loader.h"
 
 bool sp_is_folder(const char *path);
+/* Whether the folder has a regular file of that name. */
+bool sp_has_file(const char *folder, const char *name);
 /* The name of the file that the loader takes of a folder; NULL when there is none that it knows. */
 const char *sp_loader_file(const struct sp_loader *loader, const char *folder);
 

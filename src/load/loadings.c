@@ -113,6 +113,44 @@ static bool lacks_shards(const struct sp_inventory *inventory)
     return false;
 }
 
+/* ---- whether its answer decides ---- */
+
+/* Whether the checkpoint is what the loader takes when it is given the folder: it is the folder, or the first of the
+ * files and indexes that the loader looks for there. A shard is only a part of that, and a file of another name, such
+ * as one of a trainer, is taken by no loader. */
+static bool takes_file(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_inventory *inventory)
+{
+    const char *path = inventory->path, *file = sp_base_name(path);
+    const bool is_folder = sp_is_folder(path);
+    const size_t length = (size_t)(file - path);
+    const char *folder = is_folder ? path : length ? sp_arena_copy(arena, path, length) : ".";
+    if (!sp_has_file(folder, "config.json")) return false;
+    if (loader->beginning && !is_folder) return strcmp(file, "model.safetensors") == 0;
+    if (loader->beginning) return !inventory->stray && has_beginning(loader, inventory);
+    const char *taken = sp_loader_file(loader, folder);
+    return taken && (is_folder || strcmp(taken, file) == 0);
+}
+
+/* Whether a difference, or the cause of some, was expected, and nothing else is wrong. */
+static bool is_all_expected(const struct sp_check *check)
+{
+    bool expected = false;
+    if (sp_check_verdict(check) != SP_VERDICT_MATCH) return false;
+    for (size_t i = 0; i < check->finding_count; i++) expected = expected || check->findings[i].reason;
+    for (size_t i = 0; i < check->cause_count; i++) expected = expected || check->causes[i].expected;
+    return expected;
+}
+
+/* A loader that refuses the configuration itself has counted nothing, and no expectation is about that. */
+static bool decides(struct sp_loadings *loadings, const struct sp_loader *loader, const struct sp_loading *loading)
+{
+    const bool counted = loading->fresh || loading->ignored || loading->reshaped;
+    if (!takes_file(&loadings->arena, loader, loadings->check->inventory)) return false;
+    return !counted || !is_all_expected(loadings->check);
+}
+
+/* ---- the answer ---- */
+
 static struct sp_loading load_subject(struct sp_loadings *loadings, const struct sp_loader *loader,
                                       const struct sp_load_subject *subject)
 {
@@ -156,7 +194,7 @@ static bool check_ids(const char *asked, struct sp_error *error)
             known = known || (strncmp(loaders[i]->id, id, length) == 0 && !loaders[i]->id[length]);
         if (!known) {
             sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no loader %s", sp_quote(id).text);
-            sp_hint(error, "there are transformers, transformers-4, torch and mlx, and all of them");
+            sp_hint(error, "there are transformers, transformers-4, torch and mlx; or all of them, or none");
             return false;
         }
         id = id[length] ? id + length + 1 : NULL;
@@ -196,7 +234,8 @@ static const struct sp_loader *loader_meant(const struct sp_check *check, const 
 static void add_loading(struct sp_loadings *loadings, const struct sp_loader *loader,
                         const struct sp_load_subject *subject, bool asked)
 {
-    const struct sp_loading loading = load_subject(loadings, loader, subject);
+    struct sp_loading loading = load_subject(loadings, loader, subject);
+    loading.decides = decides(loadings, loader, &loading);
     if (asked || loading.answer != SP_LOADING_UNKNOWN) loadings->items[loadings->count++] = loading;
 }
 
@@ -215,16 +254,17 @@ static bool is_loading_said(const struct sp_loadings *loadings, const char *id, 
 static void add_variant(struct sp_loadings *loadings, const struct sp_loader *loader,
                         const struct sp_load_subject *subject)
 {
-    const struct sp_loading loading = load_subject(loadings, loader, subject);
+    struct sp_loading loading = load_subject(loadings, loader, subject);
+    loading.decides = decides(loadings, loader, &loading);
     if (loading.answer != SP_LOADING_UNKNOWN && !is_loading_said(loadings, loader->variant_of, &loading))
         loadings->items[loadings->count++] = loading;
 }
 
 struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *asked, struct sp_error *error)
 {
-    const bool all = asked && strcmp(asked, "all") == 0;
+    const bool all = asked && strcmp(asked, "all") == 0, none = asked && strcmp(asked, "none") == 0;
     sp_error_reset(error);
-    if (asked && !all && !check_ids(asked, error)) return NULL;
+    if (asked && !all && !none && !check_ids(asked, error)) return NULL;
     struct sp_loadings *loadings = sp_realloc(NULL, 1, sizeof *loadings);
     *loadings = (struct sp_loadings){.check = check};
     const struct sp_load_subject subject = {.inventory = check->inventory,
@@ -255,6 +295,16 @@ size_t sp_loading_count(const struct sp_loadings *loadings) { return loadings->c
 const struct sp_loading *sp_loading(const struct sp_loadings *loadings, size_t index)
 {
     return &loadings->items[index];
+}
+
+const struct sp_loading *sp_loading_failed(const struct sp_loadings *loadings)
+{
+    for (size_t i = 0; i < loadings->count; i++) {
+        const enum sp_loading_answer answer = loadings->items[i].answer;
+        const bool bad = answer == SP_LOADING_IN_PART || answer == SP_LOADING_REFUSED;
+        if (loadings->items[i].decides && bad) return &loadings->items[i];
+    }
+    return NULL;
 }
 
 const char *sp_loading_answer_name(enum sp_loading_answer answer)

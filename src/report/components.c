@@ -88,19 +88,24 @@ static void put_worst_verdict(const struct sp_components *components, const stru
                               struct sp_text *text, const struct sp_report_options *options)
 {
     const enum outcome worst = worst_outcome(components, results);
-    struct sp_names names = {0};
+    struct sp_names names = {0}, failed = {0};
     const size_t count = sp_component_count(components);
     for (size_t i = 0; i < count; i++) {
         const struct sp_component *component = sp_component(components, i);
         const enum outcome outcome = as_verdict(outcome_of(component, &results[i]));
         if (outcome == worst) sp_names_add(&names, component->name);
+        if (results[i].loadings && sp_loading_failed(results[i].loadings)) sp_names_add(&failed, component->name);
     }
     sp_color_puts(text, options->color, outcome_color(worst), outcome_words[worst]);
     if (worst == OUTCOME_MATCH && names.count == 1) sp_text_puts(text, ": the one component that has weights");
     else if (worst == OUTCOME_MATCH) sp_text_printf(text, ": all %zu components that have weights", names.count);
     else sp_text_printf(text, ": %zu of %zu components: %s", names.count, count, sp_names_text(&names));
+    if (failed.count && worst != OUTCOME_DIFFERS)
+        sp_text_printf(text, "; %zu %s not load whole: %s", failed.count, failed.count == 1 ? "does" : "do",
+                       sp_names_text(&failed));
     sp_text_puts(text, "\n\n");
     sp_names_free(&names);
+    sp_names_free(&failed);
 }
 
 /* What came of it, or why there is nothing to compare: "DDIMScheduler: no weights". */

@@ -53,6 +53,7 @@ void sp_json_loadings(struct sp_writer *json, const struct sp_loadings *loadings
         sp_write_key_number(json, "expected", loading->expected);
         sp_write_key_string(json, "message", loading->message);
         sp_write_key_optional(json, "remedy", loading->remedy);
+        sp_write_key_bool(json, "decides", loading->decides);
         sp_write_close(json);
     }
     sp_write_close(json);
