@@ -178,6 +178,7 @@ check-install: all  ## check-install: install into a temporary root, build again
 	@$(RUN_ENV) sh tests/install.sh
 
 # ---- install ------------------------------------------------------------------------------------------------------
+COMMA      := ,
 BINDIR     := $(DESTDIR)$(PREFIX)/bin
 LIBDIR     := $(DESTDIR)$(PREFIX)/lib
 HDRDIR     := $(DESTDIR)$(PREFIX)/include/shapeproof
@@ -185,6 +186,10 @@ MANDIR     := $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR    := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 MANPAGES   := $(wildcard docs/man/*.1)
 COMPLETION := $(firstword $(wildcard docs/*.bash docs/*/*.bash))
+
+# A program finds the library where it is installed: by its run path, but for /usr/lib, which the system's loader
+# searches by itself. ldconfig is for those that load it by its name; it needs root, and concerns no staged tree.
+RPATH := $(if $(filter /usr,$(PREFIX)),,-Wl$(COMMA)-rpath$(COMMA)$${libdir} )
 
 install: all  ## install: into PREFIX (/usr/local), below DESTDIR
 	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(HDRDIR) $(MANDIR) $(BASHDIR)
@@ -194,9 +199,10 @@ install: all  ## install: into PREFIX (/usr/local), below DESTDIR
 	ln -sf libshapeproof.so.$(VERSION) $(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(LIBDIR)/libshapeproof.so
 	install -m 644 $(HEADERS) $(HDRDIR)
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PKGS@|$(PKGS)|' src/shapeproof.pc.in \
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PKGS@|$(PKGS)|; s|@RPATH@|$(RPATH)|' src/shapeproof.pc.in \
 	    >$(LIBDIR)/pkgconfig/shapeproof.pc
 	$(if $(MANPAGES),install -m 644 $(MANPAGES) $(MANDIR))
+	$(if $(DESTDIR),,-[ "$$(id -u)" != 0 ] || ldconfig)
 	$(if $(COMPLETION),install -m 644 $(COMPLETION) $(BASHDIR)/shapeproof)
 
 uninstall:  ## uninstall: remove what install wrote

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Proves the promise of the README: on a machine with only git, gcc and make, one command installs what is missing,
+# Proves the promise of the README: on a machine with only git and make, one command installs what is missing,
 # builds and runs. The first command gets a fresh root of each release (debootstrap, variant minbase), a clone of HEAD
 # and nothing else: no terminal, no stdin, no pkg-config, no environment but PATH, HOME and the proxy variables. Those
 # behind it go on where it ended; all of them install by the same `make deps`.
 #
 #   sudo sh tests/bare.sh [--release NAME]... [--host-ran COMMAND] [COMMAND...]
 #
-# The releases are bookworm and trixie by default, on a host that is not Debian its own; the commands "make demo",
-# "make test" and "make test CC=clang". Another command is .ci/run. What the host itself has run just now is left out
+# The releases are bookworm and trixie by default, on a host that is not Debian its own; the commands "make demo", the
+# installation and the program of the README, "make test" and "make test CC=clang". Another command is .ci/run. What the host itself has run just now is left out
 # in the root of the host's own release, where it would be the same compiler, libraries and tests once more.
 #
 # Needs root and a Debian or Ubuntu host, whose mirror and apt settings are used. Where the system does not let root
@@ -32,7 +32,12 @@ if [ "${1:-}" = --host-ran ]; then
 fi
 if [ -z "$releases" ] && [ "$ID" = debian ]; then releases=' bookworm trixie'; fi
 releases=${releases:- ${VERSION_CODENAME:-}}
-[ $# -gt 0 ] || set -- "make demo" "make test" "make test CC=clang"
+if [ $# = 0 ]; then
+    # shellcheck disable=SC2016 # it is the root's shell that expands it
+    compile='cc docs/example.c $(pkg-config --cflags --libs shapeproof) -o example'
+    example="./example fixtures/models/tiny-llama fixtures/models/tiny-llama/config.json"
+    set -- "make demo" "make install && $compile && $example" "make test" "make test CC=clang"
+fi
 
 # Deletes a root; before that, what a run that was killed left mounted in it, the innermost first.
 discard() { # ROOT
@@ -68,12 +73,12 @@ host_proxies() {
 }
 
 make_base() { # RELEASE
-    base=$dir/$1
+    base=$dir/$1-git-make
     [ ! -e "$base/.complete" ] || return 0
     discard "$base"
     echo "making a root of $1"
     mirror=$(host_mirror)
-    debootstrap --variant=minbase --include=git,gcc,make "$1" "$base" ${mirror:+"$mirror"} \
+    debootstrap --variant=minbase --include=git,make "$1" "$base" ${mirror:+"$mirror"} \
         >"$base.log" 2>&1 || { tail "$base.log" >&2; exit 1; }
     apt-config dump |
         grep -E '^Acquire::(http|https|ftp|Check|Retries)[^ ]* "[^"]' >"$base/etc/apt/apt.conf.d/99host" || :
@@ -84,7 +89,7 @@ make_base() { # RELEASE
 
 fresh_root() { # RELEASE
     discard "$dir/run"
-    cp -a "$dir/$1" "$dir/run"
+    cp -a "$dir/$1-git-make" "$dir/run"
     cp -L /etc/resolv.conf /etc/hosts "$dir/run/etc/"
     git bundle create -q "$dir/run/shapeproof.bundle" HEAD
     mount -t proc proc "$dir/run/proc"
@@ -101,7 +106,7 @@ enter() { # COMMAND
 
 passed=0 failed=0
 run() { # RELEASE COMMAND
-    log=$dir/$(echo "$1 $2" | tr -cs 'a-z0-9\n' -).log
+    log=$dir/$(echo "$1 $2" | tr -cs 'a-z0-9\n' - | cut -c 1-60).log
     start=$(date +%s)
     if enter "$2" >"$log" 2>&1; then
         passed=$((passed + 1))
