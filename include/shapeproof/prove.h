@@ -118,8 +118,8 @@ SP_API struct sp_symbol sp_derivation_symbol(const struct sp_derivation *derivat
 struct sp_solution {
     const char *name;           /* as in the formulas: "f" */
     const char *key;            /* the hyper-parameter */
-    struct sp_value configured; /* the number that it is now, if it is one */
-    int64_t value;              /* the one that gives the total */
+    struct sp_value configured; /* the number or the flag that it is now, if it is one */
+    int64_t value;              /* the one that gives the total; of a flag 0 or 1 */
     int64_t last;               /* for a rounded total: all from `value` to this one do; INT64_MAX is without end */
     int plausibility;           /* higher is more usual: powers of two and multiples of 64 first */
 };
@@ -154,7 +154,8 @@ SP_API bool sp_solutions_as_given(const struct sp_solutions *solutions);
 /* One for each hyper-parameter that can give it. */
 SP_API size_t sp_solutions_count(const struct sp_solutions *solutions);
 SP_API struct sp_solution sp_solutions_get(const struct sp_solutions *solutions, size_t index);
-/* Hyper-parameters for which no exact answer could be computed, since the count is no polynomial in them. */
+/* Hyper-parameters of which not all values could be tried, since the count is no polynomial in them and does not grow
+ * with them; none of the values that were tried gives the total. */
 SP_API size_t sp_solutions_skipped_count(const struct sp_solutions *solutions);
 SP_API const char *sp_solutions_skipped(const struct sp_solutions *solutions, size_t index);
 

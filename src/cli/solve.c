@@ -63,9 +63,10 @@ const struct cli_command cli_solve = {
     .operands = "[TABLE]",
     .description =
         "For each hyper-parameter of TABLE, with all others as --config, --set and the table's defaults say, finds the "
-        "whole numbers that give exactly N parameters, or that give a number which is printed as FIGURE when it is "
-        "rounded to its last digit: then the answers are ranges. The most plausible come first: powers of two, then "
-        "multiples of 64, then of 8. The exit status is 1 when there is none.",
+        "values that give exactly N parameters, or a number that is printed as FIGURE when it is rounded to its last "
+        "digit: then the answers are ranges. Whole numbers, flags, and the numbers in a list are tried, one at a time. "
+        "Flags come first, then powers of two, multiples of 64, multiples of 8; among equals, what is closest to the "
+        "value of now. The exit status is 1 when nothing gives the total.",
     .least = 0,
     .most = 1,
     .options = options,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Which hyper-parameter, changed alone, gives a published total? All others get their values, what is left is a
  * polynomial in one symbol, and its integer roots are the answers; for a rounded total, the integers at which it is
- * within the bounds that round to it. */
+ * within the bounds that round to it. Where there is no such polynomial (a division that rounds, an item of a list, a
+ * flag), the table is predicted with one value after the other. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +18,15 @@
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 
-enum { MAX_RANGES = 16, MAX_CONDITIONS = 8, MAX_BRANCHINGS = 2, MAX_SCANNED = 1024 };
+enum {
+    MAX_RANGES = 16,
+    MAX_CONDITIONS = 8,
+    MAX_BRANCHINGS = 2,
+    MAX_SCANNED = 1024,      /* values: 1 to this are tried one by one, and as many around each end of a range */
+    MAX_ITEMS = 64,          /* items of one list that are tried */
+    MAX_TENSORS = 50 * 1000, /* of a prediction with a value that is tried: a few hundredths of a second */
+    FLAG_PLAUSIBILITY = 5    /* a flag that gives the total exactly is what a reader looks for first */
+};
 
 struct sp_solutions {
     struct sp_arena arena;
@@ -299,9 +308,9 @@ static bool is_pair_of_numbers(struct sp_value value)
     return value.type == SP_LIST && value.count == 2 && value.items[0].type == SP_INT && value.items[1].type == SP_INT;
 }
 
-/* False when the count is no polynomial in this hyper-parameter alone. */
+/* False when the count is no polynomial in this hyper-parameter alone. `name` becomes its symbol, if it has one. */
 static bool solve_for(struct sp_solutions *solutions, const struct question *question, const char *key,
-                      struct sp_value now)
+                      struct sp_value now, const char **name)
 {
     struct sp_count count;
     const struct sp_hyper *hyper = sp_config_hyper(question->config);
@@ -309,6 +318,7 @@ static bool solve_for(struct sp_solutions *solutions, const struct question *que
     bool good = sp_count_settled(&count, question->tables, question->table, hyper, key, now.type != SP_LIST);
     const struct sp_poly *poly = good ? sp_count_group(&count, question->group) : NULL;
     const struct sp_symbol_info *symbol = sp_sym_symbol(&count.symbolic, key);
+    if (symbol) *name = sp_arena_string(&solutions->arena, symbol->name);
     if (poly) poly = sp_reduce(&count, poly, &none);
     if (!poly) good = false;
     else if (is_pair_of_numbers(now)) good = solve_sides(solutions, &count, question->wanted, poly, key, now);
@@ -321,19 +331,185 @@ static bool solve_for(struct sp_solutions *solutions, const struct question *que
     return good;
 }
 
+/* ---- by prediction: where the count is no polynomial in the hyper-parameter ---- */
+
+/* The parameters that the question is about: of all the model, or of a group. */
+static uint64_t count_asked(const struct question *question, const struct sp_prediction *prediction)
+{
+    if (!question->group) return sp_prediction_totals(prediction).unique_parameters;
+    for (size_t i = 0; i < sp_prediction_group_count(prediction); i++) {
+        const struct sp_group group = sp_prediction_group(prediction, i);
+        if (strcmp(group.name, question->group) == 0) return group.parameters;
+    }
+    return 0;
+}
+
+static bool is_wanted(const struct question *question, uint64_t count)
+{
+    return count >= (uint64_t)question->wanted.least && count <= (uint64_t)question->wanted.most;
+}
+
+/* What is varied: the value under a key, or one item of the list there. */
+struct varied {
+    const struct question *question;
+    const char *key;
+    struct sp_value list; /* SP_LIST when it is an item */
+    size_t item;
+};
+
+/* The count with `value` there; false when the table cannot be predicted with it. */
+static bool count_with(const struct varied *varied, struct sp_value value, uint64_t *count)
+{
+    const struct sp_scope scope = {.most = MAX_TENSORS};
+    struct sp_value items[MAX_ITEMS];
+    struct sp_error error = {0};
+    if (varied->list.type == SP_LIST) {
+        memcpy(items, varied->list.items, varied->list.count * sizeof *items);
+        items[varied->item] = value;
+        value = (struct sp_value){.type = SP_LIST, .count = varied->list.count, .items = items};
+    }
+    struct sp_config *config = sp_config_variant(varied->question->config);
+    sp_config_set_value(config, varied->key, value, "");
+    sp_config_limit(config, &scope);
+    struct sp_prediction *prediction = sp_predict(
+        varied->question->tables, config, &(struct sp_predict_options){.table = varied->question->table->name}, &error);
+    if (prediction) *count = count_asked(varied->question, prediction);
+    const bool good = prediction != NULL;
+    sp_prediction_free(prediction);
+    sp_config_free(config);
+    return good;
+}
+
+static bool holds_with(const struct varied *varied, int64_t value)
+{
+    uint64_t count;
+    return count_with(varied, sp_value_int(value), &count) && is_wanted(varied->question, count);
+}
+
+/* Adds each run of consecutive values between `first` and `last`, both tried, that give the total, but the one that is
+ * only the value of now. */
+static void add_runs(struct sp_solutions *solutions, const struct varied *varied, const struct sp_symbol_info *symbol,
+                     struct sp_value now, int64_t first, int64_t last)
+{
+    int64_t start = 0;
+    for (int64_t value = first; value <= last + 1; value++) {
+        const bool holds = value <= last && holds_with(varied, value);
+        if (holds && !start) start = value;
+        if (holds || !start) continue;
+        const struct sp_range run = {start, value - 1};
+        const bool only_now = now.type == SP_INT && run.first == now.integer && run.last == now.integer;
+        if (!only_now && !is_known_range(solutions, symbol->key, run)) add_solution(solutions, symbol, now, run);
+        start = 0;
+    }
+}
+
+/* Bisection: the first value above `low`, and at most `high`, whose count is at least `bound`. The count grows between
+ * them, and reaches the bound at `high`. 0 when a value between cannot be predicted. */
+static int64_t first_reaching(const struct varied *varied, uint64_t bound, int64_t low, int64_t high)
+{
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        uint64_t count;
+        if (!count_with(varied, sp_value_int(middle), &count)) return 0;
+        *(count >= bound ? &high : &low) = middle;
+    }
+    return high;
+}
+
+/* How the count behaves as the value grows. */
+enum trend { CONSTANT, GROWING, NEITHER };
+
+/* Tries 1, 2, 4, ... until the count exceeds what is wanted: GROWING, and `above` is that value. NEITHER when the count
+ * falls on the way, cannot be predicted, or stays below. */
+static enum trend trend_of(const struct varied *varied, int64_t *above)
+{
+    uint64_t first = 0, before = 0, count;
+    for (int64_t value = 1; value <= INT64_C(1) << 40; value *= 2) {
+        if (!count_with(varied, sp_value_int(value), &count) || count < before) return NEITHER;
+        if (value == 1) first = count;
+        *above = value;
+        if (count > (uint64_t)varied->question->wanted.most && count > first) return GROWING;
+        before = count;
+    }
+    return before == first ? CONSTANT : NEITHER;
+}
+
+/* The values that give the total. Where the count grows with the value both ends of the range are found by bisection;
+ * since a division that rounds makes it grow in steps, the values around the ends are tried one by one. Elsewhere the
+ * small values are tried. False when the range could not be searched. */
+static bool search_values(struct sp_solutions *solutions, const struct varied *varied,
+                          const struct sp_symbol_info *symbol, struct sp_value now)
+{
+    int64_t above;
+    const size_t before = solutions->count;
+    const enum trend trend = trend_of(varied, &above);
+    if (trend == CONSTANT) return true;
+    if (trend == GROWING) {
+        const int64_t first = first_reaching(varied, (uint64_t)varied->question->wanted.least, 0, above);
+        const int64_t end = first_reaching(varied, (uint64_t)varied->question->wanted.most + 1, 0, above);
+        if (!first || !end) return false;
+        if (end - first <= MAX_SCANNED) add_runs(solutions, varied, symbol, now, first > 8 ? first - 8 : 1, end + 8);
+        else if (!is_known_range(solutions, symbol->key, (struct sp_range){first, end - 1}) &&
+                 holds_with(varied, first) && holds_with(varied, end - 1))
+            add_solution(solutions, symbol, now, (struct sp_range){first, end - 1});
+        return true;
+    }
+    add_runs(solutions, varied, symbol, now, 1, MAX_SCANNED);
+    return solutions->count > before;
+}
+
+/* A flag that, turned, gives the total, and does not as it is. */
+static void solve_flag(struct sp_solutions *solutions, const struct question *question, const char *key, bool now)
+{
+    const struct varied varied = {.question = question, .key = key};
+    const struct sp_symbol_info symbol = {.name = key, .key = key};
+    uint64_t count;
+    if (solutions->as_given || !count_with(&varied, sp_value_bool(!now), &count) || !is_wanted(question, count)) return;
+    add_solution(solutions, &symbol, sp_value_bool(now), (struct sp_range){!now, !now});
+    solutions->items[solutions->count - 1].plausibility = FLAG_PLAUSIBILITY;
+}
+
+/* Each number in a list alone. False when there are too many, or numbers in a list within the list. */
+static bool solve_items(struct sp_solutions *solutions, const struct question *question, const char *key,
+                        struct sp_value list)
+{
+    bool good = list.count <= MAX_ITEMS;
+    for (size_t i = 0; i < list.count && good; i++) good = list.items[i].type != SP_LIST;
+    if (!good) return false;
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.items[i].type != SP_INT) continue;
+        const struct varied varied = {.question = question, .key = key, .list = list, .item = i};
+        const char *name = sp_arena_printf(&solutions->arena, "%s[%zu]", key, i);
+        const struct sp_symbol_info symbol = {.name = name, .key = name};
+        good = search_values(solutions, &varied, &symbol, list.items[i]) && good;
+    }
+    return good;
+}
+
+/* ---- all of them ---- */
+
 static void solve_or_skip(struct sp_solutions *solutions, const struct question *question, const char *key,
                           struct sp_value now)
 {
-    if (!solve_for(solutions, question, key, now)) skip_key(solutions, key);
+    const struct varied varied = {.question = question, .key = key};
+    struct sp_symbol_info symbol = {.name = key, .key = key};
+    bool good = true;
+    if (now.type == SP_BOOL) solve_flag(solutions, question, key, now.boolean);
+    else if (now.type == SP_LIST && !is_pair_of_numbers(now)) good = solve_items(solutions, question, key, now);
+    else if (!solve_for(solutions, question, key, now, &symbol.name)) {
+        good = now.type == SP_LIST ? solve_items(solutions, question, key, now)
+                                   : search_values(solutions, &varied, &symbol, now);
+    }
+    if (!good) skip_key(solutions, key);
 }
 
-/* Every number, and pair of numbers, among the hyper-parameters of the prediction. */
+/* Every number, flag and list among the hyper-parameters of the prediction. */
 static void solve_all(struct sp_solutions *solutions, const struct question *question,
                       const struct sp_prediction *prediction)
 {
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        if (hyper.value.type == SP_INT || is_pair_of_numbers(hyper.value))
+        if (hyper.value.type == SP_INT || hyper.value.type == SP_BOOL || hyper.value.type == SP_LIST)
             solve_or_skip(solutions, question, hyper.name, hyper.value);
     }
     if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
@@ -370,16 +546,6 @@ static const char *missing_key(const struct question *question, struct sp_arena 
     return key && !lacking(question, key, arena) ? key : NULL;
 }
 
-static bool is_wanted(const struct question *question, const struct sp_prediction *prediction)
-{
-    uint64_t total = question->group ? 0 : sp_prediction_totals(prediction).unique_parameters;
-    for (size_t i = 0; question->group && i < sp_prediction_group_count(prediction); i++) {
-        const struct sp_group group = sp_prediction_group(prediction, i);
-        if (strcmp(group.name, question->group) == 0) total = group.parameters;
-    }
-    return total >= (uint64_t)question->wanted.least && total <= (uint64_t)question->wanted.most;
-}
-
 static bool predict_and_solve(struct sp_solutions *solutions, const struct question *question, struct sp_error *error)
 {
     const char *missing = missing_key(question, &solutions->arena);
@@ -391,7 +557,7 @@ static bool predict_and_solve(struct sp_solutions *solutions, const struct quest
     struct sp_prediction *prediction = sp_predict(question->tables, question->config,
                                                   &(struct sp_predict_options){.table = question->table->name}, error);
     if (prediction) {
-        solutions->as_given = is_wanted(question, prediction);
+        solutions->as_given = is_wanted(question, count_asked(question, prediction));
         solve_all(solutions, question, prediction);
     }
     sp_prediction_free(prediction);

@@ -14,11 +14,13 @@ static void json_solution(struct sp_writer *json, const struct sp_solution *solu
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "name", solution->name);
     sp_write_key_string(json, "key", solution->key);
-    sp_write_key_number(json, rounded ? "first" : "value", (uint64_t)solution->value);
-    if ((rounded || solution->last != solution->value) && solution->last != INT64_MAX)
+    const bool flag = solution->configured.type == SP_BOOL;
+    if (flag) sp_write_key_bool(json, "value", solution->value != 0);
+    else sp_write_key_number(json, rounded ? "first" : "value", (uint64_t)solution->value);
+    if (!flag && (rounded || solution->last != solution->value) && solution->last != INT64_MAX)
         sp_write_key_number(json, "last", (uint64_t)solution->last);
     char *configured = sp_value_text(solution->configured);
-    if (solution->configured.type == SP_INT) sp_write_key_string(json, "configured", configured);
+    if (flag || solution->configured.type == SP_INT) sp_write_key_string(json, "configured", configured);
     free(configured);
     sp_write_close(json);
 }
@@ -45,9 +47,13 @@ static void solve_json(const struct sp_solutions *solutions, struct sp_text *tex
     sp_write_close(&json);
 }
 
-/* "1024", or "41004..41208" */
+/* "1024", "41004..41208", or "false" */
 static void put_solved_values(struct sp_text *text, const struct sp_solution *solution)
 {
+    if (solution->configured.type == SP_BOOL) {
+        sp_text_puts(text, solution->value ? "true" : "false");
+        return;
+    }
     sp_text_printf(text, "%" PRId64, solution->value);
     if (solution->last == INT64_MAX) sp_text_puts(text, "..");
     else if (solution->last != solution->value) sp_text_printf(text, "..%" PRId64, solution->last);
@@ -68,7 +74,8 @@ static void put_solutions(const struct sp_solutions *solutions, struct sp_text *
         sp_put_visible(sp_table_cell(&table), solution.key);
         put_solved_values(sp_table_cell(&table), &solution);
         struct sp_text *cell = sp_table_cell(&table);
-        if (solution.configured.type == SP_INT) sp_value_json(cell, solution.configured);
+        if (solution.configured.type == SP_INT || solution.configured.type == SP_BOOL)
+            sp_value_json(cell, solution.configured);
     }
     sp_table_render(&table, text, options);
 }
@@ -86,7 +93,7 @@ static void solve_text(const struct sp_solutions *solutions, struct sp_text *tex
     if (as_given && found) sp_text_puts(text, "\n");
     if (found) put_solutions(solutions, text, options);
     for (size_t i = 0; i < sp_solutions_skipped_count(solutions); i++)
-        sp_text_printf(text, "%s%s%s", i ? ", " : "not tried, since no exact answer can be computed: ",
+        sp_text_printf(text, "%s%s%s", i ? ", " : "not all values could be tried, and none of those tried gives it: ",
                        sp_solutions_skipped(solutions, i), i + 1 == sp_solutions_skipped_count(solutions) ? "\n" : "");
 }
 
