@@ -52,6 +52,10 @@ enum sp_vocabulary {
  * not there leaves the size out, unless it is `needed`. Returns SP_OK or SP_ERR_TABLE. */
 SP_API enum sp_status sp_config_count_vocabulary(struct sp_config *config, enum sp_vocabulary rule, bool needed,
                                                  struct sp_error *error);
+/* Whether it is known how the quantisation method that the configuration names stores a matrix: SP_OK, also where it
+ * names none; else SP_ERR_UNKNOWN, and the message names the key and what it says. */
+SP_API enum sp_status sp_config_quantisation_is_known(const struct sp_config *config, const struct sp_tables *tables,
+                                                      struct sp_error *error);
 /* The file that was loaded, or "". Borrowed. */
 SP_API const char *sp_config_path(const struct sp_config *config);
 SP_API void sp_config_free(struct sp_config *config);

@@ -46,6 +46,15 @@ static void warn_of_misspelt(const struct sp_prediction *prediction, const struc
     }
 }
 
+/* The listing is of the model; of a method that is misspelt or unknown it would be the same, so that is a warning. */
+static void warn_of_method(const struct cli_subject *subject)
+{
+    const char *path = sp_config_path(subject->config);
+    struct sp_error error = {0};
+    if (sp_config_quantisation_is_known(subject->config, subject->tables, &error) == SP_OK) return;
+    cli_warning(*path ? path : NULL, error.message);
+}
+
 /* Predicts, and writes the report; exit status. */
 static int report_prediction(const struct cli_args *args, const struct cli_subject *subject)
 {
@@ -65,6 +74,7 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
     how.forms = forms;
     cli_put_report(sp_report_predict(prediction, &how, NULL));
     warn_of_misspelt(prediction, subject->config);
+    warn_of_method(subject);
     sp_derivation_free(forms);
     sp_prediction_free(prediction);
     return CLI_OK;

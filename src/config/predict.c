@@ -69,13 +69,34 @@ static uint64_t count_bytes(const struct sp_prediction *prediction)
 
 /* ---- the predictions ---- */
 
+/* False, with the error, for a method that no part of the table language describes. */
+static bool is_described(const struct sp_quantised *quantised, struct sp_error *error)
+{
+    return !quantised->method || quantised->part ||
+           sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "%s says %s: how that stores a matrix is not known",
+                   quantised->path, quantised->method);
+}
+
+enum sp_status sp_config_quantisation_is_known(const struct sp_config *config, const struct sp_tables *tables,
+                                               struct sp_error *error)
+{
+    static const struct sp_storage no_file = {0};
+    struct sp_quantised quantised;
+    sp_error_reset(error);
+    const bool known =
+        !sp_quantised_open(&quantised, tables, sp_config_hyper(config), &no_file) || is_described(&quantised, error);
+    sp_quantised_close(&quantised);
+    return known ? SP_OK : SP_ERR_UNKNOWN;
+}
+
 static struct sp_prediction *predict_stored(const struct sp_unit *table, const struct sp_tables *tables,
                                             struct sp_hyper hyper, const struct sp_storage *storage,
                                             struct sp_error *error)
 {
     struct sp_quantised quantised;
     if (sp_quantised_open(&quantised, tables, &hyper, storage) && quantised.part) hyper.overlay = &quantised.overlay;
-    struct sp_prediction *prediction = sp_expand(table, &hyper, error);
+    const bool known = storage->ask || is_described(&quantised, error); /* a file says more than its configuration */
+    struct sp_prediction *prediction = known ? sp_expand(table, &hyper, error) : NULL;
     if (prediction) forget_unused(prediction, &quantised);
     const char *key;
     if (prediction && !storage->ask) {

@@ -324,6 +324,21 @@ static bool expand_some(const struct place *place, size_t clause, int64_t first,
     return true;
 }
 
+/* The hyper-parameter N, or the list N with an item N[i], of a loop over 0..N-1, which is a number of modules; NULL
+ * when the loop counts otherwise. */
+static const char *counted_key(struct sp_eval *eval, const struct sp_env *env, const struct sp_clause *loop)
+{
+    const struct sp_expr *first = loop->first, *last = loop->last;
+    if (first->kind != SP_EXPR_LITERAL || first->value.type != SP_INT || first->value.integer != 0) return NULL;
+    if (last->kind != SP_EXPR_BINARY || last->op != SP_OP_SUB) return NULL;
+    const struct sp_expr *one = last->args[1];
+    if (one->kind != SP_EXPR_LITERAL || one->value.type != SP_INT || one->value.integer != 1) return NULL;
+    const struct sp_expr *count = last->args[0];
+    return sp_eval_path(eval, env, count->kind == SP_EXPR_INDEX ? count->args[0] : count);
+}
+
+/* A range that ends before it begins is empty, `dense..layers-1` where all layers are dense; but a hyper-parameter that
+ * is a number of modules is a mistake when it is negative. */
 static bool expand_range(const void *at, size_t clause)
 {
     const struct place *place = at;
@@ -333,6 +348,10 @@ static bool expand_range(const void *at, size_t clause)
     if (!sp_eval_int(eval, place->env, loop->first, "the first index", &first) ||
         !sp_eval_int(eval, place->env, loop->last, "the last index", &last))
         return false;
+    const char *key = last < -1 ? counted_key(eval, place->env, loop) : NULL;
+    if (key)
+        return sp_eval_fail(eval, loop->last->span, "%s%s is %" PRId64 ", and a number of modules cannot be negative",
+                            loop->last->args[0]->kind == SP_EXPR_INDEX ? "an item of " : "", key, last + 1);
     if (eval->hyper->scope && eval->hyper->scope->indices) return expand_some(place, clause, first, last);
     for (int64_t i = first; i <= last && expand_turn(place, clause, sp_value_int(i)) && i < INT64_MAX; i++) continue;
     return true;

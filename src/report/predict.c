@@ -239,26 +239,31 @@ static void put_tensors(const struct sp_prediction *prediction, struct sp_text *
     free(members);
 }
 
-/* parameters  124,439,808  = E*(N*(12*E + 13) + P + V + 2) */
-static void put_total(struct sp_table *table, const char *name, uint64_t number, const struct sp_derivation *forms)
+/* parameters  124,439,808 unique  = E*(N*(12*E + 13) + P + V + 2) */
+static void put_total(struct sp_table *table, const char *name, uint64_t number, const char *what,
+                      const struct sp_derivation *forms)
 {
     sp_text_puts(sp_table_cell(table), name);
-    sp_text_grouped(sp_table_cell(table), number);
+    struct sp_text *cell = sp_table_cell(table);
+    sp_text_grouped(cell, number);
+    sp_text_puts(cell, what);
     put_formula(sp_table_cell(table), forms, "total");
 }
 
-/* A total that says the same as another is left out. */
+/* A total that says the same as another is left out. Where tensors are tied, "parameters" of the JSON counts them each
+ * time, and "unique_parameters" once: the text says which of the two each number is. */
 static void put_predicted_totals(const struct sp_prediction *prediction, struct sp_text *text,
                                  const struct sp_report_predict_options *options)
 {
     static const struct sp_column columns[] = {{NULL, false}, {NULL, false}, {NULL, false}};
     const struct sp_predicted_totals totals = sp_prediction_totals(prediction);
     struct sp_table table = {.columns = columns, .column_count = 3};
-    put_total(&table, "tensors", totals.tensors, NULL);
-    put_total(&table, "parameters", totals.unique_parameters, options->forms);
-    if (totals.parameters != totals.unique_parameters) put_total(&table, "with ties twice", totals.parameters, NULL);
-    if (totals.buffers) put_total(&table, "buffers", totals.buffers, NULL);
-    if (totals.bytes) put_total(&table, "bytes", totals.bytes, NULL);
+    const bool tied = totals.parameters != totals.unique_parameters;
+    put_total(&table, "tensors", totals.tensors, "", NULL);
+    put_total(&table, "parameters", totals.unique_parameters, tied ? " unique" : "", options->forms);
+    if (tied) put_total(&table, "with ties twice", totals.parameters, "", NULL);
+    if (totals.buffers) put_total(&table, "buffers", totals.buffers, "", NULL);
+    if (totals.bytes) put_total(&table, "bytes", totals.bytes, "", NULL);
     sp_table_render(&table, text, &options->report);
 }
 

@@ -232,6 +232,14 @@ static bool calls_config_fit(struct world *world, struct sp_error *error)
     return status == SP_OK;
 }
 
+static bool calls_config_quantisation_is_known(struct world *world, struct sp_error *error)
+{
+    struct sp_config *config = sp_config_new();
+    const enum sp_status status = sp_config_quantisation_is_known(config, world->tables, error);
+    sp_config_free(config);
+    return status == SP_OK;
+}
+
 static bool calls_infer(struct world *world, struct sp_error *error)
 {
     const struct sp_infer_options options = {.table = "gpt2"};
@@ -313,6 +321,7 @@ static const struct call {
     CALL(expectations_load),
     CALL(keras_compose),
     CALL(config_fit),
+    CALL(config_quantisation_is_known),
     CALL(infer),
     CALL(prove),
     CALL(derive),

@@ -154,7 +154,7 @@ static uint64_t parameters_of_state(const struct sp_inspect *inspect)
     return sum;
 }
 
-/* 124,439,808 (163,037,184 with tied tensors counted each time) */
+/* 124,439,808 unique (163,037,184 with tied tensors counted each time) */
 static void put_parameters(const struct sp_inspect *inspect, struct sp_text *text)
 {
     const struct sp_totals *totals = &inspect->totals;
@@ -164,7 +164,7 @@ static void put_parameters(const struct sp_inspect *inspect, struct sp_text *tex
     sp_text_grouped(text, totals->unique_parameters);
     sp_color_end(text, inspect->options.report.color, SP_COLOR_BOLD);
     if (totals->parameters != totals->unique_parameters) {
-        sp_text_puts(text, " (");
+        sp_text_puts(text, " unique (");
         sp_text_grouped(text, totals->parameters);
         sp_text_puts(text, " with tied tensors counted each time)");
     }
