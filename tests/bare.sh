@@ -8,8 +8,9 @@
 #   sudo sh tests/bare.sh [--release NAME]... [--host-ran COMMAND] [COMMAND...]
 #
 # The releases are bookworm and trixie by default, on a host that is not Debian its own; the commands "make demo", the
-# installation and the program of the README, "make test" and "make test CC=clang". Another command is .ci/run. What the host itself has run just now is left out
-# in the root of the host's own release, where it would be the same compiler, libraries and tests once more.
+# installation and the program of the README, "make test" and "make test CC=clang". Another command is .ci/run. What
+# the host itself has run just now is left out in the root of the host's own release, where it would be the same
+# compiler, libraries and tests once more.
 #
 # Needs root and a Debian or Ubuntu host, whose mirror and apt settings are used. Where the system does not let root
 # mount (in most containers), it says "skipped: ..." and ends with status 77.
