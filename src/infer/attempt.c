@@ -468,28 +468,48 @@ bool sp_attempt_explains_all(const struct sp_attempt *attempt)
     return attempt->prediction && !attempt->unexplained && !attempt->missing;
 }
 
+struct sp_score sp_attempt_score(const struct sp_attempt *attempt)
+{
+    if (!attempt->prediction) return (struct sp_score){.of = {[SP_SCORE_UNPREDICTED] = 1}};
+    return (struct sp_score){
+        .of = {[SP_SCORE_INCOMPLETE] = attempt->unexplained || attempt->missing,
+               [SP_SCORE_WRONG] = attempt->unexplained + attempt->holes,
+               [SP_SCORE_UNEXPLAINED] = attempt->unexplained,
+               [SP_SCORE_LACKS_LAYERS] = attempt->lacks_layers,
+               [SP_SCORE_MISSING] = attempt->lacks_layers ? 0 : attempt->missing,
+               [SP_SCORE_EXPLAINED] = SIZE_MAX - attempt->explained,
+               [SP_SCORE_RECOMPUTED] = attempt->recomputed,
+               [SP_SCORE_JOINTS] = attempt->joints,
+               [SP_SCORE_NO_MODEL_TYPE] = !attempt->table->model_type_count,
+               [SP_SCORE_PART] = attempt->is_part,
+               [SP_SCORE_TRANSPOSED] = attempt->guise->turned > 0,
+               [SP_SCORE_UNNAMED] = attempt->name == NULL,
+               [SP_SCORE_SETTINGS] = attempt->settings,
+               [SP_SCORE_DEPTH] = sp_unit_depth(attempt->table),
+               [SP_SCORE_GUESSES] = attempt->outline.solver.known.guesses},
+    };
+}
+
+int sp_score_compare(const struct sp_score *a, const struct sp_score *b, enum sp_score_field from,
+                     enum sp_score_field end)
+{
+    for (unsigned field = from; field < end; field++)
+        if (a->of[field] != b->of[field]) return sp_order(a->of[field], b->of[field]);
+    return 0;
+}
+
+int sp_attempt_compare(const struct sp_attempt *a, const struct sp_attempt *b)
+{
+    const struct sp_score of_a = sp_attempt_score(a), of_b = sp_attempt_score(b);
+    int order = sp_score_compare(&of_a, &of_b, SP_SCORE_UNPREDICTED, SP_SCORE_GUESSES);
+    if (!order && a->prediction && a->table != b->table) /* what others build on is best known */
+        order = sp_order(sp_count_heirs(b->tables, b->table), sp_count_heirs(a->tables, a->table));
+    return order ? order : sp_score_compare(&of_a, &of_b, SP_SCORE_GUESSES, SP_SCORE_FIELDS);
+}
+
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b)
 {
-    if (!a->prediction || !b->prediction) return a->prediction && !b->prediction;
-    if (a->unexplained != b->unexplained) return a->unexplained < b->unexplained;
-    if (a->holes != b->holes) return a->holes < b->holes;
-    if (a->missing != b->missing && !(a->lacks_layers && b->lacks_layers)) return a->missing < b->missing;
-    if (a->explained != b->explained && !a->missing && !b->missing)
-        return a->explained > b->explained; /* the others are excused */
-    if (a->recomputed != b->recomputed) return a->recomputed < b->recomputed;
-    if (a->joints != b->joints) return a->joints < b->joints;
-    if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
-    if (a->is_part != b->is_part) return b->is_part;
-    if (!a->guise->turned != !b->guise->turned) return !a->guise->turned;
-    if (!a->name != !b->name) return a->name != NULL;
-    if (a->settings != b->settings) return a->settings < b->settings;
-    const size_t depth_a = sp_unit_depth(a->table), depth_b = sp_unit_depth(b->table); /* the plainest is the best */
-    if (depth_a != depth_b) return depth_a < depth_b;
-    if (a->table != b->table) { /* what others build on is best known; to count them takes all tables */
-        const size_t heirs_a = sp_count_heirs(a->tables, a->table), heirs_b = sp_count_heirs(b->tables, b->table);
-        if (heirs_a != heirs_b) return heirs_a > heirs_b;
-    }
-    return a->outline.solver.known.guesses < b->outline.solver.known.guesses;
+    return sp_attempt_compare(a, b) < 0;
 }
 
 static bool matters_as_set(const struct sp_attempt *attempt, const char *key)

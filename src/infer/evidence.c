@@ -47,11 +47,12 @@ bool sp_attempt_is_plausible(const struct sp_attempt *attempt, bool asked_for)
 
 /* ---- not enough ---- */
 
+/* Equals by the names of their tables: qsort may leave them in any order. */
 static int by_merit(const void *left, const void *right)
 {
     const struct sp_attempt *a = *(struct sp_attempt *const *)left, *b = *(struct sp_attempt *const *)right;
-    if (sp_attempt_is_better(a, b)) return -1;
-    return sp_attempt_is_better(b, a) ? 1 : 0;
+    const int order = sp_attempt_compare(a, b);
+    return order ? order : strcmp(a->table->name, b->table->name);
 }
 
 /* What has something of a layer is near, and no layer that is a table for itself is; what lacks nearly all is far. */
