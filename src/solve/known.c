@@ -85,10 +85,24 @@ static size_t index_of_fact(struct sp_known *known, const char *path)
     return known->count++;
 }
 
+static struct sp_fact *use(struct sp_known *known, size_t index)
+{
+    if (!known->facts[index].is_used) *SP_PUSH(&known->used) = index;
+    known->facts[index].is_used = true;
+    return &known->facts[index];
+}
+
 static struct sp_fact *fact_of(struct sp_known *known, const char *path)
 {
-    const size_t index = index_of_fact(known, path);
-    return &known->facts[index];
+    return use(known, index_of_fact(known, path));
+}
+
+/* After facts were blanked or put back one by one. */
+static void list_used(struct sp_known *known)
+{
+    known->used.count = 0;
+    for (size_t i = 0; i < known->count; i++)
+        if (known->facts[i].is_used) *SP_PUSH(&known->used) = i;
 }
 
 const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *path)
@@ -174,7 +188,7 @@ static void note_members(struct sp_known *known, const struct sp_fact *fact)
 {
     for (size_t i = fact->parent; i != SIZE_MAX && !sp_is_item_key(known->facts[i].path); i = known->facts[i].parent) {
         if (!known->facts[i].has_members) known->facts[i].guess = known->touched;
-        known->facts[i].has_members = true;
+        use(known, i)->has_members = true;
     }
 }
 
@@ -414,6 +428,7 @@ void sp_known_restore(struct sp_known *known, struct sp_kept *kept)
     if (kept->count) memcpy(known->facts, kept->facts, kept->count * sizeof *kept->facts);
     for (size_t i = kept->count; i < known->count; i++)
         known->facts[i] = blank(known->facts[i].path, known->facts[i].parent);
+    list_used(known);
     known->told = kept->told;
     known->guesses = kept->guesses;
     known->changes++;
@@ -438,6 +453,7 @@ bool sp_known_forget_guesses(struct sp_known *known, bool lists)
         *fact = blank(fact->path, fact->parent);
         any = true;
     }
+    list_used(known);
     known->changes += any;
     return any;
 }
@@ -447,6 +463,7 @@ static void settle(struct sp_known *known, const char *path, struct sp_value val
 {
     struct sp_fact *fact = fact_of(known, path);
     *fact = blank(fact->path, fact->parent);
+    fact->is_used = true;
     fact->value = value;
     fact->guess = guess;
     fact->reason = (struct sp_reason){
@@ -473,6 +490,7 @@ void sp_known_forget_but_dimensions(struct sp_known *known)
                              fact->value.type == SP_INT && !strchr(fact->path, '[');
         if (!is_sure) *fact = blank(fact->path, fact->parent);
     }
+    list_used(known);
     known->changes++;
 }
 
@@ -484,18 +502,24 @@ void sp_known_forget_dimensions(struct sp_known *known)
         const bool is_guess = fact->reason.kind == SP_REASON_GUESS && fact->value.type == SP_INT;
         if (is_told || is_guess) *fact = blank(fact->path, fact->parent);
     }
+    list_used(known);
     known->changes++;
 }
 
 void sp_known_forget(struct sp_known *known)
 {
-    for (size_t i = 0; i < known->count; i++) known->facts[i] = blank(known->facts[i].path, known->facts[i].parent);
+    for (size_t i = 0; i < known->used.count; i++) {
+        struct sp_fact *fact = &known->facts[known->used.items[i]];
+        *fact = blank(fact->path, fact->parent);
+    }
+    known->used.count = 0;
     known->changes++;
 }
 
 void sp_known_free(struct sp_known *known)
 {
     free(known->facts);
+    free(known->used.items);
     sp_map_free(&known->names);
     *known = (struct sp_known){0};
 }

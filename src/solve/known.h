@@ -68,6 +68,7 @@ struct sp_fact {
     size_t guess;     /* the last guess that it follows from; or 0 */
     size_t parent;    /* the object that it is a member of, as an index; or SIZE_MAX */
     bool has_members; /* something was told of a member */
+    bool is_used;     /* it was asked for or told since everything was forgotten, and is listed in `used` */
     /* Of a list that is told item by item: */
     size_t item_count; /* one more than the last index; the items are facts of their own */
     size_t length;     /* SIZE_MAX: not known */
@@ -85,6 +86,7 @@ struct sp_known {
     struct sp_arena *arena;
     struct sp_fact *facts;
     size_t count, capacity;
+    SP_ARRAY(size_t) used; /* the facts to forget: there may be many more that nobody asked for */
     struct sp_map names;
     size_t guesses, supposed;                /* of these so many were made before anything was asked */
     const char *guessed[SP_MAX_GUESSES + 1]; /* by their numbers, from 1: the keys */
