@@ -391,9 +391,16 @@ static void put_rnn(const struct layer_use *use)
     put_within(use, &cell, "cell", cell.name, &input);
 }
 
+/* A layer forwards, and once more backwards. Of one within another, at whatever depth, there would be four, eight, ...:
+ * Keras builds none. */
 static void put_both_ways(const struct layer_use *use)
 {
     struct sp_arena *arena = use->place.writer->arena;
+    if (use->place.writer->is_both_ways) {
+        leave_out(&use->place, use->kind, "Keras builds no Bidirectional within another");
+        return;
+    }
+    use->place.writer->is_both_ways = true;
     const struct sp_keras_kind forward = sp_keras_within(use->place.writer->arena, use->kind, "layer");
     const bool own = sp_value_member(use->kind->config, "backward_layer").type == SP_OBJECT;
     const struct sp_keras_kind backward =
@@ -401,6 +408,7 @@ static void put_both_ways(const struct layer_use *use)
     const char *name = strncmp(forward.name, "forward_", 8) == 0 ? forward.name + 8 : forward.name;
     put_within(use, &forward, "forward_layer", sp_arena_printf(arena, "forward_%s", name), use->inputs);
     put_within(use, &backward, "backward_layer", sp_arena_printf(arena, "backward_%s", name), use->inputs);
+    use->place.writer->is_both_ways = false;
 }
 
 static void put_in_time(const struct layer_use *use)
