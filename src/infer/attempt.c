@@ -9,6 +9,7 @@
 #include "infer/guess/guess.h"
 #include "infer/infer.h"
 #include "infer/numbers/numbers.h"
+#include "infer/study.h"
 #include "match/homes.h"
 #include "match/layers.h"
 #include "model/computed.h"
@@ -194,6 +195,7 @@ struct trial {
     bool is_part; /* of other models */
     const struct sp_look *look;
     const char *name; /* that the model has; or NULL */
+    const struct sp_stated *stated; /* what the file says of the table's hyper-parameters; or NULL */
     bool by_stages;   /* of modules only shapes tell of which stage they are */
     size_t *left;     /* how many more suppositions may be tried out */
     size_t *effort;
@@ -371,6 +373,8 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
     sp_deduction_init(&deduction, &attempt->outline, &trial->look->shapes, trial->effort);
     if (trial->by_stages) sp_deduce_by_stages(&deduction);
     sp_deduce(&deduction, trial->by_stages ? SP_CONTESTED_UNKNOWN : SP_CONTESTED_REQUIRED);
+    if (trial->stated) sp_stated_tell(trial->stated, &attempt->outline.solver);
+    if (trial->stated) sp_deduce(&deduction, SP_CONTESTED_REQUIRED);
     if (count < MAX_SUPPOSITIONS) other = try_suppositions(trial, &deduction, suppositions, count);
     if (!other) {
         infer(&deduction);
@@ -442,6 +446,34 @@ struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit 
     return attempt;
 }
 
+/* What tensors told may be wrong where several keys could have told it: the file may be as it states, and nothing but
+ * that. */
+static void try_stated_alone(struct sp_attempt *attempt, const struct sp_stated *stated)
+{
+    struct sp_known *known = &attempt->outline.solver.known;
+    const size_t before = count_wrong(attempt);
+    struct sp_kept kept = sp_known_keep(known);
+    sp_known_forget(known);
+    sp_solver_tell_class(&attempt->outline.solver, attempt->class);
+    sp_stated_tell(stated, &attempt->outline.solver);
+    sp_attempt_verify_anew(attempt);
+    if (count_wrong(attempt) < before) {
+        free(kept.facts);
+        return;
+    }
+    sp_known_restore(known, &kept);
+    sp_attempt_verify_anew(attempt);
+}
+
+struct sp_attempt *sp_attempt_as_stated(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
+                                        const struct sp_stated *stated, size_t *effort)
+{
+    struct sp_attempt *attempt =
+        try_fit((struct trial){.tables = tables, .look = look, .stated = stated, .effort = effort}, fit);
+    if (!sp_attempt_explains_all(attempt)) try_stated_alone(attempt, stated);
+    return attempt;
+}
+
 struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
                                         size_t *effort)
 {
@@ -473,6 +505,7 @@ struct sp_score sp_attempt_score(const struct sp_attempt *attempt)
     if (!attempt->prediction) return (struct sp_score){.of = {[SP_SCORE_UNPREDICTED] = 1}};
     return (struct sp_score){
         .of = {[SP_SCORE_INCOMPLETE] = attempt->unexplained || attempt->missing,
+               [SP_SCORE_UNSTATED] = !attempt->is_stated || attempt->explained <= attempt->unexplained,
                [SP_SCORE_WRONG] = attempt->unexplained + attempt->holes,
                [SP_SCORE_UNEXPLAINED] = attempt->unexplained,
                [SP_SCORE_LACKS_LAYERS] = attempt->lacks_layers,

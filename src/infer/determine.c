@@ -49,6 +49,8 @@ static const char *because(const struct recheck *recheck, const struct sp_reason
         return sp_arena_printf(arena, "%s shares its storage with another tensor", name);
     case SP_REASON_REQUIRED:
         return "the table covers no other value";
+    case SP_REASON_STATED:
+        return "the metadata of the file";
     case SP_REASON_ONLY:
         return "no other value agrees with the file";
     case SP_REASON_NONE:
@@ -418,6 +420,7 @@ static void judge_inferred(const struct recheck *recheck, struct sp_inferred *in
     else if (follows)
         set(inferred, false, sp_arena_printf(arena, "%s, if %s is right", reason, known->guessed[fact->guess]));
     else if (told && fact->reason.kind == SP_REASON_LAST) set(inferred, false, reason);
+    else if (told && fact->reason.kind == SP_REASON_STATED) set(inferred, true, reason);
     else if (told && is_counted(fact))
         set(inferred, false,
             *reason ? sp_arena_printf(arena, "%s, which only count them", reason) : "other values may do as well");

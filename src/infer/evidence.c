@@ -70,10 +70,13 @@ static size_t put_nearest_of(struct sp_text *text, struct sp_attempt *const *att
                              enum distance distance)
 {
     enum { MOST = 3 };
+    const struct sp_unit *last = NULL; /* the classes of a table explain alike, and one is enough */
     size_t shown = 0;
     for (size_t i = 0; i < count && shown < MOST; i++) {
         const struct sp_attempt *attempt = attempts[i];
         if (!attempt->prediction || !attempt->explained || distance_of(attempt) != distance) continue;
+        if (attempt->table == last) continue;
+        last = attempt->table;
         sp_text_printf(text, "%s%s (explains %zu, lacks %zu)", shown++ ? ", " : "; nearest: ", attempt->table->name,
                        attempt->explained, attempt->missing);
     }

@@ -85,6 +85,7 @@ struct sp_inference *sp_infer_within(const struct sp_inventory *inventory, const
     sp_study_file(&study);
     inference->guises = study.guises.items;
     inference->guise_count = study.guises.count;
+    inference->stated = study.stated.config;
     if (sp_attempt_is_plausible(study.best, table_name != NULL)) {
         inference->best = study.best;
         finish_inference(inference, &study);
@@ -113,6 +114,7 @@ void sp_inference_free(struct sp_inference *inference)
     free(inference->guises);
     free(inference->notes.items);
     free(inference->undetermined.items);
+    sp_config_free(inference->stated);
     sp_arena_free(&inference->arena);
     free(inference);
 }

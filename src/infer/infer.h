@@ -63,6 +63,7 @@ struct sp_attempt {
     bool lacks_layers;               /* the file has nothing of others */
     struct sp_map layers_there;      /* their names; when something is missing */
     bool is_part;                    /* the table is a part of other models */
+    bool is_stated;                  /* the file's metadata name the table */
     bool is_further;                 /* was only made to be named beside another that explains everything */
     bool is_second_choice;           /* was only made to be turned: no equal of others */
     bool has_stages;                 /* sp_has_stages; not of one that was made by them */
@@ -82,6 +83,10 @@ bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen);
  * is used up nothing more is tried out. The guise must live as long. */
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
                                   const char *name, size_t *effort);
+/* The same with the hyper-parameters that the file states for that table. */
+struct sp_stated;
+struct sp_attempt *sp_attempt_as_stated(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
+                                        const struct sp_stated *stated, size_t *effort);
 /* The same of a table whose names number modules through all stages: a stage ends where these look otherwise. */
 struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
                                         size_t *effort);
@@ -113,6 +118,7 @@ static inline bool sp_attempt_is_piece(const struct sp_attempt *attempt)
 enum sp_score_field {
     SP_SCORE_UNPREDICTED,   /* 1: there is no prediction */
     SP_SCORE_INCOMPLETE,    /* 1: a tensor is unexplained or missing */
+    SP_SCORE_UNSTATED,      /* 1: the metadata do not name the table, or most of the file's tensors disagree with it */
     SP_SCORE_WRONG,         /* tensors that are unexplained, or missing in layers that the file has something of */
     SP_SCORE_UNEXPLAINED,   /* of these the unexplained ones */
     SP_SCORE_LACKS_LAYERS,  /* 1: the file has nothing of some layers */
@@ -197,6 +203,7 @@ struct sp_inference {
     struct sp_guise **guises; /* that the file was looked at in */
     size_t guise_count;
     struct sp_attempt *best;
+    struct sp_config *stated; /* what the file says of itself, whose values the attempts have; or NULL */
     struct sp_inferred *inferred;
     size_t inferred_count;
     size_t *unexplained, unexplained_count;

@@ -32,7 +32,9 @@ static struct sp_attempt *keep_attempt(struct sp_study *study, struct sp_attempt
 static struct sp_attempt *attempt_as(struct sp_study *study, const struct sp_look *look, struct sp_fit fit,
                                      const char *name)
 {
-    return keep_attempt(study, sp_attempt_new(study->searched.tables, fit, look, name, &study->effort));
+    struct sp_attempt *attempt = sp_attempt_new(study->searched.tables, fit, look, name, &study->effort);
+    attempt->is_stated = study->stated.table && study->stated.table == fit.table;
+    return keep_attempt(study, attempt);
 }
 
 static struct sp_attempt *attempt_fit(struct sp_study *study, const struct sp_look *look, struct sp_fit fit)
@@ -456,10 +458,29 @@ static void study_unpacked(struct sp_study *study)
         if (sp_guise_unpacked(&guise, study->file, &unpacked[i])) study_guise(study, guise);
 }
 
+/* The table that the metadata name, with the hyper-parameters that they give. Returns whether it explains all. */
+static bool study_stated(struct sp_study *study)
+{
+    struct sp_guise guise;
+    struct sp_look look;
+    if (study->budget || !sp_stated_find(&study->stated, study)) return false;
+    const struct sp_tables_searched own = {study->searched.tables, study->stated.table};
+    sp_guise_plain(&guise, study->file);
+    sp_look_best(&look, study->arena, &own, keep_guise(study, guise));
+    if (look.count) {
+        study->best = keep_attempt(study, sp_attempt_as_stated(own.tables, look.fits[0], &look, &study->stated,
+                                                               &study->effort));
+        study->best->is_stated = true;
+    }
+    sp_look_free(&look);
+    return is_studied(study);
+}
+
 void sp_study_file(struct sp_study *study)
 {
     struct sp_guise guise;
     study->effort = MAX_EFFORT;
+    if (study_stated(study)) return;
     study_unpacked(study);
     if (is_studied(study)) return;
     if (sp_guise_respelt(&guise, study->file)) study_guise(study, guise);

@@ -6,6 +6,12 @@
 
 #include "infer/infer.h"
 
+/* What the file says of itself; all zero when it says nothing that a table is for. */
+struct sp_stated {
+    const struct sp_unit *table;
+    struct sp_config *config;
+};
+
 struct sp_study {
     struct sp_arena *arena;
     const struct sp_inventory *file;
@@ -14,10 +20,19 @@ struct sp_study {
     SP_ARRAY(struct sp_attempt *) attempts;
     struct sp_attempt *best;   /* or NULL */
     struct sp_attempt *turned; /* another that explains everything, with matrices the other way round; or NULL */
+    struct sp_stated stated;
     size_t effort;
     struct sp_infer_budget *budget; /* NULL: all is tried */
 };
 
 void sp_study_file(struct sp_study *study);
+
+/* ---- stated.c ---- */
+
+/* Finds what the file says of itself. Returns false when there is no table for that, or another one is asked for. */
+bool sp_stated_find(struct sp_stated *stated, struct sp_study *study);
+/* Tells the hyper-parameters that the file states, except those that its tensors decide. */
+void sp_stated_tell(const struct sp_stated *stated, struct sp_solver *solver);
+void sp_stated_free(struct sp_stated *stated);
 
 #endif

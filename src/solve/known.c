@@ -459,7 +459,8 @@ bool sp_known_forget_guesses(struct sp_known *known, bool lists)
 }
 
 /* Of a list each item as well. */
-static void settle(struct sp_known *known, const char *path, struct sp_value value, size_t guess)
+static void settle(struct sp_known *known, const char *path, struct sp_value value, enum sp_reason_kind kind,
+                   size_t guess)
 {
     struct sp_fact *fact = fact_of(known, path);
     *fact = blank(fact->path, fact->parent);
@@ -467,17 +468,25 @@ static void settle(struct sp_known *known, const char *path, struct sp_value val
     fact->value = value;
     fact->guess = guess;
     fact->reason = (struct sp_reason){
-        .kind = guess ? SP_REASON_GUESS : SP_REASON_ONLY, .name = "", .rounded = value.type == SP_INT};
+        .kind = kind, .name = "", .rounded = kind != SP_REASON_STATED && value.type == SP_INT};
     if (sp_value_is_set(value)) note_members(known, fact);
     if (value.type == SP_LIST) fact->item_count = fact->length = value.count;
     for (size_t i = 0; value.type == SP_LIST && i < value.count; i++)
-        settle(known, item_path(known, path, i), value.items[i], guess);
+        settle(known, item_path(known, path, i), value.items[i], kind, guess);
+}
+
+void sp_known_state(struct sp_known *known, const char *path, struct sp_value value)
+{
+    if (!sp_value_is_set(value) || sp_value_is_set(sp_known_value(known, path))) return;
+    settle(known, path, value, SP_REASON_STATED, 0);
+    known->told++;
+    known->changes++;
 }
 
 void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value, bool guess)
 {
     if (guess) sp_known_guess(known, path);
-    settle(known, path, value, guess ? known->guesses : 0);
+    settle(known, path, value, guess ? SP_REASON_GUESS : SP_REASON_ONLY, guess ? known->guesses : 0);
     known->told++;
     known->changes++;
 }

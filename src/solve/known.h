@@ -25,6 +25,7 @@ enum sp_reason_kind {
     SP_REASON_MISSING,   /* no tensor of that name is there */
     SP_REASON_TIE,       /* the tensor is the same as another one */
     SP_REASON_REQUIRED,  /* the table covers no other value */
+    SP_REASON_STATED,    /* the file's metadata */
     SP_REASON_ONLY,      /* of all values that were tried no other one agrees with the file */
     SP_REASON_GUESS      /* nothing: it is assumed */
 };
@@ -117,6 +118,9 @@ enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const str
 enum sp_answer sp_known_tell_inner(struct sp_known *known, const char *path, size_t index, const struct sp_want *want);
 /* Whatever was told of it, or of its items, it is that value: others were tried. `guess`: others may do as well. */
 void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value, bool guess);
+/* The metadata of the file give it that value; what tensors told of it stays, but for a list of which only some items
+ * are known. */
+void sp_known_state(struct sp_known *known, const char *path, struct sp_value value);
 /* Whether members of it were told, or asked for. */
 bool sp_known_is_object(const struct sp_known *known, const char *path);
 /* Whether items of a list are told, and not how many there are. */
