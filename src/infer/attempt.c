@@ -194,10 +194,10 @@ struct trial {
     const char *class;
     bool is_part; /* of other models */
     const struct sp_look *look;
-    const char *name; /* that the model has; or NULL */
+    const char *name;               /* that the model has; or NULL */
     const struct sp_stated *stated; /* what the file says of the table's hyper-parameters; or NULL */
-    bool by_stages;   /* of modules only shapes tell of which stage they are */
-    size_t *left;     /* how many more suppositions may be tried out */
+    bool by_stages;                 /* of modules only shapes tell of which stage they are */
+    size_t *left;                   /* how many more suppositions may be tried out */
     size_t *effort;
 };
 

@@ -116,24 +116,24 @@ static inline bool sp_attempt_is_piece(const struct sp_attempt *attempt)
 }
 /* What attempts are ordered by: the first field that differs decides, and the smaller number is better. */
 enum sp_score_field {
-    SP_SCORE_UNPREDICTED,   /* 1: there is no prediction */
-    SP_SCORE_INCOMPLETE,    /* 1: a tensor is unexplained or missing */
-    SP_SCORE_UNSTATED,      /* 1: the metadata do not name the table, or most of the file's tensors disagree with it */
-    SP_SCORE_WRONG,         /* tensors that are unexplained, or missing in layers that the file has something of */
-    SP_SCORE_UNEXPLAINED,   /* of these the unexplained ones */
-    SP_SCORE_LACKS_LAYERS,  /* 1: the file has nothing of some layers */
-    SP_SCORE_MISSING,       /* missing tensors; 0 when layers are absent: what else a part of a model lacks is by chance */
-    SP_SCORE_EXPLAINED,     /* SIZE_MAX less the explained tensors; the other tensors of the file are excused */
-    SP_SCORE_RECOMPUTED,    /* buffers that are not there, and that every loader computes */
-    SP_SCORE_JOINTS,        /* fused tensors */
+    SP_SCORE_UNPREDICTED,  /* 1: there is no prediction */
+    SP_SCORE_INCOMPLETE,   /* 1: a tensor is unexplained or missing */
+    SP_SCORE_UNSTATED,     /* 1: the metadata do not name the table, or most of the file's tensors disagree with it */
+    SP_SCORE_WRONG,        /* tensors that are unexplained, or missing in layers that the file has something of */
+    SP_SCORE_UNEXPLAINED,  /* of these the unexplained ones */
+    SP_SCORE_LACKS_LAYERS, /* 1: the file has nothing of some layers */
+    SP_SCORE_MISSING,    /* missing tensors; 0 when layers are absent: what else a part of a model lacks is by chance */
+    SP_SCORE_EXPLAINED,  /* SIZE_MAX less the explained tensors; the other tensors of the file are excused */
+    SP_SCORE_RECOMPUTED, /* buffers that are not there, and that every loader computes */
+    SP_SCORE_JOINTS,     /* fused tensors */
     SP_SCORE_NO_MODEL_TYPE, /* 1: no configuration names the table */
     SP_SCORE_PART,          /* 1: the table is a part of other models */
     SP_SCORE_TRANSPOSED,    /* 1: matrices were transposed */
     SP_SCORE_UNNAMED,       /* 1: it is no model with a name */
     SP_SCORE_SETTINGS,      /* hyper-parameters that are not the defaults */
     SP_SCORE_DEPTH,         /* tables that the table builds on */
-    SP_SCORE_GUESSES,       /* hyper-parameters that were guessed; before it the number of tables that build on the table
-                               decides, more being better: counting them takes all tables, and is left to ties */
+    SP_SCORE_GUESSES, /* hyper-parameters that were guessed; before it the number of tables that build on the table
+                         decides, more being better: counting them takes all tables, and is left to ties */
     SP_SCORE_FIELDS
 };
 

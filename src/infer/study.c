@@ -468,8 +468,8 @@ static bool study_stated(struct sp_study *study)
     sp_guise_plain(&guise, study->file);
     sp_look_best(&look, study->arena, &own, keep_guise(study, guise));
     if (look.count) {
-        study->best = keep_attempt(study, sp_attempt_as_stated(own.tables, look.fits[0], &look, &study->stated,
-                                                               &study->effort));
+        study->best =
+            keep_attempt(study, sp_attempt_as_stated(own.tables, look.fits[0], &look, &study->stated, &study->effort));
         study->best->is_stated = true;
     }
     sp_look_free(&look);

@@ -151,8 +151,8 @@ struct sp_keras_model {
 /* What a table is written into. */
 struct sp_keras_writer {
     struct sp_arena *arena;
-    bool objects;     /* the file has names of objects: layers/dense_1/vars/0 */
-    bool names_alone; /* sizes do not matter: what is not known is 1 */
+    bool objects;      /* the file has names of objects: layers/dense_1/vars/0 */
+    bool names_alone;  /* sizes do not matter: what is not known is 1 */
     bool is_both_ways; /* what is written is within a Bidirectional */
     SP_ARRAY(const char *) definitions;
     struct sp_text lines;

@@ -467,8 +467,8 @@ static void settle(struct sp_known *known, const char *path, struct sp_value val
     fact->is_used = true;
     fact->value = value;
     fact->guess = guess;
-    fact->reason = (struct sp_reason){
-        .kind = kind, .name = "", .rounded = kind != SP_REASON_STATED && value.type == SP_INT};
+    fact->reason =
+        (struct sp_reason){.kind = kind, .name = "", .rounded = kind != SP_REASON_STATED && value.type == SP_INT};
     if (sp_value_is_set(value)) note_members(known, fact);
     if (value.type == SP_LIST) fact->item_count = fact->length = value.count;
     for (size_t i = 0; value.type == SP_LIST && i < value.count; i++)
