@@ -75,10 +75,12 @@ struct sp_unused {
     uint64_t bytes; /* that no listed tensor uses */
 };
 
-/* What a pickle of the checkpoint reaches for that can run code: "posix.system". */
+/* What the checkpoint reaches for that can run code: "posix.system" in a pickle, "keras.layers.Lambda" in the
+ * configuration of a Keras model. */
 struct sp_suspect {
     const char *name;
-    bool called; /* unpickling would call it; otherwise it is only looked up */
+    bool called;     /* unpickling, or loading, would call it; otherwise it is only looked up */
+    bool in_a_model; /* it is in the configuration of a model, and runs when that is loaded */
 };
 
 struct sp_inventory; /* opaque: owns everything that the functions below return */
@@ -128,7 +130,7 @@ SP_API size_t sp_inventory_unread_count(const struct sp_inventory *inventory);
 /* What is odd about the file and no reason to refuse it, a sentence each. */
 SP_API size_t sp_inventory_warning_count(const struct sp_inventory *inventory);
 SP_API const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index);
-/* What would run if the checkpoint were unpickled, each name once; a warning says so as well. */
+/* What would run if the checkpoint were unpickled or loaded, each name once; a warning says so as well. */
 SP_API size_t sp_inventory_suspect_count(const struct sp_inventory *inventory);
 SP_API const struct sp_suspect *sp_inventory_suspect(const struct sp_inventory *inventory, size_t index);
 

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/names.h"
+#include "model/keras_code.h"
 
 enum { SUSPECTS_WARNED_OF = 20 };
 
@@ -114,8 +115,8 @@ static bool judge_unread(struct sp_inventory *inventory, struct sp_error *error)
     return true;
 }
 
-/* Notes what a pickle reaches for; true when it is new. */
-static bool note_suspect(struct sp_inventory *inventory, const char *name, bool called)
+/* Notes what a checkpoint reaches for; true when it is new. */
+static bool note_suspect(struct sp_inventory *inventory, const char *name, bool called, bool in_a_model)
 {
     if (inventory->suspects.count >= SP_MAX_SUSPECTS) return false;
     for (size_t i = 0; i < inventory->suspects.count; i++) {
@@ -124,7 +125,7 @@ static bool note_suspect(struct sp_inventory *inventory, const char *name, bool 
         known->called = known->called || called;
         return false;
     }
-    *SP_PUSH(&inventory->suspects) = (struct sp_suspect){sp_arena_string(&inventory->arena, name), called};
+    *SP_PUSH(&inventory->suspects) = (struct sp_suspect){sp_arena_string(&inventory->arena, name), called, in_a_model};
     return true;
 }
 
@@ -132,7 +133,8 @@ void sp_inventory_adopt_remarks(struct sp_inventory *inventory, const struct sp_
 {
     for (size_t i = 0; i < part->warning_count; i++) sp_inventory_warn(inventory, "%s", part->warnings[i]);
     for (size_t i = 0; i < part->suspects.count; i++)
-        note_suspect(inventory, part->suspects.items[i].name, part->suspects.items[i].called);
+        note_suspect(inventory, part->suspects.items[i].name, part->suspects.items[i].called,
+                     part->suspects.items[i].in_a_model);
     if (part->unread && !inventory->unread) inventory->first_unread = part->first_unread;
     inventory->unread += part->unread;
     for (size_t i = 0; i < part->unread_names.count; i++)
@@ -142,11 +144,28 @@ void sp_inventory_adopt_remarks(struct sp_inventory *inventory, const struct sp_
 void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called)
 {
     const size_t number = inventory->suspects.count;
-    if (!note_suspect(inventory, name, called)) return;
+    if (!note_suspect(inventory, name, called, false)) return;
     if (number == SUSPECTS_WARNED_OF) sp_inventory_warn(inventory, "more calls like these follow");
     else if (number < SUSPECTS_WARNED_OF && called)
         sp_inventory_warn(inventory, "calls %s if it were unpickled: nothing was executed", name);
     else if (number < SUSPECTS_WARNED_OF) sp_inventory_warn(inventory, "refers to %s: nothing was executed", name);
+}
+
+static void suspect_model(void *to, const char *name, const char *where)
+{
+    struct sp_inventory *inventory = to;
+    note_suspect(inventory, name, true, true);
+    sp_inventory_warn(inventory, "%s; nothing was executed", where);
+}
+
+void sp_inventory_judge_keras(struct sp_inventory *inventory, const char *json, size_t length)
+{
+    struct sp_arena arena = {0};
+    struct sp_value root;
+    struct sp_error error = {0};
+    if (sp_value_parse_json(&arena, json, length, &root, &error)) sp_keras_code_each(root, suspect_model, inventory);
+    else sp_inventory_warn(inventory, "the configuration of the model is not read: %s", error.message);
+    sp_arena_free(&arena);
 }
 
 void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, const char *shard, bool unreadable)

@@ -79,6 +79,8 @@ bool sp_inventory_unread(struct sp_inventory *inventory, const char *name, const
 void sp_inventory_adopt_remarks(struct sp_inventory *inventory, const struct sp_inventory *part);
 /* The same with a warning for each of the first. */
 void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called);
+/* The same of all code in the configuration of a Keras model, a JSON text. */
+void sp_inventory_judge_keras(struct sp_inventory *inventory, const char *json, size_t length);
 /* Copies the names; `tensor` may be NULL. */
 void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, const char *shard, bool unreadable);
 

@@ -50,7 +50,7 @@ bool sp_put_suspects(struct sp_text *cell, const struct sp_inventory *inventory)
     const size_t count = sp_inventory_suspect_count(inventory);
     for (size_t i = 0; i < count && i < SHOWN; i++) {
         const struct sp_suspect *suspect = sp_inventory_suspect(inventory, i);
-        sp_text_puts(cell, !i ? "unpickling it would " : ", and ");
+        sp_text_puts(cell, i ? ", and " : suspect->in_a_model ? "loading the model would " : "unpickling it would ");
         sp_text_puts(cell, suspect->called ? "call " : "look up ");
         sp_put_visible(cell, suspect->name);
     }

@@ -299,6 +299,8 @@ static const char *const broken[][2] = {
     {"bad/not_called.pkl",
      "pickle\n"
      "w F32 (2) @247+8\n"
+     "! calls torch.storage._load_from_bytes if it were unpickled: nothing was executed\n"
+     "! bytes that torch.storage._load_from_bytes would unpickle are not read: what they would run is not known\n"
      "! tensor 'a' is not read: the first argument of torch._utils._rebuild_tensor_v2 is not a storage\n"},
     {"bad/escape.pkl", "refused: pickle: UNICODE at byte 5: a text with a broken escape\n"},
     {"bad/escape_cut.pkl", "refused: pickle: STRING at byte 5: a text with a broken escape\n"},

@@ -132,13 +132,12 @@ static bool list_dcp_entries(struct sp_dcp *dcp, uint32_t file)
 
 static bool read_metadata(struct sp_dcp *dcp, const struct sp_file *file)
 {
-    struct sp_torch torch = {.inventory = dcp->inventory};
+    struct sp_torch torch = {.inventory = dcp->inventory, .key_prefix = ""};
     struct sp_pickle pickle;
     char *bytes = sp_file_slurp(file, MAX_METADATA_FILE, dcp->error);
-    bool ok = bytes && sp_pickle_read(&pickle, &torch.arena, "pickle", bytes, (size_t)file->size, dcp->error);
+    bool ok = bytes && sp_torch_read_pickle(&torch, &pickle, "pickle", bytes, (size_t)file->size, dcp->error);
     if (ok && pickle.end < file->size)
         sp_inventory_warn(dcp->inventory, "%zu bytes after the end of the pickle", (size_t)file->size - pickle.end);
-    if (ok) sp_torch_warn_globals(&pickle, dcp->inventory);
     ok = ok && sp_dcp_metadata(dcp, &pickle);
     dcp->sources++;
     sp_torch_free(&torch);

@@ -62,7 +62,10 @@ static void add_config(struct sp_zip *zip, struct sp_inventory *inventory)
     if (!text) sp_inventory_warn(inventory, "config.json is not read: %s", error.message);
     else if (memchr(text, '\0', length) || sp_utf8_check(text, length) != length)
         sp_inventory_warn(inventory, "config.json is not read: it is not UTF-8 text");
-    else sp_inventory_add_metadata(inventory, "model_config", text);
+    else {
+        sp_inventory_add_metadata(inventory, "model_config", text);
+        sp_inventory_judge_keras(inventory, text, length);
+    }
     free(text);
 }
 

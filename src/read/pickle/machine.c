@@ -55,7 +55,7 @@ struct machine {
     value **memo; /* holes are NULL */
     size_t memo_used, memo_capacity;
     struct sp_map global_names; /* -> index in pickle->globals */
-    size_t global_capacity, persid_capacity;
+    size_t global_capacity, persid_capacity, call_capacity;
     value *none, *truth, *falsehood, *empty; /* made once, shared */
     value *recent[RECENT_INTEGERS];          /* integers by their last bits: shapes and sizes come again and again */
 };
@@ -311,8 +311,16 @@ static value *make_real_bits(struct machine *m, uint64_t little_endian)
     return make_real(m, real);
 }
 
+/* Notes globals among values that become parts of another one. */
+static void hold_globals(value **items, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (items[i]->type == SP_PICKLE_GLOBAL) items[i]->as.global->held = true;
+}
+
 static value *make_sequence(struct machine *m, enum sp_pickle_type type, value **items, size_t count)
 {
+    hold_globals(items, count);
     value *made = make(m, type);
     made->as.items = count ? sp_arena_array(m->arena, count, sizeof *items) : NULL;
     made->length = made->capacity = (uint32_t)count; /* at most the stack */
@@ -323,6 +331,7 @@ static value *make_sequence(struct machine *m, enum sp_pickle_type type, value *
 static value *make_persid(struct machine *m, value *id)
 {
     if (!id) return NULL;
+    hold_globals(&id, 1);
     value *made = make(m, SP_PICKLE_PERSID);
     made->as.id = id;
     SP_GROW(m->pickle->persids, m->pickle->persid_count, m->persid_capacity);
@@ -340,11 +349,15 @@ static value *make_global(struct machine *m, const char *module, size_t module_l
     memcpy(full, module, module_length);
     full[module_length] = '.';
     memcpy(full + module_length + 1, name, length);
+    const bool dotted = memchr(name, '.', length) != NULL;
     const size_t known = sp_map_get(&m->global_names, full);
-    if (known != SIZE_MAX) return m->pickle->globals[known];
+    if (known != SIZE_MAX) {
+        m->pickle->globals[known]->as.global->dotted |= dotted;
+        return m->pickle->globals[known];
+    }
     value *made = make(m, SP_PICKLE_GLOBAL);
     made->as.global = sp_arena_alloc(m->arena, sizeof *made->as.global);
-    made->as.global->name = full;
+    *made->as.global = (struct sp_pickle_global){.name = full, .dotted = dotted};
     sp_map_add(&m->global_names, full, m->pickle->global_count);
     SP_GROW(m->pickle->globals, m->pickle->global_count, m->global_capacity);
     return m->pickle->globals[m->pickle->global_count++] = made;
@@ -370,8 +383,10 @@ static value *make_object(struct machine *m, value *callable, value *args, value
     value *made = make(m, SP_PICKLE_OBJECT);
     made->as.object = sp_arena_alloc(m->arena, sizeof *made->as.object);
     *made->as.object = (struct sp_pickle_object){.callable = callable, .args = args, .kwargs = kwargs};
-    if (callable->type == SP_PICKLE_GLOBAL) callable->as.global->called = true;
-    return made;
+    if (callable->type != SP_PICKLE_GLOBAL) return made;
+    callable->as.global->called = true;
+    SP_GROW(m->pickle->calls, m->pickle->call_count, m->call_capacity);
+    return m->pickle->calls[m->pickle->call_count++] = made;
 }
 
 /* REDUCE and NEWOBJ: the same to somebody who calls neither. */
@@ -444,6 +459,7 @@ static bool append_all(struct machine *m, value **items, size_t count, enum sp_p
     if (type == SP_PICKLE_DICT && count % 2) return bad_pickle(m, "a key without a value");
     if (!count) return true;
     if (!reserve(m, to, count)) return false;
+    hold_globals(items, count);
     memcpy(to->as.items + to->length, items, count * sizeof *items);
     to->length += (uint32_t)count;
     return true;
@@ -486,6 +502,7 @@ static bool build_object(struct machine *m)
     if (target->type != SP_PICKLE_OBJECT) return bad_pickle(m, "what is below is not an object");
     struct sp_pickle_object *object = target->as.object;
     value *both[] = {object->state, state};
+    hold_globals(&state, 1);
     object->state = object->state ? make_sequence(m, SP_PICKLE_TUPLE, both, 2) : state;
     return true;
 }
@@ -676,7 +693,7 @@ static bool run_opcodes(struct machine *m)
     return true;
 }
 
-/* The lists of globals and persistent ids grow on the heap and end up in the arena, with everything else. */
+/* The lists of globals, persistent ids and calls grow on the heap and end up in the arena, with everything else. */
 static value **settle(struct machine *m, value **list, size_t count)
 {
     value **kept = sp_arena_array(m->arena, count, sizeof *kept);
@@ -699,6 +716,7 @@ bool sp_pickle_read(struct sp_pickle *pickle, struct sp_arena *arena, const char
     const bool ok = run_opcodes(&m);
     pickle->globals = settle(&m, pickle->globals, pickle->global_count);
     pickle->persids = settle(&m, pickle->persids, pickle->persid_count);
+    pickle->calls = settle(&m, pickle->calls, pickle->call_count);
     sp_map_free(&m.global_names);
     free(m.stack);
     free(m.marks);

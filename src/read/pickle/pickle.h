@@ -35,6 +35,8 @@ struct sp_pickle_value;
 struct sp_pickle_global {
     const char *name; /* "module.name", NUL-terminated; the text comes from the file */
     bool called;
+    bool dotted; /* the name has a dot: protocol 4 looks up an attribute of an attribute of the module */
+    bool held;   /* it is an argument, an item, a key or a state somewhere: who gets it may call it */
 };
 
 /* callable(*args, **kwargs), then its items, pairs and state. */
@@ -70,6 +72,8 @@ struct sp_pickle {
     size_t global_count;
     struct sp_pickle_value **persids; /* in order of appearance */
     size_t persid_count;
+    struct sp_pickle_value **calls; /* each OBJECT whose callable is a GLOBAL, in order of appearance */
+    size_t call_count;
     bool truncated; /* it failed because the bytes ran out: more of them might help */
 };
 

@@ -73,12 +73,11 @@ static bool walk_bare(struct sp_torch *torch, const struct sp_file *file, const 
     torch->arrays = true;
     torch->bytes = bytes;
     torch->length = (size_t)file->size;
-    if (!sp_pickle_read(&pickle, &torch->arena, "pickle", bytes, (size_t)file->size, error))
+    if (!sp_torch_read_pickle(torch, &pickle, "pickle", bytes, (size_t)file->size, error))
         return explain_joblib(&pickle, error);
     if (pickle.end < file->size)
         sp_inventory_warn(inventory, "%zu bytes after the end of the pickle", (size_t)file->size - pickle.end);
     if (is_paddle(file, pickle.root)) inventory->format = "paddle";
-    sp_torch_warn_globals(&pickle, inventory);
     sp_inventory_claim(inventory, torch->file, 0, pickle.end, SP_USE_STRUCTURE);
     if (!sp_torch_walk(torch, pickle.root, error)) return false;
     sp_torch_claim_storages(torch);

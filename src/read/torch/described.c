@@ -362,7 +362,7 @@ static bool find_attributes(struct description *d, struct sp_error *error)
     size_t length;
     if (record == SIZE_MAX) return true;
     char *bytes = sp_zip_read(zip, record, MAX_DESCRIPTION, &length, error);
-    const bool ok = bytes && sp_pickle_read(&pickle, &d->torch->arena, "attributes.pkl", bytes, length, error);
+    const bool ok = bytes && sp_torch_read_pickle(d->torch, &pickle, "attributes.pkl", bytes, length, error);
     for (size_t i = 0; ok && i < d->parameters.count; i++) {
         struct parameter *parameter = &d->parameters.items[i];
         const struct sp_pickle_value *number = sp_pickle_arg(sp_pickle_item(pickle.root, parameter->id), 0);
@@ -370,7 +370,6 @@ static bool find_attributes(struct description *d, struct sp_error *error)
         const bool known = sp_pickle_is(number, SP_PICKLE_INT) && number->as.integer >= 0;
         parameter->id = known ? (uint64_t)number->as.integer : UINT64_MAX;
     }
-    if (ok) sp_torch_warn_globals(&pickle, d->torch->inventory);
     free(bytes);
     return ok;
 }

@@ -191,11 +191,13 @@ static struct sp_pickle_value *read_nested(struct sp_torch *torch, struct stream
 {
     const char *outer = torch->key_prefix;
     bool truncated;
-    torch->key_prefix = sp_arena_printf(&torch->arena, "stream %zu:", torch->nested_count + 1);
+    torch->key_prefix = sp_arena_printf(&torch->arena, "stream %zu:", ++torch->streams);
+    torch->nesting++;
     const bool ok = read_pickles(stream, &torch->arena, &truncated, error) && check_pickles(stream, error) &&
                     resolve(torch, stream, error);
     torch->key_prefix = outer;
-    for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_warn_globals(&stream->pickles[i], torch->inventory);
+    for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_judge(torch, &stream->pickles[i]);
+    torch->nesting--;
     return ok ? stream->pickles[3].root : NULL;
 }
 
@@ -237,7 +239,7 @@ static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct
     inventory->format = "torch-legacy";
     char *bytes = read_window(&stream, &torch.arena, error);
     bool ok = bytes && check_pickles(&stream, error) && resolve(&torch, &stream, error);
-    for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_warn_globals(&stream.pickles[i], inventory);
+    for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_judge(&torch, &stream.pickles[i]);
     ok = ok && sp_torch_walk(&torch, stream.pickles[3].root, error);
     if (ok) {
         sp_inventory_claim(inventory, file_index, 0, stream.end, SP_USE_STRUCTURE);

@@ -36,9 +36,8 @@ static bool index_packaged(struct sp_torch *torch, size_t record, size_t prefix,
     char *bytes = sp_zip_read(torch->zip, record, MAX_PACKAGED, &length, error);
     if (!bytes) return false;
     torch->name_prefix = sp_arena_printf(&torch->arena, "%s:", name);
-    bool ok = sp_pickle_read(&pickle, &torch->arena, name, bytes, length, error);
-    if (ok) sp_torch_warn_globals(&pickle, torch->inventory);
-    ok = ok && sp_torch_walk(torch, pickle.root, error);
+    const bool ok =
+        sp_torch_read_pickle(torch, &pickle, name, bytes, length, error) && sp_torch_walk(torch, pickle.root, error);
     free(bytes);
     return ok;
 }

@@ -107,7 +107,7 @@ static bool read_small_pickle(struct tar *tar, uint64_t *at, uint64_t end, struc
     if (tar->torch->arena.used > SP_PICKLE_MAX_MEMORY)
         return sp_fail(tar->error, SP_ERR_FILE, SP_KIND_LIMIT, "too many storages");
     if (!sp_file_read(tar->file, *at, bytes, length, tar->error) ||
-        !sp_pickle_read(pickle, &tar->torch->arena, "storages", bytes, length, tar->error))
+        !sp_torch_read_pickle(tar->torch, pickle, "storages", bytes, length, tar->error))
         return false;
     *at += pickle->end;
     return true;
@@ -207,8 +207,8 @@ static bool read_saved_tensor(struct tar *tar, struct sp_cursor *cursor)
     struct sp_torch *torch = tar->torch;
     struct sp_pickle pickle;
     char key[SP_TORCH_MAX_KEY], storage[SP_TORCH_MAX_KEY];
-    if (!sp_pickle_read(&pickle, &torch->arena, "tensors", cursor->data + cursor->offset, sp_cursor_left(cursor),
-                        tar->error))
+    if (!sp_torch_read_pickle(torch, &pickle, "tensors", cursor->data + cursor->offset, sp_cursor_left(cursor),
+                              tar->error))
         return false;
     sp_cursor_take(cursor, pickle.end);
     struct sp_torch_saved saved = {0};
@@ -227,7 +227,7 @@ static bool read_saved_tensors(struct tar *tar, const char *bytes)
 {
     struct sp_cursor cursor = sp_cursor_of(bytes, (size_t)tar->tensors.size);
     struct sp_pickle pickle;
-    if (!sp_pickle_read(&pickle, &tar->torch->arena, "tensors", bytes, cursor.length, tar->error)) return false;
+    if (!sp_torch_read_pickle(tar->torch, &pickle, "tensors", bytes, cursor.length, tar->error)) return false;
     if (!sp_pickle_is(pickle.root, SP_PICKLE_INT)) return sp_malformed(tar->error, "no number of tensors");
     sp_cursor_take(&cursor, pickle.end);
     if (pickle.root->as.integer > MAX_SAVED)
@@ -251,10 +251,8 @@ const struct sp_torch_saved *sp_torch_find_saved(const struct sp_torch *torch, c
 static bool read_object(struct tar *tar, const char *bytes)
 {
     struct sp_pickle pickle;
-    if (!sp_pickle_read(&pickle, &tar->torch->arena, "pickle", bytes, (size_t)tar->pickle.size, tar->error))
-        return false;
-    sp_torch_warn_globals(&pickle, tar->torch->inventory);
-    return sp_torch_walk(tar->torch, pickle.root, tar->error);
+    return sp_torch_read_pickle(tar->torch, &pickle, "pickle", bytes, (size_t)tar->pickle.size, tar->error) &&
+           sp_torch_walk(tar->torch, pickle.root, tar->error);
 }
 
 static bool index_tar(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,

@@ -14,12 +14,13 @@
 #include "read/reader.h"
 #include "read/zip/archive.h"
 
+struct sp_torch;
+
 /* ---- globals.c: what a name in a pickle stands for ---- */
 
 enum sp_torch_role {
     SP_TORCH_UNKNOWN,
-    SP_TORCH_KNOWN,           /* harmless and of no interest */
-    SP_TORCH_DANGEROUS,       /* runs code, or reaches for something that does */
+    SP_TORCH_KNOWN,           /* of no interest */
     SP_TORCH_TRANSPARENT,     /* stands for its first argument */
     SP_TORCH_MAPPING,         /* a dict subclass whose attributes are not entries */
     SP_TORCH_SCRIPT_OBJECT,   /* its state begins with what it holds */
@@ -49,8 +50,12 @@ bool sp_torch_dtype_word(const char *word, enum sp_dtype *dtype);
 /* The element type of a storage class, and the bytes of one element (0 when not known). */
 bool sp_torch_storage_class(const struct sp_pickle_value *value, enum sp_dtype *dtype, unsigned *element_size,
                             bool *untyped);
-/* One warning per dangerous global, one for all unknown ones together. */
-void sp_torch_warn_globals(const struct sp_pickle *pickle, struct sp_inventory *inventory);
+/* Reads a pickle into the arena, as sp_pickle_read does, and judges it. */
+bool sp_torch_read_pickle(struct sp_torch *torch, struct sp_pickle *pickle, const char *name, const void *data,
+                          size_t length, struct sp_error *error);
+/* Reports each global of the pickle that is not on the list of harmless ones: what runs code by itself, classes of
+ * other packages together, and bytes to be unpickled that are not read. */
+void sp_torch_judge(struct sp_torch *torch, const struct sp_pickle *pickle);
 
 /* ---- storage.c ---- */
 
@@ -83,7 +88,8 @@ struct sp_torch {
     size_t storage_count, storage_capacity;
     struct sp_map storage_keys;      /* key -> index in storages; views are not in it */
     const char *key_prefix;          /* of storages in a nested stream; "" outside */
-    unsigned nesting;                /* of the stream that is being walked: streams within streams */
+    unsigned nesting;                /* of the stream that is being read or walked: streams within streams */
+    size_t streams;                  /* that were begun, for their numbers */
     struct sp_pickle_value **nested; /* the objects of all nested streams */
     size_t nested_count, nested_capacity;
     bool count_only; /* tensors are checked and counted, not listed */

@@ -79,10 +79,9 @@ static bool index_pickle(struct sp_torch *torch, size_t record, const char *name
     struct sp_pickle pickle;
     char *bytes = read_record(torch->zip, record, &length, torch->inventory, error);
     if (!bytes) return false;
-    bool ok = sp_pickle_read(&pickle, &torch->arena, name, bytes, length, error);
+    bool ok = sp_torch_read_pickle(torch, &pickle, name, bytes, length, error);
     if (ok && pickle.end < length)
         sp_inventory_warn(torch->inventory, "%s: %zu bytes after its end", name, length - pickle.end);
-    if (ok) sp_torch_warn_globals(&pickle, torch->inventory);
     ok = ok && sp_torch_walk(torch, pickle.root, error);
     free(bytes);
     return ok;

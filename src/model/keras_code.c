@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/keras_code.h"
+
+#include <string.h>
+
+#include "base/chars.h"
+#include "base/names.h"
+
+static const char *word_of(struct sp_value object, const char *key)
+{
+    const struct sp_value value = sp_value_member(object, key);
+    return value.type == SP_STRING ? value.string : "";
+}
+
+static bool begins(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+
+/* Whether a module is one of Keras' packages, which hold layers and functions of models and nothing else that Keras
+ * takes from them; or the running program itself, which the file cannot choose. */
+static bool is_own_module(const char *module)
+{
+    static const char *const packages[] = {"keras",     "tf_keras",   "keras_hub", "keras_cv",
+                                           "keras_nlp", "tensorflow", "__main__"};
+    const size_t length = strcspn(module, ".");
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+        if (strlen(packages[i]) == length && strncmp(module, packages[i], length) == 0) return true;
+    return false;
+}
+
+/* Python's built-in functions that run code or open files. Keras writes its own functions, such as relu, as if they
+ * were built in, and releases before 3.9 look up the others there. */
+static bool is_code_of_builtins(const char *name)
+{
+    static const char *const names[] = {"__import__", "breakpoint", "compile", "delattr", "eval", "exec",    "execfile",
+                                        "getattr",    "globals",    "input",   "locals",  "open", "setattr", "vars"};
+    return SP_IS_AMONG(name, names);
+}
+
+/* TFOpLambda calls a function of TensorFlow by its name: those that reach for files or call Python back. */
+static bool is_code_of_tensorflow(const char *name)
+{
+    static const char *const prefixes[] = {"io.",   "py_f",   "numpy_function", "raw_ops.",    "data.",  "saved_model.",
+                                           "load_", "train.", "summary.",       "distribute.", "compat."};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (begins(name, prefixes[i])) return true;
+    return false;
+}
+
+/* One object that names a class. Fills `name` with what runs, and `where` with the sentence about it. */
+static void judge_entry(struct sp_value entry, struct sp_text *name, struct sp_text *where)
+{
+    const struct sp_value config = sp_value_member(entry, "config");
+    const char *class_name = word_of(entry, "class_name"), *module = word_of(entry, "module");
+    const char *behind = strrchr(class_name, '>'), *layer = word_of(config, "name");
+    const bool is_function = strcmp(class_name, "function") == 0;
+    const char *called = is_function && config.type == SP_STRING ? config.string : class_name;
+    if (!*layer) layer = word_of(entry, "name");
+    if (strcmp(behind ? behind + 1 : class_name, "Lambda") == 0) {
+        sp_text_puts(name, "keras.layers.Lambda");
+        sp_text_printf(where,
+                       "the layer %s is a Lambda: loading the model would run the Python code in its configuration",
+                       sp_quote(layer).text);
+    } else if (strcmp(class_name, "__lambda__") == 0) {
+        sp_text_puts(name, class_name);
+        sp_text_puts(where, "a function in the configuration is Python code, which loading the model would run");
+    } else if (strcmp(class_name, "TFOpLambda") == 0 && is_code_of_tensorflow(word_of(config, "function"))) {
+        sp_text_printf(name, "tf.%s", word_of(config, "function"));
+        sp_text_printf(where, "the layer %s calls %s by its name, which is no computation on tensors",
+                       sp_quote(layer).text, sp_quote(name->data).text);
+    } else if (*module && (strcmp(module, "builtins") == 0 ? is_function && is_code_of_builtins(called)
+                                                           : !is_own_module(module))) {
+        sp_text_printf(name, "%s.%s", module, called);
+        sp_text_printf(where, "the configuration names %s, which loading the model would import and call",
+                       sp_quote(name->data).text);
+    }
+}
+
+void sp_keras_code_each(struct sp_value root, sp_keras_code_found *found, void *to)
+{
+    if (root.type == SP_LIST)
+        for (size_t i = 0; i < root.count; i++) sp_keras_code_each(root.items[i], found, to);
+    if (root.type != SP_OBJECT) return;
+    if (*word_of(root, "class_name")) {
+        struct sp_text name = {0}, where = {0};
+        judge_entry(root, &name, &where);
+        if (name.length) found(to, name.data, where.data);
+        sp_text_free(&name);
+        sp_text_free(&where);
+    }
+    for (size_t i = 0; i < root.count; i++) sp_keras_code_each(root.members[i].value, found, to);
+}
