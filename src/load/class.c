@@ -108,11 +108,20 @@ static void set_words(struct sp_arena *arena, struct sp_config *config, const ch
     }
 }
 
+/* The release that the loader is, when the configuration was written by another one, or does not say by which; or NULL.
+ * Of the loader's own releases, the tables know the differences. */
+static const char *other_release(const struct sp_loader *loader, const struct sp_config *config)
+{
+    const struct sp_value said = sp_value_member(sp_config_hyper(config)->root, "transformers_version");
+    if (!loader->version || !loader->own_releases || said.type != SP_STRING) return loader->version;
+    return strncmp(said.string, loader->own_releases, strlen(loader->own_releases)) == 0 ? NULL : loader->version;
+}
+
 /* The class makes something else of the configuration than its table. */
 static bool is_read_otherwise(const struct sp_loader *loader, const struct sp_loaded *loaded,
                               const struct sp_config *config)
 {
-    return loader->version || *loaded->unread || other_labels(loader, config) != SIZE_MAX;
+    return other_release(loader, config) || *loaded->unread || other_labels(loader, config) != SIZE_MAX;
 }
 
 /* The configuration as the class reads it. */
@@ -123,7 +132,8 @@ static struct sp_config *read_by_class(struct sp_arena *arena, const struct sp_l
     struct sp_config *config = sp_config_variant(subject->config);
     if (labels != SIZE_MAX) set_labels(config, labels);
     if (!subject->table) set_model_type(config, loaded->model_type);
-    if (loader->version) sp_config_set_value(config, "transformers_version", sp_value_string(loader->version), "");
+    const char *release = other_release(loader, config);
+    if (release) sp_config_set_value(config, "transformers_version", sp_value_string(release), "");
     set_words(arena, config, loaded->unread);
     return config;
 }

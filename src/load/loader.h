@@ -44,6 +44,7 @@ struct sp_loaded {
 struct sp_loader {
     const char *id, *name;
     const char *version;        /* transformers_version of what it saves itself, for tables that ask; or NULL */
+    const char *own_releases;   /* what a transformers_version begins with that it reads as it stands; NULL: none */
     const char *variant_of;     /* the id of another one that it is nearly like; NULL for none */
     const char *const *files;   /* what it takes of a folder, the first that is there; ends with NULL */
     const char *beginning;      /* or all safetensors files that begin like that; NULL for none of this */

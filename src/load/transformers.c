@@ -24,6 +24,8 @@ static const char *const taken_formats[] = {"safetensors", "torch-zip", "torch-l
 
 const struct sp_loader sp_loader_transformers = {.id = "transformers",
                                                  .name = "transformers 5",
+                                                 .version = "5.24.0",
+                                                 .own_releases = "5.",
                                                  .files = taken_files,
                                                  .formats = taken_formats,
                                                  .renames = true,
@@ -53,6 +55,8 @@ static const char *const any_file[] = {NULL};
 
 const struct sp_loader sp_loader_torch = {.id = "torch",
                                           .name = "torch's strict loading",
+                                          .version = "5.24.0",
+                                          .own_releases = "5.",
                                           .files = any_file,
                                           .formats = taken_formats,
                                           .strict = true,

@@ -23,6 +23,12 @@ static const char llama[] =
     "\"intermediate_size\": 96, \"num_hidden_layers\": 2, \"num_attention_heads\": 2, \"rms_norm_eps\": 1e-6, "
     "\"vocab_size\": 32, \"tie_word_embeddings\": false}";
 
+static const char bert[] =
+    "{\"model_type\": \"bert\", \"architectures\": [\"BertForMaskedLM\"], \"hidden_size\": 8, \"intermediate_size\": "
+    "12, "
+    "\"max_position_embeddings\": 8, \"num_attention_heads\": 2, \"num_hidden_layers\": 1, \"vocab_size\": 16, "
+    "\"tie_word_embeddings\": false}";
+
 struct asked {
     struct model model;
     struct sp_loadings *loadings;
@@ -93,6 +99,28 @@ static void takes_a_model_whole(void **state)
     assert_int_equal(asked.loading->expected, 29);
     ask(&asked, "torch");
     assert_says(&asked, SP_LOADING_REFUSED, "torch's strict loading refuses it: 1 missing (lm_head.weight)");
+    end(&asked);
+}
+
+/* Transformers 4 ties the bias of BERT's head to another one always, 5 by the flag: what one wrote lacks a tensor for
+ * the other. */
+static void ties_as_its_release(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, bert);
+    ask(&asked, "transformers,transformers-4");
+    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    model_drop(&asked.model, "cls.predictions.decoder.bias");
+    ask(&asked, "transformers,transformers-4");
+    assert_int_equal(asked.loading->fresh, 1);
+    assert_int_equal(sp_loading(asked.loadings, 1)->answer, SP_LOADING_WHOLE);
+    assert_int_equal(sp_check_verdict(asked.model.check), SP_VERDICT_DIFFERS);
+    model_set(&asked.model, "transformers_version=\"4.57.6\"");
+    ask(&asked, "transformers,transformers-4");
+    assert_int_equal(asked.loading->fresh, 1);
+    assert_int_equal(sp_loading(asked.loadings, 1)->answer, SP_LOADING_WHOLE);
+    assert_int_equal(sp_check_verdict(asked.model.check), SP_VERDICT_MATCH);
     end(&asked);
 }
 
@@ -436,6 +464,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_a_model_whole),
+        cmocka_unit_test(ties_as_its_release),
         cmocka_unit_test(says_what_to_strip),
         cmocka_unit_test(says_of_half_a_prefix_what_is_new),
         cmocka_unit_test(adds_and_takes_away_the_base),
