@@ -46,6 +46,8 @@ static inline bool sp_is_class_key(const char *key)
 {
     return strcmp(key, "architectures") == 0 || strcmp(key, "_class_name") == 0 || strcmp(key, "architecture") == 0;
 }
+/* Whether this key of a configuration says which release wrote it. */
+static inline bool sp_is_release_key(const char *key) { return strcmp(key, "transformers_version") == 0; }
 /* Whether a key is an item of a list: "depths[2]". */
 static inline bool sp_is_item_key(const char *key) { return key[strlen(key) - 1] == ']'; }
 /* What the object has at a dotted path, "text_config.vocab_size"; absent otherwise. */

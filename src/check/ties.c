@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/chars.h"
+#include "config/config.h"
 #include "lang/prediction.h"
 #include "model/bytes.h"
 #include "model/inventory.h"
@@ -46,9 +48,23 @@ const char *sp_tie_said(struct sp_check *check, const struct sp_condition *condi
     return said;
 }
 
+/* "transformers 4": the release by whose rules the configuration is read. */
+static const char *release_of(struct sp_check *check)
+{
+    const struct sp_value said = sp_value_member(sp_config_hyper(check->config)->root, "transformers_version");
+    const bool known = said.type == SP_STRING && sp_is_digit(*said.string);
+    return sp_arena_printf(&check->arena, "transformers %.*s", known ? (int)strcspn(said.string, ".") : 1,
+                           known ? said.string : "5");
+}
+
 const char *sp_tie_rule(struct sp_check *check, const struct sp_condition *condition, struct sp_cause *cause)
 {
     if (!condition) return " (always tied)";
+    if (condition->key != SP_NONE) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, condition->key);
+        if (sp_value_is_bool(hyper.value, false))
+            return sp_arena_printf(&check->arena, " (%s ties them whatever %s says)", release_of(check), hyper.name);
+    }
     return sp_arena_printf(&check->arena, " (%s)", sp_tie_said(check, condition, cause));
 }
 

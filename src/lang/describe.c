@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
+
 enum { MAX_DESCRIPTION = 400, MAX_DEPTH = 40 };
 
 static const char *const operators[] = {"+",  "-", "*",  "/",  "//",     "%",   "^",  "==",   "!=", "<",
@@ -32,6 +34,7 @@ struct scribe {
     const struct call *call; /* or NULL */
     struct key_words *keys;  /* or NULL */
     bool whole;              /* every key that could have a say, not only the one to set */
+    bool settings;           /* only what somebody sets: no operand that asks for the release alone */
 };
 
 static void put_key(const struct scribe *scribe, const char *prefix, const char *key)
@@ -126,9 +129,43 @@ static void name(const struct scribe *scribe, const struct sp_env *env, const st
     }
 }
 
+/* Whether the words name keys, and only that of the release that wrote the configuration. */
+static bool ask_for_release(struct sp_text *text, const struct key_words *words)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        char *behind = text->data + words->list[i].to, kept = *behind;
+        *behind = '\0';
+        const char *key = sp_behind_last(text->data + words->list[i].from, '.');
+        const bool release = sp_is_release_key(key);
+        *behind = kept;
+        if (!release) return false;
+    }
+    return words->count > 0;
+}
+
+/* Whether an operand of `and` or `or` says nothing of settings: it is the truth value that leaves the result to the
+ * other operand, `true and tie_word_embeddings`, or a question of the release alone,
+ * `tie_word_embeddings or starts_with(transformers_version, "4.")`. */
+static bool is_no_setting(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *operand,
+                          enum sp_op op, int depth)
+{
+    struct sp_text text = {0};
+    struct key_words words = {.count = 0};
+    const struct scribe own = {.text = &text, .call = scribe->call, .keys = &words};
+    describe_expression(&own, env, operand, false, depth);
+    const bool neutral = ask_for_release(&text, &words) || strcmp(text.data, op == SP_OP_AND ? "true" : "false") == 0;
+    sp_text_free(&text);
+    return neutral;
+}
+
 static void describe_binary(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
                             bool nested, int depth)
 {
+    for (size_t i = 0; scribe->settings && (expr->op == SP_OP_AND || expr->op == SP_OP_OR) && i < 2; i++)
+        if (is_no_setting(scribe, env, expr->args[i], expr->op, depth)) {
+            describe_expression(scribe, env, expr->args[1 - i], nested, depth);
+            return;
+        }
     if (nested) sp_text_puts(scribe->text, "(");
     describe_expression(scribe, env, expr->args[0], true, depth);
     const bool tight = expr->op >= SP_OP_MUL && expr->op <= SP_OP_POW;
@@ -337,12 +374,12 @@ static const struct sp_condition *add_condition(struct sp_prediction *prediction
     return prediction->conditions[prediction->condition_count++] = condition;
 }
 
-const struct sp_condition *sp_prediction_condition(struct sp_prediction *prediction, const struct sp_env *env,
-                                                   const struct sp_expr *expr)
+static const struct sp_condition *condition_of(struct sp_prediction *prediction, const struct sp_env *env,
+                                               const struct sp_expr *expr, bool settings)
 {
     struct sp_text text = {0};
     struct key_words words = {.count = 0};
-    describe_expression(&(struct scribe){.text = &text, .keys = &words}, env, expr, false, 0);
+    describe_expression(&(struct scribe){.text = &text, .keys = &words, .settings = settings}, env, expr, false, 0);
     sp_text_puts(&text, "");
     const size_t known = sp_map_get(&prediction->condition_words, text.data);
     const struct sp_condition *condition =
@@ -351,11 +388,17 @@ const struct sp_condition *sp_prediction_condition(struct sp_prediction *predict
     return condition;
 }
 
+const struct sp_condition *sp_prediction_condition(struct sp_prediction *prediction, const struct sp_env *env,
+                                                   const struct sp_expr *expr)
+{
+    return condition_of(prediction, env, expr, false);
+}
+
 const struct sp_condition *sp_prediction_tie_condition(struct sp_prediction *prediction, size_t tensor)
 {
     const struct sp_origin *origin = &prediction->origins[tensor];
     const struct sp_replaced *replaced = origin->frame->replaced; /* then it is the weight that is tied */
     const struct sp_row *row = replaced ? replaced->row : origin->row;
     const struct sp_env env = {.frame = replaced ? origin->frame->caller : origin->frame};
-    return row->tie_condition ? sp_prediction_condition(prediction, &env, row->tie_condition) : NULL;
+    return row->tie_condition ? condition_of(prediction, &env, row->tie_condition, true) : NULL;
 }

@@ -185,7 +185,8 @@ static const struct {
       [LLAMA] = "match: all 291 tensors, 5,933,109,248 elements",
       [BERT] = "explained: cls.predictions.decoder.weight is stored although it is tied to "
                "bert.embeddings.word_embeddings.weight (tie_word_embeddings is true by default); "
-               "cls.predictions.decoder.bias is stored although it is tied to cls.predictions.bias (always tied)"}},
+               "cls.predictions.decoder.bias is stored although it is tied to cls.predictions.bias "
+               "(tie_word_embeddings is true by default)"}},
     {"no head",
      drop_head,
      {[GPT2] = "match: all 148 tensors, 124,439,808 elements",

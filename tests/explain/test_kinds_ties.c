@@ -277,11 +277,10 @@ static void three_names_stored(void **state)
 {
     BEGIN(bart, WITH_TIED);
     const char *line = model_check(&model);
-    expect(
-        &model,
-        "explained: {encoder,decoder}.embed_tokens.weight are stored although they are tied to shared.weight (always "
-        "tied); nothing else differs",
-        "tied-copy", 0);
+    expect(&model,
+           "explained: {encoder,decoder}.embed_tokens.weight are stored although they are tied to shared.weight "
+           "(tie_word_embeddings is true by default); nothing else differs",
+           "tied-copy", 0);
     model_share(&model, "*shared.weight", "0");
     model_share(&model, "*embed_tokens.weight", "0");
     line = model_check_memory(&model);
@@ -296,7 +295,8 @@ static void two_vocabularies(void **state)
     BEGIN("{\"architectures\": [\"MarianMTModel\"], \"d_model\": 64, \"decoder_attention_heads\": 8, "
           "\"decoder_ffn_dim\": 128, \"decoder_layers\": 6, \"encoder_attention_heads\": 8, \"encoder_ffn_dim\": 128, "
           "\"encoder_layers\": 6, \"max_position_embeddings\": 512, \"model_type\": \"marian\", "
-          "\"static_position_embeddings\": true, \"tie_word_embeddings\": false, \"vocab_size\": 100}",
+          "\"static_position_embeddings\": true, \"tie_word_embeddings\": false, "
+          "\"transformers_version\": \"4.30.0\", \"vocab_size\": 100}",
           WITH_TIED);
     model_drop(&model, "model.shared.weight");
     model_fill(&model, "model.decoder.embed_tokens.weight", 1);
@@ -304,7 +304,8 @@ static void two_vocabularies(void **state)
     model.options.data = true;
     EXPECT(
         "differs: model.decoder.embed_tokens.weight differs from model.encoder.embed_tokens.weight from element 0 on "
-        "although tied to it (share_encoder_decoder_embeddings is true by default): a loader keeps one of them",
+        "although tied to it (share_encoder_decoder_embeddings is true by default, tie_word_embeddings is false in "
+        "config.json): a loader keeps one of them",
         "tied-apart tied-stand-in");
     assert_string_equal(sp_check_cause(model.check, 0)->hint,
                         "set share_encoder_decoder_embeddings to false to keep both");
@@ -398,14 +399,21 @@ static void pairs_of_bert(void **state)
     assert_string_equal(sp_check_cause(model.check, 0)->message,
                         "cls.predictions.decoder.weight shares the storage of bert.embeddings.word_embeddings.weight, "
                         "as it should (tie_word_embeddings is true by default)");
-    assert_string_equal(
-        sp_check_cause(model.check, 1)->message,
-        "cls.predictions.decoder.bias shares the storage of cls.predictions.bias, as it should (always tied)");
+    assert_string_equal(sp_check_cause(model.check, 1)->message,
+                        "cls.predictions.decoder.bias shares the storage of cls.predictions.bias, as it should "
+                        "(tie_word_embeddings is true by default)");
     model_set(&model, "tie_word_embeddings=false");
+    EXPECT_MEMORY("explained: cls.predictions.decoder.{weight,bias} share their storage with others although nothing "
+                  "ties them; nothing else differs",
+                  "shared");
+    model_set(&model, "transformers_version=\"4.57.6\""); /* which ties the biases whatever the flag says */
     EXPECT_MEMORY("explained: cls.predictions.decoder.weight shares the storage of "
                   "bert.embeddings.word_embeddings.weight although tie_word_embeddings is false on the command line; "
                   "nothing else differs",
                   "shared tied");
+    assert_string_equal(sp_check_cause(model.check, 1)->message,
+                        "cls.predictions.decoder.bias shares the storage of cls.predictions.bias, as it should "
+                        "(transformers 4 ties them whatever tie_word_embeddings says)");
     model_close(&model);
 }
 
