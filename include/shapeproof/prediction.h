@@ -98,6 +98,8 @@ SP_API void sp_prediction_free(struct sp_prediction *prediction);
 
 /* The name of the table that was chosen. */
 SP_API const char *sp_prediction_table(const struct sp_prediction *prediction);
+/* The path of the user's file that the table is from; NULL for a built-in table, or one made of a Keras model. */
+SP_API const char *sp_prediction_table_file(const struct sp_prediction *prediction);
 /* The tensors in the order of the table, each under a name of its own. */
 SP_API size_t sp_prediction_count(const struct sp_prediction *prediction);
 SP_API const struct sp_predicted *sp_prediction_tensor(const struct sp_prediction *prediction, size_t index);

@@ -10,13 +10,14 @@
 
 enum { LONGEST_PATH = 4096 };
 
-/* The table of a user's file, when it has just one: then no model_type is needed to choose it. */
+/* The table of a user's file, when it has just one: then no model_type is needed to choose it. A built-in table's
+ * source may be called as the file is. */
 static const char *only_table_of(const struct sp_tables *tables, const char *path)
 {
     const char *only = NULL;
     for (size_t i = 0; i < sp_tables_count(tables); i++) {
         const struct sp_table_info info = sp_tables_info(tables, i);
-        if (strcmp(info.file, path) != 0) continue;
+        if (strcmp(info.file, path) != 0 || strcmp(sp_tables_kind(tables, i), "own") != 0) continue;
         if (only) return NULL;
         only = info.name;
     }

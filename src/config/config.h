@@ -60,6 +60,11 @@ void sp_config_loosen(struct sp_config *config);
 /* Likewise for what another file says about this configuration: gone when another one is loaded. `from` is copied. */
 void sp_config_derive(struct sp_config *config, const char *path, struct sp_value value, const char *from);
 
+/* The first keys of the file that neither the prediction read nor a tool beside it does, at most `most`; returns how
+ * many. Borrowed from the config. */
+size_t sp_prediction_unread(const struct sp_prediction *prediction, const struct sp_config *config, const char **keys,
+                            size_t most);
+
 /* The dtype that a configuration says of the weights, "torch_dtype": "bfloat16", and the key that says it;
  * SP_DTYPE_UNKNOWN when it says none, or one that is not PyTorch's for weights. */
 enum sp_dtype sp_configured_dtype(const struct sp_hyper *hyper, const char **key);

@@ -69,3 +69,27 @@ bool sp_prediction_misspelt(const struct sp_prediction *prediction, const struct
     }
     return false;
 }
+
+/* Whether the prediction asked for the key, or for something in the object under it. */
+static bool was_asked(const struct sp_prediction *prediction, const char *key)
+{
+    const size_t length = strlen(key);
+    for (size_t i = 0; i < prediction->asked_count; i++) {
+        const char *asked = prediction->asked[i];
+        if (strncmp(asked, key, length) == 0 && (!asked[length] || asked[length] == '.' || asked[length] == '['))
+            return true;
+    }
+    return false;
+}
+
+size_t sp_prediction_unread(const struct sp_prediction *prediction, const struct sp_config *config, const char **keys,
+                            size_t most)
+{
+    const struct sp_value root = config->file_root;
+    size_t count = 0;
+    for (size_t i = 0; root.type == SP_OBJECT && i < root.count && count < most; i++) {
+        const char *key = root.members[i].key;
+        if (!was_asked(prediction, key) && !is_for_others(sp_config_hyper(config), key)) keys[count++] = key;
+    }
+    return count;
+}

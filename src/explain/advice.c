@@ -2,6 +2,7 @@
 #include "explain/advice.h"
 
 #include "explain/causes.h"
+#include "explain/own_table.h"
 
 /* What helps against a cause of that kind, whatever its details are. */
 static const char *const usual_hints[SP_CAUSE_COUNT] = {
@@ -50,7 +51,37 @@ static void add_usual_hint(struct sp_cause *cause)
     if (!cause->hint && cause->severity == SP_SEVERITY_ERROR) cause->hint = "no fix is known";
 }
 
-static const char *advice_for_open(const struct sp_check *check)
+/* The keys of the configuration that neither the table nor anything else reads: " (nothing reads a, b and c)", or "".
+ */
+static const char *unread_said(struct sp_check *check)
+{
+    enum { MOST_KEYS = 4 };
+    const char *keys[MOST_KEYS];
+    const size_t count = sp_prediction_unread(check->prediction, check->config, keys, MOST_KEYS);
+    struct sp_text text = {0};
+    for (size_t i = 0; i < count; i++)
+        sp_text_printf(&text, "%s%s", !i ? "; nothing reads " : i + 1 < count ? ", " : " and ", keys[i]);
+    return text.length ? sp_text_keep(&text, &check->arena) : "";
+}
+
+/* For a user's own table: of the first open finding of that kind the row that may be wrong. */
+static const char *advice_for_own(struct sp_check *check, enum sp_finding_kind kind)
+{
+    const char *file = sp_prediction_table_file(check->prediction);
+    size_t first = 0;
+    while (check->findings[first].kind != kind || !sp_finding_is_open(&check->findings[first])) first++;
+    if (kind == SP_FINDING_UNEXPECTED)
+        return sp_arena_printf(&check->arena, "no setting asks for that: if it belongs to the model, %s lacks a row%s",
+                               file, unread_said(check));
+    const struct sp_row *row = sp_own_row(&check->prediction->origins[check->findings[first].predicted]);
+    if (!row) return open_hints[kind];
+    return sp_arena_printf(&check->arena,
+                           "no one value of a setting %s: if the configuration is right, correct %s:%zu%s",
+                           kind == SP_FINDING_SHAPE ? "gives these shapes" : "leaves it out", file,
+                           sp_span_position(row->span).line, unread_said(check));
+}
+
+static const char *advice_for_open(struct sp_check *check)
 {
     size_t counts[SP_FINDING_COUNT] = {0}, most = 0;
     for (size_t i = 0; i < check->finding_count; i++)
@@ -58,7 +89,10 @@ static const char *advice_for_open(const struct sp_check *check)
     for (size_t kind = 0; kind < SP_FINDING_COUNT; kind++)
         if (counts[kind] > counts[most]) most = kind;
     if (!counts[most]) return NULL;
-    return check->unasked ? check->unasked : open_hints[most];
+    if (check->unasked) return check->unasked;
+    const bool about_tensors = most == SP_FINDING_MISSING || most == SP_FINDING_UNEXPECTED || most == SP_FINDING_SHAPE;
+    if (about_tensors && sp_is_own_table(check->prediction)) return advice_for_own(check, (enum sp_finding_kind)most);
+    return open_hints[most];
 }
 
 void sp_advise(struct sp_check *check)

@@ -5,6 +5,7 @@
 #include "base/chars.h"
 #include "config/inside.h"
 #include "keras/model.h"
+#include "lang/tables.h"
 #include "shapeproof/keras.h"
 
 static const char *config_text(const struct sp_inventory *inventory)
@@ -47,7 +48,7 @@ static enum sp_status add_table(struct sp_keras_writer *writer, struct sp_tables
     put_definitions(writer, lines, &source);
     sp_text_puts(&source, lines);
     const enum sp_status status =
-        sp_tables_add_text(tables, "the layers of the model", source.data, source.length, error);
+        sp_tables_add_source(tables, "the layers of the model", source.data, source.length, false, error);
     sp_text_free(&source);
     return status;
 }

@@ -93,6 +93,7 @@ struct sp_frame {
     const struct sp_view *view;
     struct sp_expr *const *param_exprs; /* as the caller wrote them, or NULL for a fallback */
     const struct sp_frame *caller;      /* in whose terms param_exprs are written */
+    const struct sp_row *used_by;       /* the row of the caller's unit that uses this one; NULL without a caller */
     const char *group;                  /* NULL: the section's own name */
     bool optional;                      /* every tensor is, because the use is */
     struct sp_replaced *replaced;       /* NULL: the tensors stand for themselves */

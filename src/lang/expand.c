@@ -252,6 +252,7 @@ static struct sp_frame *new_use_frame(struct sp_expander *x, const struct sp_env
                                .view = view,
                                .param_exprs = row->given,
                                .caller = env->frame,
+                               .used_by = row,
                                .group = env->group,
                                .optional = row->optional || env->frame->optional,
                                .replaced = env->frame->replaced};

@@ -44,6 +44,13 @@ char *sp_provenance_text(struct sp_provenance from)
 }
 
 const char *sp_prediction_table(const struct sp_prediction *prediction) { return prediction->table->name; }
+
+const char *sp_prediction_table_file(const struct sp_prediction *prediction)
+{
+    const struct sp_source_text *source = prediction->table->span.source;
+    return source->own ? source->name : NULL;
+}
+
 size_t sp_prediction_count(const struct sp_prediction *prediction) { return prediction->count; }
 
 const struct sp_predicted *sp_prediction_tensor(const struct sp_prediction *prediction, size_t index)

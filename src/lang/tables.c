@@ -194,14 +194,13 @@ const struct sp_unit *sp_tables_table(const struct sp_tables *tables, const char
 
 /* ---- the user's files ---- */
 
-enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, const char *text, size_t length,
-                                  struct sp_error *error)
+enum sp_status sp_tables_add_source(struct sp_tables *tables, const char *name, const char *text, size_t length,
+                                    bool own, struct sp_error *error)
 {
-    sp_error_reset(error);
     const size_t first = tables->own.count, said = tables->messages.length;
     struct sp_source_text *source = sp_arena_alloc(&tables->arena, sizeof *source);
     *source = (struct sp_source_text){sp_arena_string(&tables->arena, name),
-                                      sp_arena_copy(&tables->arena, text, length), length, true};
+                                      sp_arena_copy(&tables->arena, text, length), length, own};
     const bool parsed = sp_parse(source, &tables->arena, &tables->symbols, &tables->own.items, &tables->own.count,
                                  &tables->own.capacity, &tables->messages);
     free(tables->list);
@@ -210,6 +209,13 @@ enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, co
     tables->own.count = first; /* nothing refers to them: what came before is linked already */
     sp_diagnoses_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, tables->messages.data + said + (said > 0));
     return SP_ERR_TABLE;
+}
+
+enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, const char *text, size_t length,
+                                  struct sp_error *error)
+{
+    sp_error_reset(error);
+    return sp_tables_add_source(tables, name, text, length, true, error);
 }
 
 enum sp_status sp_tables_add_file(struct sp_tables *tables, const char *path, struct sp_error *error)

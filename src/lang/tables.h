@@ -45,6 +45,10 @@ size_t sp_tables_of_class(const struct sp_tables *tables, const char *class);
 /* The places of the tables in force, by name. */
 const size_t *sp_tables_list(const struct sp_tables *tables, size_t *count);
 
+/* As sp_tables_add_text; `own` says whether the user wrote the text, who then may have made a mistake in it. */
+enum sp_status sp_tables_add_source(struct sp_tables *tables, const char *name, const char *text, size_t length,
+                                    bool own, struct sp_error *error);
+
 /* The table or part of that name that is in force, or NULL. */
 const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char *name);
 /* Keeps the classes that a unit of the set was found to cover, as its `classes`; they are copied. */

@@ -125,13 +125,20 @@ static const char *path_beside(const char *path, const char *checkpoint)
     return slash + 1;
 }
 
-/* gpt2, from config.json */
+/* "gpt2, from config.json": the configuration names the table and has the hyper-parameters. "mine (mine.shapes), with
+ * the values of config.json": the table is the user's. */
 static void put_table_line(const struct sp_check *check, struct sp_text *cell)
 {
     const char *config = sp_config_path(sp_check_config(check));
+    const char *file = sp_prediction_table_file(sp_check_prediction(check));
     sp_put_visible(cell, sp_prediction_table(sp_check_prediction(check)));
+    if (file) {
+        sp_text_puts(cell, " (");
+        sp_put_visible(cell, file);
+        sp_text_puts(cell, ")");
+    }
     if (!*config) return;
-    sp_text_puts(cell, ", from ");
+    sp_text_puts(cell, file ? ", with the values of " : ", from ");
     sp_put_visible(cell, path_beside(config, sp_inventory_path(sp_check_inventory(check))));
 }
 

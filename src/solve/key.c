@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "solve/key.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "solve/invert.h"
@@ -130,6 +131,48 @@ static void bisect_key(const struct question *question, struct sp_solutions *sol
     add_key_value(question, solutions, above);
 }
 
+/* ---- numbers with a fraction: `int(64*width_multiple)` ---- */
+
+/* Bisection: the least number, to the precision of a double, for which an expression that grows with the key is at
+ * least `bound`; negative when none up to 2^20 is. */
+static double least_reaching(const struct question *question, int64_t bound)
+{
+    enum { HALVINGS = 60, LARGEST = 1 << 20 };
+    double below = 0, above = 1;
+    struct sp_value value;
+    for (;; above *= 2) {
+        if (above > LARGEST) return -1;
+        value = value_if(question, sp_value_real(above));
+        if (value.type != SP_INT) return -1;
+        if (value.integer >= bound) break;
+    }
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = below + (above - below) / 2;
+        value = value_if(question, sp_value_real(middle));
+        if (value.type != SP_INT) return -1;
+        *(value.integer >= bound ? &above : &below) = middle;
+    }
+    return above;
+}
+
+/* Of the interval of numbers that give what is wanted those that somebody would write: whole ones, halves, tenths, and
+ * so on to thousandths. */
+static void add_fractions(const struct question *question, struct sp_solutions *solutions)
+{
+    static const double parts[] = {1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 40, 50, 64, 100, 1000};
+    const double first = least_reaching(question, question->want.value.integer);
+    const double end = least_reaching(question, question->want.value.integer + 1);
+    if (first < 0 || end < 0) return;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && solutions->count < SP_MAX_SOLUTIONS; i++) {
+        const double number = ceil(first * parts[i]) / parts[i];
+        bool known = number >= end || !would_hold(question, sp_value_real(number));
+        for (size_t k = 0; k < solutions->count; k++)
+            known |= solutions->list[k].type == SP_REAL && !(solutions->list[k].real < number) &&
+                     !(solutions->list[k].real > number);
+        if (!known) solutions->list[solutions->count++] = sp_value_real(number);
+    }
+}
+
 /* ---- conditions: `index < dense_layers` leaves many numbers ---- */
 
 /* The first number in that direction with which the condition is met, as if it were met by all behind it. */
@@ -157,6 +200,7 @@ static void approach(const struct question *question, struct sp_solutions *solut
     const struct sp_value now = question->key->now, wanted = question->want.value;
     if (now.type == SP_BOOL && would_hold(question, sp_value_bool(!now.boolean)))
         solutions->list[solutions->count++] = sp_value_bool(!now.boolean);
+    if (now.type == SP_REAL && wanted.type == SP_INT) add_fractions(question, solutions);
     if (now.type != SP_INT || now.integer < 0 || now.integer > MOST) return;
     if (wanted.type == SP_INT) {
         extrapolate(question, now.integer, solutions);

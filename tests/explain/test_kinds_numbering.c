@@ -228,6 +228,11 @@ static void a_turn_too_many(void **state)
         "differs: the table may be wrong, mine.shapes:3: [all] for i in 0..N: it makes layer.0 to 3, the file has "
         "0 to 2, as many as layers says (2 tensors)",
         "own-loop");
+    own_table(
+        "table mine\nN = layers\n[all] for i in 0..N\nlayer.{i}.* linear(4, 4)\n", NULL,
+        "differs: the table may be wrong, mine.shapes:3: [all] for i in 0..N: it makes layer.0 to 3, the file has "
+        "0 to 2, as many as layers says (2 tensors)",
+        "own-loop");
     own_table(MINE("1..N-1"), NULL,
               "differs: the table may be wrong, mine.shapes:3: [all] for i in 1..N-1: it makes layer.1 to 2, the file "
               "has 0 to 2, as many as layers says (2 tensors)",

@@ -8,6 +8,7 @@
 
 #include "explain/gather.h"
 #include "explain/models/model.h"
+#include "explain/own_table.h"
 #include "explain/remedy.h"
 #include "lang/prediction.h"
 
@@ -143,10 +144,29 @@ static bool has_only_missing(const struct sp_check *check)
     return true;
 }
 
-/* Another model of the configured table: of another class, of another size, or both. */
+/* The only change that is left, or NULL. */
+static const struct sp_model_change *only_change(const struct sp_model *model)
+{
+    const struct sp_model_change *only = NULL;
+    for (size_t i = 0; i < model->count; i++) {
+        if (model->changes[i].dropped) continue;
+        if (only) return NULL;
+        only = &model->changes[i];
+    }
+    return only;
+}
+
+/* Another model of the configured table: of another class, of another size, or both. Of the user's own table one wrong
+ * value is said as such. */
 static const char *same_family_said(const struct sp_model *model, const struct sp_cause *cause)
 {
     struct sp_check *check = model->check;
+    const struct sp_model_change *only = sp_is_own_table(check->prediction) ? only_change(model) : NULL;
+    if (only) {
+        struct sp_text text = {0};
+        put_change(&text, check, only);
+        return sp_text_keep(&text, &check->arena);
+    }
     const struct sp_change *class = change_of_class(model);
     if (!class)
         return sp_arena_printf(&check->arena, "the weights are of another %s model%s", model->table,
@@ -227,10 +247,13 @@ void sp_explain_another(struct sp_check *check)
     if (!is_any_unexplained(check)) return;
     if (sp_prediction_is_chosen(check->prediction)) return; /* what it uses is the other model, and no other */
     const struct evidence evidence = weigh_findings(check);
-    if (!is_another_model(check, evidence)) return;
+    const bool own = sp_is_own_table(check->prediction);
+    if (!own && !is_another_model(check, evidence)) return;
     if (sp_inventory_count(check->inventory) > MAX_TENSORS) {
         check->unasked = "no fix is known: a file of more than 50,000 tensors is not asked what else it may be";
         return;
     }
-    if (!try_table(check, sp_prediction_table(check->prediction)) && evidence.others) try_table(check, NULL);
+    if (try_table(check, sp_prediction_table(check->prediction))) return;
+    /* Who wrote the table knows of which model the weights are: the rows that differ are what is worth seeing. */
+    if (evidence.others && !own) try_table(check, NULL);
 }

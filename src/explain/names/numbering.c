@@ -295,10 +295,10 @@ static void take_beyond(struct numbering *numbering)
 }
 
 /* The key that the loop goes by and that says how many the file has; NULL when the configuration is to blame. */
-static const char *key_of_loop(const struct numbering *numbering, const struct sp_section *section)
+static const char *key_of_loop(const struct numbering *numbering, const struct sp_env *env)
 {
     struct sp_prediction *prediction = numbering->check->prediction;
-    const struct sp_env env = {.frame = prediction->origins[numbering->any].frame, .section = section};
+    const struct sp_section *section = env->section;
     const struct sp_clause *loop = NULL;
     for (size_t i = 0; i < section->clause_count; i++) {
         if (section->clauses[i].kind != SP_CLAUSE_RANGE) continue;
@@ -306,7 +306,7 @@ static const char *key_of_loop(const struct numbering *numbering, const struct s
         loop = &section->clauses[i];
     }
     if (!loop) return NULL;
-    const struct sp_keys keys = sp_prediction_condition(prediction, &env, loop->last)->keys;
+    const struct sp_keys keys = sp_prediction_condition(prediction, env, loop->last)->keys;
     for (size_t i = 0; i < keys.count; i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, keys.list[i]);
         const uint64_t turns = numbering->found.last - numbering->found.first + 1;
@@ -333,9 +333,8 @@ static void suspect_table(struct numbering *numbering)
 {
     struct sp_check *check = numbering->check;
     if (!is_off_by_one(numbering)) return;
-    const struct sp_origin *origin = &check->prediction->origins[numbering->any];
-    const struct sp_section *section = sp_own_section(origin->frame->unit, origin->row);
-    const char *key = section ? key_of_loop(numbering, section) : NULL;
+    const struct sp_env own = sp_own_section(&check->prediction->origins[numbering->any]);
+    const char *key = own.section ? key_of_loop(numbering, &own) : NULL;
     if (!key) return;
     take_beyond(numbering);
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_OWN_LOOP, sp_is_marked, numbering->taken);
@@ -343,7 +342,7 @@ static void suspect_table(struct numbering *numbering)
     cause->message = sp_arena_printf(&check->arena,
                                      "the table may be wrong, %s: it makes %s%" PRIu64 " to %" PRIu64
                                      ", the file has %" PRIu64 " to %" PRIu64 ", as many as %s says (%s)",
-                                     sp_own_heading(check, section), numbering->front, numbering->predicted.first,
+                                     sp_own_heading(check, own.section), numbering->front, numbering->predicted.first,
                                      numbering->predicted.last, numbering->found.first, numbering->found.last, key,
                                      sp_tensors_of(check, cause));
 }
@@ -452,8 +451,7 @@ static void say_numbering(struct renumbered *renumbered)
     for (size_t i = 0; i < renumbered->count; i++)
         fronts[i] = sp_arena_copy(&check->arena, fronts[i], strlen(fronts[i]) - 1);
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_NUMBERED, sp_is_marked, first->taken);
-    const struct sp_origin *origin = &check->prediction->origins[first->any];
-    const struct sp_section *own = sp_own_section(origin->frame->unit, origin->row);
+    const struct sp_section *own = sp_own_section(&check->prediction->origins[first->any]).section;
     const char *theirs = numbers_said(check, &first->theirs, first->grouped),
                *ours = numbers_said(check, &first->ours, false), *how = "not renumbered in the file:";
     if (first->grouped) how = "numbered in groups in the file, GROUP.NUMBER for NUMBER:";
