@@ -42,6 +42,7 @@ _shapeproof() {
     predict:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     prove:--claims) COMPREPLY=($(compgen -f -- "$word")) ;;
     prove:--table|prove:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    prove:--allow) COMPREPLY=($(compgen -W 'proved tested' -- "$word")) ;;
     prove:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     solve:--total|solve:-n) COMPREPLY=() ;;
     solve:--rounds-to|solve:-r) COMPREPLY=() ;;
@@ -68,7 +69,7 @@ _shapeproof() {
         inspect) words='--tree --depth= --totals --sort= --filter= --strict --offline --json --color= --help' ;;
         learn) words='--output= --name= --like= --partial --all --table= --offline --json --help' ;;
         predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
-        prove) words='--claims= --table= --all --json --color= --help' ;;
+        prove) words='--claims= --table= --allow= --all --json --color= --help' ;;
         solve) words='--total= --rounds-to= --group= --config= --set= --table= --json --color= --help' ;;
         tables) words='--kind= --table= --json --color= --help' ;;
         help) words='--help' ;;

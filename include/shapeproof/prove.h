@@ -33,14 +33,15 @@ struct sp_proof {
     size_t line;
     enum sp_verdict_on_claim verdict;
     bool erratum;           /* marked as known to be wrong */
-    bool as_expected;       /* proved or tested; refuted for an erratum */
+    bool as_expected;       /* proved; refuted for an erratum; with allow_tested also what was tested */
     const char *correction; /* of an erratum: the claim that stands below it, or NULL */
     const char *difference; /* "short by N*E^2: h.{i}.attn.c_proj.weight": by what is above 0 at the example; "differs
                                by ...", table less claim, where there is none. Or NULL */
     const char *counterexample; /* "E = 1, tied = false, the others 1: 13, claimed 12": hyper-parameters for which the
                                    table can be predicted, and what it and the claim give there; or NULL */
     const char *cases;          /* "in 2 cases", "holds when tied", or NULL */
-    size_t points;              /* how many points were tested, for SP_TESTED */
+    size_t points;              /* at how many points the sides agreed, for SP_TESTED; they differed at none */
+    size_t untried; /* points besides: the table cannot be predicted there, or a side has no value; for SP_TESTED */
 };
 
 struct sp_proofs; /* opaque */
@@ -50,11 +51,12 @@ struct sp_prove_options {
     size_t table_count;        /* 0 for all tables */
     const char *const *files;  /* where the claims stand that are judged: names under which files were added */
     size_t file_count;         /* 0 for all files */
-    uint64_t reserved[4];      /* zero: room for later versions */
+    uint64_t allow_tested;     /* 1: a claim that was only tested is as expected */
+    uint64_t reserved[3];      /* zero: room for later versions */
 };
 
-/* Judges claims about tables. `options` may be NULL. NULL with an error when a name is not a table or a table cannot be
- * counted. `tables` must outlive the proofs. */
+/* Judges claims about tables. `options` may be NULL. NULL with an error when a name is not a table. Claims about a
+ * table that cannot be counted are undecided. `tables` must outlive the proofs. */
 SP_API struct sp_proofs *sp_prove(const struct sp_tables *tables, const struct sp_prove_options *options,
                                   struct sp_error *error);
 SP_API void sp_proofs_free(struct sp_proofs *proofs);

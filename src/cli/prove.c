@@ -3,10 +3,14 @@
 #include "cli/subject.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct cli_option options[] = {
     {.name = "claims", .argument = "FILE", .help = "claims of your own about tables; may be repeated"},
     {CLI_OPTION_TABLE},
+    {.name = "allow",
+     .argument = "proved|tested",
+     .help = "what is good enough: a proof, which is the default, or that the claim held wherever it was tried"},
     {.name = "all", .letter = 'a', .help = "the claims that are proved too"},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
@@ -34,7 +38,9 @@ static int add_claims(const struct cli_args *args, struct cli_subject *subject)
 static struct sp_proofs *judge_claims(const struct cli_args *args, const struct cli_subject *subject,
                                       struct sp_error *error)
 {
-    struct sp_prove_options what = {.tables = args->operands, .table_count = args->operand_count};
+    struct sp_prove_options what = {.tables = args->operands,
+                                    .table_count = args->operand_count,
+                                    .allow_tested = strcmp(cli_value(args, "allow", "proved"), "tested") == 0};
     const char **files = calloc(args->given_count + 1, sizeof *files);
     if (!files) abort();
     if (!what.table_count && subject->table_name) {
@@ -51,18 +57,30 @@ static struct sp_proofs *judge_claims(const struct cli_args *args, const struct 
     return proofs;
 }
 
-/* Judges, and writes the report; a surprise makes the exit status 1. */
+/* 1 when a claim is refuted, or an erratum is not; 5 when that is not known of one. */
+static int status_of(const struct sp_proofs *proofs)
+{
+    int status = CLI_OK;
+    for (size_t i = 0; i < sp_proofs_count(proofs); i++) {
+        const struct sp_proof *proof = sp_proofs_get(proofs, i);
+        const bool known = proof->verdict == SP_PROVED || proof->verdict == SP_REFUTED;
+        if (!proof->as_expected && known) return CLI_DIFFERS;
+        if (!proof->as_expected) status = CLI_UNKNOWN;
+    }
+    return status;
+}
+
+/* Judges, and writes the report; exit status. */
 static int report_proofs(const struct cli_args *args, const struct cli_subject *subject)
 {
     const struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
     struct sp_proofs *proofs = judge_claims(args, subject, &error);
     if (!proofs) return cli_error(&error);
-    bool expected = true;
-    for (size_t i = 0; i < sp_proofs_count(proofs); i++) expected = expected && sp_proofs_get(proofs, i)->as_expected;
+    const int status = status_of(proofs);
     cli_put_report(sp_report_prove(proofs, &how, NULL));
     sp_proofs_free(proofs);
-    return expected ? CLI_OK : CLI_DIFFERS;
+    return status;
 }
 
 static int run_prove(const struct cli_args *args)
@@ -83,11 +101,14 @@ const struct cli_command cli_prove = {
         "Judges every claim about each TABLE; when none is named, those of the files in --claims, or else every claim "
         "about every table. Both sides of a claim are brought to one polynomial and subtracted: PROVED holds for all "
         "hyper-parameters; REFUTED comes with the difference and the "
-        "smallest counter-example; TESTED held at every point that was tried, where no proof was possible.\n"
+        "smallest counter-example; TESTED held at every point that was tried, where no proof was possible; UNDECIDED "
+        "says "
+        "why.\n"
         "\n"
         "Claims stand in table files, or in files of their own (--claims) that begin with 'claims for TABLE'. A "
         "published error is marked 'erratum': it must be refuted. The exit status is 1 when a claim is refuted that is "
-        "not marked, or a marked one holds.",
+        "not marked, or a marked one holds; otherwise 5 when a claim is undecided, or only tested without --allow "
+        "tested.",
     .least = 0,
     .most = CLI_MANY,
     .options = options,

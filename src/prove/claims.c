@@ -173,6 +173,7 @@ static void judge_counted(struct sp_trial *trial)
 {
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
     algebra->work = 0;
+    trial->count->counts_may_be_0 = true;
     if (sp_trial_read_when(trial) && sp_trial_read_sides(trial)) {
         if (trial->claim->kind == SP_CLAIM_APPROX) judge_approximation(trial);
         else if (trial->claim->kind == SP_CLAIM_ROUNDS) judge_rounding(trial);
@@ -195,7 +196,8 @@ static void judge_claim(struct sp_trial *trial)
     struct sp_count there, *usual = trial->count;
     trial->settings = settings;
     if (sp_trial_read_settings(trial, settings)) {
-        if (!hyper->root.count) judge_counted(trial);
+        if (!hyper->root.count && trial->uncounted) sp_trial_undecided(trial, trial->uncounted);
+        else if (!hyper->root.count) judge_counted(trial);
         else {
             trial->count = &there;
             if (!sp_count_table(&there, usual->tables, usual->table, hyper, false))
@@ -219,10 +221,20 @@ static const char *claim_text(struct sp_arena *arena, const struct sp_claim *cla
     return sp_arena_copy(arena, text, length);
 }
 
-static void prove_claim(struct sp_proofs *proofs, struct sp_count *count, const struct sp_unit *unit,
-                        const struct sp_claim *claim)
+/* What `prove_unit` judges all claims with. */
+struct judge {
+    struct sp_proofs *proofs;
+    struct sp_count *count;
+    const char *uncounted; /* why the table cannot be counted, or NULL */
+    bool allow_tested;
+};
+
+static void prove_claim(const struct judge *judge, const struct sp_unit *unit, const struct sp_claim *claim)
 {
-    struct sp_trial trial = {.arena = &proofs->arena, .count = count, .unit = unit, .claim = claim};
+    struct sp_proofs *proofs = judge->proofs;
+    struct sp_count *count = judge->count;
+    struct sp_trial trial = {
+        .arena = &proofs->arena, .count = count, .unit = unit, .claim = claim, .uncounted = judge->uncounted};
     trial.proof = (struct sp_proof){.table = sp_arena_string(&proofs->arena, count->table->name),
                                     .claim = claim_text(&proofs->arena, claim),
                                     .source = claim->source,
@@ -233,7 +245,7 @@ static void prove_claim(struct sp_proofs *proofs, struct sp_count *count, const 
     judge_claim(&trial);
     trial.proof.given = sp_trial_given(&trial);
     trial.proof.as_expected = trial.proof.verdict == (claim->erratum ? SP_REFUTED : SP_PROVED) ||
-                              (!claim->erratum && trial.proof.verdict == SP_TESTED);
+                              (!claim->erratum && judge->allow_tested && trial.proof.verdict == SP_TESTED);
     SP_GROW(proofs->items, proofs->count, proofs->capacity);
     proofs->items[proofs->count++] = trial.proof;
 }
@@ -249,11 +261,11 @@ static void link_corrections(struct sp_proofs *proofs, size_t first)
     }
 }
 
-static void prove_unit(struct sp_proofs *proofs, struct sp_count *count, const struct sp_unit *unit)
+static void prove_unit(const struct judge *judge, const struct sp_unit *unit)
 {
-    const size_t first = proofs->count;
-    for (size_t i = 0; i < unit->claim_count; i++) prove_claim(proofs, count, unit, &unit->claims[i]);
-    link_corrections(proofs, first);
+    const size_t first = judge->proofs->count;
+    for (size_t i = 0; i < unit->claim_count; i++) prove_claim(judge, unit, &unit->claims[i]);
+    link_corrections(judge->proofs, first);
 }
 
 /* Which claims are judged: those of all files, or those that stand in these. */
@@ -279,23 +291,36 @@ static const struct sp_unit *claims_about(const struct sp_tables *tables, size_t
     return unit && concerns && unit->claim_count ? unit : NULL;
 }
 
-static bool prove_table(struct sp_proofs *proofs, const struct sp_tables *tables, const struct scope *scope,
-                        const struct sp_unit *table, struct sp_error *error)
+/* "cannot be counted: there is no item 2 in a list of 2 (t.shapes:77:61)": the first mistake, in one line. */
+static const char *why_uncounted(struct sp_arena *arena, const struct sp_count *count)
+{
+    const char *message = count->messages.data ? count->messages.data : "it takes too much";
+    return sp_arena_printf(arena, "the table cannot be counted as it is: %.*s", (int)strcspn(message, "\n"), message);
+}
+
+/* The claims about one table. */
+static void prove_table(struct sp_proofs *proofs, const struct sp_tables *tables,
+                        const struct sp_prove_options *options, const struct sp_unit *table)
 {
     struct sp_count count;
+    const struct scope scope = {options->files, options->file_count};
     const size_t places = sp_tables_place_count(tables);
     const struct sp_unit **units = sp_realloc(NULL, places, sizeof *units);
     size_t unit_count = 0;
     for (size_t i = 0; i < places; i++) {
         const struct sp_unit *unit = claims_about(tables, i, table);
-        if (unit && is_in_scope(scope, unit)) units[unit_count++] = unit;
+        if (unit && is_in_scope(&scope, unit)) units[unit_count++] = unit;
     }
-    const bool good = !unit_count || sp_count_table(&count, tables, table, NULL, false);
-    if (!good) sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s", count.messages.data);
-    for (size_t i = 0; good && i < unit_count; i++) prove_unit(proofs, &count, units[i]);
+    struct judge judge = {.proofs = proofs, .count = &count, .allow_tested = options->allow_tested != 0};
+    if (unit_count && !sp_count_table(&count, tables, table, NULL, false)) {
+        judge.uncounted = why_uncounted(&proofs->arena, &count);
+        sp_text_free(&count.messages);
+        count.symbolic.algebra.failed = NULL;
+        count.symbolic.report.mistakes = 0;
+    }
+    for (size_t i = 0; i < unit_count; i++) prove_unit(&judge, units[i]);
     if (unit_count) sp_count_free(&count);
     free(units);
-    return good;
 }
 
 struct sp_proofs *sp_prove(const struct sp_tables *tables, const struct sp_prove_options *options,
@@ -306,7 +331,6 @@ struct sp_proofs *sp_prove(const struct sp_tables *tables, const struct sp_prove
     assert(tables);
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
-    const struct scope scope = {options->files, options->file_count};
     assert((options->tables || !options->table_count) && (options->files || !options->file_count));
     const size_t named = options->table_count, count = named ? named : sp_tables_count(tables);
     struct sp_proofs *proofs = sp_realloc(NULL, 1, sizeof *proofs);
@@ -315,7 +339,8 @@ struct sp_proofs *sp_prove(const struct sp_tables *tables, const struct sp_prove
     for (size_t i = 0; i < count && good; i++) {
         const char *name = named ? options->tables[i] : sp_tables_info(tables, i).name;
         const struct sp_unit *table = sp_tables_table(tables, name, error);
-        good = table && prove_table(proofs, tables, &scope, table, error);
+        good = table != NULL;
+        if (good) prove_table(proofs, tables, options, table);
     }
     if (good) return proofs;
     sp_proofs_free(proofs);

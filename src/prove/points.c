@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: MIT
  * Claims at points: the table is counted there with every hyper-parameter fixed, so that floors, lists and loops have
- * values. What is no polynomial identity is tried at random points; examples have one point, their own. */
+ * values. Examples have one point, their own. What is no polynomial identity is tried at many: small numbers, equal
+ * ones, the table's defaults, random ones, and those at which something in the claim turns. Of [V == 2*H + 37] these
+ * are V = 2*H + 37 and its neighbours, of I % 997 those with a remainder of 0, 1 and 996, and 995 where the claim says
+ * so; of max(H - 100000, 0) they are H = 99999, 100000 and 100001. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
+#include "lang/functions.h"
+#include "prove/assignment.h"
+#include "prove/symbolic/atoms.h"
 #include "prove/trial.h"
 
-enum { POINTS = 60 };
+enum {
+    POINTS = 60,        /* that must agree before a claim is TESTED, if there are so many */
+    MAX_REPLAYS = 600,  /* points at which the table is counted and predicted */
+    MAX_CONSTANTS = 24, /* numbers of the claim that are tried as values */
+    MAX_TARGETS = 4000, /* points that are computed from what turns */
+    MAX_NESTED = 6,     /* floors in minima in floors, turned round */
+    MAX_LISTS = 6       /* lists that are tried where the table has no default for one */
+};
 
 /* ---- examples ---- */
 
@@ -33,7 +47,7 @@ bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct s
     return good;
 }
 
-/* ---- random points ---- */
+/* ---- the search for a point ---- */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -41,9 +55,34 @@ static uint64_t next_random(uint64_t *state)
     return *state >> 33;
 }
 
-/* Sizes that divide each other often, as real ones do. */
-static const int64_t sizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+/* Sizes that divide each other often, as real ones do, and some that do not. */
+static const int64_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64};
 enum { SIZES = sizeof sizes / sizeof *sizes };
+
+struct search {
+    struct sp_trial *trial;
+    struct sp_trial local; /* the trial with lists for its settings where the table has none */
+    struct sp_assignment numbers;
+    struct sp_values defaults;
+    size_t *atoms; /* heap: hyper-parameters that are numbers or flags, and that `when` leaves open */
+    bool *locked;  /* heap: beside them; set on the way to a target */
+    size_t count;
+    char *reached; /* heap, by atom: the claim depends on it */
+    int64_t usual; /* of a number without a default */
+    uint64_t seed;
+    int replays; /* left */
+    size_t agreed, untried;
+    struct sp_rational left, right; /* at the last point */
+};
+
+enum outcome {
+    AGREES,
+    DIFFERS,
+    UNTRIED,  /* the table cannot be predicted there, or a side has no value */
+    ELSEWHERE /* it is no point of the claim: `when` says otherwise */
+};
+
+static struct sp_algebra *algebra_of(const struct search *search) { return &search->trial->count->symbolic.algebra; }
 
 static bool is_given_atom(const struct sp_trial *trial, size_t atom)
 {
@@ -52,110 +91,548 @@ static bool is_given_atom(const struct sp_trial *trial, size_t atom)
     return false;
 }
 
-/* What `when` demands of an atom is so at the point. */
-static bool meets(struct sp_trial *trial, const struct sp_values *values, size_t which)
+static bool is_condition(const struct search *search, size_t atom)
 {
-    struct sp_rational wanted, found;
-    const size_t atom = trial->when.atoms[which];
-    const struct sp_poly *value = sp_reduce(trial->count, trial->when.values[which], values);
-    if (!value || !sp_poly_is_constant(value, &wanted) || wanted.den != 1) return false;
-    if (sp_symbol_of(trial->count, atom)) return true; /* it is given that value */
-    const struct sp_poly *truth = sp_reduce(trial->count, sp_poly_atom(&trial->count->symbolic.algebra, atom), values);
-    return truth && sp_poly_is_constant(truth, &found) && sp_rational_compare(wanted, found) == 0;
+    return algebra_of(search)->atoms[atom].is_condition;
 }
 
-static bool meets_all(struct sp_trial *trial, const struct sp_values *values)
+/* Below which value a hyper-parameter makes no sense: what is no dimension, divisor or number of turns may be 0. */
+static int64_t least_of(const struct search *search, size_t atom)
 {
-    for (size_t i = 0; i < trial->when.count; i++)
-        if (!meets(trial, values, i)) return false;
+    const struct sp_atom_info *info = sp_atom_info(&search->trial->count->symbolic, atom);
+    return !info->is_bounded || (!info->is_size && info->least > 0) ? 0 : info->least;
+}
+
+/* A number or a flag: no text, list or object, and nothing that is computed. */
+static bool is_plain(const struct sp_symbolic *symbolic, const struct sp_symbol_info *symbol)
+{
+    if (symbol->is_computed || symbol->is_text || symbol->is_list || symbol->unset_key) return false;
+    const size_t length = strlen(symbol->key);
+    for (size_t i = 0; i < symbolic->symbols.count; i++) {
+        const char *other = symbolic->symbols.items[i].key;
+        if (strncmp(other, symbol->key, length) == 0 && other[length] == '.') return false;
+    }
+    const char *bracket = strpbrk(symbol->key, "([ ");
+    return !bracket || sp_atom_info((struct sp_symbolic *)(uintptr_t)symbolic, symbol->atom)->origin;
+}
+
+static bool is_side(const struct search *search, size_t atom)
+{
+    return sp_atom_info(&search->trial->count->symbolic, atom)->origin != NULL;
+}
+
+static void set_atom(struct search *search, size_t atom, int64_t value)
+{
+    sp_assignment_set(&search->numbers, atom, sp_rational_int(value));
+}
+
+static bool is_set(const struct search *search, size_t atom) { return search->numbers.set[atom]; }
+
+/* Everything as by default; what has no default is as usual. */
+static void set_base(struct search *search, int64_t usual)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        const size_t atom = search->atoms[i];
+        sp_assignment_unset(&search->numbers, atom);
+        search->locked[i] = false;
+        if (search->numbers.instead[atom] || is_side(search, atom)) continue;
+        set_atom(search, atom, is_condition(search, atom) ? 0 : usual);
+    }
+}
+
+/* Every number the same; flags are as by default. */
+static void set_equal(struct search *search, int64_t size)
+{
+    set_base(search, size);
+    for (size_t i = 0; i < search->count; i++)
+        if (!is_condition(search, search->atoms[i]) && !is_side(search, search->atoms[i]))
+            set_atom(search, search->atoms[i], size);
+}
+
+static int64_t random_size(struct search *search, size_t atom, bool small)
+{
+    const int64_t least = least_of(search, atom);
+    if (least < 1 && next_random(&search->seed) % 6 == 0) return least;
+    return sizes[next_random(&search->seed) % (small ? 6 : SIZES)];
+}
+
+/* Random values for all, or, one time in two, for a few of them. */
+static void set_random(struct search *search)
+{
+    const uint64_t how = next_random(&search->seed) % 4;
+    if (how == 0) set_equal(search, sizes[next_random(&search->seed) % SIZES]);
+    else set_base(search, search->usual);
+    for (size_t i = 0; i < search->count; i++) {
+        const size_t atom = search->atoms[i];
+        const bool few = how < 2 && next_random(&search->seed) % 8;
+        if (few || (is_side(search, atom) && next_random(&search->seed) % 3)) continue;
+        if (is_condition(search, atom)) set_atom(search, atom, (int64_t)(next_random(&search->seed) & 1));
+        else set_atom(search, atom, random_size(search, atom, how == 2));
+    }
+}
+
+/* ---- one point ---- */
+
+/* What `when` demands is so at the point; adds what it gives to hyper-parameters. */
+static bool meets(struct search *search, struct sp_values *values, size_t which)
+{
+    struct sp_rational wanted, found;
+    const size_t atom = search->trial->when.atoms[which];
+    const struct sp_symbol_info *symbol = sp_symbol_of(search->trial->count, atom);
+    if (!sp_assignment_of(&search->numbers, search->trial->when.values[which], &wanted)) return false;
+    if (symbol && !symbol->is_computed) {
+        if (wanted.den != 1 || wanted.num < least_of(search, atom)) return false;
+        sp_values_add(values, atom, sp_poly_int(algebra_of(search), wanted.num));
+        return true;
+    }
+    const struct sp_poly *instead = search->numbers.instead[atom];
+    search->numbers.instead[atom] = NULL; /* as it is computed, not as it is given */
+    search->numbers.is_stale = true;
+    const bool known = sp_assignment_of_atom(&search->numbers, atom, &found);
+    search->numbers.instead[atom] = instead;
+    search->numbers.is_stale = true;
+    return known && sp_rational_compare(wanted, found) == 0;
+}
+
+/* What must be given at the point. False when `when` says otherwise. */
+static bool point_values(struct search *search, struct sp_values *values)
+{
+    for (size_t i = 0; i < search->count; i++)
+        if (is_set(search, search->atoms[i]))
+            sp_values_add(values, search->atoms[i],
+                          sp_poly_rational(algebra_of(search), search->numbers.values[search->atoms[i]]));
+    for (size_t i = 0; i < search->trial->when.count; i++)
+        if (!meets(search, values, i)) return false;
     return true;
 }
 
-/* A value for every symbol: what `when` says, or a random one. False when that does not meet `when`. */
-static bool set_point(struct sp_trial *trial, struct sp_values *values, uint64_t *state)
+static enum outcome replay(struct search *search, const struct sp_values *values)
 {
-    const struct sp_symbolic *symbolic = &trial->count->symbolic;
-    for (size_t i = 0; i < symbolic->symbols.count; i++) {
-        const size_t atom = symbolic->symbols.items[i].atom;
-        const bool condition = symbolic->algebra.atoms[atom].is_condition;
-        const int64_t value = condition ? (int64_t)(next_random(state) & 1) : sizes[next_random(state) % SIZES];
-        if (!is_given_atom(trial, atom) && !strpbrk(symbolic->symbols.items[i].key, "([ "))
-            sp_values_add(values, atom, sp_poly_int(&trial->count->symbolic.algebra, value));
+    if (search->replays <= 0 || algebra_of(search)->failed) return UNTRIED;
+    search->replays--;
+    if (!sp_trial_sides_at(&search->local, values, &search->left, &search->right) ||
+        !sp_trial_is_possible(&search->local, values)) {
+        search->untried++;
+        return UNTRIED;
     }
-    for (size_t i = 0; i < trial->when.count; i++)
-        if (sp_symbol_of(trial->count, trial->when.atoms[i]))
-            sp_values_add(values, trial->when.atoms[i], trial->when.values[i]);
-    return meets_all(trial, values);
+    if (sp_rational_compare(search->left, search->right) != 0) return DIFFERS;
+    search->agreed++;
+    return AGREES;
+}
+
+/* Evaluates the claim at the point. One at which its polynomials agree is replayed only while few are. */
+static enum outcome try_point(struct search *search)
+{
+    struct sp_values values = {0};
+    struct sp_rational error;
+    enum outcome outcome = ELSEWHERE;
+    if (point_values(search, &values)) {
+        const bool known = sp_assignment_of(&search->numbers, search->trial->error, &error);
+        const bool enough = search->agreed >= POINTS || (search->replays < MAX_REPLAYS / 3 && search->agreed > 0);
+        outcome = known && error.num == 0 && enough ? AGREES : replay(search, &values);
+    }
+    sp_values_free(&values);
+    return outcome;
+}
+
+/* ---- points at which something turns ---- */
+
+static bool reach_value(struct search *search, const struct sp_poly *poly, struct sp_rational target, unsigned depth);
+
+static bool is_worth(struct search *search, size_t atom, struct sp_rational value)
+{
+    struct sp_rational now;
+    return sp_assignment_of_atom(&search->numbers, atom, &now) && sp_rational_compare(now, value) == 0;
+}
+
+/* The place among the free hyper-parameters; SIZE_MAX for any other atom. */
+static size_t place_of(const struct search *search, size_t atom)
+{
+    for (size_t i = 0; i < search->count; i++)
+        if (search->atoms[i] == atom) return i;
+    return SIZE_MAX;
+}
+
+/* Makes above // below, or the remainder, this: above is one of a few numbers. */
+static bool reach_quotient(struct search *search, const struct sp_origin *origin, bool remainder,
+                           struct sp_rational value, unsigned depth)
+{
+    struct sp_rational by;
+    if (value.den != 1 || origin->args[0].kind != SP_SYM_NUMBER || origin->args[1].kind != SP_SYM_NUMBER ||
+        !sp_assignment_of(&search->numbers, origin->args[1].poly, &by) || by.den != 1 || by.num < 1 ||
+        by.num > INT32_MAX || value.num > INT32_MAX || value.num < -INT32_MAX)
+        return false;
+    const int64_t rests[] = {0, 1, by.num - 1};
+    for (int64_t i = 0; i < 3; i++) {
+        const int64_t above = remainder ? value.num + by.num * i : value.num * by.num + rests[i];
+        if (reach_value(search, origin->args[0].poly, sp_rational_int(above), depth + 1)) return true;
+    }
+    return false;
+}
+
+/* Makes what is computed this number. */
+static bool reach_computed(struct search *search, size_t atom, struct sp_rational value, unsigned depth)
+{
+    const struct sp_origin *origin = sp_atom_info(&search->trial->count->symbolic, atom)->origin;
+    if (!origin || depth > MAX_NESTED) return false;
+    const enum sp_op op = origin->operation.op;
+    if (origin->operation.kind == SP_DO_BINARY && (op == SP_OP_FLOOR || op == SP_OP_MOD))
+        return reach_quotient(search, origin, op == SP_OP_MOD, value, depth) && is_worth(search, atom, value);
+    if (origin->operation.kind != SP_DO_CALL) return false;
+    const char *name = origin->operation.function->name;
+    if (strcmp(name, "ceil_div") == 0)
+        return reach_quotient(search, origin, false, value, depth) && is_worth(search, atom, value);
+    static const char *const functions[] = {"min", "max", "round_up", "int"};
+    for (size_t i = 0; SP_IS_AMONG(name, functions) && i < origin->count; i++)
+        if (origin->args[i].kind == SP_SYM_NUMBER && reach_value(search, origin->args[i].poly, value, depth + 1) &&
+            is_worth(search, atom, value))
+            return true;
+    return false;
+}
+
+/* Gives a hyper-parameter the value; false when it makes no sense, or the polynomial does not become the target. */
+static bool reach_by_setting(struct search *search, size_t place, struct sp_rational value, const struct sp_poly *poly,
+                             struct sp_rational target)
+{
+    const size_t atom = search->atoms[place];
+    const bool was_set = is_set(search, atom);
+    const struct sp_rational before = search->numbers.values[atom];
+    struct sp_rational now;
+    if (search->locked[place] || value.den != 1 || value.num < least_of(search, atom)) return false;
+    if (is_condition(search, atom) && value.num > 1) return false;
+    sp_assignment_set(&search->numbers, atom, value);
+    search->locked[place] = true;
+    if (sp_assignment_of(&search->numbers, poly, &now) && sp_rational_compare(now, target) == 0) return true;
+    search->locked[place] = false;
+    if (was_set) sp_assignment_set(&search->numbers, atom, before);
+    else sp_assignment_unset(&search->numbers, atom);
+    return false;
+}
+
+/* Makes the polynomial this number, by what is linear in it: a hyper-parameter, or something that is computed from
+ * one. The others stay as they are. */
+static bool reach_value(struct search *search, const struct sp_poly *poly, struct sp_rational target, unsigned depth)
+{
+    struct sp_algebra *algebra = algebra_of(search);
+    struct sp_rational now;
+    if (sp_assignment_of(&search->numbers, poly, &now) && sp_rational_compare(now, target) == 0) return true;
+    for (size_t i = 0; i < poly->count && depth <= MAX_NESTED; i++)
+        for (size_t k = 0; k < poly->terms[i].count; k++) {
+            const size_t atom = poly->terms[i].factors[k].atom, place = place_of(search, atom);
+            struct sp_rational by, rest, value;
+            if (sp_poly_degree(poly, atom) != 1 || sp_poly_low_degree(poly, atom) < 0) continue;
+            if (!sp_assignment_of(&search->numbers, sp_poly_coefficient(algebra, poly, atom, 1), &by) || !by.num ||
+                !sp_assignment_of(&search->numbers, sp_poly_coefficient(algebra, poly, atom, 0), &rest) ||
+                !sp_rational_sub(target, rest, &value) || !sp_rational_div(value, by, &value))
+                continue;
+            if (place != SIZE_MAX ? reach_by_setting(search, place, value, poly, target)
+                                  : reach_computed(search, atom, value, depth))
+                return true;
+        }
+    return false;
+}
+
+/* A condition: makes it true, or false, by as little as possible. */
+static bool reach_condition(struct search *search, size_t atom, bool holds)
+{
+    struct sp_symbolic *symbolic = &search->trial->count->symbolic;
+    const struct sp_origin *origin = sp_atom_info(symbolic, atom)->origin;
+    const struct sp_poly *gap;
+    struct sp_rational now;
+    bool equality;
+    if (sp_assignment_of_atom(&search->numbers, atom, &now) && (now.num != 0) == holds) return true;
+    if (place_of(search, atom) != SIZE_MAX) {
+        set_atom(search, atom, holds);
+        return true;
+    }
+    if (origin && origin->operation.kind == SP_DO_TRUTH && origin->args[0].kind == SP_SYM_NUMBER)
+        return reach_value(search, origin->args[0].poly, sp_rational_int(holds), 0);
+    if (!sp_atom_comparison(symbolic, atom, &gap, &equality)) return false;
+    for (int64_t step = 0; step < 3; step++) {
+        const int64_t target = equality ? (holds ? 0 : 1 + step) : (holds ? 1 + step : -step);
+        if (reach_value(search, gap, sp_rational_int(target), 0)) return true;
+    }
+    return false;
+}
+
+/* One of the points that the search begins from. */
+static void set_start(struct search *search, int which)
+{
+    if (which == 0) set_base(search, search->usual);
+    else if (which == 1) set_equal(search, 2);
+    else set_random(search);
+}
+
+enum { STARTS = 4 };
+
+/* Tries the polynomial at that number, from each start. True when the claim differs there. */
+static bool try_target(struct search *search, const struct sp_poly *poly, int64_t target, int *left)
+{
+    for (int start = 0; start < STARTS && (*left)-- > 0; start++) {
+        set_start(search, start);
+        if (reach_value(search, poly, sp_rational_int(target), 0) && try_point(search) == DIFFERS) return true;
+    }
+    return false;
+}
+
+/* Numbers close to where something that is computed turns. */
+static bool try_turns_of(struct search *search, const struct sp_origin *origin, int *left)
+{
+    struct sp_algebra *algebra = algebra_of(search);
+    const struct sp_sym *args = origin->args;
+    const bool two = origin->count == 2 && args[0].kind == SP_SYM_NUMBER && args[1].kind == SP_SYM_NUMBER;
+    const enum sp_op op = origin->operation.op;
+    const bool compares = origin->operation.kind == SP_DO_BINARY && (op == SP_OP_LT || op == SP_OP_EQ);
+    const bool is_call = origin->operation.kind == SP_DO_CALL;
+    if (origin->operation.kind == SP_DO_TRUTH && args[0].kind == SP_SYM_NUMBER)
+        return try_target(search, args[0].poly, 0, left) || try_target(search, args[0].poly, 1, left);
+    if (!two) return false;
+    if (compares || (is_call && origin->operation.function->name[0] == 'm')) {
+        const struct sp_poly *gap = sp_poly_sub(algebra, args[1].poly, args[0].poly);
+        for (int64_t target = -2; target <= 2; target++)
+            if (try_target(search, gap, target, left)) return true;
+        return false;
+    }
+    const bool divides = is_call || op == SP_OP_FLOOR || op == SP_OP_MOD;
+    for (int64_t k = 0; divides && k < 3; k++)
+        for (int64_t rest = -1; rest < 2; rest++) {
+            struct sp_rational by;
+            set_start(search, 0);
+            if (!sp_assignment_of(&search->numbers, args[1].poly, &by) || by.den != 1 || by.num > INT32_MAX)
+                return false;
+            if (try_target(search, args[0].poly, k * by.num + rest, left)) return true;
+        }
+    return false;
+}
+
+/* Conditions that are multiplied with each other, all of them true: H == 64 and L == 65. */
+static bool try_terms(struct search *search)
+{
+    const struct sp_poly *error = search->trial->error;
+    for (size_t i = 0; i < error->count; i++)
+        for (int start = 0; start < STARTS; start++) {
+            const struct sp_term *term = &error->terms[i];
+            bool good = false;
+            set_start(search, start);
+            for (size_t k = 0; k < term->count; k++)
+                if (is_condition(search, term->factors[k].atom))
+                    good = reach_condition(search, term->factors[k].atom, true) || good;
+            if (good && try_point(search) == DIFFERS) return true;
+        }
+    return false;
+}
+
+static bool try_turns(struct search *search)
+{
+    const size_t atoms = search->numbers.size;
+    int left = MAX_TARGETS;
+    for (size_t atom = 0; atom < atoms && left > 0; atom++) {
+        const struct sp_origin *origin =
+            search->reached[atom] ? sp_atom_info(&search->trial->count->symbolic, atom)->origin : NULL;
+        if (origin && try_turns_of(search, origin, &left)) return true;
+    }
+    return false;
+}
+
+/* The whole numbers in an expression. */
+static void find_constants(const struct sp_expr *expr, int64_t *constants, size_t *count)
+{
+    if (!expr) return;
+    if (expr->kind == SP_EXPR_LITERAL && expr->value.type == SP_INT && *count < MAX_CONSTANTS)
+        constants[(*count)++] = expr->value.integer;
+    for (size_t i = 0; i < expr->count; i++) find_constants(expr->args[i], constants, count);
+}
+
+/* Each hyper-parameter at each number of the claim, and beside it. */
+static bool try_constants(struct search *search)
+{
+    int64_t constants[MAX_CONSTANTS];
+    size_t count = 0;
+    int left = MAX_TARGETS;
+    find_constants(search->trial->claim->left, constants, &count);
+    find_constants(search->trial->claim->right, constants, &count);
+    for (size_t i = 0; i < search->count; i++)
+        for (size_t c = 0; search->reached[search->atoms[i]] && c < count; c++)
+            for (int64_t beside = -1; beside <= 1 && left-- > 0; beside++) {
+                const int64_t value = constants[c] + beside;
+                if (is_condition(search, search->atoms[i]) || value < least_of(search, search->atoms[i])) continue;
+                set_start(search, (int)(c % 2));
+                set_atom(search, search->atoms[i], value);
+                if (try_point(search) == DIFFERS) return true;
+            }
+    return false;
+}
+
+/* ---- lists that have no default ---- */
+
+static struct sp_config *lists_like(struct search *search, size_t which)
+{
+    struct sp_config *config = sp_config_variant(search->trial->settings);
+    const struct sp_symbolic *symbolic = &search->trial->count->symbolic;
+    const size_t length = which % 4 + 1;
+    for (size_t i = 0; i < symbolic->symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
+        if (!symbol->is_list || symbol->is_text || symbol->is_computed || symbol->fallback || symbol->was_left_out)
+            continue;
+        if (strpbrk(symbol->key, "([ ") || sp_value_is_set(sp_value_at(sp_config_hyper(config)->root, symbol->key)))
+            continue;
+        struct sp_value *items = sp_arena_array(search->trial->arena, length, sizeof *items);
+        for (size_t k = 0; k < length; k++) items[k] = sp_value_int(which < 4 ? 2 : (int64_t)k + 1);
+        sp_config_set_value(config, sp_arena_string(search->trial->arena, symbol->key),
+                            (struct sp_value){.type = SP_LIST, .count = length, .items = items}, "claim");
+    }
+    return config;
+}
+
+static void take_lists(struct search *search, struct sp_config *lists)
+{
+    if (search->local.settings != search->trial->settings)
+        sp_config_free((struct sp_config *)(uintptr_t)search->local.settings);
+    search->local.settings = lists;
+}
+
+/* Finds what can be predicted: lists, and one number for all that have no default. */
+static void find_usual(struct search *search)
+{
+    static const int64_t usual[] = {2, 8, 1, 4, 64, 3};
+    for (size_t which = 0; which < MAX_LISTS; which++) {
+        struct sp_config *lists = lists_like(search, which);
+        const bool none = lists->setting_count == search->trial->settings->setting_count;
+        take_lists(search, lists);
+        for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+            struct sp_values values = {0};
+            set_base(search, search->usual = usual[i]);
+            const bool good = point_values(search, &values) && sp_trial_is_possible(&search->local, &values);
+            sp_values_free(&values);
+            if (good) return;
+        }
+        if (none) break;
+    }
+    search->usual = 2;
+}
+
+/* ---- what is found ---- */
+
+/* Makes a counter-example smaller, one hyper-parameter after the other. */
+static void shrink(struct search *search)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        const size_t atom = search->atoms[i];
+        const struct sp_rational left = search->left, right = search->right, before = search->numbers.values[atom];
+        const bool was_set = is_set(search, atom);
+        struct sp_rational now;
+        if (is_condition(search, atom) || (!was_set && !search->reached[atom])) continue;
+        if (!sp_assignment_of_atom(&search->numbers, atom, &now)) continue;
+        bool found = false;
+        for (size_t k = 0; k < SIZES && sizes[k] < now.num && !found && search->replays > 0; k++) {
+            set_atom(search, atom, sizes[k]);
+            found = try_point(search) == DIFFERS;
+        }
+        if (found) continue;
+        if (was_set) sp_assignment_set(&search->numbers, atom, before);
+        else sp_assignment_unset(&search->numbers, atom);
+        search->left = left;
+        search->right = right;
+    }
+}
+
+/* "depths = [2, 2], E = 3": lists of the point for which the table has no default go first. */
+static const char *with_lists(struct search *search, const char *words)
+{
+    const struct sp_config *settings = search->local.settings;
+    for (size_t i = settings->setting_count; i-- > search->trial->settings->setting_count;) {
+        struct sp_text text = {0};
+        sp_value_json(&text, settings->settings[i].value);
+        words = sp_arena_printf(search->trial->arena, "%s = %s%s%s", settings->settings[i].path, text.data,
+                                *words ? ", " : "", words);
+        sp_text_free(&text);
+    }
+    return words;
 }
 
 /* Refutes the claim at the point. Where nothing must be given, it is one of two plain numbers. */
-static void refute_at(struct sp_trial *trial, const struct sp_values *values, struct sp_rational left,
-                      struct sp_rational right)
+static void refute_here(struct search *search)
 {
+    struct sp_trial *trial = search->trial;
+    struct sp_values values = {0};
     const struct sp_poly *const sides[] = {trial->left, trial->right};
-    const char *words = sp_trial_point_words(trial, values, values->count, sides, 2);
-    const char *numbers = sp_trial_sides_words(trial, left, right);
+    search->replays = MAX_REPLAYS;
+    shrink(search);
+    point_values(search, &values);
+    const char *words = with_lists(search, sp_trial_point_words(trial, &values, values.count, sides, 2));
+    const char *numbers = sp_trial_sides_words(trial, search->left, search->right);
+    sp_values_free(&values);
     trial->proof.verdict = SP_REFUTED;
     trial->proof.difference = *words ? "differs where it was tried" : numbers;
     if (*words) trial->proof.counterexample = sp_arena_printf(trial->arena, "%s: %s", words, numbers);
 }
 
-static bool differs_at(struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
-                       struct sp_rational *right)
+/* True at a point where the claim differs. */
+static bool find_difference(struct search *search)
 {
-    return meets_all(trial, values) && sp_trial_sides_at(trial, values, left, right) &&
-           sp_rational_compare(*left, *right) != 0 && sp_trial_is_possible(trial, values);
+    for (int64_t size = 1; size <= 4; size++) {
+        set_equal(search, size);
+        if (try_point(search) == DIFFERS) return true;
+    }
+    set_base(search, search->usual);
+    if (try_point(search) == DIFFERS) return true;
+    for (int i = 0; i < POINTS / 2; i++) {
+        set_random(search);
+        if (try_point(search) == DIFFERS) return true;
+    }
+    if (try_terms(search) || try_turns(search) || try_constants(search)) return true;
+    for (int i = 0; i < 4 * POINTS && search->agreed < POINTS; i++) {
+        set_random(search);
+        if (try_point(search) == DIFFERS) return true;
+    }
+    return false;
 }
 
-/* Makes a counter-example smaller, one hyper-parameter after the other. */
-static void shrink(struct sp_trial *trial, struct sp_values *values, struct sp_rational *left,
-                   struct sp_rational *right)
+static void open_search(struct search *search, struct sp_trial *trial)
 {
-    struct sp_algebra *algebra = &trial->count->symbolic.algebra;
-    for (size_t i = 0; i < values->count; i++) {
-        const struct sp_poly *found = values->values[i];
-        struct sp_rational size;
-        if (is_given_atom(trial, values->atoms[i]) || algebra->atoms[values->atoms[i]].is_condition) continue;
-        if (!sp_poly_is_constant(found, &size)) continue;
-        for (size_t k = 0; k < SIZES && sizes[k] < size.num; k++) {
-            struct sp_rational one, other;
-            values->values[i] = sp_poly_int(algebra, sizes[k]);
-            if (differs_at(trial, values, &one, &other)) {
-                *left = one;
-                *right = other;
-                break;
-            }
-            values->values[i] = found;
-        }
+    struct sp_symbolic *symbolic = &trial->count->symbolic;
+    *search = (struct search){.trial = trial, .local = *trial, .usual = 2, .seed = 20241, .replays = MAX_REPLAYS};
+    sp_assignment_open(&search->numbers, trial->count);
+    search->atoms = sp_realloc(NULL, symbolic->symbols.count, sizeof *search->atoms);
+    search->locked = sp_realloc(NULL, symbolic->symbols.count, sizeof *search->locked);
+    for (size_t i = 0; i < symbolic->symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
+        if (!is_plain(symbolic, symbol) || is_given_atom(trial, symbol->atom)) continue;
+        search->locked[search->count] = false;
+        search->atoms[search->count++] = symbol->atom;
     }
+    sp_values_add_defaults(trial->count, &search->defaults, false);
+    sp_values_add_fractions(trial->count, &search->defaults);
+    sp_assignment_stand_for(&search->numbers, &trial->when);
+    sp_assignment_stand_for(&search->numbers, &search->defaults);
+    search->reached = sp_realloc(NULL, search->numbers.size, 1);
+    memset(search->reached, 0, search->numbers.size);
+    sp_poly_reach(symbolic, trial->left, search->reached);
+    sp_poly_reach(symbolic, trial->right, search->reached);
 }
 
-/* 1 when the sides agree at a random point, 0 when the claim is refuted there, -1 when the point cannot be evaluated.
- */
-static int try_point(struct sp_trial *trial, uint64_t *state)
+static void close_search(struct search *search)
 {
-    struct sp_values values = {0};
-    struct sp_rational left = {0, 1}, right = {0, 1};
-    int result = -1;
-    if (set_point(trial, &values, state) && sp_trial_sides_at(trial, &values, &left, &right))
-        result = sp_rational_compare(left, right) == 0;
-    if (result == 0 && !sp_trial_is_possible(trial, &values)) result = -1;
-    if (result == 0) {
-        shrink(trial, &values, &left, &right);
-        refute_at(trial, &values, left, right);
-    }
-    sp_values_free(&values);
-    return result;
+    take_lists(search, NULL);
+    sp_assignment_free(&search->numbers);
+    sp_values_free(&search->defaults);
+    free(search->atoms);
+    free(search->locked);
+    free(search->reached);
 }
 
 void sp_trial_try_points(struct sp_trial *trial)
 {
-    uint64_t state = 20241;
-    for (int i = 0; i < POINTS; i++) {
-        const int result = try_point(trial, &state);
-        if (result == 0) return;
-        if (result > 0) trial->proof.points++;
+    struct search search;
+    if (trial->count->symbolic.algebra.failed) return;
+    open_search(&search, trial);
+    find_usual(&search);
+    if (find_difference(&search)) refute_here(&search);
+    else {
+        trial->proof.verdict = SP_TESTED;
+        trial->proof.points = search.agreed;
+        trial->proof.untried = search.untried;
+        if (!search.agreed) sp_trial_undecided(trial, "is no polynomial identity, and no point could be tried");
     }
-    trial->proof.verdict = SP_TESTED;
-    if (!trial->proof.points) sp_trial_undecided(trial, "is no polynomial identity, and no point could be tried");
+    close_search(&search);
 }

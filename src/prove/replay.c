@@ -177,6 +177,20 @@ static bool is_needed_key(const struct sp_symbol_info *symbol, const char *reach
     return reached[symbol->atom] || !symbol->fallback || symbol->is_ambiguous;
 }
 
+/* Whether every hyper-parameter that is a number has a value: what is not named then is not as by default. */
+static bool is_whole_point(const struct sp_trial *trial, const struct sp_values *values)
+{
+    const struct sp_symbolic *symbolic = &trial->count->symbolic;
+    for (size_t i = 0; i < symbolic->symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
+        bool found = symbol->is_computed || symbol->is_text || symbol->is_list || symbol->unset_key ||
+                     strpbrk(symbol->key, "([ ") || is_condition_symbol(trial, symbol) || is_when(trial, symbol->atom);
+        for (size_t k = 0; k < values->count && !found; k++) found = values->atoms[k] == symbol->atom;
+        if (!found) return false;
+    }
+    return true;
+}
+
 struct point_words {
     struct sp_text text;
     bool depends;       /* the claim does, on one of the numbers */
@@ -203,6 +217,7 @@ const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values 
     const struct sp_poly *const whole[] = {trial->left, trial->right};
     char *reached = find_reached(trial, polys, count), *mentioned = find_reached(trial, whole, 2);
     struct point_words words = {.others = NULL};
+    const bool whole_point = is_whole_point(trial, values);
     sp_text_puts(&words.text, "");
     for (size_t i = 0; i < values->count; i++) {
         const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, values->atoms[i]);
@@ -210,7 +225,8 @@ const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values 
         if (!is_condition_symbol(trial, symbol)) {
             words.depends = words.depends || reached[symbol->atom];
             if (is_needed_key(symbol, reached))
-                add_number(trial, symbol, values->values[i], i < varied && reached[symbol->atom], &words);
+                add_number(trial, symbol, values->values[i], !whole_point || (i < varied && reached[symbol->atom]),
+                           &words);
         } else if (mentioned[symbol->atom]) {
             const char *flag = flag_words(trial, symbol, values->values[i]);
             if (flag) add_words(&words, flag, NULL);

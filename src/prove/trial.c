@@ -182,9 +182,9 @@ static bool is_positive(struct sp_trial *trial, const struct sp_poly *poly)
 {
     struct sp_symbolic *symbolic = &trial->count->symbolic;
     struct sp_algebra *algebra = &symbolic->algebra;
-    symbolic->premises.sizes = true;
+    symbolic->premises.sizes = symbolic->premises.counts = true;
     const bool positive = sp_poly_never_negative(symbolic, sp_poly_sub(algebra, poly, sp_poly_int(algebra, 1)));
-    symbolic->premises.sizes = false;
+    symbolic->premises.sizes = symbolic->premises.counts = false;
     return positive;
 }
 

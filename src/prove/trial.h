@@ -11,6 +11,7 @@ struct sp_trial {
     struct sp_count *count;
     const struct sp_unit *unit; /* where the claim stands */
     const struct sp_claim *claim;
+    const char *uncounted; /* why `count` is none, where the settings of the claim are needed for one; or NULL */
     const struct sp_config *settings; /* the texts and lists that `when` gives, under which the table is counted */
     struct sp_values when;            /* the numbers and conditions */
     bool is_contradictory;            /* `when` is, as far as it was read last */

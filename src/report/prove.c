@@ -21,7 +21,11 @@ static void json_proof(struct sp_writer *json, const struct sp_proof *proof)
     sp_write_key_filled(json, "correction", proof->correction);
     sp_write_key_bool(json, "erratum", proof->erratum);
     sp_write_key_bool(json, "as_expected", proof->as_expected);
-    if (proof->verdict == SP_TESTED) sp_write_key_number(json, "points", proof->points);
+    if (proof->verdict == SP_TESTED) {
+        sp_write_key_number(json, "points", proof->points);
+        sp_write_key_number(json, "disagreed", 0);
+        sp_write_key_number(json, "untried", proof->untried);
+    }
     sp_write_key_string(json, "file", proof->file);
     sp_write_key_number(json, "line", proof->line);
     sp_write_close(json);
@@ -62,9 +66,11 @@ static void put_proof(const struct sp_proof *proof, struct sp_text *text, bool c
                   word);
     sp_text_pad(text, 11 - strlen(word));
     sp_put_visible(text, proof->claim);
-    if (proof->verdict == SP_TESTED) sp_text_printf(text, " (at %zu points)", proof->points);
     sp_text_puts(text, "\n");
     put_detail(text, "given ", proof->given);
+    if (proof->verdict == SP_TESTED)
+        sp_text_printf(text, "             agreed at %zu points, disagreed at 0, %zu could not be tried\n",
+                       proof->points, proof->untried);
     put_detail(text, "", proof->difference);
     put_detail(text, "at ", proof->counterexample);
     put_detail(text, "", proof->cases);

@@ -175,6 +175,46 @@ static void numbers(void **state)
 #undef TABLE
 }
 
+/* What is false at few points: where a condition holds, where a remainder is a certain one, beyond a limit, at 0. */
+static void false_at_few_points(void **state)
+{
+    (void)state;
+#define TABLE "table t\nL = layers\n[all] for i in 0..L-1\nw.{i} (n, m)\n"
+    expect(TABLE "claim n // 2 + n // 2 = n\n", SP_REFUTED, NULL);
+    expect(TABLE "claim n // 8 + 1 = ceil_div(n, 8)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim round_up(n, 8) - n = 8 - n % 8\n", SP_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n == 2*m + 37 ? 1 : 0)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n == 1000003 ? 1 : 0)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n % 997 == 996 ? 1 : 0)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n // 997 == 5 and m == 12345 ? 1 : 0)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n > 77777 and m > 88888 and L == 3 ? 1 : 0)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + max(n - 100000, 0)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n % 64 == 63 and m % 48 == 47 ? 1 : 0)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim min(n, 4096) = n\n", SP_REFUTED, NULL);
+    expect(TABLE "claim max(n, 1) = n\n", SP_PROVED, NULL);
+#undef TABLE
+#define TABLE "table t\nF = first default 3\nL = layers\n[all] for i in F..L-1\nw.{i} (n)\nv.{i} (n) if i < F\n"
+    expect(TABLE "claim max(F, 1) = F\n", SP_REFUTED, NULL); /* it may be 0 */
+    expect(TABLE "claim F/F = 1 + (F == 0 ? 1 : 0)\n", SP_TESTED, NULL);
+    expect(TABLE "claim max(L, 1) = L\n", SP_PROVED, NULL);
+#undef TABLE
+}
+
+/* Keys that are lists, texts or objects are not given numbers. */
+static void keys_of_other_kinds(void **state)
+{
+    (void)state;
+#define TABLE                                                                                                          \
+    "table t\nkind = kind default \"a\"\nD = depths default [2, 3]\nw = text.width\n[all] for d in D\n"                \
+    "w.{d} (d, n, w)\n[list] for s in sizes\nx.{s} (s)\n[kind]\ny (kind == \"b\" ? 1 : 2, n)\n"
+    expect(TABLE "claim n // 2 + n // 2 = n\n", SP_REFUTED, NULL);
+    expect(TABLE "claim total = 1\n", SP_REFUTED, NULL);
+    expect(TABLE "claim [all] = 5*n*w\n", SP_PROVED, NULL);
+    expect(TABLE "claim [list] = 1\n", SP_REFUTED, NULL);
+    expect(TABLE "claim [list] = sum(sizes) + (n == 300 ? 1 : 0)\n", SP_REFUTED, NULL);
+#undef TABLE
+}
+
 /* A wrong claim about a table of the test, and what is said of it. */
 static void refute(const char *claim, const char *difference, const char *counterexample)
 {
@@ -287,10 +327,17 @@ static void corrections(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_in),         cmocka_unit_test(comparisons),     cmocka_unit_test(flags),
-        cmocka_unit_test(dotted_names),     cmocka_unit_test(equations),       cmocka_unit_test(numbers),
-        cmocka_unit_test(wrong_on_purpose), cmocka_unit_test(wrong_in_a_file), cmocka_unit_test(corrections),
-        cmocka_unit_test(hostile)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in),
+                                       cmocka_unit_test(comparisons),
+                                       cmocka_unit_test(flags),
+                                       cmocka_unit_test(numbers),
+                                       cmocka_unit_test(wrong_on_purpose),
+                                       cmocka_unit_test(wrong_in_a_file),
+                                       cmocka_unit_test(corrections),
+                                       cmocka_unit_test(hostile),
+                                       cmocka_unit_test(dotted_names),
+                                       cmocka_unit_test(equations),
+                                       cmocka_unit_test(false_at_few_points),
+                                       cmocka_unit_test(keys_of_other_kinds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,7 +210,29 @@ static void set_others(struct place *place, int64_t size)
     }
 }
 
-/* "E = 3", "tied = false", "bias is null"; false for what is none of these. */
+/* "[2, 3]" */
+static struct sp_value list_of_words(struct place *place, const char *words)
+{
+    struct sp_value *items = sp_arena_array(&place->config->arena, strlen(words), sizeof *items);
+    size_t count = 0;
+    for (char *at = (char *)words + 1; *at && *at != ']'; at += strspn(at, ", "))
+        items[count++] = sp_value_int(strtoll(at, &at, 10));
+    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+}
+
+/* Parts the items: a comma within a list parts none. */
+static char *next_item(char **rest)
+{
+    char *item = *rest + strspn(*rest, ", ");
+    int depth = 0;
+    char *at = item;
+    for (; *at && (*at != ',' || depth); at++) depth += (*at == '[') - (*at == ']');
+    *rest = *at ? at + 1 : at;
+    *at = '\0';
+    return *item ? item : NULL;
+}
+
+/* "E = 3", "tied = false", "depths = [2, 3]", "bias is null"; false for what is none of these. */
 static bool set_item(struct place *place, char *item)
 {
     char *equals = strstr(item, " = "), *is = strstr(item, " is ");
@@ -218,7 +240,8 @@ static bool set_item(struct place *place, char *item)
         *equals = '\0';
         const char *word = equals + 3, *key = key_of(place, item);
         const bool flag = strcmp(word, "true") == 0 || strcmp(word, "false") == 0;
-        set_key(place, key, flag ? sp_value_bool(*word == 't') : sp_value_int(strtoll(word, NULL, 10)));
+        if (*word == '[') set_key(place, key, list_of_words(place, word));
+        else set_key(place, key, flag ? sp_value_bool(*word == 't') : sp_value_int(strtoll(word, NULL, 10)));
         return true;
     }
     if (!is) return false;
@@ -233,7 +256,7 @@ static bool read_point(struct place *place, const char *words, struct sp_rationa
     char text[4096];
     bool good = true;
     snprintf(text, sizeof text, "%s", words);
-    char *colon = strrchr(text, ':'), *save = NULL;
+    char *colon = strrchr(text, ':'), *rest = text;
     if (!colon) return false;
     *colon = '\0';
     int64_t *numbers[] = {&truth->num, &truth->den, &claimed->num, &claimed->den};
@@ -243,8 +266,7 @@ static bool read_point(struct place *place, const char *words, struct sp_rationa
         if (i == 1) at += strlen(", claimed ");
     }
     /* "the others 1" goes last, and over what is left */
-    for (char *rest = text, *item; (item = strtok_r(rest, ",", &save)); rest = NULL) {
-        item += strspn(item, " ");
+    for (char *item; (item = next_item(&rest));) {
         int64_t size;
         if (sscanf(item, "the others %" SCNd64, &size) == 1 || sscanf(item, "all %" SCNd64, &size) == 1)
             set_others(place, size);

@@ -320,6 +320,7 @@ static size_t negative_condition(const struct sp_symbolic *symbolic, const struc
 /* Below which value it never falls: what a user gives may be 0, unless sizes are from 1 up. */
 static int64_t lowest(const struct sp_symbolic *symbolic, const struct sp_atom_info *info)
 {
+    if (symbolic->premises.counts && info->is_given && !info->is_size && info->least > 0) return 0;
     return symbolic->premises.sizes || info->least < 0 || !info->is_given ? info->least : 0;
 }
 
@@ -407,6 +408,22 @@ void sp_poly_reach(struct sp_symbolic *symbolic, const struct sp_poly *poly, cha
             const struct sp_origin *origin = sp_atom_info(symbolic, atom)->origin;
             for (size_t a = 0; origin && a < origin->count; a++) reach_atoms(symbolic, origin->args[a], seen);
         }
+}
+
+void sp_poly_mark_sizes(struct sp_symbolic *symbolic, const struct sp_poly *poly)
+{
+    const size_t atoms = symbolic->algebra.atom_count;
+    bool all = true;
+    for (size_t i = 0; poly && i < poly->count; i++)
+        for (size_t k = 0; k < poly->terms[i].count; k++)
+            all = all && sp_atom_info(symbolic, poly->terms[i].factors[k].atom)->is_size;
+    if (!poly || all) return;
+    char *seen = sp_realloc(NULL, atoms, 1);
+    memset(seen, 0, atoms);
+    sp_poly_reach(symbolic, poly, seen);
+    for (size_t i = 0; i < atoms; i++)
+        if (seen[i]) sp_atom_info(symbolic, i)->is_size = true;
+    free(seen);
 }
 
 bool sp_poly_involves(struct sp_symbolic *symbolic, const struct sp_poly *poly, size_t which)

@@ -47,6 +47,8 @@ bool sp_poly_is_whole(struct sp_symbolic *symbolic, const struct sp_poly *poly);
 bool sp_poly_never_negative(struct sp_symbolic *symbolic, const struct sp_poly *poly);
 /* Marks every atom that is in the polynomial, or in what an atom of it is computed from. */
 void sp_poly_reach(struct sp_symbolic *symbolic, const struct sp_poly *poly, char *seen);
+/* Notes of all these that they are sizes. */
+void sp_poly_mark_sizes(struct sp_symbolic *symbolic, const struct sp_poly *poly);
 bool sp_poly_involves(struct sp_symbolic *symbolic, const struct sp_poly *poly, size_t which);
 
 #endif

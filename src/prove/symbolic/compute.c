@@ -112,6 +112,7 @@ bool sp_sym_compute(struct sp_symbolic *symbolic, const struct sp_operation *ope
         !sp_sym_as_number(symbolic, operation->span, args[1], &q))
         return false;
     const bool divides = operation->op >= SP_OP_DIV && operation->op <= SP_OP_MOD;
+    if (divides && symbolic->is_counting) sp_poly_mark_sizes(symbolic, q);
     if (divides && sp_poly_is_zero(q)) return sp_sym_fail(symbolic, operation->span, "division by zero");
     if (operation->op == SP_OP_POW && sp_poly_is_constant(q, &number) && number.num < 0)
         return sp_sym_fail(symbolic, operation->span, "the exponent is negative");

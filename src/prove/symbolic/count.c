@@ -87,6 +87,7 @@ static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct
     if (!sp_sym_spend(walk->symbolic, row->span, 1) || !presence(walk, env, row, &size)) return false;
     for (size_t i = 0; i < row->rank && !sp_poly_is_zero(size); i++) {
         if (!sp_sym_number(walk->symbolic, env, row->shape[i], &dim)) return false;
+        sp_poly_mark_sizes(walk->symbolic, dim);
         size = sp_poly_mul(&walk->symbolic->algebra, size, dim);
     }
     const struct sp_row_count count = {group_of_section(walk, env), row_name(walk, env, &row->name), NULL};
@@ -366,6 +367,7 @@ static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
     count->symbolic.report.messages = &count->messages;
     count->symbolic.fixed.given = &count->given;
     count->symbolic.root = count->table;
+    count->symbolic.is_counting = true;
     count->frame = new_count_frame(&walk, count->table);
     const struct sp_sym_env env = {.frame = count->frame};
     const bool given = count_arguments(&walk, &env, NULL, count->frame);
@@ -373,6 +375,7 @@ static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
     const bool good = given && count_unit(&walk, count->frame, &tally);
     count->rows = tally.rows;
     count->row_count = tally.count;
+    count->symbolic.is_counting = false;
     sum_groups(count);
     if (!count->symbolic.algebra.failed) return good;
     return sp_sym_fail(&count->symbolic, count->table->span, "%s", count->symbolic.algebra.failed);

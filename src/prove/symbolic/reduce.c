@@ -377,10 +377,11 @@ const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *po
 {
     struct sp_symbolic *symbolic = &count->symbolic;
     symbolic->premises.sizes = symbolic->premises.voids = true;
+    symbolic->premises.counts = count->counts_may_be_0;
     symbolic->steps = 0;
     poly = reduce_quietly(symbolic, poly, values->atoms, values->values, values->count);
     if (values->assume && has_range(symbolic)) poly = assume_ranges(symbolic, poly);
-    symbolic->premises.sizes = symbolic->premises.voids = false;
+    symbolic->premises.sizes = symbolic->premises.voids = symbolic->premises.counts = false;
     poly = poly && !has_void(symbolic, poly) ? tidy(symbolic, poly) : NULL;
     return symbolic->algebra.failed ? NULL : poly;
 }

@@ -135,6 +135,14 @@ static const struct sp_poly *at_point(const struct loop *loop, const struct piec
     return rest;
 }
 
+/* The number of turns of a loop is from 1 up, as a size is: the L of F..L-1, but not the F. */
+static void note_turns(const struct loop *loop)
+{
+    for (size_t i = 0; loop->symbolic->is_counting && i < loop->length->count; i++)
+        if (loop->length->terms[i].coefficient.num > 0)
+            sp_poly_mark_sizes(loop->symbolic, &(struct sp_poly){&loop->length->terms[i], 1});
+}
+
 /* 1 unless the loop goes backwards. That it does not is what its author took for granted. */
 static const struct sp_poly *goes_forward(const struct loop *loop)
 {
@@ -357,6 +365,7 @@ const struct sp_poly *sp_sym_sum(struct sp_symbolic *symbolic, struct sp_span sp
         const struct sp_poly *turns = unrolled(&loop, body, from.num, from.num + length.num - 1);
         if (turns) return turns;
     }
+    note_turns(&loop);
     body = turned_body(&loop, body);
     struct end end;
     const struct sp_poly *apart = find_end_of_loop(&loop, body, &end) ? sum_without_end(&loop, body, end) : NULL;

@@ -68,6 +68,7 @@ struct sp_atom_info {
     bool is_whole;   /* never a fraction */
     bool is_bounded; /* never below `least` */
     bool is_given;   /* it, or the list that it is in, is a hyper-parameter, which may also be 0 */
+    bool is_size;    /* a dimension, a divisor, or the number of a loop's turns, is computed from it: it is not 0 */
     bool is_void;    /* an item that its list does not have */
     bool is_real;    /* a number that is no fraction of integers: `real` */
     double real;
@@ -132,6 +133,7 @@ struct sp_sym_report {
 /* What a reduction takes for granted. */
 struct sp_sym_premises {
     bool sizes;           /* symbols without a value are from 1 up */
+    bool counts;          /* but for those that are no size, and only count something: these are from 0 up */
     bool assumes;         /* no loop goes backwards; what that took for granted is kept */
     bool voids;           /* an item that a list does not have is an atom: in the end it must be multiplied with 0 */
     const char **assumed; /* heap */
@@ -160,7 +162,8 @@ struct sp_symbolic {
     struct sp_open_loops loops;
     struct sp_sym_report report;
     struct sp_sym_premises premises;
-    size_t steps; /* of evaluation, towards a limit */
+    bool is_counting; /* divisors are those of the table, not of a claim */
+    size_t steps;     /* of evaluation, towards a limit */
     unsigned depth;
 };
 
