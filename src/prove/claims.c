@@ -178,7 +178,7 @@ static void judge_counted(struct sp_trial *trial)
         if (trial->claim->kind == SP_CLAIM_APPROX) judge_approximation(trial);
         else if (trial->claim->kind == SP_CLAIM_ROUNDS) judge_rounding(trial);
         else if (trial->claim->is_example) judge_example(trial);
-        else if (!judge_by_cases(trial)) sp_trial_try_points(trial);
+        else if (!judge_by_cases(trial) && !sp_trial_prove_by_splitting(trial)) sp_trial_try_points(trial);
     }
     sp_values_free(&trial->when);
     if (algebra->failed) {

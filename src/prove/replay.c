@@ -95,6 +95,27 @@ static struct sp_config *configured(const struct sp_trial *trial, const struct s
 
 /* ---- both sides ---- */
 
+/* The table for all hyper-parameters at the point. */
+struct point {
+    struct sp_count *count;
+    const struct sp_values *values;
+};
+
+static bool value_of_name(void *context, const char *name, struct sp_rational *value)
+{
+    const struct point *point = context;
+    const struct sp_symbol_info *symbol = sp_sym_symbol(&point->count->symbolic, name);
+    struct sp_values all = {0};
+    if (!symbol || symbol->is_text || symbol->is_list) return false;
+    for (size_t i = 0; i < point->values->count; i++)
+        sp_values_add(&all, point->values->atoms[i], point->values->values[i]);
+    sp_values_add_defaults(point->count, &all, false);
+    const struct sp_poly *poly =
+        sp_reduce(point->count, sp_poly_atom(&point->count->symbolic.algebra, symbol->atom), &all);
+    sp_values_free(&all);
+    return poly && sp_poly_is_constant(poly, value);
+}
+
 bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
                        struct sp_rational *right)
 {
@@ -105,6 +126,9 @@ bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *val
     local.when = (struct sp_values){0};
     const bool counted =
         sp_count_settled(&there, trial->count->tables, trial->count->table, sp_config_hyper(config), NULL, true);
+    struct point point = {trial->count, values};
+    there.symbolic.fixed.named = value_of_name;
+    there.symbolic.fixed.context = &point;
     const bool good = counted && sp_trial_read_sides(&local) && sp_poly_is_constant(local.left, left) &&
                       sp_poly_is_constant(local.right, right);
     trial->count->symbolic.algebra.work += there.symbolic.algebra.work + there.symbolic.steps;

@@ -34,6 +34,9 @@ bool sp_trial_read_sides(struct sp_trial *trial);
  * none. */
 bool sp_trial_solve(struct sp_trial *trial, const struct sp_poly *gap, size_t *atom, const struct sp_poly **value);
 
+/* split.c: proves the claim by cases, X = 2*q and X = 2*q + 1; false when that is no proof. */
+bool sp_trial_prove_by_splitting(struct sp_trial *trial);
+
 /* difference.c */
 const char *sp_rational_text(struct sp_arena *arena, struct sp_rational value);
 /* Refutes the claim by `error`, what is left in the case of those values. False when no hyper-parameters were found

@@ -200,6 +200,51 @@ static void false_at_few_points(void **state)
 #undef TABLE
 }
 
+/* Identities of floors, remainders, minima and conditions, which are proved by cases; and what only looks like one. */
+static void proved_by_cases(void **state)
+{
+    (void)state;
+#define TABLE "table t\nF = first default 2\nL = layers\n[g]\nw (n, m, k)\n[h] for i in F..L-1\nv.{i} (n)\n"
+    expect(TABLE "claim ceil_div(n, 2) + n // 2 = n\n", SP_PROVED, NULL);
+    expect(TABLE "claim ceil_div(n, 2) + n // 2 = n + (n == 3 ? 1 : 0)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim n // 3 * 3 + n % 3 = n\n", SP_PROVED, NULL);
+    expect(TABLE "claim (n - n % k)/k = n // k\n", SP_PROVED, NULL);
+    expect(TABLE "claim n // 2 // 3 = n // 6\n", SP_PROVED, NULL);
+    expect(TABLE "claim n // 2 // 3 = n // 5\n", SP_REFUTED, NULL);
+    expect(TABLE "claim (n*n + n) % 2 = 0\n", SP_PROVED, NULL);
+    expect(TABLE "claim (n^3 - n) % 6 = 0\n", SP_PROVED, NULL);
+    expect(TABLE "claim (n^3 - m) % 6 = 0\n", SP_REFUTED, NULL);
+    expect(TABLE "claim round_up(n, 8) - n = (8 - n % 8) % 8\n", SP_PROVED, NULL);
+    expect(TABLE "claim (n + 15) // 16 = ceil_div(n, 16)\n", SP_PROVED, NULL);
+    expect(TABLE "claim (n % k == 0 ? n // k * k : n) = n\n", SP_PROVED, NULL);
+    expect(TABLE "claim min(n, m) + max(n, m) = n + m\n", SP_PROVED, NULL);
+    expect(TABLE "claim min(n, m)*max(n, m) = n*m\n", SP_PROVED, NULL);
+    expect(TABLE "claim (n < m ? n : m) = min(n, m)\n", SP_PROVED, NULL);
+    expect(TABLE "claim (n < m ? m : n) = min(n, m)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim n//2*2 + n%2 + min(n, m) = n + m - max(m - n, 0)\n", SP_PROVED, NULL);
+    expect(TABLE "claim [h] = n*max(L - F, 0)\n", SP_PROVED, NULL);
+    expect(TABLE "claim [h] = n*(L - F)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim [h] = n*(L - F) when F <= L\n", SP_PROVED, NULL);
+    expect(TABLE "claim [h] = n*(L - min(F, L)) when F <= L\n", SP_PROVED, NULL);
+    expect(TABLE "claim [h] = n*L when F == 0\n", SP_PROVED, NULL);
+    expect(TABLE "claim total = sum([[g], [h]])\n", SP_PROVED, NULL);
+    expect(TABLE "claim [g] = sum([n, m])*k\n", SP_REFUTED, NULL);
+    expect(TABLE "claim [g]/k = sum([n*m])\n", SP_UNDECIDED, NULL); /* in a claim that is a group */
+#undef TABLE
+}
+
+/* A claim may use the names that a part gives to keys. */
+static void names_of_parts(void **state)
+{
+    (void)state;
+#define TABLE "part p(n)\nR = rank default 4\nG = n // R\nw (n, R, G)\ntable t\nN = width\n[a]\nx.* p(N)\n"
+    expect(TABLE "claim [a] = N*R*(N // R) + (N == 12 and R == 3 ? 1 : 0)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim [a] = N*R*(N // R)\n", SP_PROVED, NULL);
+    expect(TABLE "claim [a] = N*(N - N % R)\n", SP_PROVED, NULL);
+    expect(TABLE "claim [a] = N*N\n", SP_REFUTED, NULL);
+#undef TABLE
+}
+
 /* Keys that are lists, texts or objects are not given numbers. */
 static void keys_of_other_kinds(void **state)
 {
@@ -338,6 +383,8 @@ int main(void)
                                        cmocka_unit_test(dotted_names),
                                        cmocka_unit_test(equations),
                                        cmocka_unit_test(false_at_few_points),
-                                       cmocka_unit_test(keys_of_other_kinds)};
+                                       cmocka_unit_test(keys_of_other_kinds),
+                                       cmocka_unit_test(proved_by_cases),
+                                       cmocka_unit_test(names_of_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

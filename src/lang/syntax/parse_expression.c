@@ -120,6 +120,14 @@ static struct sp_expr *parse_group(struct sp_parser *parser)
     return expr;
 }
 
+/* sum([M, H]) and sum([[a], [b]]) in a claim: what has a comma in it, or a bracket, is no group but a list. */
+static bool is_list(const struct sp_lexer *lexer)
+{
+    const char *inside = lexer->source->text + lexer->token.span.offset + 1;
+    const size_t length = strcspn(inside, "]\n"), blanks = strspn(inside, " ");
+    return inside[blanks] == '[' || memchr(inside, ',', length);
+}
+
 static struct sp_expr *primary(struct sp_parser *parser)
 {
     struct sp_lexer *lexer = &parser->lexer;
@@ -131,7 +139,7 @@ static struct sp_expr *primary(struct sp_parser *parser)
     if (sp_token_is(lexer, "not")) return parse_unary(parser, SP_OP_NOT, STRENGTH_NOT);
     if (sp_token_is(lexer, "-")) return parse_unary(parser, SP_OP_NEGATE, STRENGTH_NEGATE);
     if (sp_token_is(lexer, "(")) return parse_parenthesis(parser);
-    if (sp_token_is(lexer, "[") && parser->in_claim) return parse_group(parser);
+    if (sp_token_is(lexer, "[") && parser->in_claim && !is_list(lexer)) return parse_group(parser);
     if (sp_token_is(lexer, "[")) {
         struct sp_expr *expr = node(parser, SP_EXPR_LIST, lexer->token.span, 0);
         return parse_arguments(parser, expr, "]") ? expr : NULL;

@@ -102,11 +102,14 @@ static bool claimed_key(struct sp_symbolic *symbolic, const struct sp_sym_env *e
     } else {
         const struct sp_value value =
             symbolic->fixed.settings ? sp_value_at(symbolic->fixed.settings->root, path) : sp_value_absent(path);
+        struct sp_rational number;
         sp_sym_key_mark(symbolic, path);
         *out = sp_sym_of_value(symbolic, value);
-        if (!sp_value_is_set(value))
+        if (sp_value_is_set(value)) return true;
+        if (!symbolic->fixed.named || !symbolic->fixed.named(symbolic->fixed.context, path, &number))
             return sp_sym_fail(symbolic, expr->span, "'%s' is neither defined nor a hyper-parameter of the table",
                                path);
+        *out = sp_sym_of_poly(sp_poly_rational(&symbolic->algebra, number));
     }
     return true;
 }

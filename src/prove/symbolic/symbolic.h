@@ -101,6 +101,9 @@ struct sp_sym_fixed {
     const struct sp_map *given;      /* keys of lists and texts that are not left out where they have a default */
     bool is_settled;                 /* what is not set is absent, so that the defaults hold */
     const char *open;                /* the only hyper-parameter that is open although the rest is settled, or NULL */
+    /* What a name of a claim is worth that the settled table does not have: one that a part gave to a key. Or NULL. */
+    bool (*named)(void *context, const char *name, struct sp_rational *value);
+    void *context;
     bool scalars; /* a hyper-parameter that is no list stands for both sides of a pair: at(x, 0) is x */
 };
 

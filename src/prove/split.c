@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT
+ * Proof by cases of a claim whose sides are not the same polynomial as they stand. X % k and ceil_div are written with
+ * floors. Then, for as long as something is left that is no polynomial, one thing is split:
+ *
+ *     (X + 1) // 2           X = 2*q + 0 and X = 2*q + 1, for a new q from 0 up: the floors are q and q + 1
+ *     min(F, L)              L = F + s, where it is F, and F = L + 1 + s, where it is L
+ *     [F < L]                L = F + 1 + s, where it is true, and F = L + s, where it is not
+ *     [V == 2*H]             V = 2*H, where it is true
+ *
+ * What `when` says of sizes, F <= L, is put in the same way first. The claim is proved when 0 is left in every case. A
+ * case that cannot occur may be among them: that makes a proof harder, not wrong. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang/functions.h"
+#include "prove/symbolic/atoms.h"
+#include "prove/symbolic/operate.h"
+#include "prove/trial.h"
+
+enum {
+    MAX_CASES = 4000,     /* that are looked at */
+    MAX_NESTING = 24,     /* one in the other */
+    MAX_REMAINDERS = 128, /* of one division */
+    MAX_ROUNDS = 8        /* of writing with floors */
+};
+
+struct splitter {
+    struct sp_trial *trial;
+    struct sp_count *count;
+    struct sp_symbolic *symbolic;
+    struct sp_algebra *algebra;
+    struct sp_values values; /* of the case: a stack */
+    size_t cases, closed;    /* looked at; and those in which 0 is left */
+};
+
+static bool is_zero_in_all(struct splitter *splitter, const struct sp_poly *poly, unsigned depth);
+
+/* ---- what an atom is ---- */
+
+/* What is computed; NULL for a hyper-parameter and for a number that was made here. */
+static const struct sp_origin *origin_of(struct splitter *splitter, size_t atom)
+{
+    const struct sp_symbol_info *symbol = sp_symbol_of(splitter->count, atom);
+    return symbol && !symbol->is_computed ? NULL : sp_atom_info(splitter->symbolic, atom)->origin;
+}
+
+static bool is_binary(const struct sp_origin *origin, enum sp_op op)
+{
+    return origin->operation.kind == SP_DO_BINARY && origin->operation.op == op &&
+           origin->args[0].kind == SP_SYM_NUMBER && origin->args[1].kind == SP_SYM_NUMBER;
+}
+
+static bool is_function(const struct sp_origin *origin, const char *name)
+{
+    if (origin->operation.kind != SP_DO_CALL || strcmp(origin->operation.function->name, name) != 0) return false;
+    for (size_t i = 0; i < origin->count; i++)
+        if (origin->args[i].kind != SP_SYM_NUMBER) return false;
+    return origin->count >= 2;
+}
+
+/* Whether it is computed from numbers alone that are not computed. */
+static bool is_pure(struct splitter *splitter, const struct sp_origin *origin)
+{
+    for (size_t i = 0; i < origin->count; i++) {
+        if (origin->args[i].kind != SP_SYM_NUMBER) return false;
+        const struct sp_poly *poly = origin->args[i].poly;
+        for (size_t t = 0; t < poly->count; t++)
+            for (size_t k = 0; k < poly->terms[t].count; k++)
+                if (origin_of(splitter, poly->terms[t].factors[k].atom)) return false;
+    }
+    return true;
+}
+
+static const struct sp_poly *reduced(struct splitter *splitter, const struct sp_poly *poly)
+{
+    return sp_reduce(splitter->count, poly, &splitter->values);
+}
+
+static bool is_at_least(struct splitter *splitter, const struct sp_poly *poly, int64_t least)
+{
+    struct sp_sym_premises *premises = &splitter->symbolic->premises;
+    premises->sizes = premises->counts = true;
+    const bool is_so = sp_poly_never_negative(
+        splitter->symbolic, sp_poly_sub(splitter->algebra, poly, sp_poly_int(splitter->algebra, least)));
+    premises->sizes = premises->counts = false;
+    return is_so;
+}
+
+/* Below which value an atom never falls. */
+static int64_t least_of(struct splitter *splitter, size_t atom)
+{
+    const struct sp_atom_info *info = sp_atom_info(splitter->symbolic, atom);
+    return info->is_given && !info->is_size && info->least > 0 ? 0 : info->least;
+}
+
+/* A new whole number from `least` up. */
+static const struct sp_poly *new_number(struct splitter *splitter, int64_t least)
+{
+    struct sp_algebra *algebra = splitter->algebra;
+    const size_t atom =
+        sp_atom_symbol(algebra, sp_arena_printf(&algebra->arena, "case'%zu'%zu", splitter->cases, algebra->atom_count));
+    *sp_atom_info(splitter->symbolic, atom) =
+        (struct sp_atom_info){.is_whole = true, .is_bounded = true, .is_size = true, .least = least};
+    return sp_poly_atom(algebra, atom);
+}
+
+/* ---- remainders and the like, with floors ---- */
+
+static const struct sp_poly *floor_of(struct splitter *splitter, const struct sp_poly *above,
+                                      const struct sp_poly *below)
+{
+    const struct sp_operation floor = {.kind = SP_DO_BINARY, .op = SP_OP_FLOOR};
+    const struct sp_sym args[] = {sp_sym_of_poly(above), sp_sym_of_poly(below)};
+    struct sp_sym result;
+    return sp_sym_operate(splitter->symbolic, &floor, args, 2, &result) && result.kind == SP_SYM_NUMBER ? result.poly
+                                                                                                        : NULL;
+}
+
+/* (2*k*X + 5) // 2 is k*X + 2 + 1 // 2: what is divided without a remainder. 0 when nothing is. */
+static const struct sp_poly *exact_part(struct splitter *splitter, const struct sp_poly *above,
+                                        const struct sp_poly *below)
+{
+    struct sp_algebra *algebra = splitter->algebra;
+    const struct sp_poly *part = sp_poly_int(algebra, 0);
+    struct sp_rational by;
+    for (size_t i = 0; i < above->count; i++) {
+        const struct sp_poly term = {&above->terms[i], 1};
+        const struct sp_poly *quotient = sp_poly_divide(algebra, &term, below);
+        if (quotient && sp_poly_is_whole(splitter->symbolic, quotient)) part = sp_poly_add(algebra, part, quotient);
+        else if (above->terms[i].count == 0 && sp_poly_is_constant(below, &by) && by.den == 1 && by.num > 0 &&
+                 above->terms[i].coefficient.den == 1) {
+            const int64_t number = above->terms[i].coefficient.num;
+            part = sp_poly_add(algebra, part, sp_poly_int(algebra, number / by.num - (number % by.num < 0 ? 1 : 0)));
+        }
+    }
+    return part;
+}
+
+/* The same as the atom, without it; NULL when there is no other way to write it. */
+static const struct sp_poly *rewritten(struct splitter *splitter, size_t atom)
+{
+    struct sp_algebra *algebra = splitter->algebra;
+    const struct sp_origin *origin = origin_of(splitter, atom);
+    if (!origin) return NULL;
+    const bool floor = is_binary(origin, SP_OP_FLOOR), remainder = is_binary(origin, SP_OP_MOD);
+    const bool ceiling = is_function(origin, "ceil_div"), multiple = is_function(origin, "round_up");
+    if (!floor && !remainder && !ceiling && !multiple) return NULL;
+    const struct sp_poly *above = origin->args[0].poly, *below = origin->args[1].poly;
+    if (!sp_poly_is_whole(splitter->symbolic, above) || !sp_poly_is_whole(splitter->symbolic, below)) return NULL;
+    if ((ceiling || multiple) && !is_at_least(splitter, below, 1)) return NULL;
+    if (ceiling || multiple) {
+        const struct sp_poly *more = sp_poly_add(algebra, above, sp_poly_sub(algebra, below, sp_poly_int(algebra, 1)));
+        const struct sp_poly *quotient = floor_of(splitter, more, below);
+        return ceiling || !quotient ? quotient : sp_poly_mul(algebra, quotient, below);
+    }
+    if (remainder) {
+        const struct sp_poly *quotient = floor_of(splitter, above, below);
+        return quotient ? sp_poly_sub(algebra, above, sp_poly_mul(algebra, quotient, below)) : NULL;
+    }
+    const struct sp_poly *part = exact_part(splitter, above, below);
+    if (sp_poly_is_zero(part)) return NULL;
+    const struct sp_poly *rest =
+        floor_of(splitter, sp_poly_sub(algebra, above, sp_poly_mul(algebra, part, below)), below);
+    return rest ? sp_poly_add(algebra, part, rest) : NULL;
+}
+
+/* Which atoms the polynomial depends on; heap. */
+static char *reached_by(struct splitter *splitter, const struct sp_poly *poly)
+{
+    char *seen = sp_realloc(NULL, splitter->algebra->atom_count, 1);
+    memset(seen, 0, splitter->algebra->atom_count);
+    sp_poly_reach(splitter->symbolic, poly, seen);
+    return seen;
+}
+
+static const struct sp_poly *with_floors(struct splitter *splitter, const struct sp_poly *poly)
+{
+    bool found = true;
+    for (int round = 0; poly && found && round < MAX_ROUNDS; round++) {
+        const size_t atoms = splitter->algebra->atom_count;
+        char *seen = reached_by(splitter, poly);
+        found = false;
+        for (size_t atom = 0; atom < atoms && !splitter->algebra->failed; atom++) {
+            const struct sp_poly *value = seen[atom] ? rewritten(splitter, atom) : NULL;
+            if (value) sp_values_add(&splitter->values, atom, value);
+            found = found || value;
+        }
+        free(seen);
+        if (found) poly = reduced(splitter, poly);
+    }
+    return poly;
+}
+
+/* ---- what a case says ---- */
+
+/* Puts in that a polynomial is 0 or more: x = s - rest, for a new s from 0 up. False when that can never be. */
+static bool assume_at_least_0(struct splitter *splitter, const struct sp_poly *poly)
+{
+    struct sp_algebra *algebra = splitter->algebra;
+    const size_t atoms = algebra->atom_count;
+    size_t best = SIZE_MAX;
+    const struct sp_poly *best_floor = NULL;
+    poly = reduced(splitter, poly);
+    if (!poly || !sp_poly_is_whole(splitter->symbolic, poly)) return true; /* nothing is put in */
+    if (is_at_least(splitter, sp_poly_scale(algebra, poly, sp_rational_int(-1)), 1)) return false;
+    if (is_at_least(splitter, poly, 0)) return true;
+    for (size_t atom = 0; atom < atoms; atom++) {
+        struct sp_rational by;
+        if (!sp_poly_uses(poly, atom) || origin_of(splitter, atom) || algebra->atoms[atom].is_condition) continue;
+        if (sp_poly_degree(poly, atom) != 1 || sp_poly_low_degree(poly, atom) < 0) continue;
+        if (!sp_poly_is_constant(sp_poly_coefficient(algebra, poly, atom, 1), &by) || by.num != 1 || by.den != 1)
+            continue;
+        const struct sp_poly *rest = sp_poly_coefficient(algebra, poly, atom, 0);
+        if (sp_poly_involves(splitter->symbolic, rest, atom)) continue;
+        const struct sp_poly *floor = sp_poly_scale(algebra, rest, sp_rational_int(-1));
+        const bool good = is_at_least(splitter, floor, least_of(splitter, atom));
+        if (best != SIZE_MAX && !good) continue;
+        best = atom;
+        best_floor = floor;
+        if (good) break;
+    }
+    if (best != SIZE_MAX)
+        sp_values_add(&splitter->values, best, sp_poly_add(algebra, best_floor, new_number(splitter, 0)));
+    return true;
+}
+
+/* The floor f of a gap above - below*f, which is a remainder. */
+static bool is_remainder(struct splitter *splitter, const struct sp_poly *gap, size_t *floor,
+                         const struct sp_poly **quotient)
+{
+    struct sp_algebra *algebra = splitter->algebra;
+    const size_t atoms = algebra->atom_count;
+    for (size_t atom = 0; atom < atoms; atom++) {
+        const struct sp_origin *origin = sp_poly_uses(gap, atom) ? origin_of(splitter, atom) : NULL;
+        if (!origin || !is_binary(origin, SP_OP_FLOOR)) continue;
+        const struct sp_poly *above = origin->args[0].poly, *below = origin->args[1].poly;
+        const struct sp_poly *rest =
+            sp_poly_sub(algebra, above, sp_poly_mul(algebra, below, sp_poly_atom(algebra, atom)));
+        if (!sp_poly_equal(gap, rest) && !sp_poly_equal(sp_poly_scale(algebra, gap, sp_rational_int(-1)), rest))
+            continue;
+        *floor = atom;
+        *quotient = sp_poly_divide(algebra, above, below);
+        return *quotient != NULL;
+    }
+    return false;
+}
+
+/* Puts in that a polynomial is 0. False when that can never be. */
+static bool assume_zero(struct splitter *splitter, const struct sp_poly *gap)
+{
+    struct sp_algebra *algebra = splitter->algebra;
+    const struct sp_poly *value;
+    struct sp_rational number;
+    size_t atom;
+    gap = reduced(splitter, gap);
+    if (!gap) return true;
+    if (sp_poly_is_constant(gap, &number)) return number.num == 0;
+    if (is_at_least(splitter, gap, 1) || is_at_least(splitter, sp_poly_scale(algebra, gap, sp_rational_int(-1)), 1))
+        return false;
+    if (is_remainder(splitter, gap, &atom, &value) || sp_trial_solve(splitter->trial, gap, &atom, &value))
+        sp_values_add(&splitter->values, atom, value);
+    return true;
+}
+
+/* Puts in the truth of a condition, and what follows from it for sizes. False when that can never be. */
+static bool assume_condition(struct splitter *splitter, size_t atom, bool holds)
+{
+    struct sp_algebra *algebra = splitter->algebra;
+    const struct sp_origin *origin = origin_of(splitter, atom);
+    const struct sp_poly *gap, *one = sp_poly_int(algebra, 1);
+    bool equality;
+    sp_values_add(&splitter->values, atom, sp_poly_int(algebra, holds));
+    if (origin && origin->operation.kind == SP_DO_TRUTH && origin->args[0].kind == SP_SYM_NUMBER)
+        return holds || assume_zero(splitter, origin->args[0].poly);
+    if (!sp_atom_comparison(splitter->symbolic, atom, &gap, &equality)) return true;
+    if (equality) return !holds || assume_zero(splitter, gap);
+    if (holds) return assume_at_least_0(splitter, sp_poly_sub(algebra, gap, one));
+    size_t floor;
+    const struct sp_poly *quotient, *now = reduced(splitter, gap);
+    if (now && (is_at_least(splitter, now, 0) || is_remainder(splitter, now, &floor, &quotient)))
+        return assume_zero(splitter, now);
+    return assume_at_least_0(splitter, sp_poly_scale(algebra, gap, sp_rational_int(-1)));
+}
+
+/* ---- splitting ---- */
+
+/* Ends a case: what it put in is forgotten. */
+static bool end_case(struct splitter *splitter, size_t before, bool is_good)
+{
+    splitter->values.count = before;
+    return is_good;
+}
+
+static bool split_condition(struct splitter *splitter, size_t atom, const struct sp_poly *poly, unsigned depth)
+{
+    for (int holds = 0; holds < 2; holds++) {
+        const size_t before = splitter->values.count;
+        const bool possible = assume_condition(splitter, atom, holds == 1);
+        if (!end_case(splitter, before, !possible || is_zero_in_all(splitter, poly, depth + 1))) return false;
+    }
+    return true;
+}
+
+/* Each of the arguments of min or max may be the one. */
+static bool split_extreme(struct splitter *splitter, size_t atom, const struct sp_origin *origin, bool largest,
+                          const struct sp_poly *poly, unsigned depth)
+{
+    struct sp_algebra *algebra = splitter->algebra;
+    for (size_t i = 0; i < origin->count; i++) {
+        const size_t before = splitter->values.count;
+        bool possible = true;
+        sp_values_add(&splitter->values, atom, origin->args[i].poly);
+        for (size_t k = 0; k < origin->count && possible; k++) {
+            const struct sp_poly *one = origin->args[i].poly, *other = origin->args[k].poly;
+            const struct sp_poly *gap = largest ? sp_poly_sub(algebra, one, other) : sp_poly_sub(algebra, other, one);
+            if (k < i) gap = sp_poly_sub(algebra, gap, sp_poly_int(algebra, 1)); /* equal ones are of the first case */
+            if (k != i) possible = assume_at_least_0(splitter, gap);
+        }
+        if (!end_case(splitter, before, !possible || is_zero_in_all(splitter, poly, depth + 1))) return false;
+    }
+    return true;
+}
+
+/* The divisor of a floor, where it is a small number, and what is divided; and a number in that, which is split. */
+static bool remainders_of(struct splitter *splitter, const struct sp_origin *origin, int64_t *divisor, size_t *unknown)
+{
+    struct sp_rational by;
+    const struct sp_poly *above = origin->args[0].poly;
+    if (!is_binary(origin, SP_OP_FLOOR) || !sp_poly_is_constant(origin->args[1].poly, &by) || by.den != 1) return false;
+    if (by.num < 2 || by.num > MAX_REMAINDERS || !sp_poly_is_whole(splitter->symbolic, above)) return false;
+    *divisor = by.num;
+    for (size_t i = 0; i < above->count; i++)
+        for (size_t k = 0; k < above->terms[i].count; k++) {
+            *unknown = above->terms[i].factors[k].atom;
+            if (sp_atom_info(splitter->symbolic, *unknown)->is_bounded &&
+                !splitter->algebra->atoms[*unknown].is_condition)
+                return true;
+        }
+    return false;
+}
+
+/* x = divisor*q + rest, for a new q, and each rest. */
+static bool split_remainders(struct splitter *splitter, int64_t divisor, size_t unknown, const struct sp_poly *poly,
+                             unsigned depth)
+{
+    struct sp_algebra *algebra = splitter->algebra;
+    const int64_t least = least_of(splitter, unknown);
+    for (int64_t rest = 0; rest < divisor; rest++) {
+        const size_t before = splitter->values.count;
+        const int64_t from = least - rest > 0 ? (least - rest + divisor - 1) / divisor : least < 0 ? least : 0;
+        const struct sp_poly *many = sp_poly_scale(algebra, new_number(splitter, from), sp_rational_int(divisor));
+        sp_values_add(&splitter->values, unknown, sp_poly_add(algebra, many, sp_poly_int(algebra, rest)));
+        if (!end_case(splitter, before, is_zero_in_all(splitter, poly, depth + 1))) return false;
+    }
+    return true;
+}
+
+/* How good it is to split the atom: 0 for what cannot be split. The innermost goes first, and few cases before many. */
+static int merit_of(struct splitter *splitter, size_t atom)
+{
+    const struct sp_origin *origin = origin_of(splitter, atom);
+    const bool is_condition = splitter->algebra->atoms[atom].is_condition;
+    int64_t divisor;
+    size_t unknown;
+    if (sp_atom_info(splitter->symbolic, atom)->depends) return 0;
+    if (!origin) return is_condition ? 6 : 0;
+    const bool pure = is_pure(splitter, origin);
+    if (is_condition) return pure ? 5 : 1;
+    if (pure && (is_function(origin, "min") || is_function(origin, "max"))) return 4;
+    return pure && remainders_of(splitter, origin, &divisor, &unknown) ? 3 : 0;
+}
+
+static bool split_best(struct splitter *splitter, const struct sp_poly *poly, unsigned depth)
+{
+    const size_t atoms = splitter->algebra->atom_count;
+    char *seen = reached_by(splitter, poly);
+    size_t best = SIZE_MAX, unknown;
+    int merit = 0;
+    int64_t divisor;
+    for (size_t atom = 0; atom < atoms; atom++) {
+        const int its = seen[atom] ? merit_of(splitter, atom) : 0;
+        if (its > merit) merit = its, best = atom;
+    }
+    free(seen);
+    if (best == SIZE_MAX) return false;
+    const struct sp_origin *origin = origin_of(splitter, best);
+    if (splitter->algebra->atoms[best].is_condition) return split_condition(splitter, best, poly, depth);
+    if (is_function(origin, "min") || is_function(origin, "max"))
+        return split_extreme(splitter, best, origin, is_function(origin, "max"), poly, depth);
+    return remainders_of(splitter, origin, &divisor, &unknown) &&
+           split_remainders(splitter, divisor, unknown, poly, depth);
+}
+
+static bool is_zero_in_all(struct splitter *splitter, const struct sp_poly *poly, unsigned depth)
+{
+    struct sp_rational number;
+    if (++splitter->cases > MAX_CASES || depth > MAX_NESTING) return false;
+    const size_t before = splitter->values.count;
+    poly = with_floors(splitter, reduced(splitter, poly));
+    if (!poly || splitter->algebra->failed) return end_case(splitter, before, false);
+    if (sp_poly_is_zero(poly)) {
+        splitter->closed++;
+        return end_case(splitter, before, true);
+    }
+    if (sp_poly_is_constant(poly, &number)) return end_case(splitter, before, false);
+    return end_case(splitter, before, split_best(splitter, poly, depth));
+}
+
+bool sp_trial_prove_by_splitting(struct sp_trial *trial)
+{
+    struct sp_symbolic *symbolic = &trial->count->symbolic;
+    struct sp_algebra *algebra = &symbolic->algebra;
+    struct splitter splitter = {.trial = trial, .count = trial->count, .symbolic = symbolic, .algebra = algebra};
+    const size_t work = algebra->work;
+    bool possible = true;
+    if (algebra->failed) return false;
+    for (size_t i = 0; i < trial->when.count; i++)
+        sp_values_add(&splitter.values, trial->when.atoms[i], trial->when.values[i]);
+    for (size_t i = 0; i < trial->when.count && possible; i++) {
+        struct sp_rational truth;
+        const size_t atom = trial->when.atoms[i];
+        if (!algebra->atoms[atom].is_condition || sp_symbol_of(trial->count, atom)) continue;
+        if (sp_poly_is_constant(trial->when.values[i], &truth))
+            possible = assume_condition(&splitter, atom, truth.num != 0);
+    }
+    const bool proved = possible && is_zero_in_all(&splitter, trial->error, 0);
+    sp_values_free(&splitter.values);
+    if (algebra->failed) { /* it took too much, which points may not */
+        algebra->failed = NULL;
+        algebra->work = work;
+        return false;
+    }
+    algebra->work = work;
+    if (!proved) return false;
+    trial->proof.verdict = SP_PROVED;
+    if (splitter.closed > 1) trial->proof.cases = sp_arena_printf(trial->arena, "in all %zu cases", splitter.closed);
+    return true;
+}
