@@ -74,6 +74,94 @@ void sp_unit_words(const struct sp_unit *unit, struct sp_map *words)
     visit_unit((struct visit){.unit = unit, .words = words});
 }
 
+/* Keys that transformers 4 and 5 write of every model or read of every configuration, whatever its class. */
+static const char *const common_keys[] = {"architectures",
+                                          "_name_or_path",
+                                          "add_cross_attention",
+                                          "attn_implementation",
+                                          "bad_words_ids",
+                                          "begin_suppress_tokens",
+                                          "bos_token_id",
+                                          "chunk_size_feed_forward",
+                                          "cross_attention_hidden_size",
+                                          "decoder_start_token_id",
+                                          "diversity_penalty",
+                                          "do_sample",
+                                          "early_stopping",
+                                          "encoder_no_repeat_ngram_size",
+                                          "eos_token_id",
+                                          "experts_implementation",
+                                          "exponential_decay_length_penalty",
+                                          "finetuning_task",
+                                          "forced_bos_token_id",
+                                          "forced_eos_token_id",
+                                          "id2label",
+                                          "is_decoder",
+                                          "is_encoder_decoder",
+                                          "label2id",
+                                          "length_penalty",
+                                          "max_length",
+                                          "min_length",
+                                          "name_or_path",
+                                          "no_repeat_ngram_size",
+                                          "num_beam_groups",
+                                          "num_beams",
+                                          "num_labels",
+                                          "num_return_sequences",
+                                          "output_attentions",
+                                          "output_hidden_states",
+                                          "output_scores",
+                                          "pad_token_id",
+                                          "problem_type",
+                                          "pruned_heads",
+                                          "remove_invalid_values",
+                                          "repetition_penalty",
+                                          "return_dict",
+                                          "return_dict_in_generate",
+                                          "rope_parameters",
+                                          "sep_token_id",
+                                          "suppress_tokens",
+                                          "task_specific_params",
+                                          "temperature",
+                                          "tf_legacy_loss",
+                                          "tie_encoder_decoder",
+                                          "tie_word_embeddings",
+                                          "tokenizer_class",
+                                          "torch_dtype",
+                                          "torchscript",
+                                          "transformers_version",
+                                          "typical_p",
+                                          "use_bfloat16",
+                                          NULL};
+
+/* Keys that a class has beside one that is nearly the same: both are meant as they stand. */
+static const char *const pairs[][2] = {{"layer_types", "layer_type"}, {"patch_size", "patch_sizes"}};
+
+/* Whether the keys differ only in the half of the model that they are about: encoder_layers and decoder_layers. */
+static bool are_of_two_sides(const char *a, const char *b)
+{
+    bool differ = false;
+    while (*a && *b) {
+        const bool other = (strncmp(a, "encoder", 7) == 0 && strncmp(b, "decoder", 7) == 0) ||
+                           (strncmp(a, "decoder", 7) == 0 && strncmp(b, "encoder", 7) == 0);
+        if (!other && *a != *b) return false;
+        differ = differ || other;
+        a += other ? 7 : 1;
+        b += other ? 7 : 1;
+    }
+    return differ && !*a && !*b;
+}
+
+/* Whether a key is one of its own right, and no other one misspelt. */
+static bool is_key_by_itself(const char *key, const char *meant)
+{
+    for (const char *const *common = common_keys; *common; common++)
+        if (strcmp(key, *common) == 0) return true;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (strcmp(key, pairs[i][0]) == 0 && strcmp(meant, pairs[i][1]) == 0) return true;
+    return are_of_two_sides(key, meant);
+}
+
 const char *sp_unit_misspelt(const struct sp_unit *unit, struct sp_value root, const char *meant)
 {
     const char *dot = strrchr(meant, '.'), *leaf = dot ? dot + 1 : meant, *found = NULL;
@@ -83,6 +171,7 @@ const char *sp_unit_misspelt(const struct sp_unit *unit, struct sp_value root, c
     for (size_t i = 0; object.type == SP_OBJECT && i < object.count && !found; i++) {
         const struct sp_member *member = &object.members[i];
         if (!sp_value_is_set(member->value) || !sp_is_misspelt(member->key, leaf)) continue;
+        if (is_key_by_itself(member->key, leaf)) continue;
         if (!words.count) sp_unit_words(unit, &words);
         if (sp_map_get(&words, member->key) == SIZE_MAX) found = member->key;
     }
