@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Tied tensors that are stored all the same: as one storage, as equal copies, as copies that nobody has compared, or
- * with values of their own, of which a loader keeps one. */
+ * with values of their own, which not every loader keeps. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/ties.h"
+#include "config/config.h"
 #include "explain/gather.h"
 #include "explain/what_if.h"
 
@@ -76,17 +77,35 @@ static bool parts_them(struct sp_check *check, const struct tie *tie, struct sp_
     return parted;
 }
 
+/* Whether the table ties another tensor to the same partner whatever is set. Then the setting is not about the tie
+ * alone: T5 shares its embeddings always, and tie_word_embeddings false is how T5 v1.1 says that it does not scale what
+ * it hands to its head. */
+static bool has_constant_tie(struct sp_check *check, size_t partner)
+{
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++)
+        if (sp_prediction_tensor(check->prediction, i)->same_as == partner && !sp_tie_condition(check, i)) return true;
+    return false;
+}
+
 /* What to set so that both are kept, when that was tried. */
 static void hint_apart(struct sp_check *check, const struct tie *tie, struct sp_cause *cause)
 {
     const size_t key = sp_tie_switch(check, tie->condition);
-    if (key == SP_NONE) return;
+    if (key == SP_NONE || has_constant_tie(check, tie->partner)) return;
     const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
     if (!parts_them(check, tie, hyper)) return;
     cause->hyperparameter = hyper.name;
     cause->configured = hyper.value;
     cause->found = sp_value_bool(false);
     cause->hint = sp_arena_printf(&check->arena, "set %s to false to keep both", hyper.name);
+}
+
+/* What becomes of two tensors that are tied and differ. Transformers 5 compares them when it loads both, and ties only
+ * what is equal; transformers 4 puts the one that the other is tied to in the place of both. */
+static const char *fate_apart(const struct sp_check *check)
+{
+    const bool transformers = sp_value_member(sp_config_hyper(check->config)->root, "model_type").type == SP_STRING;
+    return transformers ? "transformers 5 keeps both, 4 does not" : "a loader keeps one of them";
 }
 
 static void describe_apart(struct sp_check *check, const struct tie *tie, const char *names, const char *partner,
@@ -96,8 +115,8 @@ static void describe_apart(struct sp_check *check, const struct tie *tie, const 
     const bool one = cause->explains == 1;
     const char *where =
         !one ? "" : sp_arena_printf(&check->arena, " from element %" PRIu64 " on", tie->likeness.element);
-    cause->message = sp_arena_printf(&check->arena, "%s %s from %s%s although tied to it%s: a loader keeps one of them",
-                                     names, one ? "differs" : "differ", partner, where, rule);
+    cause->message = sp_arena_printf(&check->arena, "%s %s from %s%s although tied to it%s: %s", names,
+                                     one ? "differs" : "differ", partner, where, rule, fate_apart(check));
     hint_apart(check, tie, cause);
 }
 
