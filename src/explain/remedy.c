@@ -2,6 +2,8 @@
 #include "explain/remedy.h"
 
 #include "base/chars.h"
+#include "base/names.h"
+#include "explain/patch.h"
 
 /* Appends the dotted paths of what is in the patch, " --set n_layer=2", each as a shell wants it. */
 static void put_options(struct sp_text *text, struct sp_arena *arena, struct sp_value patch, const char *path)
@@ -31,6 +33,34 @@ static bool is_of_file(const struct sp_hyper *hyper, struct sp_arena *arena, str
     return true;
 }
 
+/* The patch without what has to be taken out, whose paths go into `out`. */
+static struct sp_value split_patch(struct sp_arena *arena, struct sp_value patch, const char *path,
+                                   struct sp_names *out)
+{
+    struct sp_value rest = {.type = SP_OBJECT};
+    for (size_t i = 0; i < patch.count; i++) {
+        const struct sp_member *member = &patch.members[i];
+        const char *place = sp_arena_printf(arena, "%s%s%s", path, *path ? "." : "", member->key);
+        struct sp_value value = member->value;
+        if (value.type == SP_NULL && sp_patch_takes_out(member->key)) {
+            sp_names_add(out, place);
+            continue;
+        }
+        if (value.type == SP_OBJECT && value.count) value = split_patch(arena, value, place, out);
+        if (value.type != SP_OBJECT || value.count || !member->value.count)
+            rest = sp_value_with(arena, rest, member->key, value);
+    }
+    return rest;
+}
+
+/* ", and take out is_gated_act, dense_act_fn: programs compute what is absent". */
+static const char *taken_out(struct sp_arena *arena, struct sp_names *names)
+{
+    if (!names->count) return "";
+    return sp_arena_printf(arena, ", and take out %s: programs compute %s anew", sp_names_text(names),
+                           names->count == 1 ? "it" : "them");
+}
+
 static const char *patch_said(struct sp_check *check, struct sp_value patch)
 {
     const struct sp_hyper *hyper = sp_config_hyper(check->config);
@@ -41,17 +71,25 @@ static const char *patch_said(struct sp_check *check, struct sp_value patch)
         return sp_arena_printf(&check->arena, "%s tries it", options + 1);
     if (!sp_ends_with(hyper->file, ".json") || !is_of_file(hyper, &check->arena, patch, ""))
         return sp_arena_printf(&check->arena, "give%s", options);
+    struct sp_names out = {0};
+    const struct sp_value rest = split_patch(&check->arena, patch, "", &out);
     const bool short_enough = !strstr(options + 1, " --set ");
-    return sp_arena_printf(&check->arena, "write into %s: %s%s%s%s", hyper->file, sp_value_words(&check->arena, patch),
-                           short_enough ? ";" : "", short_enough ? options : "", short_enough ? " tries it" : "");
+    const char *said =
+        sp_arena_printf(&check->arena, "write into %s: %s%s%s%s%s", hyper->file, sp_value_words(&check->arena, rest),
+                        taken_out(&check->arena, &out), short_enough ? ";" : "", short_enough ? options : "",
+                        short_enough ? " tries it" : "");
+    sp_names_free(&out);
+    return said;
 }
 
 void sp_say_remedy(struct sp_check *check)
 {
     struct sp_value patch = {.type = SP_OBJECT};
     for (size_t i = 0; i < check->cause_count; i++)
-        if (sp_value_is_set(check->causes[i].patch))
+        if (sp_value_is_set(check->causes[i].patch)) {
+            check->causes[i].patch = sp_patch_complete(check, check->causes[i].patch);
             patch = sp_value_patched(&check->arena, patch, check->causes[i].patch);
+        }
     const char *said = patch.count ? patch_said(check, patch) : NULL;
     for (size_t i = 0; i < check->cause_count; i++)
         if (sp_value_is_set(check->causes[i].patch)) check->causes[i].hint = said;

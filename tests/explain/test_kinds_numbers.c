@@ -114,6 +114,67 @@ static void a_text_that_is_not_known(void **state)
                 "hyperparameter");
 }
 
+/* The flag stands in the configuration as well, as save_pretrained writes it: the text changes, and the flag goes. */
+static void a_flag_beside_its_text(void **state)
+{
+    struct model model, other;
+    (void)state;
+    model_open(&model, T5(", \"feed_forward_proj\": \"gated-gelu\""));
+    model_predict(&model, 0);
+    model_write(&model, "model.safetensors");
+    model_open(&other, T5(", \"feed_forward_proj\": \"relu\", \"is_gated_act\": false, \"dense_act_fn\": \"relu\""));
+    model_check_path(&other, scratch_path(&model.scratch, "model.safetensors"));
+    assert_told(&other,
+                "differs: feed_forward_proj is \"relu\" in config.json, the file has one that begins with \"gated\" (6 "
+                "tensors)",
+                "hyperparameter", 0);
+    assert_string_equal(sp_check_cause(other.check, 0)->hint,
+                        "write into config.json: {\"feed_forward_proj\": \"gated-gelu\"}, and take out "
+                        "'is_gated_act', 'dense_act_fn': programs compute them anew");
+    model_close(&other);
+    model_close(&model);
+}
+
+#define LAYERS(layers, lists)                                                                                          \
+    "{\"model_type\": \"qwen3\", \"architectures\": [\"Qwen3ForCausalLM\"], \"vocab_size\": 1000, \"hidden_size\": "   \
+    "64, \"intermediate_size\": 96, \"num_attention_heads\": 4, \"head_dim\": 16, "                                    \
+    "\"num_hidden_layers\": " #layers lists "}"
+#define FULL "\"full_attention\""
+#define SLIDING "\"sliding_attention\""
+
+static void check_layers(const char *asked, const char *hint)
+{
+    struct model model, other;
+    model_open(&model, LAYERS(4, ""));
+    model_predict(&model, 0);
+    model_write(&model, "model.safetensors");
+    model_open(&other, asked);
+    model_check_path(&other, scratch_path(&model.scratch, "model.safetensors"));
+    assert_string_equal(sp_check_cause(other.check, 0)->hint, hint);
+    assert_hints_hold(other.check);
+    model_close(&other);
+    model_close(&model);
+}
+
+/* A list has an entry for each layer, and programs refuse a configuration where it has not. */
+static void a_list_of_layers(void **state)
+{
+    (void)state;
+    check_layers(LAYERS(3, ", \"layer_types\": [" FULL ", " FULL ", " FULL "]"),
+                 "write into config.json: {\"num_hidden_layers\": 4, \"layer_types\": [" FULL ", " FULL ", " FULL
+                 ", " FULL "]}");
+    check_layers(LAYERS(6, ", \"layer_types\": [" SLIDING ", " SLIDING ", " FULL ", " SLIDING ", " SLIDING ", " FULL
+                           "], \"no_rope_layers\": [1, 1, 0, 1, 1, 0]"),
+                 "write into config.json: {\"num_hidden_layers\": 4, \"layer_types\": [" SLIDING ", " SLIDING ", " FULL
+                 ", " SLIDING "], \"no_rope_layers\": [1, 1, 0, 1]}");
+    /* Two of a kind do not tell which the third is: the class does. */
+    check_layers(LAYERS(2, ", \"layer_types\": [" SLIDING ", " SLIDING "]"),
+                 "write into config.json: {\"num_hidden_layers\": 4}, and take out 'layer_types': programs compute it "
+                 "anew");
+    check_layers(LAYERS(3, ", \"eos_token_id\": [1, 2, 3]"),
+                 "write into config.json: {\"num_hidden_layers\": 4}; --set num_hidden_layers=4 tries it");
+}
+
 #define LABELLED(labels)                                                                                               \
     "{\"model_type\": \"bert\", \"architectures\": [\"BertForSequenceClassification\"], \"vocab_size\": 100, "         \
     "\"hidden_size\": 12, \"num_hidden_layers\": 1" labels "}"
@@ -133,6 +194,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures),
         cmocka_unit_test(a_flag_that_follows_from_a_text),
+        cmocka_unit_test(a_flag_beside_its_text),
+        cmocka_unit_test(a_list_of_layers),
         cmocka_unit_test(labels),
         cmocka_unit_test(a_text_that_is_not_known),
         cmocka_unit_test(heads_and_width),

@@ -67,22 +67,28 @@ static void note_end(struct loops *loops, const struct place *place, bool there)
     else if (known != SIZE_MAX) loops->lost--;
 }
 
-/* A loop that becomes shorter: what vanishes was behind the last element. */
+/* A loop that becomes shorter: what vanishes was behind the last element. Behind that may come elements that need not
+ * be there, such as layers for multi-token prediction. */
 static void note_shorter(struct loops *loops, const struct place *place)
 {
-    const uint64_t index = place->indices.value[place->position];
-    const size_t last = index ? find_with(loops, place, index - 1) : SP_NONE;
+    uint64_t index = place->indices.value[place->position];
+    size_t last = index ? find_with(loops, place, index - 1) : SP_NONE;
+    while (last != SP_NONE && index > 1 && sp_prediction_tensor(loops->match->prediction, last)->optional &&
+           !is_element_there(loops, last))
+        last = find_with(loops, place, --index - 1);
     if (last != SP_NONE) note_end(loops, place, is_element_there(loops, last));
 }
 
-/* One that becomes longer: what vanishes is the last element, or elements follow of which nothing is there. */
+/* One that becomes longer: what vanishes is the last element, or elements follow of which nothing is there, although
+ * they are needed. */
 static void note_longer(struct loops *loops, const struct place *place)
 {
-    const uint64_t index = place->indices.value[place->position];
-    uint64_t next = index + 1;
+    uint64_t next = place->indices.value[place->position] + 1;
+    bool needed = false;
     size_t predicted;
-    while ((predicted = find_with(loops, place, next)) != SP_NONE && !is_element_there(loops, predicted)) next++;
-    if (predicted == SP_NONE) note_end(loops, place, next == index + 1);
+    for (; (predicted = find_with(loops, place, next)) != SP_NONE && !is_element_there(loops, predicted); next++)
+        needed = needed || !sp_prediction_tensor(loops->match->prediction, predicted)->optional;
+    if (predicted == SP_NONE) note_end(loops, place, !needed);
 }
 
 /* ---- loops without an element ---- */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Loops that are shorter or longer in the file than predicted, by the indices in the names of findings. */
+#include <string.h>
+
+#include "explain/patch.h"
 #include "explain/trials/conditions.h"
+#include "names/components.h"
 
 /* Indices of a loop that are all missing, or all unexpected. */
 struct run {
@@ -48,18 +52,44 @@ static int64_t turn_of_loop(const struct sp_hole *hole, uint64_t index)
     return ((int64_t)index - (int64_t)hole->constant) / (int64_t)hole->factor;
 }
 
+/* Adds to the changes from `first` on the same ones with the lists that have an entry for each layer. */
+static void propose_with_lists(struct sp_proposals *proposals, size_t first)
+{
+    struct sp_check *check = proposals->check;
+    const size_t end = proposals->count;
+    for (size_t i = first; i < end; i++) {
+        const struct sp_change change = proposals->items[i];
+        const size_t front = sp_last_component(change.key, strlen(change.key), ".");
+        const char *path = sp_arena_copy(&check->arena, change.key, front);
+        if (change.also || change.instead_of) continue;
+        const struct sp_value lists = sp_patch_lists(check, path, (struct sp_member){change.key + front, change.value});
+        struct sp_change with = change;
+        for (size_t k = 0; lists.type == SP_OBJECT && k < lists.count; k++) {
+            struct sp_change *also = sp_arena_array(&check->arena, 1, sizeof *also);
+            *also = (struct sp_change){.key = sp_arena_printf(&check->arena, "%s%s", path, lists.members[k].key),
+                                       .value = lists.members[k].value,
+                                       .from = change.from,
+                                       .also = with.also};
+            with.also = also;
+        }
+        if (with.also && proposals->count < SP_MOST_PROPOSALS) proposals->items[proposals->count++] = with;
+    }
+}
+
 /* A loop that ends with the run where it is missing should end before it; one that ends before it where it is
- * unexpected, with it. */
+ * unexpected, with it, also where another loop has elements in between, of which the file has only what is alike. */
 static void propose_end(struct sp_proposals *proposals, const struct run *run, const struct sp_hole *hole)
 {
     const struct sp_loop *loop = hole->loop;
     const struct sp_value last = sp_solver_value(&proposals->outline.solver, loop->env, loop->clause->last);
     const int64_t before = turn_of_loop(hole, run->first->index) - 1, with = turn_of_loop(hole, run->last->index);
     const bool missing = run->first->missing;
-    if (last.type != SP_INT || last.integer != (missing ? with : before)) return;
+    const size_t first = proposals->count;
+    if (last.type != SP_INT || (missing ? last.integer != with : last.integer > before)) return;
     for (size_t i = 0; i < proposals->key_count; i++)
         sp_propose_for(proposals, &proposals->keys[i], loop->env, loop->clause->last,
                        sp_value_int(missing ? before : with));
+    propose_with_lists(proposals, first);
 }
 
 /* At either end of a run a condition with a number in it may change: `index < layers - shared`. */

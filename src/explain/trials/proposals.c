@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "config/variables.h"
+#include "explain/patch.h"
 #include "lang/prediction.h"
+#include "names/components.h"
 
 /* Lists are those of this file: the same when they are in the same place. */
 static bool is_same_change(struct sp_value a, struct sp_value b)
@@ -22,9 +24,32 @@ void sp_propose_change(struct sp_proposals *proposals, struct sp_change change)
     if (proposals->count < SP_MOST_PROPOSALS) proposals->items[proposals->count++] = change;
 }
 
+/* A flag that programs compute of a text, and that the configuration has beside it: the text has to change, and the
+ * flag goes. False when the configuration has no such text. */
+static bool propose_text_of_flag(struct sp_proposals *proposals, const struct sp_hyperparameter *flag, bool set)
+{
+    struct sp_arena *arena = &proposals->check->arena;
+    const struct sp_hyper *hyper = sp_config_hyper(proposals->check->config);
+    const size_t front = sp_last_component(flag->name, strlen(flag->name), ".");
+    const char *begins, *text = sp_patch_text_of_flag(flag->name + front, &begins);
+    if (!text || flag->from.source == SP_SOURCE_DEFAULT) return false;
+    const char *path = sp_arena_printf(arena, "%.*s%s", (int)front, flag->name, text);
+    const struct sp_value now = sp_value_at(hyper->root, path);
+    if (now.type != SP_STRING) return false;
+    sp_propose_change(proposals, (struct sp_change){
+                                     .key = path,
+                                     .value = sp_value_string(set ? begins : SP_OTHER_TEXT),
+                                     .configured = now,
+                                     .from = sp_hyper_provenance(hyper, path),
+                                     .instead_of = flag->name,
+                                 });
+    return true;
+}
+
 void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key, struct sp_value value)
 {
     const struct sp_hyperparameter hyper = key->hyper;
+    if (value.type == SP_BOOL && propose_text_of_flag(proposals, &hyper, value.boolean)) return;
     if (value.type == SP_STRING) value.string = sp_arena_string(&proposals->check->arena, value.string);
     sp_propose_change(proposals, (struct sp_change){
                                      .key = hyper.name, .value = value, .configured = hyper.value, .from = hyper.from});

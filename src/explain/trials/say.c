@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "explain/gather.h"
+#include "explain/patch.h"
 #include "explain/trials/proposals.h"
 #include "explain/vocabulary.h"
 
@@ -68,6 +69,7 @@ static struct sp_value patch_of_change(struct sp_arena *arena, const struct sp_c
 static const char *say_together(struct sp_check *check, const char *says, const struct sp_change *also, bool found)
 {
     for (; also; also = also->also) {
+        if (also->value.type == SP_LIST) continue; /* which follows from a number */
         const char *value = sp_value_words(&check->arena, found ? also->value : also->configured);
         says = sp_arena_printf(&check->arena, "%s%s%s%s%s", says, also->also ? ", " : " and ", found ? "" : also->key,
                                found ? "" : " ", value);
@@ -127,7 +129,7 @@ static const char *say_found(struct sp_check *check, const struct sp_trial *tria
 /* "num_labels is 2 in config.json", "id2label lists 2 labels in config.json". */
 static const char *say_configured(struct sp_check *check, const struct sp_change *change)
 {
-    if (!change->instead_of)
+    if (!change->instead_of || change->configured.type == SP_STRING)
         return sp_said(check, (struct sp_hyperparameter){change->key, change->configured, change->from});
     return sp_arena_printf(&check->arena, "%s lists %s %s", change->instead_of,
                            sp_count_of(&check->arena, (size_t)change->configured.integer, "label"),
@@ -169,5 +171,8 @@ void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct s
     cause->hint = is_of_vocabulary(change) ? sp_vocabulary_gathered(check, (uint64_t)change->configured.integer,
                                                                     (uint64_t)change->value.integer)
                                            : NULL;
+    if (change->value.type == SP_STRING && strcmp(change->value.string, SP_OTHER_TEXT) == 0 &&
+        !sp_patch_knows_text(change->key))
+        cause->hint = sp_arena_printf(&check->arena, "give %s another value that the model knows", change->key);
     if (!cause->hint) cause->patch = patch_of_change(&check->arena, change);
 }
