@@ -6,7 +6,7 @@
 
 #include "config/tokenizer.h"
 
-bool sp_is_vocabulary(const char *words) { return strstr(words, "vocab") != NULL; }
+bool sp_is_vocabulary(const char *words) { return strstr(words, "vocab") && !strstr(words, "type_vocab"); }
 
 /* The multiple that `from` was rounded up to, the usual ones first; 0 when it is none. */
 static uint64_t padding(uint64_t from, uint64_t to)
@@ -35,17 +35,6 @@ static const char *multiple_words(struct sp_check *check, uint64_t multiple, uin
                            multiple, largest, EACH, multiple / EACH, largest / EACH);
 }
 
-/* The number of ranks that `found` is one part of, or 0. Padding for all of them is but a small part of the whole. */
-static uint64_t ranks_of(uint64_t configured, uint64_t found)
-{
-    for (uint64_t ranks = 2; ranks <= 64 && found && found <= UINT64_MAX / ranks; ranks *= 2) {
-        const uint64_t whole = found * ranks;
-        if (whole == configured) return ranks;
-        if (padding(configured, whole) && whole - configured <= configured / 32) return ranks;
-    }
-    return 0;
-}
-
 /* With the help of the tokenizer beside the configuration. */
 static const char *tokenizer_change(struct sp_check *check, uint64_t found)
 {
@@ -59,29 +48,14 @@ static const char *tokenizer_change(struct sp_check *check, uint64_t found)
                            tokenizer.file, multiple_words(check, multiple, found));
 }
 
-const char *sp_vocabulary_gathered(struct sp_check *check, uint64_t configured, uint64_t found)
-{
-    const bool rounded = padding(configured, found) || padding(found, configured);
-    const uint64_t ranks = rounded || *tokenizer_change(check, found) ? 0 : ranks_of(configured, found);
-    if (!ranks) return NULL;
-    return sp_arena_printf(&check->arena,
-                           "gather the %" PRIu64 " ranks into one file; if %" PRIu64
-                           " tokens are meant, the configuration must say so",
-                           ranks, found);
-}
-
 const char *sp_vocabulary_change(struct sp_check *check, uint64_t configured, uint64_t found)
 {
     const char *told = tokenizer_change(check, found);
     const uint64_t up = padding(configured, found), down = padding(found, configured);
-    const uint64_t ranks = ranks_of(configured, found);
     if (*told) return told;
     if (up) return sp_arena_printf(&check->arena, " (rounded up to %s)", multiple_words(check, up, found));
     if (down)
         return sp_arena_printf(&check->arena, " (of which %" PRIu64 " is %s)", configured,
                                sp_arena_printf(&check->arena, "the next multiple of %" PRIu64, down));
-    if (ranks)
-        return sp_arena_printf(&check->arena, " (1/%" PRIu64 ", as one of %" PRIu64 " ranks has that divide it)", ranks,
-                               ranks);
     return "";
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is particular about vocabularies: they are padded, extended, and cut into equal parts. */
+ * What is particular about vocabularies: they are padded and extended. */
 #ifndef SP_EXPLAIN_VOCABULARY_H
 #define SP_EXPLAIN_VOCABULARY_H
 
@@ -10,7 +10,5 @@ bool sp_is_vocabulary(const char *words);
 /* How a file may have come to `found` rows where `configured` are: " (rounded up to a multiple of 64)", or "". In the
  * arena. */
 const char *sp_vocabulary_change(struct sp_check *check, uint64_t configured, uint64_t found);
-/* What to do when the file may have one rank's part of the vocabulary; NULL when it does not look so. In the arena. */
-const char *sp_vocabulary_gathered(struct sp_check *check, uint64_t configured, uint64_t found);
 
 #endif

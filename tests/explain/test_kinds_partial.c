@@ -188,8 +188,30 @@ static void narrower_in_two_ways(void **state)
     model_check(&model);
     assert_told(&model,
                 "differs: intermediate_size is 11008 in config.json, the file has 5504 (96 tensors); vocab_size is "
-                "32000 in config.json, the file has 16000 (1/2, as one of 2 ranks has that divide it) (2 tensors)",
+                "32000 in config.json, the file has 16000 (2 tensors)",
                 "hyperparameter hyperparameter", 0);
+    model_close(&model);
+}
+
+/* Two tables of half the rows: ranks would have divided the matrices of the layers. */
+static void shorter_tables(void **state)
+{
+    BEGIN("{\"model_type\": \"xlm-roberta\", \"architectures\": [\"XLMRobertaForMaskedLM\"], \"vocab_size\": 1280, "
+          "\"hidden_size\": 32, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"intermediate_size\": 64, "
+          "\"max_position_embeddings\": 64, \"type_vocab_size\": 2}");
+    model_resize(&model, "*token_type_embeddings.weight", 2, 1);
+    model_check(&model);
+    assert_told(&model, "differs: type_vocab_size is 2 in config.json, the file has 1 (1 tensor)", "hyperparameter", 0);
+    model_resize(&model, "*word_embeddings.weight", 1280, 640);
+    model_resize(&model, "lm_head.*", 1280, 640);
+    model_check(&model);
+    assert_told(&model,
+                "differs: vocab_size is 1280 in config.json, the file has 640 (2 tensors); type_vocab_size is 2 in "
+                "config.json, the file has 1 (1 tensor)",
+                "hyperparameter hyperparameter", 0);
+    model_resize(&model, "*position_embeddings.weight", 64, 32);
+    model_check(&model);
+    assert_null(model_cause(&model, "tensor-parallel"));
     model_close(&model);
 }
 
@@ -532,6 +554,7 @@ int main(void)
         cmocka_unit_test(one_rank_of_eight),
         cmocka_unit_test(a_padded_vocabulary_in_parts),
         cmocka_unit_test(narrower_in_two_ways),
+        cmocka_unit_test(shorter_tables),
         cmocka_unit_test(narrower_and_not_cut),
         cmocka_unit_test(an_average_beside_the_weights),
         cmocka_unit_test(copies_of_a_few),

@@ -154,6 +154,22 @@ static bool are_queries_whole(const struct sp_check *check)
     return false;
 }
 
+/* Whether the cut tensors are matrices of two or more modules of a layer. A shorter table of tokens, positions or
+ * types, or two of them, is one that somebody made so: ranks divide the matrices of layers. */
+static bool are_layers_cut(const struct sp_check *check, uint64_t ranks)
+{
+    size_t first = SP_NONE;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        const struct sp_place *place = &check->places[i];
+        if (!is_cut(check, finding, &ranks) || !place->indices.count) continue;
+        if (sp_inventory_tensor(check->inventory, finding->tensor)->rank < 2 || place->pattern == first) continue;
+        if (first != SP_NONE) return true;
+        first = place->pattern;
+    }
+    return false;
+}
+
 /* Nearly all that differs is cut into the same number of parts, and more than one hyper-parameter would have to be
  * divided by it. */
 static void explain_slices(struct sp_check *check)
@@ -162,7 +178,7 @@ static void explain_slices(struct sp_check *check)
     const uint64_t ranks = most_common_ranks(check);
     const size_t shapes = sp_count_wanted(check, sp_is_open_kind, &shape), cut = sp_count_wanted(check, is_cut, &ranks);
     if (!cut || cut < shapes - shapes / 8 || has_one_factor(check, ranks)) return;
-    if (are_queries_whole(check)) return;
+    if (!are_layers_cut(check, ranks) || are_queries_whole(check)) return;
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_TENSOR_PARALLEL, is_cut, &ranks);
     cause->message = sp_arena_printf(
         &check->arena, "this is one of %" PRIu64 " tensor-parallel ranks: it holds 1/%" PRIu64 " of %s (%s)", ranks,
