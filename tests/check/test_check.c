@@ -575,12 +575,14 @@ static void dtypes_by_kind_are_as_they_should(void **state)
     model_close(&model);
 }
 
-static void half_of_a_kind_is_no_majority(void **state)
+/* Of two halves that one is wrong that the rest of the file is not like. */
+static void half_of_a_kind(void **state)
 {
     BEGIN(LLAMA_7B);
     model_retype(&model, "model.layers.?.mlp.up_proj.weight", SP_DTYPE_F16);
     model_retype(&model, "model.layers.1[0-5].mlp.up_proj.weight", SP_DTYPE_F16);
-    assert_string_equal(model_check(&model), "match: all 291 tensors, 5,933,109,248 elements");
+    assert_string_equal(model_check(&model),
+                        "differs: 16 tensors have another dtype: model.layers.{0-15}.mlp.up_proj.weight");
     model_retype(&model, "model.layers.16.mlp.up_proj.weight", SP_DTYPE_F16);
     assert_string_equal(model_check(&model),
                         "differs: 15 tensors have another dtype: model.layers.{17-31}.mlp.up_proj.weight");
@@ -595,7 +597,8 @@ static void one_of_a_pair(void **state)
     assert_string_equal(model_check(&model),
                         "differs: transformer.h.1.attn.c_attn.bias has dtype BF16 where all others have F32");
     model_retype(&model, "transformer.h.1.attn.c_attn.weight", SP_DTYPE_BF16);
-    assert_string_equal(model_check(&model), "match: all 28 tensors, 53,561,088 elements");
+    assert_string_equal(model_check(&model), "differs: 2 tensors have another dtype: "
+                                             "transformer.h.1.attn.c_attn.{weight,bias}");
     model_close(&model);
 }
 
@@ -616,6 +619,28 @@ static void a_scalar_of_its_own(void **state)
     model_retype(&model, "text_projection.weight", SP_DTYPE_F64);
     assert_string_equal(model_check(&model),
                         "differs: text_projection.weight has dtype F64 where all others have BF16");
+    model_close(&model);
+}
+
+/* A merge of two models, of which each gave half of the layers: the configuration says which half is the other one. */
+static void half_of_the_layers(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"vocab_size\": 100, "
+                       "\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 4, "
+                       "\"intermediate_size\": 96, \"torch_dtype\": \"bfloat16\"}");
+    model_predict(&model, 0);
+    model_retype(&model, "*", SP_DTYPE_BF16);
+    model_retype(&model, "*.layers.[01].mlp.up_proj.weight", SP_DTYPE_F16);
+    assert_string_equal(model_check(&model),
+                        "differs: 2 tensors have another dtype: model.layers.{0,1}.mlp.up_proj.weight");
+    model_set(&model, "torch_dtype=float16");
+    assert_string_equal(model_check(&model),
+                        "differs: 2 tensors have another dtype: model.layers.{2,3}.mlp.up_proj.weight");
+    model_set(&model, "torch_dtype=null");
+    assert_string_equal(model_check(&model),
+                        "differs: 2 tensors have another dtype: model.layers.{0,1}.mlp.up_proj.weight");
     model_close(&model);
 }
 
@@ -746,7 +771,8 @@ int main(void)
         cmocka_unit_test(biases_that_no_setting_gives),
         cmocka_unit_test(conv1d_as_linear),
         cmocka_unit_test(dtypes_by_kind_are_as_they_should),
-        cmocka_unit_test(half_of_a_kind_is_no_majority),
+        cmocka_unit_test(half_of_the_layers),
+        cmocka_unit_test(half_of_a_kind),
         cmocka_unit_test(one_of_a_pair),
         cmocka_unit_test(a_scalar_of_its_own),
         cmocka_unit_test(dtypes_that_the_table_declares),

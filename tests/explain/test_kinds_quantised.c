@@ -156,13 +156,27 @@ static void method_is_recognised(void **state)
         model_open(&model, written[i].config);
         model_predict(&model, AS_STORED);
         reconfigure(&model, LLAMA(""));
-        snprintf(line, sizeof line,
-                 "explained: quantised: %s, although config.json has no quantization_config: %s; nothing else differs",
+        snprintf(line, sizeof line, "differs: quantised: %s, although config.json has no quantization_config: %s",
                  written[i].recognised ? written[i].recognised : written[i].manner, written[i].count);
         model_check(&model);
         assert_told(&model, line, "quantised", 0);
         model_close(&model);
     }
+}
+
+/* What is stored beside the codes has a dtype of its own, which is none of the model's. */
+static void no_dtype_of_what_is_quantised(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, INT8);
+    model_predict(&model, AS_STORED);
+    model_retype(&model, "*norm.weight", SP_DTYPE_F16);
+    reconfigure(&model, LLAMA(""));
+    model_check(&model);
+    assert_null(model_cause(&model, "dtype-configured"));
+    assert_int_equal(sp_check_cause(model.check, 0)->severity, SP_SEVERITY_ERROR);
+    model_close(&model);
 }
 
 /* The index of desc_act, the text that bitsandbytes keeps with each weight, MLX keys under both names. */
@@ -390,8 +404,7 @@ static void packed_experts(void **state)
     reconfigure(&model, GPT_OSS(""));
     model_check(&model);
     assert_told(&model,
-                "explained: quantised: mxfp4, although config.json has no quantization_config: 48 weights in 96 "
-                "tensors; nothing else differs",
+                "differs: quantised: mxfp4, although config.json has no quantization_config: 48 weights in 96 tensors",
                 "quantised", 0);
     model_predict(&model, 0);
     reconfigure(&model, GPT_OSS(MXFP4));
@@ -617,15 +630,25 @@ static void scales_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(method_is_configured), cmocka_unit_test(method_is_recognised),
-        cmocka_unit_test(optional_members),     cmocka_unit_test(disputed),
-        cmocka_unit_test(all_renamed),          cmocka_unit_test(hints),
-        cmocka_unit_test(members_are_checked),  cmocka_unit_test(published_models),
-        cmocka_unit_test(packed_experts),       cmocka_unit_test(routers),
-        cmocka_unit_test(one_of_a_kind),        cmocka_unit_test(integers_alone),
-        cmocka_unit_test(undescribed),          cmocka_unit_test(rounded_when_loaded),
-        cmocka_unit_test(partial_files),        cmocka_unit_test(said_beside),
-        cmocka_unit_test(scales_alone),         cmocka_unit_test(norms_in_full_precision),
+        cmocka_unit_test(method_is_configured),
+        cmocka_unit_test(method_is_recognised),
+        cmocka_unit_test(no_dtype_of_what_is_quantised),
+        cmocka_unit_test(optional_members),
+        cmocka_unit_test(disputed),
+        cmocka_unit_test(all_renamed),
+        cmocka_unit_test(hints),
+        cmocka_unit_test(members_are_checked),
+        cmocka_unit_test(published_models),
+        cmocka_unit_test(packed_experts),
+        cmocka_unit_test(routers),
+        cmocka_unit_test(one_of_a_kind),
+        cmocka_unit_test(integers_alone),
+        cmocka_unit_test(undescribed),
+        cmocka_unit_test(rounded_when_loaded),
+        cmocka_unit_test(partial_files),
+        cmocka_unit_test(said_beside),
+        cmocka_unit_test(scales_alone),
+        cmocka_unit_test(norms_in_full_precision),
         cmocka_unit_test(configured_precision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

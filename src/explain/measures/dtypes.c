@@ -20,6 +20,11 @@ struct dtypes {
     struct tally whole;
 };
 
+static bool is_floating(enum sp_dtype dtype)
+{
+    return dtype == SP_DTYPE_F64 || dtype == SP_DTYPE_F32 || dtype == SP_DTYPE_F16 || dtype == SP_DTYPE_BF16;
+}
+
 /* A parameter whose dtype is for the file to say. */
 static bool counts(const struct sp_check *check, size_t tensor)
 {
@@ -130,15 +135,34 @@ static bool may_vary(const struct sp_check *check, const struct dtypes *dtypes, 
     return is_gguf(check) && (kind->by_dtype[SP_DTYPE_UNKNOWN] > 0 || (is_matrix && quantised));
 }
 
+/* Whether the dtype is among the most common ones of a kind. */
+static bool is_most_common(const struct tally *kind, enum sp_dtype dtype)
+{
+    return dtype != SP_DTYPE_UNKNOWN && kind->by_dtype[dtype] == kind->by_dtype[most_common(kind)];
+}
+
+/* The dtype that tensors of a kind should have: the most common one; where half of them have another one, what the
+ * configuration says, or what most of the file has. */
+static enum sp_dtype usual_dtype(const struct sp_check *check, const struct tally *kind, const struct tally *whole)
+{
+    const char *key;
+    const enum sp_dtype configured = sp_configured_dtype(sp_config_hyper(check->config), &key);
+    if (is_most_common(kind, configured)) return configured;
+    return is_most_common(kind, most_common(whole)) ? most_common(whole) : most_common(kind);
+}
+
 static void judge_dtypes(struct sp_check *check, const struct dtypes *dtypes, size_t tensor)
 {
     const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[tensor]], *whole = &dtypes->whole;
-    const enum sp_dtype dtype = dtype_of(check, tensor), usual = most_common(kind), everywhere = most_common(whole);
+    const enum sp_dtype dtype = dtype_of(check, tensor), usual = usual_dtype(check, kind, whole),
+                        everywhere = most_common(whole);
     if (may_vary(check, dtypes, tensor)) return;
     if (kind->by_dtype[usual] > kind->by_dtype[dtype]) dtype_finding(check, tensor, usual, "others of its kind have");
     else if (whole->total >= 3 && dtype != everywhere && whole->by_dtype[everywhere] == whole->total - 1 &&
              !is_gguf(check) && !is_kept_precise(dtype, everywhere) && !is_made_of_double(check, tensor, everywhere))
         dtype_finding(check, tensor, everywhere, "all others have");
+    else if (dtype != usual && is_floating(dtype) && is_floating(usual))
+        dtype_finding(check, tensor, usual, "half of its kind have");
 }
 
 /* ---- mixed precision ---- */
@@ -256,11 +280,6 @@ static bool find_integers(struct sp_check *check, const struct tally *whole)
 
 /* ---- what the configuration says ---- */
 
-static bool is_floating(enum sp_dtype dtype)
-{
-    return dtype == SP_DTYPE_F64 || dtype == SP_DTYPE_F32 || dtype == SP_DTYPE_F16 || dtype == SP_DTYPE_BF16;
-}
-
 /* Most tensors have another precision than the configuration says: a program that goes by it converts them. */
 static void note_configured(struct sp_check *check, const struct tally *whole)
 {
@@ -268,7 +287,8 @@ static void note_configured(struct sp_check *check, const struct tally *whole)
     const char *key;
     const enum sp_dtype configured = sp_configured_dtype(hyper, &key), everywhere = most_common(whole);
     if (configured == SP_DTYPE_UNKNOWN || configured == everywhere || !is_floating(everywhere)) return;
-    if (check->quantisation.configured || whole->by_dtype[everywhere] * 2 <= whole->total) return;
+    if (check->quantisation.configured || check->quantisation.method || whole->by_dtype[everywhere] * 2 <= whole->total)
+        return;
     const char *which = whole->by_dtype[everywhere] == whole->total ? "all" : "most",
                *found = sp_dtype_name(everywhere);
     const char *said = sp_value_member(hyper->root, key).string;

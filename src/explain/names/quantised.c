@@ -197,14 +197,16 @@ static const char *as_setting(struct sp_check *check)
     return sp_text_keep(&text, &check->arena);
 }
 
-/* The configuration says nothing, and the tensors say it all. */
+/* The configuration says nothing, and the tensors say it all. Loaders go by the configuration alone: they read codes as
+ * weights where they have the name of one, leave out what scales them, and start anew what has another name. */
 static void say_recognised(struct sp_check *check)
 {
     const char *config = sp_config_hyper(check->quantisation.base)->file;
-    add_cause(check, SP_SEVERITY_WARNING,
+    add_cause(check, SP_SEVERITY_ERROR,
               sp_arena_printf(&check->arena, "quantised: %s, although %s has no quantization_config: %s", manner(check),
                               *config ? config : "the configuration", how_many_modules(check)),
-              sp_arena_printf(&check->arena, "loaders need %s", as_setting(check)));
+              sp_arena_printf(&check->arena, "loaders need %s: without it they take codes for weights, or find none",
+                              as_setting(check)));
 }
 
 static void say_other(struct sp_check *check, const struct sp_quantised *quantised)
