@@ -35,6 +35,17 @@ static const char *multiple_words(struct sp_check *check, uint64_t multiple, uin
                            multiple, largest, EACH, multiple / EACH, largest / EACH);
 }
 
+uint64_t sp_vocabulary_ranks(uint64_t configured, uint64_t found)
+{
+    enum { FEWEST = 4, MOST = 64 }; /* half of a vocabulary is as well one that somebody made so */
+    for (uint64_t ranks = FEWEST; ranks <= MOST && found && found <= UINT64_MAX / ranks; ranks *= 2) {
+        const uint64_t whole = found * ranks;
+        if (whole == configured) return ranks;
+        if (padding(configured, whole) && whole - configured <= configured / 32) return ranks;
+    }
+    return 0;
+}
+
 /* With the help of the tokenizer beside the configuration. */
 static const char *tokenizer_change(struct sp_check *check, uint64_t found)
 {

@@ -28,9 +28,7 @@ static void the_language_part_of_llava(void **state)
     BEGIN(llava);
     model_drop(&model, "vision_tower.*");
     model_drop(&model, "multi_modal_projector.*");
-    SAYS("differs: vision_tower.vision_model.encoder.layers.{0-23}, multi_modal_projector.linear_{1,2} are missing "
-         "altogether (388 tensors); 7 findings without a known cause",
-         "layers-missing", 7);
+    SAYS("differs: vision_tower, multi_modal_projector are missing altogether (395 tensors)", "layers-missing", 0);
     END;
 }
 
@@ -41,10 +39,9 @@ static void the_language_part_of_a_deeper_llava(void **state)
     model_drop(&model, "vision_tower.*");
     model_drop(&model, "multi_modal_projector.*");
     model_set(&model, "text_config.num_hidden_layers=6");
-    SAYS("differs: vision_tower.vision_model.encoder.layers.{0-23}, multi_modal_projector.linear_{1,2} are missing "
-         "altogether (388 tensors); text_config.num_hidden_layers is 6 on the command line, the file has 4 (18 "
-         "tensors); 7 findings without a known cause",
-         "layers-missing hyperparameter", 7);
+    SAYS("differs: vision_tower, multi_modal_projector are missing altogether (395 tensors); "
+         "text_config.num_hidden_layers is 6 on the command line, the file has 4 (18 tensors)",
+         "layers-missing hyperparameter", 0);
     END;
 }
 

@@ -220,33 +220,38 @@ static void padding_for_ranks(void **state)
 
 /* ---- cut ---- */
 
-/* One eighth of the rows alone is no tensor-parallel rank of eight, which would divide the layers as well. */
+/* One eighth of the rows of the embedding and of the head may be what one rank of eight holds; half of them may as well
+ * be meant. */
 static void one_part_of_the_rows(void **state)
 {
     BEGIN(tinyllama, 0);
     model_resize(&model, "*", 32000, 4000);
     model_check(&model);
     assert_told(&model,
-                "differs: vocab_size is 32000 in config.json, the file has 4000 (2 tensors)",
+                "differs: vocab_size is 32000 in config.json, the file has 4000 (1/8, as one of 8 ranks has that "
+                "divide it) (2 tensors)",
                 "hyperparameter", 0);
     assert_string_equal(sp_check_cause(model.check, 0)->hint,
-                        "write into config.json: {\"vocab_size\": 4000}; --set vocab_size=4000 tries it");
+                        "gather the 8 ranks into one file; if 4000 tokens are meant, the configuration must say so");
     model_resize(&model, "*", 4000, 4001);
     model_check(&model);
     assert_told(&model, "differs: vocab_size is 32000 in config.json, the file has 4001 (2 tensors)", "hyperparameter",
                 0);
+    model_resize(&model, "*", 4001, 16000);
+    model_check(&model);
+    assert_told(&model, "differs: vocab_size is 32000 in config.json, the file has 16000 (2 tensors)", "hyperparameter",
+                0);
     model_close(&model);
 }
 
-/* 30522 padded to 30592, of which it is a quarter: likewise. */
+/* 30522 padded to 30592, of which it is a quarter; there is but one matrix of them. */
 static void one_part_of_the_padded_rows(void **state)
 {
     BEGIN(bert, 0);
     model_resize(&model, "*", 30522, 7648);
     model_check(&model);
-    assert_told(&model,
-                "differs: vocab_size is 30522 in config.json, the file has 7648 (2 tensors)",
-                "hyperparameter", 0);
+    assert_told(&model, "differs: vocab_size is 30522 in config.json, the file has 7648 (2 tensors)", "hyperparameter",
+                0);
     model_close(&model);
 }
 

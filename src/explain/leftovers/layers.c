@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Whole layers that are missing, then what layers consist of, such as experts. */
+ * Whole modules that are missing with all of their layers, such as the tower for images; whole layers; then what layers
+ * consist of, such as experts. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +77,132 @@ static void explain_level(struct sp_check *check, int level)
     sp_gone_free(&gone);
 }
 
+/* ---- modules ---- */
+
+/* The tensors of a module, "vision_tower.", that are predicted and needed, and those of them that are missing. */
+struct module {
+    const char *name;
+    size_t predicted, missing;
+    size_t layers;     /* missing ones that are in a layer of the module */
+    const char *owner; /* the innermost module of the first of these */
+    bool several;      /* others are in others */
+};
+
+struct modules {
+    struct module *items;
+    size_t count, capacity;
+    struct sp_map map;
+    struct sp_arena arena;
+};
+
+static struct module *module_named(struct modules *modules, const char *name, size_t length)
+{
+    const char *own = sp_arena_copy(&modules->arena, name, length);
+    const size_t place = sp_map_get(&modules->map, own);
+    if (place != SIZE_MAX) return &modules->items[place];
+    sp_map_add(&modules->map, own, modules->count);
+    SP_GROW(modules->items, modules->count, modules->capacity);
+    modules->items[modules->count] = (struct module){.name = own};
+    return &modules->items[modules->count++];
+}
+
+/* What stands in front of the first component that is an index, "model.layers." of "model.layers.3.mlp", is how long;
+ * 0 without one: "linear_1" is no layer. */
+static size_t front_of_index(const char *name)
+{
+    uint64_t index;
+    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");)
+        if (sp_index_at(name, (size_t)(part.text - name), &index) == part.length) return (size_t)(part.text - name);
+    return 0;
+}
+
+/* Notes a tensor in each module that it is in, up to the first index: "model.", "model.vision_tower.", ... */
+static void note_in_modules(struct modules *modules, const char *name, bool needed, bool missing)
+{
+    const size_t layer = front_of_index(name), end = layer ? layer : strlen(name);
+    const char *owner =
+        missing ? sp_arena_copy(&modules->arena, name, sp_last_component(name, strlen(name), ".")) : NULL;
+    for (size_t length = 0; length < end; length++) {
+        if (name[length] != '.') continue;
+        struct module *module = module_named(modules, name, length + 1);
+        module->predicted += needed;
+        module->missing += missing;
+        module->layers += missing && layer;
+        if (!missing) continue;
+        if (!module->owner) module->owner = owner;
+        module->several = module->several || strcmp(module->owner, owner) != 0;
+    }
+}
+
+/* Whether nothing of the module is there, which is more than its layers: what is around these is missing as well; or,
+ * in one without layers, several modules are. */
+static bool is_module_gone(const struct module *module)
+{
+    enum { FEW = 4 };
+    if (module->missing < FEW || module->missing < module->predicted || !module->several) return false;
+    return !module->layers || module->layers < module->missing;
+}
+
+/* The outermost modules that are gone. */
+static size_t list_gone_modules(const struct modules *modules, const char **gone)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < modules->count; i++) { /* one stands before those within it */
+        bool within = false;
+        for (size_t k = 0; k < count && !within; k++)
+            within = strncmp(modules->items[i].name, gone[k], strlen(gone[k])) == 0;
+        if (!within && is_module_gone(&modules->items[i])) gone[count++] = modules->items[i].name;
+    }
+    return count;
+}
+
+struct gone_modules {
+    const char **names;
+    size_t count;
+};
+
+static bool is_of_gone_module(const struct sp_check *check, const struct sp_finding *finding, const void *modules)
+{
+    const struct gone_modules *gone = modules;
+    if (!sp_finding_is_open_as(finding, SP_FINDING_MISSING)) return false;
+    const char *name = sp_prediction_tensor(check->prediction, finding->predicted)->name;
+    for (size_t i = 0; i < gone->count; i++)
+        if (strncmp(name, gone->names[i], strlen(gone->names[i])) == 0) return true;
+    return false;
+}
+
+static void explain_modules(struct sp_check *check)
+{
+    struct modules modules = {0};
+    size_t *missing = sp_check_missing(check);
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
+        if (tensor->optional) continue;
+        note_in_modules(&modules, tensor->name, tensor->same_as == SP_NONE || missing[i] != SP_NONE,
+                        missing[i] != SP_NONE);
+    }
+    free(missing);
+    struct gone_modules gone = {sp_realloc(NULL, modules.count, sizeof *gone.names), 0};
+    gone.count = list_gone_modules(&modules, gone.names);
+    struct sp_cause *cause = gone.count ? sp_gather(check, SP_CAUSE_LAYERS_MISSING, is_of_gone_module, &gone) : NULL;
+    if (cause) {
+        check->half_explained = true; /* the file may be of a model that has no such module */
+        for (size_t i = 0; i < gone.count; i++)
+            gone.names[i] = sp_arena_copy(&check->arena, gone.names[i], strlen(gone.names[i]) - 1);
+        cause->message = sp_arena_printf(&check->arena, "%s %s missing altogether (%s)",
+                                         sp_some_names(&check->arena, gone.names, gone.count),
+                                         gone.count > 1 ? "are" : "is", sp_tensors_of(check, cause));
+        cause->hint = "take a file that has all of it, or fill it from its own file: else it is newly initialised";
+    }
+    free(gone.names);
+    sp_map_free(&modules.map);
+    sp_arena_free(&modules.arena);
+    free(modules.items);
+}
+
 void sp_explain_layers(struct sp_check *check)
 {
     if (sp_is_unrelated(check)) return; /* then all of them are gone, which is no news */
+    if (sp_check_open(check)) explain_modules(check);
     for (int level = 0; level < SP_LAYER_LEVELS && sp_check_open(check); level++) explain_level(check, level);
 }

@@ -17,10 +17,29 @@ static bool is_of_vocabulary(const struct sp_change *change)
            change->configured.integer > 0 && change->value.integer > 0;
 }
 
-static const char *how_changed(struct sp_check *check, const struct sp_change *change)
+/* The ranks that divide the vocabulary, where two matrices at least have one part of so many rows; 0 otherwise. */
+static uint64_t ranks_of_vocabulary(const struct sp_check *check, const struct sp_trial *trial)
 {
+    const struct sp_change *change = trial->change;
+    size_t matrices = 0;
+    if (!is_of_vocabulary(change)) return 0;
+    for (size_t i = 0; i < check->finding_count; i++)
+        matrices += trial->vanishes[i] && check->findings[i].kind == SP_FINDING_SHAPE &&
+                    sp_inventory_tensor(check->inventory, check->findings[i].tensor)->rank > 1;
+    if (matrices < 2) return 0;
+    return sp_vocabulary_ranks((uint64_t)change->configured.integer, (uint64_t)change->value.integer);
+}
+
+/* " (rounded up to a multiple of 64)", " (1/8, as one of 8 ranks has that divide it)". */
+static const char *how_changed(struct sp_check *check, const struct sp_trial *trial, uint64_t ranks)
+{
+    const struct sp_change *change = trial->change;
     if (!is_of_vocabulary(change)) return "";
-    return sp_vocabulary_change(check, (uint64_t)change->configured.integer, (uint64_t)change->value.integer);
+    const char *how =
+        sp_vocabulary_change(check, (uint64_t)change->configured.integer, (uint64_t)change->value.integer);
+    if (*how || !ranks) return how;
+    return sp_arena_printf(&check->arena, " (1/%" PRIu64 ", as one of %" PRIu64 " ranks has that divide it)", ranks,
+                           ranks);
 }
 
 /* What the changed prediction lacks that the configured one did not ask for. */
@@ -151,6 +170,7 @@ void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct s
 {
     const struct sp_change *change = trial->change;
     const size_t index = (size_t)(cause - check->causes);
+    const uint64_t ranks = ranks_of_vocabulary(check, trial);
     const char *says = say_configured(check, change), *lacks = side_effect(check, &trial->variant);
     const char *effect =
         sp_arena_printf(&check->arena, "%s%s%s", lacks, say_rivals(check, trial), say_misspelt(check, change));
@@ -163,7 +183,7 @@ void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct s
     else if (change->value.type != SP_BOOL)
         cause->message =
             sp_arena_printf(&check->arena, "%s, the file %s%s (%s%s)%s", says, say_found(check, trial),
-                            how_changed(check, change), sp_tensors_of(check, cause),
+                            how_changed(check, trial, ranks), sp_tensors_of(check, cause),
                             cause->severity == SP_SEVERITY_WARNING ? ", which loaders leave out" : "", effect);
     else
         cause->message = sp_arena_printf(&check->arena, "%s, but the file %s%s%s", says,
@@ -171,5 +191,10 @@ void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct s
     if (change->value.type == SP_STRING && strcmp(change->value.string, SP_OTHER_TEXT) == 0 &&
         !sp_patch_knows_text(change->key))
         cause->hint = sp_arena_printf(&check->arena, "give %s another value that the model knows", change->key);
+    if (strstr(cause->message, "as one of"))
+        cause->hint = sp_arena_printf(&check->arena,
+                                      "gather the %" PRIu64 " ranks into one file; if %" PRId64
+                                      " tokens are meant, the configuration must say so",
+                                      ranks, change->value.integer);
     if (!cause->hint) cause->patch = patch_of_change(&check->arena, change);
 }
