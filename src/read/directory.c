@@ -298,12 +298,69 @@ static bool refuse_distributed(const struct sp_folder *folder, struct sp_error *
     return false;
 }
 
+/* ---- shards of several checkpoints ---- */
+
+/* The shards of one save: model-00001-of-00004.safetensors to model-00004-of-00004.safetensors. */
+struct shard_set {
+    const char *first;
+    struct sp_shard_name name; /* of that */
+    size_t count;
+};
+
+enum { MOST_SETS = 8 };
+
+/* The sets of which the listing has shards, and nothing else but these; 0 when there are other files, too, or more
+ * sets. */
+static size_t list_shard_sets(const struct listing *listing, struct shard_set sets[MOST_SETS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < listing->count; i++) {
+        struct sp_shard_name name;
+        size_t k = 0;
+        if (!sp_shard_name_read(listing->names[i], &name)) return 0;
+        while (k < count && !same_set(sets[k].first, &sets[k].name, listing->names[i], &name)) k++;
+        if (k == MOST_SETS) return 0;
+        if (k == count) sets[count++] = (struct shard_set){listing->names[i], name, 0};
+        sets[k].count++;
+    }
+    return count;
+}
+
+/* "4 of 4 such as 'model-00001-of-00004.safetensors'; 1 of 5, 'model-00005-of-00005.safetensors'". What to do follows
+ * where one set is there as a whole, and of the others a part. */
+static void refuse_shard_sets(const struct shard_set *sets, size_t count, struct sp_error *error)
+{
+    struct sp_text text = {0};
+    struct sp_names strays = {0};
+    size_t whole = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_whole = sets[i].count == sets[i].name.of;
+        sp_text_printf(&text, "%s%zu of %u%s %s", i ? "; " : "", sets[i].count, sets[i].name.of,
+                       sets[i].count > 1 ? " such as" : ",", sp_quote(sets[i].first).text);
+        if (is_whole) whole++;
+        else sp_names_add(&strays, sets[i].first);
+    }
+    sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "shards of several checkpoints in this directory: %s", text.data);
+    if (whole == 1)
+        sp_hint(error, "remove the shards that are left over of another save, such as %s", sp_names_text(&strays));
+    else sp_hint(error, "keep the shards of one save, and no others");
+    sp_names_free(&strays);
+    sp_text_free(&text);
+}
+
 static bool refuse_choice(const struct sp_folder *folder, const struct listing *listing, struct sp_error *error)
 {
     struct sp_names names = {0};
     const char *gather = hint_for_ranks(listing);
     if (listing->distributed) return refuse_distributed(folder, error);
     if (!listing->count) return sp_folder_refuse_empty(folder, error);
+    struct shard_set sets[MOST_SETS];
+    const size_t set_count = gather ? 0 : list_shard_sets(listing, sets);
+    if (set_count > 1) {
+        refuse_shard_sets(sets, set_count, error);
+        sp_error_prefix(error, folder->path);
+        return false;
+    }
     for (size_t i = 0; i < listing->count; i++) sp_names_add(&names, listing->names[i]);
     sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "several checkpoints in this directory: %s",
             sp_names_text(&names));

@@ -379,8 +379,8 @@ static void test_shards_without_index(void **state)
     put_shard(SHARD2, "a", 1);
     assert_refused(scratch.path, ": tensor 'a' is in two files: '" SHARD1 "' and '" SHARD2 "'");
     put_shard("model-00001-of-00003.safetensors", "c", 1);
-    assert_refused(scratch.path, ": several checkpoints in this directory: '" SHARD1
-                                 "', 'model-00001-of-00003.safetensors', '" SHARD2 "'");
+    assert_refused(scratch.path, ": shards of several checkpoints in this directory: 2 of 2 such as '" SHARD1
+                                 "'; 1 of 3, 'model-00001-of-00003.safetensors'");
 }
 
 static void test_absent_shards(void **state)
