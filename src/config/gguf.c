@@ -88,6 +88,19 @@ static void take_keys(struct adoption *adoption, bool only_own)
     }
 }
 
+const char *sp_config_gguf_key(struct sp_arena *arena, const struct sp_inventory *inventory, const char *key)
+{
+    const char *architecture = gguf_value(inventory, "general.architecture");
+    for (size_t i = 0; architecture && i < KEY_COUNT; i++) {
+        if (strcmp(keys[i].becomes, key) != 0) continue;
+        if (*keys[i].architecture && strcmp(keys[i].architecture, architecture) != 0) continue;
+        const bool own_front = strncmp(keys[i].key, "tokenizer.", 10) == 0;
+        const char *in_file = own_front ? keys[i].key : sp_arena_printf(arena, "%s.%s", architecture, keys[i].key);
+        if (gguf_value(inventory, in_file)) return in_file;
+    }
+    return NULL;
+}
+
 /* Most files do not say how many tokens there are: they list them. The reader says of a long list "32000 strings". */
 static void take_vocabulary(struct adoption *adoption)
 {

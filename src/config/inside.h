@@ -14,6 +14,9 @@ bool sp_config_is_keras_entry(struct sp_value value);
 bool sp_config_gguf_is_told(const struct sp_inventory *inventory);
 void sp_config_take_gguf(struct sp_config *config, const struct sp_inventory *inventory);
 /* What a configuration that is for GGUF files by its model_type says of them; any other as it is. */
+/* gguf.c: the key of the metadata that a key of the configuration stands for, "llama.attention.head_count_kv" for
+ * "num_key_value_heads", in the arena; NULL when the file has no such key. */
+const char *sp_config_gguf_key(struct sp_arena *arena, const struct sp_inventory *inventory, const char *key);
 struct sp_value sp_config_of_gguf(struct sp_arena *arena, struct sp_value root);
 /* Takes what the checkpoint at the path holds, as sp_config_load does what a file of text says. */
 bool sp_config_load_checkpoint(struct sp_config *config, const char *path, struct sp_error *error);

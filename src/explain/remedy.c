@@ -3,6 +3,7 @@
 
 #include "base/chars.h"
 #include "base/names.h"
+#include "config/inside.h"
 #include "explain/patch.h"
 
 /* Appends the dotted paths of what is in the patch, " --set n_layer=2", each as a shell wants it. */
@@ -31,6 +32,24 @@ static bool is_of_file(const struct sp_hyper *hyper, struct sp_arena *arena, str
         if (member->value.type == SP_OBJECT && !is_of_file(hyper, arena, member->value, place)) return false;
     }
     return true;
+}
+
+/* What a GGUF file says of itself is in the file alone: the keys there, "let llama.attention.head_count_kv be 4 in the
+ * metadata"; NULL when the file does not say all that the patch changes. */
+static const char *metadata_said(struct sp_check *check, struct sp_value patch)
+{
+    struct sp_text text = {0};
+    for (size_t i = 0; i < patch.count; i++) {
+        const struct sp_member *member = &patch.members[i];
+        const char *key = sp_config_gguf_key(&check->arena, check->inventory, member->key);
+        if (!key) {
+            sp_text_free(&text);
+            return NULL;
+        }
+        sp_text_printf(&text, "%s%s be %s", i ? ", " : "", key, sp_value_words(&check->arena, member->value));
+    }
+    return sp_arena_printf(&check->arena, "let %s in the metadata of the file, or convert the model again",
+                           sp_text_keep(&text, &check->arena));
 }
 
 /* The patch without what has to be taken out, whose paths go into `out`. */
@@ -67,6 +86,10 @@ static const char *patch_said(struct sp_check *check, struct sp_value patch)
     struct sp_text text = {0};
     put_options(&text, &check->arena, patch, "");
     const char *options = sp_text_keep(&text, &check->arena);
+    const bool is_gguf =
+        strcmp(sp_inventory_format(check->inventory), "gguf") == 0 && !sp_ends_with(hyper->file, ".json");
+    const char *metadata = is_gguf ? metadata_said(check, patch) : NULL;
+    if (metadata) return metadata;
     if (check->config->variables) /* its keys are not those of a file */
         return sp_arena_printf(&check->arena, "%s tries it", options + 1);
     if (!sp_ends_with(hyper->file, ".json") || !is_of_file(hyper, &check->arena, patch, ""))
