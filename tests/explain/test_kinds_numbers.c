@@ -65,6 +65,54 @@ static void three_numbers(void **state)
                 "hyperparameter hyperparameter hyperparameter");
 }
 
+static void check_patch(const char *made, const char *asked, const char *hint)
+{
+    struct model model, other;
+    bool told = false;
+    model_open(&model, made);
+    model_predict(&model, 0);
+    model_write(&model, "model.safetensors");
+    model_open(&other, asked);
+    model_check_path(&other, scratch_path(&model.scratch, "model.safetensors"));
+    for (size_t i = 0; i < sp_check_cause_count(other.check); i++)
+        told = told || strcmp(sp_check_cause(other.check, i)->hint, hint) == 0;
+    if (!told) fail_msg("%s", sp_check_cause(other.check, 0)->hint);
+    assert_hints_hold(other.check);
+    model_close(&other);
+    model_close(&model);
+}
+
+#define BERT(hidden, heads)                                                                                            \
+    "{\"model_type\": \"bert\", \"architectures\": [\"BertModel\"], \"vocab_size\": 1000, \"num_hidden_layers\": 2, "  \
+    "\"intermediate_size\": 512, \"hidden_size\": " #hidden ", \"num_attention_heads\": " #heads "}"
+#define QWEN_KV(hidden, heads, pairs)                                                                                  \
+    "{\"model_type\": \"qwen2\", \"architectures\": [\"Qwen2ForCausalLM\"], \"vocab_size\": 1000, "                    \
+    "\"num_hidden_layers\": 2, \"num_key_value_heads\": " #pairs                                                       \
+    ", \"intermediate_size\": 512, \"hidden_size\": " #hidden ", \"num_attention_heads\": " #heads "}"
+
+/* No shape tells how many heads there are; of numbers that fit the usual one is told. Where heads do not divide the
+ * width, programs refuse the configuration. */
+static void heads_of_the_usual_size(void **state)
+{
+    (void)state;
+    check_patch(
+        QWEN_KV(3584, 28, 4), QWEN_KV(896, 14, 2),
+        "write into config.json: {\"hidden_size\": 3584, \"num_attention_heads\": 28, \"num_key_value_heads\": 4}");
+    check_patch(
+        QWEN_KV(896, 14, 2), QWEN_KV(3584, 28, 4),
+        "write into config.json: {\"hidden_size\": 896, \"num_attention_heads\": 14, \"num_key_value_heads\": 2}");
+    check_patch(QWEN_KV(3584, 28, 4), QWEN_KV(3584, 14, 4),
+                "write into config.json: {\"num_attention_heads\": 28}; --set num_attention_heads=28 tries it");
+    check_patch(LLAMA(3072, 128, 8), LLAMA(2048, 64, 8),
+                "write into config.json: {\"hidden_size\": 3072, \"head_dim\": 128}");
+    check_patch(BERT(1024, 16), BERT(768, 12),
+                "write into config.json: {\"hidden_size\": 1024, \"num_attention_heads\": 16}");
+    check_other(QWEN_KV(3584, 28, 4), QWEN_KV(3584, 14, 4),
+                "differs: num_attention_heads is 14 in config.json, the file has 28 (8 tensors); 28 heads of 128 are "
+                "usual, 14 of 256 and 56 of 64 fit as well",
+                "hyperparameter");
+}
+
 #define PHI(heads)                                                                                                     \
     "{\"model_type\": \"phi3\", \"architectures\": [\"Phi3ForCausalLM\"], \"vocab_size\": 1000, "                      \
     "\"num_hidden_layers\": 2, \"num_key_value_heads\": 32, \"intermediate_size\": 512, \"hidden_size\": 3072, "       \
@@ -201,6 +249,7 @@ int main(void)
         cmocka_unit_test(heads_and_width),
         cmocka_unit_test(three_numbers),
         cmocka_unit_test(heads_in_a_quotient),
+        cmocka_unit_test(heads_of_the_usual_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

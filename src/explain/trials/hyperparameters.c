@@ -7,6 +7,7 @@
 
 #include "base/chars.h"
 #include "explain/gather.h"
+#include "explain/trials/heads.h"
 #include "explain/trials/proposals.h"
 #include "explain/trials/say.h"
 #include "explain/trials/twins.h"
@@ -197,6 +198,7 @@ void sp_explain_hyperparameters(struct sp_check *check)
     find_misspelt(&search);
     run_rounds(&search, suggest);
     if (is_worth_guessing(&search)) run_rounds(&search, guess);
+    if (search.best.config) sp_settle_heads(check, &search.best);
     sp_proposals_free(&search.proposals);
     sp_sample_free(&search.sample);
     sp_variant_free(&search.best);

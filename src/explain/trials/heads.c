@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ * A width of 3584 is 28 heads of 128, 14 of 256 or 56 of 64: no shape tells which, and a model with the wrong one loads
+ * and computes something else. Of numbers that fit equally well the usual one is told, and the others are named. */
+#include "explain/trials/heads.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "explain/gather.h"
+
+static const char *const widths[] = {"hidden_size", "n_embd", "d_model"};
+static const char *const heads_keys[] = {"num_attention_heads", "n_head", "encoder_attention_heads",
+                                         "decoder_attention_heads"};
+static const char *const pairs_keys[] = {"num_key_value_heads"};
+static const char *const size_keys[] = {"head_dim"};
+
+/* Sizes of heads, and how much speaks against each: as much as a key more that has to change speaks against a change.
+ */
+static const struct {
+    int64_t size;
+    int unusual;
+} usual[] = {{128, 0}, {64, 1}, {96, 2}, {80, 2}, {256, 8}, {32, 8}};
+enum { USUAL = sizeof usual / sizeof *usual, OTHERS = 2, UNUSUAL = 12, FEW = 4 };
+enum { KEY_CHANGES = 3, SIZE_CHANGES = 2 }; /* the size of a head follows from others, and nobody may have meant it */
+enum { WIDE = 2048, SMALL = 64, SMALL_IN_WIDE = 3 };      /* wider models have larger heads, */
+enum { NARROW = 1024, LARGE = 128, LARGE_IN_NARROW = 4 }; /* and narrow ones smaller ones */
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* A key of the configuration that is a number: as configured, and after the changes. NULL: there is none. */
+struct number {
+    const char *key;
+    int64_t before, after;
+};
+
+/* What an object of the configuration says of heads. */
+struct heads {
+    struct sp_check *check;
+    const struct sp_variant *best;
+    struct number width, count, pairs, size; /* hidden_size, num_attention_heads, num_key_value_heads, head_dim */
+};
+
+/* Another number of heads. */
+struct choice {
+    int64_t size, count, pairs;
+};
+
+static struct number find_number(const struct heads *heads, const char *const *keys, size_t count)
+{
+    const struct sp_value before = sp_config_hyper(heads->check->config)->root,
+                          after = sp_config_hyper(heads->best->config)->root;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_value a = sp_value_member(before, keys[i]), b = sp_value_member(after, keys[i]);
+        if (a.type == SP_INT && b.type == SP_INT && a.integer > 0 && b.integer > 0)
+            return (struct number){keys[i], a.integer, b.integer};
+    }
+    return (struct number){NULL, 0, 0};
+}
+
+static bool is_changed(const struct number *number) { return number->key && number->before != number->after; }
+
+/* The size of a head; 0 when heads do not divide the width. */
+static int64_t size_of_head(const struct heads *heads, bool after)
+{
+    const struct number *width = &heads->width, *count = &heads->count;
+    if (heads->size.key) return after ? heads->size.after : heads->size.before;
+    const int64_t all = after ? width->after : width->before, of = after ? count->after : count->before;
+    return all % of ? 0 : all / of;
+}
+
+/* Numbers of that many numbers that heads have together. */
+static bool choose(const struct heads *heads, int64_t size, struct choice *choice)
+{
+    const int64_t now = size_of_head(heads, true);
+    const int64_t all = heads->size.key ? heads->count.after * now : heads->width.after;
+    if (all % size) return false;
+    *choice = (struct choice){.size = size, .count = all / size};
+    if (!heads->pairs.key) return true;
+    if (!now || heads->pairs.after * now % size) return false;
+    choice->pairs = heads->pairs.after * now / size;
+    return choice->pairs > 0 && choice->count % choice->pairs == 0;
+}
+
+static const struct sp_change *change_to(const struct heads *heads, const struct choice *choice)
+{
+    struct sp_change *changes = sp_arena_array(&heads->check->arena, 3, sizeof *changes);
+    changes[0] = (struct sp_change){.key = heads->count.key, .value = sp_value_int(choice->count)};
+    changes[1] = (struct sp_change){.key = heads->pairs.key, .value = sp_value_int(choice->pairs)};
+    changes[2] = (struct sp_change){.key = heads->size.key, .value = sp_value_int(choice->size)};
+    if (heads->size.key) changes[1].also = &changes[2];
+    changes[0].also = heads->pairs.key ? &changes[1] : heads->size.key ? &changes[2] : NULL;
+    return changes;
+}
+
+static bool fits(const struct heads *heads, const struct choice *choice)
+{
+    struct sp_variant variant;
+    if (!sp_variant_try(heads->check, heads->best->config, change_to(heads, choice), &variant)) return false;
+    const bool good = variant.errors <= heads->best->errors;
+    sp_variant_free(&variant);
+    return good;
+}
+
+/* ---- saying it ---- */
+
+static struct sp_cause *cause_about(const struct heads *heads, const char *key)
+{
+    struct sp_check *check = heads->check;
+    for (size_t i = 0; key && i < check->cause_count; i++)
+        if (check->causes[i].id == sp_cause_rows[SP_CAUSE_HYPERPARAMETER].id && check->causes[i].hyperparameter &&
+            check->causes[i].message && strcmp(check->causes[i].hyperparameter, key) == 0)
+            return &check->causes[i];
+    return NULL;
+}
+
+/* The cause says that the file has another value of the key than it said. */
+static void say_value(const struct heads *heads, struct sp_cause *cause, const struct number *number, int64_t value)
+{
+    struct sp_check *check = heads->check;
+    const struct sp_provenance from = sp_hyper_provenance(sp_config_hyper(check->config), number->key);
+    cause->hyperparameter = number->key;
+    cause->configured = sp_value_int(number->before);
+    cause->found = sp_value_int(value);
+    cause->message = sp_arena_printf(&check->arena, "%s, the file has %" PRId64 " (%s)",
+                                     sp_said(check, (struct sp_hyperparameter){number->key, cause->configured, from}),
+                                     value, sp_tensors_of(check, cause));
+}
+
+/* "; 28 heads of 128 are usual, 56 of 64 and 14 of 256 fit as well". */
+static const char *say_choices(const struct heads *heads, const struct choice *chosen, const struct choice *others,
+                               size_t count)
+{
+    struct sp_text text = {0};
+    sp_text_printf(&text, "; %" PRId64 " heads of %" PRId64 "%s", chosen->count, chosen->size,
+                   count ? " are usual, " : " are usual");
+    for (size_t i = 0; i < count; i++)
+        sp_text_printf(&text, "%s%" PRId64 " of %" PRId64, i ? " and " : "", others[i].count, others[i].size);
+    if (count) sp_text_puts(&text, count > 1 ? " fit as well" : " fits as well");
+    return sp_text_keep(&text, &heads->check->arena);
+}
+
+/* What one cause explains is the other one's: without a message it goes. */
+static void give_findings(struct sp_check *check, struct sp_cause *from, struct sp_cause *to)
+{
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (check->findings[i].cause == (size_t)(from - check->causes)) {
+            check->findings[i].cause = (size_t)(to - check->causes);
+            from->explains--;
+            to->explains++;
+        }
+    from->message = NULL;
+}
+
+static void tell(const struct heads *heads, const struct choice *chosen, const struct choice *others, size_t count)
+{
+    struct sp_check *check = heads->check;
+    struct sp_cause *of_count = cause_about(heads, heads->count.key), *of_pairs = cause_about(heads, heads->pairs.key);
+    struct sp_cause *of_width = cause_about(heads, heads->width.key);
+    const bool count_changes = chosen->count != heads->count.before,
+               pairs_change = heads->pairs.key && chosen->pairs != heads->pairs.before;
+    if (of_pairs && of_count && !pairs_change) {
+        give_findings(check, of_pairs, of_count);
+        of_pairs = NULL;
+    }
+    if (of_count && !count_changes) {
+        of_count->patch = (struct sp_value){.type = SP_ABSENT};
+        if (heads->size.key) say_value(heads, of_count, &heads->size, chosen->size);
+        else if (of_width) give_findings(check, of_count, of_width);
+        if (!heads->size.key) of_count = NULL;
+    } else if (of_count) say_value(heads, of_count, &heads->count, chosen->count);
+    if (of_pairs && pairs_change) say_value(heads, of_pairs, &heads->pairs, chosen->pairs);
+    else if (of_pairs && !of_count && count_changes) {
+        say_value(heads, of_pairs, &heads->count, chosen->count);
+        of_pairs->patch = (struct sp_value){.type = SP_ABSENT};
+        of_count = of_pairs;
+    }
+    struct sp_cause *cause = of_count ? of_count : of_pairs ? of_pairs : of_width;
+    if (!cause) return;
+    if (of_pairs && of_pairs != cause) of_pairs->patch = (struct sp_value){.type = SP_ABSENT};
+    for (const struct sp_change *change = change_to(heads, chosen); change; change = change->also) {
+        const bool differs = (strcmp(change->key, heads->count.key) == 0 && count_changes) ||
+                             (heads->pairs.key && strcmp(change->key, heads->pairs.key) == 0 && pairs_change) ||
+                             (heads->size.key && strcmp(change->key, heads->size.key) == 0);
+        if (differs) cause->patch = sp_value_with(&check->arena, cause->patch, change->key, change->value);
+    }
+    cause->message = sp_arena_printf(&check->arena, "%s%s", cause->message, say_choices(heads, chosen, others, count));
+}
+
+/* ---- the whole ---- */
+
+/* How much speaks against a choice. */
+static int cost_of_choice(const struct heads *heads, const struct choice *choice)
+{
+    const int64_t before = size_of_head(heads, false);
+    int cost = UNUSUAL;
+    for (size_t i = 0; i < USUAL; i++)
+        if (usual[i].size == choice->size) cost = usual[i].unusual;
+    if (choice->size == SMALL && choice->size * choice->count > WIDE) cost += SMALL_IN_WIDE;
+    if (choice->size == LARGE && choice->size * choice->count <= NARROW) cost += LARGE_IN_NARROW;
+    if (choice->count < FEW) cost += UNUSUAL;
+    if (choice->count != heads->count.before) cost += KEY_CHANGES;
+    if (heads->pairs.key && choice->pairs != heads->pairs.before) cost += KEY_CHANGES;
+    if (before && choice->size != before) cost += heads->size.key ? KEY_CHANGES : SIZE_CHANGES;
+    return cost;
+}
+
+/* Whether less speaks against the first one; of equally good ones the one with as many heads as configured, or of the
+ * configured size. */
+static bool is_better_choice(const struct heads *heads, const struct choice *a, const struct choice *b)
+{
+    const int cost_a = cost_of_choice(heads, a), cost_b = cost_of_choice(heads, b);
+    if (cost_a != cost_b) return cost_a < cost_b;
+    if ((a->count == heads->count.before) != (b->count == heads->count.before)) return a->count == heads->count.before;
+    return a->size == size_of_head(heads, false);
+}
+
+/* Lists what fits, the best first; what the changes so far come to is among it, if its heads have a size. */
+static size_t list_choices(const struct heads *heads, struct choice choices[USUAL + 1])
+{
+    const int64_t after = size_of_head(heads, true);
+    size_t count = 0;
+    for (size_t i = 0; i <= USUAL; i++) {
+        const int64_t size = i ? usual[i - 1].size : after;
+        struct choice choice;
+        if (!size || (i && size == after) || !choose(heads, size, &choice)) continue;
+        if (size != after && !fits(heads, &choice)) continue;
+        size_t place = count++;
+        for (; place && is_better_choice(heads, &choice, &choices[place - 1]); place--)
+            choices[place] = choices[place - 1];
+        choices[place] = choice;
+    }
+    return count;
+}
+
+static void settle(const struct heads *heads)
+{
+    struct choice choices[USUAL + 1];
+    const size_t count = list_choices(heads, choices), others = count ? count - 1 : 0;
+    if (count && choices[0].size != size_of_head(heads, true))
+        tell(heads, &choices[0], &choices[1], others < OTHERS ? others : OTHERS);
+}
+
+void sp_settle_heads(struct sp_check *check, const struct sp_variant *best)
+{
+    struct heads heads = {.check = check, .best = best};
+    heads.width = find_number(&heads, widths, COUNT(widths));
+    heads.pairs = find_number(&heads, pairs_keys, COUNT(pairs_keys));
+    heads.size = find_number(&heads, size_keys, COUNT(size_keys));
+    for (size_t i = 0; heads.width.key && i < COUNT(heads_keys); i++) {
+        heads.count = find_number(&heads, &heads_keys[i], 1);
+        if (!heads.count.key) continue;
+        if (is_changed(&heads.width) || is_changed(&heads.count) || is_changed(&heads.pairs) || is_changed(&heads.size))
+            settle(&heads);
+    }
+}
