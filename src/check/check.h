@@ -66,7 +66,7 @@ struct sp_check {
     size_t finding_count, finding_capacity, place_capacity;
     struct sp_cause *causes; /* findings have their numbers */
     size_t cause_count, cause_capacity;
-    bool half_explained; /* what a cause says, or its value asks for, leaves it open whether the file is another model */
+    bool half_explained; /* what a cause says leaves it open whether the file is another model */
     struct sp_finding_group *groups;
     size_t group_count;
     struct sp_counts counts;

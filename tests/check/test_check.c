@@ -309,10 +309,12 @@ static void two_dimensions_of_one_tensor(void **state)
     model_resize(&model, "*", 768, 512);
     model_resize(&model, "*", 2304, 1536);
     model_resize(&model, "*", 3072, 2048);
-    assert_string_equal(model_check(&model), "differs: n_embd is 768 in config.json, the file has 512 (147 tensors); "
-                                             "n_positions is 1024 in config.json, the file has 512 (1 tensor)");
+    assert_string_equal(model_check(&model),
+                        "differs: n_embd is 768 in config.json, the file has 512 (147 tensors); 8 heads of 64 are "
+                        "usual, 4 of 128 and 16 of 32 fit as well; n_positions is 1024 in config.json, the file has "
+                        "512 (1 tensor)");
     assert_string_equal(sp_check_cause(model.check, 0)->hint,
-                        "write into config.json: {\"n_embd\": 512, \"n_positions\": 512}");
+                        "write into config.json: {\"n_embd\": 512, \"n_head\": 8, \"n_positions\": 512}");
     assert_ptr_equal(sp_check_cause(model.check, 1)->hint, sp_check_cause(model.check, 0)->hint);
     model_close(&model);
 }
