@@ -43,6 +43,8 @@ struct sp_tensor {
     uint64_t data_begin;    /* byte range in the file, [begin, end); both 0 when the format does not tell */
     uint64_t data_end;
     size_t same_as; /* index of the first tensor with the same storage, offset and shape, or SP_NONE */
+    size_t outer; /* of a tensor within a container that a key at the top of a pickle leads to: the length of that key,
+                   * with which the name begins; 0 for one that is at the top itself */
 };
 
 struct sp_metadata {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "load/class.h"
 
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "config/choose.h"
 #include "config/config.h"
 #include "lang/prediction.h"
@@ -52,6 +54,19 @@ static const char *tied_but(const struct sp_loaded *loaded)
     return strncmp(loaded->ties, "but ", 4) == 0 ? loaded->ties + 4 : NULL;
 }
 
+/* Where a part of the configuration, `part`, has a say of its own: "or" beside the whole, "of" alone. SP_BOOL, or the
+ * table decides, which knows what the part ties when it is silent. */
+static struct sp_value part_ties(const struct sp_config *config, const char *part, bool alone)
+{
+    const struct sp_value root = sp_config_hyper(config)->root;
+    const struct sp_value own = sp_value_member(sp_value_member(root, part), "tie_word_embeddings");
+    const struct sp_value whole = sp_value_member(root, "tie_word_embeddings");
+    if (alone) return own;
+    if (sp_value_is_bool(own, true) || sp_value_is_bool(whole, true)) return sp_value_bool(true);
+    if (sp_value_member(root, part).type != SP_OBJECT) return whole;
+    return own.type == SP_BOOL ? whole : sp_value_absent("");
+}
+
 /* Whether the class ties, as the loader sees it: SP_BOOL, or what the table says. What is said counts for the whole and
  * for its parts. */
 static struct sp_value class_ties(const struct sp_loader *loader, const struct sp_loaded *loaded,
@@ -60,6 +75,8 @@ static struct sp_value class_ties(const struct sp_loader *loader, const struct s
     const struct sp_value said = said_of_ties(loader, config);
     const bool always = strcmp(loaded->ties, "always") == 0;
     if (always || strcmp(loaded->ties, "never") == 0) return sp_value_bool(always);
+    if (strncmp(loaded->ties, "or ", 3) == 0) return part_ties(config, loaded->ties + 3, false);
+    if (strncmp(loaded->ties, "of ", 3) == 0) return part_ties(config, loaded->ties + 3, true);
     if (sp_value_member(sp_config_hyper(config)->root, loaded->ties).type == SP_OBJECT)
         return sp_value_is_bool(said, true) ? said : sp_value_absent("");
     if (tied_but(loaded) && said.type == SP_BOOL) return sp_value_bool(true);
@@ -156,14 +173,90 @@ struct sp_class_model sp_class_predict(struct sp_arena *arena, const struct sp_l
 
 void sp_class_free(struct sp_class_model *model) { sp_prediction_free(model->own); }
 
-/* ---- what it needs ---- */
+/* ---- what it refuses ---- */
 
-const char *sp_class_lacks(struct sp_arena *arena, const struct sp_loaded *loaded, const struct sp_config *config)
+/* The value of a path within an object, "text_config.vocab_size". */
+static struct sp_value value_at(struct sp_value object, const char *path, size_t length)
 {
-    const char *words = loaded->needed, *word;
+    char key[128];
+    for (;;) {
+        const char *dot = memchr(path, '.', length);
+        const size_t size = dot ? (size_t)(dot - path) : length;
+        if (size >= sizeof key) return sp_value_absent("");
+        memcpy(key, path, size);
+        key[size] = '\0';
+        object = sp_value_member(object, key);
+        if (!dot) return object;
+        path += size + 1;
+        length -= size + 1;
+    }
+}
+
+/* Why the two of a word, such as "pad_token_id<vocab_size", contradict each other; "" when they do not, or when one of
+ * them is not said. `front` is what stands in front of the names for whoever reads it. */
+static const char *contradiction(struct sp_arena *arena, struct sp_value object, const char *front, const char *word,
+                                 size_t length)
+{
+    const bool counts = *word == '#';
+    const char *first = word + counts, *end = word + length;
+    const size_t size = strcspn(first, "<%=");
+    const char *second = first + size + 1, *one = sp_arena_copy(arena, first, size),
+               *other = sp_arena_copy(arena, second, (size_t)(end - second));
+    const struct sp_value left = value_at(object, one, strlen(one)), right = value_at(object, other, strlen(other));
+    if (right.type != SP_INT || left.type != (counts ? SP_LIST : SP_INT)) return "";
+    if (counts && right.integer >= 0 && left.count != (uint64_t)right.integer)
+        return sp_arena_printf(arena, "the length of %s%s is %zu, and %s%s is %" PRId64, front, one, left.count, front,
+                               other, right.integer);
+    if (first[size] == '<' && left.integer >= right.integer)
+        return sp_arena_printf(arena, "%s%s %" PRId64 " is not below %s%s %" PRId64, front, one, left.integer, front,
+                               other, right.integer);
+    if (first[size] == '%' && right.integer > 0 && left.integer % right.integer)
+        return sp_arena_printf(arena, "%s%s %" PRId64 " is no multiple of %s%s %" PRId64, front, one, left.integer,
+                               front, other, right.integer);
+    return "";
+}
+
+/* The row of the type that a part says it has; without a model_type when there is none. */
+static struct sp_loaded loaded_of_part(const struct sp_loader *loader, struct sp_value part)
+{
+    const struct sp_value type = sp_value_member(part, "model_type");
+    return type.type == SP_STRING ? sp_loader_class(loader, type.string, "") : (struct sp_loaded){0};
+}
+
+/* Of words that are about this object. What is about a part of it counts where the part does not say which type it
+ * is of: that type has words of its own. */
+static const char *first_objection(struct sp_arena *arena, const struct sp_loader *loader, const char *words,
+                                   struct sp_value object, const char *front)
+{
+    const char *word;
     for (size_t length; (length = sp_word(&words, &word));) {
-        const char *key = sp_arena_copy(arena, word, length);
-        if (sp_value_member(sp_config_hyper(config)->root, key).type == SP_ABSENT) return key;
+        const char *dot = memchr(word, '.', length);
+        const char *part = word + (*word == '#');
+        if (strcspn(word, "<%=") >= length) {
+            const char *key = sp_arena_copy(arena, word, length);
+            if (sp_value_member(object, key).type == SP_ABSENT)
+                return sp_arena_printf(arena, "the configuration has no %s", key);
+            continue;
+        }
+        if (dot && loaded_of_part(loader, value_at(object, part, (size_t)(dot - part))).model_type) continue;
+        const char *why = contradiction(arena, object, front, word, length);
+        if (*why) return why;
     }
     return "";
+}
+
+const char *sp_class_objection(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_loaded *loaded,
+                               const struct sp_config *config)
+{
+    const struct sp_value root = sp_config_hyper(config)->root;
+    const char *why = first_objection(arena, loader, loaded->needed, root, "");
+    for (size_t i = 0; !*why && root.type == SP_OBJECT && i < root.count; i++) {
+        const struct sp_member *member = &root.members[i];
+        if (member->value.type != SP_OBJECT || !sp_ends_with(member->key, "_config")) continue;
+        const struct sp_loaded part = loaded_of_part(loader, member->value);
+        if (part.model_type)
+            why =
+                first_objection(arena, loader, part.needed, member->value, sp_arena_printf(arena, "%s.", member->key));
+    }
+    return why;
 }

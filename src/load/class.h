@@ -22,7 +22,9 @@ struct sp_class_model {
 struct sp_class_model sp_class_predict(struct sp_arena *arena, const struct sp_loader *loader,
                                        const struct sp_loaded *loaded, const struct sp_load_subject *subject);
 void sp_class_free(struct sp_class_model *model);
-/* The first key that the class needs and the configuration has not; "" when it has all. In the arena. */
-const char *sp_class_lacks(struct sp_arena *arena, const struct sp_loaded *loaded, const struct sp_config *config);
+/* Why the loader makes no model of the configuration: a key that the class needs is not there, or two contradict each
+ * other, in the whole or in a part. "" when it does. In the arena. */
+const char *sp_class_objection(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_loaded *loaded,
+                               const struct sp_config *config);
 
 #endif

@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "load/class.h"
 #include "load/taking.h"
+#include "model/inventory.h"
 #include "names/collapse.h"
 #include "names/components.h"
 
@@ -36,6 +37,15 @@ static bool helps_to_strip(struct sp_model_memory *memory, const struct sp_load_
     return helps;
 }
 
+/* `outer` is the length of the key at the top of the file that leads to the names, or 0. */
+static const char *remedy_words(struct sp_arena *arena, const char *prefix, size_t outer)
+{
+    if (!outer) return sp_arena_printf(arena, "strip '%s'", prefix);
+    const char *inner = prefix + outer + 1, *key = sp_arena_copy(arena, prefix, outer);
+    if (!*inner) return sp_arena_printf(arena, "save what its key '%s' holds by itself", key);
+    return sp_arena_printf(arena, "save what its key '%s' holds by itself, without '%s'", key, inner);
+}
+
 /* The beginning of a name that is ignored, one to three components, that has to go. */
 static const char *find_remedy(struct sp_arena *arena, struct sp_model_memory *memory,
                                const struct sp_load_subject *subject, const struct sp_taking *taking)
@@ -45,7 +55,7 @@ static const char *find_remedy(struct sp_arena *arena, struct sp_model_memory *m
     struct sp_components part = {.rest = name};
     for (int i = 0; i < 3 && sp_component_next(&part, ".") && *part.rest; i++) {
         const char *prefix = sp_arena_copy(arena, name, (size_t)(part.rest - name));
-        if (helps_to_strip(memory, subject, prefix, taking)) return sp_arena_printf(arena, "strip '%s'", prefix);
+        if (helps_to_strip(memory, subject, prefix, taking)) return remedy_words(arena, prefix, taking->outer);
     }
     return NULL;
 }
@@ -156,7 +166,7 @@ static struct sp_loading judge_taking(struct sp_arena *arena, struct sp_model_me
                *wrong = complaints(arena, memory, taking);
     loading.expected = memory->count;
     loading.fresh = taking->fresh;
-    loading.ignored = taking->ignored.count;
+    loading.ignored = taking->ignored.count + subject->inventory->plain_keys;
     loading.reshaped = taking->reshaped;
     loading.lost = count_lost(subject, taking);
     loading.remedy = find_remedy(arena, memory, subject, taking);
@@ -198,6 +208,12 @@ static bool is_own_quantisation(const struct sp_loader *loader, const struct sp_
     return loader->quantisation && subject->quantisation && strcmp(loader->quantisation, subject->quantisation) == 0;
 }
 
+static bool has_dtype(const struct sp_config *config)
+{
+    const struct sp_value root = sp_config_hyper(config)->root;
+    return sp_value_member(root, "dtype").type == SP_STRING || sp_value_member(root, "torch_dtype").type == SP_STRING;
+}
+
 struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
     const struct sp_loading loading = sp_loading_of(loader);
@@ -208,8 +224,10 @@ struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader
     if (!loaded.model_type) return sp_loading_open(arena, loading, "it has no class of its own for this configuration");
     if (subject->quantised && !is_own_quantisation(loader, subject))
         return sp_loading_open(arena, loading, "the weights are quantised");
-    const char *lacking = sp_class_lacks(arena, &loaded, subject->config);
-    if (*lacking)
-        return sp_loading_refused(arena, loading, sp_arena_printf(arena, "the configuration has no %s", lacking));
+    if (loader->infers_dtype && subject->inventory->headed && !has_dtype(subject->config))
+        return sp_loading_refused(arena, loading,
+                                  "the configuration has no dtype, and the first value in the file is no tensor");
+    const char *objection = sp_class_objection(arena, loader, &loaded, subject->config);
+    if (*objection) return sp_loading_refused(arena, loading, objection);
     return judge_class(arena, loader, &loaded, subject, loading);
 }

@@ -31,14 +31,17 @@ struct sp_rule {
 struct sp_loaded {
     const char *model_type, *class, *base;
     /* "always" and "never", whatever tie_word_embeddings says; "true" and "false", what it is when nothing is said; the
-     * name of a part, which may say so for itself; "but NAME", when it says no, all the same, but for that tensor; "",
+     * name of a part, which may say so for itself; "or PART", what the part says counts as well; "of PART", it counts
+     * alone; "but NAME", when it says no, all the same, but for that tensor; "",
      * then nothing. */
     const char *ties;
     const char *spared, *ignored, *mappings;
     const char *computed; /* an expression of buffers that are not saved, and so need no place */
     const char *brittle;  /* last words of names that must not be there when one beside them is missing */
     const char *unread;   /* keys that the class does not know, and "attention_bias=false", what it has all the same */
-    const char *needed;   /* keys that the configuration must have, with blanks between */
+    /* Keys that the configuration must have, and what must be so where both are said: "a<b", "a%b", a is a multiple of
+     * b, "#a=b", a has b entries. With blanks between. */
+    const char *needed;
 };
 
 struct sp_loader {
@@ -63,6 +66,7 @@ struct sp_loader {
     bool base_of_file;     /* puts the name of the base model in front of all names, or takes it away, or neither */
     const char *forgiven;  /* an expression of names that may be missing in files that keep no versions; or NULL */
     bool holds_once;       /* what is tied to another tensor has no place of its own */
+    bool infers_dtype;     /* of the first tensor, when the configuration has none */
     bool strict;           /* refuses what is missing or unexpected */
 };
 

@@ -202,12 +202,33 @@ static bool check_ids(const char *asked, struct sp_error *error)
     return true;
 }
 
-/* The weights are packed, or the configuration says so. */
-static bool is_quantised(const struct sp_check *check)
+/* Whether the configuration names a quantiser. Otherwise no loader has one, whatever the tensors look like. */
+static bool names_quantiser(const struct sp_check *check)
 {
-    const struct sp_value root = sp_config_hyper(check->config)->root;
-    return check->quantisation.method || sp_value_member(root, "quantization_config").type == SP_OBJECT ||
-           sp_value_member(root, "compression_config").type == SP_OBJECT;
+    static const char *const keys[] = {"quantization_config", "compression_config", "quantization"};
+    const struct sp_value root = sp_config_hyper(check->quantisation.base)->root;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (sp_value_member(root, keys[i]).type == SP_OBJECT) return true;
+    return check->quantisation.configured != NULL;
+}
+
+/* What the loaders are asked about. Without a quantiser the model is the one of full precision: its names and shapes
+ * decide, and packed weights are taken for what they are not. */
+static struct sp_load_subject make_subject(struct sp_loadings *loadings)
+{
+    const struct sp_check *check = loadings->check;
+    struct sp_load_subject subject = {.inventory = check->inventory,
+                                      .tables = check->tables,
+                                      .config = check->quantisation.base,
+                                      .table = check->table_name,
+                                      .spare = list_spare(&loadings->arena, check)};
+    if (check->quantisation.recognised && !names_quantiser(check)) return subject;
+    subject.config = check->config;
+    subject.prediction = check->prediction;
+    subject.match = &check->match;
+    subject.quantised = check->quantisation.method || names_quantiser(check);
+    subject.quantisation = check->quantisation.method;
+    return subject;
 }
 
 /* An adapter without the model that it is for: another library loads it, into a model from elsewhere. */
@@ -267,15 +288,7 @@ struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *as
     if (asked && !all && !none && !check_ids(asked, error)) return NULL;
     struct sp_loadings *loadings = sp_realloc(NULL, 1, sizeof *loadings);
     *loadings = (struct sp_loadings){.check = check};
-    const struct sp_load_subject subject = {.inventory = check->inventory,
-                                            .tables = check->tables,
-                                            .config = check->config,
-                                            .prediction = check->prediction,
-                                            .match = &check->match,
-                                            .table = check->table_name,
-                                            .quantised = is_quantised(check),
-                                            .quantisation = check->quantisation.method,
-                                            .spare = list_spare(&loadings->arena, check)};
+    const struct sp_load_subject subject = make_subject(loadings);
     const struct sp_loader *meant = asked ? NULL : loader_meant(check, &subject);
     for (size_t i = 0; i < LOADERS; i++)
         if (all && loaders[i]->variant_of) add_variant(loadings, loaders[i], &subject);

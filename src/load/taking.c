@@ -243,6 +243,20 @@ static size_t predicted_of_tensor(const struct sp_model_memory *memory, const st
     return sp_prediction_find(memory->prediction, name);
 }
 
+/* Whether a key at the top of a pickle leads to the tensor. The loader sees that key alone, and has no place for it. */
+static bool is_inside(const struct sp_tensor *tensor, const char *stripped)
+{
+    const size_t length = stripped ? strlen(stripped) : 0;
+    return tensor->outer && !(length > tensor->outer && strncmp(tensor->name, stripped, length) == 0);
+}
+
+static void drop_outer(struct sp_taking *taking, struct sp_model_memory *memory, const struct sp_tensor *tensor,
+                       size_t index)
+{
+    drop(taking, memory, sp_arena_copy(&memory->arena, tensor->name, tensor->outer), index);
+    if (!taking->outer) taking->outer = tensor->outer;
+}
+
 struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_inventory *inventory,
                               const char *stripped)
 {
@@ -260,6 +274,10 @@ struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_in
     for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
         const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
         const char *name = stripped_name(tensor->name, stripped);
+        if (is_inside(tensor, stripped)) {
+            drop_outer(&taking, memory, tensor, i);
+            continue;
+        }
         take_into_memory(memory, name, predicted_of_tensor(memory, match, i, name), tensor, i, &gathering, &taking);
     }
     for (size_t i = 0; i < gathering.count; i++) take_gathered(memory, &gathering.items[i], &taking);

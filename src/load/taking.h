@@ -65,6 +65,7 @@ struct sp_taking {
         size_t count, capacity;
     } ignored; /* tensors of the inventory, of several that became one name the first */
     struct sp_map ignored_names;
+    size_t outer; /* length of the first key at the top of a pickle that leads to tensors, and is taken for one; or 0 */
     const char *unknown; /* why nothing can be said, or NULL */
     const char *broken;  /* a name that is refused: it is brittle, and one of its module is missing */
     const char *stray; /* a name that is refused: beside the base model in memory, and a file of the base model alone */

@@ -32,6 +32,7 @@ const struct sp_loader sp_loader_transformers = {.id = "transformers",
                                                  .spares = true,
                                                  .ties = true,
                                                  .counts_labels = true,
+                                                 .infers_dtype = true,
                                                  .rows = SP_ROWS(rows),
                                                  .by_class = true};
 

@@ -46,7 +46,9 @@ struct sp_inventory {
     size_t lacking;               /* tensors whose data is not there, in whole or in part */
     const char *lack;             /* why; NULL when `lacking` is 0 */
     SP_ARRAY(const char *) unread_names;
-    uint64_t dtypes; /* bit n: a tensor has the dtype n */
+    uint64_t dtypes;   /* bit n: a tensor has the dtype n */
+    size_t plain_keys; /* at the top of a pickle, whose values neither are nor hold tensors */
+    bool headed;       /* a value that is no tensor comes before all others there */
 };
 
 /* Limits that hold for every format: docs/formats.md lists them. */

@@ -281,6 +281,128 @@ static void does_not_know_quantised_weights(void **state)
     end(&asked);
 }
 
+/* Integers and scales, and no configuration that says so: the loader takes the ones for weights and drops the others.
+ */
+static void has_no_quantiser_that_is_not_named(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, llama);
+    for (size_t i = asked.model.count; i-- > 0;) {
+        char *name = strdup(asked.model.parts[i].name);
+        if (strstr(name, "_proj.weight")) {
+            model_retype(&asked.model, name, SP_DTYPE_I8);
+            strcpy(strstr(name, "weight"), "SCB");
+            model_add_shape(&asked.model, name, 1, asked.model.parts[i].shape);
+        }
+        free(name);
+    }
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_IN_PART, "transformers 5 drops 14 tensors of the file, and nothing is new");
+    model_set(&asked.model, "quantization_config={\"quant_method\": \"bitsandbytes\", \"load_in_8bit\": true}");
+    ask(&asked, "transformers");
+    assert_int_equal(asked.loading->answer, SP_LOADING_UNKNOWN);
+    end(&asked);
+}
+
+static const char llava[] =
+    "{\"model_type\": \"llava\", \"architectures\": [\"LlavaForConditionalGeneration\"], \"tie_word_embeddings\": "
+    "false, "
+    "\"transformers_version\": \"5.24.0\", \"vision_config\": {\"model_type\": \"clip_vision_model\", "
+    "\"hidden_size\": 8, \"intermediate_size\": 12, \"num_hidden_layers\": 1, \"num_attention_heads\": 2, "
+    "\"image_size\": 8, \"patch_size\": 4}, \"text_config\": {\"model_type\": \"llama\", \"hidden_size\": 8, "
+    "\"intermediate_size\": 12, \"num_hidden_layers\": 1, \"num_attention_heads\": 2, \"vocab_size\": 16, "
+    "\"tie_word_embeddings\": true}}";
+
+/* What the part for the text says counts for the whole in some classes, in LLaVA and not in LLaVA-NeXT. */
+static void ties_where_its_part_does(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, llava);
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_int_not_equal(sp_check_verdict(asked.model.check), SP_VERDICT_DIFFERS);
+    model_set(&asked.model, "text_config.tie_word_embeddings=false");
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_IN_PART,
+                "transformers 5 leaves 1 of 39 parameters newly initialised: lm_head.weight");
+    model_set(&asked.model, "tie_word_embeddings=true");
+    ask(&asked, "transformers");
+    assert_int_equal(asked.loading->answer, SP_LOADING_WHOLE);
+    end(&asked);
+}
+
+/* A language model that ties unless it says otherwise. */
+static void ties_where_its_part_is_silent(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, llava);
+    model_set(&asked.model, "text_config={\"model_type\": \"gemma\", \"hidden_size\": 8, \"intermediate_size\": 12, "
+                            "\"num_hidden_layers\": 1, \"num_attention_heads\": 2, \"num_key_value_heads\": 1, "
+                            "\"head_dim\": 4, \"vocab_size\": 16}");
+    model_predict(&asked.model, 0);
+    ask(&asked, "transformers");
+    assert_int_equal(asked.loading->answer, SP_LOADING_WHOLE);
+    end(&asked);
+}
+
+/* What keeps the class from making a model, in the whole or in a part. */
+static void refuses_what_contradicts_itself(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, llama);
+    model_set(&asked.model, "pad_token_id=32");
+    ask(&asked, NULL);
+    assert_says(&asked, SP_LOADING_REFUSED, "transformers 5 refuses it: pad_token_id 32 is not below vocab_size 32");
+    assert_true(asked.loading->decides);
+    model_set(&asked.model, "pad_token_id=31");
+    model_set(&asked.model, "layer_types=[\"full_attention\"]");
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_REFUSED,
+                "transformers 5 refuses it: the length of layer_types is 1, and num_hidden_layers is 2");
+    end(&asked);
+    begin(&asked, llava);
+    model_set(&asked.model, "text_config.num_attention_heads=3");
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_REFUSED,
+                "transformers 5 refuses it: text_config.hidden_size 8 is no multiple of "
+                "text_config.num_attention_heads 3");
+    end(&asked);
+}
+
+/* A key at the top of a pickle leads to the model: the loader sees the key alone. */
+static void sees_the_keys_at_the_top_of_a_pickle(void **state)
+{
+    struct asked asked;
+    struct sp_inventory *inventory;
+    (void)state;
+    begin(&asked, llama);
+    model_prefix(&asked.model, "model.");
+    inventory = model_in_memory(&asked.model);
+    inventory->format = "torch-zip";
+    for (size_t i = 0; i < inventory->count; i++) inventory->tensors[i].outer = strlen("model");
+    inventory->plain_keys = 1;
+    model_judge(&asked.model, inventory);
+    struct sp_error error = {0};
+    asked.loadings = sp_loadings_new(asked.model.check, "transformers", &error);
+    asked.loading = sp_loading(asked.loadings, 0);
+    assert_says(
+        &asked, SP_LOADING_IN_PART,
+        "transformers 5 leaves 21 of 21 parameters newly initialised: save what its key 'model' holds by itself");
+    assert_int_equal(asked.loading->ignored, 2);
+    inventory->headed = true;
+    sp_loadings_free(asked.loadings);
+    asked.loadings = sp_loadings_new(asked.model.check, "transformers", &error);
+    asked.loading = sp_loading(asked.loadings, 0);
+    assert_says(
+        &asked, SP_LOADING_REFUSED,
+        "transformers 5 refuses it: the configuration has no dtype, and the first value in the file is no tensor");
+    end(&asked);
+}
+
 static void mlx_takes_what_it_quantised(void **state)
 {
     struct asked asked;
@@ -476,6 +598,11 @@ int main(void)
         cmocka_unit_test(takes_the_stray_file_before_the_index),
         cmocka_unit_test(finds_no_file_of_another_name),
         cmocka_unit_test(does_not_know_quantised_weights),
+        cmocka_unit_test(has_no_quantiser_that_is_not_named),
+        cmocka_unit_test(ties_where_its_part_does),
+        cmocka_unit_test(ties_where_its_part_is_silent),
+        cmocka_unit_test(refuses_what_contradicts_itself),
+        cmocka_unit_test(sees_the_keys_at_the_top_of_a_pickle),
         cmocka_unit_test(mlx_takes_what_it_quantised),
         cmocka_unit_test(mlx_wants_the_names_as_they_are),
         cmocka_unit_test(mlx_takes_all_files_of_a_beginning),

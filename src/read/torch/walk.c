@@ -72,6 +72,7 @@ struct walk {
     struct frame *stack;
     size_t depth;
     struct sp_text name; /* of the tensor being listed */
+    size_t outer;        /* how long the key at the top is that leads to it, when it is not there itself */
     struct sp_map names;
     uint64_t name_bytes, steps;
     size_t listed, renamed, broken;
@@ -88,11 +89,12 @@ struct walk {
 static bool spell_name(struct walk *w)
 {
     bool first = true;
-    w->name.length = 0;
+    w->name.length = w->outer = 0;
     sp_text_puts(&w->name, w->torch->name_prefix ? w->torch->name_prefix : "");
     for (size_t i = 0; i < w->depth; i++) {
         const struct frame *frame = &w->stack[i];
         if (frame->parts[frame->part].kind == ALONE) continue;
+        if (!first && !w->outer && w->stack[0].parts[w->stack[0].part].kind == KEYED) w->outer = w->name.length;
         if (!first) sp_text_puts(&w->name, ".");
         first = false;
         if (!frame->key) sp_text_printf(&w->name, "%zu", frame->index);
@@ -363,6 +365,7 @@ static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found, str
     if (is_optimizer_state(w)) listed.flags |= SP_TENSOR_STATE;
     const char *name = unique_name(w);
     if (!sp_torch_list(w->torch, name, &listed, w->error)) return false;
+    if (!w->stack[0].is_module) inventory->tensors[inventory->count - 1].outer = w->outer;
     sp_map_add(&w->names, name, inventory->count - 1);
     note_aside(w, node);
     return true;
@@ -568,6 +571,25 @@ static bool step_into(struct walk *w, struct sp_pickle_value *child)
     return visit_node(w, child);
 }
 
+/* Keys at the top of a pickle, one after the other. */
+struct top_keys {
+    bool begun, has_tensor;
+    size_t listed, count; /* before the key that is being walked */
+};
+
+/* Notes what the last key led to, and that the next begins. */
+static void end_top_key(struct walk *w, struct top_keys *top)
+{
+    struct sp_inventory *inventory = w->torch->inventory;
+    const bool is_tensor = inventory->count > top->count && !inventory->tensors[inventory->count - 1].outer;
+    if (top->begun && w->listed == top->listed) inventory->plain_keys++;
+    if (top->begun && !is_tensor && !top->has_tensor) inventory->headed = true;
+    top->has_tensor = top->has_tensor || (top->begun && is_tensor);
+    top->begun = true;
+    top->listed = w->listed;
+    top->count = inventory->count;
+}
+
 /* What is not in the list, in words. */
 static void warn_of_the_rest(struct walk *w)
 {
@@ -592,10 +614,13 @@ bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct 
     struct sp_pickle_value *child;
     w.stack = sp_realloc(NULL, MAX_DEPTH, sizeof *w.stack);
     sp_text_puts(&w.name, "");
+    struct top_keys top = {.begun = false};
     bool ok = visit_node(&w, root);
     while (ok && w.depth) {
         struct frame *frame = &w.stack[w.depth - 1];
-        if (next_child(frame, &child)) ok = step_into(&w, child);
+        const bool more = next_child(frame, &child);
+        if (w.depth == 1) end_top_key(&w, &top);
+        if (more) ok = step_into(&w, child);
         else leave(&w);
     }
     if (ok && w.asides.count) drop_asides(&w, before);
