@@ -27,17 +27,13 @@ static void copy_cut(char *to, size_t size, const char *from, size_t length)
     to[length] = '\0';
 }
 
+/* The one place where the text of a file gets into a message: made printable, so that it cannot begin a line. */
 static void store(char *to, size_t size, const char *format, va_list args)
 {
     char raw[4096];
     struct sp_text text = {0};
     vsnprintf(raw, sizeof raw, format, args);
-    for (const char *line = raw; *line;) { /* keep the line breaks of a table's several messages */
-        const size_t length = strcspn(line, "\n");
-        sp_text_visible(&text, line, length);
-        line += length;
-        if (*line) sp_text_append(&text, line++, 1);
-    }
+    sp_text_visible(&text, raw, strlen(raw));
     copy_cut(to, size, text.data ? text.data : "", text.length);
     sp_text_free(&text);
 }
@@ -58,6 +54,23 @@ bool sp_fail(struct sp_error *error, enum sp_status status, enum sp_kind kind, c
     error->kind = kind;
     store(error->message, sizeof error->message, format, args);
     va_end(args);
+    return false;
+}
+
+bool sp_fail_lines(struct sp_error *error, enum sp_status status, enum sp_kind kind, const char *lines)
+{
+    if (error->status != SP_OK) return false;
+    struct sp_text text = {0};
+    error->status = status;
+    error->kind = kind;
+    for (const char *line = lines; *line;) {
+        const size_t length = strcspn(line, "\n");
+        sp_text_visible(&text, line, length);
+        line += length;
+        if (*line) sp_text_append(&text, line++, 1);
+    }
+    copy_cut(error->message, sizeof error->message, text.data ? text.data : "", text.length);
+    sp_text_free(&text);
     return false;
 }
 

@@ -11,9 +11,12 @@
  * earlier call said, or nobody ever set, is not taken for its own; nothing else calls it. */
 void sp_error_reset(struct sp_error *error);
 /* Fill `error` unless it already holds one (the lowest level knows best). Always returns false, so that
- * a check reads `return sp_fail(error, ...)`. The message is made printable: no control characters. */
+ * a check reads `return sp_fail(error, ...)`. The message is made printable: no control characters, and no line break,
+ * wherever in it the text of a file is. */
 bool sp_fail(struct sp_error *error, enum sp_status status, enum sp_kind kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* The same with a message of several lines, which sp_diagnose has made printable one by one; for nothing else. */
+bool sp_fail_lines(struct sp_error *error, enum sp_status status, enum sp_kind kind, const char *lines);
 /* The common case: SP_ERR_FILE and SP_KIND_MALFORMED. */
 bool sp_malformed(struct sp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Set the hint of an error that has none. */

@@ -80,11 +80,21 @@ static size_t printable_run(const char *bytes, size_t length)
     return i;
 }
 
-/* Control characters and those that reorder what follows: they never reach a terminal raw. All below 0x10000. */
+/* Control characters, those that reorder what follows, and those that nobody sees (the code points of Unicode that are
+ * ignorable by default, and the Hangul fillers): they never reach a terminal raw. In ascending order. */
 static bool is_unsafe(uint32_t code)
 {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f || code == 0x2028 || code == 0x2029;
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {
+        {0x00, 0x1f},     {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},     {0x61c, 0x61c},
+        {0x115f, 0x1160}, {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},
+        {0x2060, 0x206f}, {0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
+        {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges && code >= ranges[i].first; i++)
+        if (code <= ranges[i].last) return true;
+    return false;
 }
 
 static void json_escape(struct sp_text *text, uint32_t code, const char *bytes, size_t length)
@@ -94,6 +104,8 @@ static void json_escape(struct sp_text *text, uint32_t code, const char *bytes, 
     if (code == '"' || code == '\\') sp_text_printf(text, "\\%c", (char)code);
     else if (code < sizeof short_forms / sizeof *short_forms && short_forms[code])
         sp_text_puts(text, short_forms[code]);
+    else if (is_unsafe(code) && code >= 0x10000) /* as JSON has it, in two halves */
+        sp_text_printf(text, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10), 0xdc00 + (code & 0x3ff));
     else if (is_unsafe(code)) sp_text_printf(text, "\\u%04x", code);
     else sp_text_append(text, bytes, length);
 }

@@ -50,7 +50,7 @@ static void lead_to_infer(const struct cli_args *args, struct sp_error *error)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=,@";
     char *path = sp_report_visible(args->operands[0]);
     const char *quote = path[strspn(path, plain)] ? "'" : "";
-    snprintf(error->hint, sizeof error->hint,
+    cli_hint(error,
              "shapeproof infer %s%s%s tells which table explains the file, to be given with --table; or write one",
              quote, path, quote);
     sp_free(path);

@@ -135,6 +135,11 @@ int cli_error(const struct sp_error *error);
 /* The words of the caller may be in it: they are made printable. `hint` may be NULL or "". Returns the status. */
 int cli_complain(enum cli_exit status, const char *hint, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define cli_usage_error(...) cli_complain(CLI_USAGE, __VA_ARGS__)
+/* Fill an error, and its hint, which cli_error prints: made printable, as the library makes its own. Nothing else
+ * writes into them. */
+void cli_fail(struct sp_error *error, enum cli_exit status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void cli_hint(struct sp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* `path` is what the warning is about, or NULL. */
 void cli_warning(const char *path, const char *message);
 /* Of what its reader found odd; a report in JSON has that in it. */

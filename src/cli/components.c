@@ -62,10 +62,8 @@ static bool load_config(struct component_run *run, const struct sp_component *co
 {
     run->config = sp_config_new();
     if (!component->config) {
-        char *path = sp_report_visible(component->path);
-        run->error = (struct sp_error){.status = SP_ERR_UNKNOWN};
-        snprintf(run->error.message, sizeof run->error.message, "%s: there is no configuration beside it", path);
-        sp_free(path);
+        run->error = (struct sp_error){0};
+        cli_fail(&run->error, CLI_UNKNOWN, "%s: there is no configuration beside it", component->path);
         return false;
     }
     if (sp_config_load(run->config, component->config, &run->error) != SP_OK) return false;

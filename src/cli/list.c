@@ -123,15 +123,13 @@ static bool read_list_option(struct list_run *run)
     const char *name = input ? "standard input" : path;
     const int from = input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (from < 0) {
-        run->error.status = SP_ERR_FILE;
-        snprintf(run->error.message, sizeof run->error.message, "%s: %s", path, strerror(errno));
+        cli_fail(&run->error, CLI_FILE, "%s: %s", path, strerror(errno));
         return false;
     }
     const bool read = sp_list_read(&run->list, from, name, &run->error);
     if (!input) close(from);
     if (!read || run->list.count) return read;
-    run->error.status = SP_ERR_USAGE;
-    snprintf(run->error.message, sizeof run->error.message, "%s: there is no path in it", name);
+    cli_fail(&run->error, CLI_USAGE, "%s: there is no path in it", name);
     return false;
 }
 

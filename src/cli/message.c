@@ -33,6 +33,31 @@ static void capture_error(const struct sp_error *error)
     free(said);
 }
 
+void cli_fail(struct sp_error *error, enum cli_exit status, const char *format, ...)
+{
+    char raw[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(raw, sizeof raw, format, args);
+    va_end(args);
+    char *visible = sp_report_visible(raw);
+    error->status = (enum sp_status)status;
+    snprintf(error->message, sizeof error->message, "%s", visible);
+    sp_free(visible);
+}
+
+void cli_hint(struct sp_error *error, const char *format, ...)
+{
+    char raw[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(raw, sizeof raw, format, args);
+    va_end(args);
+    char *visible = sp_report_visible(raw);
+    snprintf(error->hint, sizeof error->hint, "%s", visible);
+    sp_free(visible);
+}
+
 /* Made printable, between two texts that are. */
 static void put_message(const char *before, const char *text, const char *behind)
 {
@@ -50,7 +75,7 @@ int cli_error(const struct sp_error *error)
     }
     fflush(stdout);
     char *said = with_urls(error->message);
-    fprintf(stderr, "shapeproof: %s\n", said); /* printable, and may have several lines */
+    fprintf(stderr, "shapeproof: %s\n", said); /* printable; only what sp_diagnose says has several lines */
     free(said);
     if (error->hint[0]) fprintf(stderr, "hint: %s\n", error->hint);
     return (int)error->status;
@@ -64,9 +89,9 @@ int cli_complain(enum cli_exit status, const char *hint, const char *format, ...
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     if (capture) {
-        struct sp_error error = {.status = (enum sp_status)status};
-        snprintf(error.message, sizeof error.message, "%s", message);
-        snprintf(error.hint, sizeof error.hint, "%s", hint ? hint : "");
+        struct sp_error error = {0};
+        cli_fail(&error, status, "%s", message);
+        cli_hint(&error, "%s", hint ? hint : "");
         capture_error(&error);
         return (int)status;
     }

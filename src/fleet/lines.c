@@ -87,8 +87,8 @@ void sp_line_write(struct sp_text *text, const char *path, int status, const cha
 
 void sp_line_write_crash(struct sp_text *text, const char *path, int signal, const char *why)
 {
-    struct sp_error error = {.status = SP_ERR_FILE, .kind = SP_KIND_CRASHED};
-    snprintf(error.message, sizeof error.message, "%s", why);
+    struct sp_error error = {0};
+    sp_fail(&error, SP_ERR_FILE, SP_KIND_CRASHED, "%s", why);
     put_error_line(text, path, &error, SP_ERR_FILE);
     if (signal) sp_text_printf(text, ", \"signal\": %d", signal);
     sp_text_puts(text, "}\n");

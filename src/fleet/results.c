@@ -143,9 +143,9 @@ static bool is_sound(struct sp_line *line, struct sp_text *copy, const char *pat
 
 static void put_late(struct sp_text *text, const char *path, unsigned seconds)
 {
-    struct sp_error error = {.status = SP_ERR_FILE, .kind = SP_KIND_LIMIT};
-    snprintf(error.message, sizeof error.message, "it was not done within %u s", seconds);
-    snprintf(error.hint, sizeof error.hint, "--timeout gives each of the list more time");
+    struct sp_error error = {0};
+    sp_fail(&error, SP_ERR_FILE, SP_KIND_LIMIT, "it was not done within %u s", seconds);
+    sp_hint(&error, "--timeout gives each of the list more time");
     sp_line_write(text, path, SP_ERR_FILE, NULL, &error);
 }
 

@@ -271,8 +271,8 @@ struct sp_derivation *sp_derive(const struct sp_tables *tables, const struct sp_
         !derivation->count.symbolic.algebra.failed)
         return derivation;
     const char *why = derivation->count.symbolic.algebra.failed;
-    sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s",
-            counted ? (why ? why : "a default stands below a fraction line") : derivation->count.messages.data);
+    sp_fail_lines(error, SP_ERR_TABLE, SP_KIND_NONE,
+                  counted ? (why ? why : "a default stands below a fraction line") : derivation->count.messages.data);
     sp_derivation_free(derivation);
     return NULL;
 }
@@ -358,8 +358,8 @@ struct sp_derivation *sp_derive_prediction(const struct sp_tables *tables, const
                          sp_count_table(&settled, tables, unit, sp_config_hyper(config), true);
     if (counted) derive_prediction(derivation, &settled, prediction, sp_config_hyper(config));
     else
-        sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s",
-                derivation->count.messages.data ? derivation->count.messages.data : settled.messages.data);
+        sp_fail_lines(error, SP_ERR_TABLE, SP_KIND_NONE,
+                      derivation->count.messages.data ? derivation->count.messages.data : settled.messages.data);
     sp_count_free(&settled);
     sp_config_free(open);
     derivation->count.symbolic.fixed.settings = NULL; /* they were those of `open` */

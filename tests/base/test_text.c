@@ -135,6 +135,12 @@ static void test_visible(void **state)
     assert_visible("\xc2\x80\xc2\x9f\xc2\xa0", 6, "\\x80\\x9f\xc2\xa0");
     assert_visible("\xff\xc3", 2, "\\xff\\xc3");
     assert_visible("\xe2\x80\xae\xe2\x81\xa6", 6, "\\u{202e}\\u{2066}");
+    /* U+061C, and what nobody sees: U+00AD, U+200B, U+2060, U+FEFF, U+FE0F, U+E0001, U+E007F. */
+    assert_visible("\xd8\x9c", 2, "\\u{61c}");
+    assert_visible("a\xc2\xad\xe2\x80\x8b\xe2\x81\xa0z", 10, "a\\xad\\u{200b}\\u{2060}z");
+    assert_visible("\xef\xbb\xbf\xef\xb8\x8f", 6, "\\u{feff}\\u{fe0f}");
+    assert_visible("\xf3\xa0\x80\x81\xf3\xa0\x81\xbf", 8, "\\u{e0001}\\u{e007f}");
+    assert_visible("\xf0\x9f\x98\x80\xe4\xb8\xad", 7, "\xf0\x9f\x98\x80\xe4\xb8\xad"); /* what is seen */
     assert_int_equal(sp_visible_width("caf\xc3\xa9"), 4);
     assert_int_equal(sp_visible_width("\x01"), 4);
 }
@@ -146,6 +152,24 @@ static void test_json(void **state)
     sp_text_json(&text, "a\"\\/\b\t\n\f\r\x01\x1f\x7f\xc3\xa9\xff");
     assert_string_equal(text.data, "\"a\\\"\\\\/\\b\\t\\n\\f\\r\\u0001\\u001f\\u007f\xc3\xa9\xef\xbf\xbd\"");
     sp_text_free(&text);
+    sp_text_json(&text, "\xd8\x9c\xef\xbb\xbf\xf3\xa0\x80\x81"); /* in two halves above U+FFFF */
+    assert_string_equal(text.data, "\"\\u061c\\ufeff\\udb40\\udc01\"");
+    sp_text_free(&text);
+}
+
+/* The text of a file is one line of an error, wherever it gets in; what sp_diagnose made keeps its lines. */
+static void test_error_lines(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    sp_malformed(&error, "no '%s'", "x'\nhint: run it\r\xe2\x80\xa8");
+    sp_hint(&error, "or %s", "a\nb");
+    sp_error_prefix(&error, "c\nd");
+    assert_string_equal(error.message, "c\\x0ad: no 'x'\\x0ahint: run it\\x0d\\u{2028}'");
+    assert_string_equal(error.hint, "or a\\x0ab");
+    sp_error_reset(&error);
+    sp_fail_lines(&error, SP_ERR_TABLE, SP_KIND_NONE, "a\tb\nc");
+    assert_string_equal(error.message, "a\\x09b\nc");
 }
 
 static void test_grouped(void **state)
@@ -272,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_utf8_every_place),
         cmocka_unit_test(test_utf8_overlong),
         cmocka_unit_test(test_utf8_check_places),
+        cmocka_unit_test(test_error_lines),
         cmocka_unit_test(test_visible),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_grouped),

@@ -117,6 +117,10 @@ bool sp_diagnoses_fail(struct sp_error *error, enum sp_status status, enum sp_ki
         if (!left_out && (end <= room || one == messages)) kept = end;
         else left_out++;
     }
-    if (!left_out) return sp_fail(error, status, kind, "%.*s", (int)kept, messages);
-    return sp_fail(error, status, kind, "%.*s\nand %zu more", (int)kept, messages, left_out);
+    struct sp_text lines = {0};
+    sp_text_append(&lines, messages, kept);
+    if (left_out) sp_text_printf(&lines, "\nand %zu more", left_out);
+    sp_fail_lines(error, status, kind, lines.data);
+    sp_text_free(&lines);
+    return false;
 }

@@ -34,7 +34,10 @@ bool sp_sym_fail(struct sp_symbolic *symbolic, struct sp_span span, const char *
     va_end(args);
     if (symbolic->report.mistakes++ >= MAX_MESSAGES) return false;
     if (span.source) sp_diagnose(symbolic->report.messages, span, "%s", message);
-    else sp_text_printf(symbolic->report.messages, "%s%s", symbolic->report.messages->length ? "\n" : "", message);
+    else {
+        if (symbolic->report.messages->length) sp_text_puts(symbolic->report.messages, "\n");
+        sp_text_visible(symbolic->report.messages, message, strlen(message));
+    }
     return false;
 }
 
