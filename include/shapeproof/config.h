@@ -21,6 +21,10 @@ SP_API struct sp_config *sp_config_new(void);
  * an earlier file said. Nothing in a .hpm file is executed, nothing that a YAML tag names constructed. Returns SP_OK,
  * or SP_ERR_TABLE when the file is wrong or missing. */
 SP_API enum sp_status sp_config_load(struct sp_config *config, const char *path, struct sp_error *error);
+/* What is odd about that file and no reason to refuse it, a sentence each: a key that is there twice, code in the
+ * configuration of a Keras model. Borrowed until another file is loaded or the config freed. */
+SP_API size_t sp_config_remark_count(const struct sp_config *config);
+SP_API const char *sp_config_remark(const struct sp_config *config, size_t index);
 /* One "key=value"; the value is JSON, or text when it is not. A dotted key reaches into a sub-configuration:
  * "text_config.vocab_size=32000". Wins over every file. SP_ERR_USAGE when there is no '='. */
 SP_API enum sp_status sp_config_set(struct sp_config *config, const char *setting, struct sp_error *error);

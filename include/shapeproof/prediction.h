@@ -113,6 +113,9 @@ SP_API size_t sp_prediction_hyperparameter_count(const struct sp_prediction *pre
 SP_API struct sp_hyperparameter sp_prediction_hyperparameter(const struct sp_prediction *prediction, size_t index);
 SP_API struct sp_predicted_totals sp_prediction_totals(const struct sp_prediction *prediction);
 /* Settings from the command line that the table never looked at. */
+/* What is odd about the configuration that was read, as sp_config_remark says it. */
+SP_API size_t sp_prediction_remark_count(const struct sp_prediction *prediction);
+SP_API const char *sp_prediction_remark(const struct sp_prediction *prediction, size_t index);
 SP_API size_t sp_prediction_unused_count(const struct sp_prediction *prediction);
 SP_API const char *sp_prediction_unused(const struct sp_prediction *prediction, size_t index);
 /* Whether there is reason to set such a key: the table would look at it if others had other values, other tables know

@@ -69,10 +69,18 @@ static inline bool sp_value_is_bool(struct sp_value value, bool boolean)
 {
     return value.type == SP_BOOL && value.boolean == boolean;
 }
-/* The values of a JSON text, copied into the arena. A whole number of 64 bits is an integer, and so is 3.0 or 1e3 below
- * 2^53; larger ones are real numbers, because they may have been rounded. Infinity and NaN, as Python writes them, are
- * a real number and null. Errors have status SP_ERR_TABLE and name line and column. */
+/* The values of a JSON text, copied into the arena. A whole number of 64 bits is an integer, exactly, and so is 3.0 or
+ * 1e3 below 2^53; larger ones are real numbers, because they may have been rounded. Infinity and NaN, as Python writes
+ * them, are a real number and null. A key that an object has twice has its last value, as in Python; a NUL in a string
+ * is refused. Errors have status SP_ERR_TABLE and name line and column. */
 bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct sp_value *value,
                          struct sp_error *error);
+/* Keys that come more than once in an object: how often, and the first of them, in the arena. Zero at first. */
+struct sp_json_repeats {
+    size_t count;
+    const char *first;
+};
+bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t length, struct sp_value *value,
+                                struct sp_json_repeats *repeats, struct sp_error *error);
 
 #endif

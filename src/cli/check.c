@@ -72,7 +72,8 @@ static int judge_loadings(const struct sp_loadings *loadings)
 static bool has_warnings(const struct sp_check *check)
 {
     return sp_inventory_warning_count(sp_check_inventory(check)) ||
-           sp_prediction_unused_count(sp_check_prediction(check));
+           sp_prediction_unused_count(sp_check_prediction(check)) ||
+           sp_prediction_remark_count(sp_check_prediction(check));
 }
 
 int cli_judge_check(const struct cli_args *args, const struct sp_check *check, const struct sp_loadings *loadings)

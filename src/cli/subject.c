@@ -131,6 +131,8 @@ static int add_settings(struct cli_subject *subject, const struct cli_args *args
     struct sp_error error = {0};
     config_path = cli_value(args, "config", config_path);
     if (config_path && sp_config_load(subject->config, config_path, &error) != SP_OK) return cli_error(&error);
+    for (size_t i = 0; i < sp_config_remark_count(subject->config); i++)
+        cli_warning(config_path, sp_config_remark(subject->config, i));
     for (size_t position = 0; (setting = cli_next_value(args, "set", &position)) != NULL;)
         if (sp_config_set(subject->config, setting, &error) != SP_OK) return cli_error(&error);
     return CLI_OK;

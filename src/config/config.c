@@ -9,12 +9,14 @@
 
 #include "base/chars.h"
 #include "base/file.h"
+#include "base/names.h"
 #include "base/utf8.h"
 #include "config/inside.h"
 #include "config/quantised_beside.h"
 #include "config/sockeye.h"
 #include "config/variables.h"
 #include "config/yaml.h"
+#include "model/keras_code.h"
 
 enum { MAX_CONFIG = 16 << 20 };
 
@@ -161,6 +163,8 @@ struct sp_config *sp_config_without(const struct sp_config *config, size_t left_
     struct sp_config *variant = sp_config_new();
     variant->path = config->path;
     variant->file_root = config->file_root;
+    memcpy(variant->remarks, config->remarks, sizeof variant->remarks);
+    variant->remark_count = config->remark_count;
     variant->storage = config->storage;
     variant->loose = config->loose;
     variant->label = config->label;
@@ -216,7 +220,7 @@ static bool is_yaml(const char *path, const char *text)
 }
 
 static bool parse_text(struct sp_arena *arena, const char *path, const char *text, size_t length, struct sp_value *root,
-                       struct sp_error *error)
+                       struct sp_json_repeats *repeats, struct sp_error *error)
 {
     if (strncmp(text, "version https://git-lfs", 23) == 0)
         return sp_fail(error, SP_ERR_TABLE, SP_KIND_UNRECOGNISED,
@@ -227,7 +231,35 @@ static bool parse_text(struct sp_arena *arena, const char *path, const char *tex
         return sp_hpm_parse(arena, text, root, error);
     }
     if (is_yaml(path, text)) return sp_yaml_parse(arena, text, length, root, error);
-    return sp_value_parse_json(arena, text, length, root, error);
+    return sp_value_parse_json_noting(arena, text, length, root, repeats, error);
+}
+
+size_t sp_config_remark_count(const struct sp_config *config) { return config->remark_count; }
+const char *sp_config_remark(const struct sp_config *config, size_t index) { return config->remarks[index]; }
+
+static void add_remark(struct sp_config *config, const char *remark)
+{
+    for (size_t i = 0; i < config->remark_count; i++)
+        if (strcmp(config->remarks[i], remark) == 0) return;
+    if (config->remark_count < SP_CONFIG_MAX_REMARKS) config->remarks[config->remark_count++] = remark;
+}
+
+static void remark_on_repeats(struct sp_config *config, const struct sp_json_repeats *repeats)
+{
+    if (!repeats->count) return;
+    const char *more =
+        repeats->count > 1 ? sp_arena_printf(&config->arena, ", as %zu more are", repeats->count - 1) : "";
+    add_remark(config,
+               sp_arena_printf(&config->arena,
+                               "the key %s is there more than once%s: the last value counts, as it does for Python",
+                               sp_quote(repeats->first).text, more));
+}
+
+static void remark_on_code(void *to, const char *name, const char *where)
+{
+    struct sp_config *config = to;
+    (void)name;
+    add_remark(config, sp_arena_printf(&config->arena, "%s; nothing was executed", where));
 }
 
 static void complete_sockeye(struct sp_config *config)
@@ -251,10 +283,14 @@ static bool parse_config(struct sp_config *config, const char *path, const char 
                          struct sp_error *error)
 {
     struct sp_value root;
-    if (!parse_text(&config->arena, path, text, length, &root, error)) return false;
+    struct sp_json_repeats repeats = {0};
+    config->remark_count = 0;
+    if (!parse_text(&config->arena, path, text, length, &root, &repeats, error)) return false;
     if (root.type != SP_OBJECT)
         return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "expected an object of hyper-parameters, found %s",
                        sp_value_kind(root.type));
+    remark_on_repeats(config, &repeats);
+    sp_keras_code_each(root, remark_on_code, config);
     root = sp_config_of_gguf(&config->arena, root);
     sp_config_compose(config, root, NULL, NULL);
     config->path = sp_arena_string(&config->arena, path);

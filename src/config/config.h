@@ -14,6 +14,8 @@ struct sp_setting {
     bool derived; /* from a file that belongs to the configuration: gone when another is loaded */
 };
 
+enum { SP_CONFIG_MAX_REMARKS = 8 };
+
 struct sp_config {
     struct sp_arena arena;
     const char *path;          /* of the file, or "" */
@@ -27,6 +29,8 @@ struct sp_config {
     const char *label;              /* what the configuration is called in place of its file; NULL: as the file */
     struct sp_variables *variables; /* how the file calls the variables of a Keras model; NULL: it is none */
     bool owns_variables;
+    const char *remarks[SP_CONFIG_MAX_REMARKS]; /* what is odd about the file, a sentence each, in the arena */
+    size_t remark_count;
     struct sp_hyper hyper; /* file_root with the settings in it */
 };
 

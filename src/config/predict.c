@@ -122,5 +122,12 @@ struct sp_prediction *sp_predict(const struct sp_tables *tables, const struct sp
     struct sp_prediction *prediction =
         storage ? predict_stored(table, tables, *hyper, storage, error) : sp_expand(table, hyper, error);
     if (prediction && config->variables) sp_variables_rename(config->variables, prediction);
+    if (prediction && config->remark_count) {
+        const char **remarks = sp_arena_array(&prediction->arena, config->remark_count, sizeof *remarks);
+        for (size_t i = 0; i < config->remark_count; i++)
+            remarks[i] = sp_arena_string(&prediction->arena, config->remarks[i]);
+        prediction->remarks = remarks;
+        prediction->remark_count = config->remark_count;
+    }
     return prediction;
 }

@@ -78,6 +78,11 @@ struct sp_hyperparameter sp_prediction_hyperparameter(const struct sp_prediction
 }
 
 struct sp_predicted_totals sp_prediction_totals(const struct sp_prediction *prediction) { return prediction->totals; }
+size_t sp_prediction_remark_count(const struct sp_prediction *prediction) { return prediction->remark_count; }
+const char *sp_prediction_remark(const struct sp_prediction *prediction, size_t index)
+{
+    return prediction->remarks[index];
+}
 size_t sp_prediction_unused_count(const struct sp_prediction *prediction) { return prediction->unused_count; }
 const char *sp_prediction_unused(const struct sp_prediction *prediction, size_t index)
 {

@@ -32,6 +32,8 @@ struct sp_prediction {
     struct sp_condition **conditions; /* those that were asked for */
     size_t condition_count, condition_capacity;
     struct sp_map condition_words;
+    const char *const *remarks; /* on the configuration */
+    size_t remark_count;
     const char **unused;
     size_t unused_count;
     const char **asked; /* each key that was looked at, whether it was set or not, in that order */

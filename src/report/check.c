@@ -99,7 +99,7 @@ void sp_json_check_members(struct sp_writer *json, const struct sp_check *check,
     for (size_t i = 0; i < sp_check_finding_count(check); i++) json_finding(json, check, sp_check_finding(check, i));
     sp_write_close(json);
     if (loadings) sp_json_loadings(json, loadings);
-    sp_json_warnings(json, sp_check_inventory(check));
+    sp_json_warnings(json, sp_check_inventory(check), sp_check_prediction(check));
     sp_write_key_string(json, "summary", sp_check_summary(check));
     sp_write_key_optional(json, "advice", sp_check_advice(check));
     sp_write_key_string(json, "file", sp_inventory_path(sp_check_inventory(check)));

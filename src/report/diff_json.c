@@ -177,7 +177,7 @@ static void json_subject(struct sp_writer *json, const char *key, const struct s
     sp_write_key_string(json, "file", sp_inventory_path(inventory));
     sp_write_key_string(json, "format", sp_inventory_format(inventory));
     sp_json_totals(json, &totals);
-    sp_json_warnings(json, inventory);
+    sp_json_warnings(json, inventory, NULL);
     sp_write_close(json);
 }
 

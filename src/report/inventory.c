@@ -25,11 +25,14 @@ void sp_json_same_as(struct sp_writer *json, const struct sp_inventory *inventor
     sp_write_key_string(json, "same_as", sp_inventory_tensor(inventory, tensor->same_as)->name);
 }
 
-void sp_json_warnings(struct sp_writer *json, const struct sp_inventory *inventory)
+void sp_json_warnings(struct sp_writer *json, const struct sp_inventory *inventory,
+                      const struct sp_prediction *prediction)
 {
     sp_write_key_open(json, "warnings", '[');
     for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
         sp_write_string(json, sp_inventory_warning(inventory, i));
+    for (size_t i = 0; prediction && i < sp_prediction_remark_count(prediction); i++)
+        sp_write_string(json, sp_prediction_remark(prediction, i));
     sp_write_close(json);
     if (sp_inventory_unread_count(inventory)) sp_write_key_number(json, "unread", sp_inventory_unread_count(inventory));
     if (!sp_inventory_suspect_count(inventory)) return;

@@ -143,8 +143,26 @@ static void repeated_keys(void **state)
     struct sp_error error = {0};
     struct sp_config *config = loaded("config.json", "{\"a\": 1, \"a\": 2}");
     assert_int_equal(value_of(config, "a").integer, 2); /* as the frameworks' parsers do */
+    assert_holds(config, "{\"a\": 2}");                 /* once, as in Python */
+    assert_int_equal(sp_config_remark_count(config), 1);
+    assert_string_equal(sp_config_remark(config, 0),
+                        "the key 'a' is there more than once: the last value counts, as it does for Python");
     sp_config_set(config, "a=3", &error);
     assert_holds(config, "{\"a\": 3}");
+    sp_config_free(config);
+    assert_loads("c.json", "{\"a\": 1, \"t\": {\"b\": 1, \"c\": 2, \"b\": {\"d\": 3}}, \"a\": [4]}",
+                 "{\"a\": [4], \"t\": {\"b\": {\"d\": 3}, \"c\": 2}}");
+    /* More keys than are compared one by one. */
+    struct sp_text text = {0};
+    sp_text_puts(&text, "{");
+    for (int i = 0; i < 100; i++) sp_text_printf(&text, "\"k%d\": %d, ", i % 50, i);
+    sp_text_puts(&text, "\"x\": 0}");
+    config = loaded("c.json", text.data);
+    assert_int_equal(value_of(config, "k0").integer, 50);
+    assert_int_equal(value_of(config, "k49").integer, 99);
+    assert_string_equal(sp_config_remark(config, 0), "the key 'k0' is there more than once, as 49 more are: the last "
+                                                     "value counts, as it does for Python");
+    sp_text_free(&text);
     sp_config_free(config);
 }
 
@@ -155,6 +173,12 @@ static void wrong_json(void **state)
     assert_refused("c.json", "{\n  \"a\": 1,\n  \"b\": x\n}\n", ": line 3, column 8: not JSON");
     assert_refused("c.json", "{\"a\": 1} 2", ": line 1, column 10: not JSON");
     assert_refused("c.json", "{\"a\": NaN} 2", ": line 1, column 12: not JSON");
+    /* A NUL would cut the key or the value, and another key would stand there. */
+    assert_refused("c.json", "{\"n\\u0000x\": 1}", ": line 1, column 4: a NUL in a string, which would cut it");
+    assert_refused("c.json", "{\"n\": [\"a\\u0000\"]}", ": line 1, column 10: a NUL in a string, which would cut it");
+    assert_refused("c.json", "{\"a\": 01}", ": line 1, column 8: not JSON");
+    assert_refused("c.json", "{\"a\": +1}", ": line 1, column 7: not JSON");
+    assert_refused("c.json", "{\"a\": \"\n\"}", ": line 1, column 8: not JSON");
     assert_refused("c.json", "[1]", ": expected an object of hyper-parameters, found a list");
     assert_refused("c.json", "3", ": expected an object of hyper-parameters, found an integer");
     assert_refused("c.json", "{\"a\": \"\xff\"}", ": line 1, column 8: not JSON");
@@ -171,7 +195,7 @@ static void deep_json(void **state)
     struct sp_error error;
     struct sp_config *config = sp_config_new();
     load_bytes(config, "c.json", deep, 100000, &error);
-    assert_non_null(strstr(error.message, "not JSON"));
+    assert_non_null(strstr(error.message, "line 1, column 1001: nested deeper than 1000 levels"));
     sp_config_free(config);
     free(deep);
 }

@@ -40,7 +40,7 @@ src/net/                net          read model base
 src/lang/syntax/        lang/syntax  base
 src/lang/               lang         lang/syntax base
 src/tables/             lang         -
-src/config/             config       names lang base
+src/config/             config       model/keras_code.h names lang base
 src/keras/              keras        config lang model base
 src/names/              names        base
 src/match/              match        names base

@@ -7,7 +7,6 @@
  * in config.json is evaluated. */
 #include "read/hdf5/keras_zip.h"
 
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "base/map.h"
 #include "base/names.h"
 #include "base/utf8.h"
+#include "base/value.h"
 #include "read/bundle.h"
 #include "read/hdf5/attributes.h"
 #include "read/hdf5/index.h"
@@ -69,12 +69,17 @@ static void add_config(struct sp_zip *zip, struct sp_inventory *inventory)
     free(text);
 }
 
-static void add_string(struct sp_inventory *inventory, const cJSON *object, const char *key)
+static void add_string(struct sp_inventory *inventory, struct sp_value object, const char *key)
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    if (cJSON_IsString(item) &&
-        sp_utf8_check(item->valuestring, strlen(item->valuestring)) == strlen(item->valuestring))
-        sp_inventory_add_metadata(inventory, key, item->valuestring);
+    const struct sp_value item = sp_value_member(object, key);
+    if (item.type == SP_STRING) sp_inventory_add_metadata(inventory, key, item.string);
+}
+
+/* The object that a member of the archive holds; false when it holds something else. */
+static bool parse_object(struct sp_arena *arena, const char *text, size_t length, struct sp_value *object)
+{
+    struct sp_error ignored = {0};
+    return text && sp_value_parse_json(arena, text, length, object, &ignored) && object->type == SP_OBJECT;
 }
 
 static void add_metadata(struct sp_zip *zip, struct sp_inventory *inventory)
@@ -84,11 +89,13 @@ static void add_metadata(struct sp_zip *zip, struct sp_inventory *inventory)
     size_t length = 0;
     if (index == SIZE_MAX) return;
     char *text = sp_zip_read(zip, index, MAX_METADATA, &length, &error);
-    cJSON *object = text ? cJSON_ParseWithLength(text, length) : NULL;
-    if (!cJSON_IsObject(object)) sp_inventory_warn(inventory, "metadata.json is not read: it is no small JSON object");
-    add_string(inventory, object, "keras_version");
-    add_string(inventory, object, "date_saved");
-    cJSON_Delete(object);
+    struct sp_arena arena = {0};
+    struct sp_value object;
+    if (parse_object(&arena, text, length, &object)) {
+        add_string(inventory, object, "keras_version");
+        add_string(inventory, object, "date_saved");
+    } else sp_inventory_warn(inventory, "metadata.json is not read: it is no small JSON object");
+    sp_arena_free(&arena);
     free(text);
 }
 
@@ -145,34 +152,32 @@ struct zipped_shards {
     const char **list;
 };
 
-static bool add_zipped_shard(struct zipped_shards *shards, const cJSON *shard, struct sp_error *error)
+static bool add_zipped_shard(struct zipped_shards *shards, struct sp_value shard, struct sp_error *error)
 {
-    if (!cJSON_IsString(shard)) return sp_malformed(error, INDEX ": a shard that is no text");
+    if (shard.type != SP_STRING) return sp_malformed(error, INDEX ": a shard that is no text");
     if (shards->names.count == MAX_SHARDS)
         return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, INDEX ": more than %d shards", MAX_SHARDS);
-    if (sp_map_add(&shards->names, shard->valuestring, shards->names.count))
-        shards->list[shards->names.count - 1] = shard->valuestring;
+    if (sp_map_add(&shards->names, shard.string, shards->names.count))
+        shards->list[shards->names.count - 1] = shard.string;
     return true;
 }
 
 /* The shards of a weight map of groups, each once, in the order of their first group. A group has a list of them, or
  * one by itself. */
-static bool list_zipped_shards(const cJSON *root, struct zipped_shards *shards, struct sp_error *error)
+static bool list_zipped_shards(struct sp_value root, struct zipped_shards *shards, struct sp_error *error)
 {
-    const cJSON *map = cJSON_GetObjectItemCaseSensitive(root, "weight_map"), *group, *shard;
-    cJSON_ArrayForEach(group, map)
-    {
-        if (!cJSON_IsArray(group) && !add_zipped_shard(shards, group, error)) return false;
-        cJSON_ArrayForEach(shard, group)
-        {
-            if (!add_zipped_shard(shards, shard, error)) return false;
-        }
+    const struct sp_value map = sp_value_member(root, "weight_map");
+    for (size_t i = 0; map.type == SP_OBJECT && i < map.count; i++) {
+        const struct sp_value group = map.members[i].value;
+        if (group.type != SP_LIST && !add_zipped_shard(shards, group, error)) return false;
+        for (size_t k = 0; group.type == SP_LIST && k < group.count; k++)
+            if (!add_zipped_shard(shards, group.items[k], error)) return false;
     }
     return shards->names.count || sp_malformed(error, INDEX ": names no shard");
 }
 
-static bool index_zipped_shards(struct sp_zip *zip, const cJSON *root, const struct sp_file *file, uint32_t file_index,
-                                struct sp_inventory *inventory, struct sp_error *error)
+static bool index_zipped_shards(struct sp_zip *zip, struct sp_value root, const struct sp_file *file,
+                                uint32_t file_index, struct sp_inventory *inventory, struct sp_error *error)
 {
     struct zipped_shards shards = {.list = sp_realloc(NULL, MAX_SHARDS, sizeof *shards.list)};
     size_t read = 0;
@@ -200,10 +205,12 @@ static bool index_sharded(struct sp_zip *zip, size_t index, const struct sp_file
     size_t length = 0;
     char *text = sp_zip_read(zip, index, SP_H5_MAX_JSON, &length, error);
     if (!text) return false;
-    cJSON *root = cJSON_ParseWithLength(text, length);
-    const bool ok = cJSON_IsObject(root) ? index_zipped_shards(zip, root, file, file_index, inventory, error)
-                                         : sp_malformed(error, INDEX " is no JSON object");
-    cJSON_Delete(root);
+    struct sp_arena arena = {0};
+    struct sp_value root;
+    const bool ok = parse_object(&arena, text, length, &root)
+                        ? index_zipped_shards(zip, root, file, file_index, inventory, error)
+                        : sp_malformed(error, INDEX " is no JSON object");
+    sp_arena_free(&arena);
     free(text);
     return ok;
 }

@@ -83,7 +83,7 @@ static void json_metadata(struct sp_writer *json, const struct sp_inventory *inv
         sp_write_key_string(json, entry.key, entry.value);
     }
     sp_write_close(json);
-    sp_json_warnings(json, inventory);
+    sp_json_warnings(json, inventory, NULL);
 }
 
 /* What the bytes of the files are for, and the storages of which no listed tensor uses all. */
