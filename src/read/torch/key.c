@@ -2,9 +2,11 @@
  * Keys of dictionaries as parts of names. Any text is one: what UTF-8 cannot say keeps the bytes that Python gives it,
  * as sp_utf8_decode_odd takes them, so that two keys that differ give two names. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "base/utf8.h"
 #include "read/torch/torch.h"
 
@@ -154,4 +156,108 @@ bool sp_torch_put_key(struct sp_text *name, const struct sp_pickle_value *key, s
     else if (key->type == SP_PICKLE_NONE) sp_text_puts(name, "None");
     else if (key->type != SP_PICKLE_BIG || !append_big(name, key)) sp_text_printf(name, "<key %zu>", index);
     return true;
+}
+
+/* ---- keys that are equal for Python ---- */
+
+enum { MAX_TUPLES = 8 /* in one another, of a key */, MAX_IDENTITY = 4096 /* bytes: longer keys are not compared */ };
+
+/* NUL and the backslash escaped: the identity of a key is a string. */
+static void put_identity_bytes(struct sp_text *out, char kind, const char *bytes, size_t length)
+{
+    sp_text_append(out, &kind, 1);
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i] && bytes[i] != '\\') sp_text_append(out, bytes + i, 1);
+        else sp_text_puts(out, bytes[i] ? "\\\\" : "\\0");
+}
+
+/* The same text for two keys exactly when Python takes them for the same key of a dictionary: 1, 1.0 and True are one.
+ * False for a key that nothing is known of, such as an object, or NaN, which equals nothing. */
+static bool put_identity(struct sp_torch *torch, struct sp_text *out, const struct sp_pickle_value *key, unsigned depth)
+{
+    const char *bytes;
+    size_t length;
+    if (out->length > MAX_IDENTITY) return false;
+    switch ((enum sp_pickle_type)key->type) {
+    case SP_PICKLE_NONE:
+        sp_text_puts(out, "-");
+        return true;
+    case SP_PICKLE_BOOL:
+    case SP_PICKLE_INT:
+        sp_text_printf(out, "n%" PRId64, key->as.integer);
+        return true;
+    case SP_PICKLE_BIG:
+        sp_text_puts(out, "n");
+        return append_big(out, key);
+    case SP_PICKLE_FLOAT:
+        if (isnan(key->as.real)) return false;
+        if (key->as.real == 0) sp_text_puts(out, "n0");
+        else if (isfinite(key->as.real) && floor(key->as.real) == key->as.real)
+            sp_text_printf(out, "n%.0f", key->as.real);
+        else sp_text_printf(out, "f%a", key->as.real);
+        return true;
+    case SP_PICKLE_STR:
+    case SP_PICKLE_BYTES:
+        if (key->length > MAX_IDENTITY) return false;
+        put_identity_bytes(out, key->type == SP_PICKLE_STR ? 's' : 'b', key->as.text, key->length);
+        return true;
+    case SP_PICKLE_TUPLE:
+        if (depth == MAX_TUPLES) return false;
+        sp_text_printf(out, "(%" PRIu32 ":", key->length);
+        for (uint32_t i = 0; i < key->length; i++) {
+            struct sp_text item = {0};
+            const bool known = put_identity(torch, &item, key->as.items[i], depth + 1);
+            if (known) sp_text_printf(out, "%zu:%s", item.length, item.data);
+            sp_text_free(&item);
+            if (!known || out->length > MAX_IDENTITY) return false;
+        }
+        return true;
+    default:
+        if (!encoded_text(key) || !sp_torch_bytes(torch, key, &bytes, &length) || length > MAX_IDENTITY) return false;
+        put_identity_bytes(out, 'b', bytes, length);
+        return true;
+    }
+}
+
+/* Notes two equal keys, as names. */
+static void note_equal_keys(struct sp_torch *torch, const struct sp_pickle_value *first,
+                            const struct sp_pickle_value *second)
+{
+    if (torch->equal_keys++) return;
+    struct sp_text one = {0}, other = {0};
+    sp_torch_put_key(&one, first, 0);
+    sp_torch_put_key(&other, second, 0);
+    sp_inventory_warn(
+        torch->inventory,
+        "a dictionary has the key %s twice, the second time as %s: the last value counts, as it does for Python",
+        sp_quote(one.data ? one.data : "").text, sp_quote(other.data ? other.data : "").text);
+    sp_text_free(&one);
+    sp_text_free(&other);
+}
+
+void sp_torch_settle_keys(struct sp_torch *torch, struct sp_pickle_value *dict)
+{
+    struct sp_map known = {0};
+    struct sp_arena names = {0};
+    struct sp_pickle_value **items = dict->as.items;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i + 1 < dict->length; i += 2) {
+        struct sp_text text = {0};
+        const bool comparable = put_identity(torch, &text, items[i], 0);
+        const char *name = comparable ? sp_text_keep(&text, &names) : NULL;
+        if (!comparable) sp_text_free(&text);
+        const size_t place = name ? sp_map_get(&known, name) : SIZE_MAX;
+        if (place != SIZE_MAX) {
+            note_equal_keys(torch, items[place], items[i]);
+            items[place + 1] = items[i + 1];
+            continue;
+        }
+        if (name) sp_map_add(&known, name, kept);
+        items[kept] = items[i];
+        items[kept + 1] = items[i + 1];
+        kept += 2;
+    }
+    dict->length = kept;
+    sp_map_free(&known);
+    sp_arena_free(&names);
 }

@@ -97,6 +97,7 @@ struct sp_torch {
     size_t absent;     /* storages whose bytes are nowhere */
     size_t wrappers;   /* tensors listed without bytes of their own */
     bool contradicted; /* a storage was declared in two ways */
+    size_t equal_keys; /* that came again in their dictionary */
     /* Checks that the container holds the bytes of a storage. NULL when all were located beforehand. */
     bool (*locate)(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error);
     struct sp_zip *zip;
@@ -173,6 +174,9 @@ bool sp_torch_bytes(struct sp_torch *torch, const struct sp_pickle_value *value,
 /* Appends a key of a dictionary as a part of a name: its text, its number, or "<key 3>" for the fourth key. False when
  * it is longer than a name may be. */
 bool sp_torch_put_key(struct sp_text *name, const struct sp_pickle_value *key, size_t index);
+/* Leaves one of the keys of a DICT that are equal for Python (1, 1.0 and True are): the first, with the value of the
+ * last, as unpickling would. A warning tells of the first such pair of the file. */
+void sp_torch_settle_keys(struct sp_torch *torch, struct sp_pickle_value *dict);
 
 /* ---- walk.c ---- */
 

@@ -32,13 +32,12 @@ enum {
 };
 
 /* Bits of the tag of a container; and of a tensor that is listed as a part of the model. */
-enum { VISITS = 0xff, ON_PATH = 0x100, BARREN = 0x200, LISTED = 0x400 };
+enum { VISITS = 0xff, ON_PATH = 0x100, BARREN = 0x200, LISTED = 0x400, SETTLED = 0x800 };
 
 enum part_kind {
     KEYED,      /* a dict: key, value, key, value */
     ATTRIBUTES, /* the same, of a module, without what it registers */
     INDEXED,    /* a sequence: its indices are the names */
-    PAIRED,     /* a sequence of (key, value) */
     ALONE       /* one value that adds nothing to the name */
 };
 
@@ -140,15 +139,59 @@ static void add_part_aside(struct frame *frame, enum part_kind kind, struct sp_p
     if (frame->part_count > count) frame->parts[count].aside = true;
 }
 
-/* A dict, or an object that behaves as one. */
-static void add_mapping(struct frame *frame, struct sp_pickle_value *value)
+/* Each key once, as Python has them. */
+static void settle(struct walk *w, struct sp_pickle_value *dict)
 {
-    if (sp_pickle_is(value, SP_PICKLE_DICT)) add_node_part(frame, KEYED, value);
+    if (!sp_pickle_is(dict, SP_PICKLE_DICT) || dict->tag & SETTLED) return;
+    sp_torch_settle_keys(w->torch, dict);
+    dict->tag |= SETTLED;
+}
+
+static void add_keyed(struct walk *w, struct frame *frame, struct sp_pickle_value *dict)
+{
+    settle(w, dict);
+    add_node_part(frame, KEYED, dict);
+}
+
+/* What an object that behaves as a dict holds: what it was made of, a dict or a list of (key, value), and what was set
+ * then. */
+static struct sp_pickle_value *merge_pairs(struct walk *w, const struct sp_pickle_value *initial,
+                                           const struct sp_pickle_value *set)
+{
+    const bool paired = initial->type == SP_PICKLE_LIST;
+    const size_t most = (size_t)initial->length * (paired ? 2 : 1) + (set ? set->length : 0);
+    struct sp_pickle_value *dict = sp_arena_array(&w->torch->arena, 1, sizeof *dict);
+    dict->type = SP_PICKLE_DICT;
+    dict->as.items = sp_arena_array(&w->torch->arena, most, sizeof *dict->as.items);
+    for (uint32_t i = 0; i < initial->length; i++) {
+        struct sp_pickle_value *item = initial->as.items[i];
+        struct sp_pickle_value *key = paired ? sp_pickle_item(item, 0) : item, *own = sp_pickle_item(item, 1);
+        if (!paired) dict->as.items[dict->length++] = key;
+        else if (key && own) {
+            dict->as.items[dict->length++] = key;
+            dict->as.items[dict->length++] = own;
+        }
+    }
+    if (set && set->length) memcpy(dict->as.items + dict->length, set->as.items, set->length * sizeof *dict->as.items);
+    dict->length += set ? set->length : 0;
+    dict->capacity = dict->length;
+    return dict;
+}
+
+/* A dict, or an object that behaves as one. */
+static void add_mapping(struct walk *w, struct frame *frame, struct sp_pickle_value *value)
+{
+    if (sp_pickle_is(value, SP_PICKLE_DICT)) add_keyed(w, frame, value);
     if (!sp_pickle_is(value, SP_PICKLE_OBJECT)) return;
-    struct sp_pickle_value *initial = sp_pickle_arg(value, 0);
-    if (sp_pickle_is(initial, SP_PICKLE_DICT)) add_node_part(frame, KEYED, initial);
-    else if (sp_pickle_is(initial, SP_PICKLE_LIST)) add_node_part(frame, PAIRED, initial);
-    add_node_part(frame, KEYED, value->as.object->pairs);
+    const struct sp_pickle_value *initial = sp_pickle_arg(value, 0);
+    if ((sp_pickle_is(initial, SP_PICKLE_DICT) || sp_pickle_is(initial, SP_PICKLE_LIST)) && !(value->tag & SETTLED)) {
+        w->steps += initial->length;
+        /* Many objects may be made of one list. */
+        if (w->torch->arena.used + 2 * sizeof(void *) * initial->length > SP_PICKLE_MAX_MEMORY) w->pruned = true;
+        else value->as.object->pairs = merge_pairs(w, initial, value->as.object->pairs);
+    }
+    value->tag |= SETTLED;
+    add_keyed(w, frame, value->as.object->pairs);
 }
 
 static bool registers(const struct sp_pickle_value *attributes)
@@ -169,16 +212,17 @@ static bool is_module(const struct sp_pickle_value *object) { return registers(a
 
 /* Parameters, buffers and modules; then what is in plain attributes and in arguments of the constructor, which the file
  * holds as well. */
-static void expand_module(struct frame *frame, const struct sp_pickle_value *object)
+static void expand_module(struct walk *w, struct frame *frame, const struct sp_pickle_value *object)
 {
     const struct sp_pickle_value *state = attributes(object);
-    add_mapping(frame, sp_pickle_get(state, "_parameters"));
+    add_mapping(w, frame, sp_pickle_get(state, "_parameters"));
     const size_t buffers = frame->part_count;
-    add_mapping(frame, sp_pickle_get(state, "_buffers"));
+    add_mapping(w, frame, sp_pickle_get(state, "_buffers"));
     struct sp_pickle_value *skip = sp_pickle_get(state, "_non_persistent_buffers_set");
     if (sp_pickle_is(skip, SP_PICKLE_OBJECT)) skip = sp_pickle_arg(skip, 0); /* set([...]) */
     for (size_t i = buffers; i < frame->part_count; i++) frame->parts[i].skip = skip;
-    add_mapping(frame, sp_pickle_get(state, "_modules"));
+    add_mapping(w, frame, sp_pickle_get(state, "_modules"));
+    settle(w, attributes(object));
     add_part_aside(frame, ATTRIBUTES, attributes(object));
     add_part_aside(frame, INDEXED, object->as.object->args);
 }
@@ -204,15 +248,15 @@ static bool is_attributes(const struct sp_pickle_value *value)
     return sp_pickle_is(value, SP_PICKLE_DICT) || sp_pickle_is(value, SP_PICKLE_NONE);
 }
 
-static void expand_state(struct frame *frame, struct sp_pickle_value *state)
+static void expand_state(struct walk *w, struct frame *frame, struct sp_pickle_value *state)
 {
     if (!state) return;
     const bool slots = state->type == SP_PICKLE_TUPLE && state->length == 2 &&
                        is_attributes(sp_pickle_item(state, 0)) && is_attributes(sp_pickle_item(state, 1));
     if (slots) {
-        add_mapping(frame, sp_pickle_item(state, 0));
-        add_mapping(frame, sp_pickle_item(state, 1));
-    } else if (state->type == SP_PICKLE_DICT) add_node_part(frame, KEYED, state);
+        add_mapping(w, frame, sp_pickle_item(state, 0));
+        add_mapping(w, frame, sp_pickle_item(state, 1));
+    } else if (state->type == SP_PICKLE_DICT) add_keyed(w, frame, state);
     else if (state->type == SP_PICKLE_TUPLE || state->type == SP_PICKLE_LIST) add_node_part(frame, INDEXED, state);
     else add_node_part(frame, ALONE, state);
 }
@@ -221,18 +265,18 @@ static void expand_object(struct walk *w, struct frame *frame, struct sp_pickle_
 {
     const struct sp_pickle_object *object = node->as.object;
     if (sp_torch_role(node) == SP_TORCH_MAPPING) {
-        add_mapping(frame, node);
+        add_mapping(w, frame, node);
     } else if (sp_torch_role(node) == SP_TORCH_COMPILED && sp_pickle_arg(node, 0)) {
         expand_compiled(w, frame, node);
     } else if (is_module(node)) {
         frame->is_module = true;
-        expand_module(frame, node);
+        expand_module(w, frame, node);
     } else {
-        add_node_part(frame, KEYED, object->pairs);
+        add_keyed(w, frame, object->pairs);
         add_node_part(frame, INDEXED, object->items);
         add_node_part(frame, INDEXED, object->args);
-        if (sp_pickle_is(object->kwargs, SP_PICKLE_DICT)) add_node_part(frame, KEYED, object->kwargs);
-        expand_state(frame, object->state);
+        if (sp_pickle_is(object->kwargs, SP_PICKLE_DICT)) add_keyed(w, frame, object->kwargs);
+        expand_state(w, frame, object->state);
     }
 }
 
@@ -240,7 +284,7 @@ static void expand_node(struct walk *w, struct frame *frame, struct sp_pickle_va
 {
     switch (node->type) {
     case SP_PICKLE_DICT:
-        add_node_part(frame, KEYED, node);
+        add_keyed(w, frame, node);
         break;
     case SP_PICKLE_TUPLE:
     case SP_PICKLE_LIST:
@@ -538,10 +582,8 @@ static bool next_child(struct frame *frame, struct sp_pickle_value **child)
         if (part->kind == ALONE && !index) return true;
         if (part->kind == ALONE || index >= part->value->length / (keyed ? 2 : 1)) continue;
         if (keyed) frame->key = items[2 * index];
-        if (part->kind == PAIRED) frame->key = sp_pickle_item(items[index], 0);
         if (part->kind == INDEXED) *child = items[index];
-        else if (keyed) *child = items[2 * index + 1];
-        else *child = frame->key ? sp_pickle_item(items[index], 1) : NULL;
+        else *child = items[2 * index + 1];
         if (part->kind == ATTRIBUTES && is_registered(frame->key)) *child = NULL;
         return true;
     }

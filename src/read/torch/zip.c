@@ -11,6 +11,7 @@
 
 #include "base/chars.h"
 #include "base/checked.h"
+#include "base/names.h"
 #include "read/torch/torch.h"
 #include "read/torch/zip.h"
 
@@ -151,6 +152,15 @@ bool sp_torch_zip_find(const struct sp_zip *zip, size_t *pickle, struct sp_error
     return true;
 }
 
+/* torch takes the folder of the first member for that of the archive, and finds nothing when it is another. */
+static void warn_of_first_member(const struct sp_zip *zip, const char *prefix, struct sp_inventory *inventory)
+{
+    const char *first = sp_zip_entry(zip, 0)->name;
+    if (strncmp(first, prefix, strlen(prefix)) != 0)
+        sp_inventory_warn(inventory, "torch refuses it: the first member, %s, is not in the folder %s",
+                          sp_quote(first).text, sp_quote(prefix).text);
+}
+
 bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct sp_inventory *inventory,
                         struct sp_error *error)
 {
@@ -163,6 +173,7 @@ bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, 
     const size_t constants = sp_zip_find(zip, sp_arena_printf(&torch.arena, "%sconstants.pkl", prefix));
     torch.folder = sp_arena_printf(&torch.arena, "%sdata/", prefix);
     inventory->format = constants == SIZE_MAX ? "torch-zip" : "torchscript";
+    warn_of_first_member(zip, prefix, inventory);
     bool ok = check_version(zip, prefix, inventory, error) && index_pickle(&torch, pickle, "data.pkl", error);
     if (ok && torch.wrappers)
         sp_inventory_warn(inventory, "%zu tensors are of subclasses that wrap others: only the outer shapes are listed",

@@ -4,8 +4,8 @@
  *   members ... | central directory | [zip64 end record] [zip64 locator] | end record [comment]
  *
  * The end record is found backwards from the end of the file. Zip readers differ in what they do with contradictions
- * (two directories, two members of one name, names that differ in case alone), and attackers live on that: whatever
- * is ambiguous is refused here. Not supported: archives in several volumes. */
+ * (two directories, two members of one name, names that differ in case or in \ and / alone), and attackers live on
+ * that: whatever is ambiguous is refused here. Not supported: archives in several volumes. */
 #include "read/zip/directory.h"
 
 #include <inttypes.h>
@@ -214,7 +214,7 @@ static bool parse_entries(struct sp_zip *zip, const struct end *end, struct sp_e
 
 /* ---- no two members share a name or bytes ---- */
 
-/* Some readers look names up without regard to case. */
+/* Some readers look names up without regard to case, or take a backslash for a slash, as Python's does on Windows. */
 static bool check_case(const struct sp_zip *zip, struct sp_error *error)
 {
     struct sp_arena arena = {0};
@@ -222,8 +222,7 @@ static bool check_case(const struct sp_zip *zip, struct sp_error *error)
     bool ok = true;
     for (size_t i = 0; ok && i < zip->count; i++) {
         char *name = sp_arena_string(&arena, zip->entries[i].name);
-        for (char *c = name; *c; c++)
-            if (*c >= 'A' && *c <= 'Z') *c = (char)(*c - 'A' + 'a');
+        for (char *c = name; *c; c++) *c = *c == '\\' ? '/' : *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
         const size_t other = sp_map_get(&folded, name);
         if (other == SIZE_MAX) sp_map_add(&folded, name, i);
         else
