@@ -88,6 +88,7 @@ static bool fetch_span(struct sp_asset *asset, struct sp_span span, const char *
     if (ok) {
         *told = *transfer.answer;
         ok = told->outcome == SP_GOT;
+        asset->requests += told->requests;
         if (ok && told->total != asset->mirrored.size) {
             ok = sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "the file was changed since its beginning was read");
             sp_error_prefix(error, asset->shown);
@@ -228,6 +229,7 @@ static bool keep_answer(struct sp_asset *asset, const struct sp_transfer *transf
     struct sp_mirrored *mirrored = &asset->mirrored;
     const bool same = mirrored->fd >= 0 && mirrored->size == answer->total &&
                       (transfer->fixed || strcmp(mirrored->etag, answer->etag) == 0);
+    asset->requests += answer->requests;
     if (!same && asset->presence == SP_THERE)
         return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "the file was changed while it was fetched");
     if ((!same || (asset->presence != SP_THERE && !answer->etag[0])) &&
@@ -302,4 +304,50 @@ bool sp_remote_ask(struct sp_remote *remote, struct sp_asset *const *assets, siz
     free(asking.transfers.items);
     free(asking.owners);
     return ok;
+}
+
+/* ---- files without a version ---- */
+
+/* Whether the server says which version a file is: a tag that is the same for the same bytes alone, or a date. */
+static bool has_version(const struct sp_mirrored *mirrored)
+{
+    return mirrored->etag[0] && strncmp(mirrored->etag, "W/", 2) != 0;
+}
+
+/* Fetches a span of the mirror once more. *same tells whether the bytes are those that are there. */
+static bool compare_span(struct sp_asset *asset, struct sp_span span, bool *same, struct sp_error *error)
+{
+    struct sp_transfer transfer = {
+        .url = asset->direct ? asset->direct : asset->url, .begin = span.begin, .room = span.end - span.begin};
+    struct sp_round round = {.transfers = &transfer, .count = 1};
+    unsigned char *there = sp_realloc(NULL, (size_t)transfer.room, 1);
+    const struct sp_file mirror = {.fd = asset->mirrored.fd, .size = asset->mirrored.size, .path = asset->name};
+    bool ok = sp_round_run(&round, &asset->remote->client, error);
+    if (ok && transfer.answer->outcome != SP_GOT) ok = sp_remote_fail(transfer.answer, asset->shown, error);
+    ok = ok && sp_file_read(&mirror, span.begin, there, (size_t)transfer.room, error);
+    *same = ok && transfer.answer->total == asset->mirrored.size && transfer.answer->begin == span.begin &&
+            transfer.answer->length == transfer.room && memcmp(there, transfer.bytes, (size_t)transfer.room) == 0;
+    free(there);
+    sp_round_free(&round);
+    return ok;
+}
+
+bool sp_remote_settle(struct sp_remote *remote, struct sp_error *error)
+{
+    for (size_t i = 0; i < remote->assets.count; i++) {
+        struct sp_asset *asset = remote->assets.items[i];
+        struct sp_mirrored *mirrored = &asset->mirrored;
+        bool same = true;
+        if (remote->fixed || mirrored->fd < 0 || asset->requests < 2 || has_version(mirrored)) continue;
+        for (size_t k = 0; same && k < mirrored->spans.count; k++)
+            if (!compare_span(asset, mirrored->spans.items[k], &same, error)) return false;
+        if (same) continue;
+        sp_mirrored_close(mirrored);
+        sp_mirror_drop(&remote->mirror, asset->name);
+        sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "the file was changed while it was fetched");
+        sp_hint(error, "ask again; the server tells no version of the file (ETag, Last-Modified)");
+        sp_error_prefix(error, asset->shown);
+        return false;
+    }
+    return true;
 }

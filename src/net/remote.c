@@ -243,7 +243,7 @@ struct sp_remote *sp_remote_fetch(const char *url, const struct sp_remote_option
     if (!sp_options_are_known(options->reserved, error)) return NULL;
     struct sp_remote *remote = sp_realloc(NULL, 1, sizeof *remote);
     *remote = (struct sp_remote){.options = *options, .mirror = {.files = -1, .state = -1, .lock = -1}, .query = ""};
-    if (prepare_client(remote, error) && fetch_scheme(remote, url, error)) {
+    if (prepare_client(remote, error) && fetch_scheme(remote, url, error) && sp_remote_settle(remote, error)) {
         sp_mirror_unlock(&remote->mirror); /* a second place of the same command may be the same */
         return remote;
     }

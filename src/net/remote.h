@@ -34,6 +34,7 @@ struct sp_asset {
     struct sp_mirrored mirrored;
     uint64_t ahead; /* bytes that the next range brings at least */
     unsigned fills;
+    unsigned requests; /* that brought bytes of it, or led to where they are, in this command */
 };
 
 struct sp_remote {
@@ -52,6 +53,9 @@ struct sp_remote {
 struct sp_asset *sp_remote_asset(struct sp_remote *remote, const char *name, struct sp_error *error);
 /* Asks for all that were not asked for yet. One that is not there is SP_ABSENT and no error. */
 bool sp_remote_ask(struct sp_remote *remote, struct sp_asset *const *assets, size_t count, struct sp_error *error);
+/* Of files that came in several ranges from a server that tells no version of them: what is there is fetched once more
+ * and has to be the same, since else it may be of two versions. */
+bool sp_remote_settle(struct sp_remote *remote, struct sp_error *error);
 /* Reads the checkpoint that the folder or the file below the base is, so that all that readers need is in the mirror.
  */
 bool sp_remote_read_folder(struct sp_remote *remote, const char *folder, struct sp_error *error);

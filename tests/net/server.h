@@ -322,6 +322,13 @@ static inline bool serve_mode(struct connection *connection, const char *mode, s
         snprintf(etag, sizeof etag, "\"v%d\"", (int)file->asked);
         manner.etag = etag;
     } else if (strcmp(mode, "no-etag") == 0) manner.etag = "";
+    else if (strcmp(mode, "weak") == 0) manner.etag = "W/\"same\"";
+    else if (strcmp(mode, "replaced") == 0 || strcmp(mode, "weak-replaced") == 0) {
+        /* The same size and tag, and other bytes from the second request on. */
+        manner.etag = *mode == 'w' ? "W/\"same\"" : "";
+        for (size_t i = 0; file->asked == 2 && i + 6 < file->head_length; i++)
+            if (memcmp(file->head + i, "\"BF16\"", 6) == 0) memcpy(file->head + i, "\"F16\" ", 6);
+    }
     return answer_file(connection, file, request, manner);
 }
 

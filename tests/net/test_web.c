@@ -184,6 +184,32 @@ static void test_change_between(void **state)
                                  "read");
 }
 
+/* The same from a server that tells no version: what came is held against what comes in the end. */
+static void test_change_without_version(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"replaced", "weak-replaced"}, *const still[] = {"no-etag", "weak"};
+    for (size_t i = 0; i < 2; i++) {
+        char name[64], path[128], told[256];
+        empty_cache();
+        snprintf(name, sizeof name, "%s.safetensors", modes[i]);
+        snprintf(path, sizeof path, "%s/%s", modes[i], name);
+        struct served *file = serve_model(here, name, 0, 5000, 1000);
+        snprintf(told, sizeof told, "%s", fetch_message(url_here(path)));
+        assert_string_equal(told, "the file was changed while it was fetched");
+        /* From then on it stays as it is: three requests, of which the last brings what the others brought. */
+        snprintf(path, sizeof path, "%s/%s", still[i], name);
+        empty_cache();
+        file->asked = 0;
+        assert_int_equal(fetch_count(url_here(path)), 5000);
+        assert_int_equal(file->asked, 3);
+    }
+    /* One range is one version. */
+    struct served *small = serve_model(here, "small.safetensors", 0, 3, 1000);
+    assert_int_equal(fetch_count(url_here("no-etag/small.safetensors")), 3);
+    assert_int_equal(small->asked, 1);
+}
+
 static void test_names(void **state)
 {
     static const struct {
@@ -314,9 +340,10 @@ int main(void)
         cmocka_unit_test(test_new_version),     cmocka_unit_test(test_offline),
         cmocka_unit_test(test_no_data),         cmocka_unit_test(test_poor_servers),
         cmocka_unit_test(test_hostile_servers), cmocka_unit_test(test_resume),
-        cmocka_unit_test(test_change_between),  cmocka_unit_test(test_names),
-        cmocka_unit_test(test_proxy),           cmocka_unit_test(test_unsound_answers),
-        cmocka_unit_test(test_no_tls),          cmocka_unit_test(test_certificate),
+        cmocka_unit_test(test_change_between),  cmocka_unit_test(test_change_without_version),
+        cmocka_unit_test(test_names),           cmocka_unit_test(test_proxy),
+        cmocka_unit_test(test_unsound_answers), cmocka_unit_test(test_no_tls),
+        cmocka_unit_test(test_certificate),
     };
     return cmocka_run_group_tests(tests, start_servers, stop_servers);
 }
