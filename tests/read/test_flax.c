@@ -53,6 +53,8 @@ static const char *const refused[][2] = {
     {"bad/count.msgpack", "refused: not a checkpoint in any format that is read here\n"},
     {"bad/deep.msgpack", "refused: maps nested more than 256 deep\n"},
     {"bad/key.msgpack", "refused: a key that is no text, before byte 10\n"},
+    {"bad/long_names.msgpack",
+     "refused: names of more than 64 bytes for each byte of the file, and 1 MiB besides, in all\n"},
     {"bad/root_is_no_map.msgpack", "refused: not a checkpoint in any format that is read here\n"},
     {"bad/short.msgpack", "refused: the value at byte 164 has 62 bytes, 55 bytes follow\n"},
     {"bad/twice.msgpack", "refused: tensor name 'a.b' appears twice\n"},

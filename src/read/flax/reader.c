@@ -49,6 +49,7 @@ struct tree {
     struct sp_inventory *inventory;
     struct sp_error why; /* of the window */
     struct sp_text path;
+    uint64_t names_left; /* bytes of names: all within a map share its own */
     struct level levels[MAX_DEPTH];
     unsigned depth;
     struct array chunked; /* that is being put together */
@@ -228,6 +229,7 @@ static bool add_array(struct tree *tree, const struct array *array, uint64_t byt
 {
     struct sp_error why = {0};
     struct sp_tensor described;
+    if (!sp_names_spend(&tree->names_left, tree->path.length, error)) return false;
     if (!describe_array(tree, array, bytes, &described, &why))
         return sp_inventory_unread(tree->inventory, tree->path.data ? tree->path.data : "", &why, error);
     struct sp_tensor *tensor = sp_inventory_add(tree->inventory, error);
@@ -256,6 +258,7 @@ static bool take_leaf(struct tree *tree, const struct value *value, struct sp_er
     tree->window.at = end;
     if (!good) {
         if (!why.status) sp_malformed(&why, "ends within an array");
+        if (!sp_names_spend(&tree->names_left, tree->path.length, error)) return false;
         return sp_inventory_unread(tree->inventory, tree->path.data ? tree->path.data : "", &why, error);
     }
     if (!top || top->role != CHUNKS) return add_array(tree, &array, array.end - array.begin, error);
@@ -392,7 +395,8 @@ static bool index_flax(const struct sp_file *file, uint32_t file_index, struct s
                        struct sp_error *error)
 {
     struct tree *tree = sp_realloc(NULL, 1, sizeof *tree);
-    *tree = (struct tree){.inventory = inventory, .file = file_index};
+    *tree = (struct tree){
+        .inventory = inventory, .file = file_index, .names_left = sp_names_budget(file->size)};
     sp_window_open(&tree->window, file, 0, UINT64_MAX, &tree->why);
     tree->window.what = "the tree";
     const bool ok = take_tree(tree, error);

@@ -27,6 +27,7 @@ struct table {
     const struct sp_file *file;
     struct sp_inventory *inventory;
     struct sp_error *error;
+    uint64_t names_left; /* bytes of names: keys share their beginnings */
     uint64_t parts, last_end; /* of the block that was read last: blocks follow one another */
     uint32_t index;
 };
@@ -202,6 +203,7 @@ static bool add_entry(struct table *table, const struct sp_text *key, const stru
         table->parts++;
         return true;
     }
+    if (!sp_names_spend(&table->names_left, key->length, table->error)) return false;
     const char *name = sp_printable_name(key->data, key->length, &table->inventory->arena);
     if (!name) return sp_malformed(table->error, "a NUL in a name");
     if (!take_entry(table, value, &entry, &why) || !describe_entry(table, name, &entry, &described, &why))
@@ -264,6 +266,7 @@ static bool index_tensorflow(const struct sp_file *file, uint32_t file_index, st
                              struct sp_error *error)
 {
     struct table table = {.file = file, .inventory = inventory, .error = error, .index = file_index};
+    table.names_left = sp_names_budget(file->size);
     struct sp_window window;
     struct block meta, index;
     if (file->size < FOOTER) return sp_malformed(error, "shorter than the end of a table");
