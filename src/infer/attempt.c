@@ -198,7 +198,7 @@ struct trial {
     const struct sp_stated *stated; /* what the file says of the table's hyper-parameters; or NULL */
     bool by_stages;                 /* of modules only shapes tell of which stage they are */
     size_t *left;                   /* how many more suppositions may be tried out */
-    size_t *effort;
+    struct sp_effort *effort;
 };
 
 static struct sp_attempt *try_under(const struct trial *trial, const struct supposition *suppositions, size_t count);
@@ -257,8 +257,8 @@ static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduct
     const size_t text_count = keep_likeliest(deduction, key, texts, sp_guess_texts(deduction, key, texts, MAX_TEXTS));
     struct sp_attempt *best = NULL;
     if (text_count == 1 && texts[0].type == SP_ABSENT) return NULL; /* it is something that no text says */
-    for (size_t i = 0; i < text_count && *trial->left && *trial->effort && !(best && sp_attempt_explains_all(best));
-         i++) {
+    for (size_t i = 0;
+         i < text_count && *trial->left && trial->effort->trials && !(best && sp_attempt_explains_all(best)); i++) {
         --*trial->left;
         const struct supposition supposition = {key, texts[i], suppositions};
         best = better_of(best, try_under(trial, &supposition, count + 1));
@@ -438,7 +438,7 @@ static struct sp_attempt *try_fit(struct trial trial, struct sp_fit fit)
 }
 
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
-                                  const char *name, size_t *effort)
+                                  const char *name, struct sp_effort *effort)
 {
     struct sp_attempt *attempt =
         try_fit((struct trial){.tables = tables, .look = look, .name = name, .effort = effort}, fit);
@@ -466,7 +466,7 @@ static void try_stated_alone(struct sp_attempt *attempt, const struct sp_stated 
 }
 
 struct sp_attempt *sp_attempt_as_stated(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
-                                        const struct sp_stated *stated, size_t *effort)
+                                        const struct sp_stated *stated, struct sp_effort *effort)
 {
     struct sp_attempt *attempt =
         try_fit((struct trial){.tables = tables, .look = look, .stated = stated, .effort = effort}, fit);
@@ -475,7 +475,7 @@ struct sp_attempt *sp_attempt_as_stated(const struct sp_tables *tables, struct s
 }
 
 struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
-                                        size_t *effort)
+                                        struct sp_effort *effort)
 {
     return try_fit((struct trial){.tables = tables, .look = look, .by_stages = true, .effort = effort}, fit);
 }

@@ -13,6 +13,8 @@ enum { MAX_ROUNDS = 40, MAX_OUTER = 3, MAX_MODULES = 20000, MAX_STAGED = 150000 
 
 static void pose(struct sp_deduction *deduction, struct sp_question question)
 {
+    if (!deduction->effort->questions) return;
+    --deduction->effort->questions;
     const enum sp_answer answer = sp_ask(deduction, &question);
     deduction->contradictions += answer == SP_CONTRADICTS;
     if (answer != SP_OPEN) return;
@@ -401,7 +403,7 @@ static void link_namesakes(struct sp_deduction *deduction)
 }
 
 void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes,
-                       size_t *effort)
+                       struct sp_effort *effort)
 {
     const size_t conditions = outline->condition_count;
     *deduction = (struct sp_deduction){

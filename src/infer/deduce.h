@@ -29,6 +29,12 @@ struct sp_question {
     bool open_ended; /* of SP_ASK_LAST: there may be turns without tensors behind it */
 };
 
+/* What may still be spent; when nothing is left no more is found out. */
+struct sp_effort {
+    size_t trials;    /* questions that are asked to try out values */
+    size_t questions; /* all questions, so that the time does not grow with the layers times the guesses */
+};
+
 struct sp_deduction {
     struct sp_outline *outline;
     struct sp_solver *solver; /* that of the outline */
@@ -36,7 +42,7 @@ struct sp_deduction {
     struct sp_question *open; /* what could not be answered */
     size_t open_count, open_capacity;
     size_t contradictions;
-    size_t *effort;      /* questions that may still be asked to try out values; shared by all tables that are tried */
+    struct sp_effort *effort;
     bool by_stages;      /* where numbers in names are worked out, shapes tell which modules are of one stage */
     size_t modules_left; /* values and tensors that may still be tried for what numbers in names are worked out of */
     size_t *present, *claimed, *missing; /* for each condition the line for which it was asked in this round, or SP_NONE
@@ -46,7 +52,7 @@ struct sp_deduction {
 };
 
 void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes,
-                       size_t *effort);
+                       struct sp_effort *effort);
 /* From now on, where numbers in names are worked out, shapes tell which modules are of one stage. */
 void sp_deduce_by_stages(struct sp_deduction *deduction);
 void sp_deduction_free(struct sp_deduction *deduction);

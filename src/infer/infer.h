@@ -82,14 +82,14 @@ bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen);
 /* Infers the hyper-parameters of the fit's table and class from what is looked at, and verifies them. When the effort
  * is used up nothing more is tried out. The guise must live as long. */
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
-                                  const char *name, size_t *effort);
+                                  const char *name, struct sp_effort *effort);
 /* The same with the hyper-parameters that the file states for that table. */
 struct sp_stated;
 struct sp_attempt *sp_attempt_as_stated(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
-                                        const struct sp_stated *stated, size_t *effort);
+                                        const struct sp_stated *stated, struct sp_effort *effort);
 /* The same of a table whose names number modules through all stages: a stage ends where these look otherwise. */
 struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
-                                        size_t *effort);
+                                        struct sp_effort *effort);
 /* wrapped.c: what a table makes of the inner model that is nothing but a name, and what is in front of that one's names
  * (sp_unit_chooses). */
 struct sp_attempt *sp_attempt_wrapped(const struct sp_attempt *inner, const struct sp_unit *wrapper, const char *class);

@@ -18,7 +18,8 @@ enum {
     MANY_COMPARED = 1000000,
     MAX_CLASSES = 4,
     MAX_EFFORT = 400000,
-    LITTLE_EFFORT = 1000
+    LITTLE_EFFORT = 1000,
+    MAX_QUESTIONS = 1000000 /* that a whole search may ask: a second or two; large models need up to 600,000 */
 };
 
 /* ---- attempts ---- */
@@ -32,7 +33,10 @@ static struct sp_attempt *keep_attempt(struct sp_study *study, struct sp_attempt
 static struct sp_attempt *attempt_as(struct sp_study *study, const struct sp_look *look, struct sp_fit fit,
                                      const char *name)
 {
-    struct sp_attempt *attempt = sp_attempt_new(study->searched.tables, fit, look, name, &study->effort);
+    struct sp_effort own = {study->effort.trials, study->effort.questions / 2}; /* one attempt leaves half to others */
+    const size_t questions = study->effort.questions - own.questions;
+    struct sp_attempt *attempt = sp_attempt_new(study->searched.tables, fit, look, name, &own);
+    study->effort = (struct sp_effort){own.trials, questions + own.questions};
     attempt->is_stated = study->stated.table && study->stated.table == fit.table;
     return keep_attempt(study, attempt);
 }
@@ -85,10 +89,10 @@ static bool may_fit_turned(struct sp_fit fit, struct sp_fit best)
 /* One such, with little effort: it only counts when it explains everything. */
 static void attempt_another(struct sp_study *study, const struct sp_look *look, struct sp_fit fit)
 {
-    const size_t left = study->effort;
-    study->effort = LITTLE_EFFORT;
+    const size_t left = study->effort.trials;
+    study->effort.trials = LITTLE_EFFORT;
     attempt_fit(study, look, fit)->is_second_choice = true;
-    study->effort = left;
+    study->effort.trials = left;
 }
 
 /* Under other names the table sees no more of the same tensors than it did. */
@@ -103,9 +107,10 @@ static bool is_attempted(const struct sp_study *study, const struct sp_look *loo
     return false;
 }
 
-/* Each attempt goes through all tensors of the file. */
+/* Each attempt goes through all tensors of the file, and asks about most of them. */
 static bool is_spent(const struct sp_study *study)
 {
+    if (study->effort.questions / 2 < sp_inventory_count(study->file)) return true;
     if (!study->budget || study->attempts.count * sp_inventory_count(study->file) <= study->budget->most) return false;
     study->budget->spent = true;
     return true;
@@ -260,15 +265,15 @@ static struct sp_attempt *attempt_all_further(struct sp_study *study, struct sp_
 {
     const bool is_part = best->is_part;
     struct sp_further further[MAX_FURTHER];
-    const size_t tensors = sp_inventory_count(study->file), left = study->effort;
+    const size_t tensors = sp_inventory_count(study->file), left = study->effort.trials;
     const size_t count = sp_look_further(look, study->searched.tables, further, MAX_FURTHER);
     for (size_t i = 0; i < count && i * tensors < MANY_TENSORS; i++) {
-        study->effort = LITTLE_EFFORT;
+        study->effort.trials = LITTLE_EFFORT;
         if (!is_part && further[i].otherwise) continue;
         struct sp_attempt *attempt = attempt_further(study, look, &further[i]);
         if (is_part && attempt && is_whole_of(attempt) && sp_attempt_is_better(attempt, best)) best = attempt;
     }
-    study->effort = left;
+    study->effort.trials = left;
     return best;
 }
 
@@ -310,7 +315,7 @@ static struct sp_attempt *attempt_staged(struct sp_study *study, const struct sp
     struct sp_look look;
     if (attempt->prediction) sp_look_under(&look, study->arena, &own, attempt->guise, &attempt->naming);
     else sp_look_best(&look, study->arena, &own, attempt->guise);
-    study->effort = MAX_EFFORT;
+    study->effort.trials = MAX_EFFORT;
     if (look.count) again = keep_attempt(study, sp_attempt_by_stages(own.tables, look.fits[0], &look, &study->effort));
     sp_look_free(&look);
     return again;
@@ -479,7 +484,7 @@ static bool study_stated(struct sp_study *study)
 void sp_study_file(struct sp_study *study)
 {
     struct sp_guise guise;
-    study->effort = MAX_EFFORT;
+    study->effort = (struct sp_effort){MAX_EFFORT, MAX_QUESTIONS};
     if (study_stated(study)) return;
     study_unpacked(study);
     if (is_studied(study)) return;

@@ -21,7 +21,7 @@ struct sp_study {
     struct sp_attempt *best;   /* or NULL */
     struct sp_attempt *turned; /* another that explains everything, with matrices the other way round; or NULL */
     struct sp_stated stated;
-    size_t effort;
+    struct sp_effort effort;
     struct sp_infer_budget *budget; /* NULL: all is tried */
 };
 

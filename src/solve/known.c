@@ -206,7 +206,8 @@ static enum sp_answer learn(struct sp_known *known, struct sp_fact *fact)
 
 /* ---- telling ---- */
 
-enum { MAX_ITEMS = 10000 };
+/* Each member that is told is compared with all others: models have fewer layers. */
+enum { MAX_ITEMS = 10000, MAX_MEMBERS = 500 };
 
 /* What follows from a list follows from the guess that it does. */
 static void touch_list(struct sp_known *known, struct sp_fact *list)
@@ -271,8 +272,10 @@ static enum sp_answer tell_length(struct sp_known *known, const char *path, cons
 static enum sp_answer tell_member(struct sp_known *known, const char *path, const struct sp_want *want)
 {
     struct sp_fact *list = fact_of(known, path);
-    for (const struct sp_told_member *member = list->members; member; member = member->next)
+    size_t count = 0;
+    for (const struct sp_told_member *member = list->members; member; member = member->next, count++)
         if (sp_values_equal(member->item, want->value)) return answer(member->lacks == want->lacks);
+    if (count >= MAX_MEMBERS) return SP_OPEN;
     struct sp_told_member *member = sp_arena_alloc(known->arena, sizeof *member);
     *member = (struct sp_told_member){want->value, want->lacks, list->members};
     list->members = member;

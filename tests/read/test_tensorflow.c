@@ -66,7 +66,8 @@ static const char *const good[][2] = {
 static const char *const refused[][2] = {
     {"bad/compressed.index", "refused: a compressed block (kind 1)\n"},
     {"bad/cut_in_front.index", "refused: a block of 55 bytes at 345 passes the end of the table\n"},
-    {"bad/long_names.index", "refused: names of more than 64 bytes for each byte of the file, and 1 MiB besides, in all\n"},
+    {"bad/long_names.index",
+     "refused: names of more than 64 bytes for each byte of the file, and 1 MiB besides, in all\n"},
     {"bad/one_block_twice.index", "refused: blocks that do not follow one another\n"},
     {"bad/shared.index", "refused: a key has 1 bytes, and 5 of the one before, which has 0\n"},
     {"bad/twice.index", "refused: tensor name 'a' appears twice\n"},

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 
 #include "solve/known.h"
 
@@ -44,6 +45,40 @@ static enum sp_answer tell_member(struct facts *facts, const char *path, const c
 {
     const struct sp_want want = {.kind = SP_WANT_MEMBER, .value = sp_value_string(text), .lacks = lacks};
     return sp_known_tell(&facts->known, path, &want);
+}
+
+/* What was told or made an object is forgotten, and may be told again. */
+static void forgotten(void **state)
+{
+    struct facts facts;
+    (void)state;
+    facts_open(&facts);
+    for (int64_t number = 16; number < 19; number++) {
+        assert_int_equal(tell_number(&facts, "sub.n_embd", number), SP_HOLDS);
+        assert_int_equal(tell_item(&facts, "depths", 2, number), SP_HOLDS);
+        assert_int_equal(sp_known_value(&facts.known, "sub").type, SP_OBJECT);
+        sp_known_forget(&facts.known);
+        assert_int_equal(sp_known_value(&facts.known, "sub").type, SP_UNKNOWN);
+        assert_int_equal(sp_known_value(&facts.known, "sub.n_embd").type, SP_UNKNOWN);
+        assert_int_equal(sp_known_fact(&facts.known, "depths")->item_count, 0);
+    }
+    facts_close(&facts);
+}
+
+/* Each member is compared with all others, so that there are not very many. */
+static void members_without_end(void **state)
+{
+    struct facts facts;
+    char text[20];
+    size_t told = 0;
+    (void)state;
+    facts_open(&facts);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(text, sizeof text, "%d", i);
+        told += tell_member(&facts, "layers", sp_arena_string(&facts.arena, text), true) == SP_HOLDS;
+    }
+    assert_true(told >= 200 && told < 2000);
+    facts_close(&facts);
 }
 
 /* Told once, never changed. */
@@ -197,9 +232,16 @@ static void lists_of_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),        cmocka_unit_test(members_of_objects), cmocka_unit_test(lists),
-        cmocka_unit_test(ends_of_lists), cmocka_unit_test(what_is_in_lists),   cmocka_unit_test(trying_out),
-        cmocka_unit_test(guesses),       cmocka_unit_test(lists_of_lists),
+        cmocka_unit_test(forgotten),
+        cmocka_unit_test(members_without_end),
+        cmocka_unit_test(values),
+        cmocka_unit_test(members_of_objects),
+        cmocka_unit_test(lists),
+        cmocka_unit_test(ends_of_lists),
+        cmocka_unit_test(what_is_in_lists),
+        cmocka_unit_test(trying_out),
+        cmocka_unit_test(guesses),
+        cmocka_unit_test(lists_of_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

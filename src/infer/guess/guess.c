@@ -429,7 +429,7 @@ static bool open_list(struct sp_deduction *deduction, const struct lacking *lack
 bool sp_guess(struct sp_deduction *deduction)
 {
     if (close_by_turns(deduction) || sp_known_close_lists(&deduction->solver->known)) return true;
-    if (!*deduction->effort) return sp_members_close(deduction->solver);
+    if (!deduction->effort->trials) return sp_members_close(deduction->solver);
     const struct lacking lacking = find_lacking_line(deduction);
     const struct choice best = choose_key(deduction, &lacking);
     if (!best.key || best.outcome.contradictions) {

@@ -12,7 +12,7 @@ struct sp_outcome sp_ask_open(struct sp_deduction *deduction, size_t limit)
         const size_t before = known->told;
         for (size_t i = 0; i < deduction->open_count && i < MAX_QUESTIONS && outcome.contradictions <= limit; i++) {
             const enum sp_answer answer = sp_ask(deduction, &deduction->open[i]);
-            if (*deduction->effort) --*deduction->effort;
+            if (deduction->effort->trials) --deduction->effort->trials;
             outcome.contradictions += answer == SP_CONTRADICTS;
             outcome.answered += answer == SP_HOLDS;
         }

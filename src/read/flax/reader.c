@@ -395,8 +395,7 @@ static bool index_flax(const struct sp_file *file, uint32_t file_index, struct s
                        struct sp_error *error)
 {
     struct tree *tree = sp_realloc(NULL, 1, sizeof *tree);
-    *tree = (struct tree){
-        .inventory = inventory, .file = file_index, .names_left = sp_names_budget(file->size)};
+    *tree = (struct tree){.inventory = inventory, .file = file_index, .names_left = sp_names_budget(file->size)};
     sp_window_open(&tree->window, file, 0, UINT64_MAX, &tree->why);
     tree->window.what = "the tree";
     const bool ok = take_tree(tree, error);

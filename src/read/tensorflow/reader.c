@@ -27,7 +27,7 @@ struct table {
     const struct sp_file *file;
     struct sp_inventory *inventory;
     struct sp_error *error;
-    uint64_t names_left; /* bytes of names: keys share their beginnings */
+    uint64_t names_left;      /* bytes of names: keys share their beginnings */
     uint64_t parts, last_end; /* of the block that was read last: blocks follow one another */
     uint32_t index;
 };
