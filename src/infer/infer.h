@@ -75,6 +75,10 @@ void sp_attempt_join(struct sp_attempt *attempt);
 /* The same file with its fused tensors in parts, and the biases beside them; false when it cannot be. */
 bool sp_guise_split(struct sp_guise *guise, const struct sp_attempt *attempt);
 bool sp_attempt_is_joined(const struct sp_attempt *attempt, size_t seen);
+/* Sizes that only fused tensors show: gives hyper-parameters that nothing told the dimensions of tensors that have no
+ * place in the table, and halves of them, as long as more of these are fused tensors then. `left`: tensors that may be
+ * compared for it. */
+void sp_attempt_size_fused(struct sp_attempt *attempt, size_t *left);
 /* A predicted tensor that should be there, and is not, nor in parts. */
 bool sp_attempt_lacks(const struct sp_attempt *attempt, size_t predicted);
 /* A weight that is stored as quantised ones are, without all that belongs to it. */

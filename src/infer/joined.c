@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Tensors that are one in the file and several in the table, or the other way round: q, k and v in one projection, as
  * timm has them. What is explained so is explained. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/chars.h"
@@ -65,6 +66,69 @@ bool sp_attempt_lacks(const struct sp_attempt *attempt, size_t predicted)
 {
     return sp_match_predicted(&attempt->match, predicted) == SP_MISSING && !attempt->is_joined[predicted] &&
            !attempt->is_recomputed[predicted];
+}
+
+/* ---- sizes that only fused tensors show ---- */
+
+enum { MAX_SIZES = 16 };
+
+/* The dimensions of what is unexpected, and their halves, each once; returns how many. */
+static size_t find_sizes(const struct sp_attempt *attempt, uint64_t sizes[MAX_SIZES])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sp_inventory_count(attempt->match.inventory); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(attempt->match.inventory, i);
+        if (sp_match_tensor(&attempt->match, i) != SP_UNEXPECTED || sp_attempt_is_joined(attempt, i)) continue;
+        for (uint32_t d = 0; d < 2 * tensor->rank && count < MAX_SIZES; d++) {
+            const uint64_t size = tensor->shape[d / 2] / (1 + d % 2);
+            bool is_new = size > 1 && size <= INT32_MAX && (d % 2 == 0 || tensor->shape[d / 2] % 2 == 0);
+            for (size_t k = 0; k < count; k++) is_new = is_new && sizes[k] != size;
+            if (is_new) sizes[count++] = size;
+        }
+    }
+    return count;
+}
+
+/* Whether nothing told the number. */
+static bool is_free_size(const struct sp_attempt *attempt, struct sp_hyperparameter hyper)
+{
+    const struct sp_fact *fact = sp_known_fact(&attempt->outline.solver.known, hyper.name);
+    return hyper.value.type == SP_INT && hyper.from.source != SP_SOURCE_TABLE &&
+           (!fact || fact->reason.kind == SP_REASON_NONE || fact->reason.kind == SP_REASON_GUESS);
+}
+
+/* Keeps the value if fewer tensors are wrong with it. */
+static bool try_size(struct sp_attempt *attempt, const char *key, uint64_t size)
+{
+    struct sp_known *known = &attempt->outline.solver.known;
+    const size_t before = attempt->unexplained + attempt->missing;
+    struct sp_kept kept = sp_known_keep(known);
+    sp_known_settle_exactly(known, key, sp_value_int((int64_t)size));
+    sp_attempt_verify_anew(attempt);
+    if (attempt->prediction && attempt->unexplained + attempt->missing < before) {
+        free(kept.facts);
+        return true;
+    }
+    sp_known_restore(known, &kept);
+    sp_attempt_verify_anew(attempt);
+    return false;
+}
+
+void sp_attempt_size_fused(struct sp_attempt *attempt, size_t *left)
+{
+    struct sp_arena *arena = &attempt->outline.solver.arena;
+    uint64_t sizes[MAX_SIZES];
+    const size_t cost = 2 * (sp_inventory_count(attempt->match.inventory) + sp_prediction_count(attempt->prediction));
+    const size_t count = find_sizes(attempt, sizes);
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(attempt->prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(attempt->prediction, i);
+        if (!is_free_size(attempt, hyper)) continue;
+        const char *key = sp_arena_string(arena, hyper.name);
+        for (size_t k = 0; k < count && *left >= cost && !sp_attempt_explains_all(attempt); k++) {
+            *left -= cost;
+            if (try_size(attempt, key, sizes[k])) break;
+        }
+    }
 }
 
 /* ---- in parts ---- */

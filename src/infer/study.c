@@ -408,6 +408,26 @@ static struct sp_attempt *attempt_wrappers(struct sp_study *study, struct sp_att
     return best;
 }
 
+/* What is left over may be fused tensors of what is missing, and the only ones that show a size. */
+static bool may_be_fused(const struct sp_attempt *attempt)
+{
+    return attempt->prediction && !attempt->joints && attempt->missing && attempt->unexplained && !attempt->reshaped &&
+           attempt->explained > attempt->unexplained && !attempt->is_further && !attempt->is_second_choice;
+}
+
+/* Where nothing explains the file, those from `from` on whose sizes fused tensors may tell. */
+static struct sp_attempt *size_fused(struct sp_study *study, struct sp_attempt *best, size_t from)
+{
+    size_t left = SOME_COMPARED;
+    for (size_t i = from; i < study->attempts.count && !sp_attempt_explains_all(best); i++) {
+        struct sp_attempt *attempt = study->attempts.items[i];
+        if (!may_be_fused(attempt)) continue;
+        sp_attempt_size_fused(attempt, &left);
+        if (sp_attempt_is_better(attempt, best)) best = attempt;
+    }
+    return best;
+}
+
 static bool is_plain_naming(const struct sp_naming *naming)
 {
     return !naming->era && !*naming->strip && !*naming->add && !naming->drop_wrappers;
@@ -423,6 +443,7 @@ static void study_look(struct sp_study *study, struct sp_look *look)
     if (best && !study->budget) best = attempt_wrappers(study, attempt_named(study, look, best, from));
     if (best) best = attempt_fronts(study, best);
     if (best) best = attempt_split(study, best);
+    if (best && !study->budget) best = size_fused(study, best, from);
     if (best && (!study->best || sp_attempt_is_better(best, study->best))) study->best = best;
 }
 

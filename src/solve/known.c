@@ -486,6 +486,14 @@ void sp_known_state(struct sp_known *known, const char *path, struct sp_value va
     known->changes++;
 }
 
+void sp_known_settle_exactly(struct sp_known *known, const char *path, struct sp_value value)
+{
+    settle(known, path, value, SP_REASON_ONLY, 0);
+    fact_of(known, path)->reason.rounded = false;
+    known->told++;
+    known->changes++;
+}
+
 void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value, bool guess)
 {
     if (guess) sp_known_guess(known, path);

@@ -116,7 +116,9 @@ const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *pa
 enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want);
 /* The same of an item of a list, which is a list itself: what is wanted is an item of that. */
 enum sp_answer sp_known_tell_inner(struct sp_known *known, const char *path, size_t index, const struct sp_want *want);
-/* Whatever was told of it, or of its items, it is that value: others were tried. `guess`: others may do as well. */
+/* Whatever was told of it, or of its items, it is that value: others were tried. `guess`: others may do as well. A
+ * number may have been rounded down; sp_known_settle_exactly: it was not. */
+void sp_known_settle_exactly(struct sp_known *known, const char *path, struct sp_value value);
 void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value, bool guess);
 /* The metadata of the file give it that value; what tensors told of it stays, but for a list of which only some items
  * are known. */

@@ -215,6 +215,45 @@ static void layers_of_two_kinds(void **state)
     END();
 }
 
+/* Of 3584 = heads * width and 512 = heads * width rather 28 and 4 heads of 128 than 224 and 32 of 16, although 32 is
+ * the default of the latter. */
+static void heads_of_a_usual_width(void **state)
+{
+    BEGIN("{\"model_type\": \"qwen2\", \"architectures\": [\"Qwen2ForCausalLM\"], \"hidden_size\": 3584, "
+          "\"num_attention_heads\": 28, \"num_key_value_heads\": 4, \"num_hidden_layers\": 2, "
+          "\"intermediate_size\": 18944, \"vocab_size\": 152064}");
+    FIND();
+    FOUND("qwen2");
+    GUESSED("num_attention_heads", "28");
+    GUESSED("num_key_value_heads", "4");
+    GUESSED("head_dim", "128");
+    END();
+}
+
+/* The width of experts shows in fused tensors alone, in the names that transformers 5 has in memory. */
+static void sizes_of_fused_tensors(void **state)
+{
+    BEGIN("{\"model_type\": \"mixtral\", \"architectures\": [\"MixtralForCausalLM\"], \"hidden_size\": 16, "
+          "\"num_attention_heads\": 2, \"num_key_value_heads\": 1, \"num_hidden_layers\": 2, "
+          "\"intermediate_size\": 40, \"vocab_size\": 64, \"num_local_experts\": 4}");
+    model_drop(&model, "*.experts.*");
+    for (int i = 0; i < 2; i++) {
+        char name[100];
+        snprintf(name, sizeof name, "model.layers.%d.block_sparse_moe.experts.gate_up_proj", i);
+        model_add_shape(&model, name, SHAPE(4, 80, 16));
+        snprintf(name, sizeof name, "model.layers.%d.block_sparse_moe.experts.down_proj", i);
+        model_add_shape(&model, name, SHAPE(4, 16, 40));
+    }
+    model_rename(&model, "*", "block_sparse_moe", "mlp");
+    FIND();
+    assert_non_null(finding.inference);
+    assert_true(is_found(&finding, "mixtral"));
+    assert_true(explains_all(&finding));
+    TOLD("intermediate_size", "40");
+    TOLD("num_local_experts", "4");
+    END();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +267,8 @@ int main(void)
         cmocka_unit_test(a_tie_of_one_class),
         cmocka_unit_test(classes_of_one_table),
         cmocka_unit_test(layers_of_two_kinds),
+        cmocka_unit_test(heads_of_a_usual_width),
+        cmocka_unit_test(sizes_of_fused_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

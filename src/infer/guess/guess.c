@@ -328,8 +328,16 @@ static bool default_answers(struct sp_deduction *deduction, const char *key)
     return outcome.answered && !outcome.contradictions;
 }
 
+/* "num_attention_heads", "text_config.num_key_value_heads", "n_head". */
+static bool counts_heads(const char *key)
+{
+    const char *name = sp_behind_last(key, '.');
+    return sp_ends_with(name, "heads") || sp_ends_with(name, "n_head");
+}
+
 /* Where one of several values was taken for a key, another one may be as it is by default: of `width * shared` rather
- * `shared`, which is 1 then, than any width that divides it. */
+ * `shared`, which is 1 then, than any width that divides it. But heads of a usual width come before the number of heads
+ * for keys and values that is the default: of 512 = heads * width not 32 heads of 16. */
 static struct choice prefer_default(struct sp_deduction *deduction, const struct lacking *lacking, size_t place,
                                     struct choice choice)
 {
@@ -339,6 +347,7 @@ static struct choice prefer_default(struct sp_deduction *deduction, const struct
     for (size_t i = place + 1; i < lacking->count; i++) keys[count++] = lacking->keys[i];
     for (size_t i = 0; i < count; i++) {
         if (!keys[i] || !default_answers(deduction, keys[i])) continue;
+        if (counts_heads(choice.key) && counts_heads(keys[i])) continue;
         struct choice own = choose_for(deduction, keys[i], lacking->questions[place + i]);
         if (!is_settled(&own) || own.value.type != SP_ABSENT) continue;
         own.only = own.alone = false; /* with another value of the first key this one is another, too */
