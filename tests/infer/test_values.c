@@ -230,6 +230,23 @@ static void heads_of_a_usual_width(void **state)
     END();
 }
 
+/* Layers of two kinds tell by their norms how wide a head is: that comes before the default number of heads. */
+static void heads_that_norms_tell(void **state)
+{
+    BEGIN("{\"model_type\": \"gemma4_text\", \"architectures\": [\"Gemma4ForCausalLM\"], \"hidden_size\": 32, "
+          "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"head_dim\": 8, \"global_head_dim\": 16, "
+          "\"num_hidden_layers\": 6, \"intermediate_size\": 48, \"vocab_size\": 64, "
+          "\"hidden_size_per_layer_input\": 8, \"vocab_size_per_layer_input\": 64, \"layer_types\": "
+          "[\"sliding_attention\", \"sliding_attention\", \"sliding_attention\", \"sliding_attention\", "
+          "\"sliding_attention\", \"full_attention\"]}");
+    FIND();
+    FOUND("gemma4_text");
+    GUESSED("num_attention_heads", "4");
+    GUESSED("head_dim", "8");
+    GUESSED("global_head_dim", "16");
+    END();
+}
+
 /* The width of experts shows in fused tensors alone, in the names that transformers 5 has in memory. */
 static void sizes_of_fused_tensors(void **state)
 {
@@ -268,6 +285,7 @@ int main(void)
         cmocka_unit_test(classes_of_one_table),
         cmocka_unit_test(layers_of_two_kinds),
         cmocka_unit_test(heads_of_a_usual_width),
+        cmocka_unit_test(heads_that_norms_tell),
         cmocka_unit_test(sizes_of_fused_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

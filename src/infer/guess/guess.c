@@ -441,6 +441,10 @@ bool sp_guess(struct sp_deduction *deduction)
     if (!deduction->effort->trials) return sp_members_close(deduction->solver);
     const struct lacking lacking = find_lacking_line(deduction);
     const struct choice best = choose_key(deduction, &lacking);
+    /* Which of two alternatives it is tells more than a number of heads that answers nothing. */
+    if (best.key && counts_heads(best.key) && !best.outcome.answered && !best.outcome.contradictions &&
+        sp_suppose_alternative(deduction, 1))
+        return true;
     if (!best.key || best.outcome.contradictions) {
         if (best.key && sp_suppose_alternative(deduction, best.outcome.contradictions)) return true;
         if (sp_members_close(deduction->solver)) return true;
