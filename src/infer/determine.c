@@ -396,8 +396,13 @@ static bool is_told_by_class(const struct sp_fact *fact, const struct sp_inferre
            strcmp(inferred->name, "model_type") == 0;
 }
 
-static const char *why_guessed(const struct sp_fact *fact)
+static const char *why_guessed(const struct recheck *recheck, const struct sp_fact *fact)
 {
+    const struct sp_known *known = &recheck->inference->best->outline.solver.known;
+    const bool is_own = fact->guess && strcmp(known->guessed[fact->guess], fact->path) == 0;
+    if (is_own && known->others[fact->guess] && fact->value.type == SP_INT)
+        return sp_arena_printf(&recheck->inference->arena, "%s would do as well, this one is usual",
+                               known->others[fact->guess]);
     if (sp_value_is_set(fact->value)) return "other values would do as well, this one is usual";
     if (fact->item_count) return "other values may do as well"; /* a list, item by item */
     return "other values would do as well, this one is the default";
@@ -414,7 +419,7 @@ static void judge_inferred(const struct recheck *recheck, struct sp_inferred *in
     const char *reason = told ? because(recheck, &fact->reason) : "";
     if (is_range(inferred->value)) set(inferred, false, "other releases would do as well");
     else if (is_told_by_class(fact, inferred)) set(inferred, false, "other classes have the same tensors");
-    else if (guessed && follows) set(inferred, false, why_guessed(fact));
+    else if (guessed && follows) set(inferred, false, why_guessed(recheck, fact));
     else if (follows && strcmp(known->guessed[fact->guess], inferred->name) == 0)
         set(inferred, false, sp_arena_printf(arena, "%s, but other values may do as well", reason));
     else if (follows)

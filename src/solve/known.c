@@ -442,6 +442,7 @@ void sp_known_restore(struct sp_known *known, struct sp_kept *kept)
 void sp_known_guess(struct sp_known *known, const char *key)
 {
     if (known->guesses < SP_MAX_GUESSES) known->guessed[++known->guesses] = key;
+    known->others[known->guesses] = NULL;
     known->touched = known->guesses;
 }
 

@@ -91,6 +91,7 @@ struct sp_known {
     struct sp_map names;
     size_t guesses, supposed;                /* of these so many were made before anything was asked */
     const char *guessed[SP_MAX_GUESSES + 1]; /* by their numbers, from 1: the keys */
+    const char *others[SP_MAX_GUESSES + 1];  /* and values that are as good, such as "56 and 14"; or NULL */
     size_t touched;                          /* the last guess that anything asked for follows from */
     size_t told;                             /* how many pieces */
     size_t changes;                          /* counts up with each new fact, and each that is taken back */

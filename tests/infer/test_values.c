@@ -225,6 +225,7 @@ static void heads_of_a_usual_width(void **state)
     FIND();
     FOUND("qwen2");
     GUESSED("num_attention_heads", "28");
+    BECAUSE("num_attention_heads", "56, 14 and 112 would do as well, this one is usual");
     GUESSED("num_key_value_heads", "4");
     GUESSED("head_dim", "128");
     END();

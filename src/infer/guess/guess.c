@@ -9,11 +9,12 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/text.h"
 #include "infer/guess/members.h"
 #include "infer/guess/trying.h"
 #include "lang/functions.h"
 
-enum { MAX_KEYS = 24, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_IDLE = 8 };
+enum { MAX_OTHERS = 3, MAX_KEYS = 24, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_IDLE = 8 };
 
 /* A hyper-parameter, and what could be its value. */
 struct trial {
@@ -176,8 +177,10 @@ struct choice {
     const char *key;
     struct sp_value value;
     struct sp_outcome outcome;
-    bool only;  /* no other value of its kind contradicts as little */
-    bool alone; /* nor does any other value that was tried */
+    bool only;                  /* no other value of its kind contradicts as little */
+    bool alone;                 /* nor does any other value that was tried */
+    int64_t others[MAX_OTHERS]; /* the first numbers that do as well */
+    size_t other_count;
 };
 
 static bool is_better_guess(struct sp_outcome a, struct sp_outcome b)
@@ -210,6 +213,24 @@ static bool is_idle_guess(struct sp_outcome outcome, struct sp_value value)
 /* The empty text: one that the table does not name. */
 static bool stands_for_others(struct sp_value value) { return value.type == SP_STRING && !*value.string; }
 
+/* One number that does as well, once. */
+static void note_other(struct choice *choice, struct sp_value value)
+{
+    if (value.type != SP_INT || choice->value.type != SP_INT || choice->other_count == MAX_OTHERS) return;
+    bool is_new = value.integer != choice->value.integer;
+    for (size_t i = 0; i < choice->other_count; i++) is_new = is_new && choice->others[i] != value.integer;
+    if (is_new) choice->others[choice->other_count++] = value.integer;
+}
+
+/* "56, 14 and 7"; NULL when there are none. */
+static const char *say_others(struct sp_arena *arena, const struct choice *choice)
+{
+    struct sp_text text = {0};
+    for (size_t i = 0; i < choice->other_count; i++)
+        sp_text_printf(&text, "%s%" PRId64, !i ? "" : i + 1 < choice->other_count ? ", " : " and ", choice->others[i]);
+    return choice->other_count ? sp_text_keep(&text, arena) : NULL;
+}
+
 /* The best value of the first kind that has one without contradictions. That the key is absent, which leaves everything
  * open, is only taken when no value answers anything. */
 static void choose_best_guess(struct sp_deduction *deduction, const struct trial *trial, struct choice *best)
@@ -222,6 +243,8 @@ static void choose_best_guess(struct sp_deduction *deduction, const struct trial
             const struct sp_outcome outcome = sp_try_value(deduction, trial->key, trial->values[i], limit);
             equals += outcome.contradictions == 0;
             idle = is_idle_guess(outcome, trial->values[i]) ? idle + 1 : 0;
+            if (found && !outcome.contradictions && outcome.answered == best->outcome.answered)
+                note_other(best, trial->values[i]);
             if (best->key && !is_better_guess(outcome, best->outcome)) continue;
             *best = (struct choice){.key = trial->key, .value = trial->values[i], .outcome = outcome};
             found = true;
@@ -258,8 +281,10 @@ static void accept_guess(struct sp_deduction *deduction, const struct choice *ch
     known->reason = (struct sp_reason){.kind = choice->only ? SP_REASON_ONLY : SP_REASON_GUESS,
                                        .name = "",
                                        .rounded = choice->only && choice->value.type == SP_INT};
-    if (free) sp_known_guess(known, choice->key);
-    else known->touched = guess_behind(deduction, choice->key);
+    if (free) {
+        sp_known_guess(known, choice->key);
+        known->others[known->guesses] = say_others(known->arena, choice);
+    } else known->touched = guess_behind(deduction, choice->key);
     sp_known_tell(known, choice->key, &want);
 }
 
