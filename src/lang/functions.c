@@ -28,6 +28,14 @@ bool sp_values_equal(struct sp_value a, struct sp_value b)
     return true;
 }
 
+double sp_round_to_even(double x)
+{
+    const double down = floor(x), above = x - down;
+    if (above > 0.5) return down + 1;
+    if (above < 0.5) return down;
+    return floor(down / 2) * 2 < down ? down + 1 : down;
+}
+
 static bool fail_call(const char **problem, const char *text)
 {
     *problem = text;
@@ -201,6 +209,14 @@ static bool truncate_number(const struct sp_value *args, size_t count, struct sp
     if (!(fabs(args[0].real) < 9007199254740992.0)) return fail_call(problem, "the number is too large to be exact");
     *result = sp_value_int((int64_t)args[0].real);
     return true;
+}
+
+/* To the nearest integer, a half to the even one, as Python's round() does: 0.5 -> 0, 1.5 -> 2, 2.5 -> 2. */
+static bool round_number(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    if (args[0].type != SP_REAL) return truncate_number(args, count, result, problem);
+    const struct sp_value nearest = sp_value_real(sp_round_to_even(args[0].real));
+    return truncate_number(&nearest, count, result, problem);
 }
 
 static bool two_integers(const struct sp_value *args, const char **problem)
@@ -449,6 +465,7 @@ static const struct sp_function functions[] = {
     {"max", 1, 16, false, maximum},
     {"sum", 1, 2, false, call_sum},
     {"int", 1, 1, false, truncate_number},
+    {"round", 1, 1, false, round_number},
     {"ceil_div", 2, 2, false, ceil_div},
     {"round_up", 2, 2, false, call_round_up},
     {"starts_with", 2, 2, false, starts_with},

@@ -23,6 +23,8 @@ bool sp_function_apply(const struct sp_function *function, struct sp_arena *aren
 bool sp_values_equal(struct sp_value a, struct sp_value b);
 /* Of two numbers: less than 0, 0 or more, as strcmp. Exact for integers. */
 int sp_values_order(struct sp_value a, struct sp_value b);
+/* The nearest whole number; of two that are as near the even one. */
+double sp_round_to_even(double x);
 double sp_value_as_real(struct sp_value value);
 static inline bool sp_value_is_number(struct sp_value value) { return value.type == SP_INT || value.type == SP_REAL; }
 

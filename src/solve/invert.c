@@ -463,7 +463,8 @@ static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *
         const struct sp_want length = {.kind = SP_WANT_LENGTH, .value = want->value};
         return solve(solver, env, expr->args[0], &length);
     }
-    if (strcmp(expr->name, "int") == 0 && want->value.type == SP_INT) /* as a real number: it need not divide */
+    const bool rounds = strcmp(expr->name, "int") == 0 || strcmp(expr->name, "round") == 0;
+    if (rounds && want->value.type == SP_INT) /* as a real number: it need not divide */
         return solve_value(solver, env, expr->args[0], sp_value_real((double)want->value.integer));
     if (strcmp(expr->name, "starts_with") == 0 && sp_value_is_true(want->value)) return solve_start(solver, env, expr);
     if ((strcmp(expr->name, "absent") == 0 || strcmp(expr->name, "null") == 0) && sp_value_is_true(want->value))

@@ -41,7 +41,7 @@ static void a_product_is_rounded_up(void **state)
         uint64_t width, inner;
     } made[] = {{"{\"width\": 171, \"factor\": 2.667, \"round_up_to_multiple_of\": 3}", 171, 456},
                 {"{\"width\": 342, \"factor\": 2.667, \"round_up_to_multiple_of\": 8}", 342, 912},
-                {"{\"width\": 768, \"factor\": 1.334, \"round_up_to_multiple_of\": 5}", 768, 1025}};
+                {"{\"width\": 768, \"factor\": 1.33, \"round_up_to_multiple_of\": 5}", 768, 1025}};
     struct lesson lesson = {0};
     (void)state;
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
@@ -50,6 +50,27 @@ static void a_product_is_rounded_up(void **state)
     }
     assert_learns(&lesson);
     assert_says(&lesson, "round_up(int(W*F), R)");
+    lesson_close(&lesson);
+}
+
+/* As Python's round() does it, a half to the even number: 25*0.5 is 12. */
+static void a_product_is_rounded(void **state)
+{
+    static const struct {
+        const char *config;
+        uint64_t width, inner;
+    } made[] = {{"{\"width\": 32, \"factor\": 0.33}", 32, 11},
+                {"{\"width\": 48, \"factor\": 0.67}", 48, 32},
+                {"{\"width\": 25, \"factor\": 0.5}", 25, 12},
+                {"{\"width\": 24, \"factor\": 2.19}", 24, 53}};
+    struct lesson lesson = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        lesson_begin(&lesson, made[i].config);
+        lesson_add(&lesson, "up.weight", SHAPE(made[i].inner, made[i].width));
+    }
+    assert_learns(&lesson);
+    assert_says(&lesson, "(round(W*F), W)");
     lesson_close(&lesson);
 }
 
@@ -289,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_share_is_rounded_up),
         cmocka_unit_test(a_product_is_rounded_up),
+        cmocka_unit_test(a_product_is_rounded),
         cmocka_unit_test(a_case_asks_the_list),
         cmocka_unit_test(a_head_is_as_its_embedding),
         cmocka_unit_test(a_projection_is_where_widths_differ),

@@ -16,9 +16,9 @@ static bool is_name_character(char c) { return (c >= 'a' && c <= 'z') || (c >= '
 /* Can it be written as a name of the table language? */
 static bool is_writable_key(const char *key)
 {
-    static const char *const reserved[] = {"and",   "as",   "buffer", "default", "false",    "for",  "from", "if",
-                                           "in",    "not",  "or",     "same",    "optional", "true", "was",  "with",
-                                           "table", "part", "len",    "max",     "min",      "sum",  "at",   "int"};
+    static const char *const reserved[] = {"and", "as",  "buffer", "default",  "false", "for", "from", "if",    "in",
+                                           "not", "or",  "same",   "optional", "true",  "was", "with", "table", "part",
+                                           "len", "max", "min",    "sum",      "at",    "int", "round"};
     if (!is_name_character(*key) || SP_IS_AMONG(key, reserved)) return false;
     for (const char *c = key; *c; c++)
         if (!is_name_character(*c) && !sp_is_digit(*c)) return false;

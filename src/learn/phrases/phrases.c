@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lang/functions.h"
+
 static const double largest_power = 62;
 static const double too_large = 9007199254740992.0; /* 2^53: from here on not every whole number is one */
 
@@ -140,6 +142,7 @@ static double combined_value(const struct sp_phrase *term, const struct sp_point
 {
     const double a = sp_phrase_value(term->a, point);
     if (term->op == SP_PHRASE_INT) return trunc(a);
+    if (term->op == SP_PHRASE_ROUND) return sp_round_to_even(a);
     if (term->op == SP_PHRASE_DEFAULT) return isnan(a) ? sp_phrase_value(term->b, point) : a;
     return operation_value(term->op, a, sp_phrase_value(term->b, point));
 }
@@ -210,6 +213,7 @@ static unsigned cost_of_operator(enum sp_phrase_op op)
     case SP_PHRASE_TRUTH:
     case SP_PHRASE_SUBTRACT:
     case SP_PHRASE_INT:
+    case SP_PHRASE_ROUND:
     case SP_PHRASE_REST:
         return 5;
     case SP_PHRASE_LENGTH:

@@ -52,6 +52,7 @@ enum sp_phrase_op {
     SP_PHRASE_ROUND_UP,
     SP_PHRASE_MAX,
     SP_PHRASE_INT,
+    SP_PHRASE_ROUND,
     SP_PHRASE_DEFAULT,
     SP_PHRASE_IF, /* a ? b : c */
     SP_PHRASE_EQUAL,

@@ -312,9 +312,11 @@ static void stock_pair(struct sp_stock *stock, size_t left, size_t right)
     const struct sp_phrase *a = stock->shelf->items[left].term, *b = stock->shelf->items[right].term;
     const bool whole = is_whole_everywhere(stock, left) && is_whole_everywhere(stock, right);
     if (left <= right) stock_of_two(stock, SP_PHRASE_MULTIPLY, a, left, b, right);
-    if (!whole && left <= right)
-        sp_stock_term(stock, sp_phrase_of(arena_of(stock), SP_PHRASE_INT,
-                                          sp_phrase_of(arena_of(stock), SP_PHRASE_MULTIPLY, a, b, NULL), NULL, NULL));
+    if (!whole && left <= right) {
+        const struct sp_phrase *product = sp_phrase_of(arena_of(stock), SP_PHRASE_MULTIPLY, a, b, NULL);
+        sp_stock_term(stock, sp_phrase_of(arena_of(stock), SP_PHRASE_INT, product, NULL, NULL));
+        sp_stock_term(stock, sp_phrase_of(arena_of(stock), SP_PHRASE_ROUND, product, NULL, NULL));
+    }
     if (!whole) return;
     if (left < right) stock_of_two(stock, SP_PHRASE_ADD, a, left, b, right);
     if (left == right) return;

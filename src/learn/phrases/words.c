@@ -67,6 +67,8 @@ static struct spelling spelling_of(enum sp_phrase_op op)
         return (struct spelling){"round_up", TIGHT, true};
     case SP_PHRASE_MAX:
         return (struct spelling){"max", TIGHT, true};
+    case SP_PHRASE_ROUND:
+        return (struct spelling){"round", TIGHT, true};
     default:
         return (struct spelling){"int", TIGHT, true};
     }

@@ -250,7 +250,7 @@ static bool call_known(struct sp_symbolic *symbolic, const struct sp_operation *
         return sum != NULL;
     }
     *out = first;
-    if (is_named_function(operation, "int"))
+    if (is_named_function(operation, "int") || is_named_function(operation, "round"))
         return first.kind == SP_SYM_NUMBER && sp_poly_is_whole(symbolic, first.poly);
     if (is_named_function(operation, "at") && is_list) return sp_sym_item(symbolic, operation, args, out);
     if (is_named_function(operation, "at") && symbolic->fixed.scalars && first.kind == SP_SYM_NUMBER) return true;
