@@ -164,6 +164,31 @@ static void method_is_recognised(void **state)
     }
 }
 
+/* MLX says the width of single modules; one that it does not say, or says otherwise, is named. */
+static void modules_of_another_width(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, MLX(", \"model.layers.3.mlp.down_proj\": {\"group_size\": 64, \"bits\": 8}"));
+    model_predict(&model, AS_STORED);
+    reconfigure(&model, MLX(""));
+    model_check(&model);
+    assert_told(&model,
+                "differs: quantization in config.json says 4 bits of what the file has in 8 bits: "
+                "model.layers.3.mlp.down_proj.weight (1 weight)",
+                "quantised-module quantised", 0);
+    model_close(&model);
+    model_open(&model, MLX(""));
+    model_predict(&model, AS_STORED);
+    reconfigure(&model, MLX(", \"model.layers.3.mlp.down_proj\": {\"group_size\": 64, \"bits\": 8}"));
+    model_check(&model);
+    assert_told(&model,
+                "differs: quantization in config.json says 8 bits of what the file has in 4 bits: "
+                "model.layers.3.mlp.down_proj.weight (1 weight)",
+                "quantised-module quantised", 0);
+    model_close(&model);
+}
+
 /* What is stored beside the codes has a dtype of its own, which is none of the model's. */
 static void no_dtype_of_what_is_quantised(void **state)
 {
@@ -633,6 +658,7 @@ int main(void)
         cmocka_unit_test(method_is_configured),
         cmocka_unit_test(method_is_recognised),
         cmocka_unit_test(no_dtype_of_what_is_quantised),
+        cmocka_unit_test(modules_of_another_width),
         cmocka_unit_test(optional_members),
         cmocka_unit_test(disputed),
         cmocka_unit_test(all_renamed),

@@ -5,6 +5,7 @@
 
 #include "explain/gather.h"
 #include "explain/undescribed.h"
+#include "names/components.h"
 #include "stored/forms.h"
 #include "stored/words.h"
 
@@ -175,6 +176,69 @@ static void explain_disputes(struct sp_check *check, const struct sp_quantised *
     say_plain(check, &plain);
 }
 
+/* ---- modules of another width ---- */
+
+/* MLX says the width of single modules by their names beside that of all others. */
+struct width {
+    const char *module;
+    bool own; /* the module has an entry of its own */
+    int64_t configured, found;
+};
+
+/* The bits that a packed matrix of MLX has: its rows are as many words of 32 bits as that makes. False when no number
+ * of bits gives its shape. */
+static bool find_width(struct sp_check *check, const struct sp_quantised *quantised, const struct sp_finding *finding,
+                       struct width *width)
+{
+    enum { WORD = 32, MOST = 8 };
+    if (!sp_finding_is_open_as(finding, SP_FINDING_SHAPE)) return false;
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    if (!expected->stands_for || expected->rank != 2 || tensor->rank != 2 || tensor->shape[0] != expected->shape[0])
+        return false;
+    const size_t length = sp_last_component(expected->stands_for, strlen(expected->stands_for), ".");
+    if (length < 2 || strcmp(expected->stands_for + length, "weight") != 0) return false;
+    width->module = sp_arena_copy(&check->arena, expected->stands_for, length - 1);
+    const struct sp_value own = sp_value_member(quantised->object, width->module);
+    const struct sp_value bits = sp_value_member(own.type == SP_OBJECT ? own : quantised->object, "bits");
+    width->own = own.type == SP_OBJECT && bits.type == SP_INT;
+    if (bits.type != SP_INT || bits.integer < 1 || bits.integer > MOST) return false;
+    const uint64_t columns = expected->shape[1] * WORD / (uint64_t)bits.integer;
+    if (!columns || expected->shape[1] > UINT32_MAX || tensor->shape[1] > UINT32_MAX) return false;
+    width->configured = bits.integer;
+    width->found = (int64_t)(tensor->shape[1] * WORD / columns);
+    return tensor->shape[1] * WORD % columns == 0 && width->found > 1 && width->found <= MOST;
+}
+
+static void explain_widths(struct sp_check *check, const struct sp_quantised *quantised, const char *where)
+{
+    struct width width;
+    size_t count = 0;
+    for (size_t i = 0; i < check->finding_count; i++)
+        count += find_width(check, quantised, &check->findings[i], &width) && !width.own;
+    if (count * 2 > count_packed(check).weights) return; /* then the width of all is another one */
+    for (size_t i = 0; i < check->finding_count; i++) {
+        if (!find_width(check, quantised, &check->findings[i], &width)) continue;
+        const int64_t configured = width.configured, found = width.found;
+        const struct sp_value group = sp_value_member(quantised->object, "group_size");
+        struct sp_cause *cause = sp_blame(check, SP_CAUSE_QUANTISED_MODULE);
+        struct width other;
+        for (size_t k = i; k < check->finding_count; k++) /* all that differ in the same way */
+            if (find_width(check, quantised, &check->findings[k], &other) && other.configured == configured &&
+                other.found == found)
+                sp_take(check, k, cause);
+        cause->message = sp_arena_printf(
+            &check->arena, "%s says %" PRId64 " bits of what the file has in %" PRId64 " bits: %s (%s)", where,
+            configured, found, sp_names_of(check, cause), sp_count_of(&check->arena, cause->explains, "weight"));
+        cause->hint =
+            width.own ? sp_arena_printf(&check->arena, "let the bits of %s be %" PRId64 " there", width.module, found)
+                      : sp_arena_printf(&check->arena,
+                                        "give each an entry of its own there, \"%s\": {\"group_size\": %s, \"bits\": "
+                                        "%" PRId64 "}",
+                                        width.module, sp_value_words(&check->arena, group), found);
+    }
+}
+
 /* ---- the whole ---- */
 
 static void add_cause(struct sp_check *check, enum sp_severity severity, const char *message, const char *hint)
@@ -262,6 +326,7 @@ static void say_configured(struct sp_check *check, const struct sp_quantised *qu
             NULL);
         sp_take_cache_scales(check, quantised);
         explain_disputes(check, quantised, where);
+        if (strcmp(quantised->method, "mlx") == 0) explain_widths(check, quantised, where);
     }
 }
 
