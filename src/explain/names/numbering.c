@@ -412,7 +412,6 @@ static const char *numbers_said(struct sp_check *check, const struct layer_numbe
     enum { FEW = 8 };
     const struct number *first = &numbers->items[0], *last = &numbers->items[numbers->count - 1];
     struct sp_text text = {0};
-    sp_text_puts(&text, "");
     if (grouped && numbers->count == 1)
         return sp_arena_printf(&check->arena, "%" PRIu64 ".%" PRIu64, first->group, first->index);
     if (grouped)
