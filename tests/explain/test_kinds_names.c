@@ -416,9 +416,24 @@ static void in_memory_of_experts(void **state)
     END;
 }
 
+/* The head of a reward model: one matrix is missing, and one of its shape is there. */
+static void a_head_of_another_name(void **state)
+{
+    BEGIN("{\"model_type\": \"llama\", \"architectures\": [\"LlamaForSequenceClassification\"], \"vocab_size\": 100, "
+          "\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"intermediate_size\": 96, "
+          "\"num_labels\": 1}");
+    model_rename(&model, "score.weight", "score", "value_head");
+    SAYS("differs: renamed: score.weight is missing, and value_head.weight has its shape", "renamed", 0);
+    model_resize(&model, "value_head.weight", 1, 2);
+    model_check(&model);
+    assert_null(model_cause(&model, "renamed"));
+    END;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_head_of_another_name),
         cmocka_unit_test(in_memory_of_an_image_encoder),
         cmocka_unit_test(in_memory_of_experts),
         cmocka_unit_test(wrappers_in_either_order),
