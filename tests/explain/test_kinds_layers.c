@@ -174,6 +174,19 @@ static void layers_called_mtp(void **state)
     model_close(&model);
 }
 
+/* More experts in each layer than configured are no layers that were left out: both numbers are told. */
+static void more_experts_in_fewer_layers(void **state)
+{
+    BEGIN(mixtral, 0);
+    model_set(&model, "num_hidden_layers=10");
+    model_set(&model, "num_local_experts=4");
+    model_check(&model);
+    assert_string_equal(model.first_line,
+                        "differs: num_local_experts is 4 on the command line, the file has 8 (130 tensors); "
+                        "num_hidden_layers is 10 on the command line, the file has 8 (12 tensors)");
+    model_close(&model);
+}
+
 /* ---- keys and values of earlier layers ---- */
 
 /* Layers 24 to 41 have keys of their own in the file, and the model does not use them. */
@@ -299,6 +312,7 @@ int main(void)
         cmocka_unit_test(one_layer_more_and_all_lack_something),
         cmocka_unit_test(one_dense_layer_more),
         cmocka_unit_test(one_ordinary_layer_more),
+        cmocka_unit_test(more_experts_in_fewer_layers),
         cmocka_unit_test(layers_called_mtp),
         cmocka_unit_test(shared_keys_and_values_stored),
         cmocka_unit_test(shared_keys_and_values_absent),

@@ -155,6 +155,7 @@ struct elsewhere {
     struct sp_arena arena;
     struct sp_map kinds;   /* of what the change leaves out -> index of its tally */
     SP_ARRAY(size_t) left; /* how many of the kind are left to be found elsewhere */
+    struct sp_map there;   /* layers of which the file has something that is predicted, "model.layers.3" */
     struct sp_map fronts;  /* of the loops that become shorter, "model.layers." */
     size_t lost;           /* tensors that the change leaves out */
 };
@@ -183,6 +184,29 @@ static void note_left_out(struct elsewhere *elsewhere, const struct sp_trial *tr
     sp_text_free(&kind);
 }
 
+static void note_layers_there(struct elsewhere *elsewhere, const struct sp_check *check)
+{
+    struct sp_text layer = {0};
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const char *name = sp_prediction_tensor(check->prediction, i)->name;
+        const size_t length = sp_is_stored(check, i) ? sp_layer_end(name, SP_LAYERS) : 0;
+        if (!length) continue;
+        layer.length = 0;
+        sp_text_append(&layer, name, length);
+        if (sp_map_get(&elsewhere->there, layer.data) == SIZE_MAX)
+            sp_map_add(&elsewhere->there, sp_arena_string(&elsewhere->arena, layer.data), i);
+    }
+    sp_text_free(&layer);
+}
+
+/* Whether a tensor is in a layer that is there: what that has too much of is no layer left out. */
+static bool is_in_layer_there(struct elsewhere *elsewhere, const struct sp_check *check, const char *name)
+{
+    const size_t length = sp_layer_end(name, SP_LAYERS);
+    if (!elsewhere->there.count) note_layers_there(elsewhere, check);
+    return length && sp_map_get(&elsewhere->there, sp_arena_copy(&elsewhere->arena, name, length)) != SIZE_MAX;
+}
+
 /* Whether the file has unexplained tensors of the same kinds: any in the loop that becomes shorter, or as many as half
  * of those that are left out. */
 static bool are_found(struct elsewhere *elsewhere, const struct sp_trial *trial)
@@ -198,10 +222,11 @@ static bool are_found(struct elsewhere *elsewhere, const struct sp_trial *trial)
         put_kind(&kind, tensor->name, tensor->shape, tensor->rank);
         const size_t place = sp_map_get(&elsewhere->kinds, kind.data);
         if (place == SIZE_MAX || !elsewhere->left.items[place]) continue;
-        elsewhere->left.items[place]--;
-        found++;
         name.length = 0;
         sp_naming_apply(&check->naming, tensor->name, &name);
+        if (is_in_layer_there(elsewhere, check, name.data)) continue;
+        elsewhere->left.items[place]--;
+        found++;
         const size_t front = front_of_first(name.data);
         same_loop =
             front && sp_map_get(&elsewhere->fronts, sp_arena_copy(&elsewhere->arena, name.data, front)) != SIZE_MAX;
@@ -221,6 +246,7 @@ static bool leaves_gaps(struct elsewhere *elsewhere, const struct sp_trial *tria
     for (size_t i = 0; gone.layers && i < check->finding_count && !gaps; i++) {
         const struct sp_finding *finding = &check->findings[i];
         if (trial->vanishes[i] || !sp_is_gone(&gone, sp_gone_layer_of(&gone, finding))) continue;
+        if (!sp_variant_has(check, &trial->variant, finding)) continue;
         const char *name = sp_prediction_tensor(check->prediction, finding->predicted)->name;
         const char *front = sp_arena_copy(&elsewhere->arena, name, front_of_first(name));
         gaps = sp_map_get(&elsewhere->fronts, front) != SIZE_MAX;
@@ -237,6 +263,7 @@ static bool is_elsewhere(const struct sp_trial *trial)
     const bool found = elsewhere.lost && (are_found(&elsewhere, trial) || leaves_gaps(&elsewhere, trial));
     sp_map_free(&elsewhere.kinds);
     sp_map_free(&elsewhere.fronts);
+    sp_map_free(&elsewhere.there);
     free(elsewhere.left.items);
     sp_arena_free(&elsewhere.arena);
     return found;
