@@ -33,7 +33,9 @@ struct sp_component {
 
 struct sp_components; /* opaque: owns everything that the functions below return */
 
-/* Reads which components the directory at `path` names. There are none when it is a single checkpoint: a file, a
+/* Reads which components the directory at `path` names. Of a pipeline of diffusers these are also the further models of
+ * an entry that is several (controlnet_1 beside controlnet), and, as plain ones with a note, folders with weights that
+ * its list does not name. There are none when it is a single checkpoint: a file, a
  * directory without such a list, or one whose only model lies in the directory itself. NULL with SP_ERR_FILE when the
  * list is malformed, too long, or leads out of the directory. Free with sp_components_free. */
 SP_API struct sp_components *sp_components_open(const char *path, struct sp_error *error);

@@ -3,6 +3,7 @@
  *
  *   model_index.json   {"_class_name": "StableDiffusionPipeline", "unet": ["diffusers", "UNet2DConditionModel"],
  *                      "safety_checker": [null, null], "requires_safety_checker": true}
+ *                      Several models of one entry are in folders beside it: controlnet, controlnet_1, ...
  *   modular_model_index.json   {"unet": ["diffusers", "UNet2DConditionModel", {"subfolder": "unet", "type_hint":
  *                      ["diffusers", "UNet2DConditionModel"], "pretrained_model_name_or_path": "org/name"}]}
  *
@@ -19,6 +20,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/chars.h"
@@ -239,6 +241,82 @@ static bool scan_origin(struct sp_json *json, struct told *told)
     return sp_json_ok(json);
 }
 
+/* Then there is no need to tell its components apart. */
+static bool is_single(const struct sp_components *components)
+{
+    for (size_t i = 0; i < components->list.count; i++) {
+        const struct sp_component *component = &components->list.items[i];
+        if (component->state != SP_COMPONENT_PLAIN && strcmp(component->name, ".") != 0) return false;
+    }
+    return true;
+}
+
+/* Whether there is a folder of that name in the one of the list. */
+static bool is_folder_there(const struct component_list *list, const char *name)
+{
+    struct stat status;
+    return fstatat(list->folder->fd, name, &status, 0) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* The other models of an entry that is several, "MultiControlNetModel" or "MultiAdapter": diffusers saves the first in
+ * the folder of that name and each further one beside it, controlnet_1, controlnet_2 and so on. */
+static bool add_further_models(struct component_list *list, const char *entry, const struct told *told)
+{
+    struct sp_arena *arena = &list->components->arena;
+    if (!strstr(told->class_name, "Multi")) return true;
+    for (size_t i = 1;; i++) {
+        const char *name = sp_arena_printf(arena, "%s_%zu", entry, i);
+        if (!is_folder_there(list, name)) return true;
+        struct sp_component *component = add_component(list, name);
+        if (!component) return false;
+        component->library = sp_arena_string(arena, told->library);
+        component->class_name = component->model_class = sp_arena_string(arena, told->class_name);
+        finish_component(list, component, false);
+    }
+}
+
+static int compare_folder_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool is_listed(const struct sp_components *components, const char *name)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < components->list.count; i++) {
+        const char *listed = components->list.items[i].name;
+        if (strncmp(listed, name, length) == 0 && (!listed[length] || listed[length] == '/')) return true;
+    }
+    return false;
+}
+
+/* Folders with weights that the list of a pipeline does not name, in the order of their names: they are reported as not
+ * looked at. */
+static void add_unlisted(struct component_list *list)
+{
+    struct sp_components *components = list->components;
+    SP_ARRAY(const char *) names = {0};
+    const int fd = openat(list->folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!stream && fd >= 0) close(fd);
+    const struct dirent *entry;
+    for (size_t i = 0; stream && i < MOST_LOOKED_AT && names.count < MAX_COMPONENTS && (entry = readdir(stream)); i++)
+        if (*entry->d_name != '.' && is_path_below(entry->d_name) && !is_listed(components, entry->d_name) &&
+            look_into(list->folder, entry->d_name).weights)
+            *SP_PUSH(&names) = sp_arena_string(&components->arena, entry->d_name);
+    if (stream) closedir(stream);
+    if (names.count) qsort(names.items, names.count, sizeof *names.items, compare_folder_names);
+    for (size_t i = 0; i < names.count && components->list.count < MAX_COMPONENTS; i++) {
+        struct sp_component *component = add_component(list, names.items[i]);
+        if (!component) break;
+        component->library = "";
+        component->class_name = component->model_class = "a folder that the list does not name";
+        component->state = SP_COMPONENT_PLAIN;
+        component->note = "not looked at";
+    }
+    free(names.items);
+}
+
 static bool scan_pipeline(struct component_list *list)
 {
     struct sp_arena *arena = &list->components->arena;
@@ -253,8 +331,11 @@ static bool scan_pipeline(struct component_list *list)
         component->library = sp_arena_string(arena, told.library);
         component->class_name = component->model_class = sp_arena_string(arena, told.class_name);
         finish_component(list, component, false);
+        if (*key && !add_further_models(list, key, &told)) return false;
     }
-    return sp_json_end(&list->json);
+    if (!sp_json_end(&list->json)) return false;
+    if (!is_single(list->components)) add_unlisted(list);
+    return true;
 }
 
 /* ---- modular_model_index.json ---- */
@@ -396,16 +477,6 @@ static bool read_routers(struct component_list *list)
             if (!read_list(list, name, scan_routes)) return false;
             break;
         }
-    }
-    return true;
-}
-
-/* Then there is no need to tell its components apart. */
-static bool is_single(const struct sp_components *components)
-{
-    for (size_t i = 0; i < components->list.count; i++) {
-        const struct sp_component *component = &components->list.items[i];
-        if (component->state != SP_COMPONENT_PLAIN && strcmp(component->name, ".") != 0) return false;
     }
     return true;
 }
