@@ -61,6 +61,29 @@ static bool is_another_model(const struct sp_check *check, struct evidence evide
            (evidence.others || evidence.missing * 4 >= sp_prediction_count(check->prediction));
 }
 
+/* Whether nothing differs but that the file lacks kinds of tensors altogether, in each of several layers: a model of
+ * another type may have no such kinds. */
+static bool lacks_whole_kinds(const struct sp_check *check)
+{
+    struct sp_patterns patterns = {.rule = check->patterns.rule};
+    size_t lacking = 0;
+    bool whole = true;
+    for (size_t i = 0; i < check->finding_count && whole; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (!is_about_tensors(check, finding, NULL)) continue;
+        whole = finding->kind == SP_FINDING_MISSING;
+        if (whole) sp_pattern_of(&patterns, sp_prediction_tensor(check->prediction, finding->predicted)->name, NULL);
+        lacking++;
+    }
+    const size_t kinds = patterns.count;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction) && whole && kinds; i++) {
+        if (check->match.tensor_of[i] == SP_NONE) continue;
+        whole = sp_pattern_of(&patterns, sp_prediction_tensor(check->prediction, i)->name, NULL) >= kinds;
+    }
+    sp_patterns_free(&patterns);
+    return whole && kinds && lacking >= 2 * kinds;
+}
+
 /* ---- the cause ---- */
 
 /* Takes from other causes what this one explains as a whole. Those that have nothing left are taken back, and so are
@@ -242,10 +265,70 @@ static bool is_any_unexplained(const struct sp_check *check)
     return sp_check_open(check) || check->half_explained || has_unrelated_cause(check);
 }
 
+/* The cause that explains all findings about tensors; NULL when there is none. */
+static struct sp_cause *only_cause(struct sp_check *check)
+{
+    size_t cause = SP_NONE;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        if (!is_about_tensors(check, &check->findings[i], NULL)) continue;
+        if (check->findings[i].cause == SP_NONE || (cause != SP_NONE && cause != check->findings[i].cause)) return NULL;
+        cause = check->findings[i].cause;
+    }
+    return cause == SP_NONE ? NULL : &check->causes[cause];
+}
+
+/* Of a file that only lacks whole kinds of tensors: it may be a whole model of another type. Where a cause says already
+ * what it lacks, that is another reading of it. */
+static void explain_whole_kinds(struct sp_check *check)
+{
+    struct sp_cause *cause = only_cause(check);
+    struct sp_model model;
+    if (!sp_check_open(check) && (!cause || cause->id != sp_cause_rows[SP_CAUSE_BIAS].id || cause->hyperparameter))
+        return;
+    if (!sp_model_infer(&model, check, NULL) || strcmp(model.table, sp_prediction_table(check->prediction)) == 0)
+        return;
+    if (!cause) blame_model(&model);
+    else
+        cause->hint = sp_arena_printf(
+            &check->arena, "they were lost, or the weights are of a %s model: as that the file is whole", model.table);
+}
+
+/* The one cause, that tensors are fused or split, which explains all findings about tensors; or NULL. */
+static struct sp_cause *only_layout(struct sp_check *check)
+{
+    struct sp_cause *only = NULL;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        const bool is_layout = finding->kind == SP_FINDING_MISSING || finding->kind == SP_FINDING_UNEXPECTED;
+        if (!is_layout && finding->kind != SP_FINDING_SHAPE) continue;
+        if (!is_layout || finding->cause == SP_NONE) return NULL;
+        struct sp_cause *cause = &check->causes[finding->cause];
+        if (only && cause != only) return NULL;
+        only = cause;
+    }
+    const bool is_layout =
+        only && (only->id == sp_cause_rows[SP_CAUSE_FUSED].id || only->id == sp_cause_rows[SP_CAUSE_SPLIT].id);
+    return is_layout ? only : NULL;
+}
+
+/* Tensors of another layout are those of a type that has that layout, if it is the file's as a whole. */
+static void explain_layout(struct sp_check *check)
+{
+    struct sp_cause *cause = only_layout(check);
+    struct sp_model model;
+    if (!cause || !sp_model_infer(&model, check, NULL)) return;
+    if (strcmp(model.table, sp_prediction_table(check->prediction)) == 0 || !model.plain) return;
+    cause->hint = sp_arena_printf(&check->arena, "as a %s model the file is whole%s%s", model.table,
+                                  cause->hint ? "; otherwise, " : "", cause->hint ? cause->hint : "");
+}
+
 void sp_explain_another(struct sp_check *check)
 {
-    if (!is_any_unexplained(check)) return;
+    const bool is_small = sp_inventory_count(check->inventory) <= MAX_TENSORS;
     if (sp_prediction_is_chosen(check->prediction)) return; /* what it uses is the other model, and no other */
+    if (is_small && lacks_whole_kinds(check)) explain_whole_kinds(check);
+    if (is_small) explain_layout(check);
+    if (!is_any_unexplained(check)) return;
     const struct evidence evidence = weigh_findings(check);
     const bool own = sp_is_own_table(check->prediction);
     if (!own && !is_another_model(check, evidence)) return;
