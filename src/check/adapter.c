@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/chars.h"
+#include "base/checked.h"
 #include "base/names.h"
 #include "check/adapter_parts.h"
 #include "config/config.h"
@@ -19,18 +20,12 @@
 
 /* ---- names ---- */
 
-static const struct kind {
-    const char *a, *b;
-} kinds[] = {{"lora_A", "lora_B"}, {"lora_a", "lora_b"}, {"lora_embedding_A", "lora_embedding_B"}};
-
 struct place {
-    size_t module; /* its length in the name */
-    const struct kind *kind;
-    bool is_b;
+    struct sp_adapter_place is;
     const char *label;
 };
 
-/* What follows the component: nothing, "weight", "default", "default.weight". A bias is none of the two. */
+/* What follows the ending: nothing, "weight", "default", "default.weight". A bias is none of the two. */
 static bool read_label(struct sp_arena *arena, const char *rest, struct place *place)
 {
     const size_t length = strlen(rest), tail = strlen(".weight");
@@ -52,17 +47,9 @@ static size_t module_length(const char *name, size_t length)
 
 static bool find_place(struct sp_arena *arena, const char *name, struct place *place)
 {
-    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds && part.text > name; k++) {
-            const bool is_a = sp_is_component(part.text, part.length, kinds[k].a);
-            place->is_b = sp_is_component(part.text, part.length, kinds[k].b);
-            if (!is_a && !place->is_b) continue;
-            place->kind = &kinds[k];
-            place->module = module_length(name, (size_t)(part.text - 1 - name));
-            return read_label(arena, part.text + part.length, place);
-        }
-    }
-    return false;
+    if (!sp_adapter_place(name, &place->is)) return false;
+    place->is.module = module_length(name, place->is.module);
+    return read_label(arena, place->is.behind, place);
 }
 
 /* ---- pairs ---- */
@@ -70,13 +57,15 @@ static bool find_place(struct sp_arena *arena, const char *name, struct place *p
 /* The pair of that module, kind and label: a known one, or a new one. */
 static struct sp_pair *pair_of_module(struct sp_adapter *adapter, const char *name, const struct place *place)
 {
-    const char *module = sp_arena_copy(adapter->arena, name, place->module);
-    const char *key = sp_arena_printf(adapter->arena, "%s %s %s", module, place->kind->a, place->label);
+    const char *module = sp_arena_copy(adapter->arena, name, place->is.module);
+    const char *kind = place->is.ending->parts[SP_ROLE_DOWN];
+    const char *key = sp_arena_printf(adapter->arena, "%s %s %s", module, kind, place->label);
     size_t known = sp_map_get(&adapter->modules, key);
     if (known == SIZE_MAX) {
         known = adapter->count;
         SP_GROW(adapter->pairs, adapter->count, adapter->capacity);
-        adapter->pairs[adapter->count++] = (struct sp_pair){module, place->kind->a, place->label, SP_NONE, SP_NONE};
+        adapter->pairs[adapter->count++] =
+            (struct sp_pair){module, kind, place->label, SP_NONE, SP_NONE, SP_NONE, SP_NONE, place->is.ending};
         sp_map_add(&adapter->modules, key, known);
     }
     return &adapter->pairs[known];
@@ -105,16 +94,38 @@ struct sp_value sp_adapter_config(struct sp_arena *arena, const struct sp_invent
     return value;
 }
 
+const char *sp_adapter_scaled(struct sp_arena *arena, const char *name)
+{
+    static const char *const tails[] = {".alpha", ".scalar"};
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
+        if (sp_ends_with(name, tails[i])) return sp_arena_copy(arena, name, strlen(name) - strlen(tails[i]));
+    return NULL;
+}
+
+/* A scale belongs to the pair of its module, whatever that pair is called. */
+static void read_scales(struct sp_adapter *adapter)
+{
+    struct sp_map pairs = {0};
+    for (size_t i = 0; i < adapter->count; i++) sp_map_add(&pairs, adapter->pairs[i].module, i);
+    for (size_t i = 0; i < sp_inventory_count(adapter->inventory); i++) {
+        const char *module = sp_adapter_scaled(adapter->arena, sp_inventory_tensor(adapter->inventory, i)->name);
+        const size_t pair = module ? sp_map_get(&pairs, module) : SIZE_MAX;
+        if (pair != SIZE_MAX) adapter->pairs[pair].alpha = i;
+    }
+    sp_map_free(&pairs);
+}
+
 bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const struct sp_inventory *inventory)
 {
     *adapter = (struct sp_adapter){.inventory = inventory, .arena = arena};
     for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
         const char *name = sp_inventory_tensor(inventory, i)->name;
         struct place place;
-        if (!strstr(name, "lora_") || !find_place(arena, name, &place)) continue;
+        if (!strstr(name, "lora") || !find_place(arena, name, &place)) continue;
         struct sp_pair *pair = pair_of_module(adapter, name, &place);
-        *(place.is_b ? &pair->b : &pair->a) = i;
+        *(place.is.role == SP_ROLE_DOWN ? &pair->a : place.is.role == SP_ROLE_UP ? &pair->b : &pair->mid) = i;
     }
+    if (adapter->count) read_scales(adapter);
     if (adapter->count) adapter->config = sp_adapter_config(arena, inventory);
     return adapter->count > 0;
 }
@@ -128,7 +139,8 @@ bool sp_is_adapter(const struct sp_inventory *inventory)
         const char *name = sp_inventory_tensor(inventory, i)->name;
         struct place place;
         struct sp_part part;
-        count += find_place(&arena, name, &place) || sp_part_read(&arena, name, &part);
+        const bool scale = sp_adapter_front(name)->flat && sp_adapter_scaled(&arena, name);
+        count += scale || find_place(&arena, name, &place) || sp_part_read(&arena, name, &part);
         seen++;
     }
     sp_arena_free(&arena);
@@ -151,7 +163,14 @@ bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pai
     const struct sp_tensor *b = sp_inventory_tensor(adapter->inventory, pair->b);
     if (a->rank < 2 || b->rank < 2 || !a->shape[0] || !b->shape[0]) return false;
     /* Of a convolution the kernel belongs to `in`. */
-    const uint64_t columns_a = a->parameters / a->shape[0], columns_b = b->parameters / b->shape[0];
+    uint64_t columns_a = a->parameters / a->shape[0];
+    const uint64_t columns_b = b->parameters / b->shape[0];
+    if (pair->mid != SP_NONE) { /* (rank, rank, height, width): the kernel is there, and A is without it */
+        const struct sp_tensor *mid = sp_inventory_tensor(adapter->inventory, pair->mid);
+        const uint64_t rank = a->shape[0];
+        if (mid->rank < 2 || mid->shape[0] != rank || mid->shape[1] != rank) return false;
+        if (!sp_mul_u64(columns_a, mid->parameters / rank / rank, &columns_a)) return false;
+    }
     const struct sp_product usual = {b->shape[0], columns_a, a->shape[0]};
     const struct sp_product turned = {columns_b, a->shape[0], columns_a};
     const bool is_usual = a->shape[0] == columns_b && is_low(usual);
@@ -163,7 +182,9 @@ bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pai
 bool sp_has_magnitudes(const struct sp_inventory *inventory)
 {
     for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        if (strstr(sp_inventory_tensor(inventory, i)->name, ".lora_magnitude_vector")) return true;
+        if (strstr(sp_inventory_tensor(inventory, i)->name, ".lora_magnitude_vector") ||
+            sp_ends_with(sp_inventory_tensor(inventory, i)->name, ".dora_scale"))
+            return true;
     return false;
 }
 
@@ -199,10 +220,12 @@ char *sp_adapter_describe(const struct sp_inventory *inventory, bool *consistent
     if (is_adapter && (fault = first_fault(&adapter)) != NULL) *consistent = false;
     else if (is_adapter) {
         const struct sp_value base = sp_value_member(adapter.config, "base_model_name_or_path");
+        const char **modules = sp_arena_array(&arena, adapter.count, sizeof *modules);
+        for (size_t i = 0; i < adapter.count; i++) modules[i] = adapter.pairs[i].module;
         sp_pair_product(&adapter, &adapter.pairs[0], &product);
-        sp_text_printf(&text, "this is a %s adapter of rank %" PRIu64 " for %zu module%s",
-                       sp_has_magnitudes(inventory) ? "DoRA" : "LoRA", product.rank, adapter.count,
-                       adapter.count == 1 ? "" : "s");
+        sp_text_printf(&text, "this is a %s adapter of rank %" PRIu64 " for %s",
+                       sp_has_magnitudes(inventory) ? "DoRA" : "LoRA", product.rank,
+                       sp_adapter_modules_in_words(&arena, modules, adapter.count, adapter.pairs[0].ending->names));
         if (base.type == SP_STRING) sp_text_printf(&text, " of %s", sp_quote(base.string).text);
     }
     const char *parts = is_adapter ? NULL : sp_parts_describe(&arena, inventory);

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/value.h"
+#include "check/adapter_names.h"
 #include "shapeproof/inventory.h"
 
 /* The two of one module. Their dimensions are read as (rank, in) and (out, rank), or as (in, rank) and (rank, out). */
@@ -14,6 +15,8 @@ struct sp_pair {
     const char *kind;   /* "lora_A", "lora_a", "lora_embedding_A" */
     const char *label;  /* the adapter's name between that and "weight": "default", or "" */
     size_t a, b;        /* tensors; one of them may be SP_NONE */
+    size_t mid, alpha;  /* the core of a convolution in three parts, and the scale; SP_NONE without one */
+    const struct sp_adapter_ending *ending;
 };
 
 struct sp_adapter {
@@ -38,6 +41,9 @@ bool sp_is_adapter(const struct sp_inventory *inventory);
 
 /* Whether pairs have magnitudes beside them, which makes them DoRA's. */
 bool sp_has_magnitudes(const struct sp_inventory *inventory);
+
+/* The name of the module whose scale the tensor is, "x" of "x.alpha", in the arena; NULL for any other tensor. */
+const char *sp_adapter_scaled(struct sp_arena *arena, const char *name);
 
 /* What the pair multiplies to: `out` x `in` of that rank; false when A and B do not fit each other. Where both readings
  * are possible it is the one of the lower rank. */

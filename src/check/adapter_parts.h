@@ -15,6 +15,8 @@ enum sp_part_rule {
     SP_PART_ROWS,      /* (out, ...) */
     SP_PART_COLUMNS,   /* (..., in) */
     SP_PART_SAME,      /* that of the tensor of the same name without it */
+    SP_PART_WEIGHT,    /* that of the weight, where a module has one */
+    SP_PART_BIAS,      /* `out` elements, where a module has it */
     SP_PART_OF_ALL,    /* of no module: of the adapter as a whole */
     SP_PART_PROMPT     /* likewise, and as wide as an embedding */
 };
@@ -24,6 +26,7 @@ struct sp_part_kind {
     const char *method; /* "IA3"; NULL of what stands beside the parts of any method */
     enum sp_part_rule rule;
     bool with_pairs; /* belongs to the pairs of LoRA: a module with one needs the other */
+    bool flat;       /* is one behind a flat module alone: the word is too common elsewhere */
 };
 
 static inline bool sp_part_is_of_all(const struct sp_part_kind *kind) { return kind->rule >= SP_PART_OF_ALL; }

@@ -7,12 +7,14 @@
 
 enum share { LOGICAL, COPY, BUFFER, STATE };
 
-/* An unexpected tensor that a harmless cause explains is no parameter: a mask, a position. */
+/* An unexpected tensor that a harmless cause explains is no parameter: a mask, a position. What an adapter has for
+ * another model of a pipeline is one. */
 static bool is_harmless_stranger(const struct sp_check *check, size_t finding)
 {
     if (finding == SP_NONE || check->findings[finding].kind != SP_FINDING_UNEXPECTED) return false;
     const size_t cause = check->findings[finding].cause;
-    return cause != SP_NONE && check->causes[cause].severity == SP_SEVERITY_NOTE;
+    return cause != SP_NONE && check->causes[cause].severity == SP_SEVERITY_NOTE &&
+           strcmp(check->causes[cause].id, "adapter-component") != 0;
 }
 
 /* What a tensor is that shares no storage with an earlier one. */

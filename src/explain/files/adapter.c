@@ -8,9 +8,7 @@
 #include "base/names.h"
 #include "explain/files/adapter_pairs.h"
 #include "explain/gather.h"
-
-/* What PEFT puts in front of the names of the model. */
-static const char peft_front[] = "base_model.model.";
+#include "lang/prediction.h"
 
 /* ---- judging ---- */
 
@@ -22,14 +20,13 @@ static bool is_turned(const struct sp_judged *judged, const struct sp_pair *pair
            strcmp(pair->kind, "lora_embedding_A") == 0;
 }
 
-static bool fits_base(const struct sp_judged *judged, const struct sp_pair *pair, size_t base,
-                      struct sp_product product)
+static bool fits_base(const struct sp_judged *judged, size_t index, struct sp_product product)
 {
-    const struct sp_predicted *weight = sp_prediction_tensor(judged->check->prediction, base);
-    if (weight->rank < 2 || !weight->shape[0]) return false;
-    const uint64_t out = weight->shape[0], in = weight->parameters / out;
+    uint64_t out, in;
+    if (!sp_adapter_found_matrix(&judged->base, &judged->bases[index], &out, &in)) return false;
     if (out == product.out && in == product.in) return true;
-    return weight->rank == 2 && is_turned(judged, pair) && out == product.in && in == product.out;
+    const uint32_t rank = sp_prediction_tensor(judged->check->prediction, judged->bases[index].weights[0])->rank;
+    return rank == 2 && is_turned(judged, &judged->adapter.pairs[index]) && out == product.in && in == product.out;
 }
 
 /* The rank that adapter_config.json promises to the module, or 0: a pattern that is more than a name tells nothing. */
@@ -46,33 +43,55 @@ static uint64_t promised_rank(const struct sp_adapter *adapter, const char *modu
     return rank.type == SP_INT && rank.integer > 0 ? (uint64_t)rank.integer : 0;
 }
 
-/* Whether PEFT finds the module under its name. What MLX and torchtune write has other names in any case. */
-static bool is_in_place(const struct sp_judged *judged, size_t index)
-{
-    const struct sp_pair *pair = &judged->adapter.pairs[index];
-    const char *name = sp_prediction_tensor(judged->check->prediction, judged->bases[index])->name;
-    const size_t front = strlen(peft_front), length = strlen(pair->module);
-    if (judged->base.whole || strcmp(pair->kind, "lora_a") == 0) return true;
-    return strncmp(pair->module, peft_front, front) == 0 && strncmp(pair->module + front, name, length - front) == 0 &&
-           strcmp(name + length - front, ".weight") == 0;
-}
-
 static enum sp_fit judge_pair(struct sp_judged *judged, size_t index)
 {
     const struct sp_pair *pair = &judged->adapter.pairs[index];
     const uint64_t promised = promised_rank(&judged->adapter, pair->module);
+    struct sp_adapter_found *base = &judged->bases[index];
     struct sp_product product;
-    judged->bases[index] = sp_adapter_base_find(&judged->base, pair->module, "weight");
+    *base = sp_adapter_base_weights(&judged->base, pair->module, pair->ending);
+    if (base->foreign) return SP_FIT_FOREIGN;
     if (pair->a == SP_NONE || pair->b == SP_NONE) return SP_FIT_LONELY;
-    if (judged->bases[index] == SP_NONE)
-        return sp_adapter_base_holds(&judged->base, pair->module) ? SP_FIT_UNTOLD : SP_FIT_NO_BASE;
+    if (!base->count) return sp_adapter_base_holds(&judged->base, pair->module) ? SP_FIT_UNTOLD : SP_FIT_NO_BASE;
     if (!sp_pair_product(&judged->adapter, pair, &product)) return SP_UNFIT;
-    if (!fits_base(judged, pair, judged->bases[index], product)) return SP_UNFIT;
+    if (!fits_base(judged, index, product)) return SP_UNFIT;
     if (promised && promised != product.rank) return SP_FIT_OTHER_RANK;
-    if (!is_in_place(judged, index)) return SP_FIT_ELSEWHERE;
+    if (!base->in_place) return SP_FIT_ELSEWHERE;
     if (!judged->counts[SP_FITS] || product.rank < judged->least) judged->least = product.rank;
     if (product.rank > judged->most) judged->most = product.rank;
     return SP_FITS;
+}
+
+/* Whether the base lies in a folder of that name, as in a pipeline. */
+static bool lies_in(const struct sp_check *check, const char *folder)
+{
+    const char *path = check->config->path, *file = sp_base_name(path);
+    const size_t length = strlen(folder);
+    const size_t before = file > path ? (size_t)(file - path) - 1 : 0;
+    return before >= length && strncmp(path + before - length, folder, length) == 0 &&
+           (before == length || path[before - length - 1] == '/');
+}
+
+/* Of pairs for several text encoders those are for this one that the folder of the base names, or else that fit: the
+ * others are for another model. */
+static void part_encoders(struct sp_judged *judged)
+{
+    const struct sp_adapter *adapter = &judged->adapter;
+    const char *mine = NULL;
+    for (int named = 1; named >= 0 && !mine; named--)
+        for (size_t i = 0; i < adapter->count && !mine; i++) {
+            const struct sp_adapter_front *front = sp_adapter_front(adapter->pairs[i].module);
+            if (front->side != SP_SIDE_TEXT_ENCODER || judged->fits[i] == SP_FIT_FOREIGN || !*front->component)
+                continue;
+            if (named ? lies_in(judged->check, front->component) : judged->fits[i] == SP_FITS) mine = front->component;
+        }
+    for (size_t i = 0; mine && i < adapter->count; i++) {
+        const struct sp_adapter_front *front = sp_adapter_front(adapter->pairs[i].module);
+        if (front->side != SP_SIDE_TEXT_ENCODER || strcmp(front->component, mine) == 0) continue;
+        judged->counts[judged->fits[i]]--;
+        judged->fits[i] = SP_FIT_FOREIGN;
+        judged->counts[SP_FIT_FOREIGN]++;
+    }
 }
 
 static void judge_pairs(struct sp_judged *judged)
@@ -85,6 +104,10 @@ static void judge_pairs(struct sp_judged *judged)
         judged->fits[i] = judge_pair(judged, i);
         judged->counts[judged->fits[i]]++;
     }
+    part_encoders(judged);
+    const size_t own = pairs - judged->counts[SP_FIT_FOREIGN];
+    const size_t astray = judged->counts[SP_UNFIT] + judged->counts[SP_FIT_NO_BASE];
+    judged->another = !judged->base.whole && astray * 2 > own;
 }
 
 static void release_adapter(struct sp_judged *judged)
@@ -96,18 +119,19 @@ static void release_adapter(struct sp_judged *judged)
 
 /* ---- saying it ---- */
 
-/* The modules of the pairs that are so; by their names in the model where they are known. */
-static const char *modules(const struct sp_judged *judged, enum sp_fit fit)
+/* The modules of the pairs that are so, and how many there are; by their names in the model where they are known. */
+static const char *modules(const struct sp_judged *judged, enum sp_fit fit, size_t *count)
 {
-    const char **names = sp_realloc(NULL, judged->adapter.count, sizeof *names);
-    size_t count = 0;
+    const char **names = sp_realloc(NULL, judged->adapter.count * SP_MOST_FUSED, sizeof *names);
+    *count = 0;
     for (size_t i = 0; i < judged->adapter.count; i++) {
+        const struct sp_adapter_found *base = &judged->bases[i];
         if (judged->fits[i] != fit) continue;
-        names[count++] = judged->bases[i] == SP_NONE
-                             ? judged->adapter.pairs[i].module
-                             : sp_prediction_tensor(judged->check->prediction, judged->bases[i])->name;
+        for (size_t k = 0; k < base->count; k++)
+            names[(*count)++] = sp_prediction_tensor(judged->check->prediction, base->weights[k])->name;
+        if (!base->count) names[(*count)++] = judged->adapter.pairs[i].module;
     }
-    const char *list = sp_some_names(&judged->check->arena, names, count);
+    const char *list = sp_some_names(&judged->check->arena, names, *count);
     free(names);
     return list;
 }
@@ -138,21 +162,47 @@ static const char *first_unfit(const struct sp_judged *judged)
     size_t i = 0;
     while (judged->fits[i] != SP_UNFIT) i++;
     const struct sp_pair *pair = &judged->adapter.pairs[i];
-    const struct sp_predicted *weight = sp_prediction_tensor(judged->check->prediction, judged->bases[i]);
+    const struct sp_predicted *weight = sp_prediction_tensor(judged->check->prediction, judged->bases[i].weights[0]);
     const struct sp_tensor as_tensor = {.shape = weight->shape, .rank = weight->rank};
-    return sp_arena_printf(&judged->check->arena, "A %s and B %s for %s", shape_of(judged, pair->a),
-                           shape_of(judged, pair->b), sp_found_shape(&judged->check->arena, &as_tensor));
+    return sp_arena_printf(&judged->check->arena, "A %s and B %s for %s%s", shape_of(judged, pair->a),
+                           shape_of(judged, pair->b), sp_found_shape(&judged->check->arena, &as_tensor),
+                           judged->bases[i].count > 1 ? " and those with it" : "");
+}
+
+/* Whose names the pairs have that are so, "kohya's"; "" for PEFT's own. */
+static const char *naming(const struct sp_judged *judged, enum sp_fit fit)
+{
+    size_t i = 0;
+    while (judged->fits[i] != fit) i++;
+    const struct sp_pair *pair = &judged->adapter.pairs[i];
+    const char *front = sp_adapter_front(pair->module)->names;
+    return *front && judged->bases[i].in_place ? front : pair->ending->names;
+}
+
+/* What loads it; an adapter's own name in its names counts more. */
+static const char *loading_hint(const struct sp_judged *judged)
+{
+    struct sp_arena *arena = &judged->check->arena;
+    const char *label = judged->adapter.pairs[0].label, *names = naming(judged, SP_FITS);
+    if (*label)
+        return sp_arena_printf(arena, "its names carry the adapter's own, %s, which PEFT leaves out when it saves",
+                               sp_quote(label).text);
+    if (strcmp(names, "ComfyUI's") == 0)
+        return "load it with ComfyUI: diffusers translates such names for some of its pipelines, and else ignores them";
+    if (strcmp(names, "kohya's") == 0 && sp_has_magnitudes(judged->check->inventory))
+        return "load it with the program that wrote it: load_lora_weights of diffusers leaves the magnitudes out";
+    return *names ? "load it into a pipeline of its base: pipeline.load_lora_weights(FILE)" : NULL;
 }
 
 /* "a LoRA adapter of rank 8 that fits 32 matrices of the model: ...". */
-static void say_fitting(const struct sp_judged *judged, const char *names, struct sp_cause *cause)
+static void say_fitting(const struct sp_judged *judged, const char *names, size_t count, struct sp_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
-    const size_t count = judged->counts[SP_FITS];
-    const char *label = judged->adapter.pairs[0].label;
     const char *matrices = count == 1 ? "1 matrix" : sp_arena_printf(arena, "%zu matrices", count);
-    const char *what = sp_arena_printf(arena, "a %s adapter of %s",
-                                       sp_has_magnitudes(judged->check->inventory) ? "DoRA" : "LoRA", ranks(judged));
+    const char *whose = naming(judged, SP_FITS);
+    const char *what = sp_arena_printf(arena, "a %s adapter of %s%s%s%s",
+                                       sp_has_magnitudes(judged->check->inventory) ? "DoRA" : "LoRA", ranks(judged),
+                                       *whose ? " with " : "", whose, *whose ? " names" : "");
     if (judged->base.whole) {
         cause->message = sp_arena_printf(arena, "%s lies beside the weights of the model, not merged into %s: %s", what,
                                          matrices, names);
@@ -160,9 +210,7 @@ static void say_fitting(const struct sp_judged *judged, const char *names, struc
         return;
     }
     cause->message = sp_arena_printf(arena, "%s that fits %s of the model: %s", what, matrices, names);
-    if (*label)
-        cause->hint = sp_arena_printf(
-            arena, "its names carry the adapter's own, %s, which PEFT leaves out when it saves", sp_quote(label).text);
+    cause->hint = loading_hint(judged);
 }
 
 /* What two names begin with, up to where they are the same as far as their ends. */
@@ -173,9 +221,9 @@ struct fronts {
 
 static bool begins_component(const char *name, size_t place) { return !place || name[place - 1] == '.'; }
 
-static struct fronts different_fronts(const char *is, const char *should)
+static struct fronts different_fronts(const char *is, const char *should, const char *front)
 {
-    const size_t peft = strlen(peft_front), least = strncmp(is, peft_front, peft) == 0 ? peft : 0;
+    const size_t peft = strlen(front), least = strncmp(is, front, peft) == 0 ? peft : 0;
     struct fronts fronts = {is, should, strlen(is), strlen(should)};
     size_t *a = &fronts.is_length, *b = &fronts.should_length;
     while (*a > least && *b > peft && is[*a - 1] == should[*b - 1]) --*a, --*b;
@@ -204,32 +252,174 @@ static const char *excuse_elsewhere(const struct sp_judged *judged)
     return NULL;
 }
 
+/* How the names become those that the loader looks for. */
+static const char *elsewhere_hint(const struct sp_judged *judged, struct fronts fronts)
+{
+    struct sp_arena *arena = &judged->check->arena;
+    if (!judged->base.diffusers)
+        return "rename them: loaders look for no other names, and run the base alone without an error";
+    const int length = (int)fronts.is_length;
+    if (fronts.is_length > fronts.should_length && strncmp(fronts.is, fronts.should, fronts.should_length) == 0)
+        return sp_arena_printf(arena, "strip '%.*s' behind '%.*s' from the names", length - (int)fronts.should_length,
+                               fronts.is + fronts.should_length, (int)fronts.should_length, fronts.should);
+    return sp_arena_printf(arena, "let the names begin with '%.*s'%s: load_lora_weights takes no others",
+                           (int)fronts.should_length, fronts.should,
+                           length ? sp_arena_printf(arena, " in place of '%.*s'", length, fronts.is) : "");
+}
+
 static void say_elsewhere(const struct sp_judged *judged, struct sp_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
+    const struct sp_adapter_base *base = &judged->base;
     size_t i = 0;
     while (judged->fits[i] != SP_FIT_ELSEWHERE) i++;
-    const char *name = sp_prediction_tensor(judged->check->prediction, judged->bases[i])->name;
+    const char *module = judged->adapter.pairs[i].module;
+    const char *name = sp_prediction_tensor(judged->check->prediction, judged->bases[i].weights[0])->name;
     const int length = (int)(strlen(name) - strlen(".weight"));
-    const char *should = sp_arena_printf(arena, "%s%.*s", peft_front, length, name);
-    const struct fronts fronts = different_fronts(judged->adapter.pairs[i].module, should);
-    cause->hint = excuse_elsewhere(judged);
-    cause->message = sp_arena_printf(
-        arena,
-        "the adapter's names begin with '%.*s' where those of the model begin with '%.*s': it %s no effect on %s",
-        (int)fronts.is_length, fronts.is, (int)fronts.should_length, should, cause->hint ? "may have" : "has",
-        sp_count_of(arena, judged->counts[SP_FIT_ELSEWHERE], "module"));
+    const char *should = sp_arena_printf(arena, "%s%.*s", base->front, length, name);
+    struct fronts fronts = different_fronts(module, should, base->front);
+    if (judged->bases[i].behind_front)
+        fronts = (struct fronts){module, base->front, strlen(sp_adapter_front(module)->text), strlen(base->front)};
+    cause->hint = base->diffusers ? NULL : excuse_elsewhere(judged);
+    const char *count = sp_count_of(arena, judged->counts[SP_FIT_ELSEWHERE], "module");
+    const char *begins =
+        sp_arena_printf(arena, "the adapter's names begin with '%.*s'", (int)fronts.is_length, fronts.is);
+    if (base->diffusers)
+        cause->message = sp_arena_printf(arena, "%s where diffusers looks for '%.*s': it does not find %s", begins,
+                                         (int)fronts.should_length, fronts.should, count);
+    else
+        cause->message =
+            sp_arena_printf(arena, "%s where those of the model begin with '%.*s': it %s no effect on %s", begins,
+                            (int)fronts.should_length, fronts.should, cause->hint ? "may have" : "has", count);
     if (cause->hint) cause->severity = SP_SEVERITY_WARNING;
-    else cause->hint = "rename them: loaders look for no other names, and run the base alone without an error";
+    else cause->hint = elsewhere_hint(judged, fronts);
+}
+
+/* ---- made for another model ---- */
+
+/* A dimension of the model, and what the adapter has in its place. */
+struct measure {
+    char *words; /* "cross_attention_dim" */
+    uint64_t here, there;
+    bool twice; /* with several values there: it tells nothing */
+};
+enum { MEASURES = 8 };
+
+/* A formula says no more than the shapes. */
+static bool is_plain(const char *words)
+{
+    enum { LONGEST = 40 };
+    return !sp_is_digit(*words) && strlen(words) <= LONGEST && !strpbrk(words, "?<>(");
+}
+
+/* A dimension in words. Of a formula those are the key that has its value, if there is one. Free with free. */
+static char *measure_words(const struct sp_judged *judged, size_t weight, uint32_t dimension)
+{
+    struct sp_prediction *prediction = judged->check->prediction;
+    const uint64_t here = sp_prediction_tensor(prediction, weight)->shape[dimension];
+    char *words = sp_prediction_dimension(prediction, weight, dimension);
+    if (is_plain(words)) return words;
+    const struct sp_keys keys = sp_prediction_depends_on(prediction, weight, dimension);
+    struct sp_text text = {0};
+    for (size_t i = 0; i < keys.count; i++) {
+        const struct sp_hyperparameter key = sp_prediction_hyperparameter(prediction, keys.list[i]);
+        if (key.value.type == SP_INT && key.value.integer >= 0 && (uint64_t)key.value.integer == here)
+            sp_text_printf(&text, "%s%s", text.length ? " " : "", key.name);
+    }
+    if (!text.length || strchr(text.data, ' ')) {
+        sp_text_free(&text);
+        return words;
+    }
+    free(words);
+    return text.data;
+}
+
+static void note_measure(const struct sp_judged *judged, struct measure measures[MEASURES], size_t weight,
+                         uint32_t dimension, uint64_t there)
+{
+    const struct sp_prediction *prediction = judged->check->prediction;
+    const uint64_t here = sp_prediction_tensor(prediction, weight)->shape[dimension];
+    char *words = measure_words(judged, weight, dimension);
+    size_t i = 0;
+    while (i < MEASURES && measures[i].words && strcmp(measures[i].words, words) != 0) i++;
+    if (i < MEASURES && !measures[i].words && here != there && there && is_plain(words)) {
+        measures[i] = (struct measure){words, here, there, false};
+        return;
+    }
+    if (i < MEASURES && measures[i].words && measures[i].there != there) measures[i].twice = true;
+    free(words);
+}
+
+/* "cross_attention_dim is 24 there and 64 here", of up to two dimensions that every pair agrees about; "" of none. */
+static const char *differing_measures(const struct sp_judged *judged)
+{
+    struct measure measures[MEASURES] = {{NULL, 0, 0, false}};
+    struct sp_text text = {0};
+    for (size_t i = 0; i < judged->adapter.count; i++) {
+        const struct sp_adapter_found *base = &judged->bases[i];
+        struct sp_product product;
+        if (judged->fits[i] != SP_UNFIT || base->count != 1) continue;
+        if (!sp_pair_product(&judged->adapter, &judged->adapter.pairs[i], &product)) continue;
+        const struct sp_predicted *weight = sp_prediction_tensor(judged->check->prediction, base->weights[0]);
+        if (weight->rank < 2 || !weight->shape[1] || is_turned(judged, &judged->adapter.pairs[i])) continue;
+        const uint64_t kernel = weight->parameters / weight->shape[0] / weight->shape[1];
+        note_measure(judged, measures, base->weights[0], 0, product.out);
+        if (kernel && product.in % kernel == 0)
+            note_measure(judged, measures, base->weights[0], 1, product.in / kernel);
+    }
+    size_t said = 0;
+    for (size_t i = 0; i < MEASURES && measures[i].words; i++) {
+        if (!measures[i].twice && said < 2)
+            sp_text_printf(&text, "%s%s is %" PRIu64 " there and %" PRIu64 " here", said++ ? ", " : "",
+                           measures[i].words, measures[i].there, measures[i].here);
+        free(measures[i].words);
+    }
+    return sp_text_keep(&text, &judged->check->arena);
+}
+
+static void say_another(const struct sp_judged *judged, struct sp_cause *cause)
+{
+    struct sp_arena *arena = &judged->check->arena;
+    const size_t unfit = judged->counts[SP_UNFIT], astray = judged->counts[SP_FIT_NO_BASE];
+    const char *measures = differing_measures(judged);
+    struct sp_text text = {0};
+    size_t count;
+    if (*measures) sp_text_printf(&text, "%s; ", measures);
+    if (astray)
+        sp_text_printf(&text, "%s for modules that are not here%s",
+                       sp_arena_printf(arena, astray == 1 ? "%s is" : "%s are", sp_count_of(arena, astray, "pair")),
+                       unfit ? ", " : "");
+    if (unfit && astray) sp_text_printf(&text, "%zu %s another size", unfit, unfit == 1 ? "has" : "have");
+    else if (unfit)
+        sp_text_printf(&text, "%s %s not fit", sp_count_of(arena, unfit, "pair"), unfit == 1 ? "does" : "do");
+    sp_text_printf(&text, ": %s", modules(judged, astray ? SP_FIT_NO_BASE : SP_UNFIT, &count));
+    if (unfit && !*measures) sp_text_printf(&text, ", such as %s", first_unfit(judged));
+    cause->message = sp_arena_printf(arena, "the adapter was made for another model: %s", sp_text_keep(&text, arena));
+    cause->hint = judged->base.peft ? "load it onto its own base, base_model_name_or_path in adapter_config.json"
+                                    : "give --config FILE of the model that it was trained with";
+}
+
+/* "not for this model, but for others of a pipeline: 2 modules of a text encoder". */
+static void say_foreign(const struct sp_judged *judged, struct sp_cause *cause)
+{
+    struct sp_arena *arena = &judged->check->arena;
+    const struct sp_adapter *adapter = &judged->adapter;
+    const char **names = sp_arena_array(arena, adapter->count, sizeof *names);
+    size_t count = 0;
+    for (size_t i = 0; i < adapter->count; i++)
+        if (judged->fits[i] == SP_FIT_FOREIGN) names[count++] = adapter->pairs[i].module;
+    sp_adapter_say_foreign(judged->check, cause, names, count, count == adapter->count);
 }
 
 static void describe_adapter(const struct sp_judged *judged, enum sp_fit fit, struct sp_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
-    const char *names = modules(judged, fit);
+    size_t count;
+    const char *names = modules(judged, fit, &count);
     const char *pairs = sp_count_of(arena, judged->counts[fit], "pair");
     const bool one = judged->counts[fit] == 1;
-    if (fit == SP_FITS) say_fitting(judged, names, cause);
+    if (fit == SP_FITS) say_fitting(judged, names, count, cause);
+    else if (fit == SP_FIT_FOREIGN) say_foreign(judged, cause);
     else if (fit == SP_FIT_ELSEWHERE) say_elsewhere(judged, cause);
     else if (fit == SP_UNFIT)
         cause->message = sp_arena_printf(arena, "%s of the adapter %s not fit the model: %s, such as %s", pairs,
@@ -258,20 +448,37 @@ static void explain_tensor(const struct sp_judged *judged, size_t tensor, const 
     if (fits) sp_adapter_tensor_fits(&judged->base, tensor);
 }
 
+/* The tensors of the pairs that are so; those of pairs that fit are no error. */
+static void explain_tensors(const struct sp_judged *judged, enum sp_fit fit, const struct sp_cause *cause)
+{
+    const bool fits = fit == SP_FITS || fit == SP_FIT_UNTOLD || fit == SP_FIT_FOREIGN;
+    for (size_t i = 0; i < judged->adapter.count; i++) {
+        const struct sp_pair *pair = &judged->adapter.pairs[i];
+        const size_t tensors[] = {pair->a, pair->b, pair->mid, pair->alpha};
+        for (size_t k = 0; judged->fits[i] == fit && k < sizeof tensors / sizeof *tensors; k++)
+            explain_tensor(judged, tensors[k], cause, fits);
+    }
+}
+
 static void explain_pairs(struct sp_judged *judged, enum sp_fit fit, enum sp_cause_kind kind)
 {
     if (!judged->counts[fit]) return;
-    const bool fits = fit == SP_FITS || fit == SP_FIT_UNTOLD;
     struct sp_cause *cause =
         sp_blame(judged->check, fit == SP_FITS && judged->base.whole ? SP_CAUSE_ADAPTER_UNMERGED : kind);
-    for (size_t i = 0; i < judged->adapter.count; i++) {
-        if (judged->fits[i] != fit) continue;
-        explain_tensor(judged, judged->adapter.pairs[i].a, cause, fits);
-        explain_tensor(judged, judged->adapter.pairs[i].b, cause, fits);
-    }
+    explain_tensors(judged, fit, cause);
     describe_adapter(judged, fit, cause);
     if (fit == SP_FITS && strcmp(sp_inventory_format(judged->check->inventory), "gguf") == 0)
         cause->hint = "load it with its base: llama.cpp takes it by --lora";
+}
+
+/* One cause for all pairs of the model: that some fit it is chance. */
+static void explain_another(const struct sp_judged *judged)
+{
+    struct sp_cause *cause =
+        sp_blame(judged->check, judged->counts[SP_UNFIT] ? SP_CAUSE_ADAPTER_SHAPE : SP_CAUSE_ADAPTER_MODULE);
+    for (enum sp_fit fit = SP_FITS; fit < SP_FIT_COUNT; fit++)
+        if (fit != SP_FIT_FOREIGN) explain_tensors(judged, fit, cause);
+    say_another(judged, cause);
 }
 
 void sp_explain_adapter(struct sp_check *check)
@@ -282,14 +489,17 @@ void sp_explain_adapter(struct sp_check *check)
                                                            [SP_FIT_NO_BASE] = SP_CAUSE_ADAPTER_MODULE,
                                                            [SP_FIT_UNTOLD] = SP_CAUSE_ADAPTER,
                                                            [SP_FIT_LONELY] = SP_CAUSE_ADAPTER_PAIR,
-                                                           [SP_FIT_OTHER_RANK] = SP_CAUSE_ADAPTER_RANK};
+                                                           [SP_FIT_OTHER_RANK] = SP_CAUSE_ADAPTER_RANK,
+                                                           [SP_FIT_FOREIGN] = SP_CAUSE_ADAPTER_COMPONENT};
     static const enum sp_finding_kind unexpected = SP_FINDING_UNEXPECTED;
     struct sp_judged judged = {.check = check};
     if (!sp_count_wanted(check, sp_is_open_kind, &unexpected)) return;
     if (sp_adapter_read(&judged.adapter, &check->arena, check->inventory)) {
         judge_pairs(&judged);
         const size_t first = check->cause_count;
-        for (enum sp_fit fit = SP_FITS; fit < SP_FIT_COUNT; fit++) explain_pairs(&judged, fit, kinds[fit]);
+        if (judged.another) explain_another(&judged);
+        for (enum sp_fit fit = SP_FITS; fit < SP_FIT_COUNT; fit++)
+            if (!judged.another || fit == SP_FIT_FOREIGN) explain_pairs(&judged, fit, kinds[fit]);
         if (!judged.base.whole) sp_adapter_take_absent(check, &check->causes[first]);
         sp_adapter_hold_to_promises(&judged);
         release_adapter(&judged);

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
+#include "check/adapter.h"
+#include "config/config.h"
 #include "explain/gather.h"
 #include "names/components.h"
 #include "names/wrappers.h"
@@ -33,10 +36,23 @@ static bool is_model_there(const struct sp_check *check)
     return there * 2 > needed;
 }
 
+/* What the loader of the base looks for in front of the names: diffusers the name of the model in its pipelines. */
+static const char *looked_for(const struct sp_check *check, bool *diffusers)
+{
+    const struct sp_value class = sp_value_member(sp_config_hyper(check->config)->root, "_class_name");
+    *diffusers = class.type == SP_STRING;
+    if (!*diffusers) return "base_model.model.";
+    if (strncmp(class.string, "UNet", strlen("UNet")) == 0) return "unet.";
+    return strncmp(class.string, "Prior", strlen("Prior")) == 0 ? "prior." : "transformer.";
+}
+
 void sp_adapter_base_open(struct sp_adapter_base *base, struct sp_check *check)
 {
     const size_t tensors = sp_inventory_count(check->inventory);
     *base = (struct sp_adapter_base){.check = check, .whole = is_model_there(check)};
+    base->front = looked_for(check, &base->diffusers);
+    base->peft = sp_value_is_set(sp_adapter_config(&check->arena, check->inventory));
+    sp_adapter_modules_open(&base->modules, &check->arena, check->prediction, base->diffusers);
     base->finding_of = sp_realloc(NULL, tensors, sizeof *base->finding_of);
     for (size_t i = 0; i < tensors; i++) base->finding_of[i] = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++)
@@ -48,6 +64,7 @@ void sp_adapter_base_open(struct sp_adapter_base *base, struct sp_check *check)
 void sp_adapter_base_close(struct sp_adapter_base *base)
 {
     for (int i = 0; i < SP_MOST_LEFT_OUT; i++) sp_map_free(&base->left_out[i]);
+    sp_adapter_modules_close(&base->modules);
     free(base->finding_of);
 }
 
@@ -70,7 +87,8 @@ static void put_bare_module(struct sp_text *text, const char *module)
     if (text->length && text->data[text->length - 1] == '.') text->data[--text->length] = '\0';
 }
 
-size_t sp_adapter_base_find(const struct sp_adapter_base *base, const char *module, const char *rest)
+/* The predicted tensor `rest` of the module, whatever stands in front of it. */
+static size_t find_anywhere(const struct sp_adapter_base *base, const char *module, const char *rest)
 {
     struct sp_text name = {0};
     size_t found = SP_NONE;
@@ -80,6 +98,84 @@ size_t sp_adapter_base_find(const struct sp_adapter_base *base, const char *modu
         found = find_behind(base, name.data, left_out);
     sp_text_free(&name);
     return found;
+}
+
+/* Whether a front is of a model that the base is not; one that the model has in its own names, as GPT-2 has
+ * "transformer.h.0", is none. */
+static bool is_foreign(const struct sp_adapter_base *base, const struct sp_adapter_front *front, const char *module)
+{
+    if (front->side == SP_SIDE_ANY || (front->side == SP_SIDE_DENOISER) == base->diffusers) return false;
+    return front->flat || sp_prediction_find(base->check->prediction,
+                                             sp_arena_printf(&base->check->arena, "%s.weight", module)) == SP_NONE;
+}
+
+/* The target of the module behind its front; files from before PEFT have processors in between. */
+static const struct sp_adapter_target *find_target(const struct sp_adapter_base *base, const char *body, bool flat)
+{
+    static const char processor[] = ".processor.";
+    const char *between = strstr(body, processor);
+    const struct sp_adapter_target *target = sp_adapter_modules_find(&base->modules, body, flat);
+    if (target || !between) return target;
+    return sp_adapter_modules_find(
+        &base->modules,
+        sp_arena_printf(&base->check->arena, "%.*s.%s", (int)(between - body), body, between + strlen(processor)),
+        flat);
+}
+
+/* Whether the loader of the base finds by its front what is right behind it. */
+static bool is_looked_for(const struct sp_adapter_base *base, const struct sp_adapter_front *front,
+                          const struct sp_adapter_ending *ending)
+{
+    if (base->whole || front->flat || (ending && strcmp(ending->names, "XLabs'") == 0)) return true;
+    if (!base->diffusers) return front->side == SP_SIDE_TEXT_ENCODER || strcmp(front->text, base->front) == 0;
+    if (strcmp(front->text, base->front) == 0 || strcmp(front->names, "ComfyUI's") == 0) return true;
+    if (strcmp(front->text, "transformer_2.") == 0) return strcmp(base->front, "transformer.") == 0;
+    return base->peft && strcmp(front->text, "base_model.model.") == 0;
+}
+
+struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *base, const char *module,
+                                                const struct sp_adapter_ending *ending)
+{
+    const struct sp_adapter_front *front = sp_adapter_front(module);
+    struct sp_adapter_found found = {.foreign = is_foreign(base, front, module)};
+    const bool own = !found.foreign;
+    const char *body = module + strlen(front->text);
+    const struct sp_adapter_target *target = own ? find_target(base, body, front->flat) : NULL;
+    if (target && target->former && !front->flat && !(ending && ending->former)) target = NULL;
+    if (target) {
+        memcpy(found.weights, target->weights, sizeof found.weights);
+        found.count = target->count;
+        found.behind_front = true;
+        found.in_place = is_looked_for(base, front, ending);
+    } else if (own && !front->flat) {
+        found.weights[0] = find_anywhere(base, module, "weight");
+        found.count = found.weights[0] != SP_NONE;
+        found.in_place = base->whole || (front->side == SP_SIDE_TEXT_ENCODER && !base->diffusers);
+    }
+    if (ending && strcmp(ending->parts[SP_ROLE_DOWN], "lora_a") == 0) found.in_place = true; /* MLX, torchtune */
+    return found;
+}
+
+bool sp_adapter_found_matrix(const struct sp_adapter_base *base, const struct sp_adapter_found *found, uint64_t *out,
+                             uint64_t *in)
+{
+    *out = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct sp_predicted *weight = sp_prediction_tensor(base->check->prediction, found->weights[i]);
+        if (weight->rank < 2 || !weight->shape[0]) return false;
+        const uint64_t columns = weight->parameters / weight->shape[0];
+        if (i && columns != *in) return false;
+        *in = columns;
+        if (!sp_add_u64(*out, weight->shape[0], out)) return false;
+    }
+    return found->count > 0;
+}
+
+size_t sp_adapter_base_find(const struct sp_adapter_base *base, const char *module, const char *rest)
+{
+    if (strcmp(rest, "weight") != 0) return find_anywhere(base, module, rest);
+    const struct sp_adapter_found found = sp_adapter_base_weights(base, module, NULL);
+    return found.count ? found.weights[0] : SP_NONE;
 }
 
 bool sp_adapter_base_holds(const struct sp_adapter_base *base, const char *module)
@@ -111,4 +207,21 @@ void sp_adapter_take_absent(struct sp_check *check, const struct sp_cause *cause
         finding->severity = SP_SEVERITY_NOTE;
         finding->message = "is not stored: the base has it";
     }
+}
+
+void sp_adapter_say_foreign(struct sp_check *check, struct sp_cause *cause, const char *const *modules, size_t count,
+                            bool all)
+{
+    const char *what = sp_adapter_modules_in_words(&check->arena, modules, count, NULL);
+    const char *front = sp_adapter_front(modules[0])->text;
+    if (all)
+        cause->message = sp_arena_printf(
+            &check->arena,
+            "the adapter was made for another model of a pipeline, and has nothing for this one: %s ('%s')", what,
+            front);
+    else
+        cause->message = sp_arena_printf(
+            &check->arena, "the adapter is for another model of a pipeline as well: %s ('%s')", what, front);
+    cause->hint = "give --config FILE of that model to check them";
+    cause->severity = all ? SP_SEVERITY_ERROR : SP_SEVERITY_NOTE;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * What the modules of an adapter are in the model. PEFT names them as the program has them in memory, behind its own
- * "base_model.model.": a name that begins otherwise is found here all the same, and by no loader. */
+ * What the modules of an adapter are in the model. Which names are right depends on the program that loads the adapter:
+ * PEFT names modules as the program has them in memory, behind its own "base_model.model."; diffusers behind the name
+ * of the model in a pipeline, "unet." or "transformer."; others in ways of their own (check/adapter_names.h). A name
+ * that begins otherwise is found here all the same, and by no loader. */
 #ifndef SP_EXPLAIN_FILES_ADAPTER_BASE_H
 #define SP_EXPLAIN_FILES_ADAPTER_BASE_H
 
 #include "check/check.h"
+#include "explain/files/adapter_modules.h"
 
 enum { SP_MOST_LEFT_OUT = 2 }; /* components in front of a predicted name that an adapter may leave out */
 
@@ -12,11 +15,29 @@ struct sp_adapter_base {
     struct sp_check *check;
     struct sp_map left_out[SP_MOST_LEFT_OUT]; /* predicted names without so many -> predicted; SP_NONE when several */
     bool whole;                               /* the weights of the model are in the file */
+    bool diffusers;                           /* the base is a model of diffusers */
+    bool peft;                                /* adapter_config.json is beside the file: PEFT loads it */
+    const char *front; /* what its loader looks for in front of the names of the model: "base_model.model.", "unet." */
+    struct sp_adapter_modules modules;
     size_t *finding_of; /* for each tensor of the file: the finding that it is unexpected, or SP_NONE */
 };
 
 void sp_adapter_base_open(struct sp_adapter_base *base, struct sp_check *check);
 void sp_adapter_base_close(struct sp_adapter_base *base);
+
+struct sp_adapter_found {
+    size_t weights[SP_MOST_FUSED]; /* predicted, whose rows stand one behind the other */
+    size_t count;                  /* 0: the model has no such module */
+    bool foreign;                  /* the module is of another model of the pipeline */
+    bool in_place;                 /* a loader finds it by this name */
+    bool behind_front;             /* what is behind its front is the name of the module */
+};
+/* The weights of a module; `ending` is how the names of its tensors end, or NULL. */
+struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *base, const char *module,
+                                                const struct sp_adapter_ending *ending);
+/* Both dimensions of the matrix that these are together; false when they are none. */
+bool sp_adapter_found_matrix(const struct sp_adapter_base *base, const struct sp_adapter_found *found, uint64_t *out,
+                             uint64_t *in);
 /* The predicted tensor `rest` of the module, such as "weight", or SP_NONE. */
 size_t sp_adapter_base_find(const struct sp_adapter_base *base, const char *module, const char *rest);
 /* Whether the module is one of several weights, such as all experts: what is for it belongs to more than one. */
@@ -26,6 +47,9 @@ bool sp_adapter_base_holds(const struct sp_adapter_base *base, const char *modul
 void sp_adapter_tensor_fits(const struct sp_adapter_base *base, size_t tensor);
 /* The model itself is not in such a file, apart from what was trained as a whole: a head, an embedding. */
 void sp_adapter_take_absent(struct sp_check *check, const struct sp_cause *cause);
+/* Says of modules that they are of other models of a pipeline: all that the adapter has, or some. */
+void sp_adapter_say_foreign(struct sp_check *check, struct sp_cause *cause, const char *const *modules, size_t count,
+                            bool all);
 extern const char sp_adapter_merge_hint[];
 
 #endif

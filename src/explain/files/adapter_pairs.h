@@ -14,6 +14,7 @@ enum sp_fit {
     SP_FIT_UNTOLD,
     SP_FIT_LONELY,
     SP_FIT_OTHER_RANK,
+    SP_FIT_FOREIGN, /* for another model of the pipeline */
     SP_FIT_COUNT
 };
 
@@ -21,10 +22,11 @@ struct sp_judged {
     struct sp_check *check;
     struct sp_adapter adapter;
     struct sp_adapter_base base;
-    enum sp_fit *fits; /* for each pair */
-    size_t *bases;     /* for each pair: the predicted weight, or SP_NONE */
+    enum sp_fit *fits;              /* for each pair */
+    struct sp_adapter_found *bases; /* for each pair: the predicted weights */
     size_t counts[SP_FIT_COUNT];
     uint64_t least, most; /* ranks of those that fit */
+    bool another;         /* the adapter was made for another model */
 };
 
 /* Whether a key of rank_pattern, or a target module, means the module: the end of its name, from a component on. */

@@ -11,7 +11,7 @@
 #include "explain/gather.h"
 #include "explain/vocabulary.h"
 
-enum part_fit { PART_FITS, PART_UNFIT, PART_ASTRAY, PART_FITS_COUNT };
+enum part_fit { PART_FITS, PART_UNFIT, PART_ASTRAY, PART_FOREIGN, PART_FITS_COUNT };
 
 struct part {
     struct sp_part is;
@@ -33,11 +33,16 @@ struct parts {
 
 /* ---- judging ---- */
 
-static bool has_right_size(const struct sp_tensor *tensor, const struct sp_predicted *weight, enum sp_part_rule rule)
+/* `weights` are of the module, one of them or several that are fused. */
+static bool has_right_size(const struct parts *parts, const struct sp_tensor *tensor,
+                           const struct sp_adapter_found *weights, enum sp_part_rule rule)
 {
-    const uint64_t out = weight->rank ? weight->shape[0] : 1, in = out ? weight->parameters / out : 0;
+    const struct sp_predicted *weight = sp_prediction_tensor(parts->check->prediction, weights->weights[0]);
+    uint64_t out = weight->rank ? weight->shape[0] : 1, in = out ? weight->parameters / out : 0;
+    if (weights->count > 1 && !sp_adapter_found_matrix(&parts->base, weights, &out, &in)) return false;
     switch (rule) {
     case SP_PART_OUT:
+    case SP_PART_BIAS:
         return tensor->parameters == out;
     case SP_PART_OUT_OR_IN:
         return tensor->parameters == out || tensor->parameters == in;
@@ -47,6 +52,9 @@ static bool has_right_size(const struct sp_tensor *tensor, const struct sp_predi
         return tensor->rank && (tensor->shape[tensor->rank - 1] == in || tensor->rank > 2);
     case SP_PART_SAME:
         return sp_same_shape(tensor, weight);
+    case SP_PART_WEIGHT:
+        return weights->count > 1 ? tensor->rank == 2 && tensor->shape[0] == out && tensor->shape[1] == in
+                                  : sp_same_shape(tensor, weight);
     case SP_PART_ANY:
     case SP_PART_OF_ALL:
     case SP_PART_PROMPT:
@@ -95,12 +103,31 @@ static enum part_fit judge_part(const struct parts *parts, struct part *part)
     part->base = SP_NONE;
     if (rule == SP_PART_PROMPT) return is_prompt(parts, sp_inventory_tensor(check->inventory, part->tensor));
     if (rule == SP_PART_OF_ALL) return PART_FITS;
-    part->base = base_of_part(parts, &part->is);
+    struct sp_adapter_found found = {.weights = {base_of_part(parts, &part->is)}, .count = 1};
+    if (rule != SP_PART_SAME) found = sp_adapter_base_weights(&parts->base, part->is.module, NULL);
+    if (found.foreign) return PART_FOREIGN;
+    if (found.count) part->base = found.weights[0];
     if (part->base == SP_NONE) return sp_adapter_base_holds(&parts->base, part->is.module) ? PART_FITS : PART_ASTRAY;
-    return has_right_size(sp_inventory_tensor(check->inventory, part->tensor),
-                          sp_prediction_tensor(check->prediction, part->base), rule)
-               ? PART_FITS
-               : PART_UNFIT;
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, part->tensor);
+    return has_right_size(parts, tensor, &found, rule) ? PART_FITS : PART_UNFIT;
+}
+
+/* The scale of a module that has parts of a method without pairs goes with them. */
+static void read_part_scales(struct parts *parts)
+{
+    static const struct sp_part_kind scale = {"alpha", NULL, SP_PART_ANY, false, false};
+    struct sp_check *check = parts->check;
+    struct sp_map modules = {0};
+    for (size_t i = 0; i < parts->count; i++)
+        if (!parts->items[i].is.kind->with_pairs) sp_map_add(&modules, parts->items[i].is.module, i);
+    for (size_t i = 0; modules.count && i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (!sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED)) continue;
+        const char *module = sp_adapter_scaled(&check->arena, finding->name);
+        if (!module || sp_map_get(&modules, module) == SIZE_MAX) continue;
+        *SP_PUSH(parts) = (struct part){.is = {&scale, module, "", ""}, .tensor = finding->tensor, .finding = i};
+    }
+    sp_map_free(&modules);
 }
 
 static void read_parts(struct parts *parts)
@@ -151,12 +178,24 @@ static void say_parts(const struct parts *parts, struct sp_cause *cause)
     cause->hint = count ? sp_adapter_merge_hint : "save the adapter by itself: a prompt cannot be merged";
 }
 
+/* What loads parts that are not as PEFT names them; NULL for those that are. */
+static const char *hint_of_names(const struct parts *parts)
+{
+    size_t i = 0;
+    while (parts->items[i].fit != PART_FITS) i++;
+    if (!*sp_adapter_front(parts->items[i].is.module)->names) return NULL;
+    return "load it with ComfyUI, or the program that wrote it: of such files diffusers reads pairs of LoRA, and LoKr "
+           "of "
+           "some models";
+}
+
 /* Without pairs it is this that the file is about. */
 static void explain_fitting_parts(struct parts *parts)
 {
     struct sp_cause *cause = NULL;
     if (!parts->pairs.count && parts->method && parts->counts[PART_FITS]) {
         cause = sp_blame(parts->check, parts->base.whole ? SP_CAUSE_ADAPTER_UNMERGED : SP_CAUSE_ADAPTER);
+        cause->hint = hint_of_names(parts);
         say_parts(parts, cause);
     }
     for (size_t i = 0; i < parts->count; i++) {
@@ -165,6 +204,27 @@ static void explain_fitting_parts(struct parts *parts)
         sp_adapter_tensor_fits(&parts->base, parts->items[i].tensor);
     }
     if (cause && !parts->base.whole) sp_adapter_take_absent(parts->check, cause);
+}
+
+/* Parts for another model of the pipeline are no error, unless there are no others. */
+static void explain_foreign_parts(struct parts *parts)
+{
+    struct sp_map known = {0};
+    const char **modules = sp_arena_array(&parts->check->arena, parts->count, sizeof *modules);
+    size_t count = 0;
+    if (!parts->counts[PART_FOREIGN]) return;
+    struct sp_cause *cause = sp_blame(parts->check, SP_CAUSE_ADAPTER_COMPONENT);
+    for (size_t i = 0; i < parts->count; i++) {
+        const char *module = parts->items[i].is.module;
+        if (parts->items[i].fit != PART_FOREIGN) continue;
+        sp_take(parts->check, parts->items[i].finding, cause);
+        sp_adapter_tensor_fits(&parts->base, parts->items[i].tensor);
+        if (sp_map_add(&known, module, i)) modules[count++] = module;
+    }
+    const bool all = !parts->pairs.count && parts->counts[PART_FOREIGN] == parts->count;
+    sp_adapter_say_foreign(parts->check, cause, modules, count, all);
+    if (all && !parts->base.whole) sp_adapter_take_absent(parts->check, cause);
+    sp_map_free(&known);
 }
 
 static void explain_unfit_parts(struct parts *parts, enum part_fit fit, enum sp_cause_kind kind, const char *says)
@@ -183,7 +243,8 @@ static void explain_unfit_parts(struct parts *parts, enum part_fit fit, enum sp_
 /* Methods whose parts depend on the sizes of the weight, and what is no part of any method. */
 static bool varies(const struct sp_part_kind *kind)
 {
-    return !kind->method || sp_part_is_of_all(kind) || strcmp(kind->method, "LoKr") == 0;
+    return !kind->method || sp_part_is_of_all(kind) || strcmp(kind->method, "LoKr") == 0 ||
+           kind->rule == SP_PART_WEIGHT || kind->rule == SP_PART_BIAS;
 }
 
 /* "module label component", as what is looked up. */
@@ -254,16 +315,21 @@ void sp_explain_adapter_parts(struct sp_check *check)
     sp_adapter_read(&parts.pairs, &check->arena, check->inventory);
     if (parts.count) {
         parts.config = sp_adapter_config(&check->arena, check->inventory);
+        read_part_scales(&parts);
         sp_adapter_base_open(&parts.base, check);
         for (size_t i = 0; i < parts.count; i++) {
             parts.items[i].fit = judge_part(&parts, &parts.items[i]);
             parts.counts[parts.items[i].fit]++;
         }
+        const size_t astray = parts.counts[PART_ASTRAY] + parts.counts[PART_UNFIT];
+        const bool another = !parts.base.whole && astray > parts.counts[PART_FITS];
         explain_fitting_parts(&parts);
         explain_unfit_parts(&parts, PART_UNFIT, SP_CAUSE_ADAPTER_SHAPE,
                             "of another size than the model's weights ask for");
         explain_unfit_parts(&parts, PART_ASTRAY, SP_CAUSE_ADAPTER_MODULE,
-                            "the adapter is for what the model does not have");
+                            another ? "the adapter was made for another model: this one does not have"
+                                    : "the adapter is for what the model does not have");
+        explain_foreign_parts(&parts);
         explain_lacking_parts(&parts);
         sp_adapter_base_close(&parts.base);
     }

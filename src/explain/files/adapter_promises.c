@@ -60,8 +60,8 @@ static void explain_lacking(const struct sp_judged *judged)
     if (sp_value_is_set(sp_value_member(config, "layers_to_transform"))) return;
     if (sp_value_is_set(sp_value_member(config, "exclude_modules"))) return;
     for (size_t i = 0; i < judged->adapter.count; i++)
-        if (judged->bases[i] != SP_NONE)
-            sp_map_add(&adapted, sp_prediction_tensor(check->prediction, judged->bases[i])->name, i);
+        for (size_t k = 0; k < judged->bases[i].count; k++)
+            sp_map_add(&adapted, sp_prediction_tensor(check->prediction, judged->bases[i].weights[k])->name, i);
     for (size_t i = 0; i < total; i++) {
         const struct sp_predicted *weight = sp_prediction_tensor(check->prediction, i);
         if (weight->rank >= 2 && !weight->optional)
@@ -177,6 +177,7 @@ static void explain_magnitudes(const struct sp_judged *judged)
 
 void sp_adapter_hold_to_promises(const struct sp_judged *judged)
 {
+    if (judged->another) return;
     explain_targets(judged);
     explain_lacking(judged);
     explain_magnitudes(judged);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * The modules that the base of an adapter has, by every name that an adapter may call them. All names are made from the
+ * prediction: a name in the file, whose dots may be underscores, is looked up and never taken apart. */
+#ifndef SP_EXPLAIN_FILES_ADAPTER_MODULES_H
+#define SP_EXPLAIN_FILES_ADAPTER_MODULES_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "check/adapter_names.h"
+#include "shapeproof/prediction.h"
+
+/* What a module of an adapter is for: mostly one weight, or several whose rows stand one behind the other. */
+struct sp_adapter_target {
+    size_t weights[SP_MOST_FUSED]; /* predicted; SP_NONE: not there */
+    size_t count;
+    bool former; /* by a name that only files from before PEFT have: to_out for to_out.0 */
+};
+
+struct sp_adapter_modules {
+    struct sp_arena *arena;
+    struct sp_map dotted, flat; /* names -> targets; in `flat` with underscores for dots */
+    struct sp_adapter_target *targets;
+    size_t count, capacity;
+};
+
+/* `diffusers`: the base is one of its models, which has original names besides. */
+void sp_adapter_modules_open(struct sp_adapter_modules *modules, struct sp_arena *arena,
+                             const struct sp_prediction *prediction, bool diffusers);
+void sp_adapter_modules_close(struct sp_adapter_modules *modules);
+/* The target with all its weights, or NULL. */
+const struct sp_adapter_target *sp_adapter_modules_find(const struct sp_adapter_modules *modules, const char *name,
+                                                        bool flat);
+
+#endif
