@@ -175,7 +175,7 @@ static const char *naming(const struct sp_judged *judged, enum sp_fit fit)
     size_t i = 0;
     while (judged->fits[i] != fit) i++;
     const struct sp_pair *pair = &judged->adapter.pairs[i];
-    const char *front = sp_adapter_front(pair->module)->names;
+    const char *front = sp_adapter_front(pair->module + judged->bases[i].outer)->names;
     return *front && judged->bases[i].in_place ? front : pair->ending->names;
 }
 
@@ -194,6 +194,15 @@ static const char *loading_hint(const struct sp_judged *judged)
     return *names ? "load it into a pipeline of its base: pipeline.load_lora_weights(FILE)" : NULL;
 }
 
+/* The trainer's keys in front of the first pair that fits, "state_dict.model"; "" without any. */
+static const char *outer_key(const struct sp_judged *judged)
+{
+    size_t i = 0;
+    while (judged->fits[i] != SP_FITS) i++;
+    const size_t length = judged->bases[i].outer;
+    return length ? sp_arena_copy(&judged->check->arena, judged->adapter.pairs[i].module, length - 1) : "";
+}
+
 /* "a LoRA adapter of rank 8 that fits 32 matrices of the model: ...". */
 static void say_fitting(const struct sp_judged *judged, const char *names, size_t count, struct sp_cause *cause)
 {
@@ -203,6 +212,8 @@ static void say_fitting(const struct sp_judged *judged, const char *names, size_
     const char *what = sp_arena_printf(arena, "a %s adapter of %s%s%s%s",
                                        sp_has_magnitudes(judged->check->inventory) ? "DoRA" : "LoRA", ranks(judged),
                                        *whose ? " with " : "", whose, *whose ? " names" : "");
+    const char *outer = outer_key(judged);
+    if (*outer) what = sp_arena_printf(arena, "%s, under the outer key %s,", what, sp_quote(outer).text);
     if (judged->base.whole) {
         cause->message = sp_arena_printf(arena, "%s lies beside the weights of the model, not merged into %s: %s", what,
                                          matrices, names);
@@ -210,7 +221,9 @@ static void say_fitting(const struct sp_judged *judged, const char *names, size_
         return;
     }
     cause->message = sp_arena_printf(arena, "%s that fits %s of the model: %s", what, matrices, names);
-    cause->hint = loading_hint(judged);
+    cause->hint = *outer
+                      ? "it is the checkpoint of a trainer: PEFT and diffusers load what is under that key, saved alone"
+                      : loading_hint(judged);
 }
 
 /* What two names begin with, up to where they are the same as far as their ends. */
@@ -309,16 +322,16 @@ enum { MEASURES = 8 };
 static bool is_plain(const char *words)
 {
     enum { LONGEST = 40 };
-    return !sp_is_digit(*words) && strlen(words) <= LONGEST && !strpbrk(words, "?<>(");
+    return !sp_is_digit(*words) && strlen(words) <= LONGEST && !strpbrk(words, "?<>([");
 }
 
-/* A dimension in words. Of a formula those are the key that has its value, if there is one. Free with free. */
+/* A dimension in terms of hyper-parameters; of a formula the one that has its value, or "". Free with free. */
 static char *measure_words(const struct sp_judged *judged, size_t weight, uint32_t dimension)
 {
     struct sp_prediction *prediction = judged->check->prediction;
     const uint64_t here = sp_prediction_tensor(prediction, weight)->shape[dimension];
     char *words = sp_prediction_dimension(prediction, weight, dimension);
-    if (is_plain(words)) return words;
+    if (is_plain(words) && sp_prediction_dimension_keys(prediction, weight, dimension).count) return words;
     const struct sp_keys keys = sp_prediction_depends_on(prediction, weight, dimension);
     struct sp_text text = {0};
     for (size_t i = 0; i < keys.count; i++) {
@@ -326,11 +339,11 @@ static char *measure_words(const struct sp_judged *judged, size_t weight, uint32
         if (key.value.type == SP_INT && key.value.integer >= 0 && (uint64_t)key.value.integer == here)
             sp_text_printf(&text, "%s%s", text.length ? " " : "", key.name);
     }
-    if (!text.length || strchr(text.data, ' ')) {
-        sp_text_free(&text);
-        return words;
-    }
     free(words);
+    if (!text.length || strchr(text.data, ' ')) {
+        text.length = 0;
+        sp_text_puts(&text, "");
+    }
     return text.data;
 }
 
@@ -342,7 +355,7 @@ static void note_measure(const struct sp_judged *judged, struct measure measures
     char *words = measure_words(judged, weight, dimension);
     size_t i = 0;
     while (i < MEASURES && measures[i].words && strcmp(measures[i].words, words) != 0) i++;
-    if (i < MEASURES && !measures[i].words && here != there && there && is_plain(words)) {
+    if (i < MEASURES && !measures[i].words && here != there && there && *words) {
         measures[i] = (struct measure){words, here, there, false};
         return;
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/checked.h"
 #include "check/adapter.h"
 #include "config/config.h"
@@ -46,11 +47,21 @@ static const char *looked_for(const struct sp_check *check, bool *diffusers)
     return strncmp(class.string, "Prior", strlen("Prior")) == 0 ? "prior." : "transformer.";
 }
 
+/* PEFT and diffusers take files of certain names or formats; any other one is for the program that wrote it. */
+static bool is_of_trainer(const struct sp_inventory *inventory)
+{
+    const char *format = sp_inventory_format(inventory);
+    if (strcmp(format, "dcp") == 0) return true;
+    return strncmp(format, "torch", strlen("torch")) == 0 &&
+           strcmp(sp_base_name(sp_inventory_path(inventory)), "adapter_model.bin") != 0;
+}
+
 void sp_adapter_base_open(struct sp_adapter_base *base, struct sp_check *check)
 {
     const size_t tensors = sp_inventory_count(check->inventory);
     *base = (struct sp_adapter_base){.check = check, .whole = is_model_there(check)};
     base->front = looked_for(check, &base->diffusers);
+    base->training = is_of_trainer(check->inventory);
     base->peft = sp_value_is_set(sp_adapter_config(&check->arena, check->inventory));
     sp_adapter_modules_open(&base->modules, &check->arena, check->prediction, base->diffusers);
     base->finding_of = sp_realloc(NULL, tensors, sizeof *base->finding_of);
@@ -133,11 +144,23 @@ static bool is_looked_for(const struct sp_adapter_base *base, const struct sp_ad
     return base->peft && strcmp(front->text, "base_model.model.") == 0;
 }
 
+/* The length of a trainer's keys in front of a name that begins as adapters do: 6 of "model.base_model.model.x". */
+static size_t outer_length(const struct sp_adapter_base *base, const char *module)
+{
+    if (!base->training || *sp_adapter_front(module)->text) return 0;
+    for (struct sp_components part = {.rest = module};
+         sp_component_next(&part, ".") && sp_is_holder(part.text, part.length);)
+        if (*sp_adapter_front(part.rest)->text) return (size_t)(part.rest - module);
+    return 0;
+}
+
 struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *base, const char *module,
                                                 const struct sp_adapter_ending *ending)
 {
+    const size_t outer = outer_length(base, module);
+    module += outer;
     const struct sp_adapter_front *front = sp_adapter_front(module);
-    struct sp_adapter_found found = {.foreign = is_foreign(base, front, module)};
+    struct sp_adapter_found found = {.outer = outer, .foreign = is_foreign(base, front, module)};
     const bool own = !found.foreign;
     const char *body = module + strlen(front->text);
     const struct sp_adapter_target *target = own ? find_target(base, body, front->flat) : NULL;

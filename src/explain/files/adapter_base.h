@@ -17,6 +17,7 @@ struct sp_adapter_base {
     bool whole;                               /* the weights of the model are in the file */
     bool diffusers;                           /* the base is a model of diffusers */
     bool peft;                                /* adapter_config.json is beside the file: PEFT loads it */
+    bool training;     /* the file is a checkpoint of a trainer, which has the adapter under keys of its own */
     const char *front; /* what its loader looks for in front of the names of the model: "base_model.model.", "unet." */
     struct sp_adapter_modules modules;
     size_t *finding_of; /* for each tensor of the file: the finding that it is unexpected, or SP_NONE */
@@ -28,6 +29,7 @@ void sp_adapter_base_close(struct sp_adapter_base *base);
 struct sp_adapter_found {
     size_t weights[SP_MOST_FUSED]; /* predicted, whose rows stand one behind the other */
     size_t count;                  /* 0: the model has no such module */
+    size_t outer;                  /* the length of a trainer's keys in front of the module: "state_dict.model." */
     bool foreign;                  /* the module is of another model of the pipeline */
     bool in_place;                 /* a loader finds it by this name */
     bool behind_front;             /* what is behind its front is the name of the module */
