@@ -68,6 +68,8 @@ struct sp_loader {
     bool holds_once;       /* what is tied to another tensor has no place of its own */
     bool infers_dtype;     /* of the first tensor, when the configuration has none */
     bool strict;           /* refuses what is missing or unexpected */
+    bool adds_adapter;    /* what adapter_config.json beside the weights is of is loaded on top, if PEFT is installed */
+    bool base_of_adapter; /* and its base_model_name_or_path in place of the weights */
 };
 
 extern const struct sp_loader sp_loader_transformers, sp_loader_transformers4, sp_loader_torch, sp_loader_mlx;

@@ -115,15 +115,20 @@ static bool lacks_shards(const struct sp_inventory *inventory)
 
 /* ---- whether its answer decides ---- */
 
+/* The folder that the path is, or that it lies in. */
+static const char *folder_of(struct sp_arena *arena, const char *path)
+{
+    const size_t length = (size_t)(sp_base_name(path) - path);
+    return sp_is_folder(path) ? path : length ? sp_arena_copy(arena, path, length) : ".";
+}
+
 /* Whether the checkpoint is what the loader takes when it is given the folder: it is the folder, or the first of the
  * files and indexes that the loader looks for there. A shard is only a part of that, and a file of another name, such
  * as one of a trainer, is taken by no loader. */
 static bool takes_file(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_inventory *inventory)
 {
-    const char *path = inventory->path, *file = sp_base_name(path);
+    const char *path = inventory->path, *file = sp_base_name(path), *folder = folder_of(arena, path);
     const bool is_folder = sp_is_folder(path);
-    const size_t length = (size_t)(file - path);
-    const char *folder = is_folder ? path : length ? sp_arena_copy(arena, path, length) : ".";
     if (!sp_has_file(folder, "config.json")) return false;
     if (loader->beginning && !is_folder) return strcmp(file, "model.safetensors") == 0;
     if (loader->beginning) return !inventory->stray && has_beginning(loader, inventory);
@@ -172,6 +177,31 @@ static struct sp_loading load_subject(struct sp_loadings *loadings, const struct
     }
     if (lacks_shards(subject->inventory)) return refuse_file(loadings, loader, "a shard is not there");
     return sp_load(&loadings->arena, loader, subject);
+}
+
+/* Weights that would be taken whole get an adapter on top where adapter_config.json lies beside them: what was merged
+ * already has it twice then. */
+static struct sp_loading with_adapter(struct sp_loadings *loadings, const struct sp_loader *loader,
+                                      struct sp_loading loading)
+{
+    static const char weights[] = "adapter_model.safetensors";
+    struct sp_arena *arena = &loadings->arena;
+    const struct sp_inventory *inventory = loadings->check->inventory;
+    const char *folder = folder_of(arena, inventory->path);
+    if (!loader->adds_adapter || loading.answer != SP_LOADING_WHOLE || !takes_file(arena, loader, inventory) ||
+        !sp_has_file(folder, "adapter_config.json"))
+        return loading;
+    if (!loader->base_of_adapter && !sp_has_file(folder, weights))
+        return sp_loading_refused(arena, loading, "adapter_config.json is beside the weights, and no adapter");
+    loading.answer = SP_LOADING_IN_PART;
+    loading.message =
+        loader->base_of_adapter
+            ? sp_arena_printf(arena, "%s with PEFT loads the base that adapter_config.json names in place of it",
+                              loading.name)
+            : sp_arena_printf(arena, "%s with PEFT adds %s on top: an adapter that is merged counts twice",
+                              loading.name, weights);
+    loading.remedy = "take adapter_config.json out of the folder if the adapter is merged";
+    return loading;
 }
 
 /* ---- the loaders that are asked ---- */
@@ -255,7 +285,7 @@ static const struct sp_loader *loader_meant(const struct sp_check *check, const 
 static void add_loading(struct sp_loadings *loadings, const struct sp_loader *loader,
                         const struct sp_load_subject *subject, bool asked)
 {
-    struct sp_loading loading = load_subject(loadings, loader, subject);
+    struct sp_loading loading = with_adapter(loadings, loader, load_subject(loadings, loader, subject));
     loading.decides = decides(loadings, loader, &loading);
     if (asked || loading.answer != SP_LOADING_UNKNOWN) loadings->items[loadings->count++] = loading;
 }
@@ -275,7 +305,7 @@ static bool is_loading_said(const struct sp_loadings *loadings, const char *id, 
 static void add_variant(struct sp_loadings *loadings, const struct sp_loader *loader,
                         const struct sp_load_subject *subject)
 {
-    struct sp_loading loading = load_subject(loadings, loader, subject);
+    struct sp_loading loading = with_adapter(loadings, loader, load_subject(loadings, loader, subject));
     loading.decides = decides(loadings, loader, &loading);
     if (loading.answer != SP_LOADING_UNKNOWN && !is_loading_said(loadings, loader->variant_of, &loading))
         loadings->items[loadings->count++] = loading;

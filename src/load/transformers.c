@@ -33,6 +33,7 @@ const struct sp_loader sp_loader_transformers = {.id = "transformers",
                                                  .ties = true,
                                                  .counts_labels = true,
                                                  .infers_dtype = true,
+                                                 .adds_adapter = true,
                                                  .rows = SP_ROWS(rows),
                                                  .by_class = true};
 
@@ -49,6 +50,8 @@ const struct sp_loader sp_loader_transformers4 = {.id = "transformers-4",
                                                   .one_renaming = true,
                                                   .base_of_file = true,
                                                   .ignores_computed = true,
+                                                  .adds_adapter = true,
+                                                  .base_of_adapter = true,
                                                   .rows = SP_ROWS(old_rows),
                                                   .by_class = true};
 
