@@ -161,6 +161,12 @@ SP_API struct sp_finding_group sp_check_group(const struct sp_check *check, size
  * each other: one line that says which it is, or, when they do not (`*consistent` is false), where. NULL for any other
  * file. free() it with sp_free. */
 SP_API char *sp_adapter_describe(const struct sp_inventory *inventory, bool *consistent);
+/* The path of the configuration of its base, where adapter_config.json beside the adapter names a folder of this
+ * machine that has one: relative to the working directory, as PEFT has it, or to the adapter. NULL where it does not.
+ * free() it with sp_free. */
+SP_API char *sp_adapter_base_config(const struct sp_inventory *inventory);
+/* Whether the names of an adapter mean that component of a pipeline of diffusers: "unet", "text_encoder_2". */
+SP_API bool sp_adapter_is_for(const struct sp_inventory *inventory, const char *component);
 
 #ifdef __cplusplus
 }

@@ -46,6 +46,9 @@ SP_API const char *sp_components_path(const struct sp_components *components); /
 /* In the order of the list. */
 SP_API size_t sp_component_count(const struct sp_components *components);
 SP_API const struct sp_component *sp_component(const struct sp_components *components, size_t index);
+/* Lets reports say of a component why there is nothing to compare, "the adapter has nothing for it". The note must
+ * outlive the components. */
+SP_API void sp_component_leave_out(struct sp_components *components, size_t index, const char *note);
 
 #ifdef __cplusplus
 }

@@ -234,3 +234,51 @@ char *sp_adapter_describe(const struct sp_inventory *inventory, bool *consistent
     sp_arena_free(&arena);
     return fault ? fault : text.data;
 }
+
+/* ---- its base ---- */
+
+char *sp_adapter_base_config(const struct sp_inventory *inventory)
+{
+    struct sp_arena arena = {0};
+    char *found = NULL;
+    const struct sp_value base = sp_value_member(sp_adapter_config(&arena, inventory), "base_model_name_or_path");
+    if (base.type == SP_STRING && *base.string) {
+        const char *beside = config_path(&arena, sp_inventory_path(inventory));
+        const int folder = (int)(sp_base_name(beside) - beside);
+        const char *paths[] = {base.string, sp_arena_printf(&arena, "%.*s%s", folder, beside, base.string)};
+        for (size_t i = 0; i < sizeof paths / sizeof *paths && !found; i++) {
+            struct sp_text path = {0};
+            struct stat info;
+            sp_text_printf(&path, "%s/config.json", paths[i]);
+            if (stat(path.data, &info) == 0 && S_ISREG(info.st_mode)) found = path.data;
+            else sp_text_free(&path);
+        }
+    }
+    sp_arena_free(&arena);
+    return found;
+}
+
+/* A front that names no component may mean any of its side. */
+static bool is_front_for(const struct sp_adapter_front *front, const char *component)
+{
+    const bool encoder = strncmp(component, "text_encoder", strlen("text_encoder")) == 0;
+    static const char *const denoisers[] = {"unet", "transformer", "transformer_2", "prior", "decoder"};
+    if (*front->component) return strcmp(front->component, component) == 0;
+    if (front->side == SP_SIDE_TEXT_ENCODER) return encoder;
+    return SP_IS_AMONG(component, denoisers);
+}
+
+bool sp_adapter_is_for(const struct sp_inventory *inventory, const char *component)
+{
+    struct sp_arena arena = {0};
+    bool is = false;
+    for (size_t i = 0; i < sp_inventory_count(inventory) && !is; i++) {
+        const char *name = sp_inventory_tensor(inventory, i)->name;
+        struct place place;
+        struct sp_part part;
+        if (find_place(&arena, name, &place) || sp_part_read(&arena, name, &part))
+            is = is_front_for(sp_adapter_front(name), component);
+    }
+    sp_arena_free(&arena);
+    return is;
+}

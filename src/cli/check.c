@@ -110,7 +110,10 @@ static int check_subject(const struct cli_args *args, const struct cli_subject *
     struct sp_error error = {0};
     struct sp_check *check = sp_check_new(inventory, subject->tables, subject->config, &what, &error);
     if (!check) {
-        if (error.status == SP_ERR_UNKNOWN && !subject->table_name) lead_to_infer(args, &error);
+        if (error.status == SP_ERR_UNKNOWN && !subject->table_name) {
+            lead_to_infer(args, &error);
+            cli_name_adapter(inventory, args->operands[0], &error);
+        }
         return cli_no_prediction(subject, &(struct sp_predict_options){.table = what.table}, &error);
     }
     const bool read = cli_settings_are_read(subject, sp_check_prediction(check));
@@ -144,15 +147,52 @@ static bool is_told(const struct cli_args *args)
     return cli_value(args, "config", NULL) || cli_value(args, "table", NULL) || cli_value(args, "set", NULL);
 }
 
-/* With the configuration that is given, or the one beside the checkpoint. */
+/* The components of the pipeline that is given in place of a configuration, a folder or its model_index.json, or in
+ * whose folder the file lies; NULL for anything else. Free with sp_components_free. */
+static struct sp_components *pipeline_of(const struct cli_args *args, const char *path)
+{
+    static const char list[] = "model_index.json";
+    const char *given = cli_value(args, "config", path), *last = strrchr(given, '/');
+    const char *file = last ? last + 1 : given;
+    struct sp_error error = {0};
+    char folder[4096];
+    if (given == path || strcmp(file, list) == 0)
+        snprintf(folder, sizeof folder, "%.*s", (int)(file - given), file > given ? given : "");
+    else snprintf(folder, sizeof folder, "%s", given);
+    struct sp_components *components = sp_components_open(*folder ? folder : ".", &error);
+    if (components && sp_component_count(components)) return components;
+    sp_components_free(components);
+    return NULL;
+}
+
+/* An adapter of a pipeline, and its components as bases; false when it is not that, or when there is a configuration.
+ */
+static bool check_with_pipeline(const struct cli_args *args, const char *path, const struct sp_inventory *inventory,
+                                int *status)
+{
+    bool consistent;
+    if (cli_value(args, "table", NULL) || cli_value(args, "set", NULL)) return false;
+    char *adapter = sp_adapter_describe(inventory, &consistent);
+    struct sp_components *components = adapter && consistent ? pipeline_of(args, path) : NULL;
+    if (components) *status = cli_check_adapter(args, inventory, components);
+    const bool is = components != NULL;
+    sp_components_free(components);
+    sp_free(adapter);
+    return is;
+}
+
+/* With the configuration that is given, or the one beside the checkpoint, or that of the base of an adapter. */
 static int check_inventory(const struct cli_args *args, const char *path, const struct sp_inventory *inventory)
 {
     struct cli_subject subject;
     struct sp_expectations *expectations = NULL;
     const bool inside = sp_config_is_inside(inventory, cli_value(args, "table", NULL));
     char *beside = inside ? NULL : sp_config_beside(path);
+    int status = CLI_OK;
+    if (!inside && !beside && check_with_pipeline(args, path, inventory, &status)) return status;
+    if (!inside && !beside && !is_told(args)) beside = sp_adapter_base_config(inventory);
     if (!inside && !beside && !is_told(args)) return no_configuration(path, inventory);
-    int status = cli_subject_open(&subject, args, beside);
+    status = cli_subject_open(&subject, args, beside);
     if (status == CLI_OK) status = cli_subject_fit(&subject, inventory);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
@@ -208,6 +248,9 @@ const struct cli_command cli_check = {
         "and counts as a difference. The exit status is the worst one: 4, then 3, 1, 5 and 0. --config, --set, "
         "--table, --expect and --vocabulary are about one model: that of the directory itself, if it has one there; "
         "else they are refused.\n"
+        "\n"
+        "An adapter (LoRA and its kin) is compared with its base: the configuration beside it, that in the folder "
+        "which adapter_config.json names, or --config, which may be a pipeline here as well.\n"
         "\n"
         "The checkpoint may be elsewhere: hf://ORG/NAME[@REVISION][/PATH] on the Hugging Face hub, or https://... "
         "Only headers are fetched, into a cache, and --data is refused.\n"

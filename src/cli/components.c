@@ -147,6 +147,42 @@ int cli_check_components(const struct cli_args *args, const struct sp_components
     return status;
 }
 
+/* ---- an adapter and a pipeline ---- */
+
+/* Of the components those that the adapter has something for are its bases, one by one. */
+int cli_check_adapter(const struct cli_args *args, const struct sp_inventory *inventory,
+                      struct sp_components *components)
+{
+    struct sp_error error = {0};
+    const size_t count = sp_component_count(components);
+    struct sp_tables *tables = sp_tables_new(&error);
+    if (!tables) return cli_error(&error);
+    struct component_run *runs = allocate_zeroed(count, sizeof *runs);
+    int status = CLI_OK;
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_component *component = sp_component(components, i);
+        if (!component->config || !sp_adapter_is_for(inventory, component->name)) {
+            if (component->state != SP_COMPONENT_PLAIN)
+                sp_component_leave_out(components, i, "the adapter has nothing for it");
+            continue;
+        }
+        any = true;
+        if (load_config(&runs[i], component))
+            runs[i].check = sp_check_new(inventory, tables, runs[i].config, NULL, &runs[i].error);
+        status = sp_worse_status(status, runs[i].error.status ? (int)runs[i].error.status
+                                                              : cli_judge_check(args, runs[i].check, NULL));
+    }
+    if (any) put_report(args, components, runs);
+    for (size_t i = 0; i < count; i++) close_run(&runs[i]);
+    free(runs);
+    sp_tables_free(tables);
+    if (any) return status;
+    return cli_complain(CLI_DIFFERS, "give --config FILE of the model that it was made for",
+                        "%s: the adapter has nothing for any component of %s", args->operands[0],
+                        sp_components_path(components));
+}
+
 /* ---- inspect ---- */
 
 int cli_inspect_components(const struct sp_components *components, const struct sp_report_inspect_options *how,

@@ -10,6 +10,9 @@
 bool cli_is_about_one(const struct cli_args *args, const struct sp_components *components);
 /* Checks each component that has weights, and writes one report of all; the worst exit status. */
 int cli_check_components(const struct cli_args *args, const struct sp_components *components);
+/* Checks an adapter against each component of a pipeline that it has something for; the worst exit status. */
+int cli_check_adapter(const struct cli_args *args, const struct sp_inventory *inventory,
+                      struct sp_components *components);
 /* Inspects each of them, and writes what they add up to; exit status. */
 int cli_inspect_components(const struct sp_components *components, const struct sp_report_inspect_options *how,
                            bool strict);

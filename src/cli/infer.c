@@ -66,6 +66,7 @@ static int infer_checkpoint(const struct cli_args *args, const char *path, const
     if (status == CLI_OK) {
         const struct sp_infer_options what = {.table = subject.table_name};
         struct sp_inference *inference = sp_infer(inventory, subject.tables, &what, &error);
+        if (!inference && error.status == SP_ERR_UNKNOWN) cli_name_adapter(inventory, path, &error);
         status = inference ? report_inference(args, path, inference) : cli_error(&error);
         sp_inference_free(inference);
     }

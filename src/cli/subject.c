@@ -176,6 +176,23 @@ void cli_subject_close(struct cli_subject *subject)
     sp_tables_free(subject->tables);
 }
 
+void cli_name_adapter(const struct sp_inventory *inventory, const char *path, struct sp_error *error)
+{
+    bool consistent;
+    char *adapter = sp_adapter_describe(inventory, &consistent), *visible = sp_report_visible(path);
+    if (adapter && consistent) {
+        struct sp_error named = *error;
+        const size_t length = strlen(visible);
+        const char *why = error->message;
+        if (strncmp(why, visible, length) == 0 && strncmp(why + length, ": ", 2) == 0) why += length + 2;
+        snprintf(named.message, sizeof named.message, "%s: %s; %.400s", visible, adapter, why);
+        snprintf(named.hint, sizeof named.hint, "'shapeproof check' takes it with --config FILE, that of the base");
+        *error = named;
+    }
+    sp_free(visible);
+    sp_free(adapter);
+}
+
 int cli_no_prediction(const struct cli_subject *subject, const struct sp_predict_options *what,
                       const struct sp_error *error)
 {

@@ -39,6 +39,8 @@ int cli_add_table_file(struct sp_tables *tables, const char *file);
 /* Opens the tables, for a command that has --table alone. */
 int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args);
 void cli_subject_close(struct cli_subject *subject);
+/* Where the file is an adapter, lets the error say so first. */
+void cli_name_adapter(const struct sp_inventory *inventory, const char *path, struct sp_error *error);
 /* Complains that no prediction can be made, of a setting if one is of the wrong kind; returns the exit status. */
 int cli_no_prediction(const struct cli_subject *subject, const struct sp_predict_options *what,
                       const struct sp_error *error);

@@ -522,6 +522,13 @@ void sp_components_free(struct sp_components *components)
 
 const char *sp_components_path(const struct sp_components *components) { return components->path; }
 size_t sp_component_count(const struct sp_components *components) { return components->list.count; }
+
+void sp_component_leave_out(struct sp_components *components, size_t index, const char *note)
+{
+    components->list.items[index].state = SP_COMPONENT_PLAIN;
+    components->list.items[index].note = note;
+}
+
 const struct sp_component *sp_component(const struct sp_components *components, size_t index)
 {
     return &components->list.items[index];

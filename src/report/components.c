@@ -15,7 +15,7 @@ static const char *const outcome_words[] = {"-", "match", "explained", "unknown"
 
 static enum outcome outcome_of(const struct sp_component *component, const struct sp_component_result *result)
 {
-    if (component->state == SP_COMPONENT_MISSING) return OUTCOME_MISSING;
+    if (component->state == SP_COMPONENT_MISSING && !result->check) return OUTCOME_MISSING;
     if (!result->check) return result->error ? OUTCOME_UNKNOWN : OUTCOME_NONE;
     const enum sp_verdict verdict = sp_check_verdict(result->check);
     return verdict == SP_VERDICT_MATCH       ? OUTCOME_MATCH
