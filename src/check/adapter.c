@@ -198,10 +198,10 @@ static char *first_fault(const struct sp_adapter *adapter)
         struct sp_product product;
         struct sp_text text = {0};
         if (sp_pair_product(adapter, pair, &product)) continue;
+        const size_t lonely = pair->a != SP_NONE ? pair->a : pair->b != SP_NONE ? pair->b : pair->mid;
         if (pair->a == SP_NONE || pair->b == SP_NONE)
-            sp_text_printf(
-                &text, "the adapter has %s and not its counterpart",
-                sp_quote(sp_inventory_tensor(adapter->inventory, pair->a == SP_NONE ? pair->b : pair->a)->name).text);
+            sp_text_printf(&text, "the adapter has %s and not its counterpart",
+                           sp_quote(sp_inventory_tensor(adapter->inventory, lonely)->name).text);
         else sp_text_printf(&text, "A and B of the adapter for %s do not fit each other", sp_quote(pair->module).text);
         return text.data;
     }

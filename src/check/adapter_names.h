@@ -60,7 +60,7 @@ bool sp_adapter_place(const char *name, struct sp_adapter_place *place);
  * one behind the other. "{}" is an index. The texts are in place: pointers would be relocated at every start. */
 enum { SP_MOST_FUSED = 4 };
 struct sp_adapter_original {
-    char name[56], modules[SP_MOST_FUSED][56];
+    char name[64], modules[SP_MOST_FUSED][72];
 };
 /* Calls `found` with every original name of the module of diffusers, and with which of the fused ones it is. */
 void sp_adapter_originals(const char *module, void (*found)(void *context, const char *name, size_t part, size_t parts),

@@ -21,13 +21,13 @@ static const struct sp_part_kind kinds[] = {
     {"hada_w2_b", "LoHa", SP_PART_COLUMNS, false, false},
     {"hada_t1", "LoHa", SP_PART_ANY, false, false},
     {"hada_t2", "LoHa", SP_PART_ANY, false, false},
-    {"lokr_w1", "LoKr", SP_PART_ANY, false, false},
-    {"lokr_w1_a", "LoKr", SP_PART_ANY, false, false},
-    {"lokr_w1_b", "LoKr", SP_PART_ANY, false, false},
-    {"lokr_w2", "LoKr", SP_PART_ANY, false, false},
-    {"lokr_w2_a", "LoKr", SP_PART_ANY, false, false},
-    {"lokr_w2_b", "LoKr", SP_PART_ANY, false, false},
-    {"lokr_t2", "LoKr", SP_PART_ANY, false, false},
+    {"lokr_w1", "LoKr", SP_PART_KRONECKER, false, false},
+    {"lokr_w1_a", "LoKr", SP_PART_KRONECKER, false, false},
+    {"lokr_w1_b", "LoKr", SP_PART_KRONECKER, false, false},
+    {"lokr_w2", "LoKr", SP_PART_KRONECKER, false, false},
+    {"lokr_w2_a", "LoKr", SP_PART_KRONECKER, false, false},
+    {"lokr_w2_b", "LoKr", SP_PART_KRONECKER, false, false},
+    {"lokr_t2", "LoKr", SP_PART_KRONECKER, false, false},
     {"oft_R", "OFT", SP_PART_ANY, false, false},
     {"oft_r", "OFT", SP_PART_ANY, false, false},
     {"boft_R", "BOFT", SP_PART_ANY, false, false},
@@ -134,6 +134,7 @@ bool sp_part_read(struct sp_arena *arena, const char *name, struct sp_part *part
         part->kind = kind_of_component(piece.text, piece.length);
         const size_t front = (size_t)(piece.text - name);
         if (!part->kind) continue;
+        if ((part->kind->rule == SP_PART_WEIGHT || part->kind->rule == SP_PART_BIAS) && *piece.rest) continue;
         if (part->kind->flat && !(sp_adapter_front(name)->flat && front && strcspn(name, ".") == front - 1)) continue;
         read_part_rest(arena, piece.rest, part);
         part->module = front ? sp_arena_copy(arena, name, front - 1) : "";

@@ -545,6 +545,9 @@ static void without_a_base(void **state)
     assert_described(&model, false,
                      "the adapter has 'base_model.model.model.layers.3.self_attn.q_proj.lora_A.weight' and not its "
                      "counterpart");
+    model_empty(&model);
+    model_add_shape(&model, "lora_unet_conv.lora_mid.weight", SHAPE(2, 2, 3, 3));
+    assert_described(&model, false, "the adapter has 'lora_unet_conv.lora_mid.weight' and not its counterpart");
     model_close(&model);
 }
 

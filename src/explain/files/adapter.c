@@ -169,11 +169,18 @@ static const char *first_unfit(const struct sp_judged *judged)
                            judged->bases[i].count > 1 ? " and those with it" : "");
 }
 
-/* Whose names the pairs have that are so, "kohya's"; "" for PEFT's own. */
-static const char *naming(const struct sp_judged *judged, enum sp_fit fit)
+/* The first pair that fits, of those that there are. */
+static size_t first_fitting(const struct sp_judged *judged)
 {
     size_t i = 0;
-    while (judged->fits[i] != fit) i++;
+    while (judged->fits[i] != SP_FITS) i++;
+    return i;
+}
+
+/* Whose names the pairs have that fit, "kohya's"; "" for PEFT's own. */
+static const char *naming(const struct sp_judged *judged)
+{
+    const size_t i = first_fitting(judged);
     const struct sp_pair *pair = &judged->adapter.pairs[i];
     const char *front = sp_adapter_front(pair->module + judged->bases[i].outer)->names;
     return *front && judged->bases[i].in_place ? front : pair->ending->names;
@@ -183,12 +190,14 @@ static const char *naming(const struct sp_judged *judged, enum sp_fit fit)
 static const char *loading_hint(const struct sp_judged *judged)
 {
     struct sp_arena *arena = &judged->check->arena;
-    const char *label = judged->adapter.pairs[0].label, *names = naming(judged, SP_FITS);
+    const char *label = judged->adapter.pairs[0].label, *names = naming(judged);
     if (*label)
         return sp_arena_printf(arena, "its names carry the adapter's own, %s, which PEFT leaves out when it saves",
                                sp_quote(label).text);
     if (strcmp(names, "ComfyUI's") == 0)
         return "load it with ComfyUI: diffusers translates such names for some of its pipelines, and else ignores them";
+    if (*names && judged->adapter.pairs[first_fitting(judged)].mid != SP_NONE)
+        return "load it with ComfyUI, or the program that wrote it: diffusers takes pairs of two matrices alone";
     if (strcmp(names, "kohya's") == 0 && sp_has_magnitudes(judged->check->inventory))
         return "load it with the program that wrote it: load_lora_weights of diffusers leaves the magnitudes out";
     return *names ? "load it into a pipeline of its base: pipeline.load_lora_weights(FILE)" : NULL;
@@ -197,8 +206,7 @@ static const char *loading_hint(const struct sp_judged *judged)
 /* The trainer's keys in front of the first pair that fits, "state_dict.model"; "" without any. */
 static const char *outer_key(const struct sp_judged *judged)
 {
-    size_t i = 0;
-    while (judged->fits[i] != SP_FITS) i++;
+    const size_t i = first_fitting(judged);
     const size_t length = judged->bases[i].outer;
     return length ? sp_arena_copy(&judged->check->arena, judged->adapter.pairs[i].module, length - 1) : "";
 }
@@ -208,7 +216,7 @@ static void say_fitting(const struct sp_judged *judged, const char *names, size_
 {
     struct sp_arena *arena = &judged->check->arena;
     const char *matrices = count == 1 ? "1 matrix" : sp_arena_printf(arena, "%zu matrices", count);
-    const char *whose = naming(judged, SP_FITS);
+    const char *whose = naming(judged);
     const char *what = sp_arena_printf(arena, "a %s adapter of %s%s%s%s",
                                        sp_has_magnitudes(judged->check->inventory) ? "DoRA" : "LoRA", ranks(judged),
                                        *whose ? " with " : "", whose, *whose ? " names" : "");
@@ -297,6 +305,14 @@ static void say_elsewhere(const struct sp_judged *judged, struct sp_cause *cause
     const char *count = sp_count_of(arena, judged->counts[SP_FIT_ELSEWHERE], "module");
     const char *begins =
         sp_arena_printf(arena, "the adapter's names begin with '%.*s'", (int)fronts.is_length, fronts.is);
+    if (judged->bases[i].original) {
+        cause->message = sp_arena_printf(arena,
+                                         "the adapter has the original names of modules behind '%.*s', where diffusers "
+                                         "looks for its own: it does not find %s",
+                                         (int)fronts.is_length, fronts.is, count);
+        cause->hint = "let the names begin with 'diffusion_model.', as ComfyUI has them, and load it there";
+        return;
+    }
     if (base->diffusers)
         cause->message = sp_arena_printf(arena, "%s where diffusers looks for '%.*s': it does not find %s", begins,
                                          (int)fronts.should_length, fronts.should, count);

@@ -38,12 +38,13 @@ static bool is_model_there(const struct sp_check *check)
 }
 
 /* What the loader of the base looks for in front of the names: diffusers the name of the model in its pipelines. */
-static const char *looked_for(const struct sp_check *check, bool *diffusers)
+static const char *looked_for(const struct sp_check *check, bool *diffusers, bool *strips)
 {
     const struct sp_value class = sp_value_member(sp_config_hyper(check->config)->root, "_class_name");
     *diffusers = class.type == SP_STRING;
     if (!*diffusers) return "base_model.model.";
-    if (strncmp(class.string, "UNet", strlen("UNet")) == 0) return "unet.";
+    *strips = strncmp(class.string, "HunyuanVideo", strlen("HunyuanVideo")) == 0;
+    if (strstr(class.string, "UNet")) return "unet.";
     return strncmp(class.string, "Prior", strlen("Prior")) == 0 ? "prior." : "transformer.";
 }
 
@@ -60,7 +61,7 @@ void sp_adapter_base_open(struct sp_adapter_base *base, struct sp_check *check)
 {
     const size_t tensors = sp_inventory_count(check->inventory);
     *base = (struct sp_adapter_base){.check = check, .whole = is_model_there(check)};
-    base->front = looked_for(check, &base->diffusers);
+    base->front = looked_for(check, &base->diffusers, &base->strips);
     base->training = is_of_trainer(check->inventory);
     base->peft = sp_value_is_set(sp_adapter_config(&check->arena, check->inventory));
     sp_adapter_modules_open(&base->modules, &check->arena, check->prediction, base->diffusers);
@@ -135,11 +136,13 @@ static const struct sp_adapter_target *find_target(const struct sp_adapter_base 
 
 /* Whether the loader of the base finds by its front what is right behind it. */
 static bool is_looked_for(const struct sp_adapter_base *base, const struct sp_adapter_front *front,
-                          const struct sp_adapter_ending *ending)
+                          const struct sp_adapter_target *target, const struct sp_adapter_ending *ending)
 {
     if (base->whole || front->flat || (ending && strcmp(ending->names, "XLabs'") == 0)) return true;
     if (!base->diffusers) return front->side == SP_SIDE_TEXT_ENCODER || strcmp(front->text, base->front) == 0;
-    if (strcmp(front->text, base->front) == 0 || strcmp(front->names, "ComfyUI's") == 0) return true;
+    if (strcmp(front->names, "ComfyUI's") == 0) return true;
+    if (target->original && !base->strips) return false;
+    if (strcmp(front->text, base->front) == 0) return true;
     if (strcmp(front->text, "transformer_2.") == 0) return strcmp(base->front, "transformer.") == 0;
     return base->peft && strcmp(front->text, "base_model.model.") == 0;
 }
@@ -169,7 +172,8 @@ struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *ba
         memcpy(found.weights, target->weights, sizeof found.weights);
         found.count = target->count;
         found.behind_front = true;
-        found.in_place = is_looked_for(base, front, ending);
+        found.original = target->original;
+        found.in_place = is_looked_for(base, front, target, ending);
     } else if (own && !front->flat) {
         found.weights[0] = find_anywhere(base, module, "weight");
         found.count = found.weights[0] != SP_NONE;

@@ -18,6 +18,7 @@ struct sp_adapter_base {
     bool diffusers;                           /* the base is a model of diffusers */
     bool peft;                                /* adapter_config.json is beside the file: PEFT loads it */
     bool training;     /* the file is a checkpoint of a trainer, which has the adapter under keys of its own */
+    bool strips;       /* its loader takes original names behind the front as well */
     const char *front; /* what its loader looks for in front of the names of the model: "base_model.model.", "unet." */
     struct sp_adapter_modules modules;
     size_t *finding_of; /* for each tensor of the file: the finding that it is unexpected, or SP_NONE */
@@ -33,6 +34,7 @@ struct sp_adapter_found {
     bool foreign;                  /* the module is of another model of the pipeline */
     bool in_place;                 /* a loader finds it by this name */
     bool behind_front;             /* what is behind its front is the name of the module */
+    bool original;                 /* and that of its publisher */
 };
 /* The weights of a module; `ending` is how the names of its tensors end, or NULL. */
 struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *base, const char *module,

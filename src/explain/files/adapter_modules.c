@@ -44,14 +44,14 @@ struct adding {
 static void add_original(void *context, const char *name, size_t part, size_t parts)
 {
     const struct adding *adding = context;
-    struct sp_adapter_target target = {.count = parts};
+    struct sp_adapter_target target = {.count = parts, .original = true};
     for (size_t i = 0; i < SP_MOST_FUSED; i++) target.weights[i] = i == part ? adding->predicted : SP_NONE;
     add_both(adding->modules, name, &target, part);
 }
 
 static struct sp_adapter_target one_weight(size_t predicted, bool former)
 {
-    return (struct sp_adapter_target){{predicted, SP_NONE, SP_NONE, SP_NONE}, 1, former};
+    return (struct sp_adapter_target){.weights = {predicted, SP_NONE, SP_NONE, SP_NONE}, .count = 1, .former = former};
 }
 
 /* ---- names from before PEFT ---- */
@@ -148,9 +148,10 @@ static void add_unet_module(struct sp_adapter_modules *modules, const struct lev
                                             {"time_embedding.linear_2", "time_embed.2"},
                                             {"add_embedding.linear_1", "label_emb.0.0"},
                                             {"add_embedding.linear_2", "label_emb.0.2"}};
-    const struct sp_adapter_target target = one_weight(predicted, false);
+    struct sp_adapter_target target = one_weight(predicted, false);
     struct block block;
     const char *name = NULL;
+    target.original = true;
     const bool down = read_block(module, "down_blocks.", &block);
     if (down || read_block(module, "up_blocks.", &block)) {
         const struct levels *of = &levels[!down];
@@ -209,7 +210,8 @@ void sp_adapter_modules_open(struct sp_adapter_modules *modules, struct sp_arena
             const size_t length = strlen(clip);
             const char *other =
                 strncmp(module, clip, length) == 0 ? module + length : sp_arena_printf(arena, "%s%s", clip, module);
-            add_both(modules, other, &(struct sp_adapter_target){{i, SP_NONE, SP_NONE, SP_NONE}, 1, true}, 0);
+            const struct sp_adapter_target former = one_weight(i, true);
+            add_both(modules, other, &former, 0);
             add_former(modules, other, i);
         }
     }

@@ -13,7 +13,8 @@
 struct sp_adapter_target {
     size_t weights[SP_MOST_FUSED]; /* predicted; SP_NONE: not there */
     size_t count;
-    bool former; /* by a name that only files from before PEFT have: to_out for to_out.0 */
+    bool original; /* by a name of its publisher's */
+    bool former;   /* by a name that only files from before PEFT have: to_out for to_out.0 */
 };
 
 struct sp_adapter_modules {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/names.h"
 #include "check/adapter.h"
 #include "check/adapter_parts.h"
@@ -27,16 +28,59 @@ struct parts {
     struct sp_value config; /* adapter_config.json */
     struct part *items;
     size_t count, capacity;
+    struct sp_map there; /* "module label component" -> item */
     size_t counts[PART_FITS_COUNT];
     const char *method; /* of the first that has one, and goes without pairs */
 };
 
 /* ---- judging ---- */
 
-/* `weights` are of the module, one of them or several that are fused. */
-static bool has_right_size(const struct parts *parts, const struct sp_tensor *tensor,
-                           const struct sp_adapter_found *weights, enum sp_part_rule rule)
+/* "module label component", as what is looked up. */
+static const char *key_of_part(struct sp_arena *arena, const char *module, const char *label, const char *component)
 {
+    return sp_arena_printf(arena, "%s %s %s", module, label, component);
+}
+
+/* The tensor of the same module with another component; NULL without one. */
+static const struct sp_tensor *part_beside(const struct parts *parts, const struct sp_part *part, const char *component)
+{
+    const size_t item =
+        sp_map_get(&parts->there, key_of_part(&parts->check->arena, part->module, part->label, component));
+    return item == SIZE_MAX ? NULL : sp_inventory_tensor(parts->check->inventory, parts->items[item].tensor);
+}
+
+/* Both dimensions of a factor of LoKr, which is there as a whole or as a product of two; false when neither is. */
+static bool read_factor(const struct parts *parts, const struct sp_part *part, const char *const names[3],
+                        uint64_t *rows, uint64_t *columns)
+{
+    const struct sp_tensor *whole = part_beside(parts, part, names[0]), *a = part_beside(parts, part, names[1]),
+                           *b = part_beside(parts, part, names[2]);
+    if (whole) a = b = whole;
+    if (!a || !b || a->rank < 2 || b->rank < 2 || !b->shape[0]) return false;
+    *rows = a->shape[0];
+    *columns = b->parameters / b->shape[0];
+    return true;
+}
+
+/* A Kronecker product has the rows, and the columns, of both factors multiplied. */
+static bool is_right_product(const struct parts *parts, const struct sp_part *part, uint64_t out, uint64_t in)
+{
+    static const char *const first[] = {"lokr_w1", "lokr_w1_a", "lokr_w1_b"}, *const second[] = {"lokr_w2", "lokr_w2_a",
+                                                                                                 "lokr_w2_b"};
+    uint64_t rows[2], columns[2], product_rows, product_columns;
+    if (part_beside(parts, part, "lokr_t2")) return true; /* a convolution in three parts */
+    if (!read_factor(parts, part, first, &rows[0], &columns[0]) ||
+        !read_factor(parts, part, second, &rows[1], &columns[1]))
+        return false;
+    return sp_mul_u64(rows[0], rows[1], &product_rows) && sp_mul_u64(columns[0], columns[1], &product_columns) &&
+           product_rows == out && product_columns == in;
+}
+
+/* `weights` are of the module, one of them or several that are fused. */
+static bool has_right_size(const struct parts *parts, const struct part *part, const struct sp_adapter_found *weights,
+                           enum sp_part_rule rule)
+{
+    const struct sp_tensor *tensor = sp_inventory_tensor(parts->check->inventory, part->tensor);
     const struct sp_predicted *weight = sp_prediction_tensor(parts->check->prediction, weights->weights[0]);
     uint64_t out = weight->rank ? weight->shape[0] : 1, in = out ? weight->parameters / out : 0;
     if (weights->count > 1 && !sp_adapter_found_matrix(&parts->base, weights, &out, &in)) return false;
@@ -55,6 +99,8 @@ static bool has_right_size(const struct parts *parts, const struct sp_tensor *te
     case SP_PART_WEIGHT:
         return weights->count > 1 ? tensor->rank == 2 && tensor->shape[0] == out && tensor->shape[1] == in
                                   : sp_same_shape(tensor, weight);
+    case SP_PART_KRONECKER:
+        return is_right_product(parts, &part->is, out, in);
     case SP_PART_ANY:
     case SP_PART_OF_ALL:
     case SP_PART_PROMPT:
@@ -108,8 +154,7 @@ static enum part_fit judge_part(const struct parts *parts, struct part *part)
     if (found.foreign) return PART_FOREIGN;
     if (found.count) part->base = found.weights[0];
     if (part->base == SP_NONE) return sp_adapter_base_holds(&parts->base, part->is.module) ? PART_FITS : PART_ASTRAY;
-    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, part->tensor);
-    return has_right_size(parts, tensor, &found, rule) ? PART_FITS : PART_UNFIT;
+    return has_right_size(parts, part, &found, rule) ? PART_FITS : PART_UNFIT;
 }
 
 /* The scale of a module that has parts of a method without pairs goes with them. */
@@ -247,15 +292,8 @@ static bool varies(const struct sp_part_kind *kind)
            kind->rule == SP_PART_WEIGHT || kind->rule == SP_PART_BIAS;
 }
 
-/* "module label component", as what is looked up. */
-static const char *key_of_part(struct sp_arena *arena, const char *module, const char *label, const char *component)
-{
-    return sp_arena_printf(arena, "%s %s %s", module, label, component);
-}
-
 struct lacking {
     struct parts *parts;
-    struct sp_map there; /* keys of parts */
     struct sp_map kinds; /* components that were asked for */
 };
 
@@ -274,7 +312,7 @@ static void blame_lacking(struct lacking *lacking, const struct sp_part_kind *ki
         if (strcmp(part ? part->label : pair->label, label) != 0) continue;
         const char *module = part ? part->module : pair->module;
         const char *key = key_of_part(arena, module, label, kind->component);
-        if (sp_map_get(&lacking->there, key) == SIZE_MAX && sp_map_add(&asked, key, i)) sp_names_add(&names, module);
+        if (sp_map_get(&parts->there, key) == SIZE_MAX && sp_map_add(&asked, key, i)) sp_names_add(&names, module);
     }
     if (names.count) {
         struct sp_cause *cause = sp_blame(parts->check, SP_CAUSE_ADAPTER_PART);
@@ -293,16 +331,11 @@ static void explain_lacking_parts(struct parts *parts)
     struct sp_arena *arena = &parts->check->arena;
     for (size_t i = 0; i < parts->count; i++) {
         const struct sp_part *part = &parts->items[i].is;
-        sp_map_add(&lacking.there, key_of_part(arena, part->module, part->label, part->kind->component), i);
-    }
-    for (size_t i = 0; i < parts->count; i++) {
-        const struct sp_part *part = &parts->items[i].is;
         if (varies(part->kind) ||
             !sp_map_add(&lacking.kinds, key_of_part(arena, "", part->label, part->kind->component), i))
             continue;
         blame_lacking(&lacking, part->kind, part->label);
     }
-    sp_map_free(&lacking.there);
     sp_map_free(&lacking.kinds);
 }
 
@@ -316,6 +349,10 @@ void sp_explain_adapter_parts(struct sp_check *check)
     if (parts.count) {
         parts.config = sp_adapter_config(&check->arena, check->inventory);
         read_part_scales(&parts);
+        for (size_t i = 0; i < parts.count; i++) {
+            const struct sp_part *part = &parts.items[i].is;
+            sp_map_add(&parts.there, key_of_part(&check->arena, part->module, part->label, part->kind->component), i);
+        }
         sp_adapter_base_open(&parts.base, check);
         for (size_t i = 0; i < parts.count; i++) {
             parts.items[i].fit = judge_part(&parts, &parts.items[i]);
@@ -334,5 +371,6 @@ void sp_explain_adapter_parts(struct sp_check *check)
         sp_adapter_base_close(&parts.base);
     }
     sp_adapter_free(&parts.pairs);
+    sp_map_free(&parts.there);
     free(parts.items);
 }
