@@ -179,6 +179,7 @@ static void judge_counted(struct sp_trial *trial)
         else if (trial->claim->kind == SP_CLAIM_ROUNDS) judge_rounding(trial);
         else if (trial->claim->is_example) judge_example(trial);
         else if (!judge_by_cases(trial) && !sp_trial_prove_by_splitting(trial)) sp_trial_try_points(trial);
+        else if (trial->proof.verdict == SP_PROVED) sp_trial_has_value_by_default(trial);
     }
     sp_values_free(&trial->when);
     if (algebra->failed) {

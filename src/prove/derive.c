@@ -248,6 +248,19 @@ static bool derive(struct sp_derivation *derivation, enum sp_notation notation)
     return good;
 }
 
+/* What to give so that a table can be derived: its arguments are given by other tables, and one that serves classes is
+ * as many tables as it has classes. */
+static void hint_at_settings(const struct sp_unit *unit, const struct sp_hyper *hyper, struct sp_error *error)
+{
+    bool needs_arguments = false;
+    for (size_t i = 0; i < unit->param_count; i++) needs_arguments = needs_arguments || !unit->params[i].fallback;
+    const char *key = sp_unit_class_key(unit);
+    const bool is_open = !hyper || !sp_value_is_set(sp_value_member(hyper->root, key));
+    if (needs_arguments) sp_hint(error, "'%s' is a part of other tables: derive one that uses it", unit->name);
+    else if (sp_unit_is_by_class(unit) && is_open)
+        sp_hint(error, "say which model it is, such as --set %s=%s", key, unit->architectures[0]);
+}
+
 struct sp_derivation *sp_derive(const struct sp_tables *tables, const struct sp_config *config,
                                 const struct sp_derive_options *options, struct sp_error *error)
 {
@@ -273,6 +286,7 @@ struct sp_derivation *sp_derive(const struct sp_tables *tables, const struct sp_
     const char *why = derivation->count.symbolic.algebra.failed;
     sp_fail_lines(error, SP_ERR_TABLE, SP_KIND_NONE,
                   counted ? (why ? why : "a default stands below a fraction line") : derivation->count.messages.data);
+    hint_at_settings(unit, hyper, error);
     sp_derivation_free(derivation);
     return NULL;
 }

@@ -19,10 +19,14 @@ enum {
     MAX_CONSTANTS = 24, /* numbers of the claim that are tried as values */
     MAX_TARGETS = 4000, /* points that are computed from what turns */
     MAX_NESTED = 6,     /* floors in minima in floors, turned round */
+    MAX_TOGETHER = 5,   /* conditions of a product that are made true and false together */
     MAX_LISTS = 6       /* lists that are tried where the table has no default for one */
 };
 
 /* ---- examples ---- */
+
+static bool is_predictable(struct sp_trial *trial);
+static const char *defaults_taken(struct sp_trial *trial);
 
 static bool number_of_claim_side(struct sp_trial *trial, const struct sp_poly *side, const struct sp_values *values,
                                  struct sp_rational *number)
@@ -39,10 +43,13 @@ bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct s
     struct sp_values all = {0};
     for (size_t i = 0; i < trial->when.count; i++) sp_values_add(&all, trial->when.atoms[i], trial->when.values[i]);
     sp_values_add_defaults(trial->count, &all, false);
-    const bool good = (number_of_claim_side(trial, trial->left, &all, left) &&
-                       number_of_claim_side(trial, trial->right, &all, right)) ||
-                      sp_trial_sides_at(trial, &all, left, right);
+    bool good = (number_of_claim_side(trial, trial->left, &all, left) &&
+                 number_of_claim_side(trial, trial->right, &all, right)) ||
+                sp_trial_sides_at(trial, &all, left, right);
     if (good) trial->proof.difference = NULL; /* what the first try had to say */
+    if (good && !is_predictable(trial))
+        good = sp_trial_undecided(trial, "the table cannot be predicted for these values");
+    if (good) trial->proof.cases = defaults_taken(trial);
     sp_values_free(&all);
     return good;
 }
@@ -73,6 +80,8 @@ struct search {
     int replays; /* left */
     size_t agreed, untried;
     struct sp_rational left, right; /* at the last point */
+    struct sp_values formal; /* the first point at which the formulas differ, whether it can be predicted or not */
+    struct sp_rational formal_left, formal_right;
 };
 
 enum outcome {
@@ -220,6 +229,38 @@ static enum outcome replay(struct search *search, const struct sp_values *values
     return AGREES;
 }
 
+/* Whether a requirement of the table is not met there, as far as numbers say. */
+static bool is_refused(struct search *search)
+{
+    struct sp_symbolic *symbolic = &search->trial->count->symbolic;
+    const struct sp_sym_env env = {.frame = search->trial->count->frame};
+    const struct sp_unit *table = search->trial->count->table;
+    struct sp_text *messages = symbolic->report.messages;
+    const size_t mistakes = symbolic->report.mistakes;
+    struct sp_rational truth;
+    const struct sp_poly *condition;
+    bool refused = false;
+    symbolic->report.messages = &symbolic->report.unheard;
+    for (size_t i = 0; i < table->requirement_count && !refused; i++)
+        refused = sp_sym_condition(symbolic, &env, table->requirements[i].condition, &condition) &&
+                  sp_assignment_of(&search->numbers, condition, &truth) && truth.num == 0;
+    symbolic->report.messages = messages;
+    symbolic->report.mistakes = mistakes;
+    sp_text_free(&symbolic->report.unheard);
+    symbolic->report.unheard = (struct sp_text){0};
+    return refused;
+}
+
+/* Keeps a point that cannot be predicted, at which the formulas of the table say that the claim is wrong. */
+static void note_formal(struct search *search, const struct sp_values *values)
+{
+    if (search->formal.count || is_refused(search) ||
+        !sp_assignment_of(&search->numbers, search->trial->left, &search->formal_left) ||
+        !sp_assignment_of(&search->numbers, search->trial->right, &search->formal_right))
+        return;
+    for (size_t i = 0; i < values->count; i++) sp_values_add(&search->formal, values->atoms[i], values->values[i]);
+}
+
 /* Evaluates the claim at the point. One at which its polynomials agree is replayed only while few are. */
 static enum outcome try_point(struct search *search)
 {
@@ -230,6 +271,7 @@ static enum outcome try_point(struct search *search)
         const bool known = sp_assignment_of(&search->numbers, search->trial->error, &error);
         const bool enough = search->agreed >= POINTS || (search->replays < MAX_REPLAYS / 3 && search->agreed > 0);
         outcome = known && error.num == 0 && enough ? AGREES : replay(search, &values);
+        if (outcome == UNTRIED && known && error.num != 0) note_formal(search, &values);
     }
     sp_values_free(&values);
     return outcome;
@@ -405,20 +447,24 @@ static bool try_turns_of(struct search *search, const struct sp_origin *origin, 
     return false;
 }
 
-/* Conditions that are multiplied with each other, all of them true: H == 64 and L == 65. */
+/* Conditions that are multiplied with each other, each of them true and false: H == 64 and L % 3 == 0. */
 static bool try_terms(struct search *search)
 {
     const struct sp_poly *error = search->trial->error;
-    for (size_t i = 0; i < error->count; i++)
-        for (int start = 0; start < STARTS; start++) {
-            const struct sp_term *term = &error->terms[i];
-            bool good = false;
-            set_start(search, start);
-            for (size_t k = 0; k < term->count; k++)
-                if (is_condition(search, term->factors[k].atom))
-                    good = reach_condition(search, term->factors[k].atom, true) || good;
-            if (good && try_point(search) == DIFFERS) return true;
-        }
+    int left = MAX_TARGETS;
+    for (size_t i = 0; i < error->count; i++) {
+        const struct sp_term *term = &error->terms[i];
+        size_t conditions[MAX_TOGETHER], count = 0;
+        for (size_t k = 0; k < term->count && count < MAX_TOGETHER; k++)
+            if (is_condition(search, term->factors[k].atom)) conditions[count++] = term->factors[k].atom;
+        for (size_t how = (size_t)1 << count; count && how-- > 0;)
+            for (int start = 0; start < STARTS && left-- > 0; start++) {
+                bool good = true;
+                set_start(search, start);
+                for (size_t k = 0; k < count; k++) good = reach_condition(search, conditions[k], how >> k & 1) && good;
+                if (good && try_point(search) == DIFFERS) return true;
+            }
+    }
     return false;
 }
 
@@ -463,7 +509,7 @@ static bool try_constants(struct search *search)
     return false;
 }
 
-/* ---- lists that have no default ---- */
+/* ---- lists that have no default, and the class of the model ---- */
 
 static struct sp_config *lists_like(struct search *search, size_t which)
 {
@@ -481,6 +527,11 @@ static struct sp_config *lists_like(struct search *search, size_t which)
         sp_config_set_value(config, sp_arena_string(search->trial->arena, symbol->key),
                             (struct sp_value){.type = SP_LIST, .count = length, .items = items}, "claim");
     }
+    const struct sp_unit *table = search->trial->count->table;
+    const char *key = sp_unit_class_key(table);
+    if (sp_unit_is_by_class(table) && !sp_value_is_set(sp_value_at(sp_config_hyper(config)->root, key)))
+        sp_config_set_value(config, key, sp_value_string(table->architectures[which % table->architecture_count]),
+                            "claim");
     return config;
 }
 
@@ -491,8 +542,8 @@ static void take_lists(struct search *search, struct sp_config *lists)
     search->local.settings = lists;
 }
 
-/* Finds what can be predicted: lists, and one number for all that have no default. */
-static void find_usual(struct search *search)
+/* Finds what can be predicted: lists, and one number for all that have no default. False when nothing was found. */
+static bool find_usual(struct search *search)
 {
     static const int64_t usual[] = {2, 8, 1, 4, 64, 3};
     for (size_t which = 0; which < MAX_LISTS; which++) {
@@ -504,11 +555,12 @@ static void find_usual(struct search *search)
             set_base(search, search->usual = usual[i]);
             const bool good = point_values(search, &values) && sp_trial_is_possible(&search->local, &values);
             sp_values_free(&values);
-            if (good) return;
+            if (good) return true;
         }
         if (none) break;
     }
     search->usual = 2;
+    return false;
 }
 
 /* ---- what is found ---- */
@@ -588,6 +640,20 @@ static bool find_difference(struct search *search)
     return false;
 }
 
+/* Where the table cannot be predicted at all, because a text without a default is needed, its formulas refute the
+ * claim. */
+static void refute_formally(struct search *search)
+{
+    struct sp_trial *trial = search->trial;
+    const struct sp_poly *const sides[] = {trial->left, trial->right};
+    const char *words = sp_trial_point_words(trial, &search->formal, search->formal.count, sides, 2);
+    const char *numbers = sp_trial_sides_words(trial, search->formal_left, search->formal_right);
+    trial->proof.verdict = SP_REFUTED;
+    trial->proof.difference =
+        sp_arena_printf(trial->arena, "differs by the formulas%s%s: %s; no point could be predicted",
+                        *words ? " at " : "", words, numbers);
+}
+
 static void open_search(struct search *search, struct sp_trial *trial)
 {
     struct sp_symbolic *symbolic = &trial->count->symbolic;
@@ -616,9 +682,60 @@ static void close_search(struct search *search)
     take_lists(search, NULL);
     sp_assignment_free(&search->numbers);
     sp_values_free(&search->defaults);
+    sp_values_free(&search->formal);
     free(search->atoms);
     free(search->locked);
     free(search->reached);
+}
+
+/* Whether the table can be predicted for the values of an example, and some for all else. */
+static bool is_predictable(struct sp_trial *trial)
+{
+    struct search search;
+    open_search(&search, trial);
+    const bool good = find_usual(&search);
+    close_search(&search);
+    return good;
+}
+
+/* "judged at the defaults V = 50257, N = 12", of what the sides depend on and `when` does not give; NULL for nothing.
+ */
+static const char *defaults_taken(struct sp_trial *trial)
+{
+    struct search search;
+    struct sp_text text = {0};
+    struct sp_rational value;
+    if (trial->claim->is_example) return NULL; /* it says so itself */
+    open_search(&search, trial);
+    for (size_t i = 0; i < search.count; i++) {
+        const size_t atom = search.atoms[i];
+        const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, atom);
+        if (!search.reached[atom] || is_condition(&search, atom) || is_side(&search, atom)) continue;
+        if (!sp_assignment_of_atom(&search.numbers, atom, &value)) continue;
+        sp_text_printf(&text, "%s%s = %s", text.length ? ", " : "judged at the defaults ", symbol->name,
+                       sp_rational_text(trial->arena, value));
+    }
+    close_search(&search);
+    return text.length ? sp_text_keep(&text, trial->arena) : NULL;
+}
+
+bool sp_trial_has_value_by_default(struct sp_trial *trial)
+{
+    struct search search;
+    struct sp_values values = {0};
+    open_search(&search, trial);
+    find_usual(&search);
+    const bool good =
+        !point_values(&search, &values) || sp_trial_sides_at(&search.local, &values, &search.left, &search.right) ||
+        !sp_trial_is_possible(&search.local, &values) || !sp_trial_divides_by_zero(&search.local, &values);
+    if (!good) {
+        trial->proof.verdict = SP_REFUTED;
+        trial->proof.cases = NULL;
+        trial->proof.difference = "has no value by default: it divides by zero";
+    }
+    sp_values_free(&values);
+    close_search(&search);
+    return good;
 }
 
 void sp_trial_try_points(struct sp_trial *trial)
@@ -628,6 +745,7 @@ void sp_trial_try_points(struct sp_trial *trial)
     open_search(&search, trial);
     find_usual(&search);
     if (find_difference(&search)) refute_here(&search);
+    else if (!search.agreed && search.formal.count) refute_formally(&search);
     else {
         trial->proof.verdict = SP_TESTED;
         trial->proof.points = search.agreed;

@@ -116,14 +116,16 @@ static bool value_of_name(void *context, const char *name, struct sp_rational *v
     return poly && sp_poly_is_constant(poly, value);
 }
 
-bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
-                       struct sp_rational *right)
+/* As sp_trial_sides_at; *why is what the sides have to say when they have no value, or NULL. */
+static bool evaluate_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
+                        struct sp_rational *right, const char **why)
 {
     struct sp_config *config = configured(trial, values);
     struct sp_count there;
     struct sp_trial local = *trial;
     local.count = &there;
     local.when = (struct sp_values){0};
+    local.proof.difference = NULL;
     const bool counted =
         sp_count_settled(&there, trial->count->tables, trial->count->table, sp_config_hyper(config), NULL, true);
     struct point point = {trial->count, values};
@@ -131,10 +133,25 @@ bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *val
     there.symbolic.fixed.context = &point;
     const bool good = counted && sp_trial_read_sides(&local) && sp_poly_is_constant(local.left, left) &&
                       sp_poly_is_constant(local.right, right);
+    *why = local.proof.difference;
     trial->count->symbolic.algebra.work += there.symbolic.algebra.work + there.symbolic.steps;
     sp_count_free(&there);
     sp_config_free(config);
     return good;
+}
+
+bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
+                       struct sp_rational *right)
+{
+    const char *why;
+    return evaluate_at(trial, values, left, right, &why);
+}
+
+bool sp_trial_divides_by_zero(const struct sp_trial *trial, const struct sp_values *values)
+{
+    struct sp_rational left, right;
+    const char *why;
+    return !evaluate_at(trial, values, &left, &right, &why) && why && strstr(why, "division by zero");
 }
 
 bool sp_trial_is_possible(const struct sp_trial *trial, const struct sp_values *values)

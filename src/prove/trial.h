@@ -47,6 +47,8 @@ bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, con
  * when that is no point at which both have a value. */
 bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
                        struct sp_rational *right);
+/* Whether a side of the claim has no value there because it divides by zero. */
+bool sp_trial_divides_by_zero(const struct sp_trial *trial, const struct sp_values *values);
 /* Whether a table of these values can be predicted: it covers them, and every dimension is a whole number. */
 bool sp_trial_is_possible(const struct sp_trial *trial, const struct sp_values *values);
 /* "E = 3, tied = false, the others 1": all that must be given, beside what `when` says, for these values. The first
@@ -60,6 +62,8 @@ const char *sp_trial_sides_words(struct sp_trial *trial, struct sp_rational trut
 /* points.c: the values of both sides when the claim's values and the table's defaults are put in; false, and
  * undecided, when they do not settle it. */
 bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct sp_rational *right);
+/* Refutes a claim that divides by zero where all is as by default: it is about numbers that are none there. */
+bool sp_trial_has_value_by_default(struct sp_trial *trial);
 /* Tries the claim at points, where a polynomial cannot decide. */
 void sp_trial_try_points(struct sp_trial *trial);
 

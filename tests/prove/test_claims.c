@@ -188,6 +188,7 @@ static void false_at_few_points(void **state)
     expect(TABLE "claim total = L*n*m + (n % 997 == 996 ? 1 : 0)\n", SP_REFUTED, NULL);
     expect(TABLE "claim total = L*n*m + (n // 997 == 5 and m == 12345 ? 1 : 0)\n", SP_REFUTED, NULL);
     expect(TABLE "claim total = L*n*m + (n > 77777 and m > 88888 and L == 3 ? 1 : 0)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n % 437 == 0 and m == 52 ? 1 : 0)\n", SP_REFUTED, NULL);
     expect(TABLE "claim total = L*n*m + max(n - 100000, 0)\n", SP_REFUTED, NULL);
     expect(TABLE "claim total = L*n*m + (n % 64 == 63 and m % 48 == 47 ? 1 : 0)\n", SP_REFUTED, NULL);
     expect(TABLE "claim min(n, 4096) = n\n", SP_REFUTED, NULL);
@@ -230,6 +231,27 @@ static void proved_by_cases(void **state)
     expect(TABLE "claim total = sum([[g], [h]])\n", SP_PROVED, NULL);
     expect(TABLE "claim [g] = sum([n, m])*k\n", SP_REFUTED, NULL);
     expect(TABLE "claim [g]/k = sum([n*m])\n", SP_UNDECIDED, NULL); /* in a claim that is a group */
+#undef TABLE
+}
+
+/* What a claim says where it divides by zero by default, and at points at which the table cannot be predicted. */
+static void where_there_is_no_value(void **state)
+{
+    (void)state;
+#define TABLE "table t\nN = layers default 0\nM = more default 2\n[a] for i in 0..N-1\nw.{i} (n)\n"
+    expect(TABLE "claim N/N = 1\n", SP_REFUTED, "has no value by default: it divides by zero");
+    expect(TABLE "claim [a]/N = n\n", SP_REFUTED, "has no value by default: it divides by zero");
+    expect(TABLE "claim [a]/N = n when N = 3\n", SP_PROVED, NULL);
+    expect(TABLE "claim M/M = 1\n", SP_PROVED, NULL);
+#undef TABLE
+#define TABLE "table t\nrequire n % 4 == 0, \"must be divisible\"\n[a]\nw (n, m / 2)\nv (m)\n"
+    expect(TABLE "example n = 5, m = 4: [a] = 14\n", SP_UNDECIDED, "the table cannot be predicted for these values");
+    expect(TABLE "example n = 8, m = 5: [a] = 25\n", SP_UNDECIDED, "the table cannot be predicted for these values");
+    expect(TABLE "example n = 8, m = 6: [a] = 30\n", SP_PROVED, NULL);
+    expect(TABLE "claim n // 4 * 4 = n\n", SP_TESTED, NULL); /* as the table requires */
+#undef TABLE
+#define TABLE "table t\nkind = mode\nrequire kind == \"x\", \"other\"\n[a]\nw (n, kind == \"x\" ? 1 : 2)\n"
+    expect(TABLE "claim n // 2 + n // 2 = n\n", SP_REFUTED, NULL);
 #undef TABLE
 }
 
@@ -385,6 +407,7 @@ int main(void)
                                        cmocka_unit_test(false_at_few_points),
                                        cmocka_unit_test(keys_of_other_kinds),
                                        cmocka_unit_test(proved_by_cases),
-                                       cmocka_unit_test(names_of_parts)};
+                                       cmocka_unit_test(names_of_parts),
+                                       cmocka_unit_test(where_there_is_no_value)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
