@@ -16,6 +16,7 @@
 enum {
     POINTS = 60,        /* that must agree before a claim is TESTED, if there are so many */
     MAX_REPLAYS = 600,  /* points at which the table is counted and predicted */
+    FEW_REPLAYS = 80,   /* of them where the table could not be predicted at its defaults */
     MAX_CONSTANTS = 24, /* numbers of the claim that are tried as values */
     MAX_TARGETS = 4000, /* points that are computed from what turns */
     MAX_NESTED = 6,     /* floors in minima in floors, turned round */
@@ -269,7 +270,8 @@ static enum outcome try_point(struct search *search)
     enum outcome outcome = ELSEWHERE;
     if (point_values(search, &values)) {
         const bool known = sp_assignment_of(&search->numbers, search->trial->error, &error);
-        const bool enough = search->agreed >= POINTS || (search->replays < MAX_REPLAYS / 3 && search->agreed > 0);
+        const bool enough =
+            search->agreed >= POINTS || (search->replays < MAX_REPLAYS / 3 && search->agreed > POINTS / 3);
         outcome = known && error.num == 0 && enough ? AGREES : replay(search, &values);
         if (outcome == UNTRIED && known && error.num != 0) note_formal(search, &values);
     }
@@ -743,7 +745,7 @@ void sp_trial_try_points(struct sp_trial *trial)
     struct search search;
     if (trial->count->symbolic.algebra.failed) return;
     open_search(&search, trial);
-    find_usual(&search);
+    if (!find_usual(&search)) search.replays = FEW_REPLAYS;
     if (find_difference(&search)) refute_here(&search);
     else if (!search.agreed && search.formal.count) refute_formally(&search);
     else {

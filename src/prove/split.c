@@ -142,6 +142,13 @@ static const struct sp_poly *rewritten(struct splitter *splitter, size_t atom)
     struct sp_algebra *algebra = splitter->algebra;
     const struct sp_origin *origin = origin_of(splitter, atom);
     if (!origin) return NULL;
+    const bool least = is_function(origin, "min"), most = is_function(origin, "max");
+    if ((least || most) && origin->count == 2) {
+        const struct sp_poly *a = origin->args[0].poly, *b = origin->args[1].poly;
+        const struct sp_poly *turned = sp_sym_less(splitter->symbolic, b, a), *gap = sp_poly_sub(algebra, b, a);
+        return least ? sp_poly_add(algebra, a, sp_poly_mul(algebra, turned, gap))
+                     : sp_poly_sub(algebra, b, sp_poly_mul(algebra, turned, gap));
+    }
     const bool floor = is_binary(origin, SP_OP_FLOOR), remainder = is_binary(origin, SP_OP_MOD);
     const bool ceiling = is_function(origin, "ceil_div"), multiple = is_function(origin, "round_up");
     if (!floor && !remainder && !ceiling && !multiple) return NULL;
@@ -274,6 +281,8 @@ static bool assume_condition(struct splitter *splitter, size_t atom, bool holds)
         return holds || assume_zero(splitter, origin->args[0].poly);
     if (!sp_atom_comparison(splitter->symbolic, atom, &gap, &equality)) return true;
     if (equality) return !holds || assume_zero(splitter, gap);
+    const size_t reverse = sp_atom_alone(sp_sym_less(splitter->symbolic, origin->args[1].poly, origin->args[0].poly));
+    if (holds && reverse != SIZE_MAX) sp_values_add(&splitter->values, reverse, sp_poly_int(algebra, 0));
     if (holds) return assume_at_least_0(splitter, sp_poly_sub(algebra, gap, one));
     size_t floor;
     const struct sp_poly *quotient, *now = reduced(splitter, gap);

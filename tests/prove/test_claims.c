@@ -223,6 +223,8 @@ static void proved_by_cases(void **state)
     expect(TABLE "claim (n < m ? n : m) = min(n, m)\n", SP_PROVED, NULL);
     expect(TABLE "claim (n < m ? m : n) = min(n, m)\n", SP_REFUTED, NULL);
     expect(TABLE "claim n//2*2 + n%2 + min(n, m) = n + m - max(m - n, 0)\n", SP_PROVED, NULL);
+    expect(TABLE "claim min(n % k, m // 3) + max(n % k, m // 3) = n % k + m // 3\n", SP_PROVED, NULL);
+    expect(TABLE "claim min(n % k, m // 3)*max(n % k, m // 3) = n % k*(m // 3)\n", SP_PROVED, NULL);
     expect(TABLE "claim [h] = n*max(L - F, 0)\n", SP_PROVED, NULL);
     expect(TABLE "claim [h] = n*(L - F)\n", SP_REFUTED, NULL);
     expect(TABLE "claim [h] = n*(L - F) when F <= L\n", SP_PROVED, NULL);
