@@ -80,6 +80,7 @@ struct search {
     uint64_t seed;
     int replays; /* left */
     size_t agreed, untried;
+    bool met;                       /* `when` was, at one of the points from which the search begins */
     struct sp_rational left, right; /* at the last point */
     struct sp_values formal; /* the first point at which the formulas differ, whether it can be predicted or not */
     struct sp_rational formal_left, formal_right;
@@ -555,7 +556,9 @@ static bool find_usual(struct search *search)
         for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
             struct sp_values values = {0};
             set_base(search, search->usual = usual[i]);
-            const bool good = point_values(search, &values) && sp_trial_is_possible(&search->local, &values);
+            const bool met = point_values(search, &values);
+            const bool good = met && sp_trial_is_possible(&search->local, &values);
+            search->met = search->met || met;
             sp_values_free(&values);
             if (good) return true;
         }
@@ -690,12 +693,13 @@ static void close_search(struct search *search)
     free(search->reached);
 }
 
-/* Whether the table can be predicted for the values of an example, and some for all else. */
+/* Whether the table can be predicted for the values of an example, and some for all else. An example may also give a
+ * value to what the table computes from texts: at no point of numbers is it so, and nothing is known then. */
 static bool is_predictable(struct sp_trial *trial)
 {
     struct search search;
     open_search(&search, trial);
-    const bool good = find_usual(&search);
+    const bool good = find_usual(&search) || !search.met;
     close_search(&search);
     return good;
 }
