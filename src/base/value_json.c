@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * From a JSON text to a value, in one walk of the strict scanner: what Python's json.loads gives, but that a NUL in a
- * string is refused, since no string here can hold one. */
+ * From a JSON text to a value: what Python's json.loads gives, but that a NUL in a string is refused, since no string
+ * here can hold one. The strict scanner walks the text once, so that whatever is not JSON is refused at its place, and
+ * notes the numbers, which a double would round. Then cJSON builds the tree, and the tree becomes the value. */
+#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,36 +14,36 @@
 #include "base/value.h"
 
 enum {
-    MAX_LEVELS = 1000, /* lists and objects in one another: less than Python's own limit, and bounds the recursion */
+    MAX_LEVELS = 1000, /* lists and objects in one another, as cJSON has it; it bounds the recursion */
     FEW_MEMBERS = 16   /* up to here keys are compared one by one, beyond that through a map */
 };
 
-struct tree {
-    struct sp_arena *arena;
+/* ---- the walk ---- */
+
+struct walk {
     struct sp_json json;
+    char *text; /* a copy for cJSON, in which a 0 stands for each of Python's words */
     unsigned level;
-    const char *why; /* the mistake, where it is another than the scanner's */
-    struct sp_json_repeats *repeats;
+    const char *why;                   /* the mistake, where it is another than the scanner's */
+    SP_ARRAY(struct sp_value) numbers; /* in the order of the text */
 };
 
-static bool take_value(struct tree *tree, struct sp_value *value);
-
-/* ---- scalars ---- */
-
-/* Python writes Infinity and NaN, for which JSON has no words. */
-static bool take_python_word(struct tree *tree, struct sp_value *value)
+/* Python writes Infinity and NaN, for which JSON has no words: they are noted as numbers. */
+static bool take_python_word(struct walk *walk)
 {
     static const struct {
         const char *word;
         double number;
     } words[] = {{"Infinity", HUGE_VAL}, {"-Infinity", -HUGE_VAL}, {"NaN", NAN}};
+    const size_t offset = walk->json.offset;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strlen(words[i].word);
-        if (tree->json.length - tree->json.offset < length ||
-            memcmp(tree->json.text + tree->json.offset, words[i].word, length) != 0)
+        if (walk->json.length - offset < length || memcmp(walk->json.text + offset, words[i].word, length) != 0)
             continue;
-        tree->json.offset += length;
-        *value =
+        memset(walk->text + offset, ' ', length);
+        walk->text[offset] = '0';
+        walk->json.offset += length;
+        *SP_PUSH(&walk->numbers) =
             isnan(words[i].number) ? (struct sp_value){.type = SP_NULL, .string = ""} : sp_value_real(words[i].number);
         return true;
     }
@@ -50,111 +52,117 @@ static bool take_python_word(struct tree *tree, struct sp_value *value)
 
 /* A whole number of 64 bits from its digits, exactly; others are the nearest double, and whole ones below 2^53, such as
  * 1e3, integers. */
-static struct sp_value number_of(struct tree *tree, const char *digits, size_t length)
+static struct sp_value number_of(const char *digits, size_t length)
 {
-    char few[64], *end, *text = few;
-    if (length < sizeof few) {
-        memcpy(few, digits, length);
-        few[length] = '\0';
-    } else text = sp_arena_copy(tree->arena, digits, length);
+    char *end;
     errno = 0;
-    const long long whole = strtoll(text, &end, 10);
-    if (!*end && !errno) return sp_value_int(whole);
-    const double number = strtod(text, NULL);
+    const long long whole = strtoll(digits, &end, 10);
+    if (end == digits + length && !errno) return sp_value_int(whole);
+    const double number = strtod(digits, NULL);
     if (number == floor(number) && fabs(number) < 9007199254740992.0) return sp_value_int((int64_t)number);
     return sp_value_real(number);
 }
 
-static bool take_scalar(struct tree *tree, struct sp_value *value)
+static bool walk_value(struct walk *walk);
+
+static bool walk_scalar(struct walk *walk)
 {
     size_t length;
-    if (sp_json_peek(&tree->json) == '"') {
-        const char *text = sp_json_string(&tree->json);
-        if (text) *value = sp_value_string(sp_arena_copy(tree->arena, text, tree->json.string_length));
-        return text != NULL;
-    }
-    if (take_python_word(tree, value)) return true;
-    const char *text = sp_json_skip(&tree->json, &length);
-    if (!text) return false;
-    if (*text == 't' || *text == 'f') *value = sp_value_bool(*text == 't');
-    else if (*text == 'n') *value = (struct sp_value){.type = SP_NULL, .string = ""};
-    else *value = number_of(tree, text, length);
-    return true;
+    if (sp_json_peek(&walk->json) == '"') return sp_json_string(&walk->json) != NULL;
+    if (take_python_word(walk)) return true;
+    const char *text = sp_json_skip(&walk->json, &length);
+    if (text && !strchr("tfn", *text)) *SP_PUSH(&walk->numbers) = number_of(text, length);
+    return text != NULL;
 }
 
-/* ---- lists and objects ---- */
-
-static bool take_list(struct tree *tree, struct sp_value *value)
+static bool walk_list(struct walk *walk)
 {
-    SP_ARRAY(struct sp_value) items = {0};
-    bool ok = sp_json_open(&tree->json, '[');
-    for (bool first = true; ok && sp_json_item(&tree->json, &first);) {
-        struct sp_value item;
-        ok = take_value(tree, &item);
-        if (ok) *SP_PUSH(&items) = item;
-    }
-    *value = (struct sp_value){.type = SP_LIST, .count = items.count};
-    struct sp_value *kept = sp_arena_array(tree->arena, items.count, sizeof *kept);
-    if (items.count) memcpy(kept, items.items, items.count * sizeof *kept);
-    value->items = kept;
-    free(items.items);
-    return ok && sp_json_ok(&tree->json);
+    bool ok = sp_json_open(&walk->json, '[');
+    for (bool first = true; ok && sp_json_item(&walk->json, &first);) ok = walk_value(walk);
+    return ok && sp_json_ok(&walk->json);
 }
 
-typedef SP_ARRAY(struct sp_member) members_of_object;
-
-/* The member that has this key already, or `count`. */
-static size_t find_member(const members_of_object *members, struct sp_map *map, const char *key)
+static bool walk_object(struct walk *walk)
 {
-    if (members->count > FEW_MEMBERS) {
-        for (size_t i = map->count; i < members->count; i++) sp_map_add(map, members->items[i].key, i);
+    bool ok = sp_json_open(&walk->json, '{');
+    for (bool first = true; ok && sp_json_member(&walk->json, &first);) ok = walk_value(walk);
+    return ok && sp_json_ok(&walk->json);
+}
+
+/* False for what is not JSON; the offset of the scanner is where. */
+static bool walk_value(struct walk *walk)
+{
+    const char c = sp_json_peek(&walk->json);
+    if (c != '{' && c != '[') return walk_scalar(walk);
+    if (walk->level == MAX_LEVELS) {
+        walk->why = "nested deeper than 1000 levels";
+        return false;
+    }
+    walk->level++;
+    const bool ok = c == '{' ? walk_object(walk) : walk_list(walk);
+    walk->level--;
+    return ok;
+}
+
+/* ---- the tree ---- */
+
+struct tree {
+    struct sp_arena *arena;
+    const struct sp_value *numbers; /* those that were not taken yet: the nodes come in the order of the text */
+    struct sp_json_repeats *repeats;
+};
+
+static struct sp_value from_node(struct tree *tree, const cJSON *node);
+
+static struct sp_value from_list(struct tree *tree, const cJSON *node)
+{
+    const size_t count = (size_t)cJSON_GetArraySize(node);
+    struct sp_value *items = sp_arena_array(tree->arena, count, sizeof *items);
+    size_t i = 0;
+    for (const cJSON *child = node->child; child; child = child->next) items[i++] = from_node(tree, child);
+    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+}
+
+/* The member that has this key already, or `count`. The map is filled when there are more than a few. */
+static size_t find_member(const struct sp_member *members, size_t count, struct sp_map *map, const char *key)
+{
+    if (count > FEW_MEMBERS) {
+        for (size_t i = map->count; i < count; i++) sp_map_add(map, members[i].key, i);
         const size_t known = sp_map_get(map, key);
-        return known == SIZE_MAX ? members->count : known;
+        return known == SIZE_MAX ? count : known;
     }
-    for (size_t i = 0; i < members->count; i++)
-        if (strcmp(members->items[i].key, key) == 0) return i;
-    return members->count;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(members[i].key, key) == 0) return i;
+    return count;
 }
 
 /* A key that comes again replaces the value and keeps the place, as in Python. */
-static bool take_object(struct tree *tree, struct sp_value *value)
+static struct sp_value from_object(struct tree *tree, const cJSON *node)
 {
-    members_of_object members = {0};
+    struct sp_member *members = sp_arena_array(tree->arena, (size_t)cJSON_GetArraySize(node), sizeof *members);
     struct sp_map map = {0};
-    const char *key;
-    bool ok = sp_json_open(&tree->json, '{');
-    for (bool first = true; ok && (key = sp_json_member(&tree->json, &first));) {
-        struct sp_member member = {.key = sp_arena_copy(tree->arena, key, tree->json.string_length)};
-        ok = take_value(tree, &member.value);
-        if (!ok) break;
-        const size_t place = find_member(&members, &map, member.key);
-        if (place == members.count) *SP_PUSH(&members) = member;
+    size_t count = 0;
+    for (const cJSON *child = node->child; child; child = child->next) {
+        const struct sp_member member = {sp_arena_string(tree->arena, child->string), from_node(tree, child)};
+        const size_t place = find_member(members, count, &map, member.key);
+        if (place == count) members[count++] = member;
         else {
-            members.items[place].value = member.value;
+            members[place].value = member.value;
             if (tree->repeats && !tree->repeats->count++) tree->repeats->first = member.key;
         }
     }
-    *value = (struct sp_value){.type = SP_OBJECT, .count = members.count};
-    struct sp_member *kept = sp_arena_array(tree->arena, members.count, sizeof *kept);
-    if (members.count) memcpy(kept, members.items, members.count * sizeof *kept);
-    value->members = kept;
     sp_map_free(&map);
-    free(members.items);
-    return ok && sp_json_ok(&tree->json);
+    return (struct sp_value){.type = SP_OBJECT, .count = count, .members = members};
 }
 
-static bool take_value(struct tree *tree, struct sp_value *value)
+static struct sp_value from_node(struct tree *tree, const cJSON *node)
 {
-    const char c = sp_json_peek(&tree->json);
-    if (c != '{' && c != '[') return take_scalar(tree, value);
-    if (tree->level == MAX_LEVELS) {
-        tree->why = "nested deeper than 1000 levels";
-        return false;
-    }
-    tree->level++;
-    const bool ok = c == '{' ? take_object(tree, value) : take_list(tree, value);
-    tree->level--;
-    return ok;
+    if (cJSON_IsBool(node)) return sp_value_bool(cJSON_IsTrue(node));
+    if (cJSON_IsNumber(node)) return *tree->numbers++;
+    if (cJSON_IsString(node)) return sp_value_string(sp_arena_string(tree->arena, node->valuestring));
+    if (cJSON_IsArray(node)) return from_list(tree, node);
+    if (cJSON_IsObject(node)) return from_object(tree, node);
+    return (struct sp_value){.type = SP_NULL, .string = ""};
 }
 
 /* ---- the text ---- */
@@ -171,28 +179,36 @@ static bool bad_json(const char *json, size_t offset, const char *why, struct sp
 }
 
 /* What is wrong at the place where the scanner stopped. */
-static const char *reason(const struct tree *tree, const char *json)
+static const char *reason(const struct walk *walk, const char *json)
 {
-    const size_t offset = tree->json.offset, left = tree->json.length - offset;
-    if (tree->why) return tree->why;
+    const size_t offset = walk->json.offset, left = walk->json.length - offset;
+    if (walk->why) return walk->why;
     if (left >= 6 && memcmp(json + offset, "\\u0000", 6) == 0) return "a NUL in a string, which would cut it";
     return "not JSON";
 }
 
+/* The scanner decodes strings in place, so both it and cJSON have a copy. */
 bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t length, struct sp_value *value,
                                 struct sp_json_repeats *repeats, struct sp_error *error)
 {
     struct sp_error why = {0};
     const size_t valid = sp_utf8_check(json, length);
     if (valid < length) return bad_json(json, valid, "not JSON", error);
-    struct sp_text copy = {0}; /* which the scanner decodes in place */
-    sp_text_append(&copy, json, length);
-    struct tree tree = {.arena = arena, .repeats = repeats};
-    tree.json = (struct sp_json){.what = "", .text = copy.data, .length = length, .error = &why};
-    if (length >= 3 && memcmp(json, "\xef\xbb\xbf", 3) == 0) tree.json.offset = 3; /* a byte-order mark */
-    const bool ok = take_value(&tree, value) && sp_json_end(&tree.json);
-    if (!ok) bad_json(json, tree.json.offset, reason(&tree, json), error);
-    sp_text_free(&copy);
+    struct sp_text scanned = {0}, parsed = {0};
+    sp_text_append(&scanned, json, length);
+    sp_text_append(&parsed, json, length);
+    struct walk walk = {.text = parsed.data};
+    walk.json = (struct sp_json){.what = "", .text = scanned.data, .length = length, .error = &why};
+    if (length >= 3 && memcmp(json, "\xef\xbb\xbf", 3) == 0) walk.json.offset = 3; /* a byte-order mark */
+    const bool sound = walk_value(&walk) && sp_json_end(&walk.json);
+    cJSON *node = sound ? cJSON_ParseWithLength(parsed.data, length) : NULL;
+    if (node) *value = from_node(&(struct tree){arena, walk.numbers.items, repeats}, node);
+    else bad_json(json, walk.json.offset, reason(&walk, json), error);
+    const bool ok = node != NULL;
+    cJSON_Delete(node);
+    free(walk.numbers.items);
+    sp_text_free(&scanned);
+    sp_text_free(&parsed);
     return ok;
 }
 
