@@ -124,6 +124,23 @@ static void ties_as_its_release(void **state)
     end(&asked);
 }
 
+/* GPT-NeoX has its head under another name in the memory of transformers 5, which loads a file with either. */
+static void takes_a_head_as_in_memory(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked,
+          "{\"model_type\": \"gpt_neox\", \"architectures\": [\"GPTNeoXForCausalLM\"], \"hidden_size\": 8, "
+          "\"num_hidden_layers\": 1, \"num_attention_heads\": 2, \"intermediate_size\": 12, \"vocab_size\": 16, "
+          "\"max_position_embeddings\": 8, \"tie_word_embeddings\": false}");
+    model_rename(&asked.model, "embed_out.*", "embed_out", "lm_head");
+    ask(&asked, "transformers,transformers-4");
+    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_int_equal(sp_loading(asked.loadings, 1)->fresh, 1);
+    assert_int_equal(sp_check_verdict(asked.model.check), SP_VERDICT_EXPLAINED);
+    end(&asked);
+}
+
 static void says_what_to_strip(void **state)
 {
     struct asked asked;
@@ -587,6 +604,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_a_model_whole),
         cmocka_unit_test(ties_as_its_release),
+        cmocka_unit_test(takes_a_head_as_in_memory),
         cmocka_unit_test(says_what_to_strip),
         cmocka_unit_test(says_of_half_a_prefix_what_is_new),
         cmocka_unit_test(adds_and_takes_away_the_base),
