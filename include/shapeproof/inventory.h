@@ -27,6 +27,16 @@ enum sp_tensor_flag {
     SP_TENSOR_BIG_ENDIAN = 1 << 5
 };
 
+/* What one rank of a training has saved of a tensor. Of those whose size is a piece of 0 bytes it holds none. */
+struct sp_tensor_piece {
+    uint32_t rank;         /* dimensions of `shape` */
+    const uint64_t *shape; /* of the piece; of several the first */
+    uint64_t bytes;        /* of what the file has of the tensor */
+    uint64_t pieces;       /* into how many it has been divided; 0 when that is not known */
+    uint64_t index;        /* which of these this is, counted from 0; SP_NONE when that is not known */
+    const char *placement; /* how it has been divided, in the words of the framework: "Shard(0)"; or NULL */
+};
+
 struct sp_tensor {
     const char *name; /* UTF-8 without NUL; may be "" */
     enum sp_dtype dtype;
@@ -45,6 +55,9 @@ struct sp_tensor {
     size_t same_as; /* index of the first tensor with the same storage, offset and shape, or SP_NONE */
     size_t outer; /* of a tensor within a container that a key at the top of a pickle leads to: the length of that key,
                    * with which the name begins; 0 for one that is at the top itself */
+    /* The part of the tensor that the file has, where it says that it has no more; NULL for a whole one. The shape, the
+     * parameters and the bytes above are those of the whole, the byte range is that of the part. */
+    const struct sp_tensor_piece *piece;
 };
 
 struct sp_metadata {

@@ -355,10 +355,12 @@ static bool find_in_folder(struct sp_text *path, const char *const *names, size_
 }
 
 /* Turns the path of a folder of a training, "run/global_step20/", into that of the training, "run/"; false when it is
- * none, as the file is not there that says which of them is the last. */
+ * none, as the file is not there that says which of them is the last. The model of a step of accelerate is known by its
+ * name, "run/pytorch_model_fsdp_0/". */
 static bool leave_step(struct sp_text *path)
 {
     static const char *const marks[] = {"latest", "latest_checkpointed_iteration.txt"};
+    static const char model[] = "pytorch_model_fsdp_";
     size_t end = path->length;
     while (end && path->data[end - 1] == '/') end--;
     size_t begin = end;
@@ -366,17 +368,19 @@ static bool leave_step(struct sp_text *path)
     if (begin == end || (end - begin <= 2 && path->data[begin] == '.')) return false; /* ".", ".." */
     struct sp_text mark = {0};
     sp_text_append(&mark, path->data, begin);
-    const bool found = find_in_folder(&mark, marks, sizeof marks / sizeof *marks);
+    const bool found = strncmp(path->data + begin, model, sizeof model - 1) == 0 ||
+                       find_in_folder(&mark, marks, sizeof marks / sizeof *marks);
     sp_text_free(&mark);
     path->length = begin;
     sp_text_puts(path, "");
     return found;
 }
 
-/* config.json is Hugging Face's, config Sockeye's. */
+/* config.json is Hugging Face's, config Sockeye's; verl has what is Hugging Face's in a folder beside the ranks' files.
+ */
 char *sp_config_beside(const char *checkpoint_path)
 {
-    static const char *const names[] = {"config.json", "config"};
+    static const char *const names[] = {"config.json", "config", "huggingface/config.json"};
     struct stat info;
     struct sp_text path = {0};
     const char *slash = strrchr(checkpoint_path, '/');

@@ -214,14 +214,37 @@ static bool has_dtype(const struct sp_config *config)
     return sp_value_member(root, "dtype").type == SP_STRING || sp_value_member(root, "torch_dtype").type == SP_STRING;
 }
 
+/* A loading of a file that has not the data of all of its tensors: frameworks cannot copy a tensor without data, and
+ * take a piece of one as it is. Fills in the answer and returns true; false for a file that has them all. */
+static bool judge_absent_data(struct sp_arena *arena, const struct sp_inventory *inventory, struct sp_loading *loading)
+{
+    size_t pieces = 0, absent = 0;
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+        if (tensor->flags & (SP_TENSOR_STATE | SP_TENSOR_NO_SHAPE)) continue;
+        pieces += tensor->piece != NULL;
+        absent += tensor->flags & SP_TENSOR_NO_DATA && tensor->bytes;
+    }
+    if (absent) {
+        const char *count = sp_count_of(arena, absent, "tensor");
+        *loading = sp_loading_refused(arena, *loading, sp_arena_printf(arena, "the file has no data for %s", count));
+    } else if (pieces) {
+        loading->answer = SP_LOADING_IN_PART;
+        loading->message = sp_arena_printf(arena, "%s gets a piece of %s, and not the rest", loading->name,
+                                           sp_count_of(arena, pieces, "tensor"));
+    }
+    return absent || pieces;
+}
+
 struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
-    const struct sp_loading loading = sp_loading_of(loader);
+    struct sp_loading loading = sp_loading_of(loader);
     const struct sp_loaded loaded = sp_class_loaded(loader, subject);
     if (!reads_format(loader, subject->inventory))
         return sp_loading_refused(
             arena, loading, sp_arena_printf(arena, "it does not read %s", sp_inventory_format(subject->inventory)));
     if (!loaded.model_type) return sp_loading_open(arena, loading, "it has no class of its own for this configuration");
+    if (judge_absent_data(arena, subject->inventory, &loading)) return loading;
     if (subject->quantised && !is_own_quantisation(loader, subject))
         return sp_loading_open(arena, loading, "the weights are quantised");
     if (loader->infers_dtype && subject->inventory->headed && !has_dtype(subject->config))

@@ -217,6 +217,8 @@ static void add_scattered(struct sp_account *account, int use)
 static uint64_t absent_bytes(const struct sp_account *account, const struct sp_tensor *tensor)
 {
     const uint64_t size = tensor->file < account->sizes.count ? account->sizes.items[tensor->file] : 0;
+    if (tensor->piece && !(tensor->flags & SP_TENSOR_NO_DATA))
+        return tensor->bytes - (tensor->piece->bytes < tensor->bytes ? tensor->piece->bytes : tensor->bytes);
     if (!(tensor->flags & SP_TENSOR_NO_DATA)) return 0;
     if (!tensor->data_end || tensor->data_begin >= size) return tensor->bytes;
     return tensor->bytes - (size - tensor->data_begin < tensor->bytes ? size - tensor->data_begin : tensor->bytes);

@@ -216,10 +216,25 @@ static int compare_storage_places(const void *left, const void *right)
     return a < b ? -1 : a > b; /* the first in file order comes first */
 }
 
+const struct sp_tensor_piece *sp_tensor_piece_copy(const struct sp_tensor_piece *piece, struct sp_arena *arena)
+{
+    struct sp_tensor_piece *copy = sp_arena_alloc(arena, sizeof *copy);
+    uint64_t *shape = sp_arena_array(arena, piece->rank, sizeof *shape);
+    *copy = *piece;
+    if (piece->rank) memcpy(shape, piece->shape, piece->rank * sizeof *shape);
+    copy->shape = shape;
+    if (piece->placement) copy->placement = sp_arena_string(arena, piece->placement);
+    return copy;
+}
+
 uint64_t sp_tensor_reach(const struct sp_tensor *tensor)
 {
     uint64_t last = tensor->offset, step;
     if (!tensor->parameters) return tensor->offset;
+    if (tensor->piece) {
+        const uint64_t bits = sp_dtype_bits(tensor->dtype);
+        return sp_add_u64(last, bits ? tensor->piece->bytes / bits * 8 : 0, &last) ? last : UINT64_MAX;
+    }
     if (!tensor->stride) return sp_add_u64(last, tensor->parameters, &last) ? last : UINT64_MAX;
     for (uint32_t i = 0; i < tensor->rank; i++)
         if (!sp_mul_u64(tensor->shape[i] - 1, tensor->stride[i], &step) || !sp_add_u64(last, step, &last))

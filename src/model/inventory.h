@@ -43,8 +43,9 @@ struct sp_inventory {
     struct sp_error first_unread; /* why the first of them */
     size_t divided;               /* tensors whose data ZeRO has divided among files of its optimizer */
     bool gatherable;              /* and all of those files are there */
-    size_t lacking;               /* tensors whose data is not there, in whole or in part */
-    const char *lack;             /* why; NULL when `lacking` is 0 */
+    size_t joined;    /* tensors that are put together from pieces in files of ranks, which no loader does */
+    size_t lacking;   /* tensors whose data is not there, in whole or in part */
+    const char *lack; /* why; NULL when `lacking` is 0 */
     SP_ARRAY(const char *) unread_names;
     uint64_t dtypes;   /* bit n: a tensor has the dtype n */
     size_t plain_keys; /* at the top of a pickle, whose values neither are nor hold tensors */
@@ -89,6 +90,8 @@ void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, co
 /* Sets parameters and bytes from shape and dtype; false, and nothing set, when a product overflows 64 bits or the
  * bits do not fill whole bytes. Readers call it before comparing with the bytes that the file holds. */
 bool sp_tensor_measure(struct sp_tensor *tensor);
+/* With its shape and its placement, in the arena. */
+const struct sp_tensor_piece *sp_tensor_piece_copy(const struct sp_tensor_piece *piece, struct sp_arena *arena);
 /* One past the last element that the tensor reaches, counted from the start of its storage; UINT64_MAX when that
  * overflows. */
 uint64_t sp_tensor_reach(const struct sp_tensor *tensor);

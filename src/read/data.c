@@ -33,6 +33,7 @@ static bool is_dense(const struct sp_tensor *tensor)
 static const char *obstacle_in(const struct sp_tensor *tensor)
 {
     if (tensor->flags & (SP_TENSOR_NO_DATA | SP_TENSOR_NO_SHAPE)) return "the file holds no bytes for it";
+    if (tensor->piece) return "the file holds a part of it";
     if (!tensor->dtype) return "the size of its elements is not known";
     return is_dense(tensor) ? NULL : "not contiguous";
 }

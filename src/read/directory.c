@@ -52,8 +52,9 @@ static const char *const weak_suffixes[] = {".npz", ".onnx", ".msgpack", ".index
 
 /* Beginnings of files that trainers leave beside a checkpoint. */
 static const char *const companions[] = {
-    "training_args.", "optimizer.", "optimizer_", "scheduler.",     "scheduler_",         "rng_state",
-    "scaler.",        "sampler.",   "sampler_",   "random_states_", "custom_checkpoint_", "distrib_optim.",
+    "training_args.",     "optimizer.",     "optimizer_",   "scheduler.",   "scheduler_",
+    "rng_state",          "scaler.",        "sampler.",     "sampler_",     "random_states_",
+    "custom_checkpoint_", "distrib_optim.", "extra_state_", "optim_world_",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -275,6 +276,7 @@ static const struct {
     {"zero_pp_rank_", "these are of ranks of DeepSpeed: run zero_to_fp32.py, which lies beside them or above, and read "
                       "what it writes"},
     {"mp_rank_", "these are of ranks of a model that was divided: gather them into one checkpoint"},
+    {"_world_size_", "these are pieces of ranks of FSDP: merge them into one checkpoint, or name one to read it"},
     {"consolidated.", "these are tensor-parallel ranks: gather them into one checkpoint, or name one to read it"},
 };
 

@@ -115,13 +115,16 @@ static bool has_checkpoint(const struct sp_folder *folder)
 }
 
 /* The folder of the last step, as DeepSpeed (`latest`) and Megatron (`latest_checkpointed_iteration.txt`, a number or
- * "release") note it; NULL when it is not there, or there is a checkpoint beside the note. */
+ * "release") note it, or that of the only model in a step of accelerate; NULL when it is not there, or there is a
+ * checkpoint beside the note. */
 static const char *last_step(const struct sp_folder *folder, struct sp_arena *arena)
 {
+    static const char fsdp[] = "pytorch_model_fsdp_0";
     const char *step = word_in_file(folder, "latest", arena);
     if (!step && (step = word_in_file(folder, "latest_checkpointed_iteration.txt", arena)) &&
         !step[strspn(step, "0123456789")])
         step = sp_arena_printf(arena, "iter_%07lu", strtoul(step, NULL, 10));
+    if (!step && is_there(folder, fsdp) && !is_there(folder, "pytorch_model_fsdp_1")) step = fsdp;
     return step && is_there(folder, step) && !has_checkpoint(folder) ? step : NULL;
 }
 

@@ -12,6 +12,16 @@
 #include "read/scratch_fixture.h"
 #include "shapeproof/shapeproof.h"
 
+/* " piece (3,8) 96 B, 0 of 2, Shard(0)" */
+static inline void listing_add_piece(struct sp_text *text, const struct sp_tensor_piece *piece)
+{
+    sp_text_puts(text, " piece (");
+    for (uint32_t i = 0; i < piece->rank; i++) sp_text_printf(text, "%s%" PRIu64, i ? "," : "", piece->shape[i]);
+    sp_text_printf(text, ") %" PRIu64 " B", piece->bytes);
+    if (piece->index != SP_NONE) sp_text_printf(text, ", %" PRIu64 " of", piece->index);
+    sp_text_printf(text, " %" PRIu64 ", %s", piece->pieces, piece->placement ? piece->placement : "?");
+}
+
 static inline void listing_add_tensor(struct sp_text *text, const struct sp_tensor *tensor)
 {
     sp_text_printf(text, "%s %s (", tensor->name, tensor->dtype_name);
@@ -23,6 +33,7 @@ static inline void listing_add_tensor(struct sp_text *text, const struct sp_tens
     if (tensor->flags & SP_TENSOR_NO_DATA) sp_text_puts(text, " dataless");
     if (tensor->flags & SP_TENSOR_STATE) sp_text_puts(text, " state");
     if (tensor->flags & SP_TENSOR_BIG_ENDIAN) sp_text_puts(text, " big-endian");
+    if (tensor->piece) listing_add_piece(text, tensor->piece);
     if (tensor->same_as != SP_NONE) sp_text_puts(text, " tied");
     sp_text_puts(text, "\n");
 }

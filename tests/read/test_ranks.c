@@ -39,6 +39,16 @@
     "module.h.0.mask F32 (4,4)\n" \
     "mp_world_size = 1\n" \
     "dp_world_size = 2\n"
+/* What rank 0 of 2 has. */
+#define PIECES \
+    "rows F32 (6,8) piece (3,8) 96 B, 0 of 2, Shard(0)\n" \
+    "columns F32 (6,8) piece (6,4) 96 B, 0 of 2, Shard(1)\n" \
+    "whole F32 (6,8)\n" \
+    "uneven F32 (5) piece (3) 12 B, 0 of 2, Shard(0)\n" \
+    "summand F32 (2,3) piece (2,3) 24 B, 0 of 2, Partial(sum)\n" \
+    "parameter F32 (6,8) piece (3,8) 96 B, 0 of 2, Shard(0) tied\n" \
+    "tied F32 (6,8) piece (3,8) 96 B, 0 of 2, Shard(0) tied\n" \
+    "plain F32 (3)\n"
 
 static const char *const good[][2] = {
     {"ok/experts",
@@ -55,6 +65,26 @@ static const char *const good[][2] = {
      "model.decoder.layers.0.mlp.experts.local_experts.3.linear_fc2.weight F32 (8,32)\n"
      "tensor_model_parallel_size = 1\n"
      "pipeline_model_parallel_size = 1\n"},
+    {"ok/fsdp",
+     "fsdp\n"
+     "hybrid F32 (6,8)\n"
+     "both F32 (6,8)\n"
+     "whole F32 (6,8)\n"
+     "plain F32 (3)\n"},
+    {"ok/pieces/alone.pt",
+     "torch-zip\n"
+     "rows F32 (6,8)\n"},
+    {"ok/pieces/dtensor.pt",
+     "torch-zip\n"
+     PIECES},
+    {"ok/pieces/older.pt",
+     "torch-zip\n"
+     "rows F32 (6,8) piece (3,8) 96 B, 1 of 2, Shard(0)\n"},
+    {"ok/pieces/sharded.pt",
+     "torch-zip\n"
+     "sharded F32 (6,8) piece (3,8) 96 B 2, ?\n"
+     "plain F32 (3)\n"
+     "! calls __builtin__.getattr if it were unpickled: nothing was executed\n"},
     {"ok/layers",
      "deepspeed\n"
      "0.word_embeddings.weight F32 (32,8)\n"
@@ -134,6 +164,7 @@ static const char *const good[][2] = {
 static const char *const refused[][2] = {
     {"bad/no_deepspeed_rank",
      "refused: tensor-parallel rank 1 of 2 is not there: the parts of the others are not the whole\n"},
+    {"bad/no_fsdp_rank", "refused: FSDP rank 0 of 2 is not there: the parts of the others are not the whole\n"},
     {"bad/no_last_rank",
      "refused: tensor-parallel rank 1 of 2 is not there: the parts of the others are not the whole\n"},
     {"bad/no_rank", "refused: tensor-parallel rank 0 of 2 is not there: the parts of the others are not the whole\n"},
@@ -184,11 +215,30 @@ static void one_rank_is_read_alone(void **state)
     sp_inventory_close(own);
 }
 
+/* What the file has of a tensor that was divided, where the older stream says where its storages are. */
+static void piece_is_placed(void **state)
+{
+    struct sp_error error;
+    (void)state;
+    struct sp_inventory *own = sp_inventory_open(FIXTURES "/ok/pieces/legacy.pt", &error);
+    assert_non_null(own);
+    const struct sp_tensor *tensor = sp_inventory_tensor(own, sp_inventory_find(own, "columns"));
+    assert_int_equal(tensor->bytes, 192);
+    assert_int_equal(tensor->data_end - tensor->data_begin, 96);
+    assert_int_equal(tensor->piece->bytes, 96);
+    assert_int_equal(tensor->piece->shape[1], 4);
+    assert_int_equal(sp_inventory_file_bytes(own)->absent, 3 * 96 - 96 + 8); /* rows, columns, uneven */
+    sp_inventory_close(own);
+}
+
 static void damage_is_survived(void **state)
 {
     static const char *const files[] = {
         FIXTURES "/ok/stage_3/zero_pp_rank_0_mp_rank_00_model_states.pt",
         FIXTURES "/ok/tensor_2/mp_rank_00/model_optim_rng.pt",
+        FIXTURES "/ok/pieces/dtensor.pt",
+        FIXTURES "/ok/pieces/legacy.pt",
+        FIXTURES "/ok/pieces/sharded.pt",
     };
     (void)state;
     ASSERT_SURVIVE_DAMAGE(files);
@@ -199,7 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_there_is_is_listed), cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(divisions_are_the_same),  cmocka_unit_test(one_rank_is_read_alone),
-        cmocka_unit_test(damage_is_survived),
+        cmocka_unit_test(piece_is_placed),         cmocka_unit_test(damage_is_survived),
     };
     listing_tests =
         &(struct listing_tests){FIXTURES, good, refused, NULL, LISTING_COUNT(good), LISTING_COUNT(refused), 0};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Files whose header is whole and whose data is not. Readers of most formats refuse such a file; of a format whose
- * header is passed around alone they list the tensors. */
+ * Files that list tensors of which they do not have the data, or not all of it. Readers of most formats refuse a file
+ * that ends too early; of a format whose header is passed around alone they list the tensors. */
+#include <inttypes.h>
+
 #include "explain/gather.h"
 #include "model/inventory.h"
 
@@ -10,28 +12,115 @@ static bool is_cut_short(const struct sp_tensor *tensor)
     return tensor->flags & SP_TENSOR_NO_DATA && tensor->data_end;
 }
 
+/* Whether it is a part of the model that has a shape, and there are no bytes for it. */
+static bool is_without_data(const struct sp_tensor *tensor)
+{
+    return tensor->flags & SP_TENSOR_NO_DATA && !(tensor->flags & (SP_TENSOR_NO_SHAPE | SP_TENSOR_STATE)) &&
+           !tensor->data_end && tensor->bytes;
+}
+
+/* "9 of its 21 tensors" */
+static const char *share_of(struct sp_check *check, size_t count)
+{
+    return sp_arena_printf(&check->arena, "%zu of its %zu tensors", count, check->inventory->count);
+}
+
 /* Of a checkpoint whose list of tensors is in a file of its own. */
 static void explain_lack(struct sp_check *check)
 {
     const struct sp_inventory *inventory = check->inventory;
     struct sp_cause *cause = sp_blame(check, SP_CAUSE_CUT_SHORT);
     cause->message =
-        sp_arena_printf(&check->arena, "%s: the data of %zu of its %zu tensors %s missing, in whole or in part",
-                        inventory->lack, inventory->lacking, inventory->count, inventory->lacking == 1 ? "is" : "are");
+        sp_arena_printf(&check->arena, "%s: the data of %s %s missing, in whole or in part", inventory->lack,
+                        share_of(check, inventory->lacking), inventory->lacking == 1 ? "is" : "are");
     cause->hint = "fetch the files again, or save the checkpoint again";
+}
+
+static void explain_end(struct sp_check *check)
+{
+    const struct sp_inventory *inventory = check->inventory;
+    size_t cut = 0;
+    for (size_t i = 0; i < inventory->count; i++) cut += is_cut_short(&inventory->tensors[i]);
+    if (!cut) return;
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_CUT_SHORT);
+    cause->message =
+        sp_arena_printf(&check->arena, "the file is cut short: the data of %s %s missing, in whole or in part",
+                        share_of(check, cut), cut == 1 ? "is" : "are");
+    cause->hint = "fetch the file again";
+}
+
+/* Tensors that their wrappers call a part of what they are. */
+static void explain_pieces(struct sp_check *check)
+{
+    const struct sp_inventory *inventory = check->inventory;
+    const struct sp_tensor *first = NULL;
+    uint64_t held = 0, whole = 0; /* at most the total of the inventory, which has been checked */
+    size_t count = 0;
+    for (size_t i = 0; i < inventory->count; i++) {
+        const struct sp_tensor *tensor = &inventory->tensors[i];
+        if (!tensor->piece || tensor->flags & SP_TENSOR_STATE || tensor->same_as != SP_NONE) continue;
+        if (!first) first = tensor;
+        held += tensor->piece->bytes < tensor->bytes ? tensor->piece->bytes : tensor->bytes;
+        whole += tensor->bytes;
+        count++;
+    }
+    if (!count) return;
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_PIECES);
+    struct sp_text text = {0};
+    sp_text_puts(&text, "this is one rank's piece");
+    if (first->piece->pieces) sp_text_printf(&text, " of %" PRIu64, first->piece->pieces);
+    sp_text_printf(&text, ": the file has a part of %s", share_of(check, count));
+    if (first->piece->placement) sp_text_printf(&text, " (%s)", first->piece->placement);
+    sp_text_puts(&text, ", ");
+    sp_text_grouped(&text, held);
+    sp_text_puts(&text, " of ");
+    sp_text_grouped(&text, whole);
+    sp_text_puts(&text, " bytes");
+    cause->message = sp_text_keep(&text, &check->arena);
+    cause->hint = "merge the ranks into one checkpoint, or gather when saving: full_state_dict=True of FSDP, "
+                  "full_tensor() of each DTensor";
+}
+
+/* Tensors that are whole once the files of all ranks are read. */
+static void explain_joined(struct sp_check *check)
+{
+    const struct sp_inventory *inventory = check->inventory;
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_PIECES);
+    cause->message =
+        sp_arena_printf(&check->arena, "%s %s divided among the files of %zu ranks of FSDP, which no loader merges",
+                        sp_count_of(&check->arena, inventory->joined, "tensor"), inventory->joined == 1 ? "is" : "are",
+                        inventory->file_count);
+    cause->hint = "merge them into one checkpoint: verl's model_merger does, or load each DTensor and save its "
+                  "full_tensor()";
+}
+
+static void explain_absent_data(struct sp_check *check)
+{
+    const struct sp_inventory *inventory = check->inventory;
+    const char *first = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < inventory->count; i++) {
+        if (!is_without_data(&inventory->tensors[i])) continue;
+        if (!count++) first = inventory->tensors[i].name;
+    }
+    if (!count || inventory->divided || inventory->lacking) return; /* it is said why */
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_NO_DATA);
+    const bool torch = strncmp(sp_inventory_format(inventory), "torch", 5) == 0;
+    cause->message =
+        sp_arena_printf(&check->arena, "the file has no data for %s, which %s %s: %s%s", share_of(check, count),
+                        count == 1 ? "was" : "were", torch ? "on the meta device" : "never written", first,
+                        count > 1 ? " and others" : "");
+    cause->hint = torch
+                      ? "save the model again with its weights in memory: those that were offloaded, or never loaded, "
+                        "are on the meta device"
+                      : "save the model again";
 }
 
 void sp_explain_cut_short(struct sp_check *check)
 {
-    const struct sp_inventory *inventory = check->inventory;
-    size_t cut = 0;
-    if (inventory->lacking) explain_lack(check);
-    for (size_t i = 0; i < inventory->count; i++) cut += is_cut_short(&inventory->tensors[i]);
-    if (!cut) return;
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_CUT_SHORT);
-    cause->message = sp_arena_printf(&check->arena,
-                                     "the file is cut short: the data of %zu of its %zu tensors %s missing, "
-                                     "in whole or in part",
-                                     cut, inventory->count, cut == 1 ? "is" : "are");
-    cause->hint = "fetch the file again";
+    if (check->inventory->lacking) explain_lack(check);
+    explain_end(check);
+    if (check->inventory->joined) explain_joined(check);
+    else explain_pieces(check);
+    explain_absent_data(check);
 }

@@ -67,6 +67,14 @@ static bool read_expert_name(const char *name, struct sp_rank_file *file)
            read_model_name(name, file) && (file->plain = true);
 }
 
+/* "model_world_size_2_rank_0.pt" */
+static bool read_sharded_name(const char *name, struct sp_rank_file *file)
+{
+    *file = (struct sp_rank_file){.layer = SP_NO_LAYER};
+    return pass_text(&name, "model_world_size_") && pass_rank_number(&name, &file->of) && pass_text(&name, "_rank_") &&
+           pass_rank_number(&name, &file->tensor) && strcmp(name, ".pt") == 0 && file->tensor < file->of;
+}
+
 /* "zero_pp_rank_3_mp_rank_00_model_states.pt": the number of the data-parallel rank. */
 static bool read_zero_name(const char *name, struct sp_rank_file *file, uint32_t *rank)
 {
@@ -127,6 +135,20 @@ static void look_at_entry(struct sp_ranks *ranks, const struct sp_folder *folder
         ranks->layers = ranks->layers || file.layer != SP_NO_LAYER;
         ranks->format = "deepspeed";
     } else if (read_zero_name(name, &file, &rank)) add_zero(ranks, &file, rank, name);
+    else if (read_sharded_name(name, &file)) {
+        add_rank_file(ranks, &file, name);
+        if (file.of > ranks->world) ranks->world = file.of;
+        ranks->format = "fsdp";
+    }
+}
+
+/* Of two trainings with so many ranks each that with more of them is read. */
+static void drop_other_worlds(struct sp_ranks *ranks)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < ranks->files.count; i++)
+        if (ranks->files.items[i].of == ranks->world) ranks->files.items[kept++] = ranks->files.items[i];
+    ranks->files.count = kept;
 }
 
 /* Where layers have files of their own, those of ranks hold the settings of the trainer. */
@@ -165,6 +187,8 @@ bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struc
         return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "files of more than %d ranks", MOST_RANK_FILES);
     for (size_t i = 0; i < ranks->files.count && ranks->zero_files; i++) ranks->files.items[i].stage = 0;
     drop_settings(ranks);
+    if (strcmp(ranks->format, "fsdp") == 0) drop_other_worlds(ranks);
+    else ranks->world = 0;
     if (ranks->files.count)
         qsort(ranks->files.items, ranks->files.count, sizeof *ranks->files.items, compare_rank_files);
     return true;

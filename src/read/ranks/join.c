@@ -48,6 +48,7 @@ static bool is_model_tensor(const struct join *join, const struct sp_rank_file *
 {
     const char *front = strcmp(join->ranks->format, "megatron") == 0 ? "model" : "module.";
     if (tensor->flags & SP_TENSOR_STATE || sp_ends_with(tensor->name, "_extra_state")) return false;
+    if (join->ranks->world) return true;
     return file->layer != SP_NO_LAYER || file->plain || strncmp(tensor->name, front, strlen(front)) == 0;
 }
 
@@ -139,6 +140,7 @@ static struct sp_tensor *list_piece(struct join *join, const char *name, const s
     tensor->flags &= ~(uint32_t)SP_TENSOR_VIEW;
     tensor->same_as = SP_NONE;
     if (from->storage) tensor->storage = sp_arena_string(arena, from->storage);
+    if (from->piece) tensor->piece = sp_tensor_piece_copy(from->piece, arena);
     if (alone) return tensor;
     tensor->data_begin = tensor->data_end = tensor->offset = 0;
     if (from->storage) tensor->storage = sp_arena_printf(arena, "rank 0: %s+%" PRIu64, from->storage, from->offset);
@@ -204,6 +206,34 @@ static bool list_joined(struct join *join, const struct whole *whole, uint32_t d
            sp_malformed(join->error, "tensor %s: its size overflows 64 bits", sp_quote(whole->name).text);
 }
 
+/* Tensors that say which piece of the whole they are: together they are the whole, once for each piece that there is.
+ * What is in each rank whole is there once. */
+static bool list_sharded(struct join *join, struct whole *whole)
+{
+    const struct sp_tensor *first = whole->pieces[0].tensor;
+    struct sp_map seen = {0};
+    uint64_t bytes = 0;
+    bool all = whole->count == join->ranks->world;
+    for (size_t i = 0; i < whole->count && all; i++) {
+        const struct sp_tensor *tensor = whole->pieces[i].tensor;
+        const struct sp_tensor_piece *piece = tensor->piece;
+        all = is_alike(first, tensor, UINT32_MAX) && !piece == !first->piece;
+        const bool again = all && piece && piece->index != SP_NONE &&
+                           !sp_map_add(&seen, sp_arena_printf(&join->arena, "%" PRIu64, piece->index), i);
+        if (all && piece && !again && !sp_add_u64(bytes, piece->bytes, &bytes)) bytes = UINT64_MAX;
+    }
+    sp_map_free(&seen);
+    if (!all) return list_side_by_side(join, whole, &join->uneven);
+    struct sp_tensor *tensor = list_piece(join, whole->name, &whole->pieces[0], !first->piece);
+    if (!tensor || !tensor->piece) return tensor != NULL;
+    struct sp_tensor_piece *of_all = sp_arena_alloc(&join->inventory->arena, sizeof *of_all);
+    *of_all = *tensor->piece;
+    of_all->bytes = bytes;
+    tensor->piece = bytes < tensor->bytes ? of_all : NULL;
+    join->inventory->joined++;
+    return true;
+}
+
 static enum sp_cut cut_of(const struct join *join, const struct whole *whole)
 {
     const struct sp_tensor *tensor = whole->pieces[0].tensor;
@@ -214,6 +244,7 @@ static enum sp_cut cut_of(const struct join *join, const struct whole *whole)
 
 static bool list_whole(struct join *join, struct whole *whole)
 {
+    if (join->ranks->world) return list_sharded(join, whole);
     const bool once = drop_copies(join, whole);
     if (once && whole->count == 1 && join->ranks->tensor_ranks == 1)
         return list_piece(join, whole->name, &whole->pieces[0], true) != NULL;

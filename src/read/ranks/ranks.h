@@ -6,6 +6,7 @@
  *               layer_03-model_00-model_states.pt, one for each layer of a pipeline
  *               layer_0_expert_1_mp_rank_00_model_states.pt, one for each expert
  *   Megatron    mp_rank_00/model_optim_rng.pt, mp_rank_00_001/ (pipeline), mp_rank_00_001_002/ (and experts)
+ *   FSDP 2      model_world_size_2_rank_0.pt, as verl names it: tensors that say which piece they are
  *
  *   files.c says which file is of which rank, rules.c how a tensor is divided, join.c makes one checkpoint of them. */
 #ifndef SP_READ_RANKS_RANKS_H
@@ -23,18 +24,20 @@ struct sp_rank_file {
     uint32_t tensor, stage;   /* tensor-parallel rank; of the pipeline */
     uint32_t expert;          /* expert-parallel rank */
     uint32_t layer;           /* of a pipeline of DeepSpeed, or SP_NO_LAYER */
+    uint32_t of;              /* how many ranks there are, where the name says so; or 0 */
     bool plain;               /* experts of DeepSpeed: names without what is in front of the others' */
     struct sp_inventory *own; /* what it holds, once it is read */
 };
 
 struct sp_ranks {
-    const char *format; /* "deepspeed", "megatron" */
+    const char *format; /* "deepspeed", "megatron", "fsdp" */
     struct sp_arena arena;
     SP_ARRAY(struct sp_rank_file) files;
     size_t optimizer_files, zero_files; /* of the latter one is read for all */
     bool universal;                     /* the optimizer's part is a folder for each parameter, in "zero" */
     bool layers;                        /* some are files of one layer each */
     uint32_t tensor_ranks;              /* how many there are */
+    uint32_t world;                     /* ranks whose tensors say which piece they are; or 0 */
     bool few_groups; /* fewer groups of queries than ranks: keys and values are not divided plainly */
 };
 

@@ -60,9 +60,11 @@ static bool all_are_there(struct sp_ranks *ranks, struct sp_error *error)
 {
     const struct sp_inventory *own = ranks->files.items[0].own;
     const bool megatron = strcmp(ranks->format, "megatron") == 0;
+    const char *divided = ranks->world ? "FSDP" : "tensor-parallel";
     uint64_t wide = said_number(own, megatron ? "tensor_model_parallel_size" : "mp_world_size");
     uint64_t long_as = megatron ? said_number(own, "pipeline_model_parallel_size") : 1;
     if (ranks->files.items[0].layer != SP_NO_LAYER) wide = 0; /* of another count */
+    if (ranks->world) wide = ranks->world;
     for (size_t i = 0; i < ranks->files.count; i++) {
         if (ranks->files.items[i].tensor >= wide) wide = ranks->files.items[i].tensor + 1;
         if (ranks->files.items[i].stage >= long_as) long_as = ranks->files.items[i].stage + 1;
@@ -70,11 +72,11 @@ static bool all_are_there(struct sp_ranks *ranks, struct sp_error *error)
     if (wide > ranks->files.count || long_as > ranks->files.count) { /* some are certainly absent */
         const bool stages = wide <= ranks->files.count;
         const uint32_t rank = absent_rank(ranks, (uint32_t)ranks->files.count, stages);
-        return refuse_absent(stages ? "pipeline" : "tensor-parallel", rank, stages ? long_as : wide, error);
+        return refuse_absent(stages ? "pipeline" : divided, rank, stages ? long_as : wide, error);
     }
     const uint32_t tensor = absent_rank(ranks, (uint32_t)wide, false),
                    stage = absent_rank(ranks, (uint32_t)long_as, true);
-    if (tensor < wide) return refuse_absent("tensor-parallel", tensor, wide, error);
+    if (tensor < wide) return refuse_absent(divided, tensor, wide, error);
     if (stage < long_as) return refuse_absent("pipeline", stage, long_as, error);
     ranks->tensor_ranks = (uint32_t)wide;
     const uint64_t groups = said_number(own, "num_query_groups");

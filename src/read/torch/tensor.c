@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Calls of the rebuild functions to tensors. The forms are those of torch 0.1 to 2.x; the call is checked as far as
- * shapes, strides and storage sizes go, and never made. The parts of quantised tensors (scales, zero points) and of
- * tensor subclasses are not listed. */
+ * shapes, strides and storage sizes go, and never made. The parts of quantised tensors (scales, zero points) are not
+ * listed. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,8 +14,9 @@ enum { MAX_WRAPPERS = 16 };
 struct call {
     enum sp_torch_role role;
     const char *name;
-    struct sp_pickle_value *args;  /* a tuple */
-    struct sp_pickle_value *state; /* or NULL */
+    struct sp_pickle_value *args;    /* a tuple */
+    struct sp_pickle_value *state;   /* or NULL */
+    struct sp_pickle_value *wrapped; /* of a subclass, the state that it is given; or NULL */
 };
 
 static struct sp_pickle_value *arg(const struct call *call, size_t index) { return sp_pickle_item(call->args, index); }
@@ -23,11 +24,12 @@ static struct sp_pickle_value *arg(const struct call *call, size_t index) { retu
 static bool open_call(struct sp_pickle_value *node, struct call *call)
 {
     if (sp_pickle_is(node, SP_PICKLE_PERSID)) {
-        *call = (struct call){SP_TORCH_SAVED, "", node, NULL};
+        *call = (struct call){SP_TORCH_SAVED, "", node, NULL, NULL};
         return true;
     }
     if (!sp_pickle_is(node, SP_PICKLE_OBJECT)) return false;
-    *call = (struct call){sp_torch_role(node), sp_pickle_name(node), node->as.object->args, node->as.object->state};
+    *call =
+        (struct call){sp_torch_role(node), sp_pickle_name(node), node->as.object->args, node->as.object->state, NULL};
     return true;
 }
 
@@ -47,7 +49,7 @@ static bool unwrap(struct sp_pickle_value *node, struct call *call)
             if (!open_call(parameter_data(call), call)) return false;
         } else if (call->role == SP_TORCH_FROM_TYPE) {
             struct sp_pickle_value *function = arg(call, 0);
-            *call = (struct call){sp_torch_role(function), sp_pickle_name(function), arg(call, 2), NULL};
+            *call = (struct call){sp_torch_role(function), sp_pickle_name(function), arg(call, 2), NULL, arg(call, 3)};
         } else return call->role >= SP_TORCH_TENSOR && call->role < SP_TORCH_LOAD_FROM_BYTES;
     }
     return false;
@@ -180,14 +182,14 @@ static bool read_dense(struct sp_torch *torch, const struct call *call, struct s
 static bool read_old(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
                      struct sp_error *error)
 {
-    const struct call as_call = {SP_TORCH_TENSOR, call->name, call->state, NULL};
+    const struct call as_call = {SP_TORCH_TENSOR, call->name, call->state, NULL, NULL};
     return read_dense(torch, &as_call, tensor, error);
 }
 
+/* What a call says of the shape of a tensor without a storage. */
 static bool read_without_bytes(const struct call *call, size_t first, struct sp_torch_tensor *tensor,
                                struct sp_error *error)
 {
-    tensor->flags |= SP_TENSOR_NO_DATA;
     return read_dtype(call, first, tensor, error) &&
            read_shape(arg(call, first + 1), arg(call, first + 2), tensor, error) && sp_torch_measure(tensor, error);
 }
@@ -270,10 +272,10 @@ bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struc
     case SP_TORCH_OLD_TENSOR:
         return read_old(torch, &call, tensor, error);
     case SP_TORCH_META:
+        tensor->flags |= SP_TENSOR_NO_DATA;
         return read_without_bytes(&call, 0, tensor, error);
     case SP_TORCH_WRAPPER:
-        torch->wrappers++;
-        return read_without_bytes(&call, 1, tensor, error);
+        return read_without_bytes(&call, 1, tensor, error) && sp_torch_wrapped(torch, call.wrapped, tensor, error);
     case SP_TORCH_SPARSE:
         return read_sparse(torch, &call, tensor, error);
     default:

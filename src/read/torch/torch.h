@@ -3,7 +3,8 @@
  * where storages are; here globals are given roles, persistent ids become storages, calls of the rebuild functions
  * become tensors, and a walk over the object graph names them.
  *
- *   zip.c, legacy.c, tar.c, bare.c, package.c  ->  walk.c  ->  key.c, tensor.c  ->  storage.c  ->  globals.c */
+ *   zip.c, legacy.c, tar.c, bare.c, package.c  ->  walk.c  ->  key.c, tensor.c, wrapper.c  ->  storage.c  ->  globals.c
+ */
 #ifndef SP_READ_TORCH_TORCH_H
 #define SP_READ_TORCH_TORCH_H
 
@@ -30,7 +31,7 @@ enum sp_torch_role {
     SP_TORCH_OLD_TENSOR,      /* torch.FloatTensor(), whose state is (storage, offset, size, stride) */
     SP_TORCH_PARAMETER,       /* (tensor, ...) */
     SP_TORCH_META,            /* (dtype, size, stride, ...): no bytes */
-    SP_TORCH_WRAPPER,         /* (class, dtype, size, stride, ...): no bytes of its own */
+    SP_TORCH_WRAPPER,         /* (class, dtype, size, stride, ...): its bytes are in the state (wrapper.c) */
     SP_TORCH_SPARSE,          /* (layout, parts) */
     SP_TORCH_FROM_NUMPY,      /* (ndarray, dtype, ...) */
     SP_TORCH_FROM_TYPE,       /* (function, class, arguments, state) */
@@ -94,10 +95,12 @@ struct sp_torch {
     size_t nested_count, nested_capacity;
     bool count_only; /* tensors are checked and counted, not listed */
     size_t counted;
-    size_t absent;     /* storages whose bytes are nowhere */
-    size_t wrappers;   /* tensors listed without bytes of their own */
-    bool contradicted; /* a storage was declared in two ways */
-    size_t equal_keys; /* that came again in their dictionary */
+    size_t absent;      /* storages whose bytes are nowhere */
+    size_t wrappers;    /* tensors of subclasses, of which the outer shape is listed alone */
+    uint64_t unwrapped; /* values of the states of such tensors that were looked at */
+    unsigned wrapped;   /* how deep the tensor that is being read is in others that wrap it */
+    bool contradicted;  /* a storage was declared in two ways */
+    size_t equal_keys;  /* that came again in their dictionary */
     /* Checks that the container holds the bytes of a storage. NULL when all were located beforehand. */
     bool (*locate)(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error);
     struct sp_zip *zip;
@@ -136,9 +139,10 @@ struct sp_torch_tensor {
     uint32_t rank, flags;
     uint64_t shape[SP_MAX_RANK], stride[SP_MAX_RANK];
     bool strided;
-    uint64_t offset;                    /* elements from the beginning of the storage */
-    uint64_t parameters, bytes, extent; /* extent: elements from `offset` to the last one reached */
-    uint64_t data_begin, data_end;      /* in the file, without a storage; or 0 */
+    uint64_t offset;                     /* elements from the beginning of the storage */
+    uint64_t parameters, bytes, extent;  /* extent: elements from `offset` to the last one reached */
+    uint64_t data_begin, data_end;       /* in the file, without a storage; or 0 */
+    const struct sp_tensor_piece *piece; /* the part of it that the file has; NULL when that is the whole */
 };
 
 /* Interprets a node: *is_tensor is false when it is something else. False with an error when it is a broken tensor. */
@@ -150,6 +154,13 @@ bool sp_torch_shape(const struct sp_pickle_value *sizes, struct sp_torch_tensor 
 bool sp_torch_measure(struct sp_torch_tensor *tensor, struct sp_error *error);
 /* Whether it lies within its storage; its extent is known. */
 bool sp_torch_check_extent(const struct sp_torch_tensor *tensor, struct sp_error *error);
+
+/* ---- wrapper.c ---- */
+
+/* What a subclass has in its state, of which `tensor` has the outer dtype and shape so far: it becomes the tensor that
+ * is wrapped, a piece of itself, or one without data. */
+bool sp_torch_wrapped(struct sp_torch *torch, struct sp_pickle_value *state, struct sp_torch_tensor *tensor,
+                      struct sp_error *error);
 
 /* ---- tar.c ---- */
 

@@ -351,6 +351,7 @@ bool sp_torch_list(struct sp_torch *torch, const char *name, const struct sp_tor
     tensor->file = torch->file;
     tensor->parameters = found->parameters;
     tensor->bytes = found->bytes;
+    tensor->piece = found->piece;
     place_tensor(found, tensor);
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof.inspect/1: keys in a fixed order, one tensor per line. After the keys that every tensor has come those
  * that only some have: same_as, stride (when not row-major), offset (when not 0), shard (when there are several files),
- * flags. "bytes" is null when the size of the dtype is unknown. */
+ * flags, piece. "bytes" is null when the size of the dtype is unknown. */
 #include <string.h>
 
 #include "report/inspect/inspect.h"
@@ -36,6 +36,19 @@ static bool is_row_major(const struct sp_tensor *tensor)
     return true;
 }
 
+/* What the file has of a tensor that was divided. */
+static void json_piece(struct sp_writer *json, const struct sp_tensor_piece *piece)
+{
+    if (!piece) return;
+    sp_write_key_open(json, "piece", '{');
+    sp_write_key_numbers(json, "shape", piece->shape, piece->rank);
+    sp_write_key_number(json, "bytes", piece->bytes);
+    if (piece->pieces) sp_write_key_number(json, "pieces", piece->pieces);
+    if (piece->index != SP_NONE) sp_write_key_number(json, "index", piece->index);
+    if (piece->placement) sp_write_key_string(json, "placement", piece->placement);
+    sp_write_close(json);
+}
+
 /* The keys that only some tensors have. */
 static void json_tensor_details(struct sp_writer *json, const struct sp_inventory *inventory,
                                 const struct sp_tensor *tensor)
@@ -48,6 +61,7 @@ static void json_tensor_details(struct sp_writer *json, const struct sp_inventor
     if (sp_inventory_file_count(inventory) > 1)
         sp_write_key_string(json, "shard", sp_inventory_file(inventory, tensor->file));
     json_flags(json, tensor->flags);
+    json_piece(json, tensor->piece);
 }
 
 /* One tensor, one line. */

@@ -35,6 +35,16 @@ static void put_comma(struct sp_text *text, size_t begin)
     if (text->length != begin) sp_text_puts(text, ", ");
 }
 
+/* "piece (32, 16), 1 of 2" */
+static void put_piece(struct sp_text *text, const struct sp_tensor_piece *piece)
+{
+    sp_text_puts(text, "piece ");
+    sp_put_shape(text, piece->shape, piece->rank);
+    if (piece->pieces && piece->index != SP_NONE)
+        sp_text_printf(text, ", %" PRIu64 " of %" PRIu64, piece->index + 1, piece->pieces);
+    else if (piece->pieces) sp_text_printf(text, ", one of %" PRIu64, piece->pieces);
+}
+
 void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct sp_inventory *inventory,
                          const struct sp_tensor *tensor, bool name_tie)
 {
@@ -49,6 +59,10 @@ void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct sp_inv
         if (!(tensor->flags & words[i].flag)) continue;
         put_comma(text, begin);
         sp_text_puts(text, words[i].word);
+    }
+    if (tensor->piece) {
+        put_comma(text, begin);
+        put_piece(text, tensor->piece);
     }
     if (tensor->same_as == SP_NONE) return;
     put_comma(text, begin);
