@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/inside.h"
 #include "lang/prediction.h"
 
 /* ---- what explainers use ---- */
@@ -98,6 +99,25 @@ size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char
     return sp_map_get(&prediction->hyper_names, name);
 }
 
+const char *sp_key_said(struct sp_check *check, const char *key)
+{
+    bool there;
+    if (!sp_config_is_of_gguf(check->config, check->inventory)) return key;
+    const char *own = sp_config_gguf_key(&check->arena, check->inventory, key, &there);
+    return own ? own : key;
+}
+
+bool sp_is_shown(const struct sp_check *check, const char *key)
+{
+    struct sp_arena arena = {0};
+    bool there = false;
+    if (!sp_config_is_of_gguf(check->config, check->inventory) || !sp_config_gguf_shows(check->inventory, key))
+        return false;
+    sp_config_gguf_key(&arena, check->inventory, key, &there);
+    sp_arena_free(&arena);
+    return !there;
+}
+
 const char *sp_said_where(struct sp_check *check, struct sp_provenance from)
 {
     if (from.source == SP_SOURCE_DEFAULT) return "by default";
@@ -107,8 +127,13 @@ const char *sp_said_where(struct sp_check *check, struct sp_provenance from)
 
 const char *sp_said(struct sp_check *check, struct sp_hyperparameter hyper)
 {
-    return sp_arena_printf(&check->arena, "%s is %s %s", hyper.name, sp_value_words(&check->arena, hyper.value),
-                           sp_said_where(check, hyper.from));
+    const char *value = sp_value_words(&check->arena, hyper.value), *where = sp_said_where(check, hyper.from);
+    if (sp_is_shown(check, hyper.name))
+        return sp_arena_printf(&check->arena, "%s is %s by the tensors of %s", hyper.name, value,
+                               sp_config_hyper(check->config)->file);
+    const bool given = hyper.from.source == SP_SOURCE_SETTING; /* in the words of whoever gave it */
+    return sp_arena_printf(&check->arena, "%s is %s %s", given ? hyper.name : sp_key_said(check, hyper.name), value,
+                           where);
 }
 
 /* ---- what the public header promises ---- */

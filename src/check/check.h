@@ -119,6 +119,11 @@ bool sp_check_open_both(const struct sp_check *check);
 bool sp_explained_by(const struct sp_finding *finding, const void *cause_index);
 /* The hyper-parameter of that name in the prediction, or SP_NONE. */
 size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char *name);
+/* What a file calls a hyper-parameter whose metadata are the configuration: "llama.attention.head_count_kv" of GGUF for
+ * num_key_value_heads. In the arena. */
+const char *sp_key_said(struct sp_check *check, const char *key);
+/* Whether no key says it, and the tensors of the file show it, so that no setting can be wrong. */
+bool sp_is_shown(const struct sp_check *check, const char *key);
 /* Where a hyper-parameter got its value: "in config.json", "by default", "on the command line". In the arena. */
 const char *sp_said_where(struct sp_check *check, struct sp_provenance from);
 /* "vocab_size is 50257 in config.json", in the arena. */

@@ -175,7 +175,7 @@ static const char *others_said(struct sp_check *check, size_t worst, size_t room
     if (!others) return "";
     if (others == 1 && strlen(check->causes[worst].message) + strlen(second->message) < room)
         return sp_arena_printf(&check->arena, "; %s", second->message);
-    const char *key = others == 1 && second->hyperparameter ? second->hyperparameter : "";
+    const char *key = others == 1 && second->hyperparameter ? sp_key_said(check, second->hyperparameter) : "";
     return sp_arena_printf(&check->arena, "; and %s%s%s%s", sp_count_of(&check->arena, others, "other cause"),
                            *key ? " (" : "", key, *key ? ")" : "");
 }

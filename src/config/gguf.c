@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/names.h"
 #include "config/choose.h"
 #include "config/inside.h"
 #include "lang/tables.h"
@@ -33,10 +34,19 @@ static const struct {
 };
 #pragma GCC diagnostic pop
 
+static const struct {
+    const char *architecture, *key, *becomes;
+} absent[] = {
+#define ABSENT(architecture, key, becomes) {architecture, key, becomes},
+#include "config/gguf.def"
+};
+
 static const char *const nearer[] = {
 #define NEARER(architecture) architecture,
 #include "config/gguf.def"
 };
+
+static const char TOKENS[] = "tokenizer.ggml.tokens";
 
 enum { KEY_COUNT = sizeof keys / sizeof *keys, SIGN_COUNT = sizeof signs / sizeof *signs };
 
@@ -66,6 +76,22 @@ static void add_gguf_member(struct adoption *adoption, const char *key, struct s
     adoption->members[adoption->count++] = (struct sp_member){key, value};
 }
 
+/* How many entries a list of the metadata has: the reader keeps short ones, and says of a long one "32000 strings". 0
+ * without the list. */
+static uint64_t gguf_list_length(const struct sp_inventory *file, const char *key)
+{
+    struct sp_arena arena = {0};
+    struct sp_error error = {0};
+    struct sp_value list = {0};
+    const char *text = gguf_value(file, key);
+    if (!text) return 0;
+    if (*text != '[') return strtoull(text, NULL, 10);
+    if (!sp_value_parse_json(&arena, text, strlen(text), &list, &error)) list.count = 0;
+    const uint64_t count = list.count;
+    sp_arena_free(&arena);
+    return count;
+}
+
 /* ---- keys ---- */
 
 /* The key in the file: one of the architecture, or one with a beginning of its own. */
@@ -88,38 +114,50 @@ static void take_keys(struct adoption *adoption, bool only_own)
     }
 }
 
-const char *sp_config_gguf_key(struct sp_arena *arena, const struct sp_inventory *inventory, const char *key)
-{
-    const char *architecture = gguf_value(inventory, "general.architecture");
-    for (size_t i = 0; architecture && i < KEY_COUNT; i++) {
-        if (strcmp(keys[i].becomes, key) != 0) continue;
-        if (*keys[i].architecture && strcmp(keys[i].architecture, architecture) != 0) continue;
-        const bool own_front = strncmp(keys[i].key, "tokenizer.", 10) == 0;
-        const char *in_file = own_front ? keys[i].key : sp_arena_printf(arena, "%s.%s", architecture, keys[i].key);
-        if (gguf_value(inventory, in_file)) return in_file;
-    }
-    return NULL;
-}
-
-/* Most files do not say how many tokens there are: they list them. The reader says of a long list "32000 strings". */
+/* Most files do not say how many tokens there are: they list them. */
 static void take_vocabulary(struct adoption *adoption)
 {
-    struct sp_error error = {0};
-    struct sp_value list;
-    const char *text = gguf_value(adoption->file, "tokenizer.ggml.tokens");
-    if (!text) return;
-    if (*text != '[') add_gguf_member(adoption, "vocab_size", sp_value_int(strtoll(text, NULL, 10)));
-    else if (sp_value_parse_json(&adoption->config->arena, text, strlen(text), &list, &error))
-        add_gguf_member(adoption, "vocab_size", sp_value_int((int64_t)list.count));
+    const uint64_t tokens = gguf_list_length(adoption->file, TOKENS);
+    if (tokens && tokens <= INT64_MAX) add_gguf_member(adoption, "vocab_size", sp_value_int((int64_t)tokens));
+}
+
+/* What is none where the file has no key for it. */
+static void take_absent(struct adoption *adoption)
+{
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        if (strcmp(absent[i].architecture, adoption->architecture) == 0 &&
+            !gguf_value(adoption->file, key_in_file(adoption, absent[i].key)))
+            add_gguf_member(adoption, absent[i].becomes, sp_value_int(0));
 }
 
 /* ---- what no key says, and tensors show ---- */
 
+static size_t count_endings(const struct sp_inventory *file, const char *end, const char *instead)
+{
+    const size_t length = strlen(end);
+    size_t count = 0;
+    for (size_t i = 0; i < sp_inventory_count(file); i++) {
+        const char *name = sp_inventory_tensor(file, i)->name;
+        const size_t own = strlen(name), other = length + strlen(instead);
+        count += own >= other && strncmp(name + own - other, end, length) == 0 && sp_ends_with(name, instead);
+    }
+    return count;
+}
+
+/* Whether tensors end so; of biases, whether most weights of that module and of those beside it have one: a lone one is
+ * a stray, and where one was lost the others are there. */
 static bool has_ending(const struct sp_inventory *file, const char *end)
 {
-    for (size_t i = 0; i < sp_inventory_count(file); i++)
-        if (sp_ends_with(sp_inventory_tensor(file, i)->name, end)) return true;
-    return false;
+    static const char *const beside[][3] = {{".attn_q", ".attn_k", ".attn_v"}, {".ffn_gate", ".ffn_up", ".ffn_down"}};
+    size_t biases = count_endings(file, end, ""), weights = 0;
+    if (!biases || !sp_ends_with(end, ".bias")) return biases;
+    biases = 0;
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+        for (size_t k = 0; k < 3 && strncmp(end, beside[i][0], strlen(beside[i][0])) == 0; k++) {
+            biases += count_endings(file, beside[i][k], ".bias");
+            weights += count_endings(file, beside[i][k], ".weight");
+        }
+    return !weights || 2 * biases > weights;
 }
 
 static void take_signs(struct adoption *adoption, bool only_own)
@@ -239,12 +277,14 @@ static const char *architecture_and_kind(struct adoption *adoption)
 static void adopt_metadata(struct adoption *adoption)
 {
     struct sp_config *config = adoption->config;
-    adoption->members = sp_arena_array(&config->arena, KEY_COUNT + SIGN_COUNT + 3, sizeof *adoption->members);
+    adoption->members = sp_arena_array(&config->arena, KEY_COUNT + SIGN_COUNT + sizeof absent / sizeof *absent + 3,
+                                       sizeof *adoption->members);
     add_gguf_member(adoption, "model_type",
                     sp_value_string(layout_type(adoption, sp_value_string(architecture_and_kind(adoption)))));
     take_own(adoption);
     take_keys(adoption, false);
     take_vocabulary(adoption);
+    take_absent(adoption);
     take_signs(adoption, false);
     config->path = sp_arena_string(&config->arena, sp_inventory_path(adoption->file));
     adopt_root(adoption);
@@ -258,6 +298,25 @@ bool sp_config_gguf_is_told(const struct sp_inventory *inventory)
            !(type && strcmp(type, "adapter") == 0);
 }
 
+bool sp_config_gguf_agrees(const struct sp_inventory *inventory, struct sp_error *error)
+{
+    static const char count[] = ".block_count";
+    const char *architecture = sp_config_gguf_is_told(inventory) ? gguf_value(inventory, "general.architecture") : NULL;
+    const char *other = NULL;
+    const size_t length = architecture ? strlen(architecture) : 0;
+    for (size_t i = 0; i < sp_inventory_metadata_count(inventory) && architecture; i++) {
+        const char *key = sp_inventory_metadata(inventory, i).key;
+        if (strncmp(key, architecture, length) == 0 && key[length] == '.') return true;
+        if (!other && sp_ends_with(key, count)) other = key;
+    }
+    if (!other) return true;
+    const int own = (int)(strlen(other) - (sizeof count - 1));
+    sp_hint(error, "set general.architecture to what the file is of, or convert the model again");
+    return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED,
+                   "general.architecture is %s, and the keys are those of '%.*s': there is %s, and no %s%s",
+                   sp_quote(architecture).text, own, other, other, architecture, count);
+}
+
 void sp_config_take_gguf(struct sp_config *config, const struct sp_inventory *inventory)
 {
     struct adoption adoption = {.config = config, .file = inventory};
@@ -265,14 +324,66 @@ void sp_config_take_gguf(struct sp_config *config, const struct sp_inventory *in
     adopt_metadata(&adoption);
 }
 
-bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, const struct sp_inventory *inventory)
+bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, const struct sp_inventory *inventory,
+                     struct sp_error *error)
 {
     struct adoption adoption = {.config = config, .tables = tables, .file = inventory};
-    if (strcmp(sp_inventory_format(inventory), "gguf") != 0) return false;
+    if (strcmp(sp_inventory_format(inventory), "gguf") != 0) return true;
     const char *architecture = gguf_value(inventory, "general.architecture");
     adoption.architecture = architecture ? sp_arena_string(&config->arena, architecture) : "";
     const bool projects = strcmp(adoption.architecture, "clip") == 0; /* what a configuration says is not of that */
     if (has_file(config) && !projects) adopt_configuration(&adoption);
-    else if (sp_config_gguf_is_told(inventory)) sp_config_take_gguf(config, inventory);
-    return has_file(config);
+    else if (sp_config_gguf_is_told(inventory)) {
+        if (!sp_config_gguf_agrees(inventory, error)) return false;
+        sp_config_take_gguf(config, inventory);
+    }
+    return true;
+}
+
+/* ---- the way back: which key of the file a hyper-parameter is ---- */
+
+bool sp_config_is_of_gguf(const struct sp_config *config, const struct sp_inventory *inventory)
+{
+    return has_file(config) && strcmp(sp_inventory_format(inventory), "gguf") == 0 &&
+           strcmp(config->path, sp_inventory_path(inventory)) == 0;
+}
+
+const char *sp_config_gguf_key(struct sp_arena *arena, const struct sp_inventory *inventory, const char *becomes,
+                               bool *there)
+{
+    const char *architecture = gguf_value(inventory, "general.architecture"), *first = NULL;
+    *there = false;
+    for (size_t i = 0; i < KEY_COUNT && architecture && !*there; i++) {
+        if (strcmp(keys[i].becomes, becomes) != 0) continue;
+        if (*keys[i].architecture && strcmp(keys[i].architecture, architecture) != 0) continue;
+        const bool whole = strncmp(keys[i].key, "tokenizer.", 10) == 0;
+        const char *key = whole ? keys[i].key : sp_arena_printf(arena, "%s.%s", architecture, keys[i].key);
+        *there = gguf_value(inventory, key) != NULL;
+        if (*there || !first) first = key;
+    }
+    if (*there || strcmp(becomes, "vocab_size") != 0 || !gguf_value(inventory, TOKENS)) return first;
+    *there = true;
+    return TOKENS;
+}
+
+bool sp_config_gguf_shows(const struct sp_inventory *inventory, const char *becomes)
+{
+    const char *architecture = gguf_value(inventory, "general.architecture");
+    for (size_t i = 0; i < SIGN_COUNT && architecture; i++)
+        if (strcmp(signs[i].becomes, becomes) == 0 &&
+            (!*signs[i].architecture || strcmp(signs[i].architecture, architecture) == 0))
+            return true;
+    return false;
+}
+
+struct sp_gguf_tokens sp_config_gguf_tokens(const struct sp_inventory *inventory)
+{
+    const char *model = gguf_value(inventory, "tokenizer.ggml.model");
+    struct sp_gguf_tokens tokens = {0};
+    if (strcmp(sp_inventory_format(inventory), "gguf") != 0) return tokens;
+    if (model && (strcmp(model, "none") == 0 || strcmp(model, "no_vocab") == 0)) return tokens;
+    tokens.tokens = gguf_list_length(inventory, TOKENS);
+    tokens.types = gguf_list_length(inventory, "tokenizer.ggml.token_type");
+    tokens.scores = gguf_list_length(inventory, "tokenizer.ggml.scores");
+    return tokens;
 }

@@ -39,6 +39,7 @@ static bool take_inside(struct sp_config *config, const struct sp_inventory *inv
 {
     struct sp_value entry;
     if (sp_config_gguf_is_told(inventory)) {
+        if (!sp_config_gguf_agrees(inventory, error)) return false;
         sp_config_take_gguf(config, inventory);
         return true;
     }

@@ -13,18 +13,31 @@ bool sp_config_is_keras_entry(struct sp_value value);
 /* gguf.c: whether the metadata say which model it is; and takes them as if they were a file. */
 bool sp_config_gguf_is_told(const struct sp_inventory *inventory);
 void sp_config_take_gguf(struct sp_config *config, const struct sp_inventory *inventory);
+/* Whether the metadata are those of the architecture that they name; else an error with SP_ERR_TABLE. */
+bool sp_config_gguf_agrees(const struct sp_inventory *inventory, struct sp_error *error);
+/* Whether the configuration is what the metadata of the file say. */
+bool sp_config_is_of_gguf(const struct sp_config *config, const struct sp_inventory *inventory);
+/* The key of the file that becomes the hyper-parameter, "llama.attention.head_count_kv", or the one that would, when it
+ * is not *there; NULL when there is no key for it. In the arena. */
+const char *sp_config_gguf_key(struct sp_arena *arena, const struct sp_inventory *inventory, const char *becomes,
+                               bool *there);
+/* Whether it is what tensors show, and no key says. */
+bool sp_config_gguf_shows(const struct sp_inventory *inventory, const char *becomes);
+/* How long the lists of the tokenizer in a GGUF file are; all 0 without a tokenizer. */
+struct sp_gguf_tokens {
+    uint64_t tokens, types, scores;
+};
+struct sp_gguf_tokens sp_config_gguf_tokens(const struct sp_inventory *inventory);
 /* What a configuration that is for GGUF files by its model_type says of them; any other as it is. */
-/* gguf.c: the key of the metadata that a key of the configuration stands for, "llama.attention.head_count_kv" for
- * "num_key_value_heads", in the arena; NULL when the file has no such key. */
-const char *sp_config_gguf_key(struct sp_arena *arena, const struct sp_inventory *inventory, const char *key);
 struct sp_value sp_config_of_gguf(struct sp_arena *arena, struct sp_value root);
 /* Takes what the checkpoint at the path holds, as sp_config_load does what a file of text says. */
 bool sp_config_load_checkpoint(struct sp_config *config, const char *path, struct sp_error *error);
 
 /* Makes it the configuration of a checkpoint in a layout of its own, which is GGUF so far. Where none was loaded, the
  * hyper-parameters are those of the file's metadata; one that was loaded, that of the model which the file was made of,
- * leads to the table for the layout, if there is one. False when the checkpoint has no such layout, or says nothing of
- * its model and no configuration was loaded. Call it once, after the file is loaded. */
-bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, const struct sp_inventory *inventory);
+ * leads to the table for the layout, if there is one. Any other checkpoint leaves it as it is. False with an error when
+ * the metadata contradict themselves. Call it once, after the file is loaded. */
+bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, const struct sp_inventory *inventory,
+                     struct sp_error *error);
 
 #endif

@@ -34,24 +34,6 @@ static bool is_of_file(const struct sp_hyper *hyper, struct sp_arena *arena, str
     return true;
 }
 
-/* What a GGUF file says of itself is in the file alone: the keys there, "let llama.attention.head_count_kv be 4 in the
- * metadata"; NULL when the file does not say all that the patch changes. */
-static const char *metadata_said(struct sp_check *check, struct sp_value patch)
-{
-    struct sp_text text = {0};
-    for (size_t i = 0; i < patch.count; i++) {
-        const struct sp_member *member = &patch.members[i];
-        const char *key = sp_config_gguf_key(&check->arena, check->inventory, member->key);
-        if (!key) {
-            sp_text_free(&text);
-            return NULL;
-        }
-        sp_text_printf(&text, "%s%s be %s", i ? ", " : "", key, sp_value_words(&check->arena, member->value));
-    }
-    return sp_arena_printf(&check->arena, "let %s in the metadata of the file, or convert the model again",
-                           sp_text_keep(&text, &check->arena));
-}
-
 /* The patch without what has to be taken out, whose paths go into `out`. */
 static struct sp_value split_patch(struct sp_arena *arena, struct sp_value patch, const char *path,
                                    struct sp_names *out)
@@ -80,16 +62,37 @@ static const char *taken_out(struct sp_arena *arena, struct sp_names *names)
                            names->count == 1 ? "it" : "them");
 }
 
+/* What to write into the file whose metadata are the configuration. A program that sets single numbers in place comes
+ * with gguf; other values, and keys that are not there, take another conversion. */
+static const char *gguf_patch_said(struct sp_check *check, struct sp_value patch)
+{
+    struct sp_text text = {0};
+    bool in_place = true;
+    size_t count = 0;
+    for (size_t i = 0; i < patch.count; i++) {
+        bool there;
+        const struct sp_value value = patch.members[i].value;
+        const char *key = sp_config_gguf_key(&check->arena, check->inventory, patch.members[i].key, &there);
+        if (!key || strncmp(key, "tokenizer.", 10) == 0) continue;
+        in_place = in_place && there && value.type != SP_LIST && value.type != SP_OBJECT && value.type != SP_STRING;
+        sp_text_printf(&text, "%s%s to %s", count++ ? ", " : "", key, sp_value_words(&check->arena, value));
+    }
+    if (!count) return "convert the model again";
+    const char *said = sp_text_keep(&text, &check->arena);
+    return sp_arena_printf(&check->arena,
+                           in_place ? "set %s in the file (gguf_set_metadata of llama.cpp), or convert the model again"
+                                    : "convert the model again, which should set %s",
+                           said);
+}
+
 static const char *patch_said(struct sp_check *check, struct sp_value patch)
 {
     const struct sp_hyper *hyper = sp_config_hyper(check->config);
     struct sp_text text = {0};
+    if (sp_config_is_of_gguf(check->config, check->inventory) && is_of_file(hyper, &check->arena, patch, ""))
+        return gguf_patch_said(check, patch);
     put_options(&text, &check->arena, patch, "");
     const char *options = sp_text_keep(&text, &check->arena);
-    const bool is_gguf =
-        strcmp(sp_inventory_format(check->inventory), "gguf") == 0 && !sp_ends_with(hyper->file, ".json");
-    const char *metadata = is_gguf ? metadata_said(check, patch) : NULL;
-    if (metadata) return metadata;
     if (check->config->variables) /* its keys are not those of a file */
         return sp_arena_printf(&check->arena, "%s tries it", options + 1);
     if (!sp_ends_with(hyper->file, ".json") || !is_of_file(hyper, &check->arena, patch, ""))

@@ -10,6 +10,6 @@ enum sp_status sp_config_fit(struct sp_config *config, struct sp_tables *tables,
 {
     sp_error_reset(error);
     if (!table && sp_keras_compose(tables, config, inventory, error) != SP_OK) return error->status;
-    if (inventory) sp_config_adopt(config, tables, inventory);
+    if (inventory && !sp_config_adopt(config, tables, inventory, error)) return error->status;
     return SP_OK;
 }

@@ -108,6 +108,12 @@ static bool looks_like_a_wrapper(const struct sp_front *front)
     return is_within_front(front->from, front->to, false) || is_within_front(front->to, front->from, true);
 }
 
+/* In a GGUF file another model stands beside that for text: a vision tower, an encoder of sounds, a projector. */
+static bool is_beside_text(const struct rest *rest, const char *from)
+{
+    return strcmp(sp_inventory_format(rest->inventory), "gguf") == 0 && sp_gguf_part(from);
+}
+
 /* ---- the search ---- */
 
 /* The patterns of names that nothing explains, and of those that are predicted and missing. */
@@ -161,6 +167,7 @@ static bool find_front(const struct rest *rest, struct sp_arena *arena, struct s
     for (size_t i = 0; i < fronts.count; i++) {
         const struct sp_front *front = &fronts.items[i];
         if (strcmp(front->from, front->to) == 0 || !looks_like_a_wrapper(front)) continue;
+        if (is_beside_text(rest, front->from)) continue;
         const size_t gain = gain_of_front(rest, front);
         if (gain <= most || gain < least_gain(rest, front)) continue;
         most = gain;

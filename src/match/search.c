@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "names/prefixes.h"
 #include "names/spelling.h"
 #include "names/wrappers.h"
 
@@ -20,10 +21,12 @@ void sp_naming_offer(struct sp_prefixes *strips, const struct sp_inventory *inve
 {
     const struct sp_naming plain = {.strip = "", .add = "", .drop_wrappers = true, .spelt = spelt};
     const size_t count = sp_inventory_count(inventory);
+    const bool gguf = strcmp(sp_inventory_format(inventory), "gguf") == 0;
     struct sp_finder finder = {.naming = &plain};
     unsigned renaming = 0;
     for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
         if (is_trainer_state(inventory, i)) continue;
+        if (gguf && sp_gguf_part(sp_inventory_tensor(inventory, i)->name)) continue; /* another model beside it */
         sp_prefixes_offer(strips, sp_finder_plain(&finder, sp_inventory_tensor(inventory, i)->name, &renaming));
     }
     sp_prefixes_keep_common(strips);

@@ -42,3 +42,13 @@ void sp_prefixes_join(struct sp_prefixes *prefixes, const struct sp_prefixes *mo
     for (size_t i = 0; i < more->count && prefixes->count < SP_MAX_PREFIXES; i++)
         note_prefix(prefixes, more->list[i], strlen(more->list[i]));
 }
+
+const char *sp_gguf_part(const char *name)
+{
+    static const struct {
+        const char *front, *part;
+    } parts[] = {{"v.", "a vision tower"}, {"a.", "an encoder of sounds"}, {"mm.", "a projector"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strncmp(name, parts[i].front, strlen(parts[i].front)) == 0) return parts[i].part;
+    return NULL;
+}

@@ -26,4 +26,8 @@ void sp_prefixes_join(struct sp_prefixes *prefixes, const struct sp_prefixes *mo
 /* So that every stride-th of `count` makes at most `sample`. */
 static inline size_t sp_stride_for(size_t count, size_t sample) { return (count + sample - 1) / sample; }
 
+/* Of what a tensor is whose name in a GGUF file begins as those of another model than that for text: "a vision tower"
+ * (v.), "an encoder of sounds" (a.), "a projector" (mm.); else NULL. */
+const char *sp_gguf_part(const char *name);
+
 #endif

@@ -159,12 +159,25 @@ static bool blame_switch(struct sp_check *check, const struct list *list, const 
     return better;
 }
 
+/* Whether more of the model is missing than is there, besides what a tie would replace: then the file is a part of a
+ * model, as when frozen parameters were left out, and what it lacks says nothing of ties. */
+static bool is_mostly_missing(const struct sp_check *check, const struct list *list)
+{
+    size_t missing = 0, tied = 0;
+    for (size_t i = 0; i < check->finding_count; i++)
+        missing += sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING);
+    for (size_t i = 0; i < list->count; i++) tied += absent_one(check, list, &list->items[i]) != SP_NONE;
+    return missing > tied + sp_check_matched(check);
+}
+
 static void explain_absent_tie(struct sp_check *check, const struct list *list)
 {
     const struct sp_condition *tried = NULL;
+    if (is_mostly_missing(check, list)) return;
     for (size_t i = 0; i < list->count; i++) {
         const size_t absent = absent_one(check, list, &list->items[i]);
         if (absent == SP_NONE || tried == list->items[i].condition) continue;
+        if (sp_is_shown(check, key_of_tie(check, list->items[i].condition))) continue;
         if (!sp_finding_is_open(&check->findings[list->missing[absent]])) continue;
         tried = list->items[i].condition;
         blame_switch(check, list, &list->items[i], absent);

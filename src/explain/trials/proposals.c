@@ -17,6 +17,7 @@ static bool is_same_change(struct sp_value a, struct sp_value b)
 
 void sp_propose_change(struct sp_proposals *proposals, struct sp_change change)
 {
+    if (sp_is_shown(proposals->check, change.key)) return;
     for (size_t i = 0; i < proposals->count; i++)
         if (strcmp(proposals->items[i].key, change.key) == 0 && proposals->items[i].value.type == change.value.type &&
             is_same_change(proposals->items[i].value, change.value))

@@ -66,7 +66,7 @@ static const char *say_rivals(struct sp_check *check, const struct sp_trial *tri
     const char *says = "";
     for (size_t i = 0; i < trial->rival_count; i++) {
         const struct sp_change *change = trial->rivals[i];
-        says = sp_arena_printf(&check->arena, "%s; or %s is not %s but %s", says, change->key,
+        says = sp_arena_printf(&check->arena, "%s; or %s is not %s but %s", says, sp_key_said(check, change->key),
                                sp_value_words(&check->arena, change->configured),
                                sp_value_words(&check->arena, change->value));
     }
@@ -90,8 +90,8 @@ static const char *say_together(struct sp_check *check, const char *says, const 
     for (; also; also = also->also) {
         if (also->value.type == SP_LIST) continue; /* which follows from a number */
         const char *value = sp_value_words(&check->arena, found ? also->value : also->configured);
-        says = sp_arena_printf(&check->arena, "%s%s%s%s%s", says, also->also ? ", " : " and ", found ? "" : also->key,
-                               found ? "" : " ", value);
+        says = sp_arena_printf(&check->arena, "%s%s%s%s%s", says, also->also ? ", " : " and ",
+                               found ? "" : sp_key_said(check, also->key), found ? "" : " ", value);
     }
     return says;
 }
