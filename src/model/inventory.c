@@ -135,6 +135,7 @@ void sp_inventory_adopt_remarks(struct sp_inventory *inventory, const struct sp_
     for (size_t i = 0; i < part->suspects.count; i++)
         note_suspect(inventory, part->suspects.items[i].name, part->suspects.items[i].called,
                      part->suspects.items[i].in_a_model);
+    if (part->damaged && !inventory->damaged) inventory->damaged = sp_arena_string(&inventory->arena, part->damaged);
     if (part->unread && !inventory->unread) inventory->first_unread = part->first_unread;
     inventory->unread += part->unread;
     for (size_t i = 0; i < part->unread_names.count; i++)

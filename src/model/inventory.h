@@ -45,6 +45,7 @@ struct sp_inventory {
     bool gatherable;              /* and all of those files are there */
     size_t joined;    /* tensors that are put together from pieces in files of ranks, which no loader does */
     size_t lacking;   /* tensors whose data is not there, in whole or in part */
+    const char *damaged;          /* a member of an archive whose bytes do not match their CRC, or NULL */
     const char *lack; /* why; NULL when `lacking` is 0 */
     SP_ARRAY(const char *) unread_names;
     uint64_t dtypes;   /* bit n: a tensor has the dtype n */

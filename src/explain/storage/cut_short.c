@@ -3,6 +3,7 @@
  * that ends too early; of a format whose header is passed around alone they list the tensors. */
 #include <inttypes.h>
 
+#include "base/names.h"
 #include "explain/gather.h"
 #include "model/inventory.h"
 
@@ -47,6 +48,15 @@ static void explain_end(struct sp_check *check)
         sp_arena_printf(&check->arena, "the file is cut short: the data of %s %s missing, in whole or in part",
                         share_of(check, cut), cut == 1 ? "is" : "are");
     cause->hint = "fetch the file again";
+}
+
+static void explain_damage(struct sp_check *check)
+{
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_DAMAGED);
+    cause->message =
+        sp_arena_printf(&check->arena, "%s in the file does not match its CRC: it was changed after it was saved",
+                        sp_quote(check->inventory->damaged).text);
+    cause->hint = "fetch the file again, or save it again";
 }
 
 /* Tensors that their wrappers call a part of what they are. */
@@ -120,6 +130,7 @@ void sp_explain_cut_short(struct sp_check *check)
 {
     if (check->inventory->lacking) explain_lack(check);
     explain_end(check);
+    if (check->inventory->damaged) explain_damage(check);
     if (check->inventory->joined) explain_joined(check);
     else explain_pieces(check);
     explain_absent_data(check);

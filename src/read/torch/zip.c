@@ -19,7 +19,8 @@ enum { HIGHEST_VERSION = 10, MAX_VERSION_TEXT = 32, MAX_BYTEORDER_TEXT = 32 };
 
 static const uint64_t MAX_STORED = (uint64_t)512 << 20, MAX_INFLATED = (uint64_t)256 << 20;
 
-/* The record of a storage must hold as many bytes as its id declares; more do no harm. */
+/* The record of a storage must hold as many bytes as its id declares; more do no harm. Its local header is looked at as
+ * torch.load does, but for a file that is elsewhere, where that would be a request for each storage. */
 bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error)
 {
     char *name =
@@ -30,6 +31,8 @@ bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage
     if (storage->element_size && size < storage->bytes)
         return sp_malformed(error, "storage record '%s' has %" PRIu64 " bytes, but %" PRIu64 " x %s need %" PRIu64,
                             name, size, storage->count, storage->dtype_name, storage->bytes);
+    uint64_t begin;
+    if (!sp_zip_is_far(torch->zip) && !sp_zip_data_offset(torch->zip, index, &begin, error)) return false;
     storage->located = true;
     storage->record = index + 1;
     return true;
@@ -69,7 +72,9 @@ static char *read_record(struct sp_zip *zip, size_t index, size_t *length, struc
 {
     const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
     char *bytes = sp_zip_read(zip, index, entry->method ? MAX_INFLATED : MAX_STORED, length, error);
-    if (bytes && entry->damaged) sp_inventory_warn(inventory, "%s does not match its CRC", entry->name);
+    if (!bytes || !entry->damaged) return bytes;
+    sp_inventory_warn(inventory, "%s does not match its CRC", entry->name);
+    if (!inventory->damaged) inventory->damaged = sp_arena_string(&inventory->arena, entry->name);
     return bytes;
 }
 

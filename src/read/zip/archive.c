@@ -10,6 +10,8 @@
 #include "base/cursor.h"
 #include "read/zip/directory.h"
 
+enum { SHOWN_NAME = 512 }; /* bytes of a name that are compared */
+
 struct sp_zip *sp_zip_open(const struct sp_file *file, struct sp_error *error)
 {
     struct sp_zip *zip = sp_realloc(NULL, 1, sizeof *zip);
@@ -27,6 +29,7 @@ void sp_zip_close(struct sp_zip *zip)
     free(zip);
 }
 
+bool sp_zip_is_far(const struct sp_zip *zip) { return zip->file->supply != NULL; }
 size_t sp_zip_count(const struct sp_zip *zip) { return zip->count; }
 const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index) { return &zip->entries[index]; }
 size_t sp_zip_find(const struct sp_zip *zip, const char *name) { return sp_map_get(&zip->names, name); }
@@ -34,14 +37,24 @@ size_t sp_zip_find(const struct sp_zip *zip, const char *name) { return sp_map_g
 bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, struct sp_error *error)
 {
     const struct sp_zip_entry *entry = &zip->entries[index];
-    unsigned char header[SP_ZIP_LOCAL_SIZE];
+    const size_t length = strlen(entry->name);
+    unsigned char header[SP_ZIP_LOCAL_SIZE], own[SHOWN_NAME];
     if (!sp_file_read(zip->file, entry->header_offset, header, sizeof header, error)) return false;
     if (memcmp(header, "PK\3\4", 4))
-        return sp_malformed(error, "zip member '%s': no local header at byte %" PRIu64, entry->name,
-                            entry->header_offset);
+        return sp_malformed(error,
+                            "zip member '%s': no local header at byte %" PRIu64
+                            ": a part of the archive was overwritten, or lost",
+                            entry->name, entry->header_offset);
     struct sp_cursor cursor = sp_cursor_of(header, sizeof header);
     sp_cursor_take(&cursor, 26);
     const uint64_t name = sp_cursor_le(&cursor, 2), extra = sp_cursor_le(&cursor, 2);
+    const size_t compared = length < sizeof own ? length : sizeof own;
+    if (!sp_file_read(zip->file, entry->header_offset + SP_ZIP_LOCAL_SIZE, own, compared, error)) return false;
+    if (name != length || memcmp(own, entry->name, compared) != 0)
+        return sp_malformed(error,
+                            "zip member '%s': its local header at byte %" PRIu64
+                            " has another name: a part of the archive was overwritten",
+                            entry->name, entry->header_offset);
     /* No overflow: directory.c has checked header_offset + 30 + compressed_size. */
     const uint64_t begin = entry->header_offset + SP_ZIP_LOCAL_SIZE + name + extra;
     if (begin > zip->directory_offset || zip->directory_offset - begin < entry->compressed_size)

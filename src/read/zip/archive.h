@@ -18,7 +18,7 @@ struct sp_zip_entry {
     uint32_t crc;
     uint16_t method; /* 0 stored, 8 deflated */
     uint16_t flags;
-    bool damaged; /* set by sp_zip_read when the bytes do not match the CRC: worth a warning, torch never checks */
+    bool damaged; /* set by sp_zip_read when the bytes do not match the CRC: torch never checks. 0 stands for none */
 };
 
 struct sp_zip; /* opaque */
@@ -27,6 +27,8 @@ struct sp_zip; /* opaque */
 struct sp_zip *sp_zip_open(const struct sp_file *file, struct sp_error *error);
 void sp_zip_close(struct sp_zip *zip);
 
+/* Whether the bytes are fetched from elsewhere when they are read. */
+bool sp_zip_is_far(const struct sp_zip *zip);
 size_t sp_zip_count(const struct sp_zip *zip);
 /* In central-directory order; borrowed until sp_zip_close. */
 const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index);
@@ -47,7 +49,8 @@ void sp_zip_claim(const struct sp_zip *zip, struct sp_inventory *inventory, uint
 /* Claims the data of a member. */
 void sp_zip_claim_member(const struct sp_zip *zip, size_t index, struct sp_inventory *inventory, uint32_t file_index,
                          enum sp_use use);
-/* Where the bytes of a stored (method 0) member begin in the file. */
+/* Where the bytes of a stored (method 0) member begin in the file; an error when the local header there is none, or one
+ * of another member. */
 bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, struct sp_error *error);
 
 #endif

@@ -151,7 +151,7 @@ static bool read_all(zip_file_t *member, struct sp_zip_entry *entry, char *into,
         if (zip_error_code_zip(zip_file_get_error(member)) != ZIP_ER_CRC)
             return sp_malformed(error, "zip member '%s' at byte %" PRIu64 ": %s", entry->name, done,
                                 zip_error_strerror(zip_file_get_error(member)));
-        entry->damaged = true;
+        entry->damaged = entry->crc != 0; /* torch writes 0 where it is told to compute none */
         break;
     }
     if (done > entry->size)
