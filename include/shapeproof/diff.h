@@ -21,7 +21,7 @@ struct sp_diff_options {
     /* Findings that one knows of become notes; each expectation that is expired, or that nothing fulfilled, becomes a
      * finding. Must outlive the diff. NULL for none. */
     const struct sp_expectations *expectations;
-    bool data; /* compare the bytes too, of tensors with the same dtype, shape and order of elements */
+    bool data; /* compare the data too, of two dtypes and orders of elements as far as these can be compared */
     /* What the tensors of A and of B are called besides their own names, for each a name or NULL: those of which this
      * is the same are the same tensor, and no difference. NULL for none. */
     const char *const *names_a, *const *names_b;
@@ -106,6 +106,9 @@ SP_API bool sp_diff_is_same(const struct sp_diff *diff);
 /* The reason in one line: "all 28 tensors, 7,872 elements", "2 tensors removed, 1 of another shape". */
 SP_API const char *sp_diff_summary(const struct sp_diff *diff);
 SP_API struct sp_diff_totals sp_diff_totals(const struct sp_diff *diff);
+/* What the numbers of compared tensors do not say: how many are the same in another dtype or order, and how many were
+ * not compared, by the reason. NULL when that is nothing, and when data were not asked for. */
+SP_API const char *sp_diff_data_note(const struct sp_diff *diff);
 /* As it was given to sp_diff_new. */
 SP_API const struct sp_inventory *sp_diff_inventory(const struct sp_diff *diff, enum sp_diff_side side);
 /* The tensor of the other checkpoint that this tensor of `side` is, under whatever name, or SP_NONE. */
@@ -123,7 +126,7 @@ SP_API struct sp_diff_mapping sp_diff_mapping(const struct sp_diff *diff, size_t
  * left over. */
 SP_API size_t sp_diff_finding_count(const struct sp_diff *diff);
 SP_API const struct sp_diff_finding *sp_diff_finding(const struct sp_diff *diff, size_t index);
-/* Errors first. Nothing with a different message is merged. */
+/* Errors first, of these other data. Nothing with a different message is merged. */
 SP_API size_t sp_diff_group_count(const struct sp_diff *diff);
 SP_API struct sp_diff_group sp_diff_group(const struct sp_diff *diff, size_t index);
 

@@ -85,8 +85,8 @@ const struct cli_command cli_diff = {
     .operands = "A B",
     .description =
         "Reads the checkpoints at A and B (files, directories, or indices) and compares names, shapes, dtypes and "
-        "ties; with --data the bytes as well, of tensors that have the same dtype, shape and order of elements. What "
-        "cannot be compared is said, with the reason, and the two are not called the same.\n"
+        "ties; with --data the data as well, of other floating-point dtypes and transposed matrices by their values. "
+        "What cannot be compared is said, with the reason, and the two are not called the same.\n"
         "\n"
         "A tensor that is called otherwise in B is found where that is clear: a prefix, another word for a component, "
         "the names of another program, the spellings of Keras and PyTorch, whose kernels are then transposed, and "

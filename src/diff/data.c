@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT
- * The data of paired tensors, where both files have it in the same form. */
+ * The data of paired tensors: byte by byte where both files have it in the same form, element by element where they
+ * have it in another dtype or order (elements.h). What is not compared is counted by the reason. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "diff/diff.h"
-#include "model/bytes.h"
+#include "diff/elements.h"
+#include "names/components.h"
 
 struct comparison {
     struct sp_diff *diff;
     struct sp_data *a, *b;
     struct sp_error *error;
+    size_t fused, dtypes, shapes;              /* tensors of A that are not compared, by the reason */
+    size_t rounded, permuted, turned, widened; /* that are the same in another form */
 };
 
 static void add_data_finding(struct comparison *c, size_t a, enum sp_diff_finding_kind kind, const char *message,
@@ -27,7 +32,7 @@ static const char *where(struct comparison *c, const struct sp_tensor *tensor, u
 }
 
 /* Why their bytes cannot be compared, or NULL. In the arena, or static. */
-static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b)
+static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b, bool turned)
 {
     const struct sp_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
     const char *why = sp_data_obstacle(c->a, a), *side = "A";
@@ -38,14 +43,7 @@ static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b)
     if (why) return sp_arena_printf(&c->diff->arena, "data not compared: %s in %s", why, side);
     if (sp_diff_is_converted(c->diff, a)) return "data not compared: transposed";
     if ((in_a->flags ^ in_b->flags) & SP_TENSOR_BIG_ENDIAN) return "data not compared: the bytes have another order";
-    return sp_tensor_same_order(in_a, in_b) ? NULL : "data not compared: the elements have another order";
-}
-
-/* What has another dtype or shape is a finding already. */
-static bool is_comparable(const struct sp_diff *diff, size_t a, size_t b)
-{
-    const struct sp_tensor *in_a = sp_diff_a(diff, a), *in_b = sp_diff_b(diff, b);
-    return in_a->dtype == in_b->dtype && (sp_tensor_same_shape(in_a, in_b) || sp_diff_is_converted(diff, a));
+    return turned || sp_tensor_same_order(in_a, in_b) ? NULL : "data not compared: the elements have another order";
 }
 
 /* A tie on both sides: its first tensor stands for it. */
@@ -56,27 +54,256 @@ static bool is_compared_already(const struct sp_diff *diff, size_t a, size_t b)
            sp_tie_group(diff->b.inventory, b) == sp_tie_group(diff->b.inventory, diff->a.other[first]);
 }
 
-static bool compare_tensor(struct comparison *c, size_t a)
+/* Whether the one is the other, transposed, and both are plain matrices. */
+static bool is_turned(const struct sp_diff *diff, size_t a)
+{
+    const struct sp_tensor *in_a = sp_diff_a(diff, a), *in_b = sp_diff_b(diff, diff->a.other[a]);
+    return !sp_diff_is_converted(diff, a) && in_a->rank == 2 && in_b->rank == 2 && in_a->shape[0] == in_b->shape[1] &&
+           in_a->shape[1] == in_b->shape[0] && sp_is_row_major(in_a) && sp_is_row_major(in_b);
+}
+
+/* ---- rows of queries and keys ---- */
+
+static const char *metadata_of(const struct sp_inventory *inventory, const char *key)
+{
+    for (size_t i = 0; i < sp_inventory_metadata_count(inventory); i++)
+        if (strcmp(sp_inventory_metadata(inventory, i).key, key) == 0) return sp_inventory_metadata(inventory, i).value;
+    return NULL;
+}
+
+/* The architecture of a GGUF file; NULL of any other. */
+static const char *gguf_architecture(const struct sp_inventory *inventory)
+{
+    return strcmp(sp_inventory_format(inventory), "gguf") == 0 ? metadata_of(inventory, "general.architecture") : NULL;
+}
+
+/* Whether llama.cpp's converter puts rotary positions in pairs, row 1 behind row 0 and not half a head behind it. */
+static bool pairs_rows(const char *architecture)
+{
+    static const char *const list[] = {"llama",    "deci",      "granite", "granitemoe", "arcee",   "xverse",
+                                       "baichuan", "internlm2", "minicpm", "olmo",       "smollm3", "deepseek"};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (strcmp(architecture, list[i]) == 0) return true;
+    return false;
+}
+
+/* The number of heads of a tensor of queries or keys in a GGUF file; 0 of any other tensor, and when it is not known.
+ */
+static uint64_t heads_of(struct comparison *c, const struct sp_inventory *file, const struct sp_tensor *tensor)
+{
+    static const char *const ends[] = {".attn_q.weight", ".attn_q.bias", ".attn_k.weight", ".attn_k.bias"};
+    const char *architecture = gguf_architecture(file), *heads = NULL;
+    size_t which = 0;
+    while (which < 4 && !sp_ends_with(tensor->name, ends[which])) which++;
+    if (!architecture || which == 4 || !tensor->rank || tensor->rank > 2) return 0;
+    if (which >= 2)
+        heads = metadata_of(file, sp_arena_printf(&c->diff->arena, "%s.attention.head_count_kv", architecture));
+    if (!heads) heads = metadata_of(file, sp_arena_printf(&c->diff->arena, "%s.attention.head_count", architecture));
+    const uint64_t count = heads && sp_is_digit(*heads) ? strtoull(heads, NULL, 10) : 0;
+    return count && tensor->shape[0] % count == 0 && tensor->shape[0] / count % 2 == 0 ? count : 0;
+}
+
+/* ---- one tensor ---- */
+
+/* Compares in that order; the result is in `comparison`. */
+static bool compare_in_order(struct comparison *c, size_t a, enum sp_element_order order, uint64_t heads,
+                             struct sp_element_comparison *result)
+{
+    const size_t b = c->diff->a.other[a];
+    const bool swapped = order == SP_ORDER_ROTARY && gguf_architecture(c->diff->a.inventory);
+    *result = (struct sp_element_comparison){.a = {c->a, a}, .b = {c->b, b}, .order = order, .heads = heads};
+    if (swapped) {
+        result->a = (struct sp_bytes_of){c->b, b};
+        result->b = (struct sp_bytes_of){c->a, a};
+    }
+    result->in_a = swapped ? sp_diff_b(c->diff, b) : sp_diff_a(c->diff, a);
+    result->in_b = swapped ? sp_diff_a(c->diff, a) : sp_diff_b(c->diff, b);
+    return sp_elements_compare(result, c->error);
+}
+
+/* Whether queries and keys are in the order that llama.cpp expects of them, when they are the same in either; sets
+ * *same. */
+static bool compare_rotary(struct comparison *c, size_t a, bool raw, bool *same)
+{
+    const size_t b = c->diff->a.other[a];
+    const char *in_a = gguf_architecture(c->diff->a.inventory), *in_b = gguf_architecture(c->diff->b.inventory);
+    struct sp_element_comparison result;
+    if (!in_a == !in_b) return true; /* both are of llama.cpp, or neither is */
+    const uint64_t heads = in_a ? heads_of(c, c->diff->a.inventory, sp_diff_a(c->diff, a))
+                                : heads_of(c, c->diff->b.inventory, sp_diff_b(c->diff, b));
+    if (!heads || (raw && !pairs_rows(in_a ? in_a : in_b))) return true;
+    if (!sp_is_row_major(sp_diff_a(c->diff, a)) || !sp_is_row_major(sp_diff_b(c->diff, b))) return true;
+    if (!compare_in_order(c, a, SP_ORDER_ROTARY, heads, &result)) return false;
+    const bool paired = result.result != SP_ELEMENTS_DIFFERENT;
+    if (paired) {
+        c->permuted += !raw;
+        *same = true;
+    } else if (raw) {
+        *same = false;
+        c->diff->totals.data_different++;
+        add_data_finding(c, a, SP_DIFF_FINDING_DATA,
+                         "has its rows in the order of the original, where llama.cpp expects them permuted", NULL);
+    }
+    return true;
+}
+
+/* A square matrix of which the shape does not tell, where others are transposed. */
+static bool compare_square(struct comparison *c, size_t a, bool *same)
+{
+    struct sp_element_comparison result;
+    bool any = false;
+    for (size_t i = 0; i < c->diff->finding_count && !any; i++)
+        any = c->diff->findings[i].kind == SP_DIFF_FINDING_TRANSPOSED;
+    if (!any || !is_turned(c->diff, a)) return true;
+    if (!compare_in_order(c, a, SP_ORDER_TRANSPOSED, 0, &result)) return false;
+    *same = result.result != SP_ELEMENTS_DIFFERENT;
+    c->turned += *same;
+    if (*same)
+        add_data_finding(c, a, SP_DIFF_FINDING_TRANSPOSED,
+                         sp_arena_printf(&c->diff->arena, "%s in A, transposed in B, as its data tell",
+                                         sp_found_shape(&c->diff->arena, sp_diff_a(c->diff, a))),
+                         NULL);
+    return true;
+}
+
+static void count_form(struct comparison *c, size_t a, enum sp_elements result, bool turned)
+{
+    if (result == SP_ELEMENTS_DIFFERENT) return;
+    c->turned += turned;
+    if (result == SP_ELEMENTS_ROUNDED) c->rounded++;
+    else c->widened += sp_diff_a(c->diff, a)->dtype != sp_diff_b(c->diff, c->diff->a.other[a])->dtype;
+}
+
+/* The tensor has data on both sides that can be read, in the same shape or a transposed one. */
+static bool compare_data(struct comparison *c, size_t a, bool turned)
 {
     struct sp_diff_totals *totals = &c->diff->totals;
-    const struct sp_tensor *tensor = sp_diff_a(c->diff, a);
     const size_t b = c->diff->a.other[a];
-    uint64_t at;
-    if (!is_comparable(c->diff, a, b) || is_compared_already(c->diff, a, b)) return true;
-    const char *why = tensor->parameters ? obstacle_to_data(c, a, b) : NULL;
-    if (why) {
-        totals->data_unread++;
-        add_data_finding(c, a, SP_DIFF_FINDING_NOT_COMPARED, why, NULL);
-        return true;
-    }
-    if (!sp_bytes_compare((struct sp_bytes_of){c->a, a}, (struct sp_bytes_of){c->b, b}, tensor->bytes, &at, c->error))
-        return false;
+    const struct sp_tensor *tensor = sp_diff_a(c->diff, a), *other = sp_diff_b(c->diff, b);
+    struct sp_element_comparison result = {.result = SP_ELEMENTS_EQUAL};
+    uint64_t at = 0;
+    bool ok = true, same = true;
+    if (turned || tensor->dtype != other->dtype)
+        ok = compare_in_order(c, a, turned ? SP_ORDER_TRANSPOSED : SP_ORDER_SAME, 0, &result);
+    else
+        ok = sp_bytes_compare((struct sp_bytes_of){c->a, a}, (struct sp_bytes_of){c->b, b}, tensor->bytes, &at,
+                              c->error);
+    if (!ok) return false;
+    const bool by_bytes = !turned && tensor->dtype == other->dtype;
+    if (by_bytes) result.result = at == tensor->bytes ? SP_ELEMENTS_EQUAL : SP_ELEMENTS_DIFFERENT;
+    same = result.result != SP_ELEMENTS_DIFFERENT;
     totals->data_compared++;
     totals->data_bytes += tensor->bytes; /* of ranges in files: no overflow */
-    if (at == tensor->bytes) return true;
+    count_form(c, a, result.result, turned);
+    if (!turned && !compare_rotary(c, a, same, &same)) return false;
+    if (!same && by_bytes && !compare_square(c, a, &same)) return false;
+    const bool said = c->diff->finding_count && c->diff->findings[c->diff->finding_count - 1].a == a &&
+                      c->diff->findings[c->diff->finding_count - 1].kind == SP_DIFF_FINDING_DATA;
+    if (same || said) return true;
     totals->data_different++;
-    add_data_finding(c, a, SP_DIFF_FINDING_DATA, "has other data", where(c, tensor, at));
+    add_data_finding(c, a, SP_DIFF_FINDING_DATA, "has other data",
+                     by_bytes ? where(c, tensor, at)
+                              : sp_arena_printf(&c->diff->arena, "first at element %" PRIu64 " of %" PRIu64 " in B",
+                                                result.at, tensor->parameters));
     return true;
+}
+
+static bool compare_tensor(struct comparison *c, size_t a)
+{
+    const size_t b = c->diff->a.other[a];
+    const struct sp_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
+    const bool shaped = sp_tensor_same_shape(in_a, in_b) || sp_diff_is_converted(c->diff, a);
+    const bool turned = !shaped && is_turned(c->diff, a);
+    if (is_compared_already(c->diff, a, b)) return true;
+    if (c->diff->a.joined[a]) return true; /* which is counted with those that are joined */
+    if (!shaped && !turned) c->shapes++;
+    else if (!sp_elements_are_comparable(in_a, in_b) && in_a->dtype != in_b->dtype) c->dtypes++;
+    else {
+        const char *why = in_a->parameters ? obstacle_to_data(c, a, b, turned) : NULL;
+        if (!why) return compare_data(c, a, turned);
+        c->diff->totals.data_unread++;
+        add_data_finding(c, a, SP_DIFF_FINDING_NOT_COMPARED, why, NULL);
+    }
+    return true;
+}
+
+/* ---- two that are exchanged ---- */
+
+/* Whether both are of one module, and the one could be the other. */
+static bool could_be_exchanged(const struct sp_diff *diff, size_t a, size_t other)
+{
+    const struct sp_tensor *one = sp_diff_a(diff, a), *two = sp_diff_a(diff, other);
+    const size_t length = sp_last_component(one->name, strlen(one->name), ".");
+    size_t module = length ? sp_last_component(one->name, length - 1, ".") : 0;
+    return one->dtype == two->dtype && sp_tensor_same_shape(one, two) && strncmp(one->name, two->name, module) == 0 &&
+           sp_diff_b(diff, diff->a.other[a])->dtype == one->dtype &&
+           sp_diff_b(diff, diff->a.other[other])->dtype == one->dtype;
+}
+
+static bool is_same_data(struct comparison *c, size_t a, size_t b, bool *same)
+{
+    const uint64_t bytes = sp_diff_a(c->diff, a)->bytes;
+    uint64_t at;
+    if (!sp_bytes_compare((struct sp_bytes_of){c->a, a}, (struct sp_bytes_of){c->b, b}, bytes, &at, c->error))
+        return false;
+    *same = at == bytes;
+    return true;
+}
+
+/* Says of two tensors of one module with other data that each has that of the other, as of a gate and what it gates. */
+static bool find_exchanged(struct comparison *c)
+{
+    enum { MOST = 64 }; /* findings: as many pairs are looked at as their square */
+    struct sp_diff *diff = c->diff;
+    struct sp_diff_finding *list[MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < diff->finding_count && count < MOST; i++)
+        if (diff->findings[i].kind == SP_DIFF_FINDING_DATA && diff->findings[i].detail)
+            list[count++] = &diff->findings[i];
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = i + 1; k < count; k++) {
+            bool one = false, two = false;
+            if (!could_be_exchanged(diff, list[i]->a, list[k]->a)) continue;
+            if (!is_same_data(c, list[i]->a, list[k]->b, &one) ||
+                (one && !is_same_data(c, list[k]->a, list[i]->b, &two)))
+                return false;
+            if (!two) continue;
+            list[i]->message = list[k]->message = "has the data of the other one: the two are exchanged";
+            list[i]->detail = sp_arena_printf(&diff->arena, "with %s", list[k]->name);
+            list[k]->detail = sp_arena_printf(&diff->arena, "with %s", list[i]->name);
+        }
+    return true;
+}
+
+/* ---- all of them ---- */
+
+static void put_reason(struct sp_text *text, size_t count, const char *what)
+{
+    if (count) sp_text_printf(text, "%s%zu %s", text->length ? ", " : "", count, what);
+}
+
+/* What the numbers of compared tensors leave out. NULL when that is nothing. In the arena. */
+static const char *say_note(struct comparison *c)
+{
+    struct sp_text forms = {0}, reasons = {0};
+    const size_t unread = c->diff->totals.data_unread;
+    for (size_t i = 0; i < sp_inventory_count(c->diff->a.inventory); i++) c->fused += c->diff->a.joined[i];
+    put_reason(&forms, c->widened, "the same in another dtype");
+    put_reason(&forms, c->rounded, "the same but rounded to another dtype");
+    put_reason(&forms, c->permuted, "permuted for rotary positions, as llama.cpp has them");
+    put_reason(&forms, c->turned, "transposed");
+    put_reason(&reasons, c->fused, "fused, split or quantised in one of them");
+    put_reason(&reasons, c->dtypes, "of dtypes that cannot be compared");
+    put_reason(&reasons, c->shapes, "of another shape");
+    put_reason(&reasons, unread, "for reasons in the findings");
+    const size_t all = c->fused + c->dtypes + c->shapes + unread;
+    const bool one = all && (all == c->fused || all == c->dtypes || all == c->shapes || all == unread);
+    if (all) sp_text_printf(&forms, "%s%zu not compared", forms.length ? "; " : "", all);
+    if (all > unread) sp_text_printf(&forms, ": %s", one ? strchr(reasons.data, ' ') + 1 : reasons.data);
+    const char *note = forms.length ? sp_arena_string(&c->diff->arena, forms.data) : NULL;
+    sp_text_free(&forms);
+    sp_text_free(&reasons);
+    return note;
 }
 
 static bool compare_all(struct comparison *c)
@@ -91,7 +318,8 @@ bool sp_diff_data(struct sp_diff *diff, struct sp_error *error)
     struct comparison c = {.diff = diff, .error = error};
     c.a = sp_data_open(diff->a.inventory, error);
     c.b = c.a ? sp_data_open(diff->b.inventory, error) : NULL;
-    const bool ok = c.b && compare_all(&c);
+    const bool ok = c.b && compare_all(&c) && find_exchanged(&c);
+    if (ok) diff->data_note = say_note(&c);
     sp_data_close(c.a);
     sp_data_close(c.b);
     return ok;

@@ -147,6 +147,7 @@ void sp_diff_free(struct sp_diff *diff)
 /* ---- results ---- */
 
 bool sp_diff_is_same(const struct sp_diff *diff) { return diff->same; }
+const char *sp_diff_data_note(const struct sp_diff *diff) { return diff->data_note; }
 const char *sp_diff_summary(const struct sp_diff *diff) { return diff->summary; }
 struct sp_diff_totals sp_diff_totals(const struct sp_diff *diff) { return diff->totals; }
 

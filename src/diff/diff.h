@@ -42,6 +42,7 @@ struct sp_diff {
     struct sp_diff_totals totals;
     bool same;
     const char *summary;
+    const char *data_note; /* what was compared in another form, and what was not; or NULL */
 };
 
 static inline const struct sp_tensor *sp_diff_a(const struct sp_diff *diff, size_t tensor)

@@ -28,6 +28,15 @@ static struct sp_collapse_input *collapse_input(const struct sp_diff *diff)
     return input;
 }
 
+/* Other data come first: what else differs may be the same in another form. */
+enum section { OTHER_DATA, OTHER_ERRORS, NOTES, SECTIONS };
+
+static enum section section_of(const struct sp_diff_finding *finding)
+{
+    if (!is_error(finding)) return NOTES;
+    return finding->kind == SP_DIFF_FINDING_DATA ? OTHER_DATA : OTHER_ERRORS;
+}
+
 static void form_groups(struct sp_diff *diff)
 {
     struct sp_collapse_input *input = collapse_input(diff);
@@ -35,10 +44,10 @@ static void form_groups(struct sp_diff *diff)
     const size_t count = sp_collapse(&diff->arena, NULL, input, diff->finding_count, &collapsed);
     diff->groups = sp_arena_array(&diff->arena, count, sizeof *diff->groups);
     diff->group_count = 0;
-    for (int errors = 1; errors >= 0; errors--)
+    for (enum section section = 0; section < SECTIONS; section++)
         for (size_t i = 0; i < count; i++) {
             const struct sp_diff_finding *first = &diff->findings[collapsed[i].first];
-            if (is_error(first) == errors)
+            if (section_of(first) == section)
                 diff->groups[diff->group_count++] =
                     (struct sp_diff_group){collapsed[i].name, collapsed[i].count, first};
         }

@@ -21,14 +21,15 @@ static void put_side(struct sp_table *table, const char *label, const struct sp_
 }
 
 /* 28 tensors compared, 30.8 KiB: 1 differs */
-static void put_data(struct sp_table *table, const struct sp_diff_totals *totals)
+static void put_data(struct sp_table *table, const struct sp_diff *diff, const struct sp_diff_totals *totals)
 {
+    const char *note = sp_diff_data_note(diff);
     struct sp_text *cell = sp_labelled(table, "data");
     sp_put_count(cell, totals->data_compared, "tensor", "tensors");
     sp_text_puts(cell, " compared, ");
     sp_put_bytes(cell, totals->data_bytes);
     sp_text_printf(cell, ": %zu %s", totals->data_different, totals->data_different == 1 ? "differs" : "differ");
-    if (totals->data_unread) sp_text_printf(cell, "; %zu not compared", totals->data_unread);
+    if (note) sp_text_printf(cell, "; %s", note);
 }
 
 /* What was compared: A, B, what they share, and whether bytes were read. */
@@ -41,7 +42,7 @@ static void put_both_sides(const struct sp_diff *diff, struct sp_text *text, con
     sp_put_count(sp_labelled(&table, "both"), totals.both, "tensor", "tensors");
     sp_put_doubt_rows(&table, "A: ", sp_diff_inventory(diff, SP_DIFF_A));
     sp_put_doubt_rows(&table, "B: ", sp_diff_inventory(diff, SP_DIFF_B));
-    if (totals.data) put_data(&table, &totals);
+    if (totals.data) put_data(&table, diff, &totals);
     sp_table_render(&table, text, options);
 }
 

@@ -166,6 +166,7 @@ static void json_data(struct sp_writer *json, const struct sp_diff *diff)
     sp_write_key_number(json, "bytes", totals.data_bytes);
     sp_write_key_number(json, "different", totals.data_different);
     sp_write_key_number(json, "not_compared", totals.data_unread);
+    if (sp_diff_data_note(diff)) sp_write_key_string(json, "note", sp_diff_data_note(diff));
     sp_write_close(json);
 }
 
