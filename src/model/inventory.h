@@ -42,11 +42,12 @@ struct sp_inventory {
     size_t unread;                /* tensors that are there and could not be read */
     struct sp_error first_unread; /* why the first of them */
     size_t divided;               /* tensors whose data ZeRO has divided among files of its optimizer */
+    const char *broken_optimizer; /* one of those files that cannot be read, or NULL */
     bool gatherable;              /* and all of those files are there */
-    size_t joined;    /* tensors that are put together from pieces in files of ranks, which no loader does */
-    size_t lacking;   /* tensors whose data is not there, in whole or in part */
-    const char *damaged;          /* a member of an archive whose bytes do not match their CRC, or NULL */
-    const char *lack; /* why; NULL when `lacking` is 0 */
+    size_t joined;       /* tensors that are put together from pieces in files of ranks, which no loader does */
+    size_t lacking;      /* tensors whose data is not there, in whole or in part */
+    const char *damaged; /* a member of an archive whose bytes do not match their CRC, or NULL */
+    const char *lack;    /* why; NULL when `lacking` is 0 */
     SP_ARRAY(const char *) unread_names;
     uint64_t dtypes;   /* bit n: a tensor has the dtype n */
     size_t plain_keys; /* at the top of a pickle, whose values neither are nor hold tensors */

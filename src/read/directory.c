@@ -256,6 +256,42 @@ static void note_others(const struct sp_folder *folder, const char *chosen, cons
     sp_names_free(&others);
 }
 
+/* ---- the optimizer beside the model ---- */
+
+/* Whether a tensor of the model has that shape. */
+static bool has_shape(const struct sp_inventory *inventory, const struct sp_tensor *like)
+{
+    for (size_t i = 0; i < inventory->count; i++) {
+        const struct sp_tensor *tensor = &inventory->tensors[i];
+        if (tensor->rank == like->rank && memcmp(tensor->shape, like->shape, like->rank * sizeof *like->shape) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A trainer that resumes reads it: it must be whole, and its moments must be of this model. Of many the first few are
+ * compared, and only matrices, as vectors may be pieces of flattened parameters. */
+static void look_at_optimizer(const struct sp_folder *folder, struct sp_inventory *inventory)
+{
+    static const char name[] = "optimizer.pt";
+    enum { MOST = 16 };
+    struct sp_error error = {0};
+    if (faccessat(folder->fd, name, F_OK, 0) != 0) return;
+    struct sp_inventory *own = sp_inventory_new(name);
+    if (!sp_folder_read(folder, name, own, &error))
+        sp_inventory_warn(inventory, "%s: a training cannot go on from here", error.message);
+    for (size_t i = 0, compared = 0; !error.status && i < own->count && compared < MOST; i++) {
+        const struct sp_tensor *moment = &own->tensors[i];
+        if (!sp_ends_with(moment->name, ".exp_avg") || moment->rank < 2) continue;
+        compared++;
+        if (has_shape(inventory, moment)) continue;
+        sp_inventory_warn(inventory, "%s is of another model: no tensor has the shape of %s", name,
+                          sp_quote(moment->name).text);
+        break;
+    }
+    sp_inventory_close(own);
+}
+
 static bool read_chosen(const struct sp_folder *folder, const char *name, const struct listing *listing,
                         struct sp_inventory *inventory, struct sp_error *error)
 {
@@ -266,6 +302,7 @@ static bool read_chosen(const struct sp_folder *folder, const char *name, const 
         warn_stray(name, listing, inventory);
     }
     note_others(folder, name, listing, inventory);
+    look_at_optimizer(folder, inventory);
     return true;
 }
 

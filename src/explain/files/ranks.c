@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/names.h"
 #include "explain/files/flat.h"
 #include "explain/gather.h"
 #include "explain/vocabulary.h"
@@ -193,13 +194,16 @@ static void explain_divided(struct sp_check *check)
     const struct sp_inventory *inventory = check->inventory;
     if (!inventory->divided) return;
     struct sp_cause *cause = sp_blame(check, SP_CAUSE_ZERO_PARTITION);
-    if (inventory->gatherable) cause->severity = SP_SEVERITY_WARNING;
+    const char *lack = inventory->broken_optimizer ? sp_arena_printf(&check->arena, ", of which %s cannot be read",
+                                                                     sp_quote(inventory->broken_optimizer).text)
+                       : inventory->gatherable     ? ""
+                                                   : ", which are not all here";
+    if (!*lack) cause->severity = SP_SEVERITY_WARNING;
     cause->message =
         sp_arena_printf(&check->arena,
                         "ZeRO stage 3 has divided %s among the ranks: the shapes are here, the data is in files of the "
                         "optimizer%s",
-                        sp_count_of(&check->arena, inventory->divided, "tensor"),
-                        inventory->gatherable ? "" : ", which are not all here");
+                        sp_count_of(&check->arena, inventory->divided, "tensor"), lack);
     cause->hint = "gather the parameters before saving (stage3_gather_16bit_weights_on_model_save), or "
                   "convert the checkpoint with zero_to_fp32.py";
 }

@@ -127,8 +127,11 @@ static void look_at_entry(struct sp_ranks *ranks, const struct sp_folder *folder
 {
     struct sp_rank_file file;
     uint32_t rank;
-    if (sp_ends_with(name, "_optim_states.pt")) ranks->optimizer_files++;
-    else if (strcmp(name, "zero") == 0) ranks->universal = true;
+    if (sp_ends_with(name, "_optim_states.pt")) {
+        ranks->optimizer_files++;
+        if (ranks->optimizers.count < MOST_RANK_FILES)
+            *SP_PUSH(&ranks->optimizers) = sp_arena_string(&ranks->arena, name);
+    } else if (strcmp(name, "zero") == 0) ranks->universal = true;
     else if (read_megatron_name(name, &file)) add_megatron(ranks, folder, &file, name);
     else if (read_model_name(name, &file) || read_layer_name(name, &file) || read_expert_name(name, &file)) {
         add_rank_file(ranks, &file, name);
@@ -172,6 +175,11 @@ static int compare_rank_files(const void *left, const void *right)
     return strverscmp(a->path, b->path);
 }
 
+static int compare_names(const void *left, const void *right)
+{
+    return strverscmp(*(const char *const *)left, *(const char *const *)right);
+}
+
 bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struct sp_error *error)
 {
     const int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -187,6 +195,8 @@ bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struc
         return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "files of more than %d ranks", MOST_RANK_FILES);
     for (size_t i = 0; i < ranks->files.count && ranks->zero_files; i++) ranks->files.items[i].stage = 0;
     drop_settings(ranks);
+    if (ranks->optimizers.count)
+        qsort(ranks->optimizers.items, ranks->optimizers.count, sizeof *ranks->optimizers.items, compare_names);
     if (strcmp(ranks->format, "fsdp") == 0) drop_other_worlds(ranks);
     else ranks->world = 0;
     if (ranks->files.count)

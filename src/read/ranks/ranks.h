@@ -34,6 +34,7 @@ struct sp_ranks {
     struct sp_arena arena;
     SP_ARRAY(struct sp_rank_file) files;
     size_t optimizer_files, zero_files; /* of the latter one is read for all */
+    SP_ARRAY(const char *) optimizers;  /* the names of the former */
     bool universal;                     /* the optimizer's part is a folder for each parameter, in "zero" */
     bool layers;                        /* some are files of one layer each */
     uint32_t tensor_ranks;              /* how many there are */

@@ -86,7 +86,26 @@ static bool all_are_there(struct sp_ranks *ranks, struct sp_error *error)
 
 /* ---- reading ---- */
 
-static void describe_ranks(const struct sp_ranks *ranks, struct sp_inventory *inventory)
+/* The first file of the optimizer that cannot be read, as one that was cut short; a warning says why. NULL when all
+ * can. Stage 3 of ZeRO has the data of the model in them. */
+static const char *broken_optimizer(const struct sp_ranks *ranks, const struct sp_folder *folder,
+                                    struct sp_inventory *inventory)
+{
+    const char *broken = NULL;
+    for (size_t i = 0; i < ranks->optimizers.count; i++) {
+        const char *name = ranks->optimizers.items[i];
+        struct sp_error error = {0};
+        struct sp_inventory *own = sp_inventory_new(name);
+        if (!sp_folder_read(folder, name, own, &error)) {
+            sp_inventory_warn(inventory, "%s", error.message);
+            if (!broken) broken = sp_arena_string(&inventory->arena, name);
+        }
+        sp_inventory_close(own);
+    }
+    return broken;
+}
+
+static void describe_ranks(const struct sp_ranks *ranks, const struct sp_folder *folder, struct sp_inventory *inventory)
 {
     const struct sp_inventory *own = ranks->files.items[0].own;
     const uint64_t ways = said_number(own, "dp_world_size");
@@ -101,6 +120,11 @@ static void describe_ranks(const struct sp_ranks *ranks, struct sp_inventory *in
     inventory->divided = own->divided;
     inventory->gatherable = ranks->universal || (ranks->zero_files && ranks->optimizer_files >= ranks->zero_files &&
                                                  (!ways || ranks->optimizer_files >= ways));
+    if (inventory->divided) inventory->broken_optimizer = broken_optimizer(ranks, folder, inventory);
+    if (ranks->zero_files && ranks->zero_files < ways)
+        sp_inventory_warn(inventory,
+                          "files of the model (zero_pp_rank_*_model_states.pt) are there for %zu of %" PRIu64 " ranks",
+                          ranks->zero_files, ways);
     if (inventory->divided && !inventory->gatherable)
         sp_inventory_warn(inventory, "files of the optimizer, which have the data, are not there for all ranks: %zu",
                           ranks->optimizer_files);
@@ -129,7 +153,7 @@ static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder,
     if (all_are_there(ranks, error) && sp_ranks_join(ranks, inventory, error)) {
         for (size_t i = 0; i < ranks->files.count; i++)
             sp_inventory_adopt_remarks(inventory, ranks->files.items[i].own);
-        describe_ranks(ranks, inventory);
+        describe_ranks(ranks, folder, inventory);
         if (sp_inventory_finish(inventory, error)) return true;
     }
     sp_error_prefix(error, folder->path);
@@ -145,6 +169,7 @@ bool sp_ranks_read(const struct sp_folder *folder, bool *mine, struct sp_invento
     if (ok && ranks.files.count) ok = put_together(&ranks, folder, inventory, error);
     for (size_t i = 0; i < ranks.files.count; i++) sp_inventory_close(ranks.files.items[i].own);
     free(ranks.files.items);
+    free(ranks.optimizers.items);
     sp_arena_free(&ranks.arena);
     return ok;
 }
