@@ -15,14 +15,8 @@
 #include "read/torch/torch.h"
 
 /* Wrappers within wrappers; values that are looked at below one of an unknown class, and how deep; and values that are
- * looked at for all wrappers of a file, as many may share a long state: a second of a processor at most. */
-enum {
-    MAX_WRAPPED = 4,
-    MAX_VALUES = 1000,
-    MAX_VALUES_DEEP = 8,
-    MAX_PLACEMENTS = 16,
-    MAX_UNWRAPPED = 100 * 1000 * 1000
-};
+ * looked at for all wrappers of a file, as many may share a long state: seconds of a processor at most. */
+enum { MAX_WRAPPED = 4, MAX_VALUES = 1000, MAX_VALUES_DEEP = 8, MAX_PLACEMENTS = 16, MAX_UNWRAPPED = 20 * 1000 * 1000 };
 
 static struct sp_pickle_value *entry(struct sp_torch *torch, const struct sp_pickle_value *dict, const char *name)
 {
