@@ -74,7 +74,7 @@ struct sp_check {
     size_t declared_count, declared_capacity;
     const char *summary, *headline; /* the verdict's reason, in full and in a line */
     const char *advice;             /* on findings without a cause, or NULL */
-    const char *unasked;            /* why the file was not asked what else it may be, or not to the end; or NULL */
+    const char *open_hint;          /* what to say of open findings in place of the usual hint; or NULL */
     enum sp_verdict verdict;
 };
 

@@ -89,7 +89,7 @@ static const char *advice_for_open(struct sp_check *check)
     for (size_t kind = 0; kind < SP_FINDING_COUNT; kind++)
         if (counts[kind] > counts[most]) most = kind;
     if (!counts[most]) return NULL;
-    if (check->unasked) return check->unasked;
+    if (check->open_hint) return check->open_hint;
     const bool about_tensors = most == SP_FINDING_MISSING || most == SP_FINDING_UNEXPECTED || most == SP_FINDING_SHAPE;
     if (about_tensors && sp_is_own_table(check->prediction)) return advice_for_own(check, (enum sp_finding_kind)most);
     return open_hints[most];

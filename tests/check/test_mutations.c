@@ -198,6 +198,14 @@ static bool change_elsewhere(struct asked *asked, size_t kind, uint64_t seed)
     return elsewhere;
 }
 
+/* A layer that is gone and one more behind the last are what pruning leaves, layers with a gap: of the same file that
+ * is said, and is as true. */
+static bool is_pruning(size_t first, size_t second)
+{
+    return (mutations[first].alter == drop_layer && mutations[second].alter == duplicate_last_layer) ||
+           (mutations[second].alter == drop_layer && mutations[first].alter == duplicate_last_layer);
+}
+
 /* Two changes of different kinds at different places. What makes the file anew comes first, then what changes the names
  * of all. */
 static bool change_twice(struct asked *asked, const char *path)
@@ -211,6 +219,7 @@ static bool change_twice(struct asked *asked, const char *path)
         first = second;
         second = other;
     }
+    if (is_pruning(first, second)) return false;
     return change_elsewhere(asked, first, seed_of(path, FIRST)) &&
            change_elsewhere(asked, second, seed_of(path, SECOND));
 }

@@ -277,8 +277,8 @@ static struct sp_cause *only_cause(struct sp_check *check)
     return cause == SP_NONE ? NULL : &check->causes[cause];
 }
 
-/* Of a file that only lacks whole kinds of tensors: it may be a whole model of another type. Where a cause says already
- * what it lacks, that is another reading of it. */
+/* Of a file that only lacks whole kinds of tensors: it may be a whole model of another type, and no tensor tells which
+ * of the two it is. So both are said, and neither is a cause. */
 static void explain_whole_kinds(struct sp_check *check)
 {
     struct sp_cause *cause = only_cause(check);
@@ -287,10 +287,9 @@ static void explain_whole_kinds(struct sp_check *check)
         return;
     if (!sp_model_infer(&model, check, NULL) || strcmp(model.table, sp_prediction_table(check->prediction)) == 0)
         return;
-    if (!cause) blame_model(&model);
-    else
-        cause->hint = sp_arena_printf(
-            &check->arena, "they were lost, or the weights are of a %s model: as that the file is whole", model.table);
+    const char *readings = sp_arena_printf(
+        &check->arena, "they were lost, or the weights are of a %s model: as that the file is whole", model.table);
+    *(cause ? &cause->hint : &check->open_hint) = readings;
 }
 
 /* The one cause, that tensors are fused or split, which explains all findings about tensors; or NULL. */
@@ -333,7 +332,7 @@ void sp_explain_another(struct sp_check *check)
     const bool own = sp_is_own_table(check->prediction);
     if (!own && !is_another_model(check, evidence)) return;
     if (sp_inventory_count(check->inventory) > MAX_TENSORS) {
-        check->unasked = "no fix is known: a file of more than 50,000 tensors is not asked what else it may be";
+        check->open_hint = "no fix is known: a file of more than 50,000 tensors is not asked what else it may be";
         return;
     }
     if (try_table(check, sp_prediction_table(check->prediction))) return;

@@ -38,7 +38,7 @@ static bool leaves_nothing_open(struct sp_model *model)
     const bool whole = prediction && count <= model->budget &&
                        strcmp(sp_prediction_table(prediction), model->table) == 0 &&
                        !sp_match_best_errors(model->check->inventory, prediction, &model->plain);
-    if (count > model->budget) check->unasked = not_to_the_end;
+    if (count > model->budget) check->open_hint = not_to_the_end;
     model->budget -= count < model->budget ? count : model->budget;
     sp_prediction_free(prediction);
     sp_config_free(config);
@@ -263,7 +263,7 @@ static const char *likest_table(const struct sp_check *check, const struct sp_in
 static const struct sp_inference *infer_under(struct sp_check *check, const char *table)
 {
     const struct sp_file_answer *answer = sp_ask_file(check->asked, check->inventory, check->tables, table);
-    if (answer->is_cut_short) check->unasked = not_to_the_end;
+    if (answer->is_cut_short) check->open_hint = not_to_the_end;
     return answer->inference;
 }
 

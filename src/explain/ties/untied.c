@@ -159,15 +159,24 @@ static bool blame_switch(struct sp_check *check, const struct list *list, const 
     return better;
 }
 
-/* Whether more of the model is missing than is there, besides what a tie would replace: then the file is a part of a
- * model, as when frozen parameters were left out, and what it lacks says nothing of ties. */
+/* Whether more kinds of tensors are missing altogether than are there, besides what a tie would replace: then the file
+ * is a part of a model, as when frozen parameters were left out, and what it lacks says nothing of ties. Layers that
+ * are not there are no kinds: others of them show what the file has. */
 static bool is_mostly_missing(const struct sp_check *check, const struct list *list)
 {
-    size_t missing = 0, tied = 0;
+    struct sp_patterns patterns = {.rule = check->patterns.rule};
+    size_t tied = 0;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++)
+        if (check->match.tensor_of[i] != SP_NONE)
+            sp_pattern_of(&patterns, sp_prediction_tensor(check->prediction, i)->name, NULL);
+    const size_t there = patterns.count;
     for (size_t i = 0; i < check->finding_count; i++)
-        missing += sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING);
+        if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING))
+            sp_pattern_of(&patterns, sp_prediction_tensor(check->prediction, check->findings[i].predicted)->name, NULL);
+    const size_t missing = patterns.count - there;
+    sp_patterns_free(&patterns);
     for (size_t i = 0; i < list->count; i++) tied += absent_one(check, list, &list->items[i]) != SP_NONE;
-    return missing > tied + sp_check_matched(check);
+    return missing > tied + there;
 }
 
 static void explain_absent_tie(struct sp_check *check, const struct list *list)

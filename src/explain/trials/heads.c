@@ -188,13 +188,13 @@ static void tell(const struct heads *heads, const struct choice *chosen, const s
 
 /* ---- the whole ---- */
 
-/* How much speaks against a choice. */
+/* How much speaks against a choice. The size that head_dim says is as good as any, if models have it at all. */
 static int cost_of_choice(const struct heads *heads, const struct choice *choice)
 {
     const int64_t before = size_of_head(heads, false);
     int cost = UNUSUAL;
     for (size_t i = 0; i < USUAL; i++)
-        if (usual[i].size == choice->size) cost = usual[i].unusual;
+        if (usual[i].size == choice->size) cost = heads->size.key && choice->size == before ? 0 : usual[i].unusual;
     if (choice->size == SMALL && choice->size * choice->count > WIDE) cost += SMALL_IN_WIDE;
     if (choice->size == LARGE && choice->size * choice->count <= NARROW) cost += LARGE_IN_NARROW;
     if (choice->count < FEW) cost += UNUSUAL;

@@ -37,6 +37,7 @@ static bool propose_text_of_flag(struct sp_proposals *proposals, const struct sp
     const char *path = sp_arena_printf(arena, "%.*s%s", (int)front, flag->name, text);
     const struct sp_value now = sp_value_at(hyper->root, path);
     if (now.type != SP_STRING) return false;
+    if ((strncmp(now.string, begins, strlen(begins)) == 0) == set) return false; /* the flag alone is wrong */
     sp_propose_change(proposals, (struct sp_change){
                                      .key = path,
                                      .value = sp_value_string(set ? begins : SP_OTHER_TEXT),
