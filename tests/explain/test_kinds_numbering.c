@@ -186,7 +186,7 @@ static void layers_elsewhere(void **state)
 {
     BEGIN(llama);
     for (int i = 0; i < 4; i++) {
-        char from[16], to[24];
+        char from[32], to[48];
         snprintf(from, sizeof from, "layers.%d.", i);
         snprintf(to, sizeof to, "layers.%d.block.x.", i);
         model_rename(&model, "*", from, to);

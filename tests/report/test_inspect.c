@@ -98,7 +98,7 @@ static void everything_is_said_to_people(void **state)
                   "\n"
                   "ties        model.wte.weight = model.head.weight\n"
                   "tensors     7\n"
-                  "parameters  4,096 (4,136 with tied tensors counted each time)\n"
+                  "parameters  4,096 unique (4,136 with tied tensors counted each time)\n"
                   "            4,056 of the model, 40 of state beside it\n"
                   "bytes       16.0 KiB (16,384), of which the file holds 15.8 KiB\n"
                   "dtypes      F32 4,096 \u00b7 string 0\n"
@@ -254,7 +254,7 @@ static void ties_paths_and_prefixes_in_the_tree(void **state)
                   "ties        enc/0/w = dec/0/w\n"
                   "            enc/1/w = dec/1/w\n"
                   "tensors     5\n"
-                  "parameters  13 (21 with tied tensors counted each time)\n"
+                  "parameters  13 unique (21 with tied tensors counted each time)\n"
                   "bytes       52 B\n"
                   "dtypes      F32 13\n");
 }
@@ -406,7 +406,7 @@ static void many_ties_are_summarised(void **state)
                   "            a.8 = b.8\n"
                   "            ... and 3 more tied tensors\n"
                   "tensors     30\n"
-                  "parameters  13 (30 with tied tensors counted each time)\n"
+                  "parameters  13 unique (30 with tied tensors counted each time)\n"
                   "bytes       52 B\n"
                   "dtypes      F32 13\n");
 }
