@@ -137,11 +137,12 @@ static void bisect_key(const struct question *question, struct sp_solutions *sol
  * least `bound`; negative when none up to 2^20 is. */
 static double least_reaching(const struct question *question, int64_t bound)
 {
-    enum { HALVINGS = 60, LARGEST = 1 << 20 };
+    enum { HALVINGS = 60 };
+    static const double largest = 1 << 20;
     double below = 0, above = 1;
     struct sp_value value;
     for (;; above *= 2) {
-        if (above > LARGEST) return -1;
+        if (above > largest) return -1;
         value = value_if(question, sp_value_real(above));
         if (value.type != SP_INT) return -1;
         if (value.integer >= bound) break;

@@ -410,7 +410,7 @@ static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found, str
     if (is_optimizer_state(w)) listed.flags |= SP_TENSOR_STATE;
     const char *name = unique_name(w);
     if (!sp_torch_list(w->torch, name, &listed, w->error)) return false;
-    if (!w->stack[0].is_module) inventory->tensors[inventory->count - 1].outer = w->outer;
+    if (!w->depth || !w->stack[0].is_module) inventory->tensors[inventory->count - 1].outer = w->outer;
     sp_map_add(&w->names, name, inventory->count - 1);
     note_aside(w, node);
     return true;
