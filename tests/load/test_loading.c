@@ -310,7 +310,8 @@ static void has_no_quantiser_that_is_not_named(void **state)
         if (strstr(name, "_proj.weight")) {
             model_retype(&asked.model, name, SP_DTYPE_I8);
             strcpy(strstr(name, "weight"), "SCB");
-            model_add_shape(&asked.model, name, 1, asked.model.parts[i].shape);
+            const uint64_t rows = asked.model.parts[i].shape[0]; /* the list may move when it grows */
+            model_add_shape(&asked.model, name, 1, &rows);
         }
         free(name);
     }
