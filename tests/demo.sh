@@ -30,5 +30,5 @@ show 1 'a formula refuted and one proved, for all hyper-parameters' \
 show 0 'a lost configuration, inferred from names and shapes' \
     'shapeproof infer fixtures/models/tiny-gpt2/model.safetensors --emit-config'
 
-printf '\n%s passed, %s failed\n' $passed $failed
+printf '%s passed, %s failed\n' $passed $failed
 [ $failed = 0 ]
