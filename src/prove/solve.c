@@ -22,7 +22,8 @@ enum {
     MAX_RANGES = 16,
     MAX_CONDITIONS = 8,
     MAX_BRANCHINGS = 2,
-    MAX_SCANNED = 1024,      /* values: 1 to this are tried one by one, and as many around each end of a range */
+    MAX_SCANNED = 1024,      /* values: 1 to this are tried one by one, and a range of no more of them */
+    AROUND = 8,              /* values that are tried beyond each end of a range: a division that rounds makes steps */
     MAX_ITEMS = 64,          /* items of one list that are tried */
     MAX_TENSORS = 50 * 1000, /* of a prediction with a value that is tried: a few hundredths of a second */
     FLAG_PLAUSIBILITY = 5    /* a flag that gives the total exactly is what a reader looks for first */
@@ -448,7 +449,8 @@ static bool search_values(struct sp_solutions *solutions, const struct varied *v
         const int64_t first = first_reaching(varied, (uint64_t)varied->question->wanted.least, 0, above);
         const int64_t end = first_reaching(varied, (uint64_t)varied->question->wanted.most + 1, 0, above);
         if (!first || !end) return false;
-        if (end - first <= MAX_SCANNED) add_runs(solutions, varied, symbol, now, first > 8 ? first - 8 : 1, end + 8);
+        if (end - first <= MAX_SCANNED)
+            add_runs(solutions, varied, symbol, now, first > AROUND ? first - AROUND : 1, end + AROUND);
         else if (!is_known_range(solutions, symbol->key, (struct sp_range){first, end - 1}) &&
                  holds_with(varied, first) && holds_with(varied, end - 1))
             add_solution(solutions, symbol, now, (struct sp_range){first, end - 1});
