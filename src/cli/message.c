@@ -33,29 +33,32 @@ static void capture_error(const struct sp_error *error)
     free(said);
 }
 
-void cli_fail(struct sp_error *error, enum cli_exit status, const char *format, ...)
+/* Formats a text and makes it printable, into `visible`. */
+__attribute__((format(printf, 3, 0))) static void format_visible(char *visible, size_t size, const char *format,
+                                                                 va_list args)
 {
     char raw[2048];
-    va_list args;
-    va_start(args, format);
     vsnprintf(raw, sizeof raw, format, args);
-    va_end(args);
-    char *visible = sp_report_visible(raw);
+    char *text = sp_report_visible(raw);
+    snprintf(visible, size, "%s", text);
+    sp_free(text);
+}
+
+void cli_fail(struct sp_error *error, enum cli_exit status, const char *format, ...)
+{
+    va_list args;
     error->status = (enum sp_status)status;
-    snprintf(error->message, sizeof error->message, "%s", visible);
-    sp_free(visible);
+    va_start(args, format);
+    format_visible(error->message, sizeof error->message, format, args);
+    va_end(args);
 }
 
 void cli_hint(struct sp_error *error, const char *format, ...)
 {
-    char raw[2048];
     va_list args;
     va_start(args, format);
-    vsnprintf(raw, sizeof raw, format, args);
+    format_visible(error->hint, sizeof error->hint, format, args);
     va_end(args);
-    char *visible = sp_report_visible(raw);
-    snprintf(error->hint, sizeof error->hint, "%s", visible);
-    sp_free(visible);
 }
 
 /* Made printable, between two texts that are. */
