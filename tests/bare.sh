@@ -114,7 +114,7 @@ run() { # RELEASE COMMAND
         echo "ok       $1: $2: $(tail -n 1 "$log") ($(($(date +%s) - start)) s)"
     else
         failed=$((failed + 1))
-        tail -n 20 "$log"
+        tail -n 60 "$log" # tests/run.sh repeats there what failed
         echo "FAILED   $1: $2: see $log"
     fi
 }

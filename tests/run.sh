@@ -98,6 +98,14 @@ rm -f "$logs"/*.count
 # shellcheck disable=SC2086 # a list of scripts
 longest_first $scripts "$@" | xargs -n 1 -P "$(nproc)" sh "$0" --one
 
+# What failed is said once more at the end, where who sees only the last lines of a long log finds it.
+for count in "$logs"/*.count; do
+    read -r _ failed <"$count"
+    [ "$failed" != 0 ] || continue
+    printf -- '---- failed: %s\n' "$(basename "$count" .count)"
+    tail -n 15 "${count%.count}.log"
+done
+
 # A test without a count did not end.
 # shellcheck disable=SC2086
 set -- $scripts "$@"
