@@ -157,6 +157,17 @@ SP_API const struct sp_finding *sp_check_finding(const struct sp_check *check, s
 SP_API size_t sp_check_group_count(const struct sp_check *check);
 SP_API struct sp_finding_group sp_check_group(const struct sp_check *check, size_t index);
 
+/* The model whose weights a file stores quantised, in packed words, codes and scales. */
+struct sp_quantised_model {
+    char *how;           /* "gptq, 4 bits, groups of 128" */
+    uint64_t parameters; /* that the model has; 0 when that cannot be told */
+};
+
+/* Where a configuration lies beside the file, `parameters` are the `logical` of a check against it; otherwise names and
+ * shapes tell them. NULL for a file whose weights are stored as they are. Free with sp_quantised_model_free. */
+SP_API struct sp_quantised_model *sp_quantised_model_new(const struct sp_inventory *inventory);
+SP_API void sp_quantised_model_free(struct sp_quantised_model *model);
+
 /* Without a configuration there is no check, but a low-rank adapter can be told by its names, and its matrices must fit
  * each other: one line that says which it is, or, when they do not (`*consistent` is false), where. NULL for any other
  * file. free() it with sp_free. */

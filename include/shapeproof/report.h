@@ -63,8 +63,9 @@ struct sp_report_inspect_options {
     /* Where whole lines go as soon as there are some, so that the text of a million tensors need not fit into memory;
      * what is left is returned. NULL: all is returned. */
     void (*sink)(void *to, const char *bytes, size_t length);
-    void *to;             /* for the sink */
-    uint64_t reserved[2]; /* zero: room for later versions */
+    void *to;                                   /* for the sink */
+    const struct sp_quantised_model *quantised; /* NULL where weights are stored as they are */
+    uint64_t reserved[1];                       /* zero: room for later versions */
 };
 
 /* What a checkpoint holds. With a filter the tensors and totals are those of the matching tensors; JSON keeps "totals"

@@ -75,7 +75,11 @@ int cli_inspect_one(const char *path, const struct sp_report_inspect_options *ho
     struct sp_error error = {0};
     struct sp_inventory *inventory = sp_inventory_open(path, &error);
     if (!inventory) return cli_error(&error);
-    cli_put_report(sp_report_inspect(inventory, how, NULL));
+    struct sp_quantised_model *quantised = sp_quantised_model_new(inventory);
+    struct sp_report_inspect_options shown = *how;
+    shown.quantised = quantised;
+    cli_put_report(sp_report_inspect(inventory, &shown, NULL));
+    sp_quantised_model_free(quantised);
     if (how->report.format == SP_REPORT_TEXT) cli_warn_of_file(path, inventory);
     if (totals) *totals = sp_inventory_totals(inventory);
     const bool doubtful = sp_inventory_warning_count(inventory) > 0;
@@ -130,6 +134,11 @@ const struct cli_command cli_inspect = {
         "\n"
         "A tensor that has the same storage as an earlier one is noted as the same; the parameters of both count "
         "once. Warnings about a FILE go to standard error, or with --json into the document.\n"
+        "\n"
+        "Parameters are the elements that a FILE stores. Where a quantiser has packed the weights, a line says how "
+        "many "
+        "parameters the model has, as check counts them: by the config.json beside the FILE, or else by names and "
+        "shapes.\n"
         "\n"
         "With --strict the exit status is 1 unless every FILE was read whole and without a warning: a gate for files "
         "from elsewhere. What unpickling a FILE would call, if that can run code, has a line of its own.\n"

@@ -31,8 +31,7 @@ static struct sp_value value_of_setting(const struct sp_check *check, const char
 
 static struct sp_value ask_setting(const void *check, const char *key) { return value_of_setting(check, key); }
 
-/* "gptq, 4 bits, groups of 128". */
-static const char *manner(struct sp_check *check)
+const char *sp_quantisation_words(struct sp_check *check)
 {
     return sp_stored_words(&check->arena, check->quantisation.method, ask_setting, check);
 }
@@ -267,8 +266,9 @@ static void say_recognised(struct sp_check *check)
 {
     const char *config = sp_config_hyper(check->quantisation.base)->file;
     add_cause(check, SP_SEVERITY_ERROR,
-              sp_arena_printf(&check->arena, "quantised: %s, although %s has no quantization_config: %s", manner(check),
-                              *config ? config : "the configuration", how_many_modules(check)),
+              sp_arena_printf(&check->arena, "quantised: %s, although %s has no quantization_config: %s",
+                              sp_quantisation_words(check), *config ? config : "the configuration",
+                              how_many_modules(check)),
               sp_arena_printf(&check->arena, "loaders need %s: without it they take codes for weights, or find none",
                               as_setting(check)));
 }
@@ -281,15 +281,15 @@ static void say_other(struct sp_check *check, const struct sp_quantised *quantis
         add_cause(check, SP_SEVERITY_WARNING,
                   sp_arena_printf(&check->arena,
                                   "%s says %s, which no part of a table describes; its tensors are those of %s: %s",
-                                  where, quantised->method, manner(check), how_many_modules(check)),
+                                  where, quantised->method, sp_quantisation_words(check), how_many_modules(check)),
                   NULL);
         return;
     }
     add_cause(check, SP_SEVERITY_ERROR,
               same ? sp_arena_printf(&check->arena, "%s does not say how the file is quantised: %s: %s", where,
-                                     manner(check), how_many_modules(check))
+                                     sp_quantisation_words(check), how_many_modules(check))
                    : sp_arena_printf(&check->arena, "%s says %s, the file is quantised with %s: %s", where,
-                                     quantised->method, manner(check), how_many_modules(check)),
+                                     quantised->method, sp_quantisation_words(check), how_many_modules(check)),
               sp_arena_printf(&check->arena, "the file needs %s", as_setting(check)));
 }
 
@@ -320,10 +320,10 @@ static void say_configured(struct sp_check *check, const struct sp_quantised *qu
     if (quantisation->recognised) say_other(check, quantised);
     else if (!is_any_packed(check)) say_none(check, quantised, where);
     else {
-        add_cause(
-            check, SP_SEVERITY_NOTE,
-            sp_arena_printf(&check->arena, "quantised: %s (%s): %s", manner(check), where, how_many_modules(check)),
-            NULL);
+        add_cause(check, SP_SEVERITY_NOTE,
+                  sp_arena_printf(&check->arena, "quantised: %s (%s): %s", sp_quantisation_words(check), where,
+                                  how_many_modules(check)),
+                  NULL);
         sp_take_cache_scales(check, quantised);
         explain_disputes(check, quantised, where);
         if (strcmp(quantised->method, "mlx") == 0) explain_widths(check, quantised, where);

@@ -88,6 +88,18 @@ static void json_inspect_totals(struct sp_writer *json, const char *key, const s
     sp_write_close(json);
 }
 
+/* What the model has whose weights are quantised: "totals" counts what is stored. */
+static void json_quantised(struct sp_writer *json, const struct sp_quantised_model *model)
+{
+    if (!model) return;
+    sp_write_key_open_line(json, "model", '{');
+    sp_write_key(json, "parameters");
+    if (model->parameters) sp_write_number(json, model->parameters);
+    else sp_write_null(json);
+    sp_write_key_string(json, "quantised", model->how);
+    sp_write_close(json);
+}
+
 /* What the file says of itself, and the warnings of its reader. */
 static void json_metadata(struct sp_writer *json, const struct sp_inventory *inventory)
 {
@@ -147,6 +159,7 @@ void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text)
     sp_write_key_string(&json, "format", sp_inventory_format(inventory));
     json_tensors(&json, inspect);
     json_inspect_totals(&json, "totals", &totals);
+    json_quantised(&json, inspect->options.quantised);
     json_file_bytes(&json, inventory);
     json_metadata(&json, inventory);
     if (inspect->options.filter) json_inspect_totals(&json, "selected", &inspect->totals);

@@ -168,6 +168,22 @@ static uint64_t parameters_of_state(const struct sp_inspect *inspect)
     return sum;
 }
 
+/* What the model has whose weights are quantised, below how many elements the file stores. */
+static void put_quantised(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    const struct sp_quantised_model *model = inspect->options.quantised;
+    if (!model || inspect->options.filter) return;
+    put_label(inspect, text, "");
+    if (model->parameters) {
+        sp_text_grouped(text, model->parameters);
+        sp_text_puts(text, " of the model: ");
+    } else {
+        sp_text_puts(text, "how many the model has cannot be told: ");
+    }
+    sp_put_visible(text, model->how);
+    sp_text_puts(text, "\n");
+}
+
 /* 124,439,808 unique (163,037,184 with tied tensors counted each time) */
 static void put_parameters(const struct sp_inspect *inspect, struct sp_text *text)
 {
@@ -182,7 +198,8 @@ static void put_parameters(const struct sp_inspect *inspect, struct sp_text *tex
         sp_text_grouped(text, totals->parameters);
         sp_text_puts(text, " with tied tensors counted each time)");
     }
-    sp_text_puts(text, "\n");
+    sp_text_puts(text, inspect->options.quantised ? " elements as they are stored\n" : "\n");
+    put_quantised(inspect, text);
     if (!state) return;
     put_label(inspect, text, "");
     sp_text_grouped(text, totals->unique_parameters - state);

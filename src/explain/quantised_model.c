@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ * How many parameters the model has whose weights a file stores quantised. A check against the configuration beside
+ * the file says it; where there is none, or it does not know all of the file, names and shapes do. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "explain/undescribed.h"
+#include "names/components.h"
+#include "shapeproof/table.h"
+#include "stored/unpack.h"
+#include "stored/words.h"
+
+enum { FORMS = 8 }; /* readings of a file that are compared: all that sp_unpack keeps */
+
+/* What is known of the file and of the configuration beside it, if there is one. */
+struct reading {
+    struct sp_arena arena;
+    const struct sp_inventory *file;
+    struct sp_tables *tables;
+    struct sp_config *config;
+    struct sp_check *check; /* NULL when no prediction can be made */
+};
+
+static void open_reading(struct reading *reading, const struct sp_inventory *file)
+{
+    struct sp_error error = {0};
+    char *path = sp_config_beside(sp_inventory_path(file));
+    *reading = (struct reading){.file = file, .tables = sp_tables_new(&error), .config = sp_config_new()};
+    const bool loaded = reading->tables && path && sp_config_load(reading->config, path, &error) == SP_OK;
+    if (loaded && sp_config_fit(reading->config, reading->tables, NULL, file, &error) == SP_OK)
+        reading->check = sp_check_new(file, reading->tables, reading->config, NULL, &error);
+    free(path);
+}
+
+static void close_reading(struct reading *reading)
+{
+    sp_check_free(reading->check);
+    sp_config_free(reading->config);
+    sp_tables_free(reading->tables);
+    sp_arena_free(&reading->arena);
+}
+
+/* A tensor of integers or bytes that belongs to the model. */
+static bool may_be_packed(const struct sp_tensor *tensor)
+{
+    return sp_looks_packed(tensor) && !(tensor->flags & SP_TENSOR_STATE);
+}
+
+/* Whether the check has a place for everything that may be packed: otherwise it counts packed words as parameters. */
+static bool check_knows_all(const struct sp_check *check)
+{
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        if (check->match.predicted_of[i] == SP_NONE && may_be_packed(sp_inventory_tensor(check->inventory, i)))
+            return false;
+    return true;
+}
+
+/* Whether numbers and words of the form are those of the object, as far as that has them. */
+static bool agrees_with_form(struct sp_value object, struct sp_value form)
+{
+    if (!sp_value_is_set(object)) return true;
+    if (form.type != object.type) return false;
+    if (form.type == SP_INT) return object.integer == form.integer;
+    if (form.type == SP_STRING) return strcmp(object.string, form.string) == 0;
+    for (size_t i = 0; form.type == SP_OBJECT && i < form.count; i++)
+        if (!agrees_with_form(sp_value_member(object, form.members[i].key), form.members[i].value)) return false;
+    return true;
+}
+
+/* The sum of the matrices and of all tensors that no matrix was made of; 0 when something else may be packed as well,
+ * or when the sum is no 64-bit number. */
+static uint64_t sum_of_model(struct reading *reading, const struct sp_unpacked *unpacked)
+{
+    const size_t count = sp_inventory_count(reading->file);
+    bool *taken = sp_arena_array(&reading->arena, count, sizeof *taken);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < unpacked->count; i++) {
+        const struct sp_packed_module *module = &unpacked->modules[i];
+        const struct sp_matrix *matrix = &module->matrix;
+        uint64_t size = matrix->elements;
+        for (size_t t = 0; t < module->count; t++) taken[module->tensors[t]] = true;
+        if (!size && (__builtin_mul_overflow(matrix->rows, matrix->columns, &size) ||
+                      __builtin_mul_overflow(size, matrix->lead ? matrix->lead : 1, &size)))
+            return 0;
+        if (__builtin_add_overflow(sum, size, &sum)) return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(reading->file, i);
+        if (taken[i] || tensor->same_as != SP_NONE || (tensor->flags & SP_TENSOR_STATE)) continue;
+        if (tensor->rank > 1 && may_be_packed(tensor)) return 0;
+        if (__builtin_add_overflow(sum, tensor->parameters, &sum)) return 0;
+    }
+    return sum;
+}
+
+/* Whether another form explains as much of the file as the best, gives the model another size, and is no less likely:
+ * it finds as many familiar dimensions, or the best one does not find one in each module. */
+static bool is_ambiguous(struct reading *reading, const struct sp_unpacked *found, size_t count, size_t best)
+{
+    const uint64_t sum = sum_of_model(reading, &found[best]);
+    for (size_t i = 0; i < count; i++)
+        if ((found[i].familiar == found[best].familiar || found[best].familiar < found[best].count) &&
+            sum_of_model(reading, &found[i]) != sum)
+            return true;
+    return false;
+}
+
+/* By names and shapes. Of several forms that explain as much of the file, that which the configuration names, or else
+ * the likeliest. */
+static const char *describe_by_shapes(struct reading *reading, uint64_t *parameters)
+{
+    struct sp_unpacked found[FORMS];
+    struct sp_quantised quantised;
+    const size_t count = sp_unpack(&reading->arena, reading->tables, reading->file, found, FORMS);
+    size_t best = 0;
+    bool named = false;
+    if (!count) return NULL;
+    if (sp_quantised_open(&quantised, reading->tables, sp_config_hyper(reading->config), NULL)) {
+        for (size_t i = 0; i < count && !named; i++)
+            if ((named = agrees_with_form(quantised.object, found[i].form))) best = i;
+    }
+    sp_quantised_close(&quantised);
+    if (named || !is_ambiguous(reading, found, count, best)) *parameters = sum_of_model(reading, &found[best]);
+    return sp_arena_printf(&reading->arena, "%s, by names and shapes",
+                           sp_form_words(&reading->arena, found[best].form));
+}
+
+/* The name up to its last component, "fc." of "fc.scales"; "" of one without a dot. In the arena. */
+static const char *name_of_module(struct reading *reading, const char *name, size_t length)
+{
+    return sp_arena_copy(&reading->arena, name, sp_last_component(name, length, "."));
+}
+
+/* Whether a matrix of integers or bytes has a tensor called a scale beside it, in the same module or in that around
+ * it: "fc.packed" and "fc.scales", "fc.weight._data._data" and "fc.weight._scale". */
+static bool has_scaled_integers(struct reading *reading)
+{
+    const size_t count = sp_inventory_count(reading->file);
+    struct sp_map modules = {0};
+    bool found = false;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = sp_inventory_tensor(reading->file, i)->name;
+        const char *module = name_of_module(reading, name, strlen(name));
+        if (strstr(name + strlen(module), "scale")) sp_map_add(&modules, module, i);
+    }
+    for (size_t i = 0; i < count && !found; i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(reading->file, i);
+        if (tensor->rank < 2 || !may_be_packed(tensor)) continue;
+        const char *module = name_of_module(reading, tensor->name, strlen(tensor->name));
+        const size_t length = strlen(module);
+        found = sp_map_get(&modules, module) != SIZE_MAX ||
+                (length && sp_map_get(&modules, name_of_module(reading, module, length - 1)) != SIZE_MAX);
+    }
+    sp_map_free(&modules);
+    return found;
+}
+
+/* By the check, or else by shapes; of a method that nothing describes there is the name alone. */
+static const char *describe_reading(struct reading *reading, uint64_t *parameters)
+{
+    struct sp_check *check = reading->check;
+    if (!reading->tables) return NULL;
+    const struct sp_quantisation *quantisation = check ? &check->quantisation : NULL;
+    if (check && check_knows_all(check)) {
+        if (!quantisation->method) return quantisation->configured;
+        *parameters = check->counts.logical;
+        return sp_quantisation_words(check);
+    }
+    const char *how = describe_by_shapes(reading, parameters);
+    if (!how && check) how = quantisation->configured;
+    return how || !has_scaled_integers(reading) ? how : "weights of integers or bytes, with scales beside them";
+}
+
+struct sp_quantised_model *sp_quantised_model_new(const struct sp_inventory *inventory)
+{
+    struct reading reading;
+    struct sp_quantised_model *model = NULL;
+    uint64_t parameters = 0;
+    if (!sp_any_looks_packed(inventory)) return NULL;
+    open_reading(&reading, inventory);
+    const char *how = describe_reading(&reading, &parameters);
+    if (how) {
+        struct sp_text copy = {0};
+        sp_text_puts(&copy, how);
+        model = sp_realloc(NULL, 1, sizeof *model);
+        *model = (struct sp_quantised_model){copy.data, parameters};
+    }
+    close_reading(&reading);
+    return model;
+}
+
+void sp_quantised_model_free(struct sp_quantised_model *model)
+{
+    if (model) free(model->how);
+    free(model);
+}
