@@ -52,6 +52,7 @@ struct sp_check {
     const struct sp_config *given_config;
     struct sp_contradiction contradiction;
     struct sp_data *data;        /* NULL when only headers are read */
+    bool reads_data;             /* the check was asked to compare data; `data` is there while explainers run */
     struct sp_error *data_error; /* filled when reading it failed */
     struct sp_asked *asked;      /* what the file is by itself, as far as it was asked; only while explainers run */
     struct sp_prediction *prediction;

@@ -92,6 +92,7 @@ static struct sp_check *compare_with_prediction(const struct subject *subject, s
                                .config = subject->config,
                                .given_config = subject->config,
                                .data = data,
+                               .reads_data = data != NULL,
                                .data_error = error,
                                .asked = subject->asked};
     check->prediction = sp_predict_subject(check, error);

@@ -7,7 +7,9 @@
 #include "config/config.h"
 #include "load/class.h"
 #include "load/taking.h"
+#include "model/bytes.h"
 #include "model/inventory.h"
+#include "model/layouts.h"
 #include "names/collapse.h"
 #include "names/components.h"
 
@@ -60,6 +62,66 @@ static const char *find_remedy(struct sp_arena *arena, struct sp_model_memory *m
     return NULL;
 }
 
+/* ---- tied tensors that differ ---- */
+
+/* Tensors of the file that a loader replaces by the ones that they are tied to. */
+struct overruled {
+    const char **names; /* in the arena */
+    const char *winner; /* what the first of them is replaced by */
+    size_t count;
+};
+
+/* Whether some byte of two tensors of the file is known to differ. */
+static bool is_apart(const struct sp_load_subject *subject, size_t a, size_t b)
+{
+    const struct sp_tensor *one = sp_inventory_tensor(subject->inventory, a),
+                           *other = sp_inventory_tensor(subject->inventory, b);
+    struct sp_error error = {0};
+    uint64_t at;
+    if (one->dtype != other->dtype || (one->flags ^ other->flags) & SP_TENSOR_BIG_ENDIAN) return false;
+    if (!sp_tensor_same_shape(one, other) || !sp_tensor_same_order(one, other)) return false;
+    if (sp_data_obstacle(subject->data, a) || sp_data_obstacle(subject->data, b)) return false;
+    return sp_bytes_compare((struct sp_bytes_of){subject->data, a}, (struct sp_bytes_of){subject->data, b}, one->bytes,
+                            &at, &error) &&
+           at < one->bytes;
+}
+
+/* Of each group of tied tensors, by the one that stands for it, the one of the file whose values all of them get: one
+ * that the loader prefers, or else the one that the others are tied to, or else the first. SIZE_MAX: none is there. */
+static size_t *list_winners(const struct sp_model_memory *memory)
+{
+    size_t *winners = sp_realloc(NULL, memory->count, sizeof *winners);
+    for (size_t i = 0; i < memory->count; i++) winners[i] = SIZE_MAX;
+    for (size_t i = 0; i < memory->count; i++) {
+        const size_t group = sp_memory_tie(memory, i);
+        if (memory->items[i].tensor == SIZE_MAX) continue;
+        if (winners[group] == SIZE_MAX || i == group || sp_is_preferred(memory, memory->items[i].name))
+            if (winners[group] == SIZE_MAX || !sp_is_preferred(memory, memory->items[winners[group]].name))
+                winners[group] = i;
+    }
+    return winners;
+}
+
+/* Needs the data of the file: without it, tied tensors are taken to be equal. */
+static struct overruled list_overruled(struct sp_arena *arena, const struct sp_model_memory *memory,
+                                       const struct sp_load_subject *subject)
+{
+    struct overruled overruled = {0};
+    if (!memory->loader->ties_over || !subject->data || memory->untied) return overruled;
+    size_t *winners = list_winners(memory);
+    overruled.names = sp_arena_array(arena, memory->count, sizeof *overruled.names);
+    for (size_t i = 0; i < memory->count; i++) {
+        const size_t winner = winners[sp_memory_tie(memory, i)], tensor = memory->items[i].tensor;
+        if (tensor == SIZE_MAX || winner == i) continue;
+        if (!is_apart(subject, tensor, memory->items[winner].tensor)) continue;
+        if (!overruled.count)
+            overruled.winner = sp_inventory_tensor(subject->inventory, memory->items[winner].tensor)->name;
+        overruled.names[overruled.count++] = sp_inventory_tensor(subject->inventory, tensor)->name;
+    }
+    free(winners);
+    return overruled;
+}
+
 /* ---- sentences ---- */
 
 enum { FEW = 4 }; /* tensors that are all named; of more a check says which they are */
@@ -100,9 +162,22 @@ static const char *complaints(struct sp_arena *arena, const struct sp_model_memo
     return *kept ? kept + 2 : kept;
 }
 
-/* What is wrong, of a loader that goes on all the same. */
-static const char *shortcoming(struct sp_arena *arena, const struct sp_loading *loading, const char *names)
+/* "transformers 4 puts model.embed_tokens.weight in the place of lm_head.weight, which is lost" */
+static const char *overruled_words(struct sp_arena *arena, const struct sp_loading *loading,
+                                   const struct overruled *overruled)
 {
+    if (overruled->count == 1)
+        return sp_arena_printf(arena, "%s puts %s in the place of %s, which is lost", loading->name, overruled->winner,
+                               overruled->names[0]);
+    return sp_arena_printf(arena, "%s loses the values of %zu tensors that it ties to others: %s", loading->name,
+                           overruled->count, sp_few_names(arena, overruled->names, overruled->count, FEW));
+}
+
+/* What is wrong, of a loader that goes on all the same. */
+static const char *shortcoming(struct sp_arena *arena, const struct sp_loading *loading, const char *names,
+                               const struct overruled *overruled)
+{
+    if (!loading->fresh && overruled->count) return overruled_words(arena, loading, overruled);
     if (loading->fresh)
         return sp_arena_printf(arena, "%s leaves %zu of %zu parameters newly initialised: %s", loading->name,
                                loading->fresh, loading->expected, loading->remedy ? loading->remedy : names);
@@ -164,11 +239,12 @@ static struct sp_loading judge_taking(struct sp_arena *arena, struct sp_model_me
     const bool strict = memory->loader->strict && (taking->fresh || taking->ignored.count);
     const char *names = held_names(arena, memory, true, taking->fresh <= FEW ? FEW : 1),
                *wrong = complaints(arena, memory, taking);
+    const struct overruled overruled = list_overruled(arena, memory, subject);
     loading.expected = memory->count;
     loading.fresh = taking->fresh;
-    loading.ignored = taking->ignored.count + subject->inventory->plain_keys;
+    loading.ignored = taking->ignored.count + subject->inventory->plain_keys + overruled.count;
     loading.reshaped = taking->reshaped;
-    loading.lost = count_lost(subject, taking);
+    loading.lost = count_lost(subject, taking) + overruled.count;
     loading.remedy = find_remedy(arena, memory, subject, taking);
     if (taking->stray) return sp_loading_refused(arena, loading, stray_words(arena, memory, taking));
     if (taking->broken) return sp_loading_refused(arena, loading, broken_words(arena, taking));
@@ -176,7 +252,7 @@ static struct sp_loading judge_taking(struct sp_arena *arena, struct sp_model_me
         return sp_loading_refused(arena, loading, loading.remedy ? loading.remedy : wrong);
     loading.answer = loading.fresh || loading.lost ? SP_LOADING_IN_PART : SP_LOADING_WHOLE;
     loading.message =
-        loading.answer == SP_LOADING_WHOLE ? success(arena, &loading) : shortcoming(arena, &loading, names);
+        loading.answer == SP_LOADING_WHOLE ? success(arena, &loading) : shortcoming(arena, &loading, names, &overruled);
     return loading;
 }
 

@@ -7,6 +7,7 @@
 #include "load/loader.h"
 #include "match/match.h"
 #include "shapeproof/config.h"
+#include "shapeproof/data.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/load.h"
 #include "shapeproof/prediction.h"
@@ -21,6 +22,7 @@ struct sp_load_subject {
     const char *table;                      /* its name, or NULL: the configuration says it */
     bool quantised;                         /* the weights, or the configuration says so: */
     const char *quantisation;               /* the method, when `config` makes predictions of what is stored; or NULL */
+    const struct sp_data *data;             /* of the inventory, when tied tensors are to be compared; or NULL */
     const bool *spare; /* of each tensor of the inventory whether no model needs it: buffers, copies; NULL: none is */
 };
 

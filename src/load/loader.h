@@ -60,6 +60,8 @@ struct sp_loader {
     bool renames;          /* the rules hold for files; otherwise only for what is in memory */
     bool spares;           /* says nothing of what a class may lack or have besides */
     bool ties;             /* of tensors that are tied, one is enough */
+    bool ties_over;        /* of tensors that are tied and differ, one takes the place of all */
+    const char *preferred; /* an expression of names: that one, and not the one that the others are tied to; or NULL */
     bool ties_by_text;     /* what the part for the text says of that counts, and not the whole */
     bool ignores_computed; /* says nothing of what it computes by itself */
     bool one_renaming;     /* of those of a class, the first that fits is the only one */

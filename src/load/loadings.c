@@ -10,6 +10,7 @@
 #include "load/folder.h"
 #include "load/judge.h"
 #include "model/inventory.h"
+#include "shapeproof/data.h"
 
 /* The first is the one for whose configurations the tables are. */
 static const struct sp_loader *const loaders[] = {&sp_loader_transformers, &sp_loader_transformers4, &sp_loader_torch,
@@ -19,6 +20,7 @@ enum { LOADERS = sizeof loaders / sizeof *loaders };
 struct sp_loadings {
     struct sp_arena arena;
     const struct sp_check *check;
+    struct sp_data *data; /* of its file, while loaders are asked, when the check has read data; or NULL */
     struct sp_loading items[LOADERS];
     size_t count;
 };
@@ -88,6 +90,7 @@ static struct sp_loading load_other(struct sp_loadings *loadings, const struct s
     struct sp_inventory *inventory = sp_inventory_open(path, &error);
     if (!inventory) return refuse_file(loadings, loader, sp_arena_printf(&loadings->arena, "%s cannot be read", file));
     subject.inventory = inventory;
+    subject.data = NULL;
     subject.spare = list_spare_by_name(&loadings->arena, loadings->check, inventory);
     struct sp_loading loading = sp_load(&loadings->arena, loader, &subject);
     loading.message = sp_arena_printf(&loadings->arena, "%s (it takes %s)", loading.message, file);
@@ -252,6 +255,7 @@ static struct sp_load_subject make_subject(struct sp_loadings *loadings)
                                       .config = check->quantisation.base,
                                       .table = check->table_name,
                                       .spare = list_spare(&loadings->arena, check)};
+    subject.data = loadings->data;
     if (check->quantisation.recognised && !names_quantiser(check)) return subject;
     subject.config = check->config;
     subject.prediction = check->prediction;
@@ -314,16 +318,20 @@ static void add_variant(struct sp_loadings *loadings, const struct sp_loader *lo
 struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *asked, struct sp_error *error)
 {
     const bool all = asked && strcmp(asked, "all") == 0, none = asked && strcmp(asked, "none") == 0;
+    struct sp_error unreadable = {0};
     sp_error_reset(error);
     if (asked && !all && !none && !check_ids(asked, error)) return NULL;
     struct sp_loadings *loadings = sp_realloc(NULL, 1, sizeof *loadings);
     *loadings = (struct sp_loadings){.check = check};
+    if (check->reads_data && !none) loadings->data = sp_data_open(check->inventory, &unreadable);
     const struct sp_load_subject subject = make_subject(loadings);
     const struct sp_loader *meant = asked ? NULL : loader_meant(check, &subject);
     for (size_t i = 0; i < LOADERS; i++)
         if (all && loaders[i]->variant_of) add_variant(loadings, loaders[i], &subject);
         else if (all || loaders[i] == meant || is_asked(asked, loaders[i]->id))
             add_loading(loadings, loaders[i], &subject, asked != NULL);
+    sp_data_close(loadings->data);
+    loadings->data = NULL;
     return loadings;
 }
 

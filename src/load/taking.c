@@ -41,6 +41,11 @@ bool sp_is_spared(const struct sp_model_memory *memory, const char *name)
     return has_match(memory->loaded->spared, name);
 }
 
+bool sp_is_preferred(const struct sp_model_memory *memory, const char *name)
+{
+    return has_match(memory->loader->preferred, name);
+}
+
 /* ---- names ---- */
 
 static const char *stripped_name(const char *name, const char *stripped)
@@ -138,10 +143,11 @@ static struct sp_load_place place_name(struct sp_model_memory *memory, const cha
 
 /* ---- tensors ---- */
 
-static void put_held(struct sp_model_memory *memory, size_t index, const struct sp_load_shape *piece)
+static void put_held(struct sp_model_memory *memory, size_t index, const struct sp_load_shape *piece, size_t tensor)
 {
     if (index == SIZE_MAX || memory->items[index].there) return;
     memory->items[index].there = true;
+    memory->items[index].tensor = tensor;
     memory->items[index].reshaped = !sp_same_load_shape(&memory->items[index].piece, piece);
 }
 
@@ -170,7 +176,7 @@ static void take_gathered(struct sp_model_memory *memory, const struct sp_gather
     taking->failed += !count;
     for (size_t i = 0; i < count; i++) {
         const char *name = sp_target_name(&memory->arena, gathered->rule, gathered->name, i);
-        put_held(memory, sp_map_get(&memory->names, name), &pieces[i]);
+        put_held(memory, sp_map_get(&memory->names, name), &pieces[i], SIZE_MAX);
     }
 }
 
@@ -213,7 +219,7 @@ static void take_into_memory(struct sp_model_memory *memory, const char *name, s
         return;
     }
     const struct sp_load_shape piece = sp_load_shape_of(tensor->shape, tensor->rank);
-    put_held(memory, place.held, &piece);
+    put_held(memory, place.held, &piece, index);
 }
 
 /* ---- ties ---- */
@@ -269,7 +275,7 @@ struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_in
     for (size_t i = 0; i < memory->count; i++) {
         struct sp_held *item = &memory->items[i];
         item->there = item->reshaped = false;
-        item->gathered = SIZE_MAX;
+        item->gathered = item->tensor = SIZE_MAX;
     }
     for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
         const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);

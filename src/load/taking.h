@@ -16,6 +16,7 @@ struct sp_held {
     size_t tie;   /* another one that it is tied to, or itself: see sp_memory_tie */
     size_t taker; /* which one takes a tensor of its name, mostly itself: see sp_load_take; SIZE_MAX: not yet asked */
     size_t gathered; /* where what becomes this is gathered, or SIZE_MAX */
+    size_t tensor;   /* of the file, which it is as it stands; SIZE_MAX: none, or put together of several */
     bool there, reshaped;
 };
 
@@ -83,6 +84,8 @@ const char *sp_memory_broken(const struct sp_model_memory *memory);
 bool sp_is_fresh(const struct sp_model_memory *memory, const struct sp_held *held);
 /* Whether the class computes it, and has it not in memory as a file might. */
 bool sp_class_computes(const struct sp_model_memory *memory, const char *name);
+/* Whether the loader gives its values to what it is tied to, and not the other way round. */
+bool sp_is_preferred(const struct sp_model_memory *memory, const char *name);
 /* Whether it is in memory, and may be missing. */
 bool sp_is_spared(const struct sp_model_memory *memory, const char *name);
 

@@ -37,6 +37,10 @@ const struct sp_loader sp_loader_transformers = {.id = "transformers",
                                                  .rows = SP_ROWS(rows),
                                                  .by_class = true};
 
+/* The heads of RoBERTa and ALBERT, and of those that are like them, tie the bias that is outside the decoder to the one
+ * within it; that of BERT does the opposite. */
+static const char own_biases[] = "(^|\\.)lm_head\\.decoder\\.bias$|^predictions\\.decoder\\.bias$";
+
 const struct sp_loader sp_loader_transformers4 = {.id = "transformers-4",
                                                   .name = "transformers 4",
                                                   .version = "4.57.6",
@@ -46,6 +50,8 @@ const struct sp_loader sp_loader_transformers4 = {.id = "transformers-4",
                                                   .renames = true,
                                                   .spares = true,
                                                   .ties = true,
+                                                  .ties_over = true,
+                                                  .preferred = own_biases,
                                                   .ties_by_text = true,
                                                   .one_renaming = true,
                                                   .base_of_file = true,

@@ -505,6 +505,54 @@ static void the_old_one_looks_at_the_file_for_the_base(void **state)
     end(&asked);
 }
 
+/* Transformers 4 ties over what differs, 5 keeps both: as both did with files of these classes. What is not tied is
+ * kept, as the embeddings of BART are without the flag. */
+static void the_old_one_ties_over_what_differs(void **state)
+{
+    static const char bart[] =
+        "{\"model_type\": \"bart\", \"architectures\": [\"BartModel\"], \"d_model\": 8, \"encoder_layers\": 1, "
+        "\"decoder_layers\": 1, \"encoder_ffn_dim\": 12, \"decoder_ffn_dim\": 12, \"encoder_attention_heads\": 2, "
+        "\"decoder_attention_heads\": 2, \"max_position_embeddings\": 8, \"vocab_size\": 16, \"pad_token_id\": 1}";
+    static const struct {
+        const char *config, *flag, *apart, *says;
+    } cases[] = {
+        {llama, "true", "lm_head.weight",
+         "transformers 4 puts model.embed_tokens.weight in the place of lm_head.weight, which is lost"},
+        {llama, "false", "lm_head.weight", NULL},
+        {bert, "false", "cls.predictions.decoder.bias",
+         "transformers 4 puts cls.predictions.bias in the place of cls.predictions.decoder.bias, which is lost"},
+        {bart, "true", "*coder.embed_tokens.weight",
+         "transformers 4 loses the values of 2 tensors that it ties to others: "
+         "{encoder,decoder}.embed_tokens.weight"},
+        {bart, "false", "*coder.embed_tokens.weight", NULL},
+        {"{\"model_type\": \"roberta\", \"architectures\": [\"RobertaForMaskedLM\"], \"hidden_size\": 8, "
+         "\"intermediate_size\": 12, \"max_position_embeddings\": 8, \"num_attention_heads\": 2, "
+         "\"num_hidden_layers\": 1, \"vocab_size\": 16, \"pad_token_id\": 1}",
+         "false", "lm_head.decoder.bias",
+         "transformers 4 puts lm_head.decoder.bias in the place of lm_head.bias, which is lost"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct asked asked;
+        char setting[64];
+        begin(&asked, cases[i].config);
+        snprintf(setting, sizeof setting, "tie_word_embeddings=%s", cases[i].flag);
+        model_set(&asked.model, setting);
+        model_predict(&asked.model, WITH_TIED);
+        model_fill(&asked.model, cases[i].apart, 1);
+        asked.model.options.data = true;
+        ask(&asked, "transformers");
+        assert_int_equal(asked.loading->answer, SP_LOADING_WHOLE);
+        ask(&asked, "transformers-4");
+        if (cases[i].says) assert_says(&asked, SP_LOADING_IN_PART, cases[i].says);
+        else assert_int_equal(asked.loading->answer, SP_LOADING_WHOLE);
+        asked.model.options.data = false;
+        ask(&asked, "transformers-4");
+        assert_int_equal(asked.loading->answer, SP_LOADING_WHOLE);
+        end(&asked);
+    }
+}
+
 /* With all loaders, a version has a line where it does something else. */
 static void the_old_one_is_told_where_it_differs(void **state)
 {
@@ -627,6 +675,7 @@ int main(void)
         cmocka_unit_test(mlx_takes_all_files_of_a_beginning),
         cmocka_unit_test(mlx_needs_keys_and_knows_some_classes),
         cmocka_unit_test(the_old_one_looks_at_the_file_for_the_base),
+        cmocka_unit_test(the_old_one_ties_over_what_differs),
         cmocka_unit_test(the_old_one_is_told_where_it_differs),
         cmocka_unit_test(asks_the_loader_that_it_is_meant_for),
         cmocka_unit_test(says_in_the_first_line_what_is_bad),
