@@ -265,7 +265,8 @@ struct fold {
     const char *name;          /* the first */
     struct sp_component one;   /* in it, once there are several */
     struct sp_text components; /* "q_proj,k_proj" */
-    size_t count;
+    size_t components_count;
+    size_t names_count;
 };
 
 /* The only component in which the names differ; false when they differ in more, or in an index, or have nothing else.
@@ -276,16 +277,17 @@ static bool one_difference(const char *a, const char *b, struct sp_component *on
     return !memchr(one->a, '{', one->a_length) && !memchr(one->b, '{', one->b_length);
 }
 
-static bool join_component(struct fold *fold, const char *name)
+static bool join_component(struct fold *fold, const struct sp_collapsed *group)
 {
     struct sp_component one;
-    if (!one_difference(fold->name, name, &one)) return false;
-    if (fold->count > 1 && one.a != fold->one.a) return false;
-    if (fold->count == 1) sp_text_append(&fold->components, one.a, one.a_length);
+    if (!one_difference(fold->name, group->name, &one)) return false;
+    if (fold->components_count > 1 && one.a != fold->one.a) return false;
+    if (fold->components_count == 1) sp_text_append(&fold->components, one.a, one.a_length);
     sp_text_puts(&fold->components, ",");
     sp_text_append(&fold->components, one.b, one.b_length);
     fold->one = one;
-    fold->count++;
+    fold->components_count++;
+    fold->names_count += group->count;
     return true;
 }
 
@@ -293,7 +295,7 @@ static void put_fold(struct sp_text *text, const struct fold *fold)
 {
     struct sp_text whole = {0};
     size_t cut = LONGEST;
-    if (fold->count == 1) sp_text_puts(&whole, fold->name);
+    if (fold->components_count == 1) sp_text_puts(&whole, fold->name);
     else
         sp_text_printf(&whole, "%.*s{%s}%s", (int)(fold->one.a - fold->name), fold->name, fold->components.data,
                        fold->one.a + fold->one.a_length);
@@ -308,8 +310,9 @@ static size_t fold_names(const struct sp_collapsed *groups, size_t count, struct
 {
     size_t used = 0;
     for (size_t i = 0; i < count; i++)
-        if (!used || !join_component(&folds[used - 1], groups[i].name))
-            folds[used++] = (struct fold){.name = groups[i].name, .count = 1};
+        if (!used || !join_component(&folds[used - 1], &groups[i]))
+            folds[used++] =
+                (struct fold){.name = groups[i].name, .components_count = 1, .names_count = groups[i].count};
     return used;
 }
 
@@ -321,11 +324,13 @@ static const char *first_names(struct sp_arena *arena, const struct sp_patterns 
     const size_t found = sp_collapse(arena, known, input, count, &groups);
     struct fold *folds = sp_realloc(NULL, found, sizeof *folds);
     const size_t used = fold_names(groups, found, folds);
+    size_t left = count;
     for (size_t i = 0; i < used && i < few; i++) {
         if (i) sp_text_puts(&text, ", ");
         put_fold(&text, &folds[i]);
+        left -= folds[i].names_count;
     }
-    if (used > few) sp_text_printf(&text, " and %zu more", used - few);
+    if (left) sp_text_printf(&text, " and %zu more", left);
     for (size_t i = 0; i < used; i++) sp_text_free(&folds[i].components);
     free(folds);
     return sp_text_keep(&text, arena);

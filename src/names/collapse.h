@@ -29,7 +29,8 @@ struct sp_collapsed {
 size_t sp_collapse(struct sp_arena *arena, const struct sp_patterns *known, const struct sp_collapse_input *input,
                    size_t count, struct sp_collapsed **out);
 
-/* In one line, for messages: "a.{0-3}.b, c.{x,y} and 2 more". In the arena; "" for no names. */
+/* In one line, for messages: "a.{0-3}.b, c.{x,y} and 2 more", where 2 is the number of names that are not listed. In
+ * the arena; "" for no names. */
 const char *sp_some_names(struct sp_arena *arena, const char *const *names, size_t count);
 /* Of the names that are left when they are collapsed so many. */
 const char *sp_few_names(struct sp_arena *arena, const char *const *names, size_t count, size_t few);

@@ -120,6 +120,8 @@ static void test_some_names(void **state)
     assert_some(NAMES("a.0.b", "a.c.b"), "a.{0,c}.b");
     assert_some(NAMES("a.0.b", "a.1.b", "a.c.b"), "a.{0,1}.b, a.c.b");
     assert_some(NAMES("a", "b", "c", "d", "e"), "a, b, c and 2 more");
+    assert_some(NAMES("a.0.b", "a.1.b", "q", "x.c.y", "d.0.e", "d.1.e", "d.2.f"),
+                "a.{0,1}.b, q, x.c.y and 3 more"); /* names, not patterns */
     char cut[164];
     memset(cut, 'a', 158);
     memcpy(cut + 158, "...", 4);
