@@ -71,12 +71,18 @@ static struct sp_pair *pair_of_module(struct sp_adapter *adapter, const char *na
     return &adapter->pairs[known];
 }
 
-/* "FOLDER/adapter_config.json" of what was opened. */
-static const char *config_path(struct sp_arena *arena, const char *path)
+const char *sp_adapter_folder(struct sp_arena *arena, const struct sp_inventory *inventory)
 {
+    const char *path = sp_inventory_path(inventory);
     struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return sp_arena_printf(arena, "%s/adapter_config.json", path);
-    return sp_arena_printf(arena, "%.*sadapter_config.json", (int)(sp_base_name(path) - path), path);
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return sp_arena_printf(arena, "%s/", path);
+    return sp_arena_copy(arena, path, (size_t)(sp_base_name(path) - path));
+}
+
+/* "FOLDER/adapter_config.json" of what was opened. */
+static const char *config_path(struct sp_arena *arena, const struct sp_inventory *inventory)
+{
+    return sp_arena_printf(arena, "%sadapter_config.json", sp_adapter_folder(arena, inventory));
 }
 
 struct sp_value sp_adapter_config(struct sp_arena *arena, const struct sp_inventory *inventory)
@@ -84,7 +90,7 @@ struct sp_value sp_adapter_config(struct sp_arena *arena, const struct sp_invent
     struct sp_error error = {0};
     struct sp_config *config = sp_config_new();
     struct sp_value value = sp_value_absent("adapter_config.json");
-    if (sp_config_load(config, config_path(arena, sp_inventory_path(inventory)), &error) == SP_OK) {
+    if (sp_config_load(config, config_path(arena, inventory), &error) == SP_OK) {
         struct sp_text text = {0};
         sp_value_json(&text, sp_config_hyper(config)->root);
         sp_value_parse_json(arena, text.data, text.length, &value, &error);
@@ -243,7 +249,7 @@ char *sp_adapter_base_config(const struct sp_inventory *inventory)
     char *found = NULL;
     const struct sp_value base = sp_value_member(sp_adapter_config(&arena, inventory), "base_model_name_or_path");
     if (base.type == SP_STRING && *base.string) {
-        const char *beside = config_path(&arena, sp_inventory_path(inventory));
+        const char *beside = config_path(&arena, inventory);
         const int folder = (int)(sp_base_name(beside) - beside);
         const char *paths[] = {base.string, sp_arena_printf(&arena, "%.*s%s", folder, beside, base.string)};
         for (size_t i = 0; i < sizeof paths / sizeof *paths && !found; i++) {

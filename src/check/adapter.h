@@ -32,6 +32,8 @@ struct sp_adapter {
 bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const struct sp_inventory *inventory);
 void sp_adapter_free(struct sp_adapter *adapter);
 
+/* The folder that the file lies in, "" or a path that ends in "/": of a directory that one. In the arena. */
+const char *sp_adapter_folder(struct sp_arena *arena, const struct sp_inventory *inventory);
 /* adapter_config.json beside the file; absent without one, or when it cannot be read. In the arena. */
 struct sp_value sp_adapter_config(struct sp_arena *arena, const struct sp_inventory *inventory);
 

@@ -145,12 +145,16 @@ static void look_into(struct sp_arena *arena, const char *folder, const struct s
     free(scan.json.text);
 }
 
-struct sp_tokenizer sp_tokenizer_beside(struct sp_arena *arena, const struct sp_config *config)
+struct sp_tokenizer sp_tokenizer_in(struct sp_arena *arena, const char *folder)
 {
     struct sp_tokenizer tokenizer = {.last = "", .file = ""};
-    const char *path = sp_config_path(config);
-    const char *folder = sp_arena_copy(arena, path, (size_t)(sp_base_name(path) - path));
-    if (!*path) return tokenizer; /* no configuration was loaded: nothing is beside it */
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) look_into(arena, folder, &sources[i], &tokenizer);
     return tokenizer;
+}
+
+struct sp_tokenizer sp_tokenizer_beside(struct sp_arena *arena, const struct sp_config *config)
+{
+    const char *path = sp_config_path(config);
+    if (!*path) return (struct sp_tokenizer){.last = "", .file = ""};
+    return sp_tokenizer_in(arena, sp_arena_copy(arena, path, (size_t)(sp_base_name(path) - path)));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * How many tokens the tokenizer beside a configuration has. */
+ * How many tokens the tokenizer beside a configuration, or in any folder, has. */
 #ifndef SP_CONFIG_TOKENIZER_H
 #define SP_CONFIG_TOKENIZER_H
 
@@ -11,9 +11,11 @@ struct sp_tokenizer {
     const char *file; /* which says so */
 };
 
-/* Looks into added_tokens.json and tokenizer_config.json beside the configuration, which have the tokens that were
- * added, and tokenizer.json, which has all and which transformers 5 writes alone. What cannot be read tells nothing.
- * Strings are in the arena. */
+/* Looks into added_tokens.json and tokenizer_config.json of the folder, "" or a path that ends in "/", which have the
+ * tokens that were added, and tokenizer.json, which has all and which transformers 5 writes alone. What cannot be read
+ * tells nothing. Strings are in the arena. */
+struct sp_tokenizer sp_tokenizer_in(struct sp_arena *arena, const char *folder);
+/* The same of the folder of the configuration; nothing where none was loaded from a file. */
 struct sp_tokenizer sp_tokenizer_beside(struct sp_arena *arena, const struct sp_config *config);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "base/names.h"
 #include "base/order.h"
+#include "config/choose.h"
+#include "config/tokenizer.h"
 #include "explain/files/adapter_pairs.h"
 #include "explain/gather.h"
 #include "explain/siblings.h"
@@ -161,6 +163,139 @@ static void explain_added_tokens(struct sp_check *check)
         &check->arena, "call resize_token_embeddings(%" PRIu64 ") on the base before the adapter is loaded", rows);
 }
 
+/* Whether the first dimension of the predicted tensor counts tokens. */
+static bool has_rows_of_tokens(const struct sp_check *check, size_t predicted)
+{
+    if (!sp_prediction_tensor(check->prediction, predicted)->rank) return false;
+    char *words = sp_prediction_dimension(check->prediction, predicted, 0);
+    const bool is = sp_is_vocabulary(words);
+    free(words);
+    return is;
+}
+
+/* A tensor or a pair of the adapter for an embedding of tokens or a head: its name in the model and its rows; false
+ * when the adapter has none. */
+static bool find_rows_of_tokens(const struct sp_judged *judged, const char **name, uint64_t *rows)
+{
+    const struct sp_check *check = judged->check;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
+        const size_t predicted = check->match.predicted_of[i];
+        if (predicted == SP_NONE || !tensor->rank || !has_rows_of_tokens(check, predicted)) continue;
+        *name = sp_prediction_tensor(check->prediction, predicted)->name;
+        *rows = tensor->shape[0];
+        return true;
+    }
+    for (size_t i = 0; i < judged->adapter.count; i++) {
+        if (judged->fits[i] != SP_FITS || !has_rows_of_tokens(check, judged->bases[i].weights[0])) continue;
+        const struct sp_predicted *weight = sp_prediction_tensor(check->prediction, judged->bases[i].weights[0]);
+        *name = weight->name;
+        *rows = weight->shape[0];
+        return true;
+    }
+    return false;
+}
+
+/* AutoPeftModel resizes the base to the tokenizer that it finds beside the adapter: up to PEFT 0.14 always, since then
+ * only to more rows. */
+static void explain_tokenizer(const struct sp_judged *judged)
+{
+    struct sp_check *check = judged->check;
+    const char *name;
+    uint64_t rows;
+    if (!find_rows_of_tokens(judged, &name, &rows)) return;
+    const struct sp_tokenizer tokenizer =
+        sp_tokenizer_in(&check->arena, sp_adapter_folder(&check->arena, check->inventory));
+    if (!tokenizer.size || tokenizer.size == rows) return;
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_TOKENIZER);
+    cause->explains = 1;
+    cause->message = sp_arena_printf(&check->arena,
+                                     "the tokenizer beside the adapter has %" PRIu64
+                                     " tokens, what the adapter has for %s %" PRIu64 " rows",
+                                     tokenizer.size, name, rows);
+    cause->hint = sp_arena_printf(
+        &check->arena,
+        "load it with PeftModel.from_pretrained(base, DIRECTORY): AutoPeftModel%s resizes the base to the "
+        "tokenizer, and then the adapter does not fit",
+        tokenizer.size < rows ? " of PEFT before 0.15" : "");
+}
+
+/* Whether modules_to_save names the module of the tensor: PEFT gives it a copy. What else is stored as a whole, such as
+ * an embedding that was resized, is loaded into the base's own tensor. */
+static bool is_saved_apart(const struct sp_judged *judged, const char *tensor)
+{
+    const struct sp_value modules = sp_value_member(judged->adapter.config, "modules_to_save");
+    for (size_t i = 0; modules.type == SP_LIST && i < modules.count && i < MOST; i++)
+        if (modules.items[i].type == SP_STRING && is_in_module(tensor, modules.items[i].string)) return true;
+    return false;
+}
+
+/* The base has one tensor where the model has two names; that which the adapter has for one of them is another. */
+static void explain_ties(const struct sp_judged *judged)
+{
+    struct sp_check *check = judged->check;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        struct sp_finding *finding = &check->findings[i];
+        if (finding->kind != SP_FINDING_TIED_ABSENT || finding->cause != SP_NONE) continue;
+        const size_t partner = sp_match_partner(&check->match, finding->predicted);
+        if (partner == SP_NONE) continue;
+        const char *name = sp_prediction_tensor(check->prediction, partner)->name;
+        if (!is_saved_apart(judged, name)) continue;
+        struct sp_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_TIED);
+        sp_take(check, i, cause);
+        finding->message = "is not stored: the base has it";
+        cause->message = sp_arena_printf(&check->arena, "the base ties %s and %s, and the adapter has %s alone",
+                                         finding->name, name, name);
+        cause->hint = "the two are no longer the same once the adapter is loaded: set tie_word_embeddings to false "
+                      "when it is merged and saved";
+    }
+}
+
+/* The heads of classifiers, by the first component of their names. */
+static bool is_of_head(const char *name)
+{
+    static const char *const heads[] = {"score", "classifier", "pre_classifier", "classification_head", "qa_outputs"};
+    const size_t length = strcspn(name, ".");
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (strlen(heads[i]) == length && strncmp(name, heads[i], length) == 0) return true;
+    return false;
+}
+
+/* PEFT saves the head of a classifier with the adapter only where task_type or modules_to_save ask for it. */
+static void explain_head(const struct sp_judged *judged)
+{
+    struct sp_check *check = judged->check;
+    const struct sp_value config = judged->adapter.config, task = sp_value_member(config, "task_type");
+    const char *class = sp_first_class(sp_config_hyper(check->config));
+    struct sp_names names = {0};
+    const char *module = NULL;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
+        if (tensor->optional || tensor->buffer || !is_of_head(tensor->name)) continue;
+        module = sp_arena_copy(&check->arena, tensor->name, strcspn(tensor->name, "."));
+        if (is_module_stored(check->inventory, module)) break;
+        sp_names_add(&names, tensor->name);
+    }
+    if (names.count && !is_module_stored(check->inventory, module)) {
+        struct sp_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_HEAD);
+        if (config.type != SP_OBJECT) cause->severity = SP_SEVERITY_WARNING;
+        cause->explains = names.count;
+        cause->message = sp_arena_printf(
+            &check->arena,
+            "the base is %s, and the adapter has nothing of its head%s: %s; what the base does not have of it stays "
+            "newly initialised",
+            *class ? sp_quote(class).text : "a classifier",
+            task.type == SP_STRING ? sp_arena_printf(&check->arena, " (task_type is %s)", sp_quote(task.string).text)
+                                   : "",
+            sp_names_text(&names));
+        cause->hint = sp_arena_printf(&check->arena,
+                                      "train it again with the task_type of the class, such as SEQ_CLS, or with '%s' "
+                                      "among modules_to_save: PEFT then saves the head",
+                                      module);
+    }
+    sp_names_free(&names);
+}
+
 /* use_dora in adapter_config.json, and magnitudes in the file: both, or none. */
 static void explain_magnitudes(const struct sp_judged *judged)
 {
@@ -182,5 +317,9 @@ void sp_adapter_hold_to_promises(const struct sp_judged *judged)
     explain_lacking(judged);
     explain_magnitudes(judged);
     explain_unsaved(judged);
-    if (!judged->base.whole) explain_added_tokens(judged->check);
+    if (judged->base.whole) return;
+    explain_added_tokens(judged->check);
+    explain_tokenizer(judged);
+    explain_ties(judged);
+    if (judged->counts[SP_FITS]) explain_head(judged);
 }
