@@ -171,15 +171,20 @@ static bool contains_exempt(const struct sp_quantised *quantised, const char *mo
     return found;
 }
 
+bool sp_quantised_is_router(const char *module)
+{
+    static const char *const routers[] = {"gate", "router", "shared_expert_gate"};
+    return SP_IS_AMONG(module + sp_last_component(module, strlen(module), "."), routers);
+}
+
 static bool is_exempt_by_nature(const struct sp_quantised *quantised, const char *module)
 {
     static const char *const embeddings[] = {"wte", "wpe", "shared", "position", "word", "token_type"};
     static const char *const heads[] = {"lm_head",    "embed_out",           "score", "classifier",
                                         "qa_outputs", "classification_head", "head",  "output_layer"};
-    static const char *const routers[] = {"gate", "router", "shared_expert_gate"};
     const char *last = module + sp_last_component(module, strlen(module), ".");
     if (SP_IS_AMONG(last, heads)) return !quantised->heads;
-    if (SP_IS_AMONG(last, routers)) return !quantised->routers;
+    if (sp_quantised_is_router(module)) return !quantised->routers;
     return (strstr(last, "embed") || SP_IS_AMONG(last, embeddings)) && !quantised->embeddings;
 }
 

@@ -74,6 +74,8 @@ bool sp_part_says(const struct sp_unit *part, const char *name);
 /* Whether that key of quantization_config says which modules are quantised, or by which method. */
 bool sp_quantised_reads(const char *key);
 enum sp_exemption sp_quantised_exempts(const struct sp_quantised *quantised, const char *module);
+/* Whether a module is called as the routers of experts are: "mlp.gate". */
+bool sp_quantised_is_router(const char *module);
 /* The module that a weight belongs to, "lm_head" of "lm_head.weight", in the arena; NULL when the method leaves a
  * tensor of such a name alone. */
 const char *sp_quantised_module(const struct sp_quantised *quantised, struct sp_arena *arena, const char *weight);

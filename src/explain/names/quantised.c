@@ -80,12 +80,13 @@ struct dispute {
     const struct sp_quantised *quantised;
     const char *where; /* "quantization_config in config.json" */
     const char *says;  /* of the finding */
+    enum sp_cause_kind kind;
     struct sp_cause *cause;
 };
 
 static void add_disputed(struct sp_check *check, struct dispute *dispute, const char *name, size_t predicted)
 {
-    if (!dispute->cause) dispute->cause = sp_blame(check, SP_CAUSE_QUANTISED_MODULE);
+    if (!dispute->cause) dispute->cause = sp_blame(check, dispute->kind);
     sp_check_add_finding(check, (struct sp_finding){.kind = SP_FINDING_QUANTISED,
                                                     .name = name,
                                                     .message = dispute->says,
@@ -107,6 +108,49 @@ static void find_exempted(struct sp_check *check, struct dispute *dispute)
         if (sp_quantised_exempts(dispute->quantised, module) == SP_EXEMPT_LISTED)
             add_disputed(check, dispute, predicted->stands_for, i);
     }
+}
+
+/* Whether the parent of the module has experts as well: "model.layers.0.mlp.experts" beside "model.layers.0.mlp.gate".
+ * In other models a gate is a matrix like any other. */
+static bool is_beside_experts(struct sp_check *check, const char *module)
+{
+    const size_t parent = sp_last_component(module, strlen(module), ".");
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const char *name = sp_prediction_tensor(check->prediction, i)->name;
+        if (strncmp(name, module, parent) == 0 && strncmp(name + parent, "experts", strlen("experts")) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Routers are small and decide much: most methods leave them alone, and loaders build them without a quantiser, vLLM
+ * for one; in transformers 5 most are no Linear, which is what quantisers replace. */
+static void explain_routers(struct sp_check *check, const struct sp_quantised *quantised)
+{
+    struct dispute dispute = {quantised, NULL, "is quantised, though loaders expect routers as they are",
+                              SP_CAUSE_QUANTISED_ROUTER, NULL};
+    const char *last = NULL;
+    bool asked = false, experts = false; /* one answer for all */
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
+        if (!predicted->stands_for || predicted->stands_for == last || !sp_is_stored(check, i)) continue;
+        last = predicted->stands_for;
+        const char *module = sp_quantised_module(quantised, &check->arena, last);
+        if (!module || !sp_quantised_is_router(module)) continue;
+        if (sp_quantised_exempts(quantised, module) != SP_EXEMPT_BY_NATURE) continue;
+        if (!asked) experts = is_beside_experts(check, module);
+        asked = true;
+        if (experts) add_disputed(check, &dispute, last, i);
+    }
+    if (!dispute.cause) return;
+    dispute.cause->message = sp_arena_printf(
+        &check->arena, "the routers of experts are quantised, and most loaders expect them as they are: %s (%s)",
+        sp_names_of(check, dispute.cause), sp_count_of(&check->arena, dispute.cause->explains, "weight"));
+    dispute.cause->hint =
+        sp_arena_printf(&check->arena, "leave them out (%s) and quantise again",
+                        quantised->list_key                                    ? quantised->list_key
+                        : strcmp(quantised->method, "compressed_tensors") == 0 ? "ignore"
+                                                                               : "modules_to_not_convert");
 }
 
 /* The patterns of weights that the file has in packed form. */
@@ -166,8 +210,10 @@ static void say_plain(struct sp_check *check, const struct dispute *dispute)
 
 static void explain_disputes(struct sp_check *check, const struct sp_quantised *quantised, const char *where)
 {
-    struct dispute exempted = {quantised, where, "is quantised, although the configuration exempts it", NULL};
-    struct dispute plain = {quantised, where, "is not quantised, although the configuration does not exempt it", NULL};
+    struct dispute exempted = {quantised, where, "is quantised, although the configuration exempts it",
+                               SP_CAUSE_QUANTISED_MODULE, NULL};
+    struct dispute plain = {quantised, where, "is not quantised, although the configuration does not exempt it",
+                            SP_CAUSE_QUANTISED_MODULE, NULL};
     if (sp_value_is_set(sp_value_member(quantised->object, "dynamic"))) return; /* rules of GPTQModel */
     find_exempted(check, &exempted);
     say_exempted(check, &exempted);
@@ -326,6 +372,7 @@ static void say_configured(struct sp_check *check, const struct sp_quantised *qu
                   NULL);
         sp_take_cache_scales(check, quantised);
         explain_disputes(check, quantised, where);
+        explain_routers(check, quantised);
         if (strcmp(quantised->method, "mlx") == 0) explain_widths(check, quantised, where);
     }
 }
