@@ -31,22 +31,311 @@ static void add_members(struct sp_count *count, struct sp_values *values, size_t
     }
 }
 
-/* A condition that the defaults leave open counts as false. */
-static bool holds_in_case(struct sp_count *count, size_t condition, const struct sp_values *apart)
+/* What the defaults, and the conditions that are apart, make of a polynomial. */
+static const struct sp_poly *by_default(struct sp_count *count, const struct sp_poly *poly,
+                                        const struct sp_values *apart)
 {
-    struct sp_algebra *algebra = &count->symbolic.algebra;
-    const struct sp_poly *value = sp_poly_atom(algebra, condition);
     struct sp_values values = {.assume = true};
-    struct sp_rational truth;
     for (size_t i = 0; apart && i < apart->count; i++) {
         sp_values_add(&values, apart->atoms[i], apart->values[i]);
         if (sp_poly_is_zero(apart->values[i])) add_members(count, &values, apart->atoms[i]);
     }
     sp_values_add_defaults(count, &values, false);
     sp_values_add_fractions(count, &values);
-    const struct sp_poly *reduced = sp_reduce(count, value, &values);
+    const struct sp_poly *reduced = sp_reduce(count, poly, &values);
     sp_values_free(&values);
-    return reduced && sp_poly_is_constant(reduced, &truth) && truth.num != 0;
+    return reduced;
+}
+
+/* ---- comparisons of one quantity ---- */
+
+/* Comparisons that ask one quantity q, a polynomial with whole values: each holds above a number, below it, or at it.
+ * The numbers where they turn, and those next to them, stand for every value of q: in between none of them changes.
+ *
+ *     q < 2, 2 < q, q < 3       turns at 2, 2, 3       candidates 1, 2, 3, 4
+ *
+ * So that a case never says q <= 2 and q >= 3, it is decided which candidates it allows. */
+enum { MOST_TURNS = 64 };
+
+struct turn {
+    size_t condition;
+    struct sp_rational at;
+    bool equality, above; /* it holds at that number alone; else above it, or below it */
+};
+
+struct candidate {
+    int64_t value;
+    bool is_out; /* what is known of the conditions excludes it */
+};
+
+struct quantity {
+    struct turn turns[MOST_TURNS];
+    struct candidate candidates[3 * MOST_TURNS];
+    size_t count, candidate_count;
+};
+
+static bool turn_holds(const struct turn *turn, struct sp_rational value)
+{
+    const int order = sp_rational_compare(value, turn->at);
+    if (turn->equality) return order == 0;
+    return turn->above ? order > 0 : order < 0;
+}
+
+/* Whether a = factor*b + offset, where both are linear in the same terms. */
+static bool is_multiple_of(const struct sp_poly *a, const struct sp_poly *b, struct sp_rational *factor,
+                           struct sp_rational *offset)
+{
+    struct sp_rational shares[2] = {sp_rational_int(0), sp_rational_int(0)}, ratio;
+    size_t i = 0, k = 0, shared = 0;
+    while (i < a->count || k < b->count) {
+        const struct sp_term *one = i < a->count ? &a->terms[i] : NULL, *other = k < b->count ? &b->terms[k] : NULL;
+        if (one && !one->count) shares[0] = one->coefficient, i++;
+        else if (other && !other->count) shares[1] = other->coefficient, k++;
+        else {
+            if (!one || !other || one->count != other->count) return false;
+            for (size_t f = 0; f < one->count; f++)
+                if (one->factors[f].atom != other->factors[f].atom ||
+                    one->factors[f].exponent != other->factors[f].exponent)
+                    return false;
+            if (!sp_rational_div(one->coefficient, other->coefficient, &ratio)) return false;
+            if (shared && sp_rational_compare(ratio, *factor) != 0) return false;
+            *factor = ratio;
+            shared++, i++, k++;
+        }
+    }
+    struct sp_rational part;
+    return shared && sp_rational_mul(*factor, shares[1], &part) && sp_rational_sub(shares[0], part, offset);
+}
+
+/* The gap of a comparison without its constant and its common factor: n of 6 - 2*n. NULL when that may be a fraction.
+ */
+static const struct sp_poly *quantity_of_gap(struct sp_symbolic *symbolic, const struct sp_poly *gap)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    struct sp_rational common = sp_rational_int(0), share;
+    const struct sp_poly *sum = gap;
+    int sign = 0;
+    for (size_t i = 0; i < gap->count; i++) {
+        const struct sp_term *term = &gap->terms[i];
+        if (!term->count) sum = sp_poly_sub(algebra, gap, sp_poly_rational(algebra, term->coefficient));
+        else if (!sp_rational_gcd(common, term->coefficient, &common)) return NULL;
+        if (term->count && !sign) sign = term->coefficient.num < 0 ? -1 : 1;
+        for (size_t f = 0; f < term->count; f++)
+            if (term->factors[f].exponent < 1 || !(algebra->atoms[term->factors[f].atom].is_condition ||
+                                                   sp_atom_info(symbolic, term->factors[f].atom)->is_whole))
+                return NULL;
+    }
+    return sp_rational_div(sp_rational_int(sign), common, &share) ? sp_poly_scale(algebra, sum, share) : NULL;
+}
+
+static void add_turn(struct quantity *quantity, struct turn turn)
+{
+    enum { FARTHEST = 1 << 30 };
+    const int64_t down = turn.at.num / turn.at.den - (turn.at.num % turn.at.den < 0);
+    if (quantity->count == MOST_TURNS || down > FARTHEST || down < -FARTHEST) return;
+    quantity->turns[quantity->count++] = turn;
+    for (int64_t value = down - 1; value <= down + 1; value++)
+        quantity->candidates[quantity->candidate_count++] = (struct candidate){.value = value};
+}
+
+/* All comparisons that ask the same as this one, and itself; false when it is no comparison, or the only one. */
+static bool find_quantity(struct sp_count *count, size_t condition, struct quantity *quantity)
+{
+    struct sp_symbolic *symbolic = &count->symbolic;
+    const struct sp_poly *gap, *other;
+    struct turn turn;
+    quantity->count = quantity->candidate_count = 0;
+    if (!sp_atom_comparison(symbolic, condition, &gap, &turn.equality) || symbolic->algebra.failed) return false;
+    const struct sp_poly *asked = quantity_of_gap(symbolic, gap);
+    const size_t atoms = symbolic->algebra.atom_count;
+    for (turn.condition = 0; asked && turn.condition < atoms; turn.condition++) {
+        struct sp_rational slope, offset;
+        if (!sp_atom_comparison(symbolic, turn.condition, &other, &turn.equality)) continue;
+        if (!is_multiple_of(other, asked, &slope, &offset)) continue;
+        if (!sp_rational_div(offset, slope, &turn.at)) continue;
+        turn.at.num = -turn.at.num;
+        turn.above = slope.num > 0;
+        add_turn(quantity, turn);
+    }
+    return quantity->count > 1;
+}
+
+/* Excludes what contradicts the condition being so. */
+static void exclude_candidates(struct quantity *quantity, const struct turn *turn, bool holds)
+{
+    for (size_t i = 0; i < quantity->candidate_count; i++)
+        if (turn_holds(turn, sp_rational_int(quantity->candidates[i].value)) != holds)
+            quantity->candidates[i].is_out = true;
+}
+
+static bool is_possible(const struct quantity *quantity)
+{
+    for (size_t i = 0; i < quantity->candidate_count; i++)
+        if (!quantity->candidates[i].is_out) return true;
+    return false;
+}
+
+/* Whether the formulas take for granted that the condition does not hold: a loop would go backwards. */
+static bool is_excluded_by_range(struct sp_symbolic *symbolic, size_t condition)
+{
+    const char *range = sp_atom_info(symbolic, condition)->range;
+    for (size_t i = 0; range && i < symbolic->premises.count; i++)
+        if (strcmp(symbolic->premises.assumed[i], range) == 0) return true;
+    return false;
+}
+
+/* Excludes what contradicts what the formulas take for granted. */
+static void exclude_by_range(struct sp_count *count, struct quantity *quantity)
+{
+    for (size_t i = 0; i < quantity->count; i++)
+        if (is_excluded_by_range(&count->symbolic, quantity->turns[i].condition))
+            exclude_candidates(quantity, &quantity->turns[i], false);
+}
+
+/* Excludes what contradicts the conditions that are apart. Returns whether there were any. */
+static bool exclude_by_case(struct quantity *quantity, const struct sp_values *apart)
+{
+    bool any = false;
+    for (size_t i = 0; i < quantity->count; i++) {
+        const struct sp_poly *value;
+        if (!value_in(apart, quantity->turns[i].condition, &value)) continue;
+        exclude_candidates(quantity, &quantity->turns[i], !sp_poly_is_zero(value));
+        any = true;
+    }
+    return any;
+}
+
+/* A candidate at which none of the conditions holds but those that are apart; else the largest. NULL: there is none. */
+static const struct candidate *usual_candidate(const struct quantity *quantity, const struct sp_values *apart,
+                                               bool *none_holds)
+{
+    const struct candidate *largest = NULL;
+    *none_holds = true;
+    for (size_t i = 0; i < quantity->candidate_count; i++) {
+        const struct candidate *candidate = &quantity->candidates[i];
+        const struct sp_poly *value;
+        if (candidate->is_out) continue;
+        size_t k = 0;
+        while (k < quantity->count && (value_in(apart, quantity->turns[k].condition, &value) ||
+                                       !turn_holds(&quantity->turns[k], sp_rational_int(candidate->value))))
+            k++;
+        if (k == quantity->count) return candidate;
+        if (!largest || candidate->value > largest->value) largest = candidate;
+    }
+    *none_holds = false;
+    return largest;
+}
+
+static const struct turn *turn_of_condition(const struct quantity *quantity, size_t condition)
+{
+    size_t i = 0;
+    while (i < quantity->count && quantity->turns[i].condition != condition) i++;
+    return i < quantity->count ? &quantity->turns[i] : NULL;
+}
+
+static bool asks_same_quantity(struct sp_count *count, size_t condition, size_t other)
+{
+    struct quantity quantity;
+    return find_quantity(count, condition, &quantity) && turn_of_condition(&quantity, other);
+}
+
+/* Excludes what contradicts the comparisons that the defaults decide, where that leaves something. */
+static void exclude_by_default(struct sp_count *count, struct quantity *quantity, const struct sp_values *apart)
+{
+    for (size_t i = 0; i < quantity->count; i++) {
+        struct quantity rest = *quantity;
+        struct sp_rational truth;
+        const struct sp_poly *atom = sp_poly_atom(&count->symbolic.algebra, quantity->turns[i].condition);
+        const struct sp_poly *value = by_default(count, atom, apart);
+        if (!value || !sp_poly_is_constant(value, &truth)) continue;
+        exclude_candidates(&rest, &quantity->turns[i], truth.num != 0);
+        if (is_possible(&rest)) *quantity = rest;
+    }
+}
+
+/* Whether the condition holds beside the other comparisons of its quantity: none of them does, if that is possible;
+ * else they are as the largest value makes them. */
+static bool holds_among(struct sp_count *count, struct quantity *quantity, const struct turn *turn, bool is_decided,
+                        const struct sp_values *apart)
+{
+    bool none_holds;
+    const struct candidate *candidate = usual_candidate(quantity, apart, &none_holds);
+    if (is_decided || !none_holds) {
+        exclude_by_default(count, quantity, apart);
+        candidate = usual_candidate(quantity, apart, &none_holds);
+    }
+    return candidate && turn_holds(turn, sp_rational_int(candidate->value));
+}
+
+/* Puts the candidate that is next to the value in its place, the larger one of two; false when there is none. */
+static bool nearest_candidate(const struct quantity *quantity, struct sp_rational *value)
+{
+    const struct candidate *nearest = NULL;
+    struct sp_rational least = {0, 1}, distance;
+    for (size_t i = 0; i < quantity->candidate_count; i++) {
+        const struct candidate *candidate = &quantity->candidates[i];
+        if (candidate->is_out || !sp_rational_sub(sp_rational_int(candidate->value), *value, &distance)) continue;
+        if (distance.num < 0) distance.num = -distance.num;
+        const int order = nearest ? sp_rational_compare(distance, least) : -1;
+        if (order > 0 || (order == 0 && candidate->value < nearest->value)) continue;
+        nearest = candidate;
+        least = distance;
+    }
+    if (nearest) *value = sp_rational_int(nearest->value);
+    return nearest != NULL;
+}
+
+/* The value that is allowed and next to the one that the quantity has by default; false when it has none by default. */
+static bool default_of_quantity(struct sp_count *count, const struct quantity *quantity, const struct turn *turn,
+                                const struct sp_values *apart, struct sp_rational *value)
+{
+    const struct sp_poly *gap, *now;
+    struct sp_rational constant, slope, offset;
+    bool equality;
+    sp_atom_comparison(&count->symbolic, turn->condition, &gap, &equality);
+    now = by_default(count, gap, apart);
+    const struct sp_poly *asked = quantity_of_gap(&count->symbolic, gap);
+    if (!now || !sp_poly_is_constant(now, &constant) || !asked || !is_multiple_of(gap, asked, &slope, &offset))
+        return false;
+    if (!sp_rational_sub(constant, offset, value) || !sp_rational_div(*value, slope, value)) return false;
+    bool allowed = true;
+    for (size_t i = 0; i < quantity->count; i++) {
+        const struct sp_poly *truth;
+        if (value_in(apart, quantity->turns[i].condition, &truth))
+            allowed = allowed && turn_holds(&quantity->turns[i], *value) == !sp_poly_is_zero(truth);
+    }
+    return allowed || nearest_candidate(quantity, value);
+}
+
+/* Whether a case can occur: its conditions contradict neither each other nor what the formulas take for granted. */
+static bool is_possible_case(struct sp_count *count, const struct sp_values *apart)
+{
+    struct quantity quantity;
+    for (size_t i = 0; i < apart->count; i++) {
+        if (!find_quantity(count, apart->atoms[i], &quantity)) continue;
+        exclude_by_range(count, &quantity);
+        exclude_by_case(&quantity, apart);
+        if (!is_possible(&quantity)) return false;
+    }
+    return true;
+}
+
+/* A condition that the defaults leave open counts as false, unless a comparison of the same quantity excludes that. */
+static bool holds_in_case(struct sp_count *count, size_t condition, const struct sp_values *apart)
+{
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    struct quantity quantity;
+    struct sp_rational truth;
+    const struct sp_poly *value;
+    const bool is_apart = value_in(apart, condition, &value);
+    if (!is_apart) value = by_default(count, sp_poly_atom(algebra, condition), apart);
+    const bool is_decided = value && sp_poly_is_constant(value, &truth), holds = is_decided && truth.num != 0;
+    if (is_apart || !find_quantity(count, condition, &quantity)) return holds;
+    const struct turn *turn = turn_of_condition(&quantity, condition);
+    const bool narrowed = exclude_by_case(&quantity, apart);
+    if (!turn || (is_decided && !narrowed) || !is_possible(&quantity)) return holds;
+    if (is_decided && default_of_quantity(count, &quantity, turn, apart, &truth)) return turn_holds(turn, truth);
+    return holds_among(count, &quantity, turn, is_decided, apart);
 }
 
 /* The conditions that hyper-parameters are; of those that are computed (not for NULL) the ones in `poly` or apart: what
@@ -94,15 +383,29 @@ static void add_change(struct sp_count *count, struct sp_values *apart, const st
     sp_values_add(apart, change->condition, sp_poly_int(&count->symbolic.algebra, change->holds));
 }
 
-/* The gain while other conditions are as `held` (or NULL) says. */
+/* The conditions of a change, and the others that are `held` (or NULL). Free them. */
+static struct sp_values values_of_change(struct sp_count *count, const struct sp_change *change,
+                                         const struct sp_values *held)
+{
+    struct sp_values apart = {0};
+    for (size_t i = 0; held && i < held->count; i++) sp_values_add(&apart, held->atoms[i], held->values[i]);
+    add_change(count, &apart, change);
+    return apart;
+}
+
+/* The gain while other conditions are as `held` (or NULL) says; before the change these are so only where they do not
+ * contradict what was before it: of n < 3, n < 2 is held only after it. */
 static const struct sp_poly *gain_of_case(struct sp_count *count, const struct sp_poly *total,
                                           const struct sp_change *change, const struct sp_values *held)
 {
     const struct sp_poly *cases[2];
     for (int after = 0; after < 2; after++) {
-        struct sp_values apart = {0};
-        for (size_t i = 0; held && i < held->count; i++) sp_values_add(&apart, held->atoms[i], held->values[i]);
-        add_change(count, &apart, &(struct sp_change){.condition = change->condition, .holds = change->holds == after});
+        const struct sp_change now = {.condition = change->condition, .holds = change->holds == after};
+        struct sp_values apart = values_of_change(count, &now, held);
+        if (!after && held && !is_possible_case(count, &apart)) {
+            sp_values_free(&apart);
+            apart = values_of_change(count, &now, NULL);
+        }
         cases[after] = sp_case_usual(count, total, &apart);
         sp_values_free(&apart);
     }
@@ -111,14 +414,24 @@ static const struct sp_poly *gain_of_case(struct sp_count *count, const struct s
     return count->symbolic.algebra.failed ? NULL : gain;
 }
 
+/* Whether the change can happen while other conditions are as `held` says: no two of them contradict each other. */
+static bool is_possible_change(struct sp_count *count, const struct sp_change *change, const struct sp_values *held)
+{
+    struct sp_values apart = values_of_change(count, change, held);
+    const bool possible = is_possible_case(count, &apart);
+    sp_values_free(&apart);
+    return possible;
+}
+
 /* Other changes that this one brings about, by the default of a hyper-parameter, undone: what they gain is said of
- * them, and counts once. */
+ * them, and counts once. Comparisons of the same quantity stay as the change makes them: n < 4 where n < 2. */
 static struct sp_values without_others(struct sp_count *count, const struct sp_changes *changes, size_t which)
 {
     struct sp_values held = {0};
     for (size_t i = 0; i < changes->count; i++) {
         const struct sp_change *other = &changes->items[i];
         if (i == which || sp_case_holds(count, other->condition, &changes->items[which]) != other->holds) continue;
+        if (asks_same_quantity(count, changes->items[which].condition, other->condition)) continue;
         sp_values_add(&held, other->condition, sp_poly_int(&count->symbolic.algebra, !other->holds));
     }
     return held;
@@ -142,6 +455,7 @@ struct sp_changes sp_case_changes(struct sp_count *count, const struct sp_poly *
         struct sp_change change = {.condition = atom};
         if (!may_change_case(count, total, open, atom)) continue;
         change.holds = !holds_in_case(count, atom, NULL);
+        if (!is_possible_change(count, &change, NULL)) continue;
         change.gain = gain_of_case(count, total, &change, NULL);
         if (!change.gain || sp_poly_is_zero(change.gain)) continue;
         SP_GROW(changes.items, changes.count, changes.capacity);
@@ -196,6 +510,68 @@ struct sp_conditions sp_case_open(struct sp_count *count, const struct sp_poly *
     return found;
 }
 
+/* Whether the condition is as it is because of the change (or NULL) and the other conditions. */
+static bool is_implied(struct sp_count *count, const struct sp_change *change, const struct sp_conditions *conditions,
+                       size_t which)
+{
+    struct sp_values apart = {0};
+    if (change) add_change(count, &apart, change);
+    for (size_t i = 0; i < conditions->count; i++) {
+        const bool holds = sp_case_holds(count, conditions->items[i], change);
+        add_change(count, &apart,
+                   &(struct sp_change){.condition = conditions->items[i], .holds = i == which ? !holds : holds});
+    }
+    const bool implied = !is_possible_case(count, &apart);
+    sp_values_free(&apart);
+    return implied;
+}
+
+/* Whether a case has the condition, or makes it so. */
+static bool case_makes(struct sp_count *count, const struct sp_values *apart, size_t condition, bool holds)
+{
+    const struct sp_poly *value;
+    if (value_in(apart, condition, &value)) return sp_poly_is_zero(value) != holds;
+    struct sp_values turned = {0};
+    for (size_t i = 0; i < apart->count; i++) sp_values_add(&turned, apart->atoms[i], apart->values[i]);
+    sp_values_add(&turned, condition, sp_poly_int(&count->symbolic.algebra, !holds));
+    const bool makes = !is_possible_case(count, &turned);
+    sp_values_free(&turned);
+    return makes;
+}
+
+/* The change, and the others as they are with it. Free them. */
+static struct sp_values values_of_case(struct sp_count *count, const struct sp_change *change,
+                                       const struct sp_conditions *others)
+{
+    struct sp_values apart = {0};
+    add_change(count, &apart, change);
+    for (size_t i = 0; i < others->count; i++) {
+        const bool holds = sp_case_holds(count, others->items[i], change);
+        add_change(count, &apart, &(struct sp_change){.condition = others->items[i], .holds = holds});
+    }
+    return apart;
+}
+
+bool sp_case_is_within(struct sp_count *count, const struct sp_change *a, const struct sp_conditions *with_a,
+                       const struct sp_change *b, const struct sp_conditions *with_b)
+{
+    struct sp_values left = values_of_case(count, a, with_a), right = values_of_case(count, b, with_b);
+    bool within = true;
+    for (size_t i = 0; i < right.count && within; i++)
+        within = case_makes(count, &left, right.atoms[i], !sp_poly_is_zero(right.values[i]));
+    sp_values_free(&left);
+    sp_values_free(&right);
+    return within;
+}
+
+void sp_case_drop_implied(struct sp_count *count, const struct sp_change *change, struct sp_conditions *conditions)
+{
+    for (size_t i = 0; i < conditions->count;) {
+        if (!is_implied(count, change, conditions, i)) i++;
+        else memmove(conditions->items + i, conditions->items + i + 1, (--conditions->count - i) * sizeof(size_t));
+    }
+}
+
 /* The other way round than usual. */
 static struct sp_change turned_condition(struct sp_count *count, size_t condition)
 {
@@ -211,38 +587,40 @@ bool sp_case_is_needed(struct sp_count *count, const struct sp_poly *total, cons
         const struct sp_change other = turned_condition(count, open->items[i]);
         struct sp_values held = {0};
         add_change(count, &held, &other);
-        const struct sp_poly *gain = gain_of_case(count, total, &change, &held);
+        const bool possible = is_possible_change(count, &change, &held);
+        const struct sp_poly *gain = possible ? gain_of_case(count, total, &change, &held) : NULL;
         sp_values_free(&held);
-        if (!gain || !sp_poly_is_zero(gain)) return true;
+        if (possible && (!gain || !sp_poly_is_zero(gain))) return true;
     }
     return false;
 }
 
-/* The gain of changes->items[which] while another condition is not as that makes it. */
-static const struct sp_poly *gain_without(struct sp_count *count, const struct sp_poly *total,
-                                          const struct sp_changes *changes, size_t which, size_t condition)
+/* The gain of changes->items[which] while another condition is not as that makes it. False when that cannot be. */
+static bool gain_without(struct sp_count *count, const struct sp_poly *total, const struct sp_changes *changes,
+                         size_t which, size_t condition, const struct sp_poly **gain)
 {
     const struct sp_change *change = &changes->items[which];
     const struct sp_change other = {.condition = condition, .holds = !sp_case_holds(count, condition, change)};
     struct sp_values held = without_others(count, changes, which);
     add_change(count, &held, &other);
-    const struct sp_poly *gain = gain_of_case(count, total, change, &held);
+    const bool possible = is_possible_change(count, change, &held);
+    if (possible) *gain = gain_of_case(count, total, change, &held);
     sp_values_free(&held);
-    return gain;
+    return possible;
 }
 
 /* Flags without which a comparison, whatever the sizes are, changes nothing. */
 static void add_flags_deciding(struct sp_count *count, const struct sp_poly *total, const struct sp_changes *changes,
                                size_t which, struct sp_conditions *found)
 {
-    const struct sp_poly *gap;
+    const struct sp_poly *gap, *gain;
     bool equality;
     if (!sp_atom_comparison(&count->symbolic, changes->items[which].condition, &gap, &equality)) return;
     for (size_t i = 0; i < changes->count; i++) {
         const size_t condition = changes->items[i].condition;
         if (i == which || !sp_symbol_of(count, condition)) continue;
-        const struct sp_poly *gain = gain_without(count, total, changes, which, condition);
-        if (gain && sp_poly_is_zero(gain)) *SP_PUSH(found) = condition;
+        if (gain_without(count, total, changes, which, condition, &gain) && gain && sp_poly_is_zero(gain))
+            *SP_PUSH(found) = condition;
     }
 }
 
@@ -258,10 +636,12 @@ struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_po
     found.count = 0;
     for (size_t i = 0; i < candidates; i++) {
         const size_t condition = found.items[i];
-        if (is_changed(changes, condition)) continue;
-        const struct sp_poly *gain = gain_without(count, total, changes, which, condition);
+        const struct sp_poly *gain;
+        if (is_changed(changes, condition) && !asks_same_quantity(count, change->condition, condition)) continue;
+        if (condition == change->condition || !gain_without(count, total, changes, which, condition, &gain)) continue;
         if (!gain || !sp_poly_equal(gain, change->gain)) found.items[found.count++] = condition;
     }
+    sp_case_drop_implied(count, change, &found);
     add_flags_deciding(count, total, changes, which, &found);
     return found;
 }

@@ -37,6 +37,12 @@ struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_po
  * change nothing alone. Free the items. */
 struct sp_conditions sp_case_open(struct sp_count *count, const struct sp_poly *total,
                                   const struct sp_changes *changes);
+/* Leaves out every condition that is as it is because of the others, and of the change (or NULL): n > 1 beside n > 2.
+ */
+void sp_case_drop_implied(struct sp_count *count, const struct sp_change *change, struct sp_conditions *conditions);
+/* Whether a change, with the conditions that decide it, occurs only where another one does: n > 3, and n > 2. */
+bool sp_case_is_within(struct sp_count *count, const struct sp_change *a, const struct sp_conditions *with_a,
+                       const struct sp_change *b, const struct sp_conditions *with_b);
 /* Whether one of those changes the total together with another of them. */
 bool sp_case_is_needed(struct sp_count *count, const struct sp_poly *total, const struct sp_conditions *open,
                        size_t which);

@@ -110,30 +110,63 @@ static void add_assumptions(struct forms *forms, const struct sp_changes *change
 {
     struct sp_derivation *derivation = forms->derivation;
     const struct sp_symbolic *symbolic = &derivation->count.symbolic;
-    struct sp_conditions open = sp_case_open(&derivation->count, forms->total, changes);
+    struct sp_conditions open = sp_case_open(&derivation->count, forms->total, changes), told = {0};
     for (size_t i = 0; i < symbolic->premises.count; i++) assume_words(derivation, symbolic->premises.assumed[i]);
     for (size_t i = 0; i < open.count; i++) {
         const size_t condition = open.items[i];
         const bool is_said = condition < forms->seen_count && forms->seen[condition];
-        if (is_said && !sp_case_is_needed(&derivation->count, forms->total, &open, i)) continue;
-        assume_words(derivation, say_condition(forms, condition, sp_case_holds(&derivation->count, condition, NULL)));
+        if (!is_said || sp_case_is_needed(&derivation->count, forms->total, &open, i)) *SP_PUSH(&told) = condition;
+    }
+    sp_case_drop_implied(&derivation->count, NULL, &told);
+    for (size_t i = 0; i < told.count; i++) {
+        const bool holds = sp_case_holds(&derivation->count, told.items[i], NULL);
+        assume_words(derivation, say_condition(forms, told.items[i], holds));
     }
     free(open.items);
+    free(told.items);
+}
+
+/* What a change gains, and the conditions that decide it beside it. */
+struct row {
+    const struct sp_change *change;
+    struct sp_conditions others;
+};
+
+static void add_row(struct forms *forms, const struct row *row)
+{
+    struct sp_count *count = &forms->derivation->count;
+    const struct sp_poly *gain = row->change->gain;
+    for (size_t i = 0; gain && i < row->others.count; i++)
+        if (!sp_case_holds(count, row->others.items[i], row->change))
+            gain = without_zero(count, gain, row->others.items[i]);
+    if (gain && !sp_poly_is_zero(gain)) add_form(forms, "total", change_words(forms, row->change, &row->others), gain);
+}
+
+/* Whether another row says the same of all of its case: of two that say the same of one case the first stays. */
+static bool is_row_said(struct sp_count *count, const struct row *rows, size_t row_count, size_t which)
+{
+    const struct row *row = &rows[which];
+    for (size_t i = 0; i < row_count; i++) {
+        const struct row *other = &rows[i];
+        if (i == which || !sp_poly_equal(row->change->gain, other->change->gain)) continue;
+        if (!sp_case_is_within(count, row->change, &row->others, other->change, &other->others)) continue;
+        if (i < which || !sp_case_is_within(count, other->change, &other->others, row->change, &row->others))
+            return true;
+    }
+    return false;
 }
 
 static void add_changes(struct forms *forms)
 {
     struct sp_count *count = &forms->derivation->count;
     struct sp_changes changes = sp_case_changes(count, forms->total);
-    for (size_t i = 0; i < changes.count; i++) {
-        const struct sp_change *change = &changes.items[i];
-        struct sp_conditions others = sp_case_deciding(count, forms->total, &changes, i);
-        const struct sp_poly *gain = change->gain;
-        for (size_t k = 0; gain && k < others.count; k++)
-            if (!sp_case_holds(count, others.items[k], change)) gain = without_zero(count, gain, others.items[k]);
-        if (gain && !sp_poly_is_zero(gain)) add_form(forms, "total", change_words(forms, change, &others), gain);
-        free(others.items);
-    }
+    struct row *rows = sp_realloc(NULL, changes.count + 1, sizeof *rows);
+    for (size_t i = 0; i < changes.count; i++)
+        rows[i] = (struct row){&changes.items[i], sp_case_deciding(count, forms->total, &changes, i)};
+    for (size_t i = 0; i < changes.count; i++)
+        if (!is_row_said(count, rows, changes.count, i)) add_row(forms, &rows[i]);
+    for (size_t i = 0; i < changes.count; i++) free(rows[i].others.items);
+    free(rows);
     add_assumptions(forms, &changes);
     free(changes.items);
 }

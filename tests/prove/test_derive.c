@@ -396,6 +396,97 @@ static void random_tables(void **state)
     assert_int_equal(law.differences, 0);
 }
 
+/* ---- comparisons of one quantity ---- */
+
+/* Tables whose conditions compare one hyper-parameter, or one difference, with several numbers. */
+static const char *const compared[] = {
+    "n = q\n[up] for i in 0..n-2\nwide = i == n - 2 ? 3*a : 2*a\nu.{i} (wide, b) if nd == 2\nv.{i} (wide, b, b) if nd "
+    "== "
+    "3\nw.{i} (a) if i > 0\n",
+    "w (q < 4 ? 2*a : 3*a)\nv (a) if q < 8\nx (a, a) if q < 16\ny (b) if q >= 32\n",
+    "s = q default 8\nw (a) if s < 4\nv (a) if s < 8\nx (a, a) if s > 12\nz (b) if s == 8\n",
+    "w (a) if q < 3\nv (a) if 2*q > 4\nt (b, b) if 6 - 2*q < 1\n",
+    "w (a) if q < b\nv (a) if b < q\nu (b) if q == b\nt (b, b) if q - b > 2\n",
+    "k = q default 2\nw (a) if k > 2\nv (b) if k > 1\nu (a, b) if k == 2\nt (b, b) if k <= 2\n",
+    "[all] for i in 0..q-3\na.{i} (i == q - 3 ? a : 2*a)\n[b] for i in 0..q-2\nb.{i} (i == 0 ? a : 3*a) if bn\n"
+    "[c] for i in 1..q-2\nc.{i} (i == q - 2 ? a : a + 1, nd == 2 ? 4 : 5)\n",
+    "w (a) if q == 2\nv (b) if q == 3\nu (a, b) if q != 4\n",
+    "steps = (q < 32 ? 1 : 0) + (q < 16 ? 1 : 0) + (q < 8 ? 1 : 0)\n[s] for i in 0..steps-1\nw.{i} (a, b)\n",
+    "w (a) if q > 4 and bn\nv (b) if q > 4 and not bn\nu (a, a) if q <= 2 and bn\n",
+};
+
+static struct sp_config *compared_point(int64_t number, bool bn, int64_t nd)
+{
+    struct sp_config *config = sp_config_new();
+    sp_config_set_value(config, "q", sp_value_int(number), "test");
+    sp_config_set_value(config, "a", sp_value_int(7), "test");
+    sp_config_set_value(config, "b", sp_value_int(5), "test");
+    sp_config_set_value(config, "bn", sp_value_bool(bn), "test");
+    sp_config_set_value(config, "nd", sp_value_int(nd), "test");
+    return config;
+}
+
+/* A table that has a tensor for each case that the formulas speak of, where it occurs. */
+static struct sp_tables *table_of_cases(const struct sp_derivation *derivation)
+{
+    struct sp_error error = {0};
+    struct sp_text text = {0};
+    struct sp_tables *tables = sp_tables_new(&error);
+    sp_text_puts(&text, "table cases\n");
+    put_definitions(derivation, &text);
+    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
+        const char *when = sp_derivation_formula(derivation, i).when;
+        sp_text_printf(&text, "[%zu] if %s", i, *when ? when : "true");
+        for (size_t k = 0; k < sp_derivation_assumption_count(derivation); k++)
+            sp_text_printf(&text, " if %s", sp_derivation_assumption(derivation, k));
+        sp_text_printf(&text, "\ncase.%zu (1)\n", i);
+    }
+    assert_int_equal(sp_tables_add_text(tables, "cases.shapes", text.data, text.length, &error), SP_OK);
+    sp_text_free(&text);
+    return tables;
+}
+
+/* At every point that is tried: the formulas are true, and each case that they speak of occurs at some. */
+static void try_compared(const char *rows)
+{
+    enum { LAST = 40, FEWEST = 20 };
+    struct sp_error error = {0};
+    struct sp_text text = {0};
+    struct sp_tables *tables = sp_tables_new(&error);
+    sp_text_printf(&text, "table compared\n%s", rows);
+    assert_int_equal(sp_tables_add_text(tables, "compared.shapes", text.data, text.length, &error), SP_OK);
+    struct derived derived = derive(tables, "compared", NULL, AS_IT_IS);
+    assert_non_null(derived.formulas);
+    struct sp_tables *cases = table_of_cases(derived.derivation);
+    bool occurs[32] = {false};
+    for (int64_t point = 0; point <= 4 * LAST + 3; point++) {
+        char name[16];
+        struct sp_config *config = compared_point(point / 4, point & 1, 2 + (point >> 1 & 1));
+        struct sp_prediction *found = sp_predict(cases, config, &(struct sp_predict_options){.table = "cases"}, &error);
+        try_derived(tables, &derived, config);
+        for (size_t i = 0; found && i < 32; i++) {
+            snprintf(name, sizeof name, "case.%zu", i);
+            occurs[i] = occurs[i] || sp_prediction_find(found, name) != SP_NONE;
+        }
+        sp_prediction_free(found);
+        sp_config_free(config);
+    }
+    if (derived.points < FEWEST) fail_msg("%zu points of\n%s", derived.points, rows);
+    assert_int_equal(derived.differences, 0);
+    for (size_t i = 0; i < sp_derivation_formula_count(derived.derivation); i++)
+        if (!occurs[i]) fail_msg("never: %s\n%s", sp_derivation_formula(derived.derivation, i).when, rows);
+    sp_tables_free(cases);
+    sp_tables_free(tables);
+    sp_text_free(&text);
+    forget(&derived);
+}
+
+static void conditions_can_be_true(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) try_compared(compared[i]);
+}
+
 static void wrong_formulas_are_caught(void **state)
 {
     (void)state;
@@ -412,6 +503,7 @@ static void wrong_formulas_are_caught(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(built_in_tables), cmocka_unit_test(random_tables),
+                                       cmocka_unit_test(conditions_can_be_true),
                                        cmocka_unit_test(wrong_formulas_are_caught)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -379,13 +379,15 @@ bool sp_poly_never_negative(struct sp_symbolic *symbolic, const struct sp_poly *
 
 bool sp_atom_comparison(struct sp_symbolic *symbolic, size_t atom, const struct sp_poly **gap, bool *equality)
 {
-    const struct sp_origin *origin = sp_atom_info(symbolic, atom)->origin;
+    struct sp_atom_info *info = sp_atom_info(symbolic, atom);
+    const struct sp_origin *origin = info->origin;
     if (!origin || origin->operation.kind != SP_DO_BINARY) return false;
     const struct sp_sym *args = origin->args;
     *equality = origin->operation.op == SP_OP_EQ;
     if (!*equality && origin->operation.op != SP_OP_LT) return false;
     if (args[0].kind != SP_SYM_NUMBER || args[1].kind != SP_SYM_NUMBER) return false;
-    *gap = sp_poly_sub(&symbolic->algebra, args[1].poly, args[0].poly);
+    *gap = info->gap ? info->gap : sp_poly_sub(&symbolic->algebra, args[1].poly, args[0].poly);
+    if (!symbolic->algebra.failed) info->gap = *gap;
     return true;
 }
 

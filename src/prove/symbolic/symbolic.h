@@ -73,6 +73,7 @@ struct sp_atom_info {
     bool is_real;    /* a number that is no fraction of integers: `real` */
     double real;
     int64_t least;
+    const struct sp_poly *gap; /* of a comparison whose gap was asked for (sp_atom_comparison), or NULL */
     const char *range; /* a condition that holds where a loop goes backwards: the assumption "F <= L", else NULL */
 };
 
