@@ -47,6 +47,28 @@ static const char *who_begins(struct sp_check *check, const char *prefix, size_t
                            sp_inventory_count(check->inventory));
 }
 
+/* Whether what `length` bytes of the name are is a key at the top of a pickle, and a dot: the tensor is in a dictionary
+ * of its own there. */
+static bool is_outer_key(const struct sp_check *check, const char *name, size_t length)
+{
+    const size_t found = sp_inventory_find(check->inventory, name);
+    const size_t outer = found == SP_NONE ? 0 : sp_inventory_tensor(check->inventory, found)->outer;
+    return outer && outer + 1 == length;
+}
+
+/* "every name in the file begins with 'module.'"; of a key at the top "every tensor is under the outer key
+ * 'module'". The first `length` bytes of `name` are the prefix, which `count` names have. */
+static const char *say_prefix(struct sp_check *check, const char *name, size_t length, size_t count)
+{
+    const int key = (int)length - 1;
+    if (!is_outer_key(check, name, length))
+        return sp_arena_printf(&check->arena, "%s with '%.*s'", who_begins(check, name, length, count), key + 1, name);
+    if (is_everywhere(check, name, length))
+        return sp_arena_printf(&check->arena, "every tensor is under the outer key '%.*s'", key, name);
+    return sp_arena_printf(&check->arena, "%zu of %zu tensors are under the outer key '%.*s'", count,
+                           sp_inventory_count(check->inventory), key, name);
+}
+
 /* The length of what was taken away in front of the name; 0 when it was taken from elsewhere too, or nothing was. */
 static size_t front_of_name(struct sp_finder *finder, const char *name)
 {
@@ -102,10 +124,7 @@ static bool say_wrappers(struct sp_check *check)
 {
     const size_t count = count_renamed(check, SP_UNWRAPPED), front = count ? common_front(check) : 0;
     if (!count) return false;
-    if (front)
-        warn(check, SP_CAUSE_WRAPPER, count,
-             sp_arena_printf(&check->arena, "every name in the file begins with '%s'",
-                             sp_arena_copy(&check->arena, name_of_stored(check, 0), front)));
+    if (front) warn(check, SP_CAUSE_WRAPPER, count, say_prefix(check, name_of_stored(check, 0), front, count));
     else
         warn(check, SP_CAUSE_WRAPPER, count,
              sp_arena_printf(&check->arena, "%s in %zu of %zu names in the file", which_wrappers(check), count,
@@ -201,12 +220,19 @@ static void warn_of_fronts(struct sp_check *check, size_t stripped, size_t added
     sp_text_free(&text);
 }
 
+/* The first name of the file that begins with the prefix; the prefix itself where none does. */
+static const char *first_with(const struct sp_check *check, const char *prefix)
+{
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        if (strncmp(name_of_stored(check, i), prefix, strlen(prefix)) == 0) return name_of_stored(check, i);
+    return prefix;
+}
+
 static void warn_of_prefixes(struct sp_check *check, bool said, size_t stripped, size_t added)
 {
     const char *strip = check->naming.strip, *add = check->naming.add;
     if (!said && stripped)
-        warn(check, SP_CAUSE_PREFIX, stripped,
-             sp_arena_printf(&check->arena, "%s with '%s'", who_begins(check, strip, strlen(strip), stripped), strip));
+        warn(check, SP_CAUSE_PREFIX, stripped, say_prefix(check, first_with(check, strip), strlen(strip), stripped));
     const bool usual = is_left_out_by_writer(check, NULL);
     if (added && !check->naming.era)
         warn(check, SP_CAUSE_BASE_PREFIX, added,
