@@ -81,7 +81,8 @@ check_examples() {
 [ $# -gt 0 ] || set -- README.md $(find docs -name '*.md' | sort)
 mkdir "$work/root"
 ln -s "$PWD"/* "$work/root"
-ln -s "$(cd "${OBJ:-build/release}" && pwd)/docs/example" "$work/root"
+# A user who has built the program of the README has an ./example of his own.
+ln -sfn "$(cd "${OBJ:-build/release}" && pwd)/docs/example" "$work/root"
 cd "$work/root" || exit 1
 for file in "$@"; do check_examples "$file"; done
 conclude
