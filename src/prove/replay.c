@@ -188,13 +188,35 @@ static bool is_pair_of_sides(const struct sp_trial *trial, const struct sp_value
     return false;
 }
 
-/* Which atoms the polynomials depend on, also through what is computed from others; heap. */
-static char *find_reached(struct sp_trial *trial, const struct sp_poly *const *polys, size_t count)
+static bool is_valued(const struct sp_values *values, size_t atom)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (values->atoms[i] == atom) return true;
+    return false;
+}
+
+/* Which atoms the polynomials depend on at a point, also through what is computed from others and through the defaults
+ * of hyper-parameters without a value there: of `flag default W == E` both W and E. Heap. */
+static char *find_reached(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *const *polys,
+                          size_t count)
 {
     struct sp_symbolic *symbolic = &trial->count->symbolic;
     char *seen = sp_realloc(NULL, symbolic->algebra.atom_count, 1);
+    char *followed = sp_realloc(NULL, symbolic->symbols.count, 1);
     memset(seen, 0, symbolic->algebra.atom_count);
+    memset(followed, 0, symbolic->symbols.count);
     for (size_t i = 0; i < count; i++) sp_poly_reach(symbolic, polys[i], seen);
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (size_t i = 0; i < symbolic->symbols.count; i++) {
+            const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
+            if (followed[i] || !seen[symbol->atom] || !symbol->fallback || is_valued(values, symbol->atom)) continue;
+            followed[i] = 1;
+            sp_poly_reach(symbolic, symbol->fallback, seen);
+            grown = true;
+        }
+    }
+    free(followed);
     return seen;
 }
 
@@ -256,7 +278,7 @@ const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values 
                                  const struct sp_poly *const *polys, size_t count)
 {
     const struct sp_poly *const whole[] = {trial->left, trial->right};
-    char *reached = find_reached(trial, polys, count), *mentioned = find_reached(trial, whole, 2);
+    char *reached = find_reached(trial, values, polys, count), *mentioned = find_reached(trial, values, whole, 2);
     struct point_words words = {.others = NULL};
     const bool whole_point = is_whole_point(trial, values);
     sp_text_puts(&words.text, "");

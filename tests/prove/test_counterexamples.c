@@ -492,6 +492,9 @@ static void difficult(void **state)
          "claim total = 0 when n = 3\n",
          2},
         {"table t\n[g]\nw (n) if absent(bias)\nv (n, bias) if not absent(bias)\nclaim total = 0\nclaim total = n\n", 2},
+        {"table t\nW = w default 2\nE = width default 4*W\nf = f default W == E\n[g]\nu (n)\nv (L // 2, 7) if f\n"
+         "claim [g] = n + L // 3\nclaim total = 2*n + L % 2\n",
+         2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct replays replays = replay_text(cases[i].text);
