@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "explain/causes.h"
 #include "explain/undescribed.h"
 #include "names/components.h"
 #include "shapeproof/table.h"
@@ -169,6 +170,9 @@ static const char *describe_reading(struct reading *reading, uint64_t *parameter
     }
     const char *how = describe_by_shapes(reading, parameters);
     if (!how && check) how = quantisation->configured;
+    for (size_t i = 0; !how && check && i < check->cause_count; i++)
+        if (strcmp(check->causes[i].id, sp_cause_of(SP_CAUSE_QUANTISED).id) == 0)
+            how = "weights quantised in a way of their own";
     return how || !has_scaled_integers(reading) ? how : "weights of integers or bytes, with scales beside them";
 }
 

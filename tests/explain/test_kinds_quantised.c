@@ -463,6 +463,40 @@ static void routers(void **state)
     model_close(&model);
 }
 
+/* Weights that a program packs as no quantiser does, under names of its own, and nothing says so. */
+static void in_a_way_of_its_own(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, LLAMA(""));
+    model_predict(&model, 0);
+    model_rename(&model, "*.mlp.*_proj.weight", "_proj.weight", "_proj.ternary");
+    model_resize(&model, "*.ternary", 4096, 1024);
+    model_retype(&model, "*.ternary", SP_DTYPE_U8);
+    model_check(&model);
+    assert_told(
+        &model,
+        "differs: 96 weights are quantised in a way of their own: in their place stand 'ternary' (U8, a quarter "
+        "of the elements): model.layers.{0-31}.mlp.{gate_proj,up_proj,down_proj}.weight",
+        "quantised dtype-configured", 0);
+    assert_int_equal(sp_check_cause(model.check, 0)->explains, 2 * 96);
+    assert_non_null(strstr(sp_check_cause(model.check, 0)->hint, "newly initialised"));
+    model_copy(&model, "*.ternary", "ternary", "steps");
+    model_retype(&model, "*.steps", SP_DTYPE_F32);
+    model_check(&model);
+    assert_int_equal(sp_check_cause(model.check, 0)->explains, 3 * 96);
+    assert_non_null(strstr(sp_check_cause(model.check, 0)->message, " and 'steps': "));
+    model_close(&model);
+    /* one alone may be an error of another kind */
+    model_open(&model, LLAMA(""));
+    model_predict(&model, 0);
+    model_rename(&model, "model.layers.3.mlp.up_proj.weight", "up_proj.weight", "up_proj.ternary");
+    model_retype(&model, "*.ternary", SP_DTYPE_U8);
+    model_check(&model);
+    assert_null(model_cause(&model, "quantised"));
+    model_close(&model);
+}
+
 /* One weight of a kind is not quantised, and no list says so. */
 static void one_of_a_kind(void **state)
 {
@@ -673,6 +707,7 @@ int main(void)
         cmocka_unit_test(published_models),
         cmocka_unit_test(packed_experts),
         cmocka_unit_test(routers),
+        cmocka_unit_test(in_a_way_of_its_own),
         cmocka_unit_test(one_of_a_kind),
         cmocka_unit_test(integers_alone),
         cmocka_unit_test(undescribed),

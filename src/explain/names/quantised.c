@@ -385,4 +385,5 @@ void sp_explain_quantised(struct sp_check *check)
         say_configured(check, &quantised);
     else if (check->quantisation.recognised) say_recognised(check);
     sp_quantised_close(&quantised);
+    sp_explain_own_storage(check);
 }

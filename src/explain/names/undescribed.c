@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/undescribed.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/checked.h"
+#include "base/names.h"
 #include "explain/gather.h"
+#include "names/components.h"
 
 enum { MAX_HEADS = 256 };
 
@@ -128,6 +132,124 @@ void sp_say_undescribed(struct sp_check *check, const struct sp_quantised *quant
     if (!failure)
         cause->hint = sp_arena_printf(
             &check->arena, "describe it as 'part quantised_%s(o, i)' and give it with --table FILE", quantised->method);
+}
+
+/* ---- a form that no configuration names ---- */
+
+/* Tensors of integers or bytes that stand in place of weights, all called alike: "ternary_weight". */
+struct own_storage {
+    struct sp_check *check;
+    size_t *missing; /* of each predicted tensor the open finding that it is missing, or SP_NONE */
+    const char *tail;
+    const struct sp_tensor *first;
+    size_t weights;
+    uint64_t pack; /* weights in an element, the same for all; 0 where that varies */
+};
+
+/* The predicted weight of rank 2 or more that is missing and that the tensor belongs to, "fc.weight" of
+ * "fc.ternary_weight" or "fc.weight.packed", "experts.up" of "experts.up_packed"; SP_NONE without one. */
+static size_t missing_weight_of(const struct own_storage *own, struct sp_finder *finder, const char *name)
+{
+    struct sp_arena *arena = &own->check->arena;
+    const size_t tail = sp_last_component(name, strlen(name), ".");
+    const char *line = strrchr(name + tail, '_');
+    const char *candidates[] = {sp_arena_printf(arena, "%.*sweight", (int)tail, name),
+                                sp_arena_printf(arena, "%.*s", (int)(tail ? tail - 1 : 0), name),
+                                sp_arena_printf(arena, "%.*s", line ? (int)(line - name) : 0, name)};
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        unsigned renaming = 0;
+        const size_t found = *candidates[i] ? sp_finder_find(finder, candidates[i], &renaming) : SP_NONE;
+        if (found == SP_NONE || own->missing[found] == SP_NONE) continue;
+        if (sp_prediction_tensor(own->check->prediction, found)->rank >= 2) return found;
+    }
+    return SP_NONE;
+}
+
+/* Whether so many elements of the dtype have room for the weight, a bit for each of its elements, and are not more. */
+static bool can_hold(const struct sp_tensor *tensor, const struct sp_predicted *weight)
+{
+    uint64_t bits;
+    return tensor->parameters <= weight->parameters &&
+           sp_mul_u64(tensor->parameters, sp_dtype_bits(tensor->dtype), &bits) && bits >= weight->parameters;
+}
+
+/* Counts the tensors that stand for a weight and are called as the first of them. */
+static void count_own_storage(struct own_storage *own, struct sp_finder *finder)
+{
+    const struct sp_check *check = own->check;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (!sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED)) continue;
+        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+        const char *tail = tensor->name + sp_last_component(tensor->name, strlen(tensor->name), ".");
+        if (!sp_looks_packed(tensor) || (own->tail && strcmp(own->tail, tail) != 0)) continue;
+        const size_t weight = missing_weight_of(own, finder, tensor->name);
+        if (weight == SP_NONE || !can_hold(tensor, sp_prediction_tensor(check->prediction, weight))) continue;
+        const uint64_t elements = sp_prediction_tensor(check->prediction, weight)->parameters;
+        const uint64_t pack =
+            tensor->parameters && elements % tensor->parameters == 0 ? elements / tensor->parameters : 0;
+        if (!own->weights++) own->pack = pack, own->tail = tail, own->first = tensor;
+        else if (own->pack != pack) own->pack = 0;
+    }
+}
+
+/* "a quarter of the elements". */
+static const char *share_of_elements(struct sp_check *check, uint64_t pack)
+{
+    static const char *const words[] = {"fewer elements", "as many elements", "half of the elements",
+                                        "a third of the elements", "a quarter of the elements"};
+    if (pack < sizeof words / sizeof *words) return words[pack];
+    return sp_arena_printf(&check->arena, "one element for %" PRIu64, pack);
+}
+
+static bool is_missing_of(const struct sp_finding *finding, const void *cause)
+{
+    return finding->kind == SP_FINDING_MISSING && finding->cause == *(const size_t *)cause;
+}
+
+/* Takes the missing weights that the file has something in place of, and all that it has of them. */
+static void take_own_storage(struct own_storage *own, struct sp_finder *finder, struct sp_cause *cause)
+{
+    struct sp_check *check = own->check;
+    const size_t index = (size_t)(cause - check->causes);
+    struct sp_names others = {0};
+    struct sp_map tails = {0};
+    for (size_t i = 0; i < check->finding_count; i++) {
+        if (!sp_finding_is_open_as(&check->findings[i], SP_FINDING_UNEXPECTED)) continue;
+        const char *name = check->findings[i].name, *tail = name + sp_last_component(name, strlen(name), ".");
+        const size_t weight = missing_weight_of(own, finder, name);
+        if (weight == SP_NONE) continue;
+        sp_take(check, i, cause);
+        if (check->findings[own->missing[weight]].cause == SP_NONE) sp_take(check, own->missing[weight], cause);
+        if (strcmp(tail, own->tail) != 0 && sp_map_add(&tails, tail, i)) sp_names_add(&others, tail);
+    }
+    cause->message = sp_arena_printf(
+        &check->arena, "%s quantised in a way of their own: in their place stand '%s' (%s, %s)%s: %s",
+        own->weights == 1 ? "1 weight is" : sp_arena_printf(&check->arena, "%zu weights are", own->weights), own->tail,
+        own->first->dtype_name, share_of_elements(check, own->pack),
+        others.count ? sp_arena_printf(&check->arena, " and %s", sp_names_text(&others)) : "",
+        sp_check_names(check, is_missing_of, &index));
+    sp_names_free(&others);
+    sp_map_free(&tails);
+}
+
+void sp_explain_own_storage(struct sp_check *check)
+{
+    enum { FEWEST = 2 }; /* weights: a single one may have a name of integers by chance */
+    struct own_storage own = {.check = check};
+    struct sp_finder finder = sp_predicted_finder(&check->naming, check->prediction);
+    if (sp_check_open_both(check) && sp_any_looks_packed(check->inventory)) {
+        own.missing = sp_check_missing(check);
+        count_own_storage(&own, &finder);
+        if (own.weights >= FEWEST) {
+            struct sp_cause *cause = sp_blame(check, SP_CAUSE_QUANTISED);
+            cause->severity = SP_SEVERITY_ERROR;
+            take_own_storage(&own, &finder, cause);
+            cause->hint = "load it with the program that wrote it: other loaders leave these weights newly initialised";
+        }
+        free(own.missing);
+    }
+    sp_finder_free(&finder);
 }
 
 /* ---- scales of what attention keeps ---- */
