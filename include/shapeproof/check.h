@@ -168,6 +168,11 @@ struct sp_quantised_model {
 SP_API struct sp_quantised_model *sp_quantised_model_new(const struct sp_inventory *inventory);
 SP_API void sp_quantised_model_free(struct sp_quantised_model *model);
 
+/* Where sp_check_new knows the model_type of the configuration and not its class: which of the known classes the file
+ * has whole, and what it has besides, "the file has all 20 tensors of LlamaModel, and besides 'value_head.weight (1,
+ * 16)'". NULL when it has none of them, or more that is not of it. free() it with sp_free. */
+SP_API char *sp_unknown_class_describe(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                       const struct sp_config *config);
 /* Without a configuration there is no check, but a low-rank adapter can be told by its names, and its matrices must fit
  * each other: one line that says which it is, or, when they do not (`*consistent` is false), where. NULL for any other
  * file. free() it with sp_free. */

@@ -56,6 +56,15 @@ static void lead_to_infer(const struct cli_args *args, struct sp_error *error)
     sp_free(path);
 }
 
+/* Where it is the class alone that is not known, what the file has of a known one. */
+static bool name_body(const struct cli_subject *subject, const struct sp_inventory *inventory, struct sp_error *error)
+{
+    char *body = sp_unknown_class_describe(inventory, subject->tables, subject->config);
+    if (body) cli_hint(error, "%s", body);
+    sp_free(body);
+    return body != NULL;
+}
+
 /* The exit status that --for asks for. */
 static int judge_loadings(const struct sp_loadings *loadings)
 {
@@ -111,7 +120,7 @@ static int check_subject(const struct cli_args *args, const struct cli_subject *
     struct sp_check *check = sp_check_new(inventory, subject->tables, subject->config, &what, &error);
     if (!check) {
         if (error.status == SP_ERR_UNKNOWN && !subject->table_name) {
-            lead_to_infer(args, &error);
+            if (!name_body(subject, inventory, &error)) lead_to_infer(args, &error);
             cli_name_adapter(inventory, args->operands[0], &error);
         }
         return cli_no_prediction(subject, &(struct sp_predict_options){.table = what.table}, &error);

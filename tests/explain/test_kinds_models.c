@@ -192,6 +192,38 @@ static void another_class_with_a_loss(void **state)
                "", 10);
 }
 
+/* A class that no table knows, of a model_type that one does: what the file has of a known class, and what besides. */
+static void class_of_ones_own(void **state)
+{
+    static const struct {
+        const char *added, *dropped, *says;
+    } cases[] = {
+        {"reward.weight", NULL,
+         "the file has all 23 tensors of BertModel, and besides 'reward.weight (1, 48)', a head with one output as a "
+         "reward model has; --set 'architectures=[\"BertModel\"]' checks it as that"},
+        {NULL, NULL,
+         "the file has all 23 tensors of BertModel; --set 'architectures=[\"BertModel\"]' checks it as that"},
+        {"reward.weight", "*.output.dense.weight", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct model model, other;
+        model_open(&model, BERT("BertModel"));
+        model_predict(&model, AS_STORED);
+        if (cases[i].added) model_add_shape(&model, cases[i].added, SHAPE(1, 48));
+        if (cases[i].dropped) model_drop(&model, cases[i].dropped);
+        struct sp_inventory *inventory = model_in_memory(&model);
+        model_open(&other, BERT("BertForRewards"));
+        char *says = sp_unknown_class_describe(inventory, other.tables, other.config);
+        if (cases[i].says) assert_string_equal(says, cases[i].says);
+        else assert_null(says);
+        sp_free(says);
+        sp_inventory_close(inventory);
+        model_close(&other);
+        model_close(&model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +238,7 @@ int main(void)
         cmocka_unit_test(another_family_and_size),
         cmocka_unit_test(one_layer_more),
         cmocka_unit_test(another_class_with_a_loss),
+        cmocka_unit_test(class_of_ones_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ * A model of a class that no table knows, whose model_type has a table: which of the known classes is its body, and
+ * what the file has besides. Of a reward model on a Llama
+ *
+ *     LLMForSequenceRegression  ->  all 20 tensors of LlamaModel, and value_head.weight (1, 16)
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "config/choose.h"
+#include "config/config.h"
+#include "infer/classes.h"
+#include "match/match.h"
+#include "match/naming.h"
+#include "model/layouts.h"
+#include "shapeproof/check.h"
+
+/* How well the prediction for one of the known classes fits the file. */
+struct body {
+    const char *class;
+    size_t predicted; /* tensors of the model that are in the file, each with its shape */
+    struct sp_names others;
+    size_t other_count;
+    bool scores; /* the only other tensors are a matrix of one row, and its bias */
+};
+
+static bool is_score(const struct sp_tensor *tensor)
+{
+    return (tensor->rank == 2 && tensor->shape[0] == 1) || (tensor->rank == 1 && tensor->shape[0] == 1);
+}
+
+/* False when something of the model is missing or has another shape. */
+static bool fill_body(struct body *body, struct sp_arena *arena, const struct sp_inventory *inventory,
+                      const struct sp_prediction *prediction)
+{
+    struct sp_match match;
+    sp_match_begin(&match, inventory, prediction);
+    const struct sp_naming naming = sp_naming_infer(arena, &match);
+    bool whole = true;
+    sp_match_rest(&match, &naming);
+    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
+        whole = whole && !sp_is_error(sp_match_predicted(&match, i));
+        body->predicted += match.tensor_of[i] != SP_NONE;
+    }
+    body->scores = true;
+    for (size_t i = 0; whole && i < sp_inventory_count(inventory); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+        if (match.predicted_of[i] != SP_NONE || sp_match_tensor(&match, i) == SP_STATE) continue;
+        sp_names_add(&body->others,
+                     sp_arena_printf(arena, "%s %s", tensor->name, sp_shape_text(arena, tensor->shape, tensor->rank)));
+        body->other_count++;
+        body->scores = body->scores && is_score(tensor);
+    }
+    sp_match_free(&match);
+    return whole;
+}
+
+/* The class under which the most tensors of the file are predicted, and none is missing. */
+static void find_body(struct body *best, struct sp_arena *arena, const struct sp_inventory *inventory,
+                      const struct sp_tables *tables, const struct sp_config *config, const struct sp_unit *table)
+{
+    size_t count;
+    const char *const *classes = sp_classes_of(tables, table, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct sp_error error = {0};
+        struct body body = {.class = classes[i]};
+        struct sp_config *variant = sp_config_variant(config);
+        const struct sp_value class = sp_value_string(classes[i]);
+        sp_config_set_value(variant, "architectures", (struct sp_value){.type = SP_LIST, .count = 1, .items = &class},
+                            "");
+        struct sp_prediction *prediction = *classes[i] ? sp_predict(tables, variant, NULL, &error) : NULL;
+        const bool whole = prediction && fill_body(&body, arena, inventory, prediction);
+        if (whole && body.predicted > best->predicted) {
+            sp_names_free(&best->others);
+            *best = body;
+        } else {
+            sp_names_free(&body.others);
+        }
+        sp_prediction_free(prediction);
+        sp_config_free(variant);
+    }
+}
+
+char *sp_unknown_class_describe(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                const struct sp_config *config)
+{
+    struct sp_error error = {0};
+    struct sp_arena arena = {0};
+    struct body body = {.predicted = 0};
+    struct sp_text text = {0};
+    const struct sp_unit *table = sp_choose_table(tables, NULL, sp_config_hyper(config), &error);
+    if (table) find_body(&body, &arena, inventory, tables, config, table);
+    if (body.predicted * 2 > sp_inventory_count(inventory)) {
+        sp_text_printf(&text, "the file has all %zu tensors of %s", body.predicted, body.class);
+        if (body.other_count)
+            sp_text_printf(&text, ", and besides %s%s", sp_names_text(&body.others),
+                           body.scores ? ", a head with one output as a reward model has" : "");
+        sp_text_printf(&text, "; --set 'architectures=[\"%s\"]' checks it as that", body.class);
+    }
+    sp_names_free(&body.others);
+    sp_arena_free(&arena);
+    return text.data;
+}
