@@ -158,6 +158,17 @@ run-tests: all $(TEST_BIN) $(FUZZ_BIN) $(EXAMPLE)
 unit: $(TEST_BIN)  ## unit: the unit tests alone
 	@$(RUN_ENV) sh tests/run.sh --unit $(TEST_BIN)
 
+# test-cli: the recorded output of the command, which is no program but a script.
+MODULES := $(sort $(patsubst tests/%/,%,$(dir $(TEST_SRC))))
+.PHONY: $(MODULES:%=test-%) test-cli
+$(MODULES:%=test-%): test-%: deps  ## test-MODULE: the tests of one module: test-infer, test-read, ..., test-cli
+	@$(SELF) $(JOBS) all $(filter $(OBJ)/tests/$*/%,$(TEST_BIN))
+	@$(RUN_ENV) sh tests/run.sh --unit $(filter $(OBJ)/tests/$*/%,$(TEST_BIN))
+
+test-cli: deps
+	@$(SELF) $(JOBS) all
+	@$(RUN_ENV) sh tests/cli/run.sh
+
 lint:  ## lint: layering, banned functions, format, static analysis
 	@sh tests/lint/run.sh
 
@@ -215,6 +226,6 @@ clean:  ## clean: remove what was built
 	rm -rf $(BUILD)
 
 help:  ## help: this list
-	@sed -n 's/^.*  ## \([a-z-]*\): /    make \1@/p' Makefile | awk -F@ '{ printf "%-24s %s\n", $$1, $$2 }'
+	@sed -n 's/^.*  ## \([A-Za-z-]*\): /    make \1@/p' Makefile | awk -F@ '{ printf "%-24s %s\n", $$1, $$2 }'
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
