@@ -120,7 +120,7 @@ static bool begins_with(const char *text, const char *ending)
 }
 
 /* The ending is the component, or the end of the component for one that is glued to it. */
-static bool fits_ending(const char *name, const struct sp_components *part, const struct sp_adapter_ending *ending,
+static bool fits_ending(const char *name, const struct sp_component_walk *part, const struct sp_adapter_ending *ending,
                         struct sp_adapter_place *place)
 {
     for (enum sp_adapter_role role = SP_ROLE_DOWN; role < SP_ROLES; role++) {
@@ -141,7 +141,7 @@ static bool fits_ending(const char *name, const struct sp_components *part, cons
 
 bool sp_adapter_place(const char *name, struct sp_adapter_place *place)
 {
-    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");)
+    for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");)
         for (size_t i = 0; i < sizeof endings / sizeof *endings && part.text > name; i++)
             if (fits_ending(name, &part, &endings[i], place)) return true;
     return false;
@@ -166,14 +166,14 @@ static const struct sp_adapter_original originals[] = {
 enum { MOST_INDICES = 4, LONGEST = 512 };
 
 /* Whether the module is the pattern; where its indices are goes into `indices`. */
-static bool fits_pattern(const char *pattern, const char *module, struct sp_components indices[MOST_INDICES])
+static bool fits_pattern(const char *pattern, const char *module, struct sp_component_walk indices[MOST_INDICES])
 {
     size_t count = 0;
     while (*pattern) {
         if (pattern[0] == '{' && count < MOST_INDICES) {
             const size_t digits = strspn(module, "0123456789");
             if (!digits) return false;
-            indices[count++] = (struct sp_components){.text = module, .length = digits};
+            indices[count++] = (struct sp_component_walk){.text = module, .length = digits};
             module += digits;
             pattern += 2;
         } else if (*pattern++ != *module++) return false;
@@ -182,7 +182,7 @@ static bool fits_pattern(const char *pattern, const char *module, struct sp_comp
 }
 
 /* The original name with these indices. */
-static void put_original(struct sp_text *text, const char *pattern, const struct sp_components *indices)
+static void put_original(struct sp_text *text, const char *pattern, const struct sp_component_walk *indices)
 {
     text->length = 0;
     for (; *pattern; pattern++) {
@@ -203,7 +203,7 @@ void sp_adapter_originals(const char *module, void (*found)(void *context, const
         size_t parts = 0;
         while (parts < SP_MOST_FUSED && *originals[i].modules[parts]) parts++;
         for (size_t part = 0; part < parts; part++) {
-            struct sp_components indices[MOST_INDICES];
+            struct sp_component_walk indices[MOST_INDICES];
             if (!fits_pattern(originals[i].modules[part], module, indices)) continue;
             put_original(&text, originals[i].name, indices);
             found(context, text.data, part, parts);

@@ -130,7 +130,7 @@ const char *sp_parts_describe(struct sp_arena *arena, const struct sp_inventory 
 
 bool sp_part_read(struct sp_arena *arena, const char *name, struct sp_part *part)
 {
-    for (struct sp_components piece = {.rest = name}; sp_component_next(&piece, ".");) {
+    for (struct sp_component_walk piece = {.rest = name}; sp_component_next(&piece, ".");) {
         part->kind = kind_of_component(piece.text, piece.length);
         const size_t front = (size_t)(piece.text - name);
         if (!part->kind) continue;

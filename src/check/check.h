@@ -51,10 +51,10 @@ struct sp_check {
     struct sp_config *own_config;   /* that one, where the given one contradicts itself; or NULL */
     const struct sp_config *given_config;
     struct sp_contradiction contradiction;
-    struct sp_data *data;        /* NULL when only headers are read */
-    bool reads_data;             /* the check was asked to compare data; `data` is there while explainers run */
-    struct sp_error *data_error; /* filled when reading it failed */
-    struct sp_asked *asked;      /* what the file is by itself, as far as it was asked; only while explainers run */
+    struct sp_data *data;          /* NULL when only headers are read */
+    bool reads_data;               /* the check was asked to compare data; `data` is there while explainers run */
+    struct sp_error *data_error;   /* filled when reading it failed */
+    struct sp_answer_cache *asked; /* what the file is by itself, as far as it was asked; only while explainers run */
     struct sp_prediction *prediction;
     struct sp_naming naming; /* how names of the file become predicted ones */
     struct sp_match match;

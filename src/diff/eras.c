@@ -24,7 +24,7 @@ static void add_ends(struct ends *ends, const char *name)
 static void add_ends_of_stack(struct ends *ends, const char *name)
 {
     size_t last = SIZE_MAX, length = 0;
-    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
+    for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");) {
         uint64_t index;
         const size_t place = (size_t)(part.text - name);
         if (!part.length || !*part.rest || sp_index_at(name, place, &index) != part.length) continue;

@@ -141,7 +141,7 @@ const char *sp_pairing_text(const struct sp_pairing *p, const struct sp_side *si
 size_t sp_pairing_translation(struct sp_pairing *p, const char *a, const char *b, const char *rest)
 {
     struct sp_diff *diff = p->diff;
-    struct sp_component differs;
+    struct sp_differing_component differs;
     struct sp_arena scratch = {0};
     const char *from = sp_pattern_shown(&scratch, a), *to = sp_pattern_shown(&scratch, b), *before = "";
     if (sp_one_component(a, b, &differs)) {

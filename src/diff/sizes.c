@@ -25,7 +25,7 @@ struct stacks {
 /* The length of the name up to and with the dot before its first index; 0 when it has none. */
 static size_t front_length(const char *name, uint64_t *index)
 {
-    for (struct sp_components part = {.rest = name}; sp_component_next(&part, "./");) {
+    for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, "./");) {
         const size_t place = (size_t)(part.text - name);
         if (place && *part.rest && sp_index_at(name, place, index) == part.length) return place;
     }

@@ -15,7 +15,7 @@ static const struct sp_section *section_of_row(const struct sp_unit *unit, const
 
 /* The first row that is the user's, of that of the tensor, that which uses the part it is in, and so on; its frame and
  * its section become those of `env`. NULL when all are built in. */
-static const struct sp_row *find_own_row(const struct sp_origin *origin, struct sp_env *env)
+static const struct sp_row *find_own_row(const struct sp_row_origin *origin, struct sp_env *env)
 {
     const struct sp_row *row = origin->row;
     for (const struct sp_frame *frame = origin->frame; frame && row; row = frame->used_by, frame = frame->caller) {
@@ -26,7 +26,7 @@ static const struct sp_row *find_own_row(const struct sp_origin *origin, struct 
     return NULL;
 }
 
-struct sp_env sp_own_section(const struct sp_origin *origin)
+struct sp_env sp_own_section(const struct sp_row_origin *origin)
 {
     struct sp_env env = {0};
     find_own_row(origin, &env);
@@ -34,7 +34,7 @@ struct sp_env sp_own_section(const struct sp_origin *origin)
     return env;
 }
 
-const struct sp_row *sp_own_row(const struct sp_origin *origin)
+const struct sp_row *sp_own_row(const struct sp_row_origin *origin)
 {
     struct sp_env env;
     return find_own_row(origin, &env);

@@ -40,7 +40,7 @@ static const char *whole_names(struct sp_check *check, const struct sp_side *sid
 struct phrase {
     const char *says;
     const struct sp_side *first;
-    struct sp_component component; /* `a` is NULL when it is about whole names */
+    struct sp_differing_component component; /* `a` is NULL when it is about whole names */
     size_t pairs, tensors;
     size_t taken;  /* tensors besides those of pairs */
     size_t likely; /* patterns that would be a pair if there were not more of the one than of the other */
@@ -123,10 +123,10 @@ static bool is_renamed_component(const char *a, size_t a_length, const char *b, 
 /* A pair says it, or several patterns do; and no other phrase has as much to say of either component. */
 static bool is_clear(const struct phrases *phrases, const struct phrase *phrase)
 {
-    const struct sp_component *one = &phrase->component;
+    const struct sp_differing_component *one = &phrase->component;
     if (!one->a || (!phrase->pairs && phrase->likely < 2)) return false;
     for (size_t i = 0; i < phrases->count && !phrase->pairs; i++) {
-        const struct sp_component *other = &phrases->items[i].component;
+        const struct sp_differing_component *other = &phrases->items[i].component;
         if (&phrases->items[i] == phrase || !other->a || phrases->items[i].likely < 2) continue;
         if (is_renamed_component(one->a, one->a_length, other->a, other->a_length) ||
             is_renamed_component(one->b, one->b_length, other->b, other->b_length))
@@ -138,9 +138,9 @@ static bool is_clear(const struct phrases *phrases, const struct phrase *phrase)
 /* ---- what a component takes along ---- */
 
 /* Puts the name with the component called as predicted into `text`; false when the name does not have it. */
-static bool call_as_predicted(struct sp_text *text, const char *name, const struct sp_component *component)
+static bool call_as_predicted(struct sp_text *text, const char *name, const struct sp_differing_component *component)
 {
-    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
+    for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");) {
         if (!is_renamed_component(part.text, part.length, component->b, component->b_length)) continue;
         text->length = 0;
         sp_text_append(text, name, (size_t)(part.text - name));
@@ -154,7 +154,7 @@ static bool call_as_predicted(struct sp_text *text, const char *name, const stru
 /* What a stranger is when the component is called as predicted: something that is not there, of its shape; or SP_NONE.
  */
 static size_t stands_for(const struct sp_check *check, const struct sp_finding *stranger, struct sp_text *text,
-                         const struct sp_component *component)
+                         const struct sp_differing_component *component)
 {
     if (!call_as_predicted(text, stranger->name, component)) return SP_NONE;
     const size_t predicted = sp_prediction_find(check->prediction, text->data);

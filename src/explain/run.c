@@ -78,7 +78,7 @@ struct subject {
     const struct sp_config *config;
     const struct sp_check_options *options;
     uint64_t seed;
-    struct sp_asked *asked;
+    struct sp_answer_cache *asked;
 };
 
 /* `data` is borrowed, and needed no longer afterwards; NULL when no data are read. */
@@ -129,7 +129,7 @@ static struct sp_check *compare_with_data(const struct subject *subject, struct 
 
 struct sp_check *sp_check_new_shuffled(const struct sp_inventory *inventory, const struct sp_tables *tables,
                                        const struct sp_config *config, const struct sp_check_options *options,
-                                       uint64_t seed, struct sp_asked *asked, struct sp_error *error)
+                                       uint64_t seed, struct sp_answer_cache *asked, struct sp_error *error)
 {
     static const struct sp_check_options none = {0};
     sp_error_reset(error);
@@ -142,7 +142,7 @@ struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct
                               const struct sp_config *config, const struct sp_check_options *options,
                               struct sp_error *error)
 {
-    struct sp_asked asked = {0};
+    struct sp_answer_cache asked = {0};
     struct sp_check *check = sp_check_new_shuffled(inventory, tables, config, options, 0, &asked, error);
     sp_asked_free(&asked);
     return check;

@@ -11,6 +11,6 @@
  * them. */
 struct sp_check *sp_check_new_shuffled(const struct sp_inventory *inventory, const struct sp_tables *tables,
                                        const struct sp_config *config, const struct sp_check_options *options,
-                                       uint64_t seed, struct sp_asked *asked, struct sp_error *error);
+                                       uint64_t seed, struct sp_answer_cache *asked, struct sp_error *error);
 
 #endif

@@ -113,7 +113,7 @@ static enum sp_line_outcome outcome_of_verdict(const char *verdict)
 }
 
 /* What the member after the status says: a verdict, or an error, of which the kind follows. */
-static bool read_outcome(struct sp_line *line, struct sp_json *json, const char *key, bool *first)
+static bool read_outcome(struct sp_fleet_line *line, struct sp_json *json, const char *key, bool *first)
 {
     if (strcmp(key, "verdict") == 0) {
         const char *verdict = sp_json_string(json);
@@ -130,14 +130,14 @@ static bool read_outcome(struct sp_line *line, struct sp_json *json, const char 
 }
 
 /* The rest is as it was written: names in a document can be such as the scanner refuses. */
-bool sp_line_read(struct sp_line *line, char *text, size_t length)
+bool sp_line_read(struct sp_fleet_line *line, char *text, size_t length)
 {
     struct sp_error error = {0};
     struct sp_json json = {.what = "line", .text = text, .length = length, .error = &error};
     bool first = true;
     uint64_t status = 0;
     const char *key;
-    *line = (struct sp_line){0};
+    *line = (struct sp_fleet_line){0};
     if (length < sizeof beginning || memcmp(text, beginning, sizeof beginning - 1) != 0 || text[length - 1] != '}')
         return false;
     if (!sp_json_open(&json, '{') || !sp_json_member(&json, &first) || !sp_json_string(&json)) return false;
@@ -149,7 +149,7 @@ bool sp_line_read(struct sp_line *line, char *text, size_t length)
     return (key = sp_json_member(&json, &first)) != NULL && read_outcome(line, &json, key, &first);
 }
 
-bool sp_line_is_about(const struct sp_line *line, const char *path)
+bool sp_line_is_about(const struct sp_fleet_line *line, const char *path)
 {
     struct sp_text readable = readable_path(path);
     const bool same = strcmp(line->path, readable.data) == 0;
@@ -165,7 +165,7 @@ bool sp_line_may_begin(const char *text, size_t length)
 
 /* ---- counts ---- */
 
-bool sp_line_fails(const struct sp_line *line)
+bool sp_line_fails(const struct sp_fleet_line *line)
 {
     return line->status != SP_OK && (line->outcome == SP_LINE_MATCH || line->outcome == SP_LINE_EXPLAINED);
 }

@@ -34,7 +34,7 @@ enum sp_line_outcome {
     SP_LINE_OUTCOMES
 };
 
-struct sp_line {
+struct sp_fleet_line {
     char *path;
     int status;
     enum sp_line_outcome outcome;
@@ -42,15 +42,15 @@ struct sp_line {
 
 /* Reads the head of a line, which is `length` bytes without the line's end and is overwritten: the path lies in it.
  * False when it is no such line. */
-bool sp_line_read(struct sp_line *line, char *text, size_t length);
+bool sp_line_read(struct sp_fleet_line *line, char *text, size_t length);
 /* Whether its path is this one, as far as it can be written: of one that is no UTF-8 the rest. */
-bool sp_line_is_about(const struct sp_line *line, const char *path);
+bool sp_line_is_about(const struct sp_fleet_line *line, const char *path);
 /* Whether these bytes, the first of a file, can be the beginning of a line that was cut. */
 bool sp_line_may_begin(const char *text, size_t length);
 
 /* Whether the verdict is match or explained and the status is not 0 all the same: a loader does not take the file
  * whole, or an option asks for more than the verdict. */
-bool sp_line_fails(const struct sp_line *line);
+bool sp_line_fails(const struct sp_fleet_line *line);
 /* "3 checkpoints: 2 match, 1 differs", without a line's end. `failed` is the number of lines for which sp_line_fails.
  */
 void sp_line_put_counts(struct sp_text *text, const size_t counts[SP_LINE_OUTCOMES], size_t failed);

@@ -22,7 +22,7 @@ int sp_worse_status(int one, int other)
     return SP_OK;
 }
 
-static void count_line(struct sp_results *results, const struct sp_line *line)
+static void count_line(struct sp_results *results, const struct sp_fleet_line *line)
 {
     results->counts[line->outcome]++;
     results->failed += sp_line_fails(line);
@@ -46,7 +46,7 @@ static bool refuse_results(const struct sp_results *results, uint64_t number, st
 /* A path that has two lines, as of two runs, counts once. */
 static bool note_result(struct sp_results *results, char *text, size_t length, uint64_t number, struct sp_error *error)
 {
-    struct sp_line line;
+    struct sp_fleet_line line;
     if (!sp_line_read(&line, text, length)) return refuse_results(results, number, error);
     if (sp_map_add(&results->done, sp_arena_string(&results->arena, line.path), 0)) count_line(results, &line);
     return true;
@@ -134,7 +134,7 @@ static bool write_result(struct sp_results *results, const char *line, size_t le
 }
 
 /* Whether the process said of this path what its exit status says, on one line. */
-static bool is_sound(struct sp_line *line, struct sp_text *copy, const char *path, int status)
+static bool is_sound(struct sp_fleet_line *line, struct sp_text *copy, const char *path, int status)
 {
     if (!copy->length || memchr(copy->data, '\n', copy->length) != copy->data + copy->length - 1) return false;
     if (!sp_line_read(line, copy->data, copy->length - 1) || line->status != status) return false;
@@ -160,13 +160,14 @@ static void put_crash(struct sp_text *text, const char *path, const struct sp_po
 bool sp_results_add(struct sp_results *results, const char *path, const struct sp_pool_end *end, struct sp_error *error)
 {
     struct sp_text copy = {0};
-    struct sp_line line;
+    struct sp_fleet_line line;
     const char *bytes = end->output;
     size_t length = end->length;
     if (length) sp_text_append(&copy, bytes, length);
     if (!is_sound(&line, &copy, path, end->status)) {
         sp_text_free(&copy);
-        line = (struct sp_line){.status = SP_ERR_FILE, .outcome = end->late ? SP_LINE_UNREADABLE : SP_LINE_CRASHED};
+        line =
+            (struct sp_fleet_line){.status = SP_ERR_FILE, .outcome = end->late ? SP_LINE_UNREADABLE : SP_LINE_CRASHED};
         if (end->late) put_late(&copy, path, end->late);
         else put_crash(&copy, path, end);
         bytes = copy.data, length = copy.length;

@@ -270,7 +270,7 @@ static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduct
 static struct sp_attempt *try_suppositions(const struct trial *trial, struct sp_deduction *deduction,
                                            const struct supposition *suppositions, size_t count)
 {
-    struct sp_keys tried = {.count = 0};
+    struct sp_key_names tried = {.count = 0};
     struct sp_attempt *best = NULL;
     for (const char *key; !best && (key = sp_contest_lacks(deduction, &tried)) != NULL; *SP_PUSH(&tried) = key)
         best = try_values(trial, deduction, key, suppositions, count);

@@ -371,7 +371,7 @@ void sp_deduce(struct sp_deduction *deduction, enum sp_contest most)
     known->spares_defaults = false;
 }
 
-const char *sp_contest_lacks(struct sp_deduction *deduction, const struct sp_keys *besides)
+const char *sp_contest_lacks(struct sp_deduction *deduction, const struct sp_key_names *besides)
 {
     for (size_t i = 0; i < deduction->outline->count; i++) {
         const struct sp_occurrence *occurrence = &deduction->occurrences.of[i];

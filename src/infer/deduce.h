@@ -59,13 +59,13 @@ void sp_deduction_free(struct sp_deduction *deduction);
 /* Asks everything, again and again, until nothing more follows. `most`: what may be done about contested tensors. */
 void sp_deduce(struct sp_deduction *deduction, enum sp_contest most);
 /* Borrowed names of hyper-parameters. Zero-initialise; free() the items. */
-struct sp_keys {
+struct sp_key_names {
     const char **items;
     size_t count, capacity;
 };
 
 /* A key on which it depends which of the lines that have the same tensors is the right one, besides those; or NULL. */
-const char *sp_contest_lacks(struct sp_deduction *deduction, const struct sp_keys *besides);
+const char *sp_contest_lacks(struct sp_deduction *deduction, const struct sp_key_names *besides);
 enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *question);
 /* What the expression of a question is, less the number that it should be; false when that is not known. */
 bool sp_question_difference(struct sp_deduction *deduction, const struct sp_question *question, int64_t *difference);

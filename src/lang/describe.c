@@ -280,7 +280,7 @@ void sp_describe(struct sp_text *text, const struct sp_env *env, const struct sp
 static void describe_dimension(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension,
                                const struct scribe *scribe)
 {
-    const struct sp_origin *origin = &prediction->origins[tensor];
+    const struct sp_row_origin *origin = &prediction->origins[tensor];
     const struct sp_env env = {.frame = origin->frame};
     const uint32_t lead = env.frame->replaced ? env.frame->replaced->lead_rank : 0;
     sp_text_puts(scribe->text, "");
@@ -396,7 +396,7 @@ const struct sp_condition *sp_prediction_condition(struct sp_prediction *predict
 
 const struct sp_condition *sp_prediction_tie_condition(struct sp_prediction *prediction, size_t tensor)
 {
-    const struct sp_origin *origin = &prediction->origins[tensor];
+    const struct sp_row_origin *origin = &prediction->origins[tensor];
     const struct sp_replaced *replaced = origin->frame->replaced; /* then it is the weight that is tied */
     const struct sp_row *row = replaced ? replaced->row : origin->row;
     const struct sp_env env = {.frame = replaced ? origin->frame->caller : origin->frame};

@@ -96,7 +96,7 @@ size_t sp_expander_most(const struct sp_expander *x)
     return x->eval.hyper->scope ? x->eval.hyper->scope->most : SP_MAX_PREDICTED;
 }
 
-void sp_expander_add(struct sp_expander *x, const struct sp_origin *origin, const struct sp_predicted *tensor)
+void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin, const struct sp_predicted *tensor)
 {
     struct sp_prediction *out = x->out;
     const struct sp_span span = origin->row->span;
@@ -126,7 +126,7 @@ static void emit(struct sp_expander *x, const struct sp_env *env, const struct s
     if (!old_names(x, env, row, &tensor) || !tie_tensor(x, env, row, &tensor)) return;
     sp_expander_stand_for(x, env, &tensor);
     tensor.group = group_index(x, env->group);
-    sp_expander_add(x, &(struct sp_origin){row, env->frame}, &tensor);
+    sp_expander_add(x, &(struct sp_row_origin){row, env->frame}, &tensor);
 }
 
 /* ---- parts and sub-tables ---- */

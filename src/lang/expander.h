@@ -73,7 +73,7 @@ void sp_expander_finish(struct sp_expander *x, struct sp_error *error);
 /* The most tensors that there may be. */
 size_t sp_expander_most(const struct sp_expander *x);
 /* Adds a tensor, which has all but its index, to the prediction. */
-void sp_expander_add(struct sp_expander *x, const struct sp_origin *origin, const struct sp_predicted *tensor);
+void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin, const struct sp_predicted *tensor);
 void sp_expander_tie(struct sp_expander *x, const char *target, struct sp_span span);
 
 #endif

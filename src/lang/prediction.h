@@ -7,7 +7,7 @@
 #include "shapeproof/prediction.h"
 
 /* Where a predicted tensor comes from, to say later what its dimensions mean. */
-struct sp_origin {
+struct sp_row_origin {
     const struct sp_row *row;
     const struct sp_frame *frame;
 };
@@ -21,7 +21,7 @@ struct sp_prediction {
     struct sp_arena arena;
     const struct sp_unit *table;
     struct sp_predicted *tensors;
-    struct sp_origin *origins; /* parallel to tensors */
+    struct sp_row_origin *origins; /* parallel to tensors */
     size_t count, capacity, origin_capacity;
     const char **own_names; /* parallel to tensors: as the table has them, where files have others; or NULL */
     struct sp_group *groups;

@@ -91,7 +91,7 @@ bool sp_usage_repeat(struct sp_expander *x, const struct sp_usage *usage, const 
         if (tensor.old_name_count) tensor.old_names = renamed_olds(x, usage, prefix, &tensor);
         for (; tie < usage->tie + usage->tie_count && x->ties[tie].tensor == i; tie++)
             sp_expander_tie(x, renamed(x, usage, prefix, x->ties[tie].target), x->ties[tie].span);
-        const struct sp_origin origin = x->out->origins[i];
+        const struct sp_row_origin origin = x->out->origins[i];
         sp_expander_add(x, &origin, &tensor);
     }
     return true;

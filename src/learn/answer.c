@@ -670,7 +670,7 @@ static struct sp_answer with_doubt(struct sp_answer answer, const struct sp_doma
 }
 
 /* The rounds ask the same again and again. */
-struct sp_answer sp_solve_function(struct sp_lesson *lesson, const struct sp_function *function)
+struct sp_answer sp_solve_function(struct sp_lesson *lesson, const struct sp_learn_function *function)
 {
     sp_library_tidy(&lesson->library);
     struct sp_reduced reduced = sp_function_reduce(function);
@@ -809,7 +809,7 @@ static void join_conditions_of_module(struct sp_lesson *lesson, const struct sp_
     }
 }
 
-struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_function *function,
+struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_learn_function *function,
                                     const struct sp_tensor_row *row)
 {
     if (lesson->evidence->spent > lesson->evidence->most) return (struct sp_answer){.term = NULL};

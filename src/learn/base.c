@@ -63,7 +63,7 @@ static bool judge_groups(struct base_search *search)
 /* ---- rows ---- */
 
 /* The group that predicts the tensor at a place, or SP_NONE. */
-static size_t group_of_place(struct base_search *search, const struct sp_occurrence *place)
+static size_t group_of_place(struct base_search *search, const struct sp_row_tensor *place)
 {
     const struct sp_prediction *prediction = search->predictions[place->point.example];
     const size_t there = sp_prediction_find(prediction, place->tensor->name);
@@ -71,7 +71,7 @@ static size_t group_of_place(struct base_search *search, const struct sp_occurre
                             : group_of_predicted(search, place->point.example, sp_prediction_tensor(prediction, there));
 }
 
-static bool is_kept_place(struct base_search *search, const struct sp_occurrence *place)
+static bool is_kept_place(struct base_search *search, const struct sp_row_tensor *place)
 {
     const size_t group = group_of_place(search, place);
     return group != SP_NONE && !search->base->groups[group].is_replaced;

@@ -8,7 +8,7 @@
 
 enum { MOST_POINTS = 400, MOST_BANKS = 32, MOST_COUNTED = 8 };
 
-void sp_function_add(struct sp_function *function, const struct sp_point *point, double value)
+void sp_function_add(struct sp_learn_function *function, const struct sp_point *point, double value)
 {
     if (function->count == function->capacity) {
         function->capacity = function->capacity ? 2 * function->capacity : 16;
@@ -19,7 +19,7 @@ void sp_function_add(struct sp_function *function, const struct sp_point *point,
     function->values[function->count++] = value;
 }
 
-void sp_function_free(struct sp_function *function)
+void sp_function_free(struct sp_learn_function *function)
 {
     free(function->points);
     free(function->values);
@@ -38,7 +38,7 @@ static int compare_samples(const void *left, const void *right)
     return sp_compare_points(&a->point, &b->point);
 }
 
-static struct sample *masked_samples(const struct sp_function *function, unsigned mask)
+static struct sample *masked_samples(const struct sp_learn_function *function, unsigned mask)
 {
     struct sample *samples = sp_realloc(NULL, function->count + 1, sizeof *samples);
     for (size_t i = 0; i < function->count; i++) {
@@ -82,7 +82,7 @@ static struct sp_reduced keep_samples(const struct sample *samples, size_t count
     return reduced;
 }
 
-static bool try_mask(const struct sp_function *function, unsigned mask, struct sp_reduced *reduced)
+static bool try_mask(const struct sp_learn_function *function, unsigned mask, struct sp_reduced *reduced)
 {
     struct sample *samples = masked_samples(function, mask);
     const size_t count = thin_samples(samples, unite_samples(samples, function->count));
@@ -91,7 +91,7 @@ static bool try_mask(const struct sp_function *function, unsigned mask, struct s
     return count > 0;
 }
 
-struct sp_reduced sp_function_reduce(const struct sp_function *function)
+struct sp_reduced sp_function_reduce(const struct sp_learn_function *function)
 {
     const unsigned all = (1U << function->index_count) - 1;
     struct sp_reduced reduced = {.values = NULL};

@@ -6,7 +6,7 @@
 
 #include "learn/rows/layout.h"
 
-struct sp_function {
+struct sp_learn_function {
     struct sp_point *points;
     double *values; /* parallel to the points */
     size_t count, capacity;
@@ -14,8 +14,8 @@ struct sp_function {
     const char *name; /* what it is about, for likelihood */
 };
 
-void sp_function_add(struct sp_function *function, const struct sp_point *point, double value);
-void sp_function_free(struct sp_function *function);
+void sp_function_add(struct sp_learn_function *function, const struct sp_point *point, double value);
+void sp_function_free(struct sp_learn_function *function);
 
 /* Banks for the domains that were asked so far. */
 struct sp_library {
@@ -38,7 +38,7 @@ struct sp_reduced {
     struct sp_domain domain;
     double *values;
 };
-struct sp_reduced sp_function_reduce(const struct sp_function *function);
+struct sp_reduced sp_function_reduce(const struct sp_learn_function *function);
 void sp_reduced_free(struct sp_reduced *reduced);
 
 /* How many different values it has: the more, the less is an accident. */

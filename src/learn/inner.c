@@ -117,7 +117,7 @@ static bool is_row_of_trial(const struct trial *trial, const char *prefix, const
 {
     const size_t length = strlen(prefix);
     for (size_t i = 0; i < row->places.count; i++) {
-        const struct sp_occurrence *place = &row->places.items[i];
+        const struct sp_row_tensor *place = &row->places.items[i];
         if (strncmp(place->tensor->name, prefix, length) != 0) return false;
         if (sp_prediction_find(trial->predictions[place->point.example], place->tensor->name + length) == SP_NONE)
             return false;

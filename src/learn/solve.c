@@ -115,7 +115,7 @@ static void prefer_count(struct sp_answer *answer, const char *name)
 }
 
 /* How many turns an outer loop has in an example. */
-static size_t turns_of_index(const struct sp_function *function, size_t example, size_t index)
+static size_t turns_of_index(const struct sp_learn_function *function, size_t example, size_t index)
 {
     uint64_t turns = 0;
     for (size_t i = 0; i < function->count; i++)
@@ -125,7 +125,7 @@ static size_t turns_of_index(const struct sp_function *function, size_t example,
 }
 
 /* Whether the list has an item for each turn, which is how often the inner loop turns there. */
-static bool is_list_of_turns(const struct sp_function *function, const struct sp_phrase *item)
+static bool is_list_of_turns(const struct sp_learn_function *function, const struct sp_phrase *item)
 {
     for (size_t i = 0; i < function->count; i++) {
         const struct sp_point *point = &function->points[i];
@@ -137,7 +137,7 @@ static bool is_list_of_turns(const struct sp_function *function, const struct sp
 }
 
 /* Of stages that all have as many blocks: a list with an item for each stage, where its name says that it counts. */
-static void prefer_list_of_turns(const struct sp_lesson *lesson, const struct sp_function *function,
+static void prefer_list_of_turns(const struct sp_lesson *lesson, const struct sp_learn_function *function,
                                  struct sp_answer *answer)
 {
     struct sp_arena *arena = lesson->evidence->arena;
@@ -199,7 +199,7 @@ static double value_of_end(const struct sp_stem *stem, const struct sp_stem_valu
 static struct sp_answer solve_end(struct sp_lesson *lesson, const struct sp_stem *stem,
                                   const struct sp_stem_value *values, size_t count, enum end end)
 {
-    struct sp_function function = {.index_count = stem->depth, .name = stem->text};
+    struct sp_learn_function function = {.index_count = stem->depth, .name = stem->text};
     for (struct run run = {0, 0}; run.end < count;) {
         run = next_run(values, count, run.end);
         sp_function_add(&function, &values[run.begin].outer, value_of_end(stem, values, run, end));
@@ -333,7 +333,7 @@ static void spell_partition(struct sp_lesson *lesson, size_t index)
 /* ---- where a row is ---- */
 
 struct turns {
-    struct sp_function presence;
+    struct sp_learn_function presence;
     const struct sp_tensor_row *row;
     size_t next; /* the place that is awaited */
 };
@@ -369,7 +369,7 @@ static bool are_stems_solved(const struct sp_lesson *lesson, const struct sp_ten
     return true;
 }
 
-static bool is_true_everywhere(const struct sp_function *function)
+static bool is_true_everywhere(const struct sp_learn_function *function)
 {
     for (size_t i = 0; i < function->count; i++)
         if (function->values[i] == 0) return false;
@@ -427,7 +427,7 @@ static bool is_last_item(const struct sp_phrase *term, const char *name)
 
 static struct sp_answer solve_dimension(struct sp_lesson *lesson, const struct sp_tensor_row *row, uint32_t dimension)
 {
-    struct sp_function function = {.index_count = row->index_count, .name = row->pattern};
+    struct sp_learn_function function = {.index_count = row->index_count, .name = row->pattern};
     for (size_t i = 0; i < row->places.count; i++)
         sp_function_add(&function, &row->places.items[i].point, (double)row->places.items[i].tensor->shape[dimension]);
     struct sp_answer answer = sp_solve_function(lesson, &function);
@@ -626,7 +626,7 @@ static void note_conditions(struct sp_lesson *lesson)
 static void solve_front(struct sp_lesson *lesson)
 {
     const struct sp_fronts *fronts = &lesson->layout.fronts;
-    struct sp_function function = {.name = fronts->text};
+    struct sp_learn_function function = {.name = fronts->text};
     for (size_t e = 0; e < lesson->evidence->count && *fronts->text; e++)
         sp_function_add(&function, &(struct sp_point){.example = e}, fronts->has[e]);
     if (function.count) lesson->layout.fronted = sp_solve_condition(lesson, &function, NULL);

@@ -47,13 +47,13 @@ struct sp_lesson {
 };
 
 /* Of a size. A symbol may be made on the way; then `again` is set. */
-struct sp_answer sp_solve_function(struct sp_lesson *lesson, const struct sp_function *function);
+struct sp_answer sp_solve_function(struct sp_lesson *lesson, const struct sp_learn_function *function);
 /* Which indices it asks, as bits. */
 unsigned sp_indices_of(const struct sp_phrase *term);
 /* After a new symbol, or when something has become likelier. */
 void sp_forget_answers(struct sp_lesson *lesson);
 /* Of a truth value, 0 or 1; of a row whose dimensions are known, or NULL. */
-struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_function *function,
+struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_learn_function *function,
                                     const struct sp_tensor_row *row);
 /* Whether, and under which condition, rows share their storage. */
 void sp_solve_ties(struct sp_lesson *lesson);

@@ -4,7 +4,7 @@
 
 #include "learn/solve.h"
 
-static const struct sp_occurrence *only_place_in(const struct sp_tensor_row *row, size_t example)
+static const struct sp_row_tensor *only_place_in(const struct sp_tensor_row *row, size_t example)
 {
     for (size_t i = 0; i < row->places.count; i++)
         if (row->places.items[i].point.example == example) return &row->places.items[i];
@@ -15,7 +15,7 @@ static const struct sp_occurrence *only_place_in(const struct sp_tensor_row *row
 static bool is_shared_in(const struct sp_evidence *evidence, const struct sp_tensor_row *row,
                          const struct sp_tensor_row *other, size_t example)
 {
-    const struct sp_occurrence *a = only_place_in(row, example), *b = only_place_in(other, example);
+    const struct sp_row_tensor *a = only_place_in(row, example), *b = only_place_in(other, example);
     if (!a || !b) return false;
     const struct sp_inventory *inventory = evidence->examples[example].inventory;
     const size_t first = a->tensor->same_as, second = b->tensor->same_as;
@@ -35,7 +35,7 @@ static bool is_shared_in_any(const struct sp_evidence *evidence, const struct sp
 static void tie_by_storage(struct sp_lesson *lesson, struct sp_tensor_row *row, size_t other)
 {
     const struct sp_tensor_row *target = &lesson->layout.rows.items[other];
-    struct sp_function shared = {.name = row->pattern};
+    struct sp_learn_function shared = {.name = row->pattern};
     bool always = true;
     for (size_t e = 0; e < lesson->evidence->count; e++) {
         if (!only_place_in(row, e) || !only_place_in(target, e)) continue;
@@ -76,7 +76,7 @@ static void find_tie(struct sp_lesson *lesson, size_t index)
 /* ---- one block at each turn of a loop ---- */
 
 /* The tensor of the row that stands where this one does, but at the first turn of that loop. */
-static const struct sp_tensor *at_first_turn(const struct sp_tensor_row *row, const struct sp_occurrence *place,
+static const struct sp_tensor *at_first_turn(const struct sp_tensor_row *row, const struct sp_row_tensor *place,
                                              size_t depth)
 {
     struct sp_point first = place->point;
@@ -91,7 +91,7 @@ static bool is_one_block(const struct sp_evidence *evidence, const struct sp_ten
 {
     size_t shared = 0;
     for (size_t i = 0; i < row->places.count; i++) {
-        const struct sp_occurrence *place = &row->places.items[i];
+        const struct sp_row_tensor *place = &row->places.items[i];
         const struct sp_inventory *inventory = evidence->examples[place->point.example].inventory;
         const size_t same = place->tensor->same_as;
         if (!place->point.index[depth] && same == SP_NONE) continue;

@@ -18,7 +18,7 @@ struct sheet {
     const struct sp_alike_row *alike;
 };
 
-static const struct sp_alike *words_of_row(const struct sheet *sheet, const struct sp_tensor_row *row)
+static const struct sp_alternating_words *words_of_row(const struct sheet *sheet, const struct sp_tensor_row *row)
 {
     return sheet->alike[row - sheet->learning->lesson.layout.rows.items].words;
 }
@@ -508,7 +508,8 @@ static const char *name_of_words(const struct sheet *sheet, const struct sp_tens
 }
 
 /* for name in ["text", "image"]; numbers that are no range without quotes */
-static void put_loop_of_words(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_alike *words)
+static void put_loop_of_words(struct sheet *sheet, const struct sp_tensor_row *row,
+                              const struct sp_alternating_words *words)
 {
     bool numbers = true;
     for (size_t i = 0; i < words->count; i++)
@@ -673,7 +674,7 @@ static void put_first_turn(struct sp_text *text, const struct sp_stem *stem)
 
 /* `first` is the depth of a loop whose first turn is meant, or SP_NONE; `words` are those that it is written for. */
 static const char *name_at_turn(const struct sheet *sheet, const struct sp_tensor_row *row, size_t length, size_t first,
-                                const struct sp_alike *words)
+                                const struct sp_alternating_words *words)
 {
     struct sp_learning *learning = sheet->learning;
     struct sp_text text = {0};

@@ -47,7 +47,7 @@ void sp_alike_free(struct sp_alike *alike)
 
 /* ---- indices ---- */
 
-static bool add_component_number(struct sp_numbers *numbers, const char *begin, size_t length)
+static bool add_component_number(struct sp_name_numbers *numbers, const char *begin, size_t length)
 {
     size_t first = 0;
     if (numbers->count == SP_ALIKE_INDICES) return false;
@@ -61,7 +61,7 @@ static bool add_component_number(struct sp_numbers *numbers, const char *begin, 
 }
 
 /* False when there are too many. */
-static bool find_numbers(const char *name, struct sp_numbers *numbers)
+static bool find_numbers(const char *name, struct sp_name_numbers *numbers)
 {
     numbers->count = 0;
     for (const char *begin = name; begin; begin = strchr(begin, '.')) {
@@ -75,7 +75,7 @@ static bool find_numbers(const char *name, struct sp_numbers *numbers)
 }
 
 /* The name with each number made of one digit, `from` the first, then so many more or less. */
-static const char *with_digits(struct sp_text *text, const char *name, const struct sp_numbers *numbers, char from,
+static const char *with_digits(struct sp_text *text, const char *name, const struct sp_name_numbers *numbers, char from,
                                int step)
 {
     text->length = 0;
@@ -106,7 +106,7 @@ static const char *with_numbers(struct sp_alike_kind *kind, const char *name)
     return kind->result;
 }
 
-static bool has_pair(const struct sp_numbers *numbers)
+static bool has_pair(const struct sp_name_numbers *numbers)
 {
     for (size_t i = 1; i < numbers->count; i++)
         for (size_t k = 0; k < i; k++)
@@ -140,7 +140,7 @@ static struct sp_alike_kind rename_kind(struct sp_alike *alike, const char *name
 /* Whether the same numbers of the name are equal as in the kind. */
 static bool are_paired_alike(const struct sp_alike_kind *kind, const char *name)
 {
-    struct sp_numbers numbers = {.count = 0};
+    struct sp_name_numbers numbers = {.count = 0};
     for (size_t i = 0; i < kind->numbers.count; i++) {
         add_component_number(&numbers, name + (kind->numbers.items[i].begin - kind->name),
                              kind->numbers.items[i].length);
@@ -159,7 +159,7 @@ static bool is_next_of_kind(const struct sp_alike_kind *kind, const char *name)
     return !kind->paired || are_paired_alike(kind, name);
 }
 
-static size_t find_kind(struct sp_alike *alike, const char *name, const struct sp_numbers *numbers)
+static size_t find_kind(struct sp_alike *alike, const char *name, const struct sp_name_numbers *numbers)
 {
     const char *kind = with_digits(&alike->scratch, name, numbers, '1', 1);
     const size_t known = sp_map_get(&alike->known, kind);
@@ -175,7 +175,7 @@ static size_t find_kind(struct sp_alike *alike, const char *name, const struct s
 static struct sp_alike_kind *kind_of_name(struct sp_alike *alike, const char *name)
 {
     struct sp_alike_kind *kinds = alike->kinds.items;
-    struct sp_numbers numbers;
+    struct sp_name_numbers numbers;
     const size_t last = alike->last, likely = last == SIZE_MAX ? SIZE_MAX : kinds[last].next;
     if (likely != SIZE_MAX && is_next_of_kind(&kinds[likely], name)) {
         if (kinds[likely].follows_last) with_numbers(&kinds[likely], name);

@@ -15,7 +15,7 @@
 enum { SP_ALIKE_INDICES = 4 };
 
 /* The components of a name that are numbers; `first` is the first one that is the same. */
-struct sp_numbers {
+struct sp_name_numbers {
     struct {
         const char *begin;
         size_t length, first;
@@ -27,18 +27,18 @@ struct sp_numbers {
 struct sp_alike_kind {
     const char *name; /* the one that stands for them */
     size_t length;
-    char *last;                /* the one that was looked up last */
-    struct sp_numbers numbers; /* in the first; they are where they are in all of them */
-    size_t front, end;         /* where the last of them begins, and where it ends */
-    bool paired;               /* some of these are of the same length, and so may be the same */
-    struct sp_renamed renamed; /* what it becomes */
-    bool known;                /* the others become the same, but for the numbers; or else each has to be renamed */
-    bool same;                 /* it stays as it is */
-    struct sp_numbers digits;  /* in the name of the renamed one: which number comes there, from '1' */
-    bool follows_last;         /* the last number comes into it */
-    char *result;              /* that name, with the numbers of the last one that was asked */
-    size_t note;               /* on that: see sp_alike_rename */
-    size_t next;               /* of which kind the name was that came after one of this the last time, or SIZE_MAX */
+    char *last;                     /* the one that was looked up last */
+    struct sp_name_numbers numbers; /* in the first; they are where they are in all of them */
+    size_t front, end;              /* where the last of them begins, and where it ends */
+    bool paired;                    /* some of these are of the same length, and so may be the same */
+    struct sp_renamed renamed;      /* what it becomes */
+    bool known;                    /* the others become the same, but for the numbers; or else each has to be renamed */
+    bool same;                     /* it stays as it is */
+    struct sp_name_numbers digits; /* in the name of the renamed one: which number comes there, from '1' */
+    bool follows_last;             /* the last number comes into it */
+    char *result;                  /* that name, with the numbers of the last one that was asked */
+    size_t note;                   /* on that: see sp_alike_rename */
+    size_t next; /* of which kind the name was that came after one of this the last time, or SIZE_MAX */
 };
 
 struct sp_alike {

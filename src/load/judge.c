@@ -54,7 +54,7 @@ static const char *find_remedy(struct sp_arena *arena, struct sp_model_memory *m
 {
     if (!taking->ignored.count || !taking->fresh) return NULL;
     const char *name = sp_inventory_tensor(subject->inventory, taking->ignored.items[0])->name;
-    struct sp_components part = {.rest = name};
+    struct sp_component_walk part = {.rest = name};
     for (int i = 0; i < 3 && sp_component_next(&part, ".") && *part.rest; i++) {
         const char *prefix = sp_arena_copy(arena, name, (size_t)(part.rest - name));
         if (helps_to_strip(memory, subject, prefix, taking)) return remedy_words(arena, prefix, taking->outer);

@@ -81,12 +81,12 @@ static size_t scope_length(const struct sp_renaming_rules *rules, const char *sc
 }
 
 /* The place where the first of the expressions that fits is found, the leftmost; SIZE_MAX when there is none. */
-static size_t find_expression(const struct sp_scoped_rule *scoped, const char *name, struct sp_found *found)
+static size_t find_expression(const struct sp_scoped_rule *scoped, const char *name, struct sp_expression_match *found)
 {
     const char *words = scoped->rule.from, *word;
     size_t best = SIZE_MAX, index = 0;
     for (size_t length; (length = sp_word(&words, &word)) && index < SP_EXPRESSIONS; index++) {
-        struct sp_found next;
+        struct sp_expression_match next;
         if (!strstr(name, scoped->literals[index]) || !sp_expression_search(word, length, name, &next)) continue;
         if (best != SIZE_MAX && next.all.begin >= found->all.begin) continue;
         best = index;
@@ -96,7 +96,8 @@ static size_t find_expression(const struct sp_scoped_rule *scoped, const char *n
 }
 
 /* Appends the target with the group in place of each \1. */
-static void put_target(struct sp_text *text, const char *to, size_t length, const char *name, struct sp_span group)
+static void put_target(struct sp_text *text, const char *to, size_t length, const char *name,
+                       struct sp_text_range group)
 {
     for (size_t i = 0; i < length; i++) {
         if (to[i] == '\\' && i + 1 < length && to[i + 1] == '1') {
@@ -107,8 +108,8 @@ static void put_target(struct sp_text *text, const char *to, size_t length, cons
 }
 
 /* The name with the target in place of what was found: of the first text like it, as str.replace does. */
-static const char *replace_found(struct sp_arena *arena, const char *name, size_t front, const struct sp_found *found,
-                                 const char *targets)
+static const char *replace_found(struct sp_arena *arena, const char *name, size_t front,
+                                 const struct sp_expression_match *found, const char *targets)
 {
     const char *seen = name + front, *to;
     const size_t size = found->all.end - found->all.begin;
@@ -126,7 +127,7 @@ static const char *replace_found(struct sp_arena *arena, const char *name, size_
 static bool apply_rule(const struct sp_renaming_rules *rules, const struct sp_scoped_rule *scoped,
                        struct sp_renamed *renamed)
 {
-    struct sp_found found;
+    struct sp_expression_match found;
     const size_t front = scope_length(rules, scoped->scope, renamed->name);
     if (front == SIZE_MAX) return false;
     const size_t expression = find_expression(scoped, renamed->name + front, &found);

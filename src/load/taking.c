@@ -21,7 +21,7 @@ static bool is_ignored_always(const char *name, const char *ignored)
 
 static bool has_match(const char *expression, const char *name)
 {
-    struct sp_found found;
+    struct sp_expression_match found;
     return expression && *expression && sp_expression_search(expression, strlen(expression), name, &found);
 }
 

@@ -88,7 +88,7 @@ static size_t gain_of_front(const struct rest *rest, const struct sp_front *fron
 static size_t times_in(const char *prefix, const char *component, size_t length)
 {
     size_t times = 0;
-    for (struct sp_components part = {.rest = prefix}; sp_component_next(&part, ".:");)
+    for (struct sp_component_walk part = {.rest = prefix}; sp_component_next(&part, ".:");)
         times += part.length == length && memcmp(part.text, component, length) == 0;
     return times;
 }
@@ -96,7 +96,7 @@ static size_t times_in(const char *prefix, const char *component, size_t length)
 /* Every component of the one is in the other, as often; but for holders, when these do not count. */
 static bool is_within_front(const char *one, const char *other, bool holders_count)
 {
-    for (struct sp_components part = {.rest = one}; sp_component_next(&part, ".:");) {
+    for (struct sp_component_walk part = {.rest = one}; sp_component_next(&part, ".:");) {
         const bool counts = holders_count || !sp_is_holder(part.text, part.length);
         if (counts && times_in(one, part.text, part.length) > times_in(other, part.text, part.length)) return false;
     }

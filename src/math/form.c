@@ -34,7 +34,7 @@ static size_t cost_of_factors(const struct sp_term *term, int sign, size_t *coun
     return cost;
 }
 
-static size_t cost_of_piece(const struct sp_piece *piece)
+static size_t cost_of_piece(const struct sp_factored_term *piece)
 {
     const struct sp_rational number = piece->term.coefficient;
     size_t above = piece->count + (llabs(number.num) != 1), below = number.den != 1;
@@ -49,7 +49,7 @@ static size_t cost_of_piece(const struct sp_piece *piece)
 /* ---- order ---- */
 
 /* Plain terms, then products with brackets, a number last; each by its first term. */
-static int rank_of_piece(const struct sp_piece *piece) { return piece->count ? 1 : piece->term.count ? 0 : 2; }
+static int rank_of_piece(const struct sp_factored_term *piece) { return piece->count ? 1 : piece->term.count ? 0 : 2; }
 
 static int compare_values(const struct sp_poly *a, const struct sp_poly *b)
 {
@@ -64,7 +64,7 @@ static int compare_values(const struct sp_poly *a, const struct sp_poly *b)
 
 static int compare_pieces(const void *left, const void *right)
 {
-    const struct sp_piece *a = left, *b = right;
+    const struct sp_factored_term *a = left, *b = right;
     if (rank_of_piece(a) != rank_of_piece(b)) return rank_of_piece(a) - rank_of_piece(b);
     return compare_values(a->value, b->value);
 }
@@ -77,18 +77,18 @@ static int compare_brackets(const void *left, const void *right)
 }
 
 /* A sum begins with something positive where it has that: n - L, not -L + n. */
-static void positive_first(struct sp_piece *pieces, size_t count)
+static void positive_first(struct sp_factored_term *pieces, size_t count)
 {
     size_t first = 0;
     while (first < count && pieces[first].term.coefficient.num < 0) first++;
     if (first == count) return;
-    const struct sp_piece piece = pieces[first];
+    const struct sp_factored_term piece = pieces[first];
     memmove(pieces + 1, pieces, first * sizeof *pieces);
     pieces[0] = piece;
 }
 
-static const struct sp_sum *make_sum(struct sp_arena *arena, const struct sp_poly *value, struct sp_piece *pieces,
-                                     size_t count)
+static const struct sp_sum *make_sum(struct sp_arena *arena, const struct sp_poly *value,
+                                     struct sp_factored_term *pieces, size_t count)
 {
     struct sp_sum *sum = sp_arena_alloc(arena, sizeof *sum);
     positive_first(pieces, count);
@@ -99,11 +99,11 @@ static const struct sp_sum *make_sum(struct sp_arena *arena, const struct sp_pol
 
 const struct sp_sum *sp_sum_expanded(struct sp_arena *arena, const struct sp_poly *a)
 {
-    struct sp_piece *pieces = sp_arena_array(arena, a->count, sizeof *pieces);
+    struct sp_factored_term *pieces = sp_arena_array(arena, a->count, sizeof *pieces);
     struct sp_poly *values = sp_arena_array(arena, a->count, sizeof *values);
     for (size_t i = 0; i < a->count; i++) {
         values[i] = (struct sp_poly){&a->terms[i], 1};
-        pieces[i] = (struct sp_piece){.term = a->terms[i], .value = &values[i]};
+        pieces[i] = (struct sp_factored_term){.term = a->terms[i], .value = &values[i]};
     }
     return make_sum(arena, a, pieces, a->count);
 }
@@ -114,7 +114,7 @@ static const struct sp_sum *negative(struct finder *finder, const struct sp_sum 
 {
     struct sp_algebra *algebra = finder->algebra;
     const struct sp_rational minus = sp_rational_int(-1);
-    struct sp_piece *pieces = sp_arena_array(&algebra->arena, sum->count, sizeof *pieces);
+    struct sp_factored_term *pieces = sp_arena_array(&algebra->arena, sum->count, sizeof *pieces);
     for (size_t i = 0; i < sum->count; i++) {
         pieces[i] = sum->pieces[i];
         pieces[i].term.coefficient.num = -pieces[i].term.coefficient.num;
@@ -146,8 +146,8 @@ static const struct sp_sum *product_of(struct finder *finder, const struct sp_po
     for (size_t i = 0; i < factors->count; i++)
         brackets[i] = (struct sp_bracket){collect_factors(finder, factors->sums[i], depth), 1};
     qsort(brackets, factors->count, sizeof *brackets, compare_brackets);
-    struct sp_piece *piece = sp_arena_alloc(arena, sizeof *piece);
-    *piece = (struct sp_piece){factors->monomial, brackets, join_brackets(brackets, factors->count), value};
+    struct sp_factored_term *piece = sp_arena_alloc(arena, sizeof *piece);
+    *piece = (struct sp_factored_term){factors->monomial, brackets, join_brackets(brackets, factors->count), value};
     if (piece->count == 1 && brackets[0].power == 1) {
         if (is_number_term(&piece->term, 1)) return brackets[0].sum;
         if (is_number_term(&piece->term, -1)) return negative(finder, brackets[0].sum);
@@ -185,7 +185,7 @@ static const struct sp_poly *part(struct sp_algebra *algebra, const struct sp_po
     return sp_terms_wrap(algebra, terms, count);
 }
 
-static const struct sp_poly *shared_bracket(const struct sp_piece *a, const struct sp_piece *b)
+static const struct sp_poly *shared_bracket(const struct sp_factored_term *a, const struct sp_factored_term *b)
 {
     for (size_t i = 0; i < a->count; i++)
         for (size_t k = 0; k < b->count; k++)
@@ -194,7 +194,7 @@ static const struct sp_poly *shared_bracket(const struct sp_piece *a, const stru
 }
 
 /* m*S + n*S is (m + n)*S. */
-static bool join_two(struct finder *finder, struct sp_piece *a, const struct sp_piece *b, int depth)
+static bool join_two(struct finder *finder, struct sp_factored_term *a, const struct sp_factored_term *b, int depth)
 {
     struct sp_algebra *algebra = finder->algebra;
     const struct sp_poly *shared = shared_bracket(a, b), *both = sp_poly_add(algebra, a->value, b->value);
@@ -210,7 +210,7 @@ static bool join_two(struct finder *finder, struct sp_piece *a, const struct sp_
     return true;
 }
 
-static size_t join_pieces(struct finder *finder, struct sp_piece *pieces, size_t count, int depth)
+static size_t join_pieces(struct finder *finder, struct sp_factored_term *pieces, size_t count, int depth)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t k = i + 1; k < count; k++)
@@ -223,7 +223,7 @@ static const struct sp_sum *split_at(struct finder *finder, const struct sp_poly
     struct sp_arena *arena = &finder->algebra->arena;
     const struct sp_sum *with = find(finder, part(finder->algebra, a, which, true), depth + 1);
     const struct sp_sum *rest = find(finder, part(finder->algebra, a, which, false), depth + 1);
-    struct sp_piece *pieces = sp_arena_array(arena, with->count + rest->count, sizeof *pieces);
+    struct sp_factored_term *pieces = sp_arena_array(arena, with->count + rest->count, sizeof *pieces);
     memcpy(pieces, with->pieces, with->count * sizeof *pieces);
     memcpy(pieces + with->count, rest->pieces, rest->count * sizeof *pieces);
     const size_t count = join_pieces(finder, pieces, with->count + rest->count, depth + 1);
@@ -307,7 +307,7 @@ static const struct sp_sum *absorb_sign(struct finder *finder, const struct sp_s
 {
     struct sp_arena *arena = &finder->algebra->arena;
     if (sum->count != 1 || sum->pieces[0].term.coefficient.num > 0) return sum;
-    struct sp_piece *piece = sp_arena_alloc(arena, sizeof *piece);
+    struct sp_factored_term *piece = sp_arena_alloc(arena, sizeof *piece);
     struct sp_bracket *brackets = sp_arena_array(arena, sum->pieces[0].count, sizeof *brackets);
     *piece = sum->pieces[0];
     for (size_t i = 0; i < piece->count; i++) brackets[i] = piece->brackets[i];

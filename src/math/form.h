@@ -11,7 +11,7 @@ struct sp_bracket {
 };
 
 /* The term, with its number and sign, times the brackets. */
-struct sp_piece {
+struct sp_factored_term {
     struct sp_term term;
     const struct sp_bracket *brackets;
     size_t count;
@@ -19,7 +19,7 @@ struct sp_piece {
 };
 
 struct sp_sum {
-    const struct sp_piece *pieces;
+    const struct sp_factored_term *pieces;
     size_t count, cost; /* cost: how many numbers, names, signs and brackets are to be read */
     const struct sp_poly *value;
 };

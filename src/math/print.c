@@ -103,7 +103,7 @@ static void put_factors(const struct printer *printer, const struct sp_term *ter
     }
 }
 
-static void put_brackets(const struct printer *printer, const struct sp_piece *piece, size_t *count)
+static void put_brackets(const struct printer *printer, const struct sp_factored_term *piece, size_t *count)
 {
     for (size_t i = 0; i < piece->count; i++) {
         put_times(printer, count);
@@ -122,7 +122,7 @@ static size_t factors_below(const struct sp_term *term)
 }
 
 /* Without its sign. */
-static void put_piece(const struct printer *printer, const struct sp_piece *piece)
+static void put_piece(const struct printer *printer, const struct sp_factored_term *piece)
 {
     const size_t below = factors_below(&piece->term);
     size_t count = 0;

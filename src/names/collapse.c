@@ -262,16 +262,16 @@ enum { SHOWN = 3, LONGEST = 160 };
 
 /* Names that are `head`, one of several components, `tail`. */
 struct fold {
-    const char *name;          /* the first */
-    struct sp_component one;   /* in it, once there are several */
-    struct sp_text components; /* "q_proj,k_proj" */
+    const char *name;                  /* the first */
+    struct sp_differing_component one; /* in it, once there are several */
+    struct sp_text components;         /* "q_proj,k_proj" */
     size_t components_count;
     size_t names_count;
 };
 
 /* The only component in which the names differ; false when they differ in more, or in an index, or have nothing else.
  */
-static bool one_difference(const char *a, const char *b, struct sp_component *one)
+static bool one_difference(const char *a, const char *b, struct sp_differing_component *one)
 {
     if (!sp_one_component(a, b, one) || (one->a == a && !a[one->a_length])) return false;
     return !memchr(one->a, '{', one->a_length) && !memchr(one->b, '{', one->b_length);
@@ -279,7 +279,7 @@ static bool one_difference(const char *a, const char *b, struct sp_component *on
 
 static bool join_component(struct fold *fold, const struct sp_collapsed *group)
 {
-    struct sp_component one;
+    struct sp_differing_component one;
     if (!one_difference(fold->name, group->name, &one)) return false;
     if (fold->components_count > 1 && one.a != fold->one.a) return false;
     if (fold->components_count == 1) sp_text_append(&fold->components, one.a, one.a_length);

@@ -9,16 +9,16 @@
 
 /* One component after the other, as
  *
- *     for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");)
+ *     for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");)
  *
  * Behind a separator at the end there is no further one: "model." has one component, as a prefix should. */
-struct sp_components {
+struct sp_component_walk {
     const char *text; /* not terminated */
     size_t length;
     const char *rest; /* behind it and its separator */
 };
 
-static inline bool sp_component_next(struct sp_components *part, const char *separators)
+static inline bool sp_component_next(struct sp_component_walk *part, const char *separators)
 {
     if (!*part->rest) return false;
     part->text = part->rest;

@@ -11,7 +11,7 @@ enum { STEPS_AT_MOST = 100000, DEEPEST = 2000 /* calls within each other */, SCA
 
 struct search {
     const char *text;
-    struct sp_found *found;
+    struct sp_expression_match *found;
     size_t steps, depth; /* steps that are left */
 };
 
@@ -133,8 +133,8 @@ static bool match_rest(struct search *search, size_t place, const struct rest *r
         return true;
     }
     if (rest->stop) return place == *rest->stop;
-    const struct sp_span before = search->found->group;
-    if (rest->captures && before.begin == before.end) search->found->group = (struct sp_span){rest->begin, place};
+    const struct sp_text_range before = search->found->group;
+    if (rest->captures && before.begin == before.end) search->found->group = (struct sp_text_range){rest->begin, place};
     if (rest->again && place > rest->begin && match_group(search, rest->again, rest->end, place, rest->next))
         return true;
     if (match_sequence(search, rest->from, rest->end, place, rest->next)) return true;
@@ -145,7 +145,7 @@ static bool match_rest(struct search *search, size_t place, const struct rest *r
 /* Whether the inside of a (?!...) or (?<!...) is there. */
 static bool looks(struct search *search, const char *from, const char *end, size_t place, bool back)
 {
-    struct sp_found aside = {0};
+    struct sp_expression_match aside = {0};
     struct search other = {search->text, &aside, search->steps, search->depth};
     bool found = false;
     if (!back) found = match_alternatives(&other, from, end, place, NULL);
@@ -238,7 +238,7 @@ static char first_of_match(const char *from, const char *end)
     return from + length < end && is_sign(from[length]) ? '\0' : literal_of(from, length);
 }
 
-bool sp_expression_search(const char *expression, size_t length, const char *text, struct sp_found *found)
+bool sp_expression_search(const char *expression, size_t length, const char *text, struct sp_expression_match *found)
 {
     struct search search = {.text = text, .found = found, .steps = STEPS_AT_MOST};
     const char *end = expression + length;
@@ -249,7 +249,7 @@ bool sp_expression_search(const char *expression, size_t length, const char *tex
             if (!next) return false;
             place = (size_t)(next - text);
         }
-        *found = (struct sp_found){.all = {place, place}};
+        *found = (struct sp_expression_match){.all = {place, place}};
         if (match_alternatives(&search, expression, end, place, NULL)) return true;
         if (!text[place] || !search.steps) return false;
     }
@@ -257,7 +257,7 @@ bool sp_expression_search(const char *expression, size_t length, const char *tex
 
 bool sp_expression_begins(const char *expression, const char *text, size_t *budget)
 {
-    struct sp_found found = {0};
+    struct sp_expression_match found = {0};
     const size_t steps = *budget < STEPS_AT_MOST ? *budget : STEPS_AT_MOST;
     struct search search = {.text = text, .found = &found, .steps = steps};
     const bool matches = match_alternatives(&search, expression, expression + strlen(expression), 0, NULL);

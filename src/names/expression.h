@@ -9,17 +9,17 @@
 #include <stddef.h>
 
 /* A place in a text: [begin, end). */
-struct sp_span {
+struct sp_text_range {
     size_t begin, end;
 };
 
-struct sp_found {
-    struct sp_span all, group; /* `group` is empty when there is none */
+struct sp_expression_match {
+    struct sp_text_range all, group; /* `group` is empty when there is none */
 };
 
 /* The leftmost place where the first `length` characters of `expression` match. What takes too long counts as no
  * match. */
-bool sp_expression_search(const char *expression, size_t length, const char *text, struct sp_found *found);
+bool sp_expression_search(const char *expression, size_t length, const char *text, struct sp_expression_match *found);
 
 /* Whether the expression matches from the start, up to wherever. What it takes is subtracted from the budget, and
  * without one nothing matches. */

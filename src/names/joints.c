@@ -130,7 +130,7 @@ static void add_without(struct sp_joints *joints, const char *name, struct sp_jo
 void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool opens)
 {
     size_t first = SIZE_MAX, last = SIZE_MAX;
-    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
+    for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");) {
         uint64_t index;
         const size_t place = (size_t)(part.text - name);
         if (!part.length || !*part.rest || sp_index_at(name, place, &index) != part.length) continue;

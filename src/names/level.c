@@ -8,11 +8,11 @@
 enum { DEPTHS = sizeof((struct sp_level *)NULL)->beside };
 
 /* The component of that number; its text is NULL when there are not as many. */
-static struct sp_components component_at(const char *name, size_t number)
+static struct sp_component_walk component_at(const char *name, size_t number)
 {
-    struct sp_components part = {.rest = name};
+    struct sp_component_walk part = {.rest = name};
     for (size_t i = 0; i <= number; i++)
-        if (!sp_component_next(&part, "/")) return (struct sp_components){.text = NULL};
+        if (!sp_component_next(&part, "/")) return (struct sp_component_walk){.text = NULL};
     return part;
 }
 
@@ -20,7 +20,7 @@ void sp_level_note(struct sp_level *level, const char *name)
 {
     if (!level->first) level->first = name;
     for (size_t i = 0; i < DEPTHS; i++) {
-        const struct sp_components own = component_at(name, i), first = component_at(level->first, i);
+        const struct sp_component_walk own = component_at(name, i), first = component_at(level->first, i);
         level->beside[i] |= !own.text || !first.text || own.length != first.length ||
                             memcmp(own.text, first.text, own.length) != 0 || !own.rest || !*own.rest;
     }

@@ -111,7 +111,7 @@ static size_t distance_of_names(const char *a, const char *b)
 /* Whether both candidates would rename the same component, and the first is not clearly more like it. */
 static bool are_rivals(const char *name, const char *first, const char *second)
 {
-    struct sp_component a, b;
+    struct sp_differing_component a, b;
     if (!sp_one_component(name, first, &a) || !sp_one_component(name, second, &b) || a.a != b.a) return false;
     return common_letters(a.a, a.a_length, a.b, a.b_length) < common_letters(b.a, b.a_length, b.b, b.b_length) + 2;
 }
@@ -177,17 +177,17 @@ void sp_sides_pair(const struct sp_patterns *patterns, struct sp_sides *a, struc
 
 /* ---- what differs ---- */
 
-bool sp_one_component(const char *a, const char *b, struct sp_component *component)
+bool sp_one_component(const char *a, const char *b, struct sp_differing_component *component)
 {
-    struct sp_component found = {0};
-    struct sp_components in_a = {.rest = a}, in_b = {.rest = b};
+    struct sp_differing_component found = {0};
+    struct sp_component_walk in_a = {.rest = a}, in_b = {.rest = b};
     for (;;) {
         const bool more = sp_component_next(&in_a, ".");
         if (sp_component_next(&in_b, ".") != more) return false;
         if (!more) break;
         if (in_a.length == in_b.length && memcmp(in_a.text, in_b.text, in_a.length) == 0) continue;
         if (found.a) return false;
-        found = (struct sp_component){in_a.text, in_b.text, in_a.length, in_b.length};
+        found = (struct sp_differing_component){in_a.text, in_b.text, in_a.length, in_b.length};
     }
     if (!found.a || memchr(found.a, (unsigned char)SP_INDEX_MARK, found.a_length) ||
         memchr(found.b, (unsigned char)SP_INDEX_MARK, found.b_length))

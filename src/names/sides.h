@@ -44,10 +44,10 @@ void sp_sides_free(struct sp_sides *sides);
 /* Letters in common at both ends; 0 when they are less than half of the longer name. */
 size_t sp_similarity(const char *a, const char *b);
 /* When two patterns differ in one component alone, which is no index: where it is in both. */
-struct sp_component {
+struct sp_differing_component {
     const char *a, *b;
     size_t a_length, b_length;
 };
-bool sp_one_component(const char *a, const char *b, struct sp_component *component);
+bool sp_one_component(const char *a, const char *b, struct sp_differing_component *component);
 
 #endif

@@ -47,7 +47,7 @@ static size_t leaf_at(const char *name, size_t length)
 }
 
 /* "mlm___cls" is what transformers calls "cls" in TensorFlow, where no two layers may share a name. */
-static void drop_mark(struct sp_components *part)
+static void drop_mark(struct sp_component_walk *part)
 {
     for (size_t i = 1; i + 3 < part->length; i++) {
         if (strncmp(part->text + i, "___", 3) != 0) continue;
@@ -58,7 +58,7 @@ static void drop_mark(struct sp_components *part)
 }
 
 /* "encoder/layer_0", as BERT was first written, where PyTorch has a list of layers. */
-static bool is_numbered_layer(struct sp_components before, struct sp_components part)
+static bool is_numbered_layer(struct sp_component_walk before, struct sp_component_walk part)
 {
     const size_t word = strlen("layer_");
     bool is_number = part.length > word && strncmp(part.text, "layer_", word) == 0;
@@ -66,7 +66,7 @@ static bool is_numbered_layer(struct sp_components before, struct sp_components 
     return is_number && before.text && SP_IS(before.text, before.length, "encoder");
 }
 
-static void put_component(struct sp_text *text, struct sp_components part, bool numbered)
+static void put_component(struct sp_text *text, struct sp_component_walk part, bool numbered)
 {
     const size_t word = numbered ? strlen("layer") : part.length;
     sp_text_append(text, part.text, word);
@@ -81,9 +81,9 @@ static void put_component(struct sp_text *text, struct sp_components part, bool 
 static unsigned put_components(struct sp_text *text, const char *name, size_t length, bool slashes, bool marked)
 {
     const char *separators = slashes ? "./" : ".";
-    struct sp_components before = {.text = NULL};
+    struct sp_component_walk before = {.text = NULL};
     unsigned spelt = 0;
-    for (struct sp_components part = {.rest = name};
+    for (struct sp_component_walk part = {.rest = name};
          part.rest < name + length && sp_component_next(&part, separators);) {
         if (slashes) drop_mark(&part);
         const bool again =

@@ -27,7 +27,7 @@ bool sp_is_wrapper(const char *component, size_t length) { return AMONG(wrappers
 
 const char *sp_wrapper_in(const char *name)
 {
-    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
+    for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");) {
         const char *wrapper = strchr("_bot", *part.text) ? AMONG(wrappers, part.text, part.length) : NULL;
         if (wrapper) return wrapper;
     }
@@ -40,13 +40,13 @@ void sp_unwrap(struct sp_text *text, const char *name)
 {
     text->length = 0;
     sp_text_puts(text, "");
-    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");)
+    for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");)
         if (!sp_is_wrapper(part.text, part.length)) sp_text_append(text, part.text, (size_t)(part.rest - part.text));
 }
 
 bool sp_is_all_holders(const char *prefix)
 {
-    for (struct sp_components part = {.rest = prefix}; sp_component_next(&part, ".");)
+    for (struct sp_component_walk part = {.rest = prefix}; sp_component_next(&part, ".");)
         if (!sp_is_holder(part.text, part.length)) return false;
     return true;
 }

@@ -47,7 +47,7 @@ static bool may_be_archive(const char *name)
     return false;
 }
 
-bool sp_remote_fail(const struct sp_answer *answer, const char *shown, struct sp_error *error)
+bool sp_remote_fail(const struct sp_net_response *answer, const char *shown, struct sp_error *error)
 {
     sp_fail(error, SP_ERR_FILE, answer->kind ? answer->kind : SP_KIND_IO, "%s",
             answer->why[0] ? answer->why : "no answer");
@@ -74,7 +74,7 @@ static bool fail_offline(const struct sp_asset *asset, struct sp_error *error)
 }
 
 /* One range into the mirror; the file has to be the version that is there. */
-static bool fetch_span(struct sp_asset *asset, struct sp_span span, const char *url, struct sp_answer *told,
+static bool fetch_span(struct sp_asset *asset, struct sp_byte_range span, const char *url, struct sp_net_response *told,
                        struct sp_error *error)
 {
     struct sp_remote *remote = asset->remote;
@@ -100,10 +100,10 @@ static bool fetch_span(struct sp_asset *asset, struct sp_span span, const char *
 }
 
 /* Where redirects led may be for a short time only: then from the beginning. */
-static bool fetch_more(struct sp_asset *asset, struct sp_span span, struct sp_error *error)
+static bool fetch_more(struct sp_asset *asset, struct sp_byte_range span, struct sp_error *error)
 {
-    struct sp_answer *told = sp_realloc(NULL, 1, sizeof *told);
-    *told = (struct sp_answer){0};
+    struct sp_net_response *told = sp_realloc(NULL, 1, sizeof *told);
+    *told = (struct sp_net_response){0};
     bool ok = asset->direct && fetch_span(asset, span, asset->direct, told, error);
     if (!ok && error->status == SP_OK) {
         asset->direct = NULL;
@@ -116,11 +116,11 @@ static bool fetch_more(struct sp_asset *asset, struct sp_span span, struct sp_er
 }
 
 /* What is around it, too: readers go forwards. */
-static struct sp_span widen_span(struct sp_asset *asset, uint64_t offset, uint64_t length)
+static struct sp_byte_range widen_span(struct sp_asset *asset, uint64_t offset, uint64_t length)
 {
     const uint64_t size = asset->mirrored.size;
-    struct sp_span span = {offset / GRAIN * GRAIN, offset + length};
-    if (size <= SMALL_FILE) return (struct sp_span){0, size};
+    struct sp_byte_range span = {offset / GRAIN * GRAIN, offset + length};
+    if (size <= SMALL_FILE) return (struct sp_byte_range){0, size};
     if (span.end - span.begin < asset->ahead) span.end = span.begin + asset->ahead;
     if (asset->ahead < MOST_AHEAD) asset->ahead *= 2;
     if (span.end > size) span.end = size;
@@ -136,9 +136,9 @@ static bool fail_limit(const struct sp_asset *asset, struct sp_error *error)
     return false;
 }
 
-static bool fill_span(struct sp_asset *asset, struct sp_span wanted, struct sp_error *error)
+static bool fill_span(struct sp_asset *asset, struct sp_byte_range wanted, struct sp_error *error)
 {
-    struct sp_span span = sp_mirrored_missing(&asset->mirrored, wanted);
+    struct sp_byte_range span = sp_mirrored_missing(&asset->mirrored, wanted);
     if (span.begin >= span.end) return true;
     if (asset->remote->options.offline) return fail_offline(asset, error);
     if (wanted.end - wanted.begin > SP_MAX_HEADERS || ++asset->fills > SP_MOST_FILLS) return fail_limit(asset, error);
@@ -150,7 +150,7 @@ static bool fill_asset(struct sp_supply *supply, uint64_t offset, uint64_t lengt
 {
     struct sp_asset *asset = (struct sp_asset *)supply;
     struct sp_error own = {0}; /* that of a caller may be filled already */
-    if (fill_span(asset, (struct sp_span){offset, offset + length}, &own)) return true;
+    if (fill_span(asset, (struct sp_byte_range){offset, offset + length}, &own)) return true;
     sp_remote_unname(asset, &own);
     if (error->status == SP_OK) *error = own;
     return false;
@@ -225,7 +225,7 @@ static bool plan_asset(struct asking *asking, struct sp_asset *asset, struct sp_
 /* Bytes that came into the mirror, a new one unless they are of the version that is there. */
 static bool keep_answer(struct sp_asset *asset, const struct sp_transfer *transfer, struct sp_error *error)
 {
-    const struct sp_answer *answer = transfer->answer;
+    const struct sp_net_response *answer = transfer->answer;
     struct sp_mirrored *mirrored = &asset->mirrored;
     const bool same = mirrored->fd >= 0 && mirrored->size == answer->total &&
                       (transfer->fixed || strcmp(mirrored->etag, answer->etag) == 0);
@@ -243,7 +243,7 @@ static bool keep_answer(struct sp_asset *asset, const struct sp_transfer *transf
 static void keep_part(struct sp_asset *asset, const struct sp_transfer *transfer)
 {
     struct sp_error ignored = {0};
-    const struct sp_answer *answer = transfer->answer;
+    const struct sp_net_response *answer = transfer->answer;
     if (!answer->etag[0] || !answer->length || answer->total > INT64_MAX || answer->begin > answer->total) return;
     if (answer->length <= transfer->room && answer->length <= answer->total - answer->begin)
         keep_answer(asset, transfer, &ignored);
@@ -251,7 +251,7 @@ static void keep_part(struct sp_asset *asset, const struct sp_transfer *transfer
 
 static bool take_answer(struct sp_asset *asset, const struct sp_transfer *transfer, struct sp_error *error)
 {
-    const struct sp_answer *answer = transfer->answer;
+    const struct sp_net_response *answer = transfer->answer;
     struct sp_error own = {0};
     switch (answer->outcome) {
     case SP_GOT:
@@ -315,7 +315,7 @@ static bool has_version(const struct sp_mirrored *mirrored)
 }
 
 /* Fetches a span of the mirror once more. *same tells whether the bytes are those that are there. */
-static bool compare_span(struct sp_asset *asset, struct sp_span span, bool *same, struct sp_error *error)
+static bool compare_span(struct sp_asset *asset, struct sp_byte_range span, bool *same, struct sp_error *error)
 {
     struct sp_transfer transfer = {
         .url = asset->direct ? asset->direct : asset->url, .begin = span.begin, .room = span.end - span.begin};

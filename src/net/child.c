@@ -30,7 +30,7 @@ struct exchange {
     const struct sp_work *work;
     const struct sp_curl *curl;
     struct sp_transfer *transfer;
-    struct sp_answer *answer;
+    struct sp_net_response *answer;
     unsigned char *bytes;
     enum stage stage;
     int64_t due;           /* of the next attempt */
@@ -79,7 +79,7 @@ __attribute__((format(printf, 3, 4))) static void refuse_exchange(struct exchang
 /* How many bytes are to come in all, from answer->begin on. */
 static uint64_t wanted_bytes(const struct exchange *exchange)
 {
-    const struct sp_answer *answer = exchange->answer;
+    const struct sp_net_response *answer = exchange->answer;
     const uint64_t left = answer->total - answer->begin;
     return left < exchange->transfer->room ? left : exchange->transfer->room;
 }
@@ -87,7 +87,7 @@ static uint64_t wanted_bytes(const struct exchange *exchange)
 /* The file is the one that it was when bytes came before. */
 static const char *compare_version(struct exchange *exchange, uint64_t total)
 {
-    struct sp_answer *answer = exchange->answer;
+    struct sp_net_response *answer = exchange->answer;
     const char *validator = sp_response_validator(&exchange->response), *before = exchange->transfer->etag;
     const bool compared = !exchange->transfer->fixed;
     if (answer->length && (answer->total != total || (compared && strcmp(answer->etag, validator) != 0)))
@@ -109,7 +109,7 @@ static uint64_t wanted_begin(const struct exchange *exchange, uint64_t total)
 static const char *begin_range(struct exchange *exchange)
 {
     const struct sp_response *response = &exchange->response;
-    struct sp_answer *answer = exchange->answer;
+    struct sp_net_response *answer = exchange->answer;
     if (!response->ranged) return "it has no Content-Range";
     if (!response->has_total) return "it does not tell the size of the file";
     if (response->has_length && response->length != response->end - response->begin)
@@ -127,7 +127,7 @@ static const char *begin_range(struct exchange *exchange)
 static const char *begin_whole(struct exchange *exchange)
 {
     const struct sp_response *response = &exchange->response;
-    struct sp_answer *answer = exchange->answer;
+    struct sp_net_response *answer = exchange->answer;
     const uint64_t total = response->has_length ? response->length : UINT64_MAX;
     if (!response->has_length && exchange->transfer->tail) return "the server tells no lengths and knows no ranges";
     const char *changed = compare_version(exchange, total);
@@ -157,7 +157,7 @@ static size_t take_body_bytes(char *bytes, size_t size, size_t count, void *cont
 {
     struct exchange *exchange = context;
     const size_t length = size * count;
-    struct sp_answer *answer = exchange->answer;
+    struct sp_net_response *answer = exchange->answer;
     exchange->received += length;
     exchange->work->counters->bytes += length;
     if (!has_body(exchange)) {
@@ -203,7 +203,7 @@ __attribute__((format(printf, 2, 3))) static void add_request_header(struct exch
 static void add_request_headers(struct exchange *exchange)
 {
     const struct sp_transfer *transfer = exchange->transfer;
-    const struct sp_answer *answer = exchange->answer;
+    const struct sp_net_response *answer = exchange->answer;
     const struct sp_client *client = exchange->work->client;
     const char *token = client->options->token;
     const uint64_t begin = (answer->length ? answer->begin : transfer->begin) + answer->length;
@@ -330,7 +330,7 @@ __attribute__((format(printf, 3, 4))) static void try_again(struct exchange *exc
 
 static void finish_body(struct exchange *exchange, CURLcode code)
 {
-    struct sp_answer *answer = exchange->answer;
+    struct sp_net_response *answer = exchange->answer;
     struct sp_response *response = &exchange->response;
     if (!exchange->begun && !response->fault) begin_body(exchange); /* without a body */
     if (response->fault) {
@@ -371,7 +371,7 @@ static bool is_passing(CURLcode code)
 
 static void refuse_status(struct exchange *exchange, int status)
 {
-    struct sp_answer *answer = exchange->answer;
+    struct sp_net_response *answer = exchange->answer;
     const struct sp_response *response = &exchange->response;
     const char *open = response->code[0] ? " (" : "", *close = response->code[0] ? ")" : "";
     const bool may = status == 401 || status == 403;
@@ -391,7 +391,7 @@ static void refuse_status(struct exchange *exchange, int status)
 static void settle_status(struct exchange *exchange, CURLcode code)
 {
     const int status = exchange->response.status;
-    struct sp_answer *answer = exchange->answer;
+    struct sp_net_response *answer = exchange->answer;
     switch (status) {
     case 200:
     case 206:

@@ -173,12 +173,12 @@ char *sp_mirror_noted(const struct sp_mirror *mirror, const char *name, size_t l
 
 /* ---- spans ---- */
 
-static void add_span(struct sp_mirrored *file, struct sp_span span)
+static void add_span(struct sp_mirrored *file, struct sp_byte_range span)
 {
     size_t kept = 0;
     if (span.begin >= span.end) return;
     for (size_t i = 0; i < file->spans.count; i++) {
-        const struct sp_span other = file->spans.items[i];
+        const struct sp_byte_range other = file->spans.items[i];
         if (other.end < span.begin || other.begin > span.end) {
             file->spans.items[kept++] = other;
             continue;
@@ -194,13 +194,13 @@ static void add_span(struct sp_mirrored *file, struct sp_span span)
     }
 }
 
-struct sp_span sp_mirrored_missing(const struct sp_mirrored *file, struct sp_span wanted)
+struct sp_byte_range sp_mirrored_missing(const struct sp_mirrored *file, struct sp_byte_range wanted)
 {
     for (size_t i = 0; i < file->spans.count; i++) {
-        const struct sp_span span = file->spans.items[i];
+        const struct sp_byte_range span = file->spans.items[i];
         if (span.begin <= wanted.begin && span.end > wanted.begin) wanted.begin = span.end;
         if (span.begin < wanted.end && span.end >= wanted.end) wanted.end = span.begin;
-        if (wanted.begin >= wanted.end) return (struct sp_span){0, 0};
+        if (wanted.begin >= wanted.end) return (struct sp_byte_range){0, 0};
     }
     return wanted;
 }
@@ -217,7 +217,7 @@ void sp_mirrored_close(struct sp_mirrored *file)
 }
 
 /* "has 0 122880\n" at *text, moved past. */
-static bool read_span_line(const char **text, struct sp_span *span)
+static bool read_span_line(const char **text, struct sp_byte_range *span)
 {
     char *end = NULL;
     if (strncmp(*text, "has ", 4) != 0) return false;
@@ -231,7 +231,7 @@ static bool read_span_line(const char **text, struct sp_span *span)
 static bool read_mirror_state(struct sp_mirrored *file, const char *text)
 {
     char *end = NULL;
-    struct sp_span span;
+    struct sp_byte_range span;
     if (strncmp(text, magic, sizeof magic - 1) != 0) return false;
     text += sizeof magic - 1;
     if (strncmp(text, "etag ", 5) != 0) return false;
@@ -282,7 +282,7 @@ bool sp_mirrored_make(struct sp_mirrored *file, const struct sp_mirror *mirror, 
 bool sp_mirrored_put(struct sp_mirrored *file, uint64_t begin, const void *bytes, size_t length, struct sp_error *error)
 {
     if (!write_at(file->fd, bytes, length, begin)) return fail_cache(file->name, error);
-    add_span(file, (struct sp_span){begin, begin + length});
+    add_span(file, (struct sp_byte_range){begin, begin + length});
     return true;
 }
 

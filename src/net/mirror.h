@@ -22,7 +22,7 @@ struct sp_mirror {
     int lock;         /* held from sp_mirror_open to sp_mirror_unlock or sp_mirror_close; -1: not */
 };
 
-struct sp_span {
+struct sp_byte_range {
     uint64_t begin, end;
 };
 
@@ -31,7 +31,7 @@ struct sp_mirrored {
     int fd;           /* to write; -1: there is no mirror of it yet */
     uint64_t size;
     char etag[SP_ETAG_BYTES];
-    SP_ARRAY(struct sp_span) spans; /* that are there, in order, none next to another */
+    SP_ARRAY(struct sp_byte_range) spans; /* that are there, in order, none next to another */
 };
 
 /* Waits for any other process that fetches from the same place. */
@@ -57,7 +57,7 @@ bool sp_mirrored_make(struct sp_mirrored *file, const struct sp_mirror *mirror, 
 bool sp_mirrored_put(struct sp_mirrored *file, uint64_t begin, const void *bytes, size_t length,
                      struct sp_error *error);
 /* The part of `wanted` that is not there, without what is there at its ends; empty when all is. */
-struct sp_span sp_mirrored_missing(const struct sp_mirrored *file, struct sp_span wanted);
+struct sp_byte_range sp_mirrored_missing(const struct sp_mirrored *file, struct sp_byte_range wanted);
 /* Remembers what is there, once the disk has it. */
 bool sp_mirrored_save(const struct sp_mirrored *file, const struct sp_mirror *mirror, struct sp_error *error);
 /* Whether the file under its name is still this one, and not one of another version. */

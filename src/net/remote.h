@@ -61,7 +61,7 @@ bool sp_remote_settle(struct sp_remote *remote, struct sp_error *error);
 bool sp_remote_read_folder(struct sp_remote *remote, const char *folder, struct sp_error *error);
 bool sp_remote_read_file(struct sp_remote *remote, const char *name, struct sp_error *error);
 /* What a transfer met, as an error about `shown`. Returns false. */
-bool sp_remote_fail(const struct sp_answer *answer, const char *shown, struct sp_error *error);
+bool sp_remote_fail(const struct sp_net_response *answer, const char *shown, struct sp_error *error);
 /* Takes the name of the file off the beginning of an error, for callers that put it there by themselves. */
 void sp_remote_unname(const struct sp_asset *asset, struct sp_error *error);
 /* Whether a name of a file beside a checkpoint is one that is read, and small. */

@@ -24,7 +24,7 @@ static uint64_t round_to_pages(uint64_t size) { return (size + PAGE - 1) / PAGE 
 
 static bool share_memory(struct sp_round *round, struct sp_counters **counters, struct sp_error *error)
 {
-    const uint64_t heads = round_to_pages(sizeof **counters + round->count * sizeof(struct sp_answer));
+    const uint64_t heads = round_to_pages(sizeof **counters + round->count * sizeof(struct sp_net_response));
     uint64_t size = heads;
     for (size_t i = 0; i < round->count; i++) size += round_to_pages(round->transfers[i].room);
     void *shared = MAP_FAILED;
@@ -34,7 +34,7 @@ static bool share_memory(struct sp_round *round, struct sp_counters **counters, 
     round->shared = shared;
     round->shared_size = (size_t)size;
     *counters = shared;
-    struct sp_answer *answers = (struct sp_answer *)((char *)shared + sizeof **counters);
+    struct sp_net_response *answers = (struct sp_net_response *)((char *)shared + sizeof **counters);
     unsigned char *bytes = (unsigned char *)shared + heads;
     for (size_t i = 0; i < round->count; i++) {
         round->transfers[i].answer = &answers[i];
@@ -137,7 +137,7 @@ static bool is_plain_text(const char *text, size_t size)
 
 bool sp_answer_is_sound(const struct sp_transfer *transfer)
 {
-    const struct sp_answer *answer = transfer->answer;
+    const struct sp_net_response *answer = transfer->answer;
     if (!is_plain_text(answer->etag, sizeof answer->etag) || !is_plain_text(answer->url, sizeof answer->url) ||
         !is_plain_text(answer->why, sizeof answer->why) || !is_plain_text(answer->hint, sizeof answer->hint) ||
         (unsigned)answer->kind > SP_KIND_CRASHED)

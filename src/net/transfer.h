@@ -34,7 +34,7 @@ enum sp_outcome {
     SP_NO_ANSWER     /* anything else: see `why` */
 };
 
-struct sp_answer {
+struct sp_net_response {
     enum sp_outcome outcome;
     enum sp_kind kind; /* of SP_NO_ANSWER, with `why` and `hint` */
     int status;        /* the last that was seen, or 0 */
@@ -57,7 +57,7 @@ struct sp_transfer {
     uint64_t begin;
     uint64_t room; /* bytes, at least 1 */
     /* answered */
-    struct sp_answer *answer;
+    struct sp_net_response *answer;
     const unsigned char *bytes;
 };
 

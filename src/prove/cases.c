@@ -378,13 +378,13 @@ const struct sp_poly *sp_case_general(struct sp_count *count, const struct sp_po
 
 /* ---- changes ---- */
 
-static void add_change(struct sp_count *count, struct sp_values *apart, const struct sp_change *change)
+static void add_change(struct sp_count *count, struct sp_values *apart, const struct sp_case_change *change)
 {
     sp_values_add(apart, change->condition, sp_poly_int(&count->symbolic.algebra, change->holds));
 }
 
 /* The conditions of a change, and the others that are `held` (or NULL). Free them. */
-static struct sp_values values_of_change(struct sp_count *count, const struct sp_change *change,
+static struct sp_values values_of_change(struct sp_count *count, const struct sp_case_change *change,
                                          const struct sp_values *held)
 {
     struct sp_values apart = {0};
@@ -396,11 +396,11 @@ static struct sp_values values_of_change(struct sp_count *count, const struct sp
 /* The gain while other conditions are as `held` (or NULL) says; before the change these are so only where they do not
  * contradict what was before it: of n < 3, n < 2 is held only after it. */
 static const struct sp_poly *gain_of_case(struct sp_count *count, const struct sp_poly *total,
-                                          const struct sp_change *change, const struct sp_values *held)
+                                          const struct sp_case_change *change, const struct sp_values *held)
 {
     const struct sp_poly *cases[2];
     for (int after = 0; after < 2; after++) {
-        const struct sp_change now = {.condition = change->condition, .holds = change->holds == after};
+        const struct sp_case_change now = {.condition = change->condition, .holds = change->holds == after};
         struct sp_values apart = values_of_change(count, &now, held);
         if (!after && held && !is_possible_case(count, &apart)) {
             sp_values_free(&apart);
@@ -415,7 +415,8 @@ static const struct sp_poly *gain_of_case(struct sp_count *count, const struct s
 }
 
 /* Whether the change can happen while other conditions are as `held` says: no two of them contradict each other. */
-static bool is_possible_change(struct sp_count *count, const struct sp_change *change, const struct sp_values *held)
+static bool is_possible_change(struct sp_count *count, const struct sp_case_change *change,
+                               const struct sp_values *held)
 {
     struct sp_values apart = values_of_change(count, change, held);
     const bool possible = is_possible_case(count, &apart);
@@ -429,7 +430,7 @@ static struct sp_values without_others(struct sp_count *count, const struct sp_c
 {
     struct sp_values held = {0};
     for (size_t i = 0; i < changes->count; i++) {
-        const struct sp_change *other = &changes->items[i];
+        const struct sp_case_change *other = &changes->items[i];
         if (i == which || sp_case_holds(count, other->condition, &changes->items[which]) != other->holds) continue;
         if (asks_same_quantity(count, changes->items[which].condition, other->condition)) continue;
         sp_values_add(&held, other->condition, sp_poly_int(&count->symbolic.algebra, !other->holds));
@@ -452,7 +453,7 @@ struct sp_changes sp_case_changes(struct sp_count *count, const struct sp_poly *
     const struct sp_poly *open = in_case(count, total, NULL, NULL);
     const size_t atoms = count->symbolic.algebra.atom_count;
     for (size_t atom = 0; open && atom < atoms; atom++) {
-        struct sp_change change = {.condition = atom};
+        struct sp_case_change change = {.condition = atom};
         if (!may_change_case(count, total, open, atom)) continue;
         change.holds = !holds_in_case(count, atom, NULL);
         if (!is_possible_change(count, &change, NULL)) continue;
@@ -469,7 +470,7 @@ struct sp_changes sp_case_changes(struct sp_count *count, const struct sp_poly *
     return changes;
 }
 
-bool sp_case_holds(struct sp_count *count, size_t condition, const struct sp_change *change)
+bool sp_case_holds(struct sp_count *count, size_t condition, const struct sp_case_change *change)
 {
     struct sp_values apart = {0};
     if (change) add_change(count, &apart, change);
@@ -511,15 +512,15 @@ struct sp_conditions sp_case_open(struct sp_count *count, const struct sp_poly *
 }
 
 /* Whether the condition is as it is because of the change (or NULL) and the other conditions. */
-static bool is_implied(struct sp_count *count, const struct sp_change *change, const struct sp_conditions *conditions,
-                       size_t which)
+static bool is_implied(struct sp_count *count, const struct sp_case_change *change,
+                       const struct sp_conditions *conditions, size_t which)
 {
     struct sp_values apart = {0};
     if (change) add_change(count, &apart, change);
     for (size_t i = 0; i < conditions->count; i++) {
         const bool holds = sp_case_holds(count, conditions->items[i], change);
         add_change(count, &apart,
-                   &(struct sp_change){.condition = conditions->items[i], .holds = i == which ? !holds : holds});
+                   &(struct sp_case_change){.condition = conditions->items[i], .holds = i == which ? !holds : holds});
     }
     const bool implied = !is_possible_case(count, &apart);
     sp_values_free(&apart);
@@ -540,20 +541,20 @@ static bool case_makes(struct sp_count *count, const struct sp_values *apart, si
 }
 
 /* The change, and the others as they are with it. Free them. */
-static struct sp_values values_of_case(struct sp_count *count, const struct sp_change *change,
+static struct sp_values values_of_case(struct sp_count *count, const struct sp_case_change *change,
                                        const struct sp_conditions *others)
 {
     struct sp_values apart = {0};
     add_change(count, &apart, change);
     for (size_t i = 0; i < others->count; i++) {
         const bool holds = sp_case_holds(count, others->items[i], change);
-        add_change(count, &apart, &(struct sp_change){.condition = others->items[i], .holds = holds});
+        add_change(count, &apart, &(struct sp_case_change){.condition = others->items[i], .holds = holds});
     }
     return apart;
 }
 
-bool sp_case_is_within(struct sp_count *count, const struct sp_change *a, const struct sp_conditions *with_a,
-                       const struct sp_change *b, const struct sp_conditions *with_b)
+bool sp_case_is_within(struct sp_count *count, const struct sp_case_change *a, const struct sp_conditions *with_a,
+                       const struct sp_case_change *b, const struct sp_conditions *with_b)
 {
     struct sp_values left = values_of_case(count, a, with_a), right = values_of_case(count, b, with_b);
     bool within = true;
@@ -564,7 +565,7 @@ bool sp_case_is_within(struct sp_count *count, const struct sp_change *a, const 
     return within;
 }
 
-void sp_case_drop_implied(struct sp_count *count, const struct sp_change *change, struct sp_conditions *conditions)
+void sp_case_drop_implied(struct sp_count *count, const struct sp_case_change *change, struct sp_conditions *conditions)
 {
     for (size_t i = 0; i < conditions->count;) {
         if (!is_implied(count, change, conditions, i)) i++;
@@ -573,18 +574,18 @@ void sp_case_drop_implied(struct sp_count *count, const struct sp_change *change
 }
 
 /* The other way round than usual. */
-static struct sp_change turned_condition(struct sp_count *count, size_t condition)
+static struct sp_case_change turned_condition(struct sp_count *count, size_t condition)
 {
-    return (struct sp_change){.condition = condition, .holds = !holds_in_case(count, condition, NULL)};
+    return (struct sp_case_change){.condition = condition, .holds = !holds_in_case(count, condition, NULL)};
 }
 
 bool sp_case_is_needed(struct sp_count *count, const struct sp_poly *total, const struct sp_conditions *open,
                        size_t which)
 {
-    const struct sp_change change = turned_condition(count, open->items[which]);
+    const struct sp_case_change change = turned_condition(count, open->items[which]);
     for (size_t i = 0; i < open->count; i++) {
         if (i == which) continue;
-        const struct sp_change other = turned_condition(count, open->items[i]);
+        const struct sp_case_change other = turned_condition(count, open->items[i]);
         struct sp_values held = {0};
         add_change(count, &held, &other);
         const bool possible = is_possible_change(count, &change, &held);
@@ -599,8 +600,8 @@ bool sp_case_is_needed(struct sp_count *count, const struct sp_poly *total, cons
 static bool gain_without(struct sp_count *count, const struct sp_poly *total, const struct sp_changes *changes,
                          size_t which, size_t condition, const struct sp_poly **gain)
 {
-    const struct sp_change *change = &changes->items[which];
-    const struct sp_change other = {.condition = condition, .holds = !sp_case_holds(count, condition, change)};
+    const struct sp_case_change *change = &changes->items[which];
+    const struct sp_case_change other = {.condition = condition, .holds = !sp_case_holds(count, condition, change)};
     struct sp_values held = without_others(count, changes, which);
     add_change(count, &held, &other);
     const bool possible = is_possible_change(count, change, &held);
@@ -628,7 +629,7 @@ struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_po
                                       const struct sp_changes *changes, size_t which)
 {
     struct sp_values apart = {0};
-    const struct sp_change *change = &changes->items[which];
+    const struct sp_case_change *change = &changes->items[which];
     add_change(count, &apart, change);
     struct sp_conditions found = comparisons(&count->symbolic, in_case(count, total, NULL, &apart));
     const size_t candidates = found.count;

@@ -7,7 +7,7 @@
 #include "prove/symbolic/reduce.h"
 
 /* What a formula gains when one condition is the other way round, and no other one for its sake. */
-struct sp_change {
+struct sp_case_change {
     size_t condition;
     bool holds; /* the condition, after the change */
     const struct sp_poly *gain;
@@ -18,7 +18,7 @@ const struct sp_poly *sp_case_general(struct sp_count *count, const struct sp_po
 /* A formula in the usual case, but for the conditions that `apart` (or NULL) gives a value. */
 const struct sp_poly *sp_case_usual(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *apart);
 struct sp_changes {
-    struct sp_change *items; /* heap */
+    struct sp_case_change *items; /* heap */
     size_t count, capacity;
 };
 
@@ -39,14 +39,15 @@ struct sp_conditions sp_case_open(struct sp_count *count, const struct sp_poly *
                                   const struct sp_changes *changes);
 /* Leaves out every condition that is as it is because of the others, and of the change (or NULL): n > 1 beside n > 2.
  */
-void sp_case_drop_implied(struct sp_count *count, const struct sp_change *change, struct sp_conditions *conditions);
+void sp_case_drop_implied(struct sp_count *count, const struct sp_case_change *change,
+                          struct sp_conditions *conditions);
 /* Whether a change, with the conditions that decide it, occurs only where another one does: n > 3, and n > 2. */
-bool sp_case_is_within(struct sp_count *count, const struct sp_change *a, const struct sp_conditions *with_a,
-                       const struct sp_change *b, const struct sp_conditions *with_b);
+bool sp_case_is_within(struct sp_count *count, const struct sp_case_change *a, const struct sp_conditions *with_a,
+                       const struct sp_case_change *b, const struct sp_conditions *with_b);
 /* Whether one of those changes the total together with another of them. */
 bool sp_case_is_needed(struct sp_count *count, const struct sp_poly *total, const struct sp_conditions *open,
                        size_t which);
 /* Whether a condition holds in the usual case, but for one change (or NULL). */
-bool sp_case_holds(struct sp_count *count, size_t condition, const struct sp_change *change);
+bool sp_case_holds(struct sp_count *count, size_t condition, const struct sp_case_change *change);
 
 #endif

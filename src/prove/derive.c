@@ -88,7 +88,8 @@ static const struct sp_poly *without_zero(struct sp_count *count, const struct s
 }
 
 /* "relative and reach < 1" */
-static const char *change_words(struct forms *forms, const struct sp_change *change, const struct sp_conditions *others)
+static const char *change_words(struct forms *forms, const struct sp_case_change *change,
+                                const struct sp_conditions *others)
 {
     struct sp_count *count = &forms->derivation->count;
     const char *words = say_condition(forms, change->condition, change->holds);
@@ -128,7 +129,7 @@ static void add_assumptions(struct forms *forms, const struct sp_changes *change
 
 /* What a change gains, and the conditions that decide it beside it. */
 struct row {
-    const struct sp_change *change;
+    const struct sp_case_change *change;
     struct sp_conditions others;
 };
 

@@ -54,7 +54,7 @@ static bool index_archive(const struct sp_file *file, uint32_t file_index, struc
 }
 
 static bool locate_archived(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
-                            struct sp_place *places, struct sp_error *error)
+                            struct sp_data_place *places, struct sp_error *error)
 {
     struct sp_zip *zip = sp_zip_open(file, error);
     if (!zip) return false;

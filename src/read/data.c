@@ -18,7 +18,7 @@ struct sp_data {
     const struct sp_inventory *inventory;
     struct sp_arena arena;
     struct sp_file *files; /* as many as the inventory has; fd -1 when not open */
-    struct sp_place *places;
+    struct sp_data_place *places;
 };
 
 /* ---- places ---- */
@@ -42,7 +42,7 @@ static void place_known(struct sp_data *data)
 {
     for (size_t i = 0; i < data->inventory->count; i++) {
         const struct sp_tensor *tensor = &data->inventory->tensors[i];
-        data->places[i] = (struct sp_place){tensor->data_begin, tensor->data_end, NULL};
+        data->places[i] = (struct sp_data_place){tensor->data_begin, tensor->data_end, NULL};
     }
 }
 
@@ -51,7 +51,7 @@ static void judge_places(struct sp_data *data)
 {
     for (size_t i = 0; i < data->inventory->count; i++) {
         const struct sp_tensor *tensor = &data->inventory->tensors[i];
-        struct sp_place *place = &data->places[i];
+        struct sp_data_place *place = &data->places[i];
         const char *obstacle = obstacle_in(tensor);
         if (obstacle || !tensor->bytes) place->obstacle = obstacle;
         else if (place->end) place->obstacle = place->end - place->begin == tensor->bytes ? NULL : "not contiguous";

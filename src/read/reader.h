@@ -17,7 +17,7 @@ struct sp_probe {
 };
 
 /* Where the bytes of a tensor lie in its file, or why they cannot be read from there. */
-struct sp_place {
+struct sp_data_place {
     uint64_t begin, end;
     const char *obstacle; /* static; when `end` is 0 */
 };
@@ -34,7 +34,7 @@ struct sp_reader {
     /* Finds the places of the tensors of `file` that `index` gave none, where finding each costs a look into the file
      * that only those need who read data. Places are as many as tensors; the others' are left alone. May be NULL. */
     bool (*locate)(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
-                   struct sp_place *places, struct sp_error *error);
+                   struct sp_data_place *places, struct sp_error *error);
 };
 
 /* The reader for a file by its content, or NULL with an error that names what the file looks like. */

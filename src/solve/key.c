@@ -49,7 +49,7 @@ static bool would_hold_for(const struct question *question, int64_t number)
     return number >= 0 && number < MOST && would_hold(question, sp_value_int(number));
 }
 
-static void add_key_value(const struct question *question, struct sp_solutions *solutions, int64_t number)
+static void add_key_value(const struct question *question, struct sp_key_values *solutions, int64_t number)
 {
     for (size_t i = 0; i < solutions->count; i++)
         if (solutions->list[i].type == SP_INT && solutions->list[i].integer == number) return;
@@ -59,7 +59,7 @@ static void add_key_value(const struct question *question, struct sp_solutions *
 
 /* ---- turned round ---- */
 
-static bool invert(const struct question *question, struct sp_solutions *solutions)
+static bool invert(const struct question *question, struct sp_key_values *solutions)
 {
     struct sp_solver *solver = question->solver;
     sp_solver_open(solver, question->key->path);
@@ -82,13 +82,13 @@ static bool number_if(const struct question *question, int64_t number, int64_t *
     return value.type == SP_INT;
 }
 
-static void add_rounded(const struct question *question, struct sp_solutions *solutions, double number)
+static void add_rounded(const struct question *question, struct sp_key_values *solutions, double number)
 {
     if (number >= 0 && number < (double)MOST) add_key_value(question, solutions, (int64_t)(number + 0.5));
 }
 
 /* Proportional to the key, or to it and something else: `hidden + 2*kv_heads*(hidden/heads)`, `width + 2*groups`. */
-static void extrapolate(const struct question *question, int64_t now, struct sp_solutions *solutions)
+static void extrapolate(const struct question *question, int64_t now, struct sp_key_values *solutions)
 {
     const double wanted = (double)question->want.value.integer;
     int64_t have, twice;
@@ -100,7 +100,7 @@ static void extrapolate(const struct question *question, int64_t now, struct sp_
 
 /* Of `heads*(hidden//heads)` each divisor is a solution, of what is rounded many numbers are: the nearest one, and half
  * and twice of what it is now. */
-static void look_near(const struct question *question, int64_t now, struct sp_solutions *solutions)
+static void look_near(const struct question *question, int64_t now, struct sp_key_values *solutions)
 {
     enum { FAR = 8 };
     const size_t before = solutions->count;
@@ -114,7 +114,7 @@ static void look_near(const struct question *question, int64_t now, struct sp_so
 
 /* The smallest number for which an expression that grows with it is at least what is wanted, if it is just that then.
  */
-static void bisect_key(const struct question *question, struct sp_solutions *solutions)
+static void bisect_key(const struct question *question, struct sp_key_values *solutions)
 {
     const int64_t wanted = question->want.value.integer;
     int64_t below = 0, above = 1, have;
@@ -158,7 +158,7 @@ static double least_reaching(const struct question *question, int64_t bound)
 
 /* Of the interval of numbers that give what is wanted those that somebody would write: whole ones, halves, tenths, and
  * so on to thousandths. */
-static void add_fractions(const struct question *question, struct sp_solutions *solutions)
+static void add_fractions(const struct question *question, struct sp_key_values *solutions)
 {
     static const double parts[] = {1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 40, 50, 64, 100, 1000};
     const double first = least_reaching(question, question->want.value.integer);
@@ -178,7 +178,7 @@ static void add_fractions(const struct question *question, struct sp_solutions *
 
 /* The first number in that direction with which the condition is met, as if it were met by all behind it. */
 static void find_boundary(const struct question *question, int64_t now, int64_t direction,
-                          struct sp_solutions *solutions)
+                          struct sp_key_values *solutions)
 {
     enum { FARTHEST = 1 << 16 };
     int64_t below = 0, above = 1;
@@ -196,7 +196,7 @@ static void find_boundary(const struct question *question, int64_t now, int64_t 
     add_key_value(question, solutions, now + direction * above);
 }
 
-static void approach(const struct question *question, struct sp_solutions *solutions)
+static void approach(const struct question *question, struct sp_key_values *solutions)
 {
     const struct sp_value now = question->key->now, wanted = question->want.value;
     if (now.type == SP_BOOL && would_hold(question, sp_value_bool(!now.boolean)))
@@ -224,11 +224,11 @@ bool sp_key_matters(struct sp_solver *solver, const struct sp_unknown *key, cons
     return matters;
 }
 
-struct sp_solutions sp_solve_key(struct sp_solver *solver, const struct sp_unknown *key, const struct sp_env *env,
-                                 const struct sp_expr *expr, struct sp_value wanted)
+struct sp_key_values sp_solve_key(struct sp_solver *solver, const struct sp_unknown *key, const struct sp_env *env,
+                                  const struct sp_expr *expr, struct sp_value wanted)
 {
     const struct question question = {solver, key, env, expr, sp_want_value(wanted)};
-    struct sp_solutions solutions = {.count = 0};
+    struct sp_key_values solutions = {.count = 0};
     if (sp_key_matters(solver, key, env, expr) && !invert(&question, &solutions)) approach(&question, &solutions);
     return solutions;
 }

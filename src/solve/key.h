@@ -20,7 +20,7 @@ bool sp_key_matters(struct sp_solver *solver, const struct sp_unknown *key, cons
                     const struct sp_expr *expr);
 /* Values of a key, the likeliest first: numbers, texts, true or false, no lists. Texts live as long as the solver. */
 enum { SP_MAX_SOLUTIONS = 6 };
-struct sp_solutions {
+struct sp_key_values {
     struct sp_value list[SP_MAX_SOLUTIONS];
     size_t count;
 };
@@ -28,8 +28,8 @@ struct sp_solutions {
 /* The values that the key could have for the expression to have the wanted one: that to which the expression, turned
  * round, leads; where there is no way back, or more than one, those near to what the key is now. Each was put in: with
  * it the expression does have that value. None when the expression does not depend on the key. */
-struct sp_solutions sp_solve_key(struct sp_solver *solver, const struct sp_unknown *key, const struct sp_env *env,
-                                 const struct sp_expr *expr, struct sp_value wanted);
+struct sp_key_values sp_solve_key(struct sp_solver *solver, const struct sp_unknown *key, const struct sp_env *env,
+                                  const struct sp_expr *expr, struct sp_value wanted);
 /* Until sp_suppose_end the key is that; false when it cannot be. */
 bool sp_suppose(struct sp_solver *solver, const char *path, struct sp_value value);
 void sp_suppose_end(struct sp_solver *solver);

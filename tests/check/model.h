@@ -314,7 +314,7 @@ static inline struct sp_inventory *model_in_memory(const struct model *model)
 }
 
 /* Fails when there is none. */
-static inline struct sp_check *run_check(const struct model *model, uint64_t seed, struct sp_asked *asked)
+static inline struct sp_check *run_check(const struct model *model, uint64_t seed, struct sp_answer_cache *asked)
 {
     struct sp_error error = {0};
     struct sp_check *check =
@@ -329,7 +329,7 @@ static inline char *report_check(const struct sp_check *check)
 }
 
 /* The reports in other orders, against that of the usual one. */
-static inline void model_check_orders(struct model *model, struct sp_asked *asked)
+static inline void model_check_orders(struct model *model, struct sp_answer_cache *asked)
 {
     static uint64_t seed;
     char *usual = report_check(model->check);
@@ -350,7 +350,7 @@ static inline void model_check_orders(struct model *model, struct sp_asked *aske
 static inline const char *model_judge(struct model *model, struct sp_inventory *inventory)
 {
     struct sp_text line = {0};
-    struct sp_asked asked = {0};
+    struct sp_answer_cache asked = {0};
     model_close_check(model);
     if (!inventory) die("inventory", "none");
     model->inventory = inventory;

@@ -36,7 +36,7 @@ static void test_write(void **state)
 }
 
 /* In a copy, since reading overwrites it. */
-static bool read_line(struct sp_line *line, const char *text)
+static bool read_line(struct sp_fleet_line *line, const char *text)
 {
     static char copy[512];
     snprintf(copy, sizeof copy, "%s", text);
@@ -47,7 +47,7 @@ static bool read_line(struct sp_line *line, const char *text)
 
 static void test_read(void **state)
 {
-    struct sp_line line;
+    struct sp_fleet_line line;
     (void)state;
     assert_true(
         read_line(&line, HEAD "\"path\": \"a\\tb\", \"status\": 1, \"verdict\": \"differs\", \"x\": \"\\udc80\"}"));

@@ -26,7 +26,7 @@ static char *next_name(const unsigned char **data, size_t *size, uint32_t *level
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-    struct sp_numbers numbers = {.marker = ".layers."};
+    struct sp_rank_numbers numbers = {.marker = ".layers."};
     const unsigned char *rest = data;
     size_t left = size;
     uint32_t level, rank;

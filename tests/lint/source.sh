@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What no source may hold: output or exit outside the command, unbounded string functions, notes of unfinished work,
-# lines over 120 columns, a file without its licence line.
+# lines over 120 columns, a file without its licence line, a struct tag beginning with sp_ that means two things.
 #
 #   sh tests/lint/source.sh [ROOT]
 #
@@ -66,6 +66,14 @@ FNR == 1 { comment = 0 }
         if (word[i] in everywhere) blame(word[i] " is banned")
         if (word[i] in library && FILENAME !~ /^src\/cli\//) blame(word[i] " belongs to src/cli")
     }
+}
+END { exit count > 0 }' || failed=1
+
+# A tag beginning with sp_ is one struct in the whole tree. What is static in a file has no prefix, and may repeat.
+find src include -name '*.[ch]' | sort | xargs awk '
+/^struct sp_[a-z0-9_]+ \{/ {
+    if ($2 in defined) { print FILENAME ":" FNR ": struct " $2 " is also defined in " defined[$2]; count++ }
+    else defined[$2] = FILENAME
 }
 END { exit count > 0 }' || failed=1
 

@@ -41,7 +41,7 @@ static void finds_what_python_finds(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
-        struct sp_found found;
+        struct sp_expression_match found;
         const char *text = searches[i].text, *all = searches[i].all;
         const bool is_there =
             sp_expression_search(searches[i].expression, strlen(searches[i].expression), text, &found);
@@ -57,7 +57,7 @@ static void finds_what_python_finds(void **state)
 /* The second "weight" stands behind "_v.", the first one is followed by a letter. */
 static void finds_the_leftmost_place(void **state)
 {
-    struct sp_found found;
+    struct sp_expression_match found;
     (void)state;
     assert_true(sp_expression_search("weight(?!\\w)", 12, "weight_g.weight.weight", &found));
     assert_int_equal(found.all.begin, 9);
@@ -87,7 +87,7 @@ static void knows_what_stands_in_every_match(void **state)
 
 static void gives_up_what_takes_too_long(void **state)
 {
-    struct sp_found found;
+    struct sp_expression_match found;
     char text[4096];
     (void)state;
     memset(text, 'a', sizeof text - 1);

@@ -108,7 +108,7 @@ static void assert_components(const char *name, const char *separators, const ch
 {
     struct sp_text text = {0};
     sp_text_puts(&text, "");
-    for (struct sp_components part = {.rest = name}; sp_component_next(&part, separators);)
+    for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, separators);)
         sp_text_printf(&text, "[%.*s]", (int)part.length, part.text);
     assert_string_equal(text.data, expected);
     sp_text_free(&text);

@@ -113,7 +113,7 @@ static void test_rivals(void **state)
 
 static void test_one_component(void **state)
 {
-    struct sp_component one;
+    struct sp_differing_component one;
     (void)state;
     assert_true(sp_one_component("a.mlp.w", "a.ffn_1.w", &one));
     assert_int_equal(one.a_length, 3);

@@ -269,10 +269,10 @@ static void test_proxy(void **state)
 /* What a child leaves that a server took over. */
 static void test_unsound_answers(void **state)
 {
-    static struct sp_answer answer;
+    static struct sp_net_response answer;
     struct sp_transfer transfer = {.room = 100, .begin = 10, .answer = &answer};
     (void)state;
-    const struct sp_answer good = {.outcome = SP_GOT, .begin = 10, .length = 90, .total = 100, .etag = "\"a\""};
+    const struct sp_net_response good = {.outcome = SP_GOT, .begin = 10, .length = 90, .total = 100, .etag = "\"a\""};
     answer = good;
     assert_true(sp_answer_is_sound(&transfer));
 #define UNSOUND(change)                                                                                                \

@@ -77,7 +77,7 @@ static inline struct sp_unknown solving_key(const struct solving *s, const char 
     return (struct sp_unknown){key, sp_value_member(s->root, key)};
 }
 
-static inline struct sp_solutions solve_dimension(struct solving *s, struct sp_unknown key, struct sp_value wanted)
+static inline struct sp_key_values solve_dimension(struct solving *s, struct sp_unknown key, struct sp_value wanted)
 {
     const struct sp_line *line = &s->outline.lines[0];
     return sp_solve_key(&s->outline.solver, &key, line->env, line->row->shape[0], wanted);

@@ -7,7 +7,7 @@ struct row {
     const char *dimension, *config, *key, *wanted, *solutions;
 };
 
-static char *shown(struct sp_solutions solutions)
+static char *shown(struct sp_key_values solutions)
 {
     struct sp_text text = {0};
     sp_text_puts(&text, "");
@@ -66,8 +66,8 @@ static void paths(void **state)
     struct solving s;
     solving_open(&s, *state, "table t\nw (sub.a * (b default 4))\n", "{\"sub\": {\"a\": 3}}");
     const struct sp_unknown b = {"b", sp_value_int(4)}, a = {"sub.a", sp_value_int(3)};
-    const struct sp_solutions of_b = solve_dimension(&s, b, sp_value_int(15));
-    const struct sp_solutions of_a = solve_dimension(&s, a, sp_value_int(20));
+    const struct sp_key_values of_b = solve_dimension(&s, b, sp_value_int(15));
+    const struct sp_key_values of_a = solve_dimension(&s, a, sp_value_int(20));
     assert_int_equal(of_b.count, 1);
     assert_int_equal(of_b.list[0].integer, 5);
     assert_int_equal(of_a.count, 1);
@@ -165,7 +165,7 @@ static void check_solutions(struct solving *s, const char *shown_as, int64_t tru
     const struct sp_unknown key = solving_key(s, "x");
     const struct sp_value wanted = dimension_if(s, "x", sp_value_int(truth)), have = dimension_if(s, "x", key.now);
     if (wanted.type != SP_INT || have.type != SP_INT || wanted.integer == have.integer) return;
-    const struct sp_solutions solutions = solve_dimension(s, key, wanted);
+    const struct sp_key_values solutions = solve_dimension(s, key, wanted);
     if (!often && !solutions.count) fail_msg("%s: nothing for %" PRId64, shown_as, wanted.integer);
     for (size_t i = 0; i < solutions.count; i++)
         if (dimension_if(s, "x", solutions.list[i]).integer != wanted.integer)

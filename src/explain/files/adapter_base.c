@@ -151,7 +151,7 @@ static bool is_looked_for(const struct sp_adapter_base *base, const struct sp_ad
 static size_t outer_length(const struct sp_adapter_base *base, const char *module)
 {
     if (!base->training || *sp_adapter_front(module)->text) return 0;
-    for (struct sp_components part = {.rest = module};
+    for (struct sp_component_walk part = {.rest = module};
          sp_component_next(&part, ".") && sp_is_holder(part.text, part.length);)
         if (*sp_adapter_front(part.rest)->text) return (size_t)(part.rest - module);
     return 0;

@@ -138,7 +138,7 @@ static bool makes_queries(const char *name)
     static const char *const modules[] = {"q_proj", "query", "wq",      "q_lin",  "qkv_proj",
                                           "qkv",    "Wqkv",  "qkv_lin", "c_attn", "query_key_value",
                                           "wqkv",   "q",     "att_proj"};
-    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");)
+    for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");)
         for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
             if (sp_is_component(part.text, part.length, modules[i])) return true;
     return false;

@@ -28,7 +28,7 @@ static const struct sp_row *bias_row(const struct sp_unit *unit)
 /* The hyper-parameter that decides whether there is a bias, or SP_NONE: it is there always, or never. */
 static size_t rule_of(struct sp_check *check, size_t predicted, bool lost)
 {
-    const struct sp_origin *origin = &check->prediction->origins[predicted];
+    const struct sp_row_origin *origin = &check->prediction->origins[predicted];
     const struct sp_frame *frame = origin->frame->replaced ? origin->frame->caller : origin->frame;
     const struct sp_row *row = lost ? origin->row : bias_row(frame->unit);
     const struct sp_env env = {.frame = frame};

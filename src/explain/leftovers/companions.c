@@ -23,7 +23,7 @@ static const struct {
 static void put_kin(struct sp_text *text, const char *name)
 {
     text->length = 0;
-    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
+    for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");) {
         const char *kin = NULL;
         for (size_t i = 0; i < sizeof joined / sizeof *joined && !kin; i++)
             if (sp_is_component(part.text, part.length, joined[i].component)) kin = joined[i].kin;

@@ -111,7 +111,7 @@ static struct module *module_named(struct modules *modules, const char *name, si
 static size_t front_of_index(const char *name)
 {
     uint64_t index;
-    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");)
+    for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");)
         if (sp_index_at(name, (size_t)(part.text - name), &index) == part.length) return (size_t)(part.text - name);
     return 0;
 }

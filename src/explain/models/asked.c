@@ -13,7 +13,7 @@ static bool is_answer_under(const struct sp_file_answer *answer, const char *tab
     return strcmp(answer->table, table) == 0;
 }
 
-const struct sp_file_answer *sp_ask_file(struct sp_asked *asked, const struct sp_inventory *inventory,
+const struct sp_file_answer *sp_ask_file(struct sp_answer_cache *asked, const struct sp_inventory *inventory,
                                          const struct sp_tables *tables, const char *table)
 {
     struct sp_error error = {0};
@@ -30,10 +30,10 @@ const struct sp_file_answer *sp_ask_file(struct sp_asked *asked, const struct sp
     return answer;
 }
 
-void sp_asked_free(struct sp_asked *asked)
+void sp_asked_free(struct sp_answer_cache *asked)
 {
     for (size_t i = 0; i < asked->answers.count; i++) sp_inference_free(asked->answers.items[i].inference);
     free(asked->answers.items);
     sp_arena_free(&asked->arena);
-    *asked = (struct sp_asked){0};
+    *asked = (struct sp_answer_cache){0};
 }

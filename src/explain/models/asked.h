@@ -14,14 +14,14 @@ struct sp_file_answer {
 };
 
 /* Of one file and one set of tables. Zero-initialise. */
-struct sp_asked {
+struct sp_answer_cache {
     struct sp_arena arena; /* of the names */
     SP_ARRAY(struct sp_file_answer) answers;
 };
 
 /* The answer is good until the next question. */
-const struct sp_file_answer *sp_ask_file(struct sp_asked *asked, const struct sp_inventory *inventory,
+const struct sp_file_answer *sp_ask_file(struct sp_answer_cache *asked, const struct sp_inventory *inventory,
                                          const struct sp_tables *tables, const char *table);
-void sp_asked_free(struct sp_asked *asked);
+void sp_asked_free(struct sp_answer_cache *asked);
 
 #endif

@@ -8,7 +8,7 @@
 
 static bool has_component(const char *name, const char *component)
 {
-    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");)
+    for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");)
         if (sp_is_component(part.text, part.length, component)) return true;
     return false;
 }

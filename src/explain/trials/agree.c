@@ -161,7 +161,7 @@ struct elsewhere {
 };
 
 /* Notes all that is missing, and would no longer be predicted. */
-static void note_left_out(struct elsewhere *elsewhere, const struct sp_trial *trial)
+static void note_left_out(struct elsewhere *elsewhere, const struct sp_hypothesis *trial)
 {
     const struct sp_check *check = trial->check;
     struct sp_text kind = {0};
@@ -209,7 +209,7 @@ static bool is_in_layer_there(struct elsewhere *elsewhere, const struct sp_check
 
 /* Whether the file has unexplained tensors of the same kinds: any in the loop that becomes shorter, or as many as half
  * of those that are left out. */
-static bool are_found(struct elsewhere *elsewhere, const struct sp_trial *trial)
+static bool are_found(struct elsewhere *elsewhere, const struct sp_hypothesis *trial)
 {
     const struct sp_check *check = trial->check;
     struct sp_text kind = {0}, name = {0};
@@ -238,7 +238,7 @@ static bool are_found(struct elsewhere *elsewhere, const struct sp_trial *trial)
 
 /* Whether layers would be missing before the new end of such a loop: those that are there may have been left over of
  * more, and not renumbered. */
-static bool leaves_gaps(struct elsewhere *elsewhere, const struct sp_trial *trial)
+static bool leaves_gaps(struct elsewhere *elsewhere, const struct sp_hypothesis *trial)
 {
     struct sp_check *check = trial->check;
     struct sp_gone gone = sp_gone_layers(check, SP_LAYERS);
@@ -256,7 +256,7 @@ static bool leaves_gaps(struct elsewhere *elsewhere, const struct sp_trial *tria
 }
 
 /* Whether what the change leaves out is in the file, only elsewhere. */
-static bool is_elsewhere(const struct sp_trial *trial)
+static bool is_elsewhere(const struct sp_hypothesis *trial)
 {
     struct elsewhere elsewhere = {.lost = 0};
     note_left_out(&elsewhere, trial);
@@ -285,7 +285,7 @@ static void note_vanishing(struct loops *loops, const char *name, bool missing)
     sp_text_free(&pattern);
 }
 
-bool sp_trial_agrees(const struct sp_trial *trial)
+bool sp_trial_agrees(const struct sp_hypothesis *trial)
 {
     const struct sp_check *check = trial->check;
     struct loops loops = {.match = &trial->variant.match, .agree = true};

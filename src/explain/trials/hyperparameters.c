@@ -34,7 +34,7 @@ static const struct sp_match *match_so_far(const struct search *search)
 }
 
 /* Keeps the better one; of two that do the same the first, which remembers the other. */
-static void compete(struct sp_trial *best, struct sp_trial *trial)
+static void compete(struct sp_hypothesis *best, struct sp_hypothesis *trial)
 {
     if (!best->vanishes || trial->errors < best->errors) {
         sp_trial_free(best);
@@ -79,17 +79,17 @@ static size_t most_promising(const struct search *search, const int64_t *gains)
 }
 
 /* Of the most promising changes the one that leaves the fewest errors, and fewer than there are. */
-static struct sp_trial best_change(const struct search *search)
+static struct sp_hypothesis best_change(const struct search *search)
 {
     const struct sp_config *base = search->best.config ? search->best.config : search->check->config;
     const struct sp_change *changes = search->proposals.items;
-    struct sp_trial best = {.check = search->check};
+    struct sp_hypothesis best = {.check = search->check};
     int64_t gains[SP_MOST_PROPOSALS] = {0}, top = 0;
     for (size_t i = 0; i < search->proposals.count; i++) gains[i] = sp_sample_gain(&search->sample, base, &changes[i]);
     for (int tried = 0; tried < MAX_TRIALS; tried++) {
         const size_t i = most_promising(search, gains);
         if (i == SP_NONE || (best.vanishes && gains[i] < top / 2)) break;
-        struct sp_trial trial = {.check = search->check, .change = &changes[i]};
+        struct sp_hypothesis trial = {.check = search->check, .change = &changes[i]};
         top = gains[i] > top ? gains[i] : top;
         gains[i] = 0;
         if (sp_trial_run(&trial, &search->bundles, base, match_so_far(search))) compete(&best, &trial);
@@ -99,24 +99,24 @@ static struct sp_trial best_change(const struct search *search)
 
 /* Where no change explains anything by itself: the first with other keys that change with it, with as few as it takes.
  */
-static struct sp_trial best_twins(const struct search *search)
+static struct sp_hypothesis best_twins(const struct search *search)
 {
     const struct sp_config *base = search->best.config ? search->best.config : search->check->config;
     for (int most = 1; most <= SP_MOST_TWINS; most++)
         for (size_t i = 0; i < search->proposals.count && i < MAX_TWINS; i++) {
             const struct sp_change *change =
                 sp_change_with_twins(&search->sample, &search->check->arena, &search->proposals.items[i], base, most);
-            struct sp_trial trial = {.check = search->check, .change = change};
+            struct sp_hypothesis trial = {.check = search->check, .change = change};
             if (change && sp_trial_run(&trial, &search->bundles, base, match_so_far(search))) return trial;
         }
-    return (struct sp_trial){.check = search->check};
+    return (struct sp_hypothesis){.check = search->check};
 }
 
 /* ---- causes ---- */
 
 /* Whether the model may as well lack all that the cause explains: then nothing is wrong with the weights. What is there
  * in another shape says that the model is another one. */
-static bool is_spare(const struct sp_check *check, const struct sp_trial *trial)
+static bool is_spare(const struct sp_check *check, const struct sp_hypothesis *trial)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
@@ -128,7 +128,7 @@ static bool is_spare(const struct sp_check *check, const struct sp_trial *trial)
     return true;
 }
 
-static void accept_change(struct search *search, const struct sp_trial *trial)
+static void accept_change(struct search *search, const struct sp_hypothesis *trial)
 {
     struct sp_check *check = search->check;
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_HYPERPARAMETER, sp_is_marked, trial->vanishes);
@@ -163,7 +163,7 @@ static void run_rounds(struct search *search, void (*propose)(struct search *))
     propose(search);
     search->first_count = search->proposals.count;
     for (int round = 0; round < MAX_ROUNDS && sp_check_open(search->check); round++) {
-        struct sp_trial better = best_change(search);
+        struct sp_hypothesis better = best_change(search);
         if (!better.vanishes) better = best_twins(search);
         if (!better.vanishes) break;
         accept_change(search, &better);

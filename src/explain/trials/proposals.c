@@ -60,7 +60,7 @@ void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key,
 void sp_propose_for(struct sp_proposals *proposals, const struct sp_changeable *key, const struct sp_env *env,
                     const struct sp_expr *expr, struct sp_value wanted)
 {
-    const struct sp_solutions solutions = sp_solve_key(&proposals->outline.solver, &key->unknown, env, expr, wanted);
+    const struct sp_key_values solutions = sp_solve_key(&proposals->outline.solver, &key->unknown, env, expr, wanted);
     for (size_t i = 0; i < solutions.count; i++) sp_propose(proposals, key, solutions.list[i]);
 }
 

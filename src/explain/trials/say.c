@@ -18,7 +18,7 @@ static bool is_of_vocabulary(const struct sp_change *change)
 }
 
 /* The ranks that divide the vocabulary, where two matrices at least have one part of so many rows; 0 otherwise. */
-static uint64_t ranks_of_vocabulary(const struct sp_check *check, const struct sp_trial *trial)
+static uint64_t ranks_of_vocabulary(const struct sp_check *check, const struct sp_hypothesis *trial)
 {
     const struct sp_change *change = trial->change;
     size_t matrices = 0;
@@ -31,7 +31,7 @@ static uint64_t ranks_of_vocabulary(const struct sp_check *check, const struct s
 }
 
 /* " (rounded up to a multiple of 64)", " (1/8, as one of 8 ranks has that divide it)". */
-static const char *how_changed(struct sp_check *check, const struct sp_trial *trial, uint64_t ranks)
+static const char *how_changed(struct sp_check *check, const struct sp_hypothesis *trial, uint64_t ranks)
 {
     const struct sp_change *change = trial->change;
     if (!is_of_vocabulary(change)) return "";
@@ -61,7 +61,7 @@ static const char *side_effect(struct sp_check *check, const struct sp_variant *
 }
 
 /* "; or num_attention_heads is not 32 but 16", for changes that explain the same. */
-static const char *say_rivals(struct sp_check *check, const struct sp_trial *trial)
+static const char *say_rivals(struct sp_check *check, const struct sp_hypothesis *trial)
 {
     const char *says = "";
     for (size_t i = 0; i < trial->rival_count; i++) {
@@ -119,7 +119,7 @@ static const char *other_spelling(struct sp_check *check, const struct sp_change
 }
 
 /* Whether the file would agree with another text as well. */
-static bool agrees_with(struct sp_check *check, const struct sp_trial *trial, const char *text)
+static bool agrees_with(struct sp_check *check, const struct sp_hypothesis *trial, const char *text)
 {
     struct sp_change change = *trial->change;
     struct sp_variant variant;
@@ -131,7 +131,7 @@ static bool agrees_with(struct sp_check *check, const struct sp_trial *trial, co
 }
 
 /* "has 12"; of a text that is but the beginning of many, or one of many, just that. */
-static const char *say_found(struct sp_check *check, const struct sp_trial *trial)
+static const char *say_found(struct sp_check *check, const struct sp_hypothesis *trial)
 {
     const struct sp_value value = trial->change->value;
     const char *words = sp_value_words(&check->arena, value), *says = "has %s";
@@ -166,7 +166,7 @@ static const char *say_misspelt(struct sp_check *check, const struct sp_change *
     return "";
 }
 
-void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct sp_trial *trial)
+void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct sp_hypothesis *trial)
 {
     const struct sp_change *change = trial->change;
     const size_t index = (size_t)(cause - check->causes);

@@ -86,7 +86,7 @@ static const struct sp_frame *packed_frame(struct sp_arena *arena, const struct 
 
 static void propose_size(struct sp_proposals *proposals, const struct sp_line *line, struct resized resized)
 {
-    const struct sp_origin *origin = &proposals->check->prediction->origins[resized.predicted];
+    const struct sp_row_origin *origin = &proposals->check->prediction->origins[resized.predicted];
     const struct sp_replaced *replaced = origin->frame->replaced;
     struct sp_env env = *line->env;
     size_t dimension = resized.dimension;

@@ -58,7 +58,7 @@ static size_t count_lacking(const struct sp_match *before, const struct sp_match
     return lacking;
 }
 
-static void find_vanishing(const struct sp_bundles *bundles, struct sp_trial *trial)
+static void find_vanishing(const struct sp_bundles *bundles, struct sp_hypothesis *trial)
 {
     const struct sp_check *check = trial->check;
     trial->vanishes = sp_realloc(NULL, check->finding_count, sizeof *trial->vanishes);
@@ -71,7 +71,7 @@ static void find_vanishing(const struct sp_bundles *bundles, struct sp_trial *tr
 
 /* Whether with the causes so far all that vanishes is there in another shape: what is one layer too many is of another
  * shape once there is such a layer. */
-static bool are_all_reshaped(const struct sp_trial *trial, const struct sp_match *before)
+static bool are_all_reshaped(const struct sp_hypothesis *trial, const struct sp_match *before)
 {
     for (size_t i = 0; i < trial->check->finding_count; i++) {
         const struct sp_finding *finding = &trial->check->findings[i];
@@ -83,12 +83,12 @@ static bool are_all_reshaped(const struct sp_trial *trial, const struct sp_match
 
 /* What it takes away must be much more than what it brings: a flag that would replace tensors that are missing by
  * others that are missing, too, explains nothing. */
-static bool is_worth_it(const struct sp_trial *trial)
+static bool is_worth_it(const struct sp_hypothesis *trial)
 {
     return trial->vanished && trial->brought * 3 <= trial->vanished;
 }
 
-bool sp_trial_run(struct sp_trial *trial, const struct sp_bundles *bundles, const struct sp_config *base,
+bool sp_trial_run(struct sp_hypothesis *trial, const struct sp_bundles *bundles, const struct sp_config *base,
                   const struct sp_match *before)
 {
     const size_t errors = sp_match_errors(before);
@@ -106,13 +106,13 @@ bool sp_trial_run(struct sp_trial *trial, const struct sp_bundles *bundles, cons
     return false;
 }
 
-void sp_trial_free(struct sp_trial *trial)
+void sp_trial_free(struct sp_hypothesis *trial)
 {
     free(trial->vanishes);
     sp_variant_free(&trial->variant);
 }
 
-bool sp_trial_is_rival(const struct sp_trial *a, const struct sp_trial *b)
+bool sp_trial_is_rival(const struct sp_hypothesis *a, const struct sp_hypothesis *b)
 {
     if (a->errors != b->errors || memcmp(a->vanishes, b->vanishes, a->check->finding_count) != 0) return false;
     const bool numbered = a->check->config->variables && a->check->config->variables->numbered;

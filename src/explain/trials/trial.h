@@ -10,7 +10,7 @@
 enum { SP_MOST_RIVALS = 2 };
 
 /* Begin with the check and the change set and the rest zero. */
-struct sp_trial {
+struct sp_hypothesis {
     struct sp_check *check;
     const struct sp_change *change;
     struct sp_variant variant;
@@ -24,12 +24,12 @@ struct sp_trial {
 
 /* Tries it on top of `base`, under which the file matches as in `before`; false when it makes nothing better, more is
  * wrong with it than it explains, or its lengths are not those of the file. */
-bool sp_trial_run(struct sp_trial *trial, const struct sp_bundles *bundles, const struct sp_config *base,
+bool sp_trial_run(struct sp_hypothesis *trial, const struct sp_bundles *bundles, const struct sp_config *base,
                   const struct sp_match *before);
-void sp_trial_free(struct sp_trial *trial);
+void sp_trial_free(struct sp_hypothesis *trial);
 /* Whether the lengths that loops have under the change are those that they have in the file (agree.c). */
-bool sp_trial_agrees(const struct sp_trial *trial);
+bool sp_trial_agrees(const struct sp_hypothesis *trial);
 /* Whether two changes give the same dimensions. Of what is missing or unexpected there is but one reading. */
-bool sp_trial_is_rival(const struct sp_trial *a, const struct sp_trial *b);
+bool sp_trial_is_rival(const struct sp_hypothesis *a, const struct sp_hypothesis *b);
 
 #endif

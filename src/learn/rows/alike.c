@@ -85,7 +85,8 @@ static bool has_word(const char *pattern, size_t begin, const char *word)
 }
 
 /* The row that is called as the first one but for the word; SP_NONE when there is none like it. */
-static size_t twin_of_row(const struct alike_search *search, size_t row, const struct sp_alike *alike, const char *word)
+static size_t twin_of_row(const struct alike_search *search, size_t row, const struct sp_alternating_words *alike,
+                          const char *word)
 {
     struct sp_text name = {0};
     const struct sp_tensor_row *first = row_at(search, row);
@@ -107,8 +108,8 @@ static size_t count_rows_of_word(const struct alike_search *search, struct posit
 }
 
 /* Every row of the first word has one of this, and this has no others. */
-static bool is_word_alike(const struct alike_search *search, struct position at, const struct sp_alike *alike,
-                          const char *word)
+static bool is_word_alike(const struct alike_search *search, struct position at,
+                          const struct sp_alternating_words *alike, const char *word)
 {
     size_t count = 0;
     for (size_t r = 0; r < search->layout->rows.count; r++) {
@@ -127,7 +128,7 @@ static bool is_first_of_word(const struct alike_search *search, struct position 
     return true;
 }
 
-static void add_words(const struct alike_search *search, struct position at, struct sp_alike *alike)
+static void add_words(const struct alike_search *search, struct position at, struct sp_alternating_words *alike)
 {
     size_t width = 0;
     for (size_t r = at.row; r < search->layout->rows.count && alike->count < SP_MOST_ALIKE; r++) {
@@ -158,9 +159,9 @@ static size_t count_lines_of_word(const struct alike_search *search, struct posi
     return lines;
 }
 
-static void keep_words(struct alike_search *search, struct position at, const struct sp_alike *alike)
+static void keep_words(struct alike_search *search, struct position at, const struct sp_alternating_words *alike)
 {
-    struct sp_alike *kept = sp_arena_array(search->arena, 1, sizeof *kept);
+    struct sp_alternating_words *kept = sp_arena_array(search->arena, 1, sizeof *kept);
     *kept = *alike;
     for (size_t r = 0; r < search->layout->rows.count; r++) {
         if (!is_behind(search, at, r) || !has_word(row_at(search, r)->pattern, at.begin, alike->words[0])) continue;
@@ -173,7 +174,7 @@ static void keep_words(struct alike_search *search, struct position at, const st
 static void try_position(struct alike_search *search, struct position at)
 {
     const char *pattern = row_at(search, at.row)->pattern;
-    struct sp_alike alike = {.begin = at.begin, .length = length_of_word(pattern, at.begin)};
+    struct sp_alternating_words alike = {.begin = at.begin, .length = length_of_word(pattern, at.begin)};
     if (!alike.length || !is_open_row(search, at.row)) return;
     alike.words[alike.count++] = sp_arena_copy(search->arena, pattern + at.begin, alike.length);
     if (!is_first_of_word(search, at, at.row, alike.words[0])) return;

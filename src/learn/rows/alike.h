@@ -13,7 +13,7 @@
 
 enum { SP_MOST_ALIKE = 16 };
 
-struct sp_alike {
+struct sp_alternating_words {
     const char *words[SP_MOST_ALIKE]; /* the first is that of the rows that are written */
     size_t count;
     size_t begin, length; /* of the first word in their patterns */
@@ -21,8 +21,8 @@ struct sp_alike {
 
 /* For each row. */
 struct sp_alike_row {
-    const struct sp_alike *words; /* whose first word it has, or NULL */
-    bool is_said;                 /* by the row of the first word */
+    const struct sp_alternating_words *words; /* whose first word it has, or NULL */
+    bool is_said;                             /* by the row of the first word */
 };
 
 /* `skipped`: rows that are not written, or NULL. All is in the arena. */

@@ -260,7 +260,7 @@ static void put_behind(struct sp_layout *layout, size_t row, size_t previous)
 static size_t add_tensor_to_layout(struct sp_layout *layout, struct parting *parting, size_t example,
                                    const struct sp_tensor *tensor, size_t previous)
 {
-    struct sp_occurrence occurrence = {.point = {.example = example}, .tensor = tensor};
+    struct sp_row_tensor occurrence = {.point = {.example = example}, .tensor = tensor};
     if (tensor->flags & SP_TENSOR_STATE) return previous;
     parting->spelled = 0;
     part_name(layout, parting, tensor->name, example);
@@ -300,7 +300,7 @@ static void sort_rows(struct sp_layout *layout)
 
 static int compare_occurrences(const void *left, const void *right)
 {
-    const struct sp_occurrence *a = left, *b = right;
+    const struct sp_row_tensor *a = left, *b = right;
     return sp_compare_points(&a->point, &b->point);
 }
 
@@ -460,7 +460,7 @@ static bool is_below_stem(const struct sp_tensor_row *row, size_t stem, size_t d
     return row->index_count > depth && row->stems[depth] == stem;
 }
 
-static struct sp_stem_value value_at_place(const struct sp_occurrence *place, size_t depth)
+static struct sp_stem_value value_at_place(const struct sp_row_tensor *place, size_t depth)
 {
     struct sp_stem_value value = {.outer = {.example = place->point.example}, .value = place->point.index[depth]};
     memcpy(value.outer.index, place->point.index, depth * sizeof *value.outer.index);

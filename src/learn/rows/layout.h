@@ -45,7 +45,7 @@ struct sp_stem {
     bool is_solved;
 };
 
-struct sp_occurrence {
+struct sp_row_tensor {
     struct sp_point point;
     const struct sp_tensor *tensor;
 };
@@ -58,7 +58,7 @@ struct sp_tensor_row {
     size_t index_count;
     size_t next; /* in the order of the files, while they are read */
     struct {
-        struct sp_occurrence *items;
+        struct sp_row_tensor *items;
         size_t count, capacity;
     } places;
     struct sp_answer *dims;

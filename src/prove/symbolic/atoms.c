@@ -158,7 +158,8 @@ static struct sp_sym of_kind(bool is_condition, const struct sp_poly *poly)
 }
 
 struct sp_sym sp_atom_computed(struct sp_symbolic *symbolic, const struct sp_operation *operation,
-                               const struct sp_sym *args, size_t count, struct sp_fact fact, const char *text)
+                               const struct sp_sym *args, size_t count, struct sp_atom_properties fact,
+                               const char *text)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
     if (strlen(text) > MAX_ATOM_TEXT) {

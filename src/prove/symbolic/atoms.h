@@ -21,12 +21,13 @@ void sp_atom_side(struct sp_symbolic *symbolic, const struct sp_sym *args, struc
 /* An index that no open loop has, called `name` if that is possible. SIZE_MAX when there are too many. */
 size_t sp_atom_new_index(struct sp_symbolic *symbolic, const char *name);
 /* What is known of the result of an operation, which is an atom of that text. */
-struct sp_fact {
+struct sp_atom_properties {
     bool is_condition, is_whole, is_bounded, is_given;
     int64_t least;
 };
 struct sp_sym sp_atom_computed(struct sp_symbolic *symbolic, const struct sp_operation *operation,
-                               const struct sp_sym *args, size_t count, struct sp_fact fact, const char *text);
+                               const struct sp_sym *args, size_t count, struct sp_atom_properties fact,
+                               const char *text);
 /* The name of a definition for the atom that it computes. */
 void sp_atom_name(struct sp_symbolic *symbolic, const char *name, const struct sp_sym *sym);
 

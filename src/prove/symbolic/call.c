@@ -13,12 +13,12 @@
 /* ---- lists ---- */
 
 /* Of items that are numbers: the smallest. */
-static struct sp_fact item_fact(struct sp_value list)
+static struct sp_atom_properties item_fact(struct sp_value list)
 {
-    struct sp_fact fact = {.is_whole = true, .is_bounded = true, .least = INT64_MAX};
+    struct sp_atom_properties fact = {.is_whole = true, .is_bounded = true, .least = INT64_MAX};
     for (size_t i = 0; i < list.count; i++) {
         const struct sp_value item = list.items[i];
-        if (item.type != SP_INT) return (struct sp_fact){.is_condition = false};
+        if (item.type != SP_INT) return (struct sp_atom_properties){.is_condition = false};
         if (item.integer < fact.least) fact.least = item.integer;
     }
     return fact;
@@ -29,7 +29,7 @@ static struct sp_sym void_item(struct sp_symbolic *symbolic, const struct sp_ope
                                const struct sp_sym *args)
 {
     const struct sp_sym item =
-        sp_atom_computed(symbolic, operation, args, 2, (struct sp_fact){.is_condition = false},
+        sp_atom_computed(symbolic, operation, args, 2, (struct sp_atom_properties){.is_condition = false},
                          sp_arena_printf(&symbolic->algebra.arena, "%s[%s]", sp_sym_words(symbolic, args[0]),
                                          sp_sym_words(symbolic, args[1])));
     const size_t atom = sp_atom_alone(item.poly);
@@ -64,7 +64,7 @@ bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operat
         *out = is_value ? sp_sym_of_value(symbolic, list.value.items[place.integer]) : list.items[place.integer];
         return true;
     }
-    const struct sp_fact given = {.is_whole = true, .is_bounded = true, .is_given = true, .least = 1};
+    const struct sp_atom_properties given = {.is_whole = true, .is_bounded = true, .is_given = true, .least = 1};
     sp_sym_mark(symbolic, list, true, false);
     *out = sp_atom_computed(symbolic, operation, args, 2, is_value ? item_fact(list.value) : given,
                             sp_arena_printf(&symbolic->algebra.arena, "%s[%s]", sp_sym_words(symbolic, list),
@@ -110,9 +110,10 @@ static const char *extreme_text(struct sp_symbolic *symbolic, const char *name, 
     return kept;
 }
 
-static struct sp_fact extreme_fact(struct sp_symbolic *symbolic, const struct sp_sym *args, size_t count, bool largest)
+static struct sp_atom_properties extreme_fact(struct sp_symbolic *symbolic, const struct sp_sym *args, size_t count,
+                                              bool largest)
 {
-    struct sp_fact fact = {.is_whole = true, .is_bounded = !largest, .least = 1};
+    struct sp_atom_properties fact = {.is_whole = true, .is_bounded = !largest, .least = 1};
     bool any = false, one = false;
     for (size_t i = 0; i < count; i++) {
         const bool good = sp_poly_never_negative(symbolic, args[i].poly);
@@ -123,7 +124,7 @@ static struct sp_fact extreme_fact(struct sp_symbolic *symbolic, const struct sp
         one = one || above;
         if (!above) fact.least = 0;
     }
-    if (largest) fact = (struct sp_fact){.is_whole = fact.is_whole, .is_bounded = any, .least = one};
+    if (largest) fact = (struct sp_atom_properties){.is_whole = fact.is_whole, .is_bounded = any, .least = one};
     if (!fact.is_whole) fact.least = 0;
     return fact;
 }
@@ -196,23 +197,23 @@ static bool counts_items(const struct sp_operation *operation)
     return SP_IS_AMONG(operation->function->name, names);
 }
 
-static struct sp_fact call_fact(struct sp_symbolic *symbolic, const struct sp_operation *operation,
-                                const struct sp_sym *args)
+static struct sp_atom_properties call_fact(struct sp_symbolic *symbolic, const struct sp_operation *operation,
+                                           const struct sp_sym *args)
 {
     const bool is_number = args[0].kind == SP_SYM_NUMBER;
-    if (gives_anything(operation)) return (struct sp_fact){.is_condition = false};
+    if (gives_anything(operation)) return (struct sp_atom_properties){.is_condition = false};
     if (is_named_function(operation, "near_multiple"))
-        return (struct sp_fact){.is_whole = true, .is_bounded = true, .least = 1};
+        return (struct sp_atom_properties){.is_whole = true, .is_bounded = true, .least = 1};
     if (is_named_function(operation, "number_after")) {
         const bool whole = args[2].kind == SP_SYM_NUMBER && sp_poly_is_whole(symbolic, args[2].poly);
-        return (struct sp_fact){.is_whole = whole,
-                                .is_bounded = whole && sp_poly_never_negative(symbolic, args[2].poly)};
+        return (struct sp_atom_properties){.is_whole = whole,
+                                           .is_bounded = whole && sp_poly_never_negative(symbolic, args[2].poly)};
     }
-    struct sp_fact fact = {.is_condition = is_named_function(operation, "starts_with") ||
-                                           is_named_function(operation, "ends_with")};
+    struct sp_atom_properties fact = {.is_condition = is_named_function(operation, "starts_with") ||
+                                                      is_named_function(operation, "ends_with")};
     fact.is_whole = !is_named_function(operation, "at") || (is_number && sp_poly_is_whole(symbolic, args[0].poly));
     if (is_named_function(operation, "at"))
-        fact = (struct sp_fact){.is_whole = fact.is_whole, .is_bounded = true, .is_given = true, .least = 1};
+        fact = (struct sp_atom_properties){.is_whole = fact.is_whole, .is_bounded = true, .is_given = true, .least = 1};
     else if (counts_items(operation) || is_named_function(operation, "release")) fact.is_bounded = true;
     else if (is_number) fact.is_bounded = sp_poly_never_negative(symbolic, args[0].poly);
     if (is_number && (is_named_function(operation, "ceil_div") || is_named_function(operation, "round_up")))
@@ -224,7 +225,7 @@ static struct sp_fact call_fact(struct sp_symbolic *symbolic, const struct sp_op
 static struct sp_sym unknown_call(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                                   const struct sp_sym *args, size_t count)
 {
-    const struct sp_fact fact = call_fact(symbolic, operation, args);
+    const struct sp_atom_properties fact = call_fact(symbolic, operation, args);
     struct sp_text text = {0};
     if (takes_text(operation)) sp_sym_mark(symbolic, args[0], false, true);
     sp_text_printf(&text, "%s%s(", fact.is_condition ? "[" : "", operation->function->name);
@@ -303,7 +304,8 @@ bool sp_sym_member_of(struct sp_symbolic *symbolic, const struct sp_operation *o
         return sp_sym_fail(symbolic, operation->span, "expected an object, found %s", sp_sym_kind(object));
     /* Of an item of a list it is given as the item is; else it may not be there. */
     const bool is_item = sp_sym_depends(symbolic, object) != 0;
-    const struct sp_fact fact = {.is_whole = is_item, .is_bounded = is_item, .is_given = is_item, .least = is_item};
+    const struct sp_atom_properties fact = {
+        .is_whole = is_item, .is_bounded = is_item, .is_given = is_item, .least = is_item};
     *out = sp_atom_computed(
         symbolic, operation, args, 1, fact,
         sp_arena_printf(&symbolic->algebra.arena, "%s.%s", sp_sym_words(symbolic, object), operation->name));
@@ -335,7 +337,7 @@ bool sp_sym_default(struct sp_symbolic *symbolic, const struct sp_operation *ope
     if (!sp_sym_is_set(args[0]) || !sp_sym_may_be_unset(symbolic, args[0])) return true;
     const bool is_condition = args[0].kind == SP_SYM_CONDITION && args[1].kind == SP_SYM_CONDITION;
     *out =
-        sp_atom_computed(symbolic, operation, args, 2, (struct sp_fact){.is_condition = is_condition},
+        sp_atom_computed(symbolic, operation, args, 2, (struct sp_atom_properties){.is_condition = is_condition},
                          sp_arena_printf(&symbolic->algebra.arena, is_condition ? "[%s default %s]" : "(%s default %s)",
                                          sp_sym_words(symbolic, args[0]), sp_sym_words(symbolic, args[1])));
     return true;

@@ -27,7 +27,7 @@ static struct sp_sym comparison(struct sp_symbolic *symbolic, enum sp_op op, con
 {
     const struct sp_operation operation = {.kind = SP_DO_BINARY, .op = op};
     const struct sp_sym args[] = {sp_sym_of_poly(left), sp_sym_of_poly(right)};
-    return sp_atom_computed(symbolic, &operation, args, 2, (struct sp_fact){.is_condition = true},
+    return sp_atom_computed(symbolic, &operation, args, 2, (struct sp_atom_properties){.is_condition = true},
                             sp_arena_printf(&symbolic->algebra.arena, "[%s %s %s]", sp_sym_text(symbolic, left),
                                             op == SP_OP_LT ? "<" : "==", sp_sym_text(symbolic, right)));
 }
@@ -75,7 +75,7 @@ static struct sp_sym unknown_condition(struct sp_symbolic *symbolic, const struc
 {
     const char *text = sp_arena_printf(&symbolic->algebra.arena, "[%s %s %s]", sp_sym_words(symbolic, args[0]), word,
                                        sp_sym_words(symbolic, args[1]));
-    return sp_atom_computed(symbolic, operation, args, 2, (struct sp_fact){.is_condition = true}, text);
+    return sp_atom_computed(symbolic, operation, args, 2, (struct sp_atom_properties){.is_condition = true}, text);
 }
 
 struct sp_sym sp_sym_equal(struct sp_symbolic *symbolic, const struct sp_sym *args)

@@ -234,7 +234,7 @@ static const struct sp_poly *unsolved(const struct loop *loop, const struct sp_p
     struct sp_symbolic *symbolic = loop->symbolic;
     const struct sp_operation operation = {.kind = SP_DO_SUM, .index = loop->index, .span = loop->span};
     const struct sp_sym args[] = {sp_sym_of_poly(inside), sp_sym_of_poly(loop->first), sp_sym_of_poly(loop->last)};
-    struct sp_fact fact = {.is_whole = sp_poly_is_whole(symbolic, inside)};
+    struct sp_atom_properties fact = {.is_whole = sp_poly_is_whole(symbolic, inside)};
     const size_t room = sizeof symbolic->loops.items / sizeof *symbolic->loops.items;
     if (symbolic->loops.count < room) {
         symbolic->loops.items[symbolic->loops.count++] = (struct sp_open_loop){loop->index, loop->first, loop->last};

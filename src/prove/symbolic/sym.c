@@ -87,7 +87,7 @@ static struct sp_sym choice_number(struct sp_symbolic *symbolic, struct sp_sym e
 {
     const struct sp_operation operation = {.kind = SP_DO_CHOICE};
     const struct sp_sym args[] = {sp_sym_of_condition(either.poly), either.either[0], either.either[1]};
-    return sp_atom_computed(symbolic, &operation, args, 3, (struct sp_fact){.is_condition = false},
+    return sp_atom_computed(symbolic, &operation, args, 3, (struct sp_atom_properties){.is_condition = false},
                             sp_sym_words(symbolic, either));
 }
 
@@ -108,7 +108,7 @@ struct sp_sym sp_sym_truth(struct sp_symbolic *symbolic, struct sp_span span, st
     struct sp_rational value;
     if (sp_poly_is_constant(number.poly, &value)) return sp_sym_of_truth(symbolic, value.num != 0);
     const char *text = sp_arena_printf(&symbolic->algebra.arena, "[%s]", sp_sym_text(symbolic, number.poly));
-    return sp_atom_computed(symbolic, &operation, &number, 1, (struct sp_fact){.is_condition = true}, text);
+    return sp_atom_computed(symbolic, &operation, &number, 1, (struct sp_atom_properties){.is_condition = true}, text);
 }
 
 /* A number used as a condition says whether it is not 0. */

@@ -64,7 +64,7 @@ static bool index_hdf5(const struct sp_file *file, uint32_t file_index, struct s
 
 /* What lies in one piece has its place already. */
 static bool locate_hdf5_tensor(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
-                               struct sp_place *places, struct sp_error *error)
+                               struct sp_data_place *places, struct sp_error *error)
 {
     (void)file, (void)error;
     for (size_t i = 0; i < inventory->count; i++)

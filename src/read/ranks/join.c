@@ -30,7 +30,7 @@ struct join {
     struct sp_arena arena;
     SP_ARRAY(struct whole) wholes;
     struct sp_map names;
-    struct sp_numbers layers, experts;
+    struct sp_rank_numbers layers, experts;
     struct sp_names unknown, uneven, odd;
     size_t *of_rank; /* the piece of each tensor-parallel rank */
     size_t state;    /* tensors that are no part of the model */

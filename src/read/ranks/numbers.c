@@ -26,7 +26,7 @@ static bool number_behind(const char *name, const char *marker, size_t *begin, s
 }
 
 /* What is numbered, on which rank: "LEVEL:text in front#RANK"; without a rank all that belong together. */
-static const char *spell_range(struct sp_numbers *numbers, const char *name, size_t length, uint32_t level,
+static const char *spell_range(struct sp_rank_numbers *numbers, const char *name, size_t length, uint32_t level,
                                int64_t rank)
 {
     numbers->key.length = 0;
@@ -36,7 +36,7 @@ static const char *spell_range(struct sp_numbers *numbers, const char *name, siz
     return numbers->key.data;
 }
 
-void sp_numbers_note(struct sp_numbers *numbers, const char *name, uint32_t level, uint32_t rank)
+void sp_numbers_note(struct sp_rank_numbers *numbers, const char *name, uint32_t level, uint32_t rank)
 {
     size_t begin, end;
     uint64_t value;
@@ -57,7 +57,7 @@ void sp_numbers_note(struct sp_numbers *numbers, const char *name, uint32_t leve
     *SP_PUSH(&numbers->list) = range;
 }
 
-void sp_numbers_settle(struct sp_numbers *numbers)
+void sp_numbers_settle(struct sp_rank_numbers *numbers)
 {
     for (size_t i = 0; i < numbers->list.count; i++) { /* those before stand before */
         struct sp_number_range *range = &numbers->list.items[i];
@@ -69,7 +69,8 @@ void sp_numbers_settle(struct sp_numbers *numbers)
     }
 }
 
-const char *sp_numbers_rename(struct sp_numbers *numbers, const char *name, uint32_t level, uint32_t rank, bool *odd)
+const char *sp_numbers_rename(struct sp_rank_numbers *numbers, const char *name, uint32_t level, uint32_t rank,
+                              bool *odd)
 {
     size_t begin, end;
     uint64_t value;
@@ -85,7 +86,7 @@ const char *sp_numbers_rename(struct sp_numbers *numbers, const char *name, uint
     return sp_arena_printf(&numbers->arena, "%.*s%" PRIu64 "%s", (int)begin, name, value + range->offset, name + end);
 }
 
-void sp_numbers_free(struct sp_numbers *numbers)
+void sp_numbers_free(struct sp_rank_numbers *numbers)
 {
     free(numbers->list.items);
     sp_map_free(&numbers->ranges);

@@ -18,7 +18,7 @@ struct sp_number_range {
     bool odd;    /* they are neither that nor counted from 0 */
 };
 
-struct sp_numbers {
+struct sp_rank_numbers {
     const char *marker; /* what stands in front of a number: ".layers." */
     struct sp_arena arena;
     SP_ARRAY(struct sp_number_range) list;
@@ -27,11 +27,12 @@ struct sp_numbers {
 };
 
 /* Names of one `level` belong together. */
-void sp_numbers_note(struct sp_numbers *numbers, const char *name, uint32_t level, uint32_t rank);
-void sp_numbers_settle(struct sp_numbers *numbers);
+void sp_numbers_note(struct sp_rank_numbers *numbers, const char *name, uint32_t level, uint32_t rank);
+void sp_numbers_settle(struct sp_rank_numbers *numbers);
 /* The name with the number of the whole, in the arena of the numbers or `name` itself; *odd is set when it cannot be
  * told. */
-const char *sp_numbers_rename(struct sp_numbers *numbers, const char *name, uint32_t level, uint32_t rank, bool *odd);
-void sp_numbers_free(struct sp_numbers *numbers);
+const char *sp_numbers_rename(struct sp_rank_numbers *numbers, const char *name, uint32_t level, uint32_t rank,
+                              bool *odd);
+void sp_numbers_free(struct sp_rank_numbers *numbers);
 
 #endif

@@ -212,7 +212,7 @@ static size_t record_of(struct records *records, const char *key)
     return record;
 }
 
-static bool locate_tensor(struct records *records, const struct sp_tensor *tensor, struct sp_place *place,
+static bool locate_tensor(struct records *records, const struct sp_tensor *tensor, struct sp_data_place *place,
                           struct sp_error *error)
 {
     const unsigned bits = sp_dtype_bits(tensor->dtype);
@@ -251,7 +251,7 @@ static bool is_big_endian(struct sp_zip *zip, const char *prefix, struct sp_aren
 
 /* Where the records of a file's tensors lie. */
 static bool locate_records(struct records *records, bool big, uint32_t file_index, const struct sp_inventory *inventory,
-                           struct sp_place *places, struct sp_error *error)
+                           struct sp_data_place *places, struct sp_error *error)
 {
     bool ok = true;
     for (size_t i = 0; i < inventory->count && ok; i++) {
@@ -263,7 +263,7 @@ static bool locate_records(struct records *records, bool big, uint32_t file_inde
 }
 
 bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, const struct sp_inventory *inventory,
-                         struct sp_place *places, struct sp_error *error)
+                         struct sp_data_place *places, struct sp_error *error)
 {
     struct sp_arena arena = {0};
     struct records records = {.zip = zip, .folder = "", .suffix = ""};

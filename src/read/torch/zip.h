@@ -14,7 +14,7 @@ bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, 
                         struct sp_error *error);
 /* Where the storages of its tensors lie, of all archives that are told here; see struct sp_reader. */
 bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, const struct sp_inventory *inventory,
-                         struct sp_place *places, struct sp_error *error);
+                         struct sp_data_place *places, struct sp_error *error);
 
 /* An archive of torch.package: the length of the folder that all its paths begin with, one of which is *path; 0 for any
  * other archive. */
