@@ -138,10 +138,11 @@ CHECK_OWN(dense, "3*F*filters + C + filters + U*(L + C + 4*filters + U*(L + 4) +
 CHECK_OWN(digits, "9*C*channels[0] + 3*sum(i in 0..len(channels) - 1: channels[i]) + 9*sum(i in 1..len(channels) - 1: "
                   "channels[i]*channels[i - 1]) + classes + I*((S // (2 ^ len(channels)))^2*channels[len(channels) - "
                   "1] + classes + 1)")
-CHECK_OWN(clicks, "((len(categories)^2 + len(categories)) // 2)*above[0] + above[len(above) - 1] + sum(i in "
-                  "1..len(above) - 1: above[i]*above[i - 1]) + sum(i in 0..len(above) - 1: above[i]) + sum(i in "
-                  "1..len(below) - 1: below[i]*below[i - 1]) + sum(i in 0..len(below) - 1: below[i]) + W*(D + above[0] "
-                  "+ below[len(below) - 1] + sum(i in 0..len(categories) - 1: categories[i]) + 1) + 1")
+CHECK_OWN(clicks,
+          "D*below[0] + ((len(categories)^2 + len(categories)) // 2)*above[0] + above[len(above) - 1] + sum(i in "
+          "1..len(above) - 1: above[i]*above[i - 1]) + sum(i in 0..len(above) - 1: above[i]) + sum(i in "
+          "1..len(below) - 1: below[i]*below[i - 1]) + sum(i in 0..len(below) - 1: below[i]) + W*(above[0] + "
+          "below[len(below) - 1] + sum(i in 0..len(categories) - 1: categories[i]) + 1) + 1")
 CHECK_OWN(faces, NULL)
 CHECK_OWN(signals, NULL)
 CHECK_OWN(scenes, "4*(W // 2) + W*(W*L - W + L + (W // 2) + 3*count(i in 1..L - 1: [i - 1 in again]) + 6*F*(count(i in "
