@@ -79,7 +79,7 @@ static bool asks_for_text(const struct sp_phrase *term)
 static unsigned facts_of_lists(const struct sp_phrase *term)
 {
     if (!term) return 0;
-    if (term->op == SP_PHRASE_ITEM) return 1U << (2 + (unsigned)term->a->op % 16);
+    if (term->op == SP_PHRASE_ITEM || term->op == SP_PHRASE_AT) return 1U << (2 + (unsigned)term->a->op % 16);
     const unsigned fact = term->op == SP_PHRASE_LENGTH ? 1 : term->op == SP_PHRASE_SUM ? 2 : 0;
     return fact | facts_of_lists(term->a) | facts_of_lists(term->b) | facts_of_lists(term->c);
 }
@@ -644,7 +644,7 @@ static const char *key_of_question(struct sp_arena *arena, const struct sp_reduc
 /* What a list has there, the configuration says. */
 static unsigned indices_asked(const struct sp_phrase *term)
 {
-    if (!term || term->op == SP_PHRASE_ITEM) return 0;
+    if (!term || term->op == SP_PHRASE_ITEM || term->op == SP_PHRASE_AT) return 0;
     if (term->op == SP_PHRASE_INDEX) return 1U << (unsigned)term->number;
     return indices_asked(term->a) | indices_asked(term->b) | indices_asked(term->c);
 }

@@ -143,6 +143,28 @@ static void start_over(struct sp_learning *learning)
     }
 }
 
+/* Writes and proves the rows that are solved. */
+static void write_again(struct sp_learning *learning, struct sp_error *error)
+{
+    list_unexplained_rows(learning);
+    sp_learn_doubt(learning);
+    sp_learn_letters(learning, NULL);
+    sp_learn_write(learning);
+    sp_learn_prove(learning, error);
+}
+
+/* Of a table with mistakes what is right: any command takes that, and what is left says why. */
+static void write_what_is_right(struct sp_learning *learning, struct sp_error *error)
+{
+    start_over(learning);
+    sp_learn_leave_out_wrong_rows(learning);
+    write_again(learning, error);
+    if (learning->is_sound) return;
+    start_over(learning);
+    sp_learn_leave_out_all_rows(learning);
+    write_again(learning, error);
+}
+
 /* With what tables predict of configurations within this one; without that, where it does not come out. */
 static void learn_table(struct sp_learning *learning, const char *like, struct sp_error *error)
 {
@@ -150,10 +172,12 @@ static void learn_table(struct sp_learning *learning, const char *like, struct s
     sp_solve_layout(&learning->lesson);
     if (!like && !*layout->fronts.text) sp_inners_find(&learning->inners, layout, learning->tables, learning->name);
     write_learnt(learning, like, error);
-    if (learning->is_proved || !learning->inners.count) return;
-    sp_inners_forget(&learning->inners, layout);
-    start_over(learning);
-    write_learnt(learning, like, error);
+    if (!learning->is_proved && learning->inners.count) {
+        sp_inners_forget(&learning->inners, layout);
+        start_over(learning);
+        write_learnt(learning, like, error);
+    }
+    if (!learning->is_proved && !learning->is_sound && !learning->are_strangers) write_what_is_right(learning, error);
 }
 
 static struct sp_learning *learn_with_words(const struct sp_learn_example *examples, size_t count,
@@ -185,7 +209,7 @@ struct sp_learning *sp_learn(const struct sp_learn_example *examples, size_t cou
     struct sp_learning *learning = learn_with_words(examples, count, tables, options, false, error);
     if (learning->is_proved || !learning->lesson.layout.listed.count) return learning;
     struct sp_learning *plain = learn_with_words(examples, count, tables, options, true, error);
-    const bool rather = plain->is_proved || plain->rest.count < learning->rest.count;
+    const bool rather = plain->is_proved || plain->explained > learning->explained;
     sp_learning_free(rather ? learning : plain);
     return rather ? plain : learning;
 }

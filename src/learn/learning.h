@@ -65,6 +65,7 @@ struct sp_learning {
     const char *known;          /* the table that has all of it, or NULL */
     size_t explained;
     bool is_proved, are_strangers;
+    bool is_sound;             /* the text can be expanded for each example, and what it predicts is there */
     struct sp_map unexplained; /* names of tensors of rows that are told to be so */
     struct {
         const char **items;
@@ -95,6 +96,11 @@ void sp_learn_extend_near(struct sp_learning *learning, struct sp_error *error);
 void sp_learn_write(struct sp_learning *learning);
 /* Compares its expansion with every example; adds to `rest` what differs. */
 bool sp_learn_prove(struct sp_learning *learning, struct sp_error *error);
+/* Of a table that is not what the files hold: tries each row by itself. Rows that cannot be expanded, or are not what
+ * every example has, are not solved from then on, with the reason. The text has to be written again. */
+void sp_learn_leave_out_wrong_rows(struct sp_learning *learning);
+/* No row is solved from then on. */
+void sp_learn_leave_out_all_rows(struct sp_learning *learning);
 /* Fills `undecided` and `unvaried`. */
 void sp_learn_doubt(struct sp_learning *learning);
 

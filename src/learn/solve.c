@@ -250,6 +250,68 @@ static void spell_stem_of_few(struct sp_lesson *lesson, const struct sp_stem *st
     lesson->again = true;
 }
 
+/* ---- a condition in front of a loop ---- */
+
+/* Where a loop may begin: each turn of the outer ones. */
+struct openings {
+    const struct sp_lesson *lesson;
+    const struct sp_stem *stem;
+    const struct sp_stem_value *values; /* of the stem, in order */
+    size_t count, next;
+    struct sp_learn_function begun; /* 1 where the loop has turns, 0 where its ends have no value */
+    bool is_open;                   /* there is such a point */
+};
+
+static void add_opening(struct openings *openings, const struct sp_point *point)
+{
+    const struct sp_stem *stem = openings->stem;
+    while (openings->next < openings->count && sp_compare_points(&openings->values[openings->next].outer, point) < 0)
+        openings->next++;
+    const bool has_turns =
+        openings->next < openings->count && sp_compare_points(&openings->values[openings->next].outer, point) == 0;
+    const double first = sp_phrase_value(stem->first.term, point), count = sp_phrase_value(stem->count.term, point);
+    const bool has_ends = !isnan(first) && !isnan(count);
+    if (has_turns || !has_ends) sp_function_add(&openings->begun, point, has_turns);
+    openings->is_open = openings->is_open || (!has_ends && !has_turns);
+}
+
+/* Whether the loop is begun at this turn of the outer ones. */
+static bool is_begun(const struct sp_stem *stem, const struct sp_point *point)
+{
+    return !stem->when.term || sp_phrase_value(stem->when.term, point) != 0;
+}
+
+static void list_openings(struct openings *openings, struct sp_point *point, size_t depth)
+{
+    if (openings->begun.count >= MOST_TURNS) return;
+    if (depth == openings->stem->depth) {
+        add_opening(openings, point);
+        return;
+    }
+    const struct sp_stem *stem = &openings->lesson->layout.stems.items[openings->stem->stems[depth]];
+    const double first = sp_phrase_value(stem->first.term, point), count = sp_phrase_value(stem->count.term, point);
+    for (double i = 0; is_begun(stem, point) && i < count; i++) {
+        point->index[depth] = (uint64_t)first + (uint64_t)i;
+        list_openings(openings, point, depth + 1);
+    }
+    point->index[depth] = 0;
+}
+
+/* A loop over a list that some example does not have must not be begun there: what tells these apart. False when
+ * nothing does. */
+static bool solve_when(struct sp_lesson *lesson, struct sp_stem *stem, const struct sp_stem_value *values, size_t count)
+{
+    struct openings openings = {.lesson = lesson, .stem = stem, .values = values, .count = count};
+    openings.begun = (struct sp_learn_function){.index_count = stem->depth, .name = stem->text};
+    stem->when = (struct sp_answer){.term = NULL};
+    for (size_t i = 0; i < stem->depth; i++)
+        if (!lesson->layout.stems.items[stem->stems[i]].is_solved) return true; /* its rows are not solved either */
+    for (size_t e = 0; e < lesson->evidence->count; e++) list_openings(&openings, &(struct sp_point){.example = e}, 0);
+    if (openings.is_open) stem->when = sp_solve_condition(lesson, &openings.begun, NULL);
+    sp_function_free(&openings.begun);
+    return !openings.is_open || stem->when.term;
+}
+
 /* Words of a list: as often as it has items. */
 static void solve_listed_stem(struct sp_lesson *lesson, struct sp_stem *stem)
 {
@@ -281,7 +343,7 @@ static void solve_stem(struct sp_lesson *lesson, size_t index)
     } else if (even && step == 1) {
         stem->first = solve_first(lesson, stem, values, count);
         stem->count = solve_end(lesson, stem, values, count, TURNS);
-        stem->is_solved = stem->first.term && stem->count.term;
+        stem->is_solved = stem->first.term && stem->count.term && solve_when(lesson, stem, values, count);
     }
     if (!stem->is_solved && !even && !lesson->again)
         lesson->again = sp_layout_divide_stem(&lesson->layout, index, false);
@@ -354,7 +416,7 @@ static bool list_turns(const struct sp_lesson *lesson, struct turns *turns, stru
     if (depth == turns->row->index_count) return add_turn(turns, point);
     const struct sp_stem *stem = &lesson->layout.stems.items[turns->row->stems[depth]];
     const double first = sp_phrase_value(stem->first.term, point), count = sp_phrase_value(stem->count.term, point);
-    for (double i = 0; i < count; i++) {
+    for (double i = 0; is_begun(stem, point) && i < count; i++) {
         point->index[depth] = (uint64_t)first + (uint64_t)i;
         if (!list_turns(lesson, turns, point, depth + 1)) return false;
     }
@@ -402,7 +464,7 @@ static bool is_list_of_numbers(const struct sp_leaf *leaf)
 
 static bool asks_length_of_numbers(const struct sp_phrase *term)
 {
-    if (!term || term->op == SP_PHRASE_ITEM) return false;
+    if (!term || term->op == SP_PHRASE_ITEM || term->op == SP_PHRASE_AT) return false;
     if (term->op == SP_PHRASE_LENGTH) return is_list_of_numbers(term->leaf);
     return asks_length_of_numbers(term->a) || asks_length_of_numbers(term->b) || asks_length_of_numbers(term->c);
 }

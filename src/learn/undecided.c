@@ -45,6 +45,7 @@ static bool is_condition(const struct sp_phrase *term)
     case SP_PHRASE_IS:
     case SP_PHRASE_ABSENT:
     case SP_PHRASE_NULL:
+    case SP_PHRASE_IS_LIST:
     case SP_PHRASE_CONTAINED:
         return true;
     default:

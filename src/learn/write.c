@@ -183,6 +183,7 @@ static void add_letters_of_row(struct alphabet *alphabet, const struct sp_layout
     for (size_t i = 0; i < row->index_count && !row->is_inner; i++) {
         sp_phrase_leaves(layout->stems.items[row->stems[i]].first.term, add_letter, alphabet);
         sp_phrase_leaves(layout->stems.items[row->stems[i]].count.term, add_letter, alphabet);
+        sp_phrase_leaves(layout->stems.items[row->stems[i]].when.term, add_letter, alphabet);
     }
 }
 
@@ -574,35 +575,28 @@ static void put_group_of_row(struct sheet *sheet, const struct sp_tensor_row *ro
     sp_text_puts(&sheet->text, name);
 }
 
-static void write_heading(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_phrase *guard)
+/* The condition in front of a loop, which holds for all of its rows. */
+static void put_condition_of_loop(struct sheet *sheet, const struct sp_stem *stem)
+{
+    if (!stem->when.term) return;
+    sp_text_puts(&sheet->text, " if ");
+    put_term(sheet, stem->when.term);
+}
+
+static void write_heading(struct sheet *sheet, const struct sp_tensor_row *row)
 {
     const struct sp_learning *learning = sheet->learning;
     sp_text_puts(&sheet->text, "\n[");
     put_group_of_row(sheet, row);
     sp_text_puts(&sheet->text, "]");
-    if (guard) {
-        sp_text_puts(&sheet->text, " if ");
-        put_term(sheet, guard);
-    }
     size_t from = SIZE_MAX;
-    const struct sp_phrase *start = guard ? NULL : start_of_row(learning, row, &from);
-    for (size_t i = 0; i < row->index_count; i++)
+    const struct sp_phrase *start = start_of_row(learning, row, &from);
+    for (size_t i = 0; i < row->index_count; i++) {
+        put_condition_of_loop(sheet, stem_of_row(learning, row, i));
         if (!is_one_turn(learning, row, i)) put_loop(sheet, stem_of_row(learning, row, i), i == from ? start : NULL);
+    }
     if (words_of_row(sheet, row)) put_loop_of_words(sheet, row, words_of_row(sheet, row));
     sp_text_puts(&sheet->text, "\n");
-}
-
-/* A loop whose ends are absent somewhere must not be begun there: the condition stands in front of it. */
-static const struct sp_phrase *guard_of_row(const struct sp_learning *learning, const struct sp_tensor_row *row)
-{
-    if (!row->where.term || !row->index_count) return NULL;
-    for (size_t e = 0; e < learning->evidence.count; e++)
-        for (size_t i = 0; i < row->index_count; i++) {
-            const struct sp_point point = {.example = e};
-            const double count = sp_phrase_value(stem_of_row(learning, row, i)->count.term, &point);
-            if (count != count && !stem_of_row(learning, row, i)->depth) return row->where.term;
-        }
-    return NULL;
 }
 
 static bool is_same_condition(const struct sp_phrase *a, const struct sp_phrase *b)
@@ -617,8 +611,6 @@ static bool are_in_one_group(const struct sheet *sheet, const struct sp_tensor_r
     const struct sp_tensor_row *rows = learning->lesson.layout.rows.items;
     if (learning->base && learning->base->headings[a - rows] != learning->base->headings[b - rows]) return false;
     if (a->index_count != b->index_count) return false;
-    const struct sp_phrase *guard = guard_of_row(learning, a), *other = guard_of_row(learning, b);
-    if (!is_same_condition(guard, other)) return false;
     size_t index, other_index;
     const struct sp_phrase *start = start_of_row(learning, a, &index),
                            *other_start = start_of_row(learning, b, &other_index);
@@ -656,6 +648,10 @@ static void put_index(const struct sheet *sheet, struct sp_text *text, const str
     const struct sp_stem *stem = stem_of_row(sheet->learning, row, depth);
     if (stem->listed) {
         put_word(sheet, text, stem);
+        return;
+    }
+    if (is_one_turn(sheet->learning, row, depth) && stem->first.term->op == SP_PHRASE_NUMBER && !stem->offset) {
+        sp_phrase_write(text, stem->first.term, true);
         return;
     }
     sp_text_puts(text, "{");
@@ -719,11 +715,10 @@ static const char *dtype_of_buffer(const struct sp_tensor_row *row)
     return dtype == SP_DTYPE_I64 || dtype == SP_DTYPE_BOOL ? sp_dtype_name(dtype) : NULL;
 }
 
-static void put_condition(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_phrase *guard)
+static void put_condition(struct sheet *sheet, const struct sp_tensor_row *row)
 {
     size_t index;
-    if (!guard && start_of_row(sheet->learning, row, &index)) return; /* its loop says so */
-    if (!row->where.term || is_same_condition(guard, row->where.term)) return;
+    if (!row->where.term || start_of_row(sheet->learning, row, &index)) return; /* its loop says so */
     sp_text_puts(&sheet->text, "   if ");
     put_term(sheet, row->where.term);
 }
@@ -750,19 +745,19 @@ static void put_shape(struct sheet *sheet, const struct sp_tensor_row *row)
     sp_text_puts(&sheet->text, ")");
 }
 
-static void write_row(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_phrase *guard)
+static void write_row(struct sheet *sheet, const struct sp_tensor_row *row)
 {
     const char *dtype = dtype_of_buffer(row);
     sp_text_printf(&sheet->text, "%s   ", name_of_row(sheet, row, strlen(row->pattern)));
     put_shape(sheet, row);
     if (dtype) sp_text_printf(&sheet->text, "   %s buffer", dtype);
     else if (is_statistic(row->pattern)) sp_text_puts(&sheet->text, "   buffer");
-    put_condition(sheet, row, guard);
+    put_condition(sheet, row);
     put_tie(sheet, row);
     sp_text_puts(&sheet->text, "\n");
 }
 
-static void write_part(struct sheet *sheet, const struct sp_part_found *found, const struct sp_phrase *guard)
+static void write_part(struct sheet *sheet, const struct sp_part_found *found)
 {
     const struct sp_tensor_row *row = &sheet->learning->lesson.layout.rows.items[found->rows[0]];
     sp_text_printf(&sheet->text, "%s*   %s(", name_of_row(sheet, row, found->base_length), found->part);
@@ -778,7 +773,7 @@ static void write_part(struct sheet *sheet, const struct sp_part_found *found, c
         else sp_text_puts(&sheet->text, found->flags[i].holds ? "true" : "false");
     }
     sp_text_puts(&sheet->text, ")");
-    if (found->where && !is_same_condition(found->where, guard)) put_condition(sheet, row, guard);
+    if (found->where) put_condition(sheet, row);
     sp_text_puts(&sheet->text, "\n");
 }
 
@@ -790,14 +785,14 @@ static bool is_any_of_base(const struct sp_learning *learning, const struct sp_p
 }
 
 /* The row, or the part that it begins. */
-static void write_row_or_part(struct sheet *sheet, size_t index, const struct sp_phrase *guard, bool *written)
+static void write_row_or_part(struct sheet *sheet, size_t index, bool *written)
 {
     const struct sp_layout *layout = &sheet->learning->lesson.layout;
     const struct sp_part_found found = sp_find_part(layout, index);
     written[index] = true;
     if (!found.part || needs_quotes(found.base) || is_any_of_base(sheet->learning, &found))
-        write_row(sheet, &layout->rows.items[index], guard);
-    else write_part(sheet, &found, guard);
+        write_row(sheet, &layout->rows.items[index]);
+    else write_part(sheet, &found);
     for (size_t i = 0; found.part && i < found.row_count && !is_any_of_base(sheet->learning, &found); i++)
         written[found.rows[i]] = true;
 }
@@ -830,7 +825,6 @@ static void write_rows_of(struct sheet *sheet, bool late, bool *written)
 {
     const struct sp_layout *layout = &sheet->learning->lesson.layout;
     const struct sp_tensor_row *last = NULL;
-    const struct sp_phrase *guard = NULL;
     for (size_t i = 0; i < layout->rows.count; i++) {
         const struct sp_tensor_row *row = &layout->rows.items[i];
         if (!late && write_inners_at(sheet, i)) last = NULL;
@@ -838,11 +832,8 @@ static void write_rows_of(struct sheet *sheet, bool late, bool *written)
             (sheet->learning->base && sheet->learning->base->rows[i]))
             continue;
         if (is_late_head(layout, i) != late) continue;
-        if (!last || !are_in_one_group(sheet, last, row)) {
-            guard = guard_of_row(sheet->learning, row);
-            write_heading(sheet, row, guard);
-        }
-        write_row_or_part(sheet, i, guard, written);
+        if (!last || !are_in_one_group(sheet, last, row)) write_heading(sheet, row);
+        write_row_or_part(sheet, i, written);
         last = row;
     }
 }
@@ -890,7 +881,7 @@ static unsigned indices_of_row(const struct sp_layout *layout, const struct sp_t
     for (uint32_t d = 0; d < row->rank; d++) asked |= sp_indices_of(row->dims[d].term);
     for (size_t i = 0; i < row->index_count; i++) {
         const struct sp_stem *stem = &layout->stems.items[row->stems[i]];
-        asked |= sp_indices_of(stem->first.term) | sp_indices_of(stem->count.term);
+        asked |= sp_indices_of(stem->first.term) | sp_indices_of(stem->count.term) | sp_indices_of(stem->when.term);
     }
     return asked;
 }

@@ -305,6 +305,124 @@ static void an_inner_model_that_differs_is_its_own(void **state)
     lesson_close(&lesson);
 }
 
+/* ---- lists and numbers ---- */
+
+/* What the text predicts for each example, whatever it leaves out. */
+static void assert_expands(const struct lesson *lesson)
+{
+    struct sp_error error = {0};
+    const char *text = sp_learning_text(lesson->learning);
+    struct sp_tables *tables = sp_tables_new(&error);
+    if (sp_tables_add_text(tables, "learnt.shapes", text, strlen(text), &error) != SP_OK)
+        fail_msg("%s\n%s", error.message, text);
+    for (size_t e = 0; e < lesson->count; e++) {
+        struct sp_prediction *prediction =
+            sp_predict(tables, lesson->models[e]->config, &(struct sp_predict_options){.table = "learnt_here"}, &error);
+        if (!prediction) fail_msg("%s\n%s", error.message, text);
+        for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
+            const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
+            const size_t there = sp_inventory_find(lesson->examples[e].inventory, tensor->name);
+            if (there == SP_NONE) fail_msg("%s is in no example\n%s", tensor->name, text);
+        }
+        sp_prediction_free(prediction);
+    }
+    sp_tables_free(tables);
+}
+
+static void add_blocks(struct lesson *lesson, uint64_t width, const uint64_t *depths, size_t stages)
+{
+    for (uint64_t s = 0; s < stages; s++)
+        for (uint64_t i = 0; i < depths[s]; i++)
+            lesson_addf(lesson, 2, (const uint64_t[]){width << s, width}, "stage.%d.%d.w", (int)s, (int)i);
+    lesson_add(lesson, "head.weight", 2, (const uint64_t[]){10, width});
+}
+
+/* A transformer that counts its blocks, and a network of stages that lists them. */
+static void a_list_may_be_a_number_elsewhere(void **state)
+{
+    (void)state;
+    struct lesson lesson = {.count = 0};
+    const uint64_t blocks[] = {5, 3};
+    lesson_begin(&lesson, "{\"depth\": [2, 3], \"dim\": 8}");
+    add_blocks(&lesson, 8, (const uint64_t[]){2, 3}, 2);
+    lesson_begin(&lesson, "{\"depth\": [1, 4, 2], \"dim\": 16}");
+    add_blocks(&lesson, 16, (const uint64_t[]){1, 4, 2}, 3);
+    for (size_t k = 0; k < 2; k++) {
+        const uint64_t width = k ? 20 : 12;
+        lesson_beginf(&lesson, "{\"depth\": %d, \"dim\": %d}", (int)blocks[k], (int)width);
+        for (uint64_t i = 0; i < blocks[k]; i++)
+            lesson_addf(&lesson, 2, (const uint64_t[]){width, width}, "blocks.%d.w", (int)i);
+        add_blocks(&lesson, width, NULL, 0);
+    }
+    assert_learns(&lesson);
+    assert_says(&lesson, "if at(L, 0) == L for i in 0..L-1");
+    assert_says(&lesson, "if at(L, 0) != L for i in 0..len(L)-1 for j in 0..L[i]-1");
+    assert_expands(&lesson);
+    lesson_close(&lesson);
+}
+
+/* One number of heads for all stages, or one for each. */
+static void a_number_stands_for_every_item(void **state)
+{
+    (void)state;
+    struct lesson lesson = {.count = 0};
+    static const char *const configs[] = {"{\"widths\": [32, 64], \"heads\": [2, 4]}",
+                                          "{\"widths\": [24, 48, 96], \"heads\": 3}",
+                                          "{\"widths\": [40, 80, 160], \"heads\": [1, 5, 9]}"};
+    static const uint64_t widths[][3] = {{32, 64}, {24, 48, 96}, {40, 80, 160}},
+                          heads[][3] = {{2, 4}, {3, 3, 3}, {1, 5, 9}};
+    for (size_t e = 0; e < 3; e++) {
+        lesson_begin(&lesson, configs[e]);
+        for (size_t s = 0; s < 3 && widths[e][s]; s++)
+            lesson_addf(&lesson, 2, (const uint64_t[]){16 * heads[e][s], widths[e][s]}, "stages.%zu.query.weight", s);
+    }
+    assert_learns(&lesson);
+    assert_says(&lesson, "(16*at(H, i), widths[i])");
+    lesson_close(&lesson);
+}
+
+/* The list of a part that only some models have. */
+static void a_loop_is_begun_where_its_list_is(void **state)
+{
+    (void)state;
+    struct lesson lesson = {.count = 0};
+    static const char *const configs[] = {"{\"width\": 8, \"vision\": {\"channels\": [4, 6]}}", "{\"width\": 12}",
+                                          "{\"width\": 10, \"vision\": {\"channels\": [5, 7, 9]}}",
+                                          "{\"width\": 14, \"vision\": null}"};
+    static const uint64_t channels[][4] = {{3, 4, 6}, {0}, {3, 5, 7, 9}, {0}}, widths[] = {8, 12, 10, 14};
+    for (size_t e = 0; e < 4; e++) {
+        lesson_begin(&lesson, configs[e]);
+        for (size_t i = 1; i < 4 && channels[e][i]; i++)
+            lesson_addf(&lesson, 2, (const uint64_t[]){channels[e][i], channels[e][i - 1]}, "vision.%zu.weight", i - 1);
+        lesson_add(&lesson, "out.weight", 2, (const uint64_t[]){widths[e], widths[e]});
+    }
+    assert_learns(&lesson);
+    assert_expands(&lesson);
+    lesson_close(&lesson);
+}
+
+/* Names that no table can write. */
+static void what_cannot_be_written_is_left_out(void **state)
+{
+    (void)state;
+    struct lesson lesson = {.count = 0};
+    for (uint64_t e = 0; e < 3; e++) {
+        const uint64_t width = 8 + 3 * e;
+        lesson_beginf(&lesson, "{\"width\": %d, \"layers\": %d}", (int)width, (int)(2 + e));
+        for (uint64_t i = 0; i < 2 + e; i++) {
+            lesson_addf(&lesson, 1, &width, "odd{%d}.w", (int)i);
+            lesson_addf(&lesson, 1, &width, "even.%d.w", (int)i);
+        }
+        lesson_add(&lesson, "star*", 1, &width);
+    }
+    lesson_learn(&lesson);
+    assert_false(sp_learning_is_proved(lesson.learning));
+    assert_int_equal(sp_learning_rest_count(lesson.learning), 2);
+    assert_says(&lesson, "even.{i}.w");
+    assert_expands(&lesson);
+    lesson_close(&lesson);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +438,10 @@ int main(void)
         cmocka_unit_test(an_inner_model_is_its_table),
         cmocka_unit_test(a_head_that_none_has_is_not_taken),
         cmocka_unit_test(an_inner_model_that_differs_is_its_own),
+        cmocka_unit_test(a_list_may_be_a_number_elsewhere),
+        cmocka_unit_test(a_number_stands_for_every_item),
+        cmocka_unit_test(a_loop_is_begun_where_its_list_is),
+        cmocka_unit_test(what_cannot_be_written_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -378,7 +378,7 @@ static void refine_found(struct search *search)
 static bool is_fact(const struct sp_phrase *term)
 {
     return term->op == SP_PHRASE_KEY || term->op == SP_PHRASE_LENGTH || term->op == SP_PHRASE_SUM ||
-           term->op == SP_PHRASE_ITEM || term->op == SP_PHRASE_INDEX;
+           term->op == SP_PHRASE_ITEM || term->op == SP_PHRASE_AT || term->op == SP_PHRASE_INDEX;
 }
 
 /* The term with that fact in place of the other, everywhere. */

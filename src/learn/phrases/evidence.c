@@ -61,10 +61,22 @@ static struct sp_value root_of_example(const struct sp_learn_example *example)
     return example->config ? sp_config_hyper(example->config)->root : sp_value_absent("");
 }
 
+/* As the table language has it: what is asked of null is null. */
+static struct sp_value value_at_path(struct sp_arena *arena, struct sp_value root, const char *path)
+{
+    const struct sp_value value = sp_value_at(root, path);
+    for (const char *dot = strchr(path, '.'); value.type == SP_ABSENT && dot; dot = strchr(dot + 1, '.')) {
+        const struct sp_value outer = sp_value_at(root, sp_arena_copy(arena, path, (size_t)(dot - path)));
+        if (outer.type == SP_NULL) return outer;
+    }
+    return value;
+}
+
 static const struct sp_value *values_at_path(const struct sp_evidence *evidence, const char *path)
 {
     struct sp_value *values = sp_arena_array(evidence->arena, evidence->count, sizeof *values);
-    for (size_t i = 0; i < evidence->count; i++) values[i] = sp_value_at(root_of_example(&evidence->examples[i]), path);
+    for (size_t i = 0; i < evidence->count; i++)
+        values[i] = value_at_path(evidence->arena, root_of_example(&evidence->examples[i]), path);
     return values;
 }
 

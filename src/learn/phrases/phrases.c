@@ -56,6 +56,19 @@ static double is_contained(const struct sp_phrase *term, const struct sp_point *
     return 0;
 }
 
+/* at(x, 0) != x: what a list of no items says of it is nothing. */
+static double is_list(struct sp_value value)
+{
+    if (!sp_value_is_set(value) || (value.type == SP_LIST && !value.count)) return NAN;
+    return value.type == SP_LIST;
+}
+
+static double item_or_itself(const struct sp_phrase *term, const struct sp_point *point)
+{
+    const struct sp_value value = value_of_leaf(term, point);
+    return number_of(value.type == SP_LIST ? item_of_list(term, point) : value);
+}
+
 static double length_of(struct sp_value value)
 {
     return value.type == SP_LIST || value.type == SP_OBJECT ? (double)value.count : NAN;
@@ -165,6 +178,10 @@ double sp_phrase_value(const struct sp_phrase *term, const struct sp_point *poin
         return sum_of(value_of_leaf(term, point));
     case SP_PHRASE_ITEM:
         return number_of(item_of_list(term, point));
+    case SP_PHRASE_AT:
+        return item_or_itself(term, point);
+    case SP_PHRASE_IS_LIST:
+        return is_list(value_of_leaf(term, point));
     case SP_PHRASE_IS:
         return is_text(term, point);
     case SP_PHRASE_ABSENT:
@@ -202,6 +219,7 @@ static unsigned cost_of_operator(enum sp_phrase_op op)
         return 0;
     case SP_PHRASE_MULTIPLY:
     case SP_PHRASE_ITEM:
+    case SP_PHRASE_AT:
     case SP_PHRASE_NOT:
         return 2;
     case SP_PHRASE_CEIL_DIV:
@@ -372,7 +390,7 @@ static unsigned cost_of_term(const struct sp_phrase *term)
     if (term->leaf) cost += term->leaf->cost;
     if (term->op == SP_PHRASE_NUMBER) cost += cost_of_number(term->number);
     if (term->op == SP_PHRASE_INDEX) cost += 6;
-    if (term->op == SP_PHRASE_ITEM && term->a->op == SP_PHRASE_NUMBER) cost += 4;
+    if ((term->op == SP_PHRASE_ITEM || term->op == SP_PHRASE_AT) && term->a->op == SP_PHRASE_NUMBER) cost += 4;
     if (term->a)
         cost += is_from_end(term)        ? FROM_END
                 : is_last_item(term)     ? LAST

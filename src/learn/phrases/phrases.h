@@ -38,9 +38,11 @@ enum sp_phrase_op {
     SP_PHRASE_LENGTH,
     SP_PHRASE_SUM,       /* of a list of whole numbers */
     SP_PHRASE_ITEM,      /* the number that stands in a list at `a` */
+    SP_PHRASE_AT,        /* the same, or the value itself where that is a number */
     SP_PHRASE_IS,        /* the text that is the value, or at `a` in a list, is `text` */
     SP_PHRASE_ABSENT,    /* there is no such key */
     SP_PHRASE_NULL,      /* it is null */
+    SP_PHRASE_IS_LIST,   /* it is a list, and no number or text */
     SP_PHRASE_CONTAINED, /* `a` is in the list; without it, the text is */
     SP_PHRASE_ADD,
     SP_PHRASE_SUBTRACT,

@@ -17,11 +17,22 @@ static const double divisors[] = {2, 3, 4, 8, 16};
 
 static struct sp_arena *arena_of(const struct sp_stock *stock) { return stock->shelf->arena; }
 
+/* Where it has no value its key is absent or null: a default stands for nothing else. */
+static bool may_have_default(const struct sp_stock *stock, const struct sp_phrase *term)
+{
+    if (term->op != SP_PHRASE_KEY && term->op != SP_PHRASE_LENGTH) return false;
+    for (size_t i = 0; i < stock->shelf->domain->count; i++) {
+        const struct sp_point *point = &stock->shelf->domain->points[i];
+        if (isnan(sp_phrase_value(term, point)) && sp_value_is_set(term->leaf->values[point->example])) return false;
+    }
+    return true;
+}
+
 void sp_stock_term(struct sp_stock *stock, const struct sp_phrase *term)
 {
     bool partial = false;
     sp_shelf_add(stock->shelf, term, &partial);
-    if (partial && (term->op == SP_PHRASE_KEY || term->op == SP_PHRASE_LENGTH)) *SP_PUSH(&stock->partial) = term;
+    if (partial && may_have_default(stock, term)) *SP_PUSH(&stock->partial) = term;
 }
 
 void sp_stock_operation(struct sp_stock *stock, enum sp_phrase_op op, const struct sp_phrase *a,
@@ -38,10 +49,11 @@ static void stock_item(struct sp_stock *stock, const struct sp_leaf *leaf, const
                   sp_phrase_about(arena_of(stock), (struct sp_phrase){.op = SP_PHRASE_ITEM, .leaf = leaf, .a = place}));
 }
 
+/* A list in some example; what stands for the length of one, with a default, is a number. */
 static bool is_list_somewhere(const struct sp_stock *stock, const struct sp_leaf *leaf, size_t *longest)
 {
     *longest = 0;
-    for (size_t i = 0; i < stock->evidence->count; i++)
+    for (size_t i = 0; i < stock->evidence->count && !leaf->meaning; i++)
         if (leaf->values[i].type == SP_LIST && leaf->values[i].count > *longest) *longest = leaf->values[i].count;
     return *longest > 0;
 }
@@ -134,13 +146,45 @@ static void stock_twice(struct sp_stock *stock, const struct sp_leaf *leaf)
                   sp_phrase_of(arena, SP_PHRASE_IF, flag, sp_phrase_number(arena, 2), sp_phrase_number(arena, 1)));
 }
 
+static bool is_number_somewhere(const struct sp_stock *stock, const struct sp_leaf *leaf)
+{
+    for (size_t i = 0; i < stock->evidence->count; i++)
+        if (leaf->values[i].type == SP_INT || leaf->values[i].type == SP_REAL) return true;
+    return false;
+}
+
+static void stock_at(struct sp_stock *stock, const struct sp_leaf *leaf, const struct sp_phrase *place)
+{
+    sp_stock_term(stock,
+                  sp_phrase_about(arena_of(stock), (struct sp_phrase){.op = SP_PHRASE_AT, .leaf = leaf, .a = place}));
+}
+
+/* A list in one example and a number in another: the number by itself, or what stands for every item. */
+static void stock_list_or_number(struct sp_stock *stock, const struct sp_leaf *leaf, size_t longest)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const struct sp_phrase *one = sp_phrase_number(arena, 1);
+    sp_stock_term(stock, sp_phrase_leaf(arena, SP_PHRASE_KEY, leaf));
+    for (size_t i = 0; i < longest && i < MOST_FIXED_ITEMS; i++)
+        stock_at(stock, leaf, sp_phrase_number(arena, (double)i));
+    for (size_t k = 0; k < SP_MAX_INDICES; k++) {
+        if (!(stock->shelf->domain->indices >> k & 1)) continue;
+        const struct sp_phrase *at = sp_phrase_index(arena, k);
+        stock_at(stock, leaf, at);
+        stock_at(stock, leaf, sp_phrase_of(arena, SP_PHRASE_ADD, at, one, NULL));
+        stock_at(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, at, one, NULL));
+    }
+}
+
 static void stock_leaf(struct sp_stock *stock, const struct sp_leaf *leaf)
 {
     if (is_flag_that_varies(stock, leaf)) stock_twice(stock, leaf);
     size_t longest;
     const enum sp_value_type type = leaf->meaning ? SP_INT : leaf->values[0].type;
-    if (is_list_somewhere(stock, leaf, &longest)) stock_list(stock, leaf, longest);
-    else if (type == SP_OBJECT || type <= SP_NULL)
+    if (is_list_somewhere(stock, leaf, &longest)) {
+        stock_list(stock, leaf, longest);
+        if (is_number_somewhere(stock, leaf)) stock_list_or_number(stock, leaf, longest);
+    } else if (type == SP_OBJECT || type <= SP_NULL)
         sp_stock_term(stock, sp_phrase_leaf(arena_of(stock), SP_PHRASE_LENGTH, leaf));
     if (!longest && type != SP_OBJECT) sp_stock_term(stock, sp_phrase_leaf(arena_of(stock), SP_PHRASE_KEY, leaf));
 }
@@ -573,6 +617,7 @@ static void stock_leaf_conditions(struct sp_stock *stock, const struct sp_leaf *
     if (is_list_somewhere(stock, leaf, &longest)) {
         stock_kinds(stock, leaf, sp_phrase_number(arena, 0));
         stock_texts_in_list(stock, leaf);
+        stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_IS_LIST, .leaf = leaf});
         return;
     }
     stock_kinds(stock, leaf, NULL);

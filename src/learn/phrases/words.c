@@ -104,6 +104,25 @@ static void write_item(const struct writer *writer, const struct sp_phrase *term
     if (term->leaf->list) sp_text_puts(writer->text, term->leaf->column);
 }
 
+/* at(sizes, i) */
+static void write_at(const struct writer *writer, const struct sp_phrase *term)
+{
+    sp_text_puts(writer->text, "at(");
+    write_name(writer, term->leaf);
+    sp_text_puts(writer->text, ", ");
+    write_term(writer, term->a, LOOSE);
+    sp_text_puts(writer->text, ")");
+}
+
+/* at(sizes, 0) != sizes, which no number is and no text. */
+static void write_is_list(const struct writer *writer, const struct sp_leaf *leaf, bool is)
+{
+    sp_text_puts(writer->text, "at(");
+    write_name(writer, leaf);
+    sp_text_puts(writer->text, is ? ", 0) != " : ", 0) == ");
+    write_name(writer, leaf);
+}
+
 static void write_truth(const struct writer *writer, const struct sp_phrase *term)
 {
     write_item(writer, term);
@@ -195,6 +214,7 @@ static void write_negation(const struct writer *writer, const struct sp_phrase *
         write_item(writer, term);
         sp_text_printf(writer->text, " != \"%s\"", term->text);
     } else if (term->op == SP_PHRASE_CONTAINED) write_contained(writer, term, " not in ");
+    else if (term->op == SP_PHRASE_IS_LIST) write_is_list(writer, term->leaf, false);
     else if (term->op == SP_PHRASE_EQUAL) write_comparison(writer, term->a, " != ", term->b);
     else if (term->op == SP_PHRASE_AT_LEAST) write_comparison(writer, term->a, " < ", term->b);
     else if (term->op == SP_PHRASE_LESS) write_comparison(writer, term->b, " <= ", term->a);
@@ -216,6 +236,12 @@ static void write_bare_term(const struct writer *writer, const struct sp_phrase 
     case SP_PHRASE_KEY:
     case SP_PHRASE_ITEM:
         write_item(writer, term);
+        break;
+    case SP_PHRASE_AT:
+        write_at(writer, term);
+        break;
+    case SP_PHRASE_IS_LIST:
+        write_is_list(writer, term->leaf, true);
         break;
     case SP_PHRASE_TRUTH:
         write_truth(writer, term);
@@ -260,6 +286,7 @@ static enum strength strength_of(const struct sp_phrase *term)
     case SP_PHRASE_TRUTH:
         return isnan(term->number) ? TIGHT : BY_DEFAULT;
     case SP_PHRASE_IS:
+    case SP_PHRASE_IS_LIST:
     case SP_PHRASE_CONTAINED:
         return BY_COMPARISON;
     case SP_PHRASE_NOT:
@@ -273,6 +300,7 @@ static enum strength strength_of(const struct sp_phrase *term)
     case SP_PHRASE_LENGTH:
     case SP_PHRASE_SUM:
     case SP_PHRASE_ITEM:
+    case SP_PHRASE_AT:
     case SP_PHRASE_ABSENT:
     case SP_PHRASE_NULL:
         return TIGHT;

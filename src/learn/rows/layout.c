@@ -435,6 +435,7 @@ void sp_layout_answers(const struct sp_layout *layout, sp_visit_answer *visit, v
         if (!stem->is_solved || !is_stem_of_table(layout, i)) continue;
         visit(context, &stem->first, turns);
         visit(context, &stem->count, turns);
+        if (stem->when.term) visit(context, &stem->when, turns);
     }
 }
 

@@ -39,6 +39,7 @@ struct sp_stem {
     size_t stems[SP_MAX_INDICES];         /* the outer ones */
     size_t depth;                         /* how many those are */
     struct sp_answer first, count;        /* the loop: first..first + count - 1 */
+    struct sp_answer when;                /* the condition in front of it, where its ends have a value; or none */
     uint64_t step, offset;                /* the number in the name is step * index + offset; 1 and 0 as a rule */
     uint64_t period, behind;              /* of what is behind a body: the number is period * turns + behind; else 0 */
     const struct sp_listed_place *listed; /* of words: the index is a place in its list; or NULL */
