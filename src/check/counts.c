@@ -17,12 +17,19 @@ static bool is_harmless_stranger(const struct sp_check *check, size_t finding)
            strcmp(check->causes[cause].id, "adapter-component") != 0;
 }
 
+/* What a training saves outside of the model. */
+static bool is_outside(const struct sp_check *check, size_t finding)
+{
+    const size_t cause = finding == SP_NONE ? SP_NONE : check->findings[finding].cause;
+    return cause != SP_NONE && strcmp(check->causes[cause].id, "outside") == 0;
+}
+
 /* What a tensor is that shares no storage with an earlier one. */
 static enum share share_of(const struct sp_check *check, size_t tensor, size_t finding)
 {
     const size_t predicted = check->match.predicted_of[tensor];
     if (predicted == SP_NONE) {
-        if (sp_match_tensor(&check->match, tensor) == SP_STATE) return STATE;
+        if (sp_match_tensor(&check->match, tensor) == SP_STATE || is_outside(check, finding)) return STATE;
         return is_harmless_stranger(check, finding) ? BUFFER : LOGICAL;
     }
     if (sp_prediction_tensor(check->prediction, predicted)->buffer) return BUFFER;

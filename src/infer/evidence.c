@@ -35,9 +35,31 @@ static struct kinds count_kinds(const struct sp_attempt *attempt)
     return kinds;
 }
 
+/* The tensors without an explanation, less those under other outer keys of a pickle than all that is explained: a
+ * second state dict there is no evidence against the first. */
+static size_t unexplained_beside(const struct sp_attempt *attempt)
+{
+    const struct sp_inventory *file = attempt->guise->inventory;
+    const struct sp_tensor *first = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < sp_inventory_count(file); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(file, i);
+        if (attempt->match.predicted_of[i] == SP_NONE) continue;
+        if (!first) first = tensor;
+        if (!first->outer || tensor->outer != first->outer || strncmp(tensor->name, first->name, first->outer) != 0)
+            return attempt->unexplained;
+    }
+    for (size_t i = 0; first && i < sp_inventory_count(file); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(file, i);
+        count += sp_is_error(sp_attempt_tensor(attempt, i)) && tensor->outer == first->outer &&
+                 strncmp(tensor->name, first->name, first->outer) == 0;
+    }
+    return count;
+}
+
 bool sp_attempt_is_plausible(const struct sp_attempt *attempt, bool asked_for)
 {
-    if (!attempt || !attempt->prediction || attempt->explained <= attempt->unexplained) return false;
+    if (!attempt || !attempt->prediction || attempt->explained <= unexplained_beside(attempt)) return false;
     if (asked_for) return true;
     if (attempt->without_layers) return false;
     if (!attempt->missing) return true;

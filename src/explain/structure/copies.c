@@ -116,7 +116,10 @@ void sp_explain_copies(struct sp_check *check)
         struct sp_cause *cause = sp_gather(check, SP_CAUSE_COPY, sp_is_marked, copied);
         cause->message = sp_arena_printf(&check->arena, "the file holds a second copy of %s below '%s'",
                                          sp_tensors_of(check, cause), prefix);
-        cause->hint = "loaders ignore one of the two: make sure that it is not the one you mean";
+        cause->hint = strncmp(prefix, "current_model_state.", 20) == 0
+                          ? "it is a checkpoint of WeightAveraging: state_dict has the averaged weights, "
+                            "current_model_state those that are trained"
+                          : "loaders ignore one of the two: make sure that it is not the one you mean";
     }
     sp_map_free(&originals.undotted);
     sp_arena_free(&originals.arena);

@@ -112,10 +112,24 @@ static bool has_prefix(const struct sp_pickle_value *key, const char *prefix)
 bool sp_torch_is_state_key(const struct sp_pickle_value *key)
 {
     static const char *const prefixes[] = {"optim", "last_optim", "lr_scheduler"};
-    static const char *const keys[] = {"scheduler", "schedulers",     "callbacks",        "loops",
-                                       "rng_state", "rng_states",     "cuda_rng_state",   "hyper_parameters",
-                                       "trainer",   "training_state", "scaler",           "grad_scaler",
-                                       "amp",       "amp_scaler",     "amp_scaling_state"};
+    static const char *const keys[] = {"scheduler",
+                                       "schedulers",
+                                       "callbacks",
+                                       "loops",
+                                       "rng_state",
+                                       "rng_states",
+                                       "cuda_rng_state",
+                                       "hyper_parameters",
+                                       "trainer",
+                                       "training_state",
+                                       "scaler",
+                                       "grad_scaler",
+                                       "amp",
+                                       "amp_scaler",
+                                       "amp_scaling_state",
+                                       "train_state",
+                                       "trainer_state",
+                                       "averaging_state"};
     if (!sp_pickle_is(key, SP_PICKLE_STR)) return false;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (has_prefix(key, prefixes[i])) return true;
