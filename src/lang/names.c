@@ -12,17 +12,53 @@ struct place {
     const struct sp_definition *defining;
 };
 
-/* The slots of the unit under way, by the address of the name: names are interned. */
+struct slot_place {
+    const char *name;
+    const struct sp_unit *unit;
+    unsigned slot;
+};
+
+/* The slots of the unit under way, by the address of the name: names are interned. Those of units before stay until
+ * there is no room. */
 struct slots {
-    struct {
-        const char *name;
-        const struct sp_unit *unit;
-        unsigned slot;
-    } * places;
-    size_t mask;
+    struct slot_place *places;
+    size_t count, mask;
     struct sp_tables *tables;
     struct sp_unit *unit;
 };
+
+static void reserve_places(struct slots *slots, size_t count)
+{
+    slots->places = sp_realloc(NULL, count, sizeof *slots->places);
+    memset(slots->places, 0, count * sizeof *slots->places);
+    slots->count = 0;
+    slots->mask = count - 1;
+}
+
+/* The place of a name, or the one that it would have. */
+static struct slot_place *place_of_name(const struct slots *slots, const char *name)
+{
+    size_t i = (size_t)(((uintptr_t)name >> 3) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
+    while (slots->places[i & slots->mask].name && slots->places[i & slots->mask].name != name) i++;
+    return &slots->places[i & slots->mask];
+}
+
+/* Keeps the names of the unit under way; as few are there that a place is found soon. */
+static void make_room(struct slots *slots)
+{
+    struct slot_place *before = slots->places;
+    const size_t places = slots->mask + 1;
+    size_t own = 0;
+    if (2 * slots->count < places) return;
+    for (size_t i = 0; i < places; i++) own += before[i].unit == slots->unit;
+    reserve_places(slots, 4 * own < places ? places : 2 * places);
+    for (size_t i = 0; i < places; i++) {
+        if (before[i].unit != slots->unit) continue;
+        *place_of_name(slots, before[i].name) = before[i];
+        slots->count++;
+    }
+    free(before);
+}
 
 struct sp_meaning sp_meaning_by_name(const struct sp_unit *unit, const char *name)
 {
@@ -48,15 +84,13 @@ static void add_slot(struct slots *slots, const char *name, struct sp_meaning me
 
 static unsigned slot_of(struct slots *slots, const char *name)
 {
-    size_t i = (size_t)(((uintptr_t)name >> 3) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
-    while (slots->places[i & slots->mask].name && slots->places[i & slots->mask].name != name) i++;
-    i &= slots->mask;
-    if (slots->places[i].unit == slots->unit) return slots->places[i].slot;
-    slots->places[i].name = name;
-    slots->places[i].unit = slots->unit;
-    slots->places[i].slot = (unsigned)slots->unit->name_count;
+    make_room(slots);
+    struct slot_place *place = place_of_name(slots, name);
+    if (place->unit == slots->unit) return place->slot;
+    slots->count += !place->name;
+    *place = (struct slot_place){name, slots->unit, (unsigned)slots->unit->name_count};
     add_slot(slots, name, (struct sp_meaning){.kind = SP_MEANS_KEY});
-    return slots->places[i].slot;
+    return place->slot;
 }
 
 /* ---- expressions ---- */
@@ -215,10 +249,9 @@ static void resolve_unit(struct slots *slots, struct sp_unit *unit)
 
 void sp_resolve_names(struct sp_tables *tables, const struct sp_units *units, size_t first)
 {
-    struct slots slots = {.tables = tables, .mask = 63};
-    while (slots.mask < 2 * tables->symbols.count) slots.mask = 2 * slots.mask + 1;
-    slots.places = sp_realloc(NULL, slots.mask + 1, sizeof *slots.places);
-    memset(slots.places, 0, (slots.mask + 1) * sizeof *slots.places);
+    enum { PLACES = 256 }; /* a power of two; few units have more than 128 names */
+    struct slots slots = {.tables = tables};
+    reserve_places(&slots, PLACES);
     for (size_t i = first; i < units->count; i++) resolve_unit(&slots, units->items[i]);
     free(slots.places);
 }
