@@ -77,7 +77,8 @@ static bool choose_only_table(struct sp_tables_searched *searched, const char *t
 struct sp_inference *sp_infer_within(const struct sp_inventory *inventory, const struct sp_tables *tables,
                                      const char *table_name, struct sp_infer_budget *budget, struct sp_error *error)
 {
-    struct sp_study study = {.file = inventory, .searched = {.tables = tables}, .budget = budget};
+    struct sp_study study = {
+        .file = inventory, .searched = {.tables = tables, .as_named = budget && budget->as_named}, .budget = budget};
     if (!choose_only_table(&study.searched, table_name, error)) return NULL;
     struct sp_inference *inference = sp_realloc(NULL, 1, sizeof *inference);
     *inference = (struct sp_inference){.inventory = inventory};

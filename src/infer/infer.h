@@ -21,10 +21,12 @@ struct sp_ranked {
     size_t heads;       /* classes of its with one: a part of other models has none */
 };
 
-/* The tables (`only` that one, or all for NULL) that cover the most, about `most` of them, best first; the array is on
- * the heap. */
-struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp_unit *only,
-                                 const struct sp_shapes *shapes, size_t most, size_t *count);
+/* The tables that cover the most, about `most` of them, best first; the array is on the heap. */
+struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes, size_t most,
+                                 size_t *count);
+
+/* How many tensors are buffers that loaders compute. */
+size_t sp_count_computed(const struct sp_inventory *inventory);
 
 /* ---- attempt.c: one table, explained as well as can be ---- */
 
@@ -220,10 +222,12 @@ struct sp_inference {
     const char *config;
 };
 
-/* What an inference may cost at most: tensors of the file, each counted in every attempt. */
+/* What an inference may cost at most: tensors of the file, each counted in every attempt. It is to explain the file as
+ * a whole: tables that cannot are not attempted. */
 struct sp_infer_budget {
     size_t most;
-    bool spent; /* there was more to attempt */
+    bool as_named; /* only tables are attempted that have every name of the file, and lack no weight for sure */
+    bool spent;    /* there was more to attempt */
 };
 /* The same as sp_infer, within a budget; NULL for none. */
 struct sp_inference *sp_infer_within(const struct sp_inventory *inventory, const struct sp_tables *tables,

@@ -116,6 +116,21 @@ static bool is_spent(const struct sp_study *study)
     return true;
 }
 
+/* The table has every name of the file but those of buffers that loaders compute. */
+static bool sees_all_weights(const struct sp_look *look, struct sp_fit fit)
+{
+    return fit.seen == look->shapes.count || fit.seen + sp_count_computed(look->guise->inventory) >= look->shapes.count;
+}
+
+/* Only a whole explanation is asked for within a budget, and none is a table that has every name of the file and lacks
+ * weights: nothing is left of which these could be parts. */
+static bool cannot_be_whole(const struct sp_study *study, const struct sp_look *look, struct sp_fit fit)
+{
+    if (!study->budget) return false;
+    if (study->budget->as_named) return fit.weights || !sees_all_weights(look, fit);
+    return fit.weights && fit.seen == look->shapes.count;
+}
+
 /* The best of those for one way to look at the file; NULL when no table fits. */
 static struct sp_attempt *attempt_all(struct sp_study *study, const struct sp_look *look)
 {
@@ -126,7 +141,7 @@ static struct sp_attempt *attempt_all(struct sp_study *study, const struct sp_lo
             break;
         equals += is_settled(best);
         if (sees_too_little(look->fits[i], best)) break;
-        if (is_attempted(study, look, look->fits[i])) continue;
+        if (cannot_be_whole(study, look, look->fits[i]) || is_attempted(study, look, look->fits[i])) continue;
         struct sp_attempt *attempt = attempt_classes(study, look, look->fits[i]);
         if (!best || sp_attempt_is_better(attempt, best)) best = attempt;
     }
@@ -144,7 +159,7 @@ static struct sp_attempt *attempt_fronts(struct sp_study *study, struct sp_attem
     struct sp_look look;
     struct sp_attempt *again = best;
     if (!best->prediction || !best->naming.front_count || sp_attempt_explains_all(best)) return best;
-    const struct sp_tables_searched own = {study->searched.tables, best->table};
+    const struct sp_tables_searched own = {.tables = study->searched.tables, .only = best->table};
     sp_look_under(&look, study->arena, &own, best->guise, &best->naming);
     if (look.count) again = attempt_classes(study, &look, look.fits[0]);
     sp_look_free(&look);
@@ -159,7 +174,7 @@ static struct sp_attempt *attempt_split(struct sp_study *study, struct sp_attemp
     struct sp_guise guise;
     struct sp_look look;
     struct sp_attempt *again = best;
-    const struct sp_tables_searched own = {study->searched.tables, best->table};
+    const struct sp_tables_searched own = {.tables = study->searched.tables, .only = best->table};
     if (!best->prediction || !best->joints || !best->unexplained || !sp_guise_split(&guise, best)) return best;
     sp_look_under(&look, study->arena, &own, keep_guise(study, guise), &best->naming);
     if (look.count) again = attempt_classes(study, &look, look.fits[0]);
@@ -201,7 +216,7 @@ static bool may_be_turned(const struct sp_attempt *attempt)
 static struct sp_attempt *attempt_turned(struct sp_study *study, const struct sp_attempt *attempt)
 {
     const size_t count = sp_inventory_count(attempt->guise->inventory);
-    const struct sp_tables_searched own = {study->searched.tables, attempt->table};
+    const struct sp_tables_searched own = {.tables = study->searched.tables, .only = attempt->table};
     bool *turned = sp_arena_array(study->arena, count, sizeof *turned);
     struct sp_guise guise;
     struct sp_look look;
@@ -310,7 +325,7 @@ static bool may_be_staged(const struct sp_attempt *attempt)
 
 static struct sp_attempt *attempt_staged(struct sp_study *study, const struct sp_attempt *attempt)
 {
-    const struct sp_tables_searched own = {study->searched.tables, attempt->table};
+    const struct sp_tables_searched own = {.tables = study->searched.tables, .only = attempt->table};
     struct sp_attempt *again = NULL;
     struct sp_look look;
     if (attempt->prediction) sp_look_under(&look, study->arena, &own, attempt->guise, &attempt->naming);
@@ -490,7 +505,7 @@ static bool study_stated(struct sp_study *study)
     struct sp_guise guise;
     struct sp_look look;
     if (study->budget || !sp_stated_find(&study->stated, study)) return false;
-    const struct sp_tables_searched own = {study->searched.tables, study->stated.table};
+    const struct sp_tables_searched own = {.tables = study->searched.tables, .only = study->stated.table};
     sp_guise_plain(&guise, study->file);
     sp_look_best(&look, study->arena, &own, keep_guise(study, guise));
     if (look.count) {

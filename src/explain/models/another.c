@@ -285,7 +285,7 @@ static void explain_whole_kinds(struct sp_check *check)
     struct sp_model model;
     if (!sp_check_open(check) && (!cause || cause->id != sp_cause_rows[SP_CAUSE_BIAS].id || cause->hyperparameter))
         return;
-    if (!sp_model_infer(&model, check, NULL) || strcmp(model.table, sp_prediction_table(check->prediction)) == 0)
+    if (!sp_model_infer_as_named(&model, check) || strcmp(model.table, sp_prediction_table(check->prediction)) == 0)
         return;
     const char *readings = sp_arena_printf(
         &check->arena, "they were lost, or the weights are of a %s model: as that the file is whole", model.table);
@@ -315,7 +315,7 @@ static void explain_layout(struct sp_check *check)
 {
     struct sp_cause *cause = only_layout(check);
     struct sp_model model;
-    if (!cause || !sp_model_infer(&model, check, NULL)) return;
+    if (!cause || !sp_model_infer_as_named(&model, check)) return;
     if (strcmp(model.table, sp_prediction_table(check->prediction)) == 0 || !model.plain) return;
     cause->hint = sp_arena_printf(&check->arena, "as a %s model the file is whole%s%s", model.table,
                                   cause->hint ? "; otherwise, " : "", cause->hint ? cause->hint : "");

@@ -7,23 +7,25 @@
 /* Inference makes attempts as long as they have gone through no more tensors of the file. */
 enum { MAX_ATTEMPTED = 300000 };
 
-static bool is_answer_under(const struct sp_file_answer *answer, const char *table)
+static bool is_answer_under(const struct sp_file_answer *answer, const char *table, bool as_named)
 {
+    if (answer->as_named != as_named) return false;
     if (!answer->table || !table) return answer->table == table;
     return strcmp(answer->table, table) == 0;
 }
 
 const struct sp_file_answer *sp_ask_file(struct sp_answer_cache *asked, const struct sp_inventory *inventory,
-                                         const struct sp_tables *tables, const char *table)
+                                         const struct sp_tables *tables, const char *table, bool as_named)
 {
     struct sp_error error = {0};
-    struct sp_infer_budget budget = {.most = MAX_ATTEMPTED};
+    struct sp_infer_budget budget = {.most = MAX_ATTEMPTED, .as_named = as_named};
     for (size_t i = 0; i < asked->answers.count; i++)
-        if (is_answer_under(&asked->answers.items[i], table)) return &asked->answers.items[i];
+        if (is_answer_under(&asked->answers.items[i], table, as_named)) return &asked->answers.items[i];
     struct sp_inference *inference = sp_infer_within(inventory, tables, table, &budget, &error);
     struct sp_file_answer *answer = SP_PUSH(&asked->answers);
     *answer = (struct sp_file_answer){
         .table = table ? sp_arena_string(&asked->arena, table) : NULL,
+        .as_named = as_named,
         .inference = inference,
         .is_cut_short = budget.spent,
     };

@@ -9,6 +9,7 @@
 
 struct sp_file_answer {
     const char *table;              /* NULL: under all */
+    bool as_named;                  /* of these only those that have every name of the file */
     struct sp_inference *inference; /* NULL: there is none */
     bool is_cut_short;              /* there was more to attempt */
 };
@@ -19,9 +20,9 @@ struct sp_answer_cache {
     SP_ARRAY(struct sp_file_answer) answers;
 };
 
-/* The answer is good until the next question. */
+/* The answer is good until the next question; `table` and `as_named` as in struct sp_file_answer. */
 const struct sp_file_answer *sp_ask_file(struct sp_answer_cache *asked, const struct sp_inventory *inventory,
-                                         const struct sp_tables *tables, const char *table);
+                                         const struct sp_tables *tables, const char *table, bool as_named);
 void sp_asked_free(struct sp_answer_cache *asked);
 
 #endif

@@ -260,31 +260,41 @@ static const char *likest_table(const struct sp_check *check, const struct sp_in
     return likest;
 }
 
-static const struct sp_inference *infer_under(struct sp_check *check, const char *table)
+static const struct sp_inference *infer_under(struct sp_check *check, const char *table, bool as_named)
 {
-    const struct sp_file_answer *answer = sp_ask_file(check->asked, check->inventory, check->tables, table);
+    const struct sp_file_answer *answer = sp_ask_file(check->asked, check->inventory, check->tables, table, as_named);
     if (answer->is_cut_short) check->open_hint = not_to_the_end;
     return answer->inference;
 }
 
 /* Under all tables; then once more, under the likest of those that do as well. */
-static const struct sp_inference *infer_likest(struct sp_check *check)
+static const struct sp_inference *infer_likest(struct sp_check *check, bool as_named)
 {
-    const struct sp_inference *first = infer_under(check, NULL);
+    const struct sp_inference *first = infer_under(check, NULL, as_named);
     const char *likest = first ? likest_table(check, first) : NULL;
     if (!first || strcmp(likest, sp_inference_table(first)) == 0) return first;
-    return infer_under(check, likest);
+    return infer_under(check, likest, as_named);
 }
 
-bool sp_model_infer(struct sp_model *model, struct sp_check *check, const char *table)
+/* The changes to the model that an inference explains the whole file with; NULL for none. */
+static bool take_inference(struct sp_model *model, struct sp_check *check, const struct sp_inference *inference)
 {
-    *model = (struct sp_model){.check = check, .budget = MAX_PREDICTED};
-    model->inference = table ? infer_under(check, table) : infer_likest(check);
-    if (!model->inference || !sp_attempt_explains_all(model->inference->best)) return false;
+    *model = (struct sp_model){.check = check, .inference = inference, .budget = MAX_PREDICTED};
+    if (!inference || !sp_attempt_explains_all(inference->best)) return false;
     model->table = sp_inference_table(model->inference);
     add_model_changes(model);
     model->patched = model->count && leaves_nothing_open(model);
     if (!model->patched && model->inference->best->guise->own) return false; /* it is not stored as that says */
     if (model->patched) drop_needless_changes(model);
     return true;
+}
+
+bool sp_model_infer(struct sp_model *model, struct sp_check *check, const char *table)
+{
+    return take_inference(model, check, table ? infer_under(check, table, false) : infer_likest(check, false));
+}
+
+bool sp_model_infer_as_named(struct sp_model *model, struct sp_check *check)
+{
+    return take_inference(model, check, infer_likest(check, true));
 }

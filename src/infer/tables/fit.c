@@ -30,8 +30,10 @@ static struct sp_fit fit_of(const struct sp_unit *table, const char *class, cons
         const struct sp_line *line = &outline.lines[i];
         if (occurrences.of[i].count || line->optional || line->old_of != SIZE_MAX) continue;
         if (line->row->has_tie) fit.tied++;
-        else if (is_expected(&outline, line, turns)) fit.missing++;
-        else fit.absent++;
+        else if (is_expected(&outline, line, turns)) {
+            fit.missing++;
+            fit.weights += !line->row->buffer;
+        } else fit.absent++;
     }
     fit.seen = occurrences.seen;
     sp_occurrences_free(&occurrences);

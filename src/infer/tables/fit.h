@@ -10,6 +10,7 @@ struct sp_fit {
     const char *class; /* "" when the table does not depend on it */
     size_t seen;       /* tensors of the file */
     size_t missing;    /* names that the file does not have and should */
+    size_t weights;    /* of these the ones of no buffers, which loaders may compute */
     size_t absent;     /* names that the file does not have, and may do without */
     size_t tied;       /* names that may be those of tensors which are there under others */
 };

@@ -53,8 +53,7 @@ static void add_fit(const struct looking *looking, struct sp_look *look, const s
 static void find_fits(const struct looking *looking, struct sp_look *look)
 {
     size_t count;
-    struct sp_ranked *ranked =
-        sp_rank_tables(looking->searched->tables, looking->searched->only, &look->shapes, MANY_RANKED, &count);
+    struct sp_ranked *ranked = sp_rank_tables(looking->searched, &look->shapes, MANY_RANKED, &count);
     for (int composites = 0; composites < 2; composites++)
         for (size_t i = 0; i < count && look->count < SP_MAX_FITS; i++)
             if (is_far_more(&ranked[i], look) == composites &&
@@ -82,7 +81,8 @@ static bool is_much_more(const struct sp_ranked *ranked, const struct sp_look *l
 size_t sp_look_further(struct sp_look *look, const struct sp_tables *tables, struct sp_further *further, size_t most)
 {
     size_t count, found = 0;
-    struct sp_ranked *ranked = sp_rank_tables(tables, NULL, &look->shapes, MOST_RANKED, &count);
+    struct sp_ranked *ranked =
+        sp_rank_tables(&(struct sp_tables_searched){.tables = tables}, &look->shapes, MOST_RANKED, &count);
     for (size_t i = 0; i < count && found < most; i++) {
         if (ranked[i].covered < look->shapes.patterns.count || is_much_more(&ranked[i], look)) continue;
         const struct sp_fit fit = sp_fit_table(tables, ranked[i].table, &look->shapes);
@@ -124,8 +124,7 @@ static struct sp_naming likely_naming(const struct looking *looking, struct sp_n
     struct sp_shapes shapes;
     size_t count;
     sp_shapes_init(&shapes, looking->guise->inventory, &way, NULL, 1);
-    struct sp_ranked *ranked =
-        sp_rank_tables(looking->searched->tables, looking->searched->only, &shapes, SOME_RANKED, &count);
+    struct sp_ranked *ranked = sp_rank_tables(looking->searched, &shapes, SOME_RANKED, &count);
     size_t few = 0;
     const struct sp_unit *meant = !looking->searched->only && way.era && way.era->table
                                       ? sp_tables_unit(looking->searched->tables, way.era->table)
@@ -188,7 +187,7 @@ bool sp_look_for(struct sp_look *look, struct sp_arena *arena, const struct sp_t
                  const struct sp_unit *table, const struct sp_guise *guise)
 {
     const struct sp_naming plain = {.strip = "", .add = ""};
-    const struct sp_tables_searched own = {tables, table};
+    const struct sp_tables_searched own = {.tables = tables, .only = table};
     const struct looking looking = {arena, &own, guise};
     struct sp_map known = {0};
     const struct sp_naming naming = likely_naming(&looking, plain, &known);

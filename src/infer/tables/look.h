@@ -12,6 +12,7 @@ enum { SP_MAX_FITS = 48 };
 struct sp_tables_searched {
     const struct sp_tables *tables;
     const struct sp_unit *only; /* NULL: all */
+    bool as_named;              /* of these only those that may have every name of the file */
 };
 
 struct sp_look {

@@ -5,6 +5,7 @@
 
 #include "infer/classes.h"
 #include "infer/infer.h"
+#include "model/computed.h"
 #include "names/components.h"
 
 /* What is left of a name without its first component, when that says enough: two components, or, of a name that has
@@ -103,11 +104,33 @@ static bool is_ranked(const struct sp_tables *tables, size_t place, const struct
     return !only || strcmp(sp_tables_entry(tables, place).name, only->name) == 0;
 }
 
+size_t sp_count_computed(const struct sp_inventory *inventory)
+{
+    size_t computed = 0;
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+        computed += sp_is_computed(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
+    }
+    return computed;
+}
+
+/* The fewest patterns that a table may have which has every name of the file but those of buffers that loaders compute;
+ * 0 when any table will do. */
+static size_t fewest_patterns(const struct sp_tables_searched *searched, const struct sp_shapes *shapes)
+{
+    const size_t patterns = shapes->survey->patterns;
+    const size_t computed = searched->as_named ? sp_count_computed(shapes->inventory) : patterns;
+    return patterns > computed ? patterns - computed : 0;
+}
+
 /* The tables that could be some of the file; in `vague`, one behind the other, those of which that cannot be told from
  * afar. */
-static size_t survey_tables(const struct sp_tables *tables, const struct sp_unit *only, const struct sp_shapes *shapes,
+static size_t survey_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes,
                             struct sp_ranked *ranked, struct sp_ranked *vague, size_t *vague_count)
 {
+    const struct sp_tables *tables = searched->tables;
+    const struct sp_unit *only = searched->only;
+    const size_t fewest = fewest_patterns(searched, shapes);
     size_t listed, count = 0;
     const size_t *list = sp_tables_list(tables, &listed);
     *vague_count = 0;
@@ -116,6 +139,7 @@ static size_t survey_tables(const struct sp_tables *tables, const struct sp_unit
         if (!table || (!only && sp_unit_needs_arguments(table))) continue; /* what others use, and no model by itself */
         struct sp_ranked rough;
         const bool is_told = sp_survey_table(shapes->survey, table, &rough);
+        if (rough.likely < fewest) continue;
         if (!is_told || only) vague[(*vague_count)++] = rough;
         else if (rough.covered) ranked[count++] = rough;
     }
@@ -136,14 +160,15 @@ static size_t choose_likely(struct sp_ranked *ranked, size_t count, size_t most)
 }
 
 /* All tables from afar, then the best of them exactly. */
-struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp_unit *only,
-                                 const struct sp_shapes *shapes, size_t most, size_t *count)
+struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes, size_t most,
+                                 size_t *count)
 {
+    const struct sp_tables *tables = searched->tables;
     size_t listed, vague_count;
     sp_tables_list(tables, &listed);
     struct sp_ranked *ranked = sp_realloc(NULL, listed, sizeof *ranked);
     struct sp_ranked *vague = sp_realloc(NULL, listed, sizeof *vague);
-    size_t likely = survey_tables(tables, only, shapes, ranked, vague, &vague_count);
+    size_t likely = survey_tables(searched, shapes, ranked, vague, &vague_count);
     likely = choose_likely(ranked, likely, most);
     for (size_t i = 0; i < vague_count; i++) ranked[likely++] = vague[i];
     *count = 0;
