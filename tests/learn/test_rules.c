@@ -423,6 +423,61 @@ static void what_cannot_be_written_is_left_out(void **state)
     lesson_close(&lesson);
 }
 
+/* ---- conditions that hold by accident ---- */
+
+/* Whether the row's condition is said to be undecided, with that expression chosen. */
+static bool is_undecided(const struct lesson *lesson, const char *row, const char *chosen)
+{
+    for (size_t i = 0; i < sp_learning_undecided_count(lesson->learning); i++) {
+        const struct sp_undecided undecided = sp_learning_undecided(lesson->learning, i);
+        if (strcmp(undecided.chosen, chosen) != 0) continue;
+        for (size_t k = 0; k < undecided.places; k++) {
+            const struct sp_undecided_place place = sp_learning_undecided_place(lesson->learning, i, k);
+            if (place.dimension < 0 && strcmp(place.row, row) == 0) return true;
+        }
+    }
+    return false;
+}
+
+static const char *const levels[] = {
+    "{\"out\": 2, \"res_units\": 2, \"width\": 8, \"channels\": [8, 9, 11]}",
+    "{\"out\": 4, \"res_units\": 2, \"width\": 11, \"channels\": [12, 14, 15, 13]}",
+    "{\"out\": 5, \"res_units\": 2, \"width\": 13, \"channels\": [16, 19]}",
+};
+
+/* A module that is there for one of three examples, where two keys agree: that they do may be an accident. */
+static void numbers_agree_by_accident(void **state)
+{
+    (void)state;
+    struct lesson lesson = {.count = 0};
+    static const uint64_t widths[] = {8, 11, 13}, outs[] = {2, 4, 5};
+    for (size_t e = 0; e < 3; e++) {
+        lesson_begin(&lesson, levels[e]);
+        lesson_add(&lesson, "out.weight", 2, (const uint64_t[]){outs[e], widths[e]});
+        if (e == 0) lesson_add(&lesson, "residual.unit.weight", 2, (const uint64_t[]){outs[e], 1});
+    }
+    assert_learns(&lesson);
+    assert_true(is_undecided(&lesson, "residual.unit.weight", "out == res_units"));
+    lesson_close(&lesson);
+}
+
+/* What is there from so many channels on; the number itself no example decides. */
+static void a_list_is_long_enough(void **state)
+{
+    (void)state;
+    struct lesson lesson = {.count = 0};
+    static const uint64_t widths[] = {8, 11, 13};
+    for (size_t e = 0; e < 3; e++) {
+        lesson_begin(&lesson, levels[e]);
+        lesson_add(&lesson, "first.weight", 2, (const uint64_t[]){widths[e], 4});
+        if (e < 2) lesson_add(&lesson, "channels.deep.weight", 2, (const uint64_t[]){widths[e], widths[e]});
+    }
+    assert_learns(&lesson);
+    assert_says(&lesson, "if len(channels) > 2");
+    assert_true(is_undecided(&lesson, "channels.deep.weight", "len(channels) > 2"));
+    lesson_close(&lesson);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,6 +497,8 @@ int main(void)
         cmocka_unit_test(a_number_stands_for_every_item),
         cmocka_unit_test(a_loop_is_begun_where_its_list_is),
         cmocka_unit_test(what_cannot_be_written_is_left_out),
+        cmocka_unit_test(numbers_agree_by_accident),
+        cmocka_unit_test(a_list_is_long_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -578,7 +578,7 @@ void sp_bank_find_condition(struct sp_bank *bank, const double *wanted, const ch
     stock_bank_conditions(bank);
     const size_t item = sp_shelf_look(&bank->conditions, wanted);
     if (item != SIZE_MAX) keep_item(&search, item, NULL);
-    if (!found->count) {
+    if (!found->count || sp_phrase_compares_with_number(found->terms[0])) {
         find_condition_pairs(&search, wanted, true);
         find_condition_pairs(&search, wanted, false);
     } else {

@@ -363,9 +363,23 @@ static bool is_last_item(const struct sp_phrase *term)
            term->a->a->leaf == term->leaf && term->a->b->op == SP_PHRASE_NUMBER && term->a->b->number == 1;
 }
 
+/* spatial_dims == 3, len(channels) > 2: a number that only some examples have is no flag. */
+static const struct sp_phrase *compared_with_number(const struct sp_phrase *term)
+{
+    if (term->op == SP_PHRASE_NOT) return compared_with_number(term->a);
+    if (term->op == SP_PHRASE_LESS)
+        return term->a->op == SP_PHRASE_NUMBER && term->a->number > 1 && term->b->leaf ? term->b : NULL;
+    if (term->op != SP_PHRASE_EQUAL) return NULL;
+    return term->b->op == SP_PHRASE_NUMBER && term->b->number > 1 && term->a->leaf ? term->a : NULL;
+}
+
+bool sp_phrase_compares_with_number(const struct sp_phrase *term) { return compared_with_number(term) != NULL; }
+
 static unsigned cost_of_term(const struct sp_phrase *term)
 {
     enum {
+        LENGTH_WITH_NUMBER = 8,
+        KEY_WITH_NUMBER = 22,
         FROM_END = 14,
         LAST = 8,
         BEFORE = 8,
@@ -403,6 +417,8 @@ static unsigned cost_of_term(const struct sp_phrase *term)
     if (multiplies_share(term)) cost += OF_SHARE;
     if (term->op == SP_PHRASE_CEIL_DIV && term->b->op == SP_PHRASE_NUMBER && term->b->number == 2) cost += 4;
     if (adds_number(term)) cost += 4;
+    const struct sp_phrase *compared = term->op == SP_PHRASE_NOT ? NULL : compared_with_number(term);
+    if (compared) cost += compared->op == SP_PHRASE_LENGTH ? LENGTH_WITH_NUMBER : KEY_WITH_NUMBER;
     if (is_doubling_before(term)) cost -= LESS_BEFORE;
     if (is_square_of_share(term)) cost += OF_SQUARE;
     if (is_multiple_of_index(term)) cost += OF_INDEX;

@@ -103,6 +103,8 @@ const struct sp_phrase *sp_phrase_of(struct sp_arena *arena, enum sp_phrase_op o
 /* Of a leaf and an operand, which may be NULL. */
 const struct sp_phrase *sp_phrase_about(struct sp_arena *arena, struct sp_phrase term);
 
+/* spatial_dims == 3, len(channels) > 2, and the opposite: a key, or a length, and a number above 1. */
+bool sp_phrase_compares_with_number(const struct sp_phrase *term);
 /* A copy of all of it, leaves excepted. */
 const struct sp_phrase *sp_phrase_copy(struct sp_arena *arena, const struct sp_phrase *term);
 

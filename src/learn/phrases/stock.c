@@ -646,6 +646,34 @@ static void stock_equalities(struct sp_stock *stock)
                                                           .b = sp_phrase_leaf(arena, SP_PHRASE_KEY, leaves->items[k])});
 }
 
+/* What counts in an example: a small number, the length of a list; -1 for anything else. */
+static int64_t count_in_example(const struct sp_leaf *leaf, size_t example)
+{
+    enum { LARGEST = 64 };
+    const struct sp_value value = leaf->values[example];
+    if (value.type == SP_INT && value.integer >= 0 && value.integer <= LARGEST) return value.integer;
+    return value.type == SP_LIST && value.count <= LARGEST ? (int64_t)value.count : -1;
+}
+
+/* spatial_dims == 3, len(channels) > 2: what a key, or a list, counts in some example, and how it differs from there.
+ */
+static void stock_counts(struct sp_stock *stock, const struct sp_leaf *leaf)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const bool is_list = leaf->values[0].type == SP_LIST;
+    const struct sp_phrase *term = sp_phrase_leaf(arena, is_list ? SP_PHRASE_LENGTH : SP_PHRASE_KEY, leaf);
+    if (leaf->meaning || leaf->list || leaf->cost >= UNLIKELY || strcmp(leaf->path, "architectures") == 0) return;
+    for (size_t e = 0; e < stock->evidence->count; e++)
+        if (count_in_example(leaf, e) < 0 || leaf->values[e].type != leaf->values[0].type) return;
+    for (size_t e = 0; e < stock->evidence->count; e++) {
+        const int64_t count = count_in_example(leaf, e);
+        if (count < 2) continue; /* 0 and 1 are asked of every key */
+        const struct sp_phrase *number = sp_phrase_number(arena, (double)count);
+        stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL, .a = term, .b = number});
+        stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_LESS, .a = number, .b = term});
+    }
+}
+
 void sp_stock_conditions(struct sp_stock *stock)
 {
     for (size_t i = 0; i < stock->evidence->leaves.count; i++)
@@ -653,5 +681,7 @@ void sp_stock_conditions(struct sp_stock *stock)
     for (size_t k = 0; k < SP_MAX_INDICES; k++)
         if (stock->shelf->domain->indices >> k & 1) stock_index_conditions(stock, k);
     stock_equalities(stock);
+    for (size_t i = 0; i < stock->evidence->leaves.count && !stock->shelf->domain->indices; i++)
+        stock_counts(stock, stock->evidence->leaves.items[i]);
     stock->simple = stock->shelf->count;
 }
