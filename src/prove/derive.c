@@ -318,7 +318,7 @@ struct sp_derivation *sp_derive(const struct sp_tables *tables, const struct sp_
         !derivation->count.symbolic.algebra.failed)
         return derivation;
     const char *why = derivation->count.symbolic.algebra.failed;
-    sp_fail_lines(error, SP_ERR_TABLE, SP_KIND_NONE,
+    sp_fail_lines(error, derivation->count.symbolic.report.unknown ? SP_ERR_UNKNOWN : SP_ERR_TABLE, SP_KIND_NONE,
                   counted ? (why ? why : "a default stands below a fraction line") : derivation->count.messages.data);
     hint_at_settings(unit, hyper, error);
     sp_derivation_free(derivation);

@@ -142,17 +142,36 @@ static bool count_view(struct walk *walk, const struct sp_sym_env *env, const st
     return true;
 }
 
+/* The table that a row names by what is in its brackets: a text that the configuration gives, or its default. NULL
+ * after a message when that is not known, or there is none of that name. */
+static const struct sp_unit *chosen_table(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row)
+{
+    struct sp_sym name;
+    if (!sp_sym_eval(walk->symbolic, env, row->args[0].expr, &name)) return NULL;
+    if (name.kind != SP_SYM_VALUE || name.value.type != SP_STRING) {
+        sp_sym_fail(walk->symbolic, row->unit_span, "which table this is depends on '%s': give it with --set",
+                    name.name ? name.name : "the configuration");
+        return NULL;
+    }
+    const size_t place = sp_tables_of_class(row->choice, name.value.string);
+    const struct sp_unit *table = place == SIZE_MAX ? NULL : sp_tables_at(row->choice, place);
+    if (table && !sp_unit_needs_arguments(table)) return table;
+    walk->symbolic->report.unknown = true;
+    sp_sym_fail(walk->symbolic, row->unit_span, "there is no table for the architecture '%s'", name.value.string);
+    return NULL;
+}
+
 static bool count_use(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, struct tally *tally)
 {
     struct sp_algebra *algebra = &walk->symbolic->algebra;
-    struct sp_sym_frame *frame = new_count_frame(walk, row->unit);
     struct tally inner = {0};
     const struct sp_poly *wanted = sp_poly_int(algebra, 1);
     if (!sp_sym_spend(walk->symbolic, row->span, 1)) return false;
     if (row->condition && !sp_sym_condition(walk->symbolic, env, row->condition, &wanted)) return false;
     if (sp_poly_is_zero(wanted)) return true;
-    if (row->choice)
-        return sp_sym_fail(walk->symbolic, row->unit_span, "which table this is depends on the configuration");
+    const struct sp_unit *unit = row->choice ? chosen_table(walk, env, row) : row->unit;
+    if (!unit) return false;
+    struct sp_sym_frame *frame = new_count_frame(walk, unit);
     if (walk->uses >= MAX_USES)
         return sp_sym_fail(walk->symbolic, row->unit_span, "parts used more than %d deep", MAX_USES);
     frame->group = group_of_section(walk, env);
@@ -162,13 +181,14 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
     frame->depends = env->frame->depends;
     frame->given = env->frame->given;
     frame->given_count = env->frame->given_count;
-    if (row->unit->is_table || row->has_from || row->with_count) {
+    if (unit->is_table || row->has_from || row->with_count) {
         frame->given_count = 0;
         if (!count_view(walk, env, row, frame)) return false;
     }
     sp_sym_note_keys(walk->symbolic, &(struct sp_sym_env){.frame = frame});
     walk->uses++;
-    const bool good = count_arguments(walk, env, row->given, frame) && count_unit(walk, frame, &inner);
+    const bool good =
+        count_arguments(walk, env, row->choice ? NULL : row->given, frame) && count_unit(walk, frame, &inner);
     walk->uses--;
     if (!row->optional) multiply_into(walk, tally, &inner, wanted);
     free(inner.rows);

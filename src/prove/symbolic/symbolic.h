@@ -132,6 +132,7 @@ struct sp_sym_report {
     struct sp_text unheard; /* messages of a look ahead, which nobody reads */
     size_t mistakes;
     const char *missing; /* the first hyper-parameter that was needed and is absent, or NULL */
+    bool unknown;        /* the table is right, and the configuration names one that there is not */
 };
 
 /* What a reduction takes for granted. */
