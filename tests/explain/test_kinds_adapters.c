@@ -295,7 +295,7 @@ static void not_merged_with_a_whole_module(void **state)
     model_resize(&model, "*modules_to_save*", 128256, 128264);
     model_check(&model);
     assert_string_equal(model_cause(&model, "adapter-shape")->message,
-                        "of another size than the model's weights ask for: "
+                        "tensors have another size than the model's weights: "
                         "model.embed_tokens.modules_to_save.default.weight (1 tensor)");
     END;
 }
@@ -305,18 +305,18 @@ static void not_merged_with_a_whole_module(void **state)
 static void without_the_front_of_peft(void **state)
 {
     static const char *const fronts[][2] = {
-        {"", "''"},
-        {"base_model.model.base_model.model.", "'base_model.model.base_model.model.'"},
-        {"base_model.model.language_model.", "'base_model.model.language_model.'"},
-        {"module.base_model.model.", "'module.base_model.model.'"},
-        {"base_model.model._orig_mod.", "'base_model.model._orig_mod.'"},
+        {"", "have no prefix"},
+        {"base_model.model.base_model.model.", "begin with 'base_model.model.base_model.model.'"},
+        {"base_model.model.language_model.", "begin with 'base_model.model.language_model.'"},
+        {"module.base_model.model.", "begin with 'module.base_model.model.'"},
+        {"base_model.model._orig_mod.", "begin with 'base_model.model._orig_mod.'"},
     };
     for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
         char line[256];
         BEGIN(llama);
         adapt(&model, QUERIES_AND_VALUES, fronts[i][0], "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
         snprintf(line, sizeof line,
-                 "differs: the adapter's names begin with %s where those of the model begin with "
+                 "differs: the adapter's names %s where those of the model begin with "
                  "'base_model.model.': it has no effect on 32 modules",
                  fronts[i][1]);
         SAYS(line, "adapter-prefix", 0);
@@ -461,7 +461,7 @@ static void other_methods(void **state)
          "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight; nothing else differs",
          "adapter", 0);
     model_resize(&model, "*.layers.3.*v_proj.ia3_l", 512, 1024);
-    SAYS("differs: of another size than the model's weights ask for: "
+    SAYS("differs: tensors have another size than the model's weights: "
          "base_model.model.model.layers.3.self_attn.v_proj.ia3_l (1 tensor)",
          "adapter-shape adapter", 0);
     END;
@@ -488,7 +488,7 @@ static void prompts(void **state)
     model_resize(&model, "prompt_embeddings", 2048, 1024);
     model_check(&model);
     assert_string_equal(model_cause(&model, "adapter-shape")->message,
-                        "of another size than the model's weights ask for: prompt_embeddings (1 tensor)");
+                        "tensors have another size than the model's weights: prompt_embeddings (1 tensor)");
     END;
 }
 

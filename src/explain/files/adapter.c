@@ -303,8 +303,9 @@ static void say_elsewhere(const struct sp_judged *judged, struct sp_cause *cause
         fronts = (struct fronts){module, base->front, strlen(sp_adapter_front(module)->text), strlen(base->front)};
     cause->hint = base->diffusers ? NULL : excuse_elsewhere(judged);
     const char *count = sp_count_of(arena, judged->counts[SP_FIT_ELSEWHERE], "module");
-    const char *begins =
-        sp_arena_printf(arena, "the adapter's names begin with '%.*s'", (int)fronts.is_length, fronts.is);
+    const char *begins = fronts.is_length ? sp_arena_printf(arena, "the adapter's names begin with '%.*s'",
+                                                            (int)fronts.is_length, fronts.is)
+                                          : "the adapter's names have no prefix";
     if (judged->bases[i].original) {
         cause->message = sp_arena_printf(arena,
                                          "the adapter has the original names of modules behind '%.*s', where diffusers "

@@ -362,7 +362,7 @@ void sp_explain_adapter_parts(struct sp_check *check)
         const bool another = !parts.base.whole && astray > parts.counts[PART_FITS];
         explain_fitting_parts(&parts);
         explain_unfit_parts(&parts, PART_UNFIT, SP_CAUSE_ADAPTER_SHAPE,
-                            "of another size than the model's weights ask for");
+                            "tensors have another size than the model's weights");
         explain_unfit_parts(&parts, PART_ASTRAY, SP_CAUSE_ADAPTER_MODULE,
                             another ? "the adapter was made for another model: this one does not have"
                                     : "the adapter is for what the model does not have");
