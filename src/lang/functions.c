@@ -365,18 +365,21 @@ static bool stray_key(const struct sp_value *args, size_t count, struct sp_value
 
 /* The multiple of a divisor that is nearest to x, the divisor at least; the next one if it were less than 0.9 of x. So
  * the frameworks' mobile networks make widths of scaled ones. */
+int64_t sp_near_multiple(double x, int64_t divisor)
+{
+    int64_t multiple = (int64_t)floor((double)(int64_t)(x + (double)divisor / 2) / (double)divisor) * divisor;
+    if (multiple < divisor) multiple = divisor;
+    return (double)multiple < 0.9 * x ? multiple + divisor : multiple;
+}
+
 static bool near_multiple(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
     (void)count;
     if (!sp_value_is_number(args[0]) || args[1].type != SP_INT || args[1].integer < 1 || args[1].integer > 1 << 20)
         return fail_call(problem, "takes a number and a divisor from 1 up");
     const double x = sp_value_as_real(args[0]);
-    const int64_t divisor = args[1].integer;
     if (!(fabs(x) < 9007199254740992.0)) return fail_call(problem, "the number is too large to be exact");
-    int64_t multiple = (int64_t)floor((double)(int64_t)(x + (double)divisor / 2) / (double)divisor) * divisor;
-    if (multiple < divisor) multiple = divisor;
-    if ((double)multiple < 0.9 * x) multiple += divisor;
-    *result = sp_value_int(multiple);
+    *result = sp_value_int(sp_near_multiple(x, args[1].integer));
     return true;
 }
 

@@ -25,6 +25,9 @@ bool sp_values_equal(struct sp_value a, struct sp_value b);
 int sp_values_order(struct sp_value a, struct sp_value b);
 /* The nearest whole number; of two that are as near the even one. */
 double sp_round_to_even(double x);
+/* The multiple of the divisor that is nearest to x, from the divisor up; the next one if that is less than 0.9*x. The
+ * divisor is from 1 to 2^20, and |x| below 2^53. */
+int64_t sp_near_multiple(double x, int64_t divisor);
 double sp_value_as_real(struct sp_value value);
 static inline bool sp_value_is_number(struct sp_value value) { return value.type == SP_INT || value.type == SP_REAL; }
 

@@ -84,6 +84,17 @@ static unsigned facts_of_lists(const struct sp_phrase *term)
     return fact | facts_of_lists(term->a) | facts_of_lists(term->b) | facts_of_lists(term->c);
 }
 
+/* How a number that is no whole one becomes one, as bits. */
+static unsigned roundings_of(const struct sp_phrase *term)
+{
+    static const enum sp_phrase_op ops[] = {SP_PHRASE_INT, SP_PHRASE_ROUND, SP_PHRASE_CEIL, SP_PHRASE_NEAR,
+                                            SP_PHRASE_ROUND_UP};
+    unsigned bits = 0;
+    if (!term) return 0;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) bits |= term->op == ops[i] ? 1U << i : 0;
+    return bits | roundings_of(term->a) | roundings_of(term->b) | roundings_of(term->c);
+}
+
 /* Another way to say the same is none to decide: x + 2 - 1 for x + 1. */
 static bool is_other_way_to_say(const struct sp_phrase *term, const struct sp_phrase *chosen)
 {
@@ -92,7 +103,7 @@ static bool is_other_way_to_say(const struct sp_phrase *term, const struct sp_ph
     sp_phrase_leaves(term, add_to_key_set, &of_term);
     sp_phrase_leaves(chosen, add_to_key_set, &of_chosen);
     return of_chosen.count && of_term.count == of_chosen.count && has_all_keys(&of_term, &of_chosen) &&
-           facts_of_lists(term) == facts_of_lists(chosen);
+           facts_of_lists(term) == facts_of_lists(chosen) && roundings_of(term) == roundings_of(chosen);
 }
 
 /* 0 and 1 are what they are. */

@@ -478,6 +478,61 @@ static void a_list_is_long_enough(void **state)
     lesson_close(&lesson);
 }
 
+/* ---- what becomes of a fraction ---- */
+
+/* Widths of 10, 14, 24 and 33 times 1.25, 2.2, 0.4 and 1.7: 12.5, 30.8, 9.6, 56.1. */
+static void learn_fractions(struct lesson *lesson, const uint64_t *inner)
+{
+    static const char *const configs[] = {
+        "{\"width\": 10, \"factor\": 1.25, \"multiple\": 5}", "{\"width\": 14, \"factor\": 2.2, \"multiple\": 7}",
+        "{\"width\": 24, \"factor\": 0.4, \"multiple\": 3}", "{\"width\": 33, \"factor\": 1.7, \"multiple\": 9}"};
+    static const uint64_t widths[] = {10, 14, 24, 33};
+    *lesson = (struct lesson){.count = 0};
+    for (size_t e = 0; e < 4; e++) {
+        lesson_begin(lesson, configs[e]);
+        lesson_add(lesson, "up.weight", SHAPE(inner[e], widths[e]));
+    }
+    assert_learns(lesson);
+}
+
+static void a_fraction_becomes_a_width(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t inner[4];
+        const char *says;
+    } made[] = {{{12, 30, 9, 56}, "(int(W*F), W)"},
+                {{12, 31, 10, 56}, "(round(W*F), W)"},
+                {{13, 31, 10, 57}, "(-(-W*F // 1), W)"},
+                {{16, 32, 16, 56}, "(near_multiple(W*F, 8), W)"},
+                {{15, 35, 9, 63}, "(round_up(int(W*F), M), W)"},
+                {{8, 24, 8, 56}, "(8*(int(W*F) // 8), W)"},
+                {{8, 6, 60, 19}, "(W // F, W)"}};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        struct lesson lesson;
+        learn_fractions(&lesson, made[i].inner);
+        assert_says(&lesson, made[i].says);
+        lesson_close(&lesson);
+    }
+}
+
+/* Where no example has told the roundings apart, the others are named. */
+static void roundings_are_undecided(void **state)
+{
+    (void)state;
+    struct lesson lesson = {.count = 0};
+    static const char *const configs[] = {"{\"width\": 10, \"factor\": 2.5}", "{\"width\": 20, \"factor\": 1.5}",
+                                          "{\"width\": 8, \"factor\": 0.5}"};
+    static const uint64_t widths[] = {10, 20, 8}, inner[] = {25, 30, 4};
+    for (size_t e = 0; e < 3; e++) {
+        lesson_begin(&lesson, configs[e]);
+        lesson_add(&lesson, "up.weight", SHAPE(inner[e], widths[e]));
+    }
+    assert_learns(&lesson);
+    assert_says(&lesson, "width*factor or int(width*factor), round(width*factor), -(-width*factor // 1)");
+    lesson_close(&lesson);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -499,6 +554,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_written_is_left_out),
         cmocka_unit_test(numbers_agree_by_accident),
         cmocka_unit_test(a_list_is_long_enough),
+        cmocka_unit_test(a_fraction_becomes_a_width),
+        cmocka_unit_test(roundings_are_undecided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

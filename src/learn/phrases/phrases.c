@@ -7,6 +7,7 @@
 #include "lang/functions.h"
 
 static const double largest_power = 62;
+static const double largest_divisor = 1 << 20;      /* of near_multiple */
 static const double too_large = 9007199254740992.0; /* 2^53: from here on not every whole number is one */
 
 /* ---- values ---- */
@@ -112,6 +113,12 @@ static double operate_on_numbers(enum sp_phrase_op op, double a, double b)
         return b > 0 && a >= 0 ? b * ceil(a / b) : NAN;
     case SP_PHRASE_MAX:
         return a > b ? a : b;
+    case SP_PHRASE_CEIL:
+        return b > 0 && a >= 0 ? -floor(-a / b) : NAN;
+    case SP_PHRASE_NEAR:
+        return b >= 1 && b <= largest_divisor && a >= 0 ? (double)sp_near_multiple(a, (int64_t)b) : NAN;
+    case SP_PHRASE_QUOTIENT:
+        return b > 0 && (a != floor(a) || b != floor(b) || fmod(a, b) == 0) ? a / b : NAN;
     case SP_PHRASE_EQUAL:
         return a == b;
     case SP_PHRASE_LESS:
@@ -222,10 +229,12 @@ static unsigned cost_of_operator(enum sp_phrase_op op)
     case SP_PHRASE_AT:
     case SP_PHRASE_NOT:
         return 2;
+    case SP_PHRASE_CEIL: /* with the number 1 behind it as dear as int() */
     case SP_PHRASE_CEIL_DIV:
         return 3; /* which is asked where a rank is a sixteenth, and rounded up, or what is left of a half */
     case SP_PHRASE_ADD:
     case SP_PHRASE_DIVIDE:
+    case SP_PHRASE_QUOTIENT:
     case SP_PHRASE_DEFAULT:
         return 4;
     case SP_PHRASE_TRUTH:
@@ -234,6 +243,7 @@ static unsigned cost_of_operator(enum sp_phrase_op op)
     case SP_PHRASE_ROUND:
     case SP_PHRASE_REST:
         return 5;
+    case SP_PHRASE_NEAR:
     case SP_PHRASE_LENGTH:
     case SP_PHRASE_POWER:
     case SP_PHRASE_SUM:

@@ -55,6 +55,9 @@ enum sp_phrase_op {
     SP_PHRASE_MAX,
     SP_PHRASE_INT,
     SP_PHRASE_ROUND,
+    SP_PHRASE_CEIL,     /* a / b rounded up, of numbers that may be no whole ones */
+    SP_PHRASE_NEAR,     /* the multiple of b that is nearest to a */
+    SP_PHRASE_QUOTIENT, /* a / b as it is, where one of them is no whole number; to be rounded */
     SP_PHRASE_DEFAULT,
     SP_PHRASE_IF, /* a ? b : c */
     SP_PHRASE_EQUAL,

@@ -349,6 +349,42 @@ static void stock_of_two(struct sp_stock *stock, enum sp_phrase_op op, const str
                      (struct sp_phrase_side){b, sp_shelf_values(stock->shelf, right)});
 }
 
+/* A key that is no noise and no rate: it may be what a width is multiplied by. */
+static bool may_be_ratio(const struct sp_phrase *term) { return term->leaf && term->leaf->cost < UNLIKELY; }
+
+/* What a program makes of a width of 12.5: cut, rounded, rounded up, or taken to a multiple of 8 or of a unit. */
+static void stock_roundings(struct sp_stock *stock, const struct sp_phrase *real)
+{
+    struct sp_arena *arena = arena_of(stock);
+    static const double multiples[] = {8, 16, 32, 64};
+    const struct sp_phrase *cut = sp_phrase_of(arena, SP_PHRASE_INT, real, NULL, NULL);
+    sp_stock_term(stock, cut);
+    sp_stock_operation(stock, SP_PHRASE_ROUND, real, NULL);
+    if (!may_be_ratio(real->a) || !may_be_ratio(real->b)) return;
+    sp_stock_operation(stock, SP_PHRASE_CEIL, real, sp_phrase_number(arena, 1));
+    for (size_t i = 0; i < COUNT_OF(multiples); i++) {
+        const struct sp_phrase *by = sp_phrase_number(arena, multiples[i]);
+        sp_stock_operation(stock, SP_PHRASE_NEAR, real, by);
+        sp_stock_operation(stock, SP_PHRASE_ROUND_UP, cut, by);
+        sp_stock_operation(stock, SP_PHRASE_MULTIPLY, by, sp_phrase_of(arena, SP_PHRASE_DIVIDE, cut, by, NULL));
+    }
+    for (size_t i = 0; i < stock->evidence->leaves.count; i++) {
+        const struct sp_phrase *unit = sp_phrase_leaf(arena, SP_PHRASE_KEY, stock->evidence->leaves.items[i]);
+        if (!sp_is_unit(unit)) continue;
+        sp_stock_operation(stock, SP_PHRASE_NEAR, real, unit);
+        sp_stock_operation(stock, SP_PHRASE_ROUND_UP, cut, unit);
+    }
+}
+
+/* a // b, where one of them is no whole number; the same rounded, and rounded up. */
+static void stock_rounded_quotients(struct sp_stock *stock, const struct sp_phrase *a, const struct sp_phrase *b)
+{
+    if (!may_be_ratio(a) || !may_be_ratio(b)) return;
+    sp_stock_operation(stock, SP_PHRASE_DIVIDE, a, b);
+    sp_stock_operation(stock, SP_PHRASE_CEIL, a, b);
+    sp_stock_operation(stock, SP_PHRASE_ROUND, sp_phrase_of(arena_of(stock), SP_PHRASE_QUOTIENT, a, b, NULL), NULL);
+}
+
 static void stock_pair(struct sp_stock *stock, size_t left, size_t right)
 {
     if (is_idle(stock, left) || is_idle(stock, right)) return;
@@ -356,12 +392,11 @@ static void stock_pair(struct sp_stock *stock, size_t left, size_t right)
     const struct sp_phrase *a = stock->shelf->items[left].term, *b = stock->shelf->items[right].term;
     const bool whole = is_whole_everywhere(stock, left) && is_whole_everywhere(stock, right);
     if (left <= right) stock_of_two(stock, SP_PHRASE_MULTIPLY, a, left, b, right);
-    if (!whole && left <= right) {
-        const struct sp_phrase *product = sp_phrase_of(arena_of(stock), SP_PHRASE_MULTIPLY, a, b, NULL);
-        sp_stock_term(stock, sp_phrase_of(arena_of(stock), SP_PHRASE_INT, product, NULL, NULL));
-        sp_stock_term(stock, sp_phrase_of(arena_of(stock), SP_PHRASE_ROUND, product, NULL, NULL));
+    if (!whole) {
+        if (left <= right) stock_roundings(stock, sp_phrase_of(arena_of(stock), SP_PHRASE_MULTIPLY, a, b, NULL));
+        if (left != right) stock_rounded_quotients(stock, a, b);
+        return;
     }
-    if (!whole) return;
     if (left < right) stock_of_two(stock, SP_PHRASE_ADD, a, left, b, right);
     if (left == right) return;
     stock_of_two(stock, SP_PHRASE_SUBTRACT, a, left, b, right);

@@ -45,6 +45,8 @@ static struct spelling spelling_of(enum sp_phrase_op op)
         return (struct spelling){"*", BY_PRODUCT, false};
     case SP_PHRASE_DIVIDE:
         return (struct spelling){" // ", BY_PRODUCT, false};
+    case SP_PHRASE_QUOTIENT:
+        return (struct spelling){"/", BY_PRODUCT, false};
     case SP_PHRASE_REST:
         return (struct spelling){" % ", BY_PRODUCT, false};
     case SP_PHRASE_POWER:
@@ -67,6 +69,8 @@ static struct spelling spelling_of(enum sp_phrase_op op)
         return (struct spelling){"round_up", TIGHT, true};
     case SP_PHRASE_MAX:
         return (struct spelling){"max", TIGHT, true};
+    case SP_PHRASE_NEAR:
+        return (struct spelling){"near_multiple", TIGHT, true};
     case SP_PHRASE_ROUND:
         return (struct spelling){"round", TIGHT, true};
     default:
@@ -176,6 +180,16 @@ static void write_operation(const struct writer *writer, const struct sp_phrase 
     write_term(writer, term->b, spelling.strength + !from_the_right);
 }
 
+/* -(-width*ratio // 1): minus what is less than that is rounded down. */
+static void write_ceil(const struct writer *writer, const struct sp_phrase *term)
+{
+    sp_text_puts(writer->text, "-(-");
+    write_term(writer, term->a, BY_PRODUCT);
+    sp_text_puts(writer->text, " // ");
+    write_term(writer, term->b, BY_POWER);
+    sp_text_puts(writer->text, ")");
+}
+
 static void write_choice(const struct writer *writer, const struct sp_phrase *term)
 {
     write_term(writer, term->a, BY_DEFAULT);
@@ -243,6 +257,9 @@ static void write_bare_term(const struct writer *writer, const struct sp_phrase 
     case SP_PHRASE_IS_LIST:
         write_is_list(writer, term->leaf, true);
         break;
+    case SP_PHRASE_CEIL:
+        write_ceil(writer, term);
+        break;
     case SP_PHRASE_TRUTH:
         write_truth(writer, term);
         break;
@@ -293,6 +310,8 @@ static enum strength strength_of(const struct sp_phrase *term)
         return BY_NOT;
     case SP_PHRASE_IF:
         return BY_CHOICE;
+    case SP_PHRASE_CEIL:
+        return BY_PRODUCT;
     case SP_PHRASE_NUMBER:
         return term->number < 0 ? BY_PRODUCT : TIGHT;
     case SP_PHRASE_INDEX:
