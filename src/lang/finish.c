@@ -128,6 +128,8 @@ static void report_mistakes(struct sp_expander *x, struct sp_error *error)
         sp_hint(error, "%s has '%s': is '%s' meant?", *x->eval.hyper->file ? x->eval.hyper->file : "the configuration",
                 likely, missing);
     if (missing) sp_hint(error, "give it in config.json, or with --set %s=VALUE", missing);
+    if (x->unsupported)
+        sp_hint(error, "'shapeproof tables' lists the tables; name one that comes near with --table, or write one");
 }
 
 void sp_expander_finish(struct sp_expander *x, struct sp_error *error)

@@ -320,6 +320,8 @@ struct sp_derivation *sp_derive(const struct sp_tables *tables, const struct sp_
     const char *why = derivation->count.symbolic.algebra.failed;
     sp_fail_lines(error, derivation->count.symbolic.report.unknown ? SP_ERR_UNKNOWN : SP_ERR_TABLE, SP_KIND_NONE,
                   counted ? (why ? why : "a default stands below a fraction line") : derivation->count.messages.data);
+    if (error->status == SP_ERR_UNKNOWN)
+        sp_hint(error, "'shapeproof tables' lists the tables; name one that comes near, or write one");
     hint_at_settings(unit, hyper, error);
     sp_derivation_free(derivation);
     return NULL;
