@@ -192,6 +192,27 @@ static void another_class_with_a_loss(void **state)
                "", 10);
 }
 
+#define PAIRED(type, class)                                                                                            \
+    "{\"model_type\": \"" type                                                                                         \
+    "\", \"architectures\": [\"" class "\"], \"vocab_size\": 100, \"hidden_size\": 48, "                               \
+                                       "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, "                        \
+                                       "\"num_key_value_heads\": 4, \"intermediate_size\": 96, "                       \
+                                       "\"tie_word_embeddings\": false}"
+
+/* Models that differ in the biases of their norms alone. */
+static void norms_of_another_type(void **state)
+{
+    (void)state;
+    check_made(PAIRED("stablelm", "StableLmForCausalLM"), NULL, PAIRED("llama", "LlamaForCausalLM"),
+               "differs: the weights are of a stablelm model, not of llama: the file has "
+               "model.layers.{0,1}.{input_layernorm,post_attention_layernorm}.bias, model.norm.bias",
+               "another-model", 0);
+    check_made(PAIRED("llama", "LlamaForCausalLM"), NULL, PAIRED("stablelm", "StableLmForCausalLM"),
+               "differs: the file lacks biases that stablelm always has: "
+               "model.layers.{0,1}.{input_layernorm,post_attention_layernorm}.bias, model.norm.bias (5 tensors)",
+               "bias", 0);
+}
+
 /* A class that no table knows, of a model_type that one does: what the file has of a known class, and what besides. */
 static void class_of_ones_own(void **state)
 {
@@ -238,6 +259,7 @@ int main(void)
         cmocka_unit_test(another_family_and_size),
         cmocka_unit_test(one_layer_more),
         cmocka_unit_test(another_class_with_a_loss),
+        cmocka_unit_test(norms_of_another_type),
         cmocka_unit_test(class_of_ones_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

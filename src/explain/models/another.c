@@ -62,17 +62,21 @@ static bool is_another_model(const struct sp_check *check, struct evidence evide
 }
 
 /* Whether nothing differs but that the file lacks kinds of tensors altogether, in each of several layers: a model of
- * another type may have no such kinds. */
+ * another type may have no such kinds. Of a kind without an index, such as a last norm, there is one tensor alone. */
 static bool lacks_whole_kinds(const struct sp_check *check)
 {
     struct sp_patterns patterns = {.rule = check->patterns.rule};
-    size_t lacking = 0;
+    size_t lacking = 0, single = 0;
     bool whole = true;
     for (size_t i = 0; i < check->finding_count && whole; i++) {
         const struct sp_finding *finding = &check->findings[i];
         if (!is_about_tensors(check, finding, NULL)) continue;
         whole = finding->kind == SP_FINDING_MISSING;
-        if (whole) sp_pattern_of(&patterns, sp_prediction_tensor(check->prediction, finding->predicted)->name, NULL);
+        struct sp_indices indices = {.count = 0};
+        const size_t known = patterns.count;
+        if (whole)
+            sp_pattern_of(&patterns, sp_prediction_tensor(check->prediction, finding->predicted)->name, &indices);
+        single += patterns.count > known && !indices.count;
         lacking++;
     }
     const size_t kinds = patterns.count;
@@ -81,7 +85,7 @@ static bool lacks_whole_kinds(const struct sp_check *check)
         whole = sp_pattern_of(&patterns, sp_prediction_tensor(check->prediction, i)->name, NULL) >= kinds;
     }
     sp_patterns_free(&patterns);
-    return whole && kinds && lacking >= 2 * kinds;
+    return whole && kinds > single && lacking >= 2 * kinds - single;
 }
 
 /* ---- the cause ---- */
@@ -259,12 +263,6 @@ static bool has_unrelated_cause(const struct sp_check *check)
     return false;
 }
 
-/* Something is without a cause, or without a good one. */
-static bool is_any_unexplained(const struct sp_check *check)
-{
-    return sp_check_open(check) || check->half_explained || has_unrelated_cause(check);
-}
-
 /* The cause that explains all findings about tensors; NULL when there is none. */
 static struct sp_cause *only_cause(struct sp_check *check)
 {
@@ -275,6 +273,20 @@ static struct sp_cause *only_cause(struct sp_check *check)
         cause = check->findings[i].cause;
     }
     return cause == SP_NONE ? NULL : &check->causes[cause];
+}
+
+/* All that differs are biases that the configured type never has: those of another type, most likely. */
+static bool has_only_stray_biases(struct sp_check *check)
+{
+    const struct sp_cause *cause = only_cause(check);
+    return cause && cause->id == sp_cause_rows[SP_CAUSE_BIAS].id && !cause->hyperparameter &&
+           cause->severity == SP_SEVERITY_ERROR && sp_first_of(check, cause)->kind == SP_FINDING_UNEXPECTED;
+}
+
+/* Something is without a cause, or without a good one. */
+static bool is_any_unexplained(struct sp_check *check)
+{
+    return sp_check_open(check) || check->half_explained || has_unrelated_cause(check) || has_only_stray_biases(check);
 }
 
 /* Of a file that only lacks whole kinds of tensors: it may be a whole model of another type, and no tensor tells which
