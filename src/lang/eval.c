@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lang/functions.h"
@@ -80,6 +81,21 @@ struct sp_value sp_view_get(const struct sp_view *view, const char *key)
     return given ? given->value : sp_value_member(view->object, key);
 }
 
+/* The same, where a wide configuration has a map of its members: a Keras model has one for each layer. */
+static struct sp_value view_get(struct sp_eval *eval, const struct sp_view *view, const char *key)
+{
+    enum { WIDE = 64 };
+    const struct sp_value root = eval->hyper->root, object = view->object;
+    if (object.type != SP_OBJECT || object.count < WIDE || object.members != root.members || object.count != root.count)
+        return sp_view_get(view, key);
+    const struct sp_given *given = sp_view_given(view, key);
+    if (given) return given->value;
+    if (!eval->members.count)
+        for (size_t i = 0; i < root.count; i++) sp_map_set(&eval->members, root.members[i].key, i);
+    const size_t member = sp_map_get(&eval->members, key);
+    return member == SIZE_MAX ? sp_value_absent(key) : root.members[member].value;
+}
+
 bool sp_path_within(const char *path, const char *setting)
 {
     const size_t length = strlen(setting);
@@ -134,7 +150,7 @@ bool sp_eval_key(struct sp_eval *eval, const struct sp_view *view, const char *k
     const struct sp_given *given = sp_view_given(view, key);
     if (given && given->open.expr) return sp_eval(eval, given->open.env, given->open.expr, value);
     struct sp_reading *reading = reading_of(eval, view->prefix, "", key);
-    *value = given || !eval->hyper->knowledge ? sp_view_get(view, key) : ask_knowledge(eval, reading->path);
+    *value = given || !eval->hyper->knowledge ? view_get(eval, view, key) : ask_knowledge(eval, reading->path);
     *value = look_at(eval, reading, *value, view, key);
     return true;
 }
@@ -533,4 +549,13 @@ bool sp_meaning_open(struct sp_env *env, const struct sp_expr **expr)
         *env = sp_definition_env(env, meaning);
     } else return false;
     return *expr != NULL;
+}
+
+void sp_eval_free(struct sp_eval *eval)
+{
+    free(eval->readings);
+    sp_map_free(&eval->paths);
+    sp_map_free(&eval->members);
+    sp_text_free(&eval->path);
+    sp_text_free(&eval->name);
 }

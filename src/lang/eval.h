@@ -32,6 +32,7 @@ struct sp_eval {
     struct sp_reading *readings;
     size_t reading_count, reading_capacity;
     struct sp_map paths;       /* index of the reading */
+    struct sp_map members;     /* index of the member of `hyper->root`, once that is wide and was looked at */
     struct sp_text path, name; /* scratch */
     struct sp_text *messages;
     size_t mistakes;           /* each time one is made */
@@ -132,6 +133,8 @@ struct sp_env {
     const char *group;           /* of the tensors of the section */
 };
 
+/* Frees what the evaluation made outside of its arena, but for the messages. */
+void sp_eval_free(struct sp_eval *eval);
 /* False after a mistake, which was reported at its place. The result may be absent or null. */
 bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
 /* As sp_eval, in inference: it is worked out once for all that is known. */

@@ -443,10 +443,7 @@ struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyp
     start(&x, table);
     sp_expander_finish(&x, error);
     free(x.ties);
-    free(x.eval.readings);
-    sp_map_free(&x.eval.paths);
-    sp_text_free(&x.eval.path);
-    sp_text_free(&x.eval.name);
+    sp_eval_free(&x.eval);
     sp_map_free(&x.group_names);
     sp_text_free(&messages);
     if (error->status == SP_OK) return out;

@@ -4,18 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The value that is configured: looked for once, since a configuration may be wide, as that of a Keras model is. Paths
+ * live as long as the solver. */
+static struct sp_value configured_value(struct sp_solver *solver, const char *path)
+{
+    const size_t place = sp_map_get(&solver->places, path);
+    if (place != SIZE_MAX) return solver->values.items[place];
+    sp_map_add(&solver->places, path, solver->values.count);
+    return *SP_PUSH(&solver->values) = sp_value_at(*solver->configured, path);
+}
+
 static struct sp_value ask_known(void *context, const char *path)
 {
     struct sp_solver *solver = context;
+    if (solver->lookups) *SP_PUSH(solver->lookups) = path;
     if (!solver->configured || (solver->open && strcmp(path, solver->open) == 0))
         return sp_known_value(&solver->known, path);
-    const struct sp_value value = sp_value_at(*solver->configured, path);
+    const struct sp_value value = configured_value(solver, path);
     return value.type == SP_BOOL && solver->flags_open ? sp_known_value(&solver->known, path) : value;
 }
 
 static struct sp_value ask_known_item(void *context, const char *path, size_t index)
 {
     struct sp_solver *solver = context;
+    if (solver->lookups) *SP_PUSH(solver->lookups) = path;
     return sp_known_item(&solver->known, path, index);
 }
 
@@ -25,7 +37,19 @@ void sp_solver_open(struct sp_solver *solver, const char *key)
     solver->open = key;
 }
 
-void sp_solver_ask_anew(struct sp_solver *solver) { solver->known.changes++; }
+void sp_solver_ask_anew(struct sp_solver *solver)
+{
+    solver->known.changes++;
+    sp_map_free(&solver->places);
+    solver->places = (struct sp_map){0};
+    solver->values.count = 0;
+}
+
+void sp_solver_note_lookups(struct sp_solver *solver, struct sp_lookups *lookups)
+{
+    solver->known.changes++; /* what was worked out before is looked up once more */
+    solver->lookups = lookups;
+}
 
 /* Mistakes of expressions before are forgotten. */
 static struct sp_eval *begin_eval(struct sp_solver *solver)
@@ -164,10 +188,9 @@ void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table)
 
 void sp_solver_free(struct sp_solver *solver)
 {
-    free(solver->eval.readings);
-    sp_map_free(&solver->eval.paths);
-    sp_text_free(&solver->eval.path);
-    sp_text_free(&solver->eval.name);
+    sp_eval_free(&solver->eval);
+    sp_map_free(&solver->places);
+    free(solver->values.items);
     sp_text_free(&solver->messages);
     sp_known_free(&solver->known);
     free_texts(solver);

@@ -12,6 +12,12 @@
 #include "solve/known.h"
 #include "solve/literals.h"
 
+/* The paths of keys, in the order in which an evaluation looked them up, and as often. */
+struct sp_lookups {
+    const char **items;
+    size_t count, capacity;
+};
+
 struct sp_solver {
     struct sp_arena arena;
     const struct sp_unit *table;
@@ -19,9 +25,12 @@ struct sp_solver {
     struct sp_known known;
     /* An object: what holds where nothing was told. NULL: nothing is known but what was told. Of it is not known: */
     const struct sp_value *configured;
-    const char *open; /* this key, NULL for none */
-    bool flags_open;  /* all that are true or false */
-    bool supposes;    /* of two alternatives of which nothing is known the first one is taken: a guess */
+    const char *open;                 /* this key, NULL for none */
+    bool flags_open;                  /* all that are true or false */
+    struct sp_map places;             /* of what is configured what was looked up so far, by its path: */
+    SP_ARRAY(struct sp_value) values; /* an index of these */
+    struct sp_lookups *lookups;       /* where lookups are noted; or NULL */
+    bool supposes; /* of two alternatives of which nothing is known the first one is taken: a guess */
     struct sp_eval eval;
     struct sp_text messages; /* of the evaluator; nobody reads them */
     struct sp_hyper hyper;
@@ -44,6 +53,9 @@ void sp_solver_open(struct sp_solver *solver, const char *key);
 /* To be called when `configured` is another, or what it points to, or `flags_open`: what was worked out before may not
  * hold any more. */
 void sp_solver_ask_anew(struct sp_solver *solver);
+/* From now on the keys that evaluations look up are noted there; NULL for no longer. An expression depends on no other
+ * key: with that one open, or otherwise, the evaluation would look up the same keys, and come to the same value. */
+void sp_solver_note_lookups(struct sp_solver *solver, struct sp_lookups *lookups);
 /* The value under what is known; SP_UNKNOWN, with the key that it lacks. False when there can be none. */
 bool sp_solver_eval(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                     struct sp_value *value);

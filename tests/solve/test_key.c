@@ -116,6 +116,43 @@ static void without_effect(void **state)
     CHECK(state, rows);
 }
 
+/* What an evaluation looks up: every key on which the value depends, and none behind what decides it already. */
+static void lookups(void **state)
+{
+    static const struct {
+        const char *dimension, *keys;
+    } rows[] = {
+        {"a + 2*b", "a b "},
+        {"flag ? a : b", "flag b "},
+        {"a*heads + a", "a n_head a "},
+        {"(a > 5 and b > 0) ? 1 : 2", "a "},
+        {"sub.c", "sub sub.c "},
+        {"7", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct sp_text table = {0}, keys = {0};
+        struct sp_lookups noted = {0};
+        struct solving s;
+        sp_text_printf(&table, "table t\nheads = n_head default 4\nw (%s)\n", rows[i].dimension);
+        solving_open(&s, *state, table.data, "{\"a\": 3, \"b\": 4, \"flag\": false, \"sub\": {\"c\": 5}}");
+        struct sp_solver *solver = &s.outline.solver;
+        const struct sp_line *line = &s.outline.lines[0];
+        for (int twice = 0; twice < 2; twice++) { /* what is remembered is looked up once more */
+            noted.count = keys.length = 0;
+            sp_text_puts(&keys, "");
+            sp_solver_note_lookups(solver, &noted);
+            sp_solver_value(solver, line->env, line->row->shape[0]);
+            sp_solver_note_lookups(solver, NULL);
+            for (size_t k = 0; k < noted.count; k++) sp_text_printf(&keys, "%s ", noted.items[k]);
+            assert_string_equal(keys.data, rows[i].keys);
+        }
+        free(noted.items);
+        sp_text_free(&keys);
+        sp_text_free(&table);
+        solving_close(&s);
+    }
+}
+
 /* Numbers at the ends of what fits in 64 bits: nothing is found, and nothing overflows. */
 static void extremes(void **state)
 {
@@ -207,8 +244,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(turned_round), cmocka_unit_test(paths),          cmocka_unit_test(approached),
-        cmocka_unit_test(conditions),   cmocka_unit_test(without_effect), cmocka_unit_test(extremes),
-        cmocka_unit_test(random_once),  cmocka_unit_test(random_often),
+        cmocka_unit_test(conditions),   cmocka_unit_test(without_effect), cmocka_unit_test(lookups),
+        cmocka_unit_test(extremes),     cmocka_unit_test(random_once),    cmocka_unit_test(random_often),
     };
     return cmocka_run_group_tests(tests, tables_setup, tables_teardown);
 }

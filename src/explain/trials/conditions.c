@@ -3,6 +3,8 @@
  * for the conditions to say so. */
 #include "explain/trials/conditions.h"
 
+#include <stdlib.h>
+
 #include "lang/prediction.h"
 #include "solve/literals.h"
 
@@ -16,9 +18,13 @@ void sp_propose_met(struct sp_proposals *proposals, const struct sp_line *line, 
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
         const struct sp_value now = sp_condition_value(&proposals->outline.solver, condition);
-        for (size_t i = 0; i < proposals->key_count && sp_value_is_true(now) != there; i++)
-            if (filter(&proposals->keys[i]))
-                sp_propose_for(proposals, &proposals->keys[i], condition->env, condition->expr, sp_value_bool(there));
+        if (sp_value_is_true(now) == there) continue;
+        const struct sp_key_list keys = sp_proposal_keys_of(proposals, condition->env, condition->expr);
+        for (size_t i = 0; i < keys.count; i++)
+            if (filter(&proposals->keys[keys.items[i]]))
+                sp_propose_for(proposals, &proposals->keys[keys.items[i]], condition->env, condition->expr,
+                               sp_value_bool(there));
+        free(keys.items);
     }
 }
 
@@ -54,30 +60,43 @@ static void propose_near(struct sp_proposals *proposals, const struct sp_changea
 static void propose_dimensions(struct sp_proposals *proposals, const struct sp_line *line,
                                const struct sp_tensor *tensor)
 {
-    for (uint32_t d = 0; d < tensor->rank && tensor->rank == line->row->rank; d++)
-        for (size_t i = 0; i < proposals->key_count && tensor->shape[d] <= INT64_MAX; i++)
-            sp_propose_for(proposals, &proposals->keys[i], line->env, line->row->shape[d],
+    for (uint32_t d = 0; d < tensor->rank && tensor->rank == line->row->rank; d++) {
+        if (tensor->shape[d] > INT64_MAX) continue;
+        const struct sp_key_list keys = sp_proposal_keys_of(proposals, line->env, line->row->shape[d]);
+        for (size_t i = 0; i < keys.count; i++)
+            sp_propose_for(proposals, &proposals->keys[keys.items[i]], line->env, line->row->shape[d],
                            sp_value_int((int64_t)tensor->shape[d]));
+        free(keys.items);
+    }
 }
 
 static void propose_numbers(struct sp_proposals *proposals, const struct sp_finding *finding,
                             const struct sp_line *line)
 {
     const bool there = finding->tensor != SP_NONE;
-    if (sp_line_is_used(&proposals->outline.solver, line) == there) return;
-    for (size_t k = 0; k < proposals->key_count; k++) propose_near(proposals, &proposals->keys[k], line, there);
+    sp_proposal_keys_note(proposals);
+    const bool is_used = sp_line_is_used(&proposals->outline.solver, line);
+    if (!there) sp_line_is_met(&proposals->outline.solver, line);
+    const struct sp_key_list keys = sp_proposal_keys(proposals);
+    for (size_t k = 0; k < keys.count && is_used != there; k++)
+        propose_near(proposals, &proposals->keys[keys.items[k]], line, there);
+    free(keys.items);
+    if (is_used == there) return;
     if (there) propose_dimensions(proposals, line, sp_inventory_tensor(proposals->check->inventory, finding->tensor));
 }
 
 /* ---- texts that a flag follows from ---- */
 
-/* Whether a flag decides that nobody has set. */
-static bool rests_on_default(struct sp_proposals *proposals, const struct sp_line_condition *condition)
+/* Whether of these keys a flag decides that nobody has set. */
+static bool rests_on_default(struct sp_proposals *proposals, const struct sp_key_list *keys,
+                             const struct sp_line_condition *condition)
 {
-    for (size_t i = 0; i < proposals->key_count; i++)
-        if (is_flag(&proposals->keys[i]) && proposals->keys[i].hyper.from.source == SP_SOURCE_DEFAULT &&
-            sp_key_matters(&proposals->outline.solver, &proposals->keys[i].unknown, condition->env, condition->expr))
+    for (size_t i = 0; i < keys->count; i++) {
+        const struct sp_changeable *key = &proposals->keys[keys->items[i]];
+        if (is_flag(key) && key->hyper.from.source == SP_SOURCE_DEFAULT &&
+            sp_key_matters(&proposals->outline.solver, &key->unknown, condition->env, condition->expr))
             return true;
+    }
     return false;
 }
 
@@ -112,13 +131,15 @@ static void propose_texts(struct sp_proposals *proposals, const struct sp_line *
     struct sp_solver *solver = &proposals->outline.solver;
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
         if (sp_value_is_true(sp_condition_value(solver, condition)) == there) continue;
-        if (!rests_on_default(proposals, condition)) continue;
-        for (size_t i = 0; i < proposals->key_count; i++) {
-            const struct sp_changeable *key = &proposals->keys[i];
+        const struct sp_key_list keys = sp_proposal_keys_of(proposals, condition->env, condition->expr);
+        const bool rests = rests_on_default(proposals, &keys, condition);
+        for (size_t i = 0; i < keys.count && rests; i++) {
+            const struct sp_changeable *key = &proposals->keys[keys.items[i]];
             if (key->unknown.now.type == SP_STRING &&
                 sp_key_matters(solver, &key->unknown, condition->env, condition->expr))
                 propose_text(proposals, key, condition, there);
         }
+        free(keys.items);
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Loops that are shorter or longer in the file than predicted, by the indices in the names of findings. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "explain/patch.h"
@@ -86,9 +87,11 @@ static void propose_end(struct sp_proposals *proposals, const struct run *run, c
     const bool missing = run->first->missing;
     const size_t first = proposals->count;
     if (last.type != SP_INT || (missing ? last.integer != with : last.integer > before)) return;
-    for (size_t i = 0; i < proposals->key_count; i++)
-        sp_propose_for(proposals, &proposals->keys[i], loop->env, loop->clause->last,
+    const struct sp_key_list keys = sp_proposal_keys_of(proposals, loop->env, loop->clause->last);
+    for (size_t i = 0; i < keys.count; i++)
+        sp_propose_for(proposals, &proposals->keys[keys.items[i]], loop->env, loop->clause->last,
                        sp_value_int(missing ? before : with));
+    free(keys.items);
     propose_with_lists(proposals, first);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "config/variables.h"
 #include "explain/patch.h"
 #include "lang/prediction.h"
@@ -62,6 +63,47 @@ void sp_propose_for(struct sp_proposals *proposals, const struct sp_changeable *
 {
     const struct sp_key_values solutions = sp_solve_key(&proposals->outline.solver, &key->unknown, env, expr, wanted);
     for (size_t i = 0; i < solutions.count; i++) sp_propose(proposals, key, solutions.list[i]);
+}
+
+/* ---- keys ---- */
+
+static int compare_keys(const void *left, const void *right)
+{
+    return sp_order(*(const size_t *)left, *(const size_t *)right);
+}
+
+void sp_proposal_keys_note(struct sp_proposals *proposals)
+{
+    proposals->lookups.count = 0;
+    sp_solver_note_lookups(&proposals->outline.solver, &proposals->lookups);
+}
+
+struct sp_key_list sp_proposal_keys(struct sp_proposals *proposals)
+{
+    struct sp_lookups *lookups = &proposals->lookups;
+    struct sp_key_list list = {.items = sp_realloc(NULL, lookups->count, sizeof *list.items)};
+    sp_solver_note_lookups(&proposals->outline.solver, NULL);
+    for (size_t i = 0; i < lookups->count; i++) {
+        const size_t key = sp_map_get(&proposals->key_places, lookups->items[i]);
+        if (key == SIZE_MAX || proposals->is_listed[key]) continue;
+        proposals->is_listed[key] = true;
+        list.items[list.count++] = key;
+    }
+    for (size_t i = 0; i < list.count; i++) proposals->is_listed[list.items[i]] = false;
+    if (list.count) qsort(list.items, list.count, sizeof *list.items, compare_keys);
+    return list;
+}
+
+struct sp_key_list sp_proposal_keys_of(struct sp_proposals *proposals, const struct sp_env *env,
+                                       const struct sp_expr *expr)
+{
+    sp_proposal_keys_note(proposals);
+    const struct sp_value value = sp_solver_value(&proposals->outline.solver, env, expr);
+    struct sp_key_list list = sp_proposal_keys(proposals);
+    if (value.type != SP_UNKNOWN) return list;
+    list.items = sp_realloc(list.items, proposals->key_count, sizeof *list.items);
+    for (list.count = 0; list.count < proposals->key_count; list.count++) list.items[list.count] = list.count;
+    return list;
 }
 
 /* ---- quantisation ---- */
@@ -194,11 +236,13 @@ static void list_keys(struct sp_proposals *proposals)
     const size_t count = sp_prediction_hyperparameter_count(prediction);
     proposals->keys = sp_arena_array(arena, count, sizeof *proposals->keys);
     proposals->key_of = sp_arena_array(arena, count, sizeof *proposals->key_of);
+    proposals->is_listed = sp_arena_array(arena, count, sizeof *proposals->is_listed);
     for (size_t i = 0; i < count; i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
         proposals->key_of[i] = SP_NONE;
         if (hyper.from.source == SP_SOURCE_TABLE) continue;
         proposals->key_of[i] = proposals->key_count;
+        sp_map_add(&proposals->key_places, hyper.name, proposals->key_count);
         proposals->keys[proposals->key_count++] = (struct sp_changeable){hyper, {hyper.name, hyper.value}};
     }
 }
@@ -226,6 +270,8 @@ void sp_proposals_renew(struct sp_proposals *proposals, const struct sp_config *
 void sp_proposals_free(struct sp_proposals *proposals)
 {
     free(proposals->indices);
+    free(proposals->lookups.items);
+    sp_map_free(&proposals->key_places);
     sp_line_map_free(&proposals->lines);
     sp_outline_free(&proposals->outline);
 }

@@ -37,6 +37,9 @@ struct sp_proposals {
     struct sp_changeable *keys;
     size_t *key_of; /* for each hyper-parameter of the prediction its key, or SP_NONE */
     size_t key_count;
+    struct sp_map key_places;       /* the index of a key by its path */
+    struct sp_lookups lookups;      /* scratch */
+    bool *is_listed;                /* scratch: of each key */
     struct sp_named_index *indices; /* sorted: the same pattern, position and `missing` are together, ascending */
     size_t index_count;
 };
@@ -68,6 +71,18 @@ void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key,
 /* What the key would have to be for the expression to have that value. */
 void sp_propose_for(struct sp_proposals *proposals, const struct sp_changeable *key, const struct sp_env *env,
                     const struct sp_expr *expr, struct sp_value wanted);
+/* The keys on which what follows depends, up to the call of sp_proposal_keys, are noted. */
+void sp_proposal_keys_note(struct sp_proposals *proposals);
+/* The indices of the keys that were looked up since then, ascending: what the evaluations came to depends on no other.
+ * To be freed (`items`). */
+struct sp_key_list {
+    size_t *items;
+    size_t count;
+};
+struct sp_key_list sp_proposal_keys(struct sp_proposals *proposals);
+/* Those on which the value of the expression depends; all where an index is unknown, and so the value. */
+struct sp_key_list sp_proposal_keys_of(struct sp_proposals *proposals, const struct sp_env *env,
+                                       const struct sp_expr *expr);
 /* The lines of the outline that could have the tensor of the finding; of their loops all are out of any turn. Returns
  * how many. */
 size_t sp_proposal_lines(struct sp_proposals *proposals, const struct sp_finding *finding, struct sp_indices *indices,

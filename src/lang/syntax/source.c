@@ -24,9 +24,10 @@ static size_t columns(const char *text, size_t length)
 struct sp_position sp_span_position(struct sp_span span)
 {
     struct sp_position position = {1, 1};
+    const char *text = span.source->text;
     const size_t start = line_start(span);
-    for (size_t i = 0; i < start; i++) position.line += span.source->text[i] == '\n';
-    position.column = 1 + columns(span.source->text + start, span.offset - start);
+    for (const char *p = text; (p = memchr(p, '\n', (size_t)(text + start - p))) != NULL; p++) position.line++;
+    position.column = 1 + columns(text + start, span.offset - start);
     return position;
 }
 
