@@ -33,7 +33,7 @@ struct sp_undecided {
 /* Where it was chosen. */
 struct sp_undecided_place {
     const char *row; /* "h.{}.up.weight"; of a loop what its names begin with, and a star: "h.{}*" */
-    int dimension;   /* of the shape; -1: whether there are such tensors, or how many */
+    int dimension;   /* of the shape; -1: whether there are such tensors, or how many; -2: whether they are buffers */
 };
 
 struct sp_learning; /* opaque */

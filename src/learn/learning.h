@@ -101,6 +101,10 @@ bool sp_learn_prove(struct sp_learning *learning, struct sp_error *error);
 void sp_learn_leave_out_wrong_rows(struct sp_learning *learning);
 /* No row is solved from then on. */
 void sp_learn_leave_out_all_rows(struct sp_learning *learning);
+/* What a row may be that is written as one of parameters. */
+#define SP_MAY_BE_BUFFER "a buffer"
+/* A row of buffers, as its dtype or its name says. */
+bool sp_learn_is_buffer(const struct sp_tensor_row *row);
 /* Fills `undecided` and `unvaried`. */
 void sp_learn_doubt(struct sp_learning *learning);
 

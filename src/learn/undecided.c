@@ -417,12 +417,65 @@ static bool is_stem_used(const struct sp_layout *layout, size_t stem)
     return false;
 }
 
+/* ---- parameters and buffers ---- */
+
+/* "weight", "weight_ih_l0", "cls_token", "lora_A": a word that only parameters are called by. A causal mask that is
+ * called bias has more than two dimensions. */
+static bool is_called_as_parameter(const struct sp_tensor_row *row)
+{
+    static const char *const words[] = {"weight",     "bias",  "gamma", "beta",      "kernel", "embedding",
+                                        "embeddings", "token", "lora",  "depthwise", "w",      "b"};
+    const char *name = sp_behind_last(row->pattern, '.');
+    if (strcmp(name, "bias") == 0 && row->rank > 2) return false;
+    for (const char *word = name; *word;) {
+        const size_t length = strcspn(word, "_/");
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strlen(words[i]) == length && strncmp(word, words[i], length) == 0) return true;
+        word += length + (word[length] != '\0');
+    }
+    return false;
+}
+
+static bool has_sibling(const struct sp_layout *layout, const char *pattern, const char *name)
+{
+    const size_t module = (size_t)(sp_behind_last(pattern, '.') - pattern);
+    for (size_t i = 0; i < layout->rows.count; i++) {
+        const char *other = layout->rows.items[i].pattern;
+        if (strncmp(other, pattern, module) == 0 && strcmp(other + module, name) == 0) return true;
+    }
+    return false;
+}
+
+/* A normalisation with statistics that counts no batches: a frozen one, all of which are buffers. */
+static bool is_of_frozen_norm(const struct sp_layout *layout, const char *pattern)
+{
+    return has_sibling(layout, pattern, "running_mean") && has_sibling(layout, pattern, "running_var") &&
+           !has_sibling(layout, pattern, "num_batches_tracked");
+}
+
+/* No file says which of its tensors are buffers: what is not called as parameters are may be one. */
+static void doubt_buffers(struct sp_learning *learning)
+{
+    const struct sp_layout *layout = &learning->lesson.layout;
+    for (size_t i = 0; i < layout->rows.count; i++) {
+        const struct sp_tensor_row *row = &layout->rows.items[i];
+        if (!row->is_solved || row->is_inner || sp_learn_is_buffer(row)) continue;
+        if (is_called_as_parameter(row) && !is_of_frozen_norm(layout, row->pattern)) continue;
+        const struct doubting doubting = {learning, {row->pattern, -2, false}};
+        count_choice(&doubting,
+                     (struct sp_undecided){.chosen = "a parameter",
+                                           .alternatives = SP_MAY_BE_BUFFER,
+                                           .experiment = "the program: no file says which of its tensors are buffers"});
+    }
+}
+
 void sp_learn_doubt(struct sp_learning *learning)
 {
     const struct sp_layout *layout = &learning->lesson.layout;
     sp_layout_answers(layout, add_choice, learning);
     for (size_t i = 0; i < layout->stems.count; i++)
         if (layout->stems.items[i].listed && is_stem_used(layout, i)) doubt_words(learning, &layout->stems.items[i]);
+    doubt_buffers(learning);
     if (learning->undecided.count)
         qsort(learning->undecided.items, learning->undecided.count, sizeof *learning->undecided.items, compare_choices);
     learning->unvaried = list_unvaried(learning);

@@ -378,7 +378,9 @@ static void write_doubt(struct sheet *sheet, const struct sp_doubt *doubt)
     const struct sp_undecided *told = &doubt->told;
     const bool number = strspn(told->chosen, "0123456789") == strlen(told->chosen);
     sp_text_printf(&sheet->text, "#   %s", told->chosen);
-    if (*told->alternatives) sp_text_printf(&sheet->text, " or %s: equal in all examples\n", told->alternatives);
+    if (strcmp(told->alternatives, SP_MAY_BE_BUFFER) == 0)
+        sp_text_printf(&sheet->text, " or %s: no file says which it is\n", told->alternatives);
+    else if (*told->alternatives) sp_text_printf(&sheet->text, " or %s: equal in all examples\n", told->alternatives);
     else
         sp_text_puts(&sheet->text,
                      number ? ": a number that no key says\n" : ": the only one that was found, by little evidence\n");
@@ -696,11 +698,27 @@ static const char *name_of_row(const struct sheet *sheet, const struct sp_tensor
     return name_at_turn(sheet, row, length, SP_NONE, words_of_row(sheet, row));
 }
 
+/* What frameworks call so is a buffer, whatever its dtype. */
 static bool is_statistic(const char *name)
 {
-    static const char *const ends[] = {"running_mean",         "running_var", "num_batches_tracked",
-                                       "position_ids",         "inv_freq",    "relative_position_index",
-                                       "relative_coords_table"};
+    static const char *const ends[] = {"running_mean",
+                                       "running_var",
+                                       "num_batches_tracked",
+                                       "position_ids",
+                                       "inv_freq",
+                                       "relative_position_index",
+                                       "relative_coords_table",
+                                       "masked_bias",
+                                       "mel_basis",
+                                       "hann_window",
+                                       "cos_cached",
+                                       "sin_cached",
+                                       "cluster_size",
+                                       "embed_avg",
+                                       "pixel_mean",
+                                       "pixel_std",
+                                       "attention_bias_idxs",
+                                       "e_score_correction_bias"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (sp_ends_with(name, ends[i])) return true;
     return false;
@@ -714,6 +732,8 @@ static const char *dtype_of_buffer(const struct sp_tensor_row *row)
         if (row->places.items[i].tensor->dtype != dtype) return NULL;
     return dtype == SP_DTYPE_I64 || dtype == SP_DTYPE_BOOL ? sp_dtype_name(dtype) : NULL;
 }
+
+bool sp_learn_is_buffer(const struct sp_tensor_row *row) { return dtype_of_buffer(row) || is_statistic(row->pattern); }
 
 static void put_condition(struct sheet *sheet, const struct sp_tensor_row *row)
 {

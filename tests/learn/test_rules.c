@@ -533,6 +533,40 @@ static void roundings_are_undecided(void **state)
     lesson_close(&lesson);
 }
 
+/* ---- parameters and buffers ---- */
+
+/* Of tensors of one dtype no file says which are buffers: names do, or it is said that nobody knows. */
+static void a_buffer_is_known_or_said(void **state)
+{
+    (void)state;
+    struct lesson lesson = {.count = 0};
+    for (uint64_t e = 0; e < 3; e++) {
+        const uint64_t width = 8 + 3 * e, length = 30 + 7 * e * e;
+        lesson_beginf(&lesson, "{\"width\": %d, \"length\": %d}", (int)width, (int)length);
+        static const char *const norm[] = {"weight", "bias", "running_mean", "running_var"};
+        for (size_t i = 0; i < 4; i++) {
+            lesson_addf(&lesson, 1, &width, "frozen.%s", norm[i]);
+            lesson_addf(&lesson, 1, &width, "norm.%s", norm[i]);
+        }
+        lesson_add(&lesson, "norm.num_batches_tracked", 0, NULL);
+        lesson_add(&lesson, "angles", 1, &width);
+        lesson_add(&lesson, "linear.weight", 2, (const uint64_t[]){width, width});
+        lesson_add(&lesson, "attention.bias", 4, (const uint64_t[]){1, 1, length, length});
+    }
+    assert_learns(&lesson);
+    assert_says(&lesson, "a parameter or a buffer: no file says which it is\n#     in ");
+    static const char *const rows[] = {"frozen.weight", "frozen.bias", "angles", "attention.bias"};
+    size_t said = 0;
+    for (size_t i = 0; i < sp_learning_undecided_count(lesson.learning); i++)
+        for (size_t k = 0; k < sp_learning_undecided(lesson.learning, i).places; k++) {
+            const struct sp_undecided_place place = sp_learning_undecided_place(lesson.learning, i, k);
+            if (place.dimension != -2) continue;
+            assert_string_equal(place.row, rows[said++]);
+        }
+    assert_int_equal(said, 4);
+    lesson_close(&lesson);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -556,6 +590,7 @@ int main(void)
         cmocka_unit_test(a_list_is_long_enough),
         cmocka_unit_test(a_fraction_becomes_a_width),
         cmocka_unit_test(roundings_are_undecided),
+        cmocka_unit_test(a_buffer_is_known_or_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
