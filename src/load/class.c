@@ -14,12 +14,18 @@ enum { MAX_LABELS = 100000 };
 
 /* ---- which class ---- */
 
+const char *sp_class_key(const struct sp_loader *loader)
+{
+    return loader->class_key ? loader->class_key : "model_type";
+}
+
 struct sp_loaded sp_class_loaded(const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
     struct sp_error error = {0};
     const struct sp_hyper *hyper = sp_config_hyper(subject->config);
-    const struct sp_value said = sp_value_member(hyper->root, "model_type");
+    const struct sp_value said = sp_value_member(hyper->root, sp_class_key(loader));
     if (said.type == SP_STRING) return sp_loader_class(loader, said.string, sp_first_class(hyper));
+    if (loader->class_key) return (struct sp_loaded){0};
     const struct sp_unit *table = sp_choose_table(subject->tables, subject->table, hyper, &error);
     if (!table || !table->model_type_count) return (struct sp_loaded){0};
     return sp_loader_class(loader, table->model_types[0], sp_first_class(hyper));

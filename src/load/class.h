@@ -5,6 +5,8 @@
 
 #include "load/judge.h"
 
+/* The key of the configuration by which the loader finds its class. */
+const char *sp_class_key(const struct sp_loader *loader);
 /* Without a model_type when the loader has none. A configuration that names no model_type is of one that its table is
  * for. */
 struct sp_loaded sp_class_loaded(const struct sp_loader *loader, const struct sp_load_subject *subject);

@@ -22,7 +22,7 @@ static bool reads_format(const struct sp_loader *loader, const struct sp_invento
 
 bool sp_load_is_meant(const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
-    return sp_value_member(sp_config_hyper(subject->config)->root, "model_type").type == SP_STRING &&
+    return sp_value_member(sp_config_hyper(subject->config)->root, sp_class_key(loader)).type == SP_STRING &&
            reads_format(loader, subject->inventory) && sp_class_loaded(loader, subject).model_type;
 }
 
@@ -174,13 +174,14 @@ static const char *overruled_words(struct sp_arena *arena, const struct sp_loadi
 }
 
 /* What is wrong, of a loader that goes on all the same. */
-static const char *shortcoming(struct sp_arena *arena, const struct sp_loading *loading, const char *names,
-                               const struct overruled *overruled)
+static const char *shortcoming(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_loading *loading,
+                               const char *names, const struct overruled *overruled)
 {
     if (!loading->fresh && overruled->count) return overruled_words(arena, loading, overruled);
     if (loading->fresh)
-        return sp_arena_printf(arena, "%s leaves %zu of %zu parameters newly initialised: %s", loading->name,
-                               loading->fresh, loading->expected, loading->remedy ? loading->remedy : names);
+        return sp_arena_printf(arena, "%s leaves %zu of %zu parameters %s: %s", loading->name, loading->fresh,
+                               loading->expected, loader->leaves_empty ? "without values" : "newly initialised",
+                               loading->remedy ? loading->remedy : names);
     return sp_arena_printf(arena, "%s drops %s of the file, and nothing is new", loading->name,
                            sp_count_of(arena, loading->lost, "tensor"));
 }
@@ -251,8 +252,9 @@ static struct sp_loading judge_taking(struct sp_arena *arena, struct sp_model_me
     if (strict || taking->reshaped || taking->failed)
         return sp_loading_refused(arena, loading, loading.remedy ? loading.remedy : wrong);
     loading.answer = loading.fresh || loading.lost ? SP_LOADING_IN_PART : SP_LOADING_WHOLE;
-    loading.message =
-        loading.answer == SP_LOADING_WHOLE ? success(arena, &loading) : shortcoming(arena, &loading, names, &overruled);
+    loading.message = loading.answer == SP_LOADING_WHOLE
+                          ? success(arena, &loading)
+                          : shortcoming(arena, memory->loader, &loading, names, &overruled);
     return loading;
 }
 

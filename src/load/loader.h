@@ -55,9 +55,11 @@ struct sp_loader {
     struct sp_rows rows;        /* of rows.h; of those of a model_type, that for any class comes last */
     const char *ending;         /* of the classes that it has; NULL for any */
     const char *quantisation;   /* the method of quantised weights that it reads as they are, or NULL */
+    const char *class_key;      /* of the configuration: it names the class, in place of model_type; or NULL */
     bool by_class;         /* the first of the architectures is its class, whatever the model_type; or else by that */
     bool counts_labels;    /* num_labels wins over id2label */
     bool renames;          /* the rules hold for files; otherwise only for what is in memory */
+    bool shards_as_named;  /* but not for files of several shards */
     bool spares;           /* says nothing of what a class may lack or have besides */
     bool ties;             /* of tensors that are tied, one is enough */
     bool ties_over;        /* of tensors that are tied and differ, one takes the place of all */
@@ -69,12 +71,14 @@ struct sp_loader {
     const char *forgiven;  /* an expression of names that may be missing in files that keep no versions; or NULL */
     bool holds_once;       /* what is tied to another tensor has no place of its own */
     bool infers_dtype;     /* of the first tensor, when the configuration has none */
+    bool leaves_empty;     /* gives no values at all to what is missing; otherwise initial ones */
     bool strict;           /* refuses what is missing or unexpected */
     bool adds_adapter;    /* what adapter_config.json beside the weights is of is loaded on top, if PEFT is installed */
     bool base_of_adapter; /* and its base_model_name_or_path in place of the weights */
 };
 
-extern const struct sp_loader sp_loader_transformers, sp_loader_transformers4, sp_loader_torch, sp_loader_mlx;
+extern const struct sp_loader sp_loader_transformers, sp_loader_transformers4, sp_loader_diffusers, sp_loader_torch,
+    sp_loader_mlx;
 
 /* The rules that are known by a name, as a row is read; NULL when there are none. */
 const char *sp_loader_rules(const struct sp_loader *loader, const char *identifier, size_t length);

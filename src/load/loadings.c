@@ -13,8 +13,8 @@
 #include "shapeproof/data.h"
 
 /* The first is the one for whose configurations the tables are. */
-static const struct sp_loader *const loaders[] = {&sp_loader_transformers, &sp_loader_transformers4, &sp_loader_torch,
-                                                  &sp_loader_mlx};
+static const struct sp_loader *const loaders[] = {&sp_loader_transformers, &sp_loader_transformers4,
+                                                  &sp_loader_diffusers, &sp_loader_torch, &sp_loader_mlx};
 enum { LOADERS = sizeof loaders / sizeof *loaders };
 
 struct sp_loadings {
@@ -159,16 +159,28 @@ static bool decides(struct sp_loadings *loadings, const struct sp_loader *loader
 
 /* ---- the answer ---- */
 
+/* The folder has no file that the loader takes. */
+static struct sp_loading refuse_folder(struct sp_loadings *loadings, const struct sp_loader *loader,
+                                       const struct sp_inventory *inventory)
+{
+    struct sp_arena *arena = &loadings->arena;
+    const char *const *usual = loader->files;
+    while (usual[1] && sp_ends_with(*usual, ".index.json")) usual++;
+    const char *variant = inventory->file_count ? sp_loader_variant(arena, loader, inventory->files[0]) : NULL;
+    const char *why = variant
+                          ? sp_arena_printf(arena, "only the variant %s is there: from_pretrained needs variant='%s'",
+                                            variant, variant)
+                          : sp_arena_printf(arena, "there is no %s, nor any other file that it takes", *usual);
+    return refuse_file(loadings, loader, why);
+}
+
 static struct sp_loading load_subject(struct sp_loadings *loadings, const struct sp_loader *loader,
                                       const struct sp_load_subject *subject)
 {
     const char *folder = subject->inventory->path;
     if (*loader->files && sp_is_folder(folder)) {
         const char *file = sp_loader_file(loader, folder);
-        if (!file)
-            return refuse_file(loadings, loader,
-                               sp_arena_printf(&loadings->arena, "there is no %s, nor any other file that it takes",
-                                               loader->files[0]));
+        if (!file) return refuse_folder(loadings, loader, subject->inventory);
         if (!was_read(subject->inventory, file)) return load_other(loadings, loader, *subject, file);
     }
     if (loader->beginning && sp_is_folder(folder)) {
@@ -227,7 +239,7 @@ static bool check_ids(const char *asked, struct sp_error *error)
             known = known || (strncmp(loaders[i]->id, id, length) == 0 && !loaders[i]->id[length]);
         if (!known) {
             sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no loader %s", sp_quote(id).text);
-            sp_hint(error, "there are transformers, transformers-4, torch and mlx; or all of them, or none");
+            sp_hint(error, "there are transformers, transformers-4, diffusers, torch and mlx; or all of them, or none");
             return false;
         }
         id = id[length] ? id + length + 1 : NULL;
@@ -274,11 +286,21 @@ static bool is_adapter_alone(const struct sp_check *check)
     return adapter && sp_check_matched(check) * 2 < sp_prediction_count(check->prediction);
 }
 
-/* The loader whose quantisation it is, or else the first, if it reads such files and has a class for the configuration.
- * NULL when it has not, or when there is no model in the file. */
+/* Whether the loader's library is the one that the configuration is of: diffusers names the class of its own by
+ * _class_name. */
+static bool is_of_library(const struct sp_loader *loader, const struct sp_load_subject *subject)
+{
+    const struct sp_value class = sp_value_member(sp_config_hyper(subject->config)->root, "_class_name");
+    return (loader->class_key != NULL) == (class.type == SP_STRING);
+}
+
+/* The loader whose quantisation it is, or else the first of the library that the configuration is of, if it reads such
+ * files and has a class for the configuration. NULL when it has not, or when there is no model in the file. */
 static const struct sp_loader *loader_meant(const struct sp_check *check, const struct sp_load_subject *subject)
 {
-    const struct sp_loader *meant = loaders[0];
+    const struct sp_loader *meant = NULL;
+    for (size_t i = 0; !meant && i < LOADERS; i++)
+        if (is_of_library(loaders[i], subject)) meant = loaders[i];
     for (size_t i = 0; subject->quantisation && i < LOADERS; i++)
         if (loaders[i]->quantisation && strcmp(loaders[i]->quantisation, subject->quantisation) == 0)
             meant = loaders[i];
@@ -327,7 +349,8 @@ struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *as
     const struct sp_load_subject subject = make_subject(loadings);
     const struct sp_loader *meant = asked ? NULL : loader_meant(check, &subject);
     for (size_t i = 0; i < LOADERS; i++)
-        if (all && loaders[i]->variant_of) add_variant(loadings, loaders[i], &subject);
+        if (all && !is_of_library(loaders[i], &subject)) continue;
+        else if (all && loaders[i]->variant_of) add_variant(loadings, loaders[i], &subject);
         else if (all || loaders[i] == meant || is_asked(asked, loaders[i]->id))
             add_loading(loadings, loaders[i], &subject, asked != NULL);
     sp_data_close(loadings->data);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "model/inventory.h"
 #include "names/expression.h"
 
 /* ---- what is said of a name ---- */
@@ -127,7 +128,8 @@ static struct sp_renamed rename_by_rules(struct sp_model_memory *memory, const c
 static struct sp_load_place place_name(struct sp_model_memory *memory, const char *name, size_t predicted,
                                        struct sp_taking *taking)
 {
-    if (!memory->loader->renames) return (struct sp_load_place){{.name = name}, sp_map_get(&memory->names, name)};
+    if (!memory->loader->renames || memory->as_named)
+        return (struct sp_load_place){{.name = name}, sp_map_get(&memory->names, name)};
     const bool known = predicted != SP_NONE && memory->places[predicted].held != SIZE_MAX;
     struct sp_load_place place =
         known ? memory->places[predicted] : (struct sp_load_place){rename_by_rules(memory, name), SIZE_MAX};
@@ -271,6 +273,7 @@ struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_in
     struct sp_gathering gathering = {.arena = &memory->arena};
     struct sp_taking taking = {.unknown = memory->unknown};
     memory->unversioned = strcmp(sp_inventory_format(inventory), "safetensors") == 0;
+    memory->as_named = memory->loader->shards_as_named && inventory->file_count > 1;
     memory->move = base_move(memory, inventory, stripped);
     for (size_t i = 0; i < memory->count; i++) {
         struct sp_held *item = &memory->items[i];

@@ -44,6 +44,7 @@ struct sp_model_memory {
     struct sp_map names;
     struct sp_text scratch;
     bool untied;
+    bool as_named;          /* the names of the file are those of the model: none is renamed */
     bool unversioned;       /* the file that is taken says nothing of the versions of modules */
     enum sp_base_move move; /* of a loader that looks at the file for the name of the base model */
     const char *unknown;    /* why it is not known, or NULL */

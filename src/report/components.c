@@ -155,11 +155,16 @@ static void put_details(const struct sp_component_result *result, struct sp_text
     sp_text_free(&details);
 }
 
-/* Whether one of those that were asked does not take it whole, or cannot be told to. */
+/* Whether one of those that were asked does not take it whole, or cannot be told to, and the line of the component does
+ * not say all there is to that: a loader that finds no file has counted nothing. */
 static bool is_ill_loaded(const struct sp_loadings *loadings)
 {
-    for (size_t i = 0; loadings && i < sp_loading_count(loadings); i++)
-        if (sp_loading(loadings, i)->answer != SP_LOADING_WHOLE) return true;
+    for (size_t i = 0; loadings && i < sp_loading_count(loadings); i++) {
+        const struct sp_loading *loading = sp_loading(loadings, i);
+        const bool counted = loading->expected || loading->fresh || loading->ignored || loading->reshaped;
+        if (loading->answer == SP_LOADING_REFUSED && !counted && !loading->decides) continue;
+        if (loading->answer != SP_LOADING_WHOLE) return true;
+    }
     return false;
 }
 

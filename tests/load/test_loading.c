@@ -29,6 +29,11 @@ static const char bert[] =
     "\"max_position_embeddings\": 8, \"num_attention_heads\": 2, \"num_hidden_layers\": 1, \"vocab_size\": 16, "
     "\"tie_word_embeddings\": false}";
 
+static const char vae[] = "{\"_class_name\": \"AutoencoderKL\", \"block_out_channels\": [4, 4], \"norm_num_groups\": "
+                          "2, \"layers_per_block\": 1, "
+                          "\"down_block_types\": [\"DownEncoderBlock2D\", \"DownEncoderBlock2D\"], "
+                          "\"up_block_types\": [\"UpDecoderBlock2D\", \"UpDecoderBlock2D\"], \"latent_channels\": 2}";
+
 struct asked {
     struct model model;
     struct sp_loadings *loadings;
@@ -421,6 +426,102 @@ static void sees_the_keys_at_the_top_of_a_pickle(void **state)
     end(&asked);
 }
 
+/* ---- diffusers ---- */
+
+static void ask_of_diffusers(struct asked *asked)
+{
+    model_write(&asked->model, "diffusion_pytorch_model.safetensors");
+    ask_of_folder(asked, NULL);
+    assert_string_equal(asked->loading->loader, "diffusers");
+}
+
+static void diffusers_takes_its_own_files(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, vae);
+    ask_of_diffusers(&asked);
+    assert_says(&asked, SP_LOADING_WHOLE, "diffusers loads it: nothing new");
+    assert_null(sp_loading_failed(asked.loadings));
+    model_add_shape(&asked.model, "loss.logvar", 0, NULL);
+    ask_of_diffusers(&asked);
+    assert_says(&asked, SP_LOADING_IN_PART, "diffusers drops 1 tensor of the file, and nothing is new");
+    model_drop(&asked.model, "quant_conv.weight");
+    ask_of_diffusers(&asked);
+    assert_says(&asked, SP_LOADING_IN_PART, "diffusers leaves 1 of 120 parameters without values: quant_conv.weight");
+    assert_ptr_equal(sp_loading_failed(asked.loadings), asked.loading);
+    model_resize(&asked.model, "post_quant_conv.weight", 2, 3);
+    ask_of_diffusers(&asked);
+    assert_int_equal(asked.loading->answer, SP_LOADING_REFUSED);
+    end(&asked);
+}
+
+/* The first of a model's tensors in a shard of its own, the others in another. */
+static void write_two_shards(struct asked *asked)
+{
+    static const char *const shards[] = {"diffusion_pytorch_model-00001-of-00002.safetensors",
+                                         "diffusion_pytorch_model-00002-of-00002.safetensors"};
+    struct model part = asked->model;
+    struct sp_text index = {0};
+    part.count = 1;
+    model_write(&part, shards[0]);
+    part.count = asked->model.count - 1;
+    part.parts++;
+    model_write(&part, shards[1]);
+    sp_text_puts(&index, "{\"weight_map\": {");
+    for (size_t i = 0; i < asked->model.count; i++)
+        sp_text_printf(&index, "%s\"%s\": \"%s\"", i ? ", " : "", asked->model.parts[i].name, shards[i > 0]);
+    sp_text_puts(&index, "}}");
+    scratch_write(&asked->model.scratch, "diffusion_pytorch_model.safetensors.index.json", index.data, index.length);
+    sp_text_free(&index);
+}
+
+/* In one file, and not in shards; an index comes first. */
+static void diffusers_knows_old_names_of_attention(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, vae);
+    model_rename(&asked.model, "*.to_q.*", "to_q", "query");
+    model_rename(&asked.model, "*.to_out.0.*", "to_out.0", "proj_attn");
+    ask_of_diffusers(&asked);
+    assert_says(&asked, SP_LOADING_WHOLE, "diffusers loads it: nothing new");
+    write_two_shards(&asked);
+    ask_of_folder(&asked, NULL);
+    assert_int_equal(asked.loading->answer, SP_LOADING_IN_PART);
+    assert_int_equal(asked.loading->fresh, 8);
+    assert_int_equal(asked.loading->ignored, 8);
+    assert_true(asked.loading->decides);
+    end(&asked);
+}
+
+/* No file of the name that is asked for without saying which variant. The status is the verdict's. */
+static void diffusers_needs_the_name_of_a_variant(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, vae);
+    model_write(&asked.model, "diffusion_pytorch_model.fp16.safetensors");
+    ask_of_folder(&asked, NULL);
+    assert_says(&asked, SP_LOADING_REFUSED,
+                "diffusers refuses it: only the variant fp16 is there: from_pretrained needs variant='fp16'");
+    assert_null(sp_loading_failed(asked.loadings));
+    end(&asked);
+}
+
+static void diffusers_finds_no_file_of_another_name(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, vae);
+    model_write(&asked.model, "model-00001-of-00001.safetensors");
+    ask_of_folder(&asked, NULL);
+    assert_says(
+        &asked, SP_LOADING_REFUSED,
+        "diffusers refuses it: there is no diffusion_pytorch_model.safetensors, nor any other file that it takes");
+    end(&asked);
+}
+
 static void mlx_takes_what_it_quantised(void **state)
 {
     struct asked asked;
@@ -670,6 +771,10 @@ int main(void)
         cmocka_unit_test(ties_where_its_part_is_silent),
         cmocka_unit_test(refuses_what_contradicts_itself),
         cmocka_unit_test(sees_the_keys_at_the_top_of_a_pickle),
+        cmocka_unit_test(diffusers_takes_its_own_files),
+        cmocka_unit_test(diffusers_knows_old_names_of_attention),
+        cmocka_unit_test(diffusers_needs_the_name_of_a_variant),
+        cmocka_unit_test(diffusers_finds_no_file_of_another_name),
         cmocka_unit_test(mlx_takes_what_it_quantised),
         cmocka_unit_test(mlx_wants_the_names_as_they_are),
         cmocka_unit_test(mlx_takes_all_files_of_a_beginning),

@@ -230,8 +230,8 @@ static void run_case(struct record *record, char *changes, char *said)
 
 static void open_loaders(struct record *record, char *ids)
 {
-    static const struct sp_loader *const known[] = {&sp_loader_transformers, &sp_loader_transformers4, &sp_loader_torch,
-                                                    &sp_loader_mlx};
+    static const struct sp_loader *const known[] = {&sp_loader_transformers, &sp_loader_transformers4,
+                                                    &sp_loader_diffusers, &sp_loader_torch, &sp_loader_mlx};
     for (const char *id; (id = strsep(&ids, "\t"));)
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
             if (strcmp(known[i]->id, id) == 0) record->loaders[record->loader_count++] = known[i];
@@ -270,6 +270,13 @@ static void answers_are_those_of_transformers(void **state)
     assert_true(hold_against_file("fixtures/loading/transformers.txt") > 10000);
 }
 
+/* One. */
+static void answers_are_those_of_diffusers(void **state)
+{
+    (void)state;
+    assert_true(hold_against_file("fixtures/loading/diffusers.txt") > 2000);
+}
+
 /* Three. */
 static void answers_are_those_of_mlx(void **state)
 {
@@ -283,6 +290,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) print_message("%s: %zu answers\n", argv[i], hold_against_file(argv[i]));
     if (argc > 1) return 0;
     const struct CMUnitTest tests[] = {cmocka_unit_test(answers_are_those_of_transformers),
+                                       cmocka_unit_test(answers_are_those_of_diffusers),
                                        cmocka_unit_test(answers_are_those_of_mlx)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
