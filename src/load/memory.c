@@ -44,7 +44,7 @@ static void tie_held(struct sp_model_memory *memory)
 {
     for (size_t i = 0; i < sp_prediction_count(memory->prediction); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(memory->prediction, i);
-        if (tensor->same_as == SP_NONE || tensor->rows_only) continue;
+        if (tensor->same_as == SP_NONE) continue;
         const struct sp_load_place *one = &memory->places[i], *other = &memory->places[tensor->same_as];
         if (one->held == SIZE_MAX || other->held == SIZE_MAX) continue;
         if (one->renamed.conversion || other->renamed.conversion) continue;

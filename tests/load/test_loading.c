@@ -356,6 +356,34 @@ static void ties_where_its_part_does(void **state)
     end(&asked);
 }
 
+/* Llama 4 ties where its part for the text does, whatever the whole says. The head of ImageGPT is all rows of the
+ * embedding but the last, and is tied to it. */
+static void ties_in_its_part_and_by_rows(void **state)
+{
+    static const char llama4[] =
+        "{\"model_type\": \"llama4\", \"architectures\": [\"Llama4ForConditionalGeneration\"], "
+        "\"tie_word_embeddings\": false, \"text_config\": {\"model_type\": \"llama4_text\", \"hidden_size\": 8, "
+        "\"intermediate_size\": 12, \"intermediate_size_mlp\": 12, \"num_hidden_layers\": 1, "
+        "\"num_attention_heads\": 2, \"num_key_value_heads\": 1, \"head_dim\": 4, \"vocab_size\": 16, "
+        "\"pad_token_id\": 0, \"num_local_experts\": 2, \"tie_word_embeddings\": true}, "
+        "\"vision_config\": {\"hidden_size\": 8, \"num_hidden_layers\": 1, \"num_attention_heads\": 2, "
+        "\"intermediate_size\": 32, \"image_size\": 28, \"patch_size\": 14, \"projector_input_dim\": 8, "
+        "\"projector_output_dim\": 8, \"vision_output_dim\": 8}}";
+    static const char imagegpt[] =
+        "{\"model_type\": \"imagegpt\", \"architectures\": [\"ImageGPTForCausalImageModeling\"], \"n_embd\": 8, "
+        "\"n_layer\": 1, \"n_head\": 2, \"n_positions\": 8, \"vocab_size\": 16, \"tie_word_embeddings\": true}";
+    const char *const configs[] = {llama4, imagegpt};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct asked asked;
+        begin(&asked, configs[i]);
+        ask(&asked, "transformers");
+        assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+        assert_int_not_equal(sp_check_verdict(asked.model.check), SP_VERDICT_DIFFERS);
+        end(&asked);
+    }
+}
+
 /* A language model that ties unless it says otherwise. */
 static void ties_where_its_part_is_silent(void **state)
 {
@@ -768,6 +796,7 @@ int main(void)
         cmocka_unit_test(does_not_know_quantised_weights),
         cmocka_unit_test(has_no_quantiser_that_is_not_named),
         cmocka_unit_test(ties_where_its_part_does),
+        cmocka_unit_test(ties_in_its_part_and_by_rows),
         cmocka_unit_test(ties_where_its_part_is_silent),
         cmocka_unit_test(refuses_what_contradicts_itself),
         cmocka_unit_test(sees_the_keys_at_the_top_of_a_pickle),
