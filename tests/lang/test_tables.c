@@ -414,6 +414,102 @@ static void test_base_of_questions(void **state)
         "up_block_types=[\"CrossAttnUpBlock2D\",\"CrossAttnUpBlock2D\",\"UpBlock2D\"]"
 
 /* Of Stable Diffusion 1.5 and XL, ControlNet, the autoencoder that they share, and FLUX.1 dev. */
+/* The width of all heads: a remainder of the model's width is left out, and a width of a head that is said counts; the
+ * embedding size of ALBERT and ELECTRA lets transformers build such models. Shapes are those that transformers 5.24
+ * saved. */
+static void test_width_of_heads(void **state)
+{
+    static const struct {
+        const char *settings[8], *tensor;
+        uint64_t rows, columns;
+    } cases[] = {
+        {{"model_type=albert", "hidden_size=64", "num_attention_heads=5"},
+         "encoder.albert_layer_groups.0.albert_layers.0.attention.query.weight",
+         60,
+         64},
+        {{"model_type=albert", "hidden_size=64", "num_attention_heads=5"},
+         "encoder.albert_layer_groups.0.albert_layers.0.attention.dense.weight",
+         64,
+         64},
+        {{"model_type=electra", "hidden_size=64", "num_attention_heads=5"},
+         "encoder.layer.0.attention.self.key.weight",
+         60,
+         64},
+        {{"model_type=roformer", "hidden_size=64", "num_attention_heads=5"},
+         "encoder.layer.0.attention.self.value.weight",
+         60,
+         64},
+        {{"model_type=mobilebert", "num_attention_heads=5"}, "encoder.layer.0.attention.self.value.weight", 125, 512},
+        {{"model_type=vit", "hidden_size=64", "num_attention_heads=5"},
+         "encoder.layer.0.attention.attention.query.weight",
+         60,
+         64},
+        {{"model_type=vit", "hidden_size=64", "num_attention_heads=4", "head_dim=6"},
+         "encoder.layer.0.attention.output.dense.weight",
+         64,
+         24},
+        {{"model_type=vit_mae", "architectures=[\"ViTMAEForPreTraining\"]", "decoder_hidden_size=64",
+          "decoder_num_attention_heads=5", "transformers_version=\"4.57.0\""},
+         "decoder.decoder_layers.0.attention.attention.key.weight",
+         60,
+         64},
+        {{"model_type=dinov2", "hidden_size=64", "num_attention_heads=5"},
+         "encoder.layer.0.attention.output.dense.weight",
+         64,
+         60},
+        {{"model_type=beit", "hidden_size=64", "num_attention_heads=5"},
+         "encoder.layer.0.attention.attention.key.weight",
+         60,
+         64},
+        {{"model_type=yolos", "hidden_size=64", "num_attention_heads=4", "head_dim=6"},
+         "encoder.layer.0.attention.attention.key.weight",
+         64,
+         64},
+        {{"model_type=segformer", "hidden_sizes=[32,64,160,256]", "num_attention_heads=[1,2,6,8]"},
+         "encoder.block.2.0.attention.self.query.weight",
+         156,
+         160},
+        {{"model_type=vivit", "hidden_size=64", "num_attention_heads=5"},
+         "encoder.layer.0.attention.attention.query.weight",
+         60,
+         64},
+        {{"model_type=radio", "hidden_size=64", "num_attention_heads=5"},
+         "radio_model.model.blocks.0.attn.qkv.weight",
+         180,
+         64},
+        {{"model_type=gemma4_audio", "hidden_size=85"}, "layers.0.self_attn.k_proj.linear.weight", 80, 85},
+        {{"model_type=gemma4_audio", "hidden_size=85"}, "layers.0.self_attn.relative_k_proj.weight", 80, 85},
+        {{"model_type=cohere", "hidden_size=512", "num_attention_heads=64", "num_key_value_heads=32", "head_dim=2",
+          "vocab_size=10"},
+         "model.layers.0.self_attn.k_proj.weight",
+         64,
+         512},
+        {{"model_type=olmo", "hidden_size=64", "num_attention_heads=4", "head_dim=6", "vocab_size=10"},
+         "model.layers.0.self_attn.o_proj.weight",
+         64,
+         24},
+        {{"model_type=granitemoe", "hidden_size=64", "num_attention_heads=4", "head_dim=6", "vocab_size=10"},
+         "model.layers.0.self_attn.q_proj.weight",
+         24,
+         64},
+        {{"model_type=moonshine", "hidden_size=64", "head_dim=6"},
+         "model.encoder.layers.0.self_attn.q_proj.weight",
+         48,
+         64},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_prediction *prediction = predict(NULL, cases[i].settings);
+        const size_t found = sp_prediction_find(prediction, cases[i].tensor);
+        if (found == SP_NONE) fail_msg("%s: no %s", cases[i].settings[0], cases[i].tensor);
+        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, found);
+        if (tensor->rank != 2 || tensor->shape[0] != cases[i].rows || tensor->shape[1] != cases[i].columns)
+            fail_msg("%s: %s is (%" PRIu64 ", %" PRIu64 ")", cases[i].settings[0], cases[i].tensor, tensor->shape[0],
+                     tensor->shape[1]);
+        sp_prediction_free(prediction);
+    }
+}
+
 static void test_diffusion(void **state)
 {
     (void)state;
@@ -462,6 +558,7 @@ static void test_sparse_autoencoder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_width_of_heads),
         cmocka_unit_test(test_diffusion),
         cmocka_unit_test(test_pipelines),
         cmocka_unit_test(test_sparse_autoencoder),
