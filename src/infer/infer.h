@@ -18,13 +18,19 @@ struct sp_ranked {
     size_t uncovered;   /* names of its own that the file does not have, and that depend on nothing */
     size_t conditional; /* such that do */
     size_t depth;       /* tables that it builds on */
-    size_t heads;       /* classes of its with one: a part of other models has none */
+    size_t heads;       /* classes of its with one: a part of other models has none. Counted only where it decides */
 };
 
-/* The tables that cover the most, about `most` of them, best first; the array is on the heap. */
-struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes, size_t most,
-                                 size_t *count);
+/* Which tables are worth a place among the ranked ones. */
+struct sp_rank_wanted {
+    size_t fewest_covered; /* patterns that they cover at least */
+    size_t most_others;    /* names that the file does not have, `uncovered` and `conditional` together, at most */
+};
 
+/* The tables that cover the most, about `most` of them, and of these the wanted ones (NULL: all), best first; the array
+ * is on the heap. */
+struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes, size_t most,
+                                 const struct sp_rank_wanted *wanted, size_t *count);
 /* How many tensors are buffers that loaders compute. */
 size_t sp_count_computed(const struct sp_inventory *inventory);
 

@@ -53,7 +53,7 @@ static void add_fit(const struct looking *looking, struct sp_look *look, const s
 static void find_fits(const struct looking *looking, struct sp_look *look)
 {
     size_t count;
-    struct sp_ranked *ranked = sp_rank_tables(looking->searched, &look->shapes, MANY_RANKED, &count);
+    struct sp_ranked *ranked = sp_rank_tables(looking->searched, &look->shapes, MANY_RANKED, NULL, &count);
     for (int composites = 0; composites < 2; composites++)
         for (size_t i = 0; i < count && look->count < SP_MAX_FITS; i++)
             if (is_far_more(&ranked[i], look) == composites &&
@@ -72,19 +72,15 @@ static bool is_fit(const struct sp_look *look, const struct sp_unit *table)
     return false;
 }
 
-/* Whether the table is of a composite, which has much beside what the file has. */
-static bool is_much_more(const struct sp_ranked *ranked, const struct sp_look *look)
-{
-    return ranked->uncovered + ranked->conditional > 2 * look->shapes.patterns.count + 10;
-}
-
 size_t sp_look_further(struct sp_look *look, const struct sp_tables *tables, struct sp_further *further, size_t most)
 {
+    const struct sp_tables_searched all = {.tables = tables};
+    const size_t patterns = look->shapes.patterns.count;
+    /* A composite has much beside what the file has. */
+    const struct sp_rank_wanted wanted = {.fewest_covered = patterns ? patterns : 1, .most_others = 2 * patterns + 10};
     size_t count, found = 0;
-    struct sp_ranked *ranked =
-        sp_rank_tables(&(struct sp_tables_searched){.tables = tables}, &look->shapes, MOST_RANKED, &count);
+    struct sp_ranked *ranked = sp_rank_tables(&all, &look->shapes, MOST_RANKED, &wanted, &count);
     for (size_t i = 0; i < count && found < most; i++) {
-        if (ranked[i].covered < look->shapes.patterns.count || is_much_more(&ranked[i], look)) continue;
         const struct sp_fit fit = sp_fit_table(tables, ranked[i].table, &look->shapes);
         const bool sees_all = fit.seen == look->shapes.count && !fit.missing;
         if (sees_all && is_fit(look, ranked[i].table)) continue; /* among the first ones */
@@ -124,7 +120,7 @@ static struct sp_naming likely_naming(const struct looking *looking, struct sp_n
     struct sp_shapes shapes;
     size_t count;
     sp_shapes_init(&shapes, looking->guise->inventory, &way, NULL, 1);
-    struct sp_ranked *ranked = sp_rank_tables(looking->searched, &shapes, SOME_RANKED, &count);
+    struct sp_ranked *ranked = sp_rank_tables(looking->searched, &shapes, SOME_RANKED, NULL, &count);
     size_t few = 0;
     const struct sp_unit *meant = !looking->searched->only && way.era && way.era->table
                                       ? sp_tables_unit(looking->searched->tables, way.era->table)

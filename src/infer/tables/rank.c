@@ -44,26 +44,75 @@ static bool cover_line(const struct covering *covering, const struct sp_line *li
     return name && cover_name(covering, name);
 }
 
-static struct sp_ranked rank_table(const struct sp_tables *tables, const struct sp_unit *table,
-                                   const struct sp_shapes *shapes)
-{
-    struct sp_ranked ranked = {.table = table};
+/* A table that is being laid out, and what its lines are to the file so far. */
+struct ranking {
+    struct sp_ranked ranked;
     struct sp_outline outline;
-    sp_outline_init(&outline, table, "", &shapes->survey->filter);
-    const struct covering covering = {shapes->survey,
-                                      sp_arena_array(&outline.solver.arena, shapes->patterns.count, sizeof(bool)),
-                                      shapes->patterns.count};
-    for (size_t i = 0; i < outline.count; i++) {
-        const struct sp_line *line = &outline.lines[i];
-        if (cover_line(&covering, line) || line->optional) continue;
-        ranked.uncovered += !line->condition;
-        ranked.conditional += line->condition != NULL;
+    struct covering covering;
+    size_t ranked_lines;
+    size_t most_others; /* of a table that has more nothing else matters */
+};
+
+static bool has_too_many(const struct ranking *ranking)
+{
+    return ranking->ranked.uncovered + ranking->ranked.conditional > ranking->most_others;
+}
+
+static void rank_lines(struct ranking *ranking)
+{
+    for (; ranking->ranked_lines < ranking->outline.count; ranking->ranked_lines++) {
+        const struct sp_line *line = &ranking->outline.lines[ranking->ranked_lines];
+        if (cover_line(&ranking->covering, line) || line->optional) continue;
+        ranking->ranked.uncovered += !line->condition;
+        ranking->ranked.conditional += line->condition != NULL;
     }
-    ranked.depth = sp_unit_depth(table);
-    ranked.heads = table->model_type_count ? sp_count_heads(tables, table) : 1;
-    for (size_t i = 0; i < covering.count; i++) ranked.covered += covering.covered[i];
-    sp_outline_free(&outline);
-    return ranked;
+}
+
+/* Of a composite with hundreds of models, each of thousands of lines, a few models may be enough to know. */
+static bool keeps_until_too_many(void *context, const struct sp_row *use)
+{
+    struct ranking *ranking = context;
+    const struct sp_use_filter *filter = &ranking->covering.survey->filter;
+    if (!sp_row_is_alternative(use)) return true;
+    rank_lines(ranking);
+    return !has_too_many(ranking) && filter->keeps(filter->context, use);
+}
+
+/* False when it has too many other names. */
+static bool rank_anew(const struct sp_unit *table, const struct sp_shapes *shapes, size_t most_others,
+                      struct sp_ranked *ranked)
+{
+    struct sp_arena arena = {0};
+    struct ranking ranking = {
+        .ranked = {.table = table, .depth = sp_unit_depth(table)},
+        .covering = {shapes->survey, sp_arena_array(&arena, shapes->patterns.count, sizeof(bool)),
+                     shapes->patterns.count},
+        .most_others = most_others,
+    };
+    sp_outline_init(&ranking.outline, table, "", &(struct sp_use_filter){keeps_until_too_many, &ranking});
+    rank_lines(&ranking);
+    for (size_t i = 0; i < shapes->patterns.count; i++) ranking.ranked.covered += ranking.covering.covered[i];
+    sp_outline_free(&ranking.outline);
+    sp_arena_free(&arena);
+    *ranked = ranking.ranked;
+    return !has_too_many(&ranking);
+}
+
+/* The same, found once for these shapes. */
+static bool rank_table(const struct sp_unit *table, const struct sp_shapes *shapes, size_t most_others,
+                       struct sp_ranked *ranked)
+{
+    struct sp_survey *survey = shapes->survey;
+    struct sp_surveyed *of = sp_survey_unit(survey, table);
+    if (of->unit == table && of->ranked) {
+        *ranked = *of->ranked;
+        return ranked->uncovered + ranked->conditional <= most_others;
+    }
+    if (!rank_anew(table, shapes, most_others, ranked)) return false;
+    if (of->unit != table) return true; /* another one of that name */
+    of->ranked = sp_arena_alloc(&survey->arena, sizeof *of->ranked);
+    *of->ranked = *ranked;
+    return true;
 }
 
 static int compare_ranked(const void *left, const void *right)
@@ -159,10 +208,35 @@ static size_t choose_likely(struct sp_ranked *ranked, size_t count, size_t most)
     return chosen < count ? chosen : count;
 }
 
+static int compare_covered(const void *left, const void *right)
+{
+    const struct sp_ranked *a = left, *b = right;
+    if (a->covered != b->covered) return a->covered > b->covered ? -1 : 1;
+    return a->uncovered < b->uncovered ? -1 : a->uncovered > b->uncovered;
+}
+
+/* By compare_ranked. Which classes have a head takes long to find, and is asked of those alone that nothing before
+ * tells apart, and of what may be a part that is there as a whole. */
+static void order_ranked(const struct sp_tables *tables, struct sp_ranked *ranked, size_t count, size_t patterns)
+{
+    if (count) qsort(ranked, count, sizeof *ranked, compare_covered);
+    for (size_t from = 0, to; from < count; from = to) {
+        for (to = from + 1; to < count && !compare_covered(&ranked[from], &ranked[to]);) to++;
+        const bool may_be_part = !ranked[from].uncovered && ranked[from].covered == patterns;
+        for (size_t i = from; i < to && (to > from + 1 || may_be_part); i++) {
+            const struct sp_unit *table = ranked[i].table;
+            ranked[i].heads = table->model_type_count ? sp_count_heads(tables, table) : 1;
+        }
+        qsort(ranked + from, to - from, sizeof *ranked, compare_ranked);
+    }
+}
+
 /* All tables from afar, then the best of them exactly. */
 struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes, size_t most,
-                                 size_t *count)
+                                 const struct sp_rank_wanted *wanted, size_t *count)
 {
+    static const struct sp_rank_wanted any = {.fewest_covered = 1, .most_others = SIZE_MAX};
+    if (!wanted) wanted = &any;
     const struct sp_tables *tables = searched->tables;
     size_t listed, vague_count;
     sp_tables_list(tables, &listed);
@@ -173,10 +247,11 @@ struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, cons
     for (size_t i = 0; i < vague_count; i++) ranked[likely++] = vague[i];
     *count = 0;
     for (size_t i = 0; i < likely; i++) {
-        ranked[*count] = rank_table(tables, ranked[i].table, shapes);
-        *count += ranked[*count].covered > 0;
+        struct sp_ranked *next = &ranked[*count];
+        *count +=
+            rank_table(ranked[i].table, shapes, wanted->most_others, next) && next->covered >= wanted->fewest_covered;
     }
-    if (*count) qsort(ranked, *count, sizeof *ranked, compare_ranked);
+    order_ranked(tables, ranked, *count, shapes->patterns.count);
     free(vague);
     return ranked;
 }

@@ -151,8 +151,6 @@ static void add_singles(struct sp_survey *survey, struct sp_surveyed *of, const 
                  optional || inner->singles[i].optional);
 }
 
-static struct sp_surveyed *survey_unit(struct sp_survey *survey, const struct sp_unit *unit);
-
 /* Of alternatives the one that the file has most of counts. */
 struct alternative {
     const struct sp_surveyed *best;
@@ -161,7 +159,7 @@ struct alternative {
 static void add_use(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_row *use, bool optional,
                     struct alternative *alternative)
 {
-    const struct sp_surveyed *inner = survey_unit(survey, use->unit);
+    const struct sp_surveyed *inner = sp_survey_unit(survey, use->unit);
     if (inner->busy) return;
     optional |= use->optional;
     for (size_t i = 0; i < survey->patterns; i++) of->covered[i] |= inner->covered[i];
@@ -193,7 +191,7 @@ static void add_section(struct sp_survey *survey, struct sp_surveyed *of, const 
 
 /* ---- units ---- */
 
-static struct sp_surveyed *survey_unit(struct sp_survey *survey, const struct sp_unit *unit)
+struct sp_surveyed *sp_survey_unit(struct sp_survey *survey, const struct sp_unit *unit)
 {
     const size_t known = sp_map_get(&survey->units, unit->name);
     if (known != SIZE_MAX) return survey->surveyed[known];
@@ -210,7 +208,7 @@ static struct sp_surveyed *survey_unit(struct sp_survey *survey, const struct sp
 
 bool sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, struct sp_ranked *ranked)
 {
-    struct sp_surveyed of = *survey_unit(survey, table);
+    struct sp_surveyed of = *sp_survey_unit(survey, table);
     bool *covered = sp_arena_array(&survey->arena, survey->patterns, sizeof *covered);
     if (survey->patterns) memcpy(covered, of.covered, survey->patterns * sizeof *covered);
     of.covered = covered;
@@ -225,7 +223,7 @@ bool sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, stru
 static bool keeps_use(void *context, const struct sp_row *use)
 {
     if (!sp_row_is_alternative(use)) return true;
-    const struct sp_surveyed *inner = survey_unit(context, use->unit);
+    const struct sp_surveyed *inner = sp_survey_unit(context, use->unit);
     return inner->found * 20 >= inner->rows * 17;
 }
 

@@ -44,6 +44,7 @@ struct sp_surveyed {
     struct sp_single *singles;
     size_t single_count, single_capacity;
     bool busy;
+    struct sp_ranked *ranked; /* what it is to the file exactly, as a table by itself; NULL: not found yet */
 };
 
 struct sp_ranked;
@@ -60,6 +61,8 @@ struct sp_survey {
 
 struct sp_survey *sp_survey_new(const struct sp_patterns *patterns);
 void sp_survey_free(struct sp_survey *survey);
+/* What was found out about a unit so far: its names from afar at least. */
+struct sp_surveyed *sp_survey_unit(struct sp_survey *survey, const struct sp_unit *unit);
 /* What a table is to the file, from afar: false when most of its names cannot be told so. */
 bool sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, struct sp_ranked *ranked);
 
