@@ -34,12 +34,14 @@ struct sp_entry {
     const char *const *architectures;
     size_t architecture_count;
     bool is_table;
+    bool has_claims;  /* in its own text */
+    const char *file; /* that it stands in */
 };
 
 struct sp_builtin_unit {
     uint32_t words; /* its name, "claims for NAME" if it is that, then its title, its model_types and architectures */
     uint16_t model_types, architectures; /* so many */
-    bool is_table, is_claims;
+    bool is_table, is_claims, has_claims;
     uint16_t file;       /* index of sp_builtin_files */
     uint32_t begin, end; /* its text there, with the comment above it */
     uint32_t line;       /* of its name */

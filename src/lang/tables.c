@@ -61,7 +61,9 @@ static struct sp_entry builtin_entry(const struct sp_tables *tables, size_t inde
                              .model_type_count = unit->model_types,
                              .architectures = words + 2 + unit->model_types,
                              .architecture_count = unit->architectures,
-                             .is_table = unit->is_table};
+                             .is_table = unit->is_table,
+                             .has_claims = unit->has_claims,
+                             .file = tables->sources[unit->file].name};
 }
 
 struct sp_entry sp_tables_entry(const struct sp_tables *tables, size_t place)
@@ -75,7 +77,9 @@ struct sp_entry sp_tables_entry(const struct sp_tables *tables, size_t place)
                              .model_type_count = unit->model_type_count,
                              .architectures = unit->architectures,
                              .architecture_count = unit->architecture_count,
-                             .is_table = unit->is_table};
+                             .is_table = unit->is_table,
+                             .has_claims = unit->claim_count > 0,
+                             .file = unit->span.source->name};
 }
 
 const struct sp_unit *sp_tables_at(const struct sp_tables *tables, size_t place)

@@ -275,11 +275,23 @@ struct scope {
     size_t file_count;
 };
 
-static bool is_in_scope(const struct scope *scope, const struct sp_unit *unit)
+static bool is_in_scope(const struct scope *scope, const char *file)
 {
     for (size_t i = 0; i < scope->file_count; i++)
-        if (strcmp(unit->span.source->name, scope->files[i]) == 0) return true;
+        if (strcmp(file, scope->files[i]) == 0) return true;
     return scope->file_count == 0;
+}
+
+/* The names of the tables about which claims are judged, found without parsing any. */
+static struct sp_map tables_claimed(const struct sp_tables *tables, const struct scope *scope)
+{
+    struct sp_map names = {0};
+    for (size_t i = 0; i < sp_tables_place_count(tables); i++) {
+        const struct sp_entry entry = sp_tables_entry(tables, i);
+        if (entry.has_claims && is_in_scope(scope, entry.file))
+            sp_map_add(&names, entry.about ? entry.about : entry.name, i);
+    }
+    return names;
 }
 
 /* The claims in that place about the table, those of its own among them; or NULL. */
@@ -310,7 +322,7 @@ static void prove_table(struct sp_proofs *proofs, const struct sp_tables *tables
     size_t unit_count = 0;
     for (size_t i = 0; i < places; i++) {
         const struct sp_unit *unit = claims_about(tables, i, table);
-        if (unit && is_in_scope(&scope, unit)) units[unit_count++] = unit;
+        if (unit && is_in_scope(&scope, unit->span.source->name)) units[unit_count++] = unit;
     }
     struct judge judge = {.proofs = proofs, .count = &count, .allow_tested = options->allow_tested != 0};
     if (unit_count && !sp_count_table(&count, tables, table, NULL, false)) {
@@ -335,14 +347,18 @@ struct sp_proofs *sp_prove(const struct sp_tables *tables, const struct sp_prove
     assert((options->tables || !options->table_count) && (options->files || !options->file_count));
     const size_t named = options->table_count, count = named ? named : sp_tables_count(tables);
     struct sp_proofs *proofs = sp_realloc(NULL, 1, sizeof *proofs);
+    const struct scope scope = {options->files, options->file_count};
+    struct sp_map claimed = tables_claimed(tables, &scope);
     bool good = true;
     *proofs = (struct sp_proofs){0};
     for (size_t i = 0; i < count && good; i++) {
         const char *name = named ? options->tables[i] : sp_tables_info(tables, i).name;
-        const struct sp_unit *table = sp_tables_table(tables, name, error);
-        good = table != NULL;
-        if (good) prove_table(proofs, tables, options, table);
+        const bool is_claimed = sp_map_get(&claimed, name) != SIZE_MAX;
+        const struct sp_unit *table = named || is_claimed ? sp_tables_table(tables, name, error) : NULL;
+        good = table || !(named || is_claimed);
+        if (table && is_claimed) prove_table(proofs, tables, options, table);
     }
+    sp_map_free(&claimed);
     if (good) return proofs;
     sp_proofs_free(proofs);
     return NULL;

@@ -92,6 +92,7 @@ FNR == 1 {
     begin_unit($1, substr($0, RSTART + 1, RLENGTH - 1))
 }
 /^[ \t]*claims[ \t]+for[ \t]+[A-Za-z_]/ { begin_unit("claims", $3) }
+/^[ \t]*(claim|erratum|example)[ \t]/ { claimed[units] = 1 }
 /^[ \t]*model_type[ \t]+"/ { types[units] = texts_of(types[units], $0) }
 /^[ \t]*architectures[ \t]+"/ { classes[units] = texts_of(classes[units], $0) }
 !/^#/ { commented = 0 }
@@ -122,7 +123,7 @@ END {
     print "    {0}};\nconst size_t sp_builtin_file_count = " files + 0 ";\n"
     print "const struct sp_builtin_unit sp_builtin_units[] = {"
     for (i = 1; i <= units; i++)
-        printf "    {%d, %d, %d, %d, %d, %d, %d, %d, %d},\n", unit_words[i], type_count[i], class_count[i],
-            kind[i] == "table", kind[i] == "claims", from[i], begin[i], end[i], lines[i]
+        printf "    {%d, %d, %d, %d, %d, %d, %d, %d, %d, %d},\n", unit_words[i], type_count[i], class_count[i],
+            kind[i] == "table", kind[i] == "claims", i in claimed, from[i], begin[i], end[i], lines[i]
     print "    {0}};\nconst size_t sp_builtin_unit_count = " units + 0 ";"
 }

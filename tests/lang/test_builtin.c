@@ -27,6 +27,8 @@ static void test_the_index_says_what_the_texts_say(void **state)
         assert_string_equal(noted.name, unit->name);
         assert_string_equal(noted.title, unit->title);
         assert_int_equal(noted.is_table, unit->is_table);
+        assert_int_equal(noted.has_claims, unit->claim_count > 0);
+        assert_string_equal(noted.file, unit->span.source->name);
         assert_string_equal(noted.about ? noted.about : "", unit->about ? unit->about : "");
         assert_same_texts(noted.model_types, noted.model_type_count, unit->model_types, unit->model_type_count);
         assert_same_texts(noted.architectures, noted.architecture_count, unit->architectures, unit->architecture_count);
