@@ -454,7 +454,7 @@ static bool is_end_of_loop(const struct sp_phrase *condition)
 {
     if (condition->op != SP_PHRASE_EQUAL && condition->op != SP_PHRASE_AT_LEAST) return false;
     if (!asks_index(condition->a) || condition->a->op == SP_PHRASE_REST) return false;
-    return condition->b->leaf || (condition->b->op == SP_PHRASE_NUMBER && condition->b->number == 0);
+    return condition->b->leaf || (condition->b->op == SP_PHRASE_NUMBER && condition->b->number <= 1);
 }
 
 /* How likely it is that a case depends on it: what a list has there says so itself, any number may be an accident. */

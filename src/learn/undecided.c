@@ -115,11 +115,23 @@ static void doubt_number(const struct doubting *doubting, const struct sp_answer
                      .experiment = sp_arena_printf(arena, "a checkpoint whose %s is not %s", keys, digits)});
 }
 
+/* How many items a list of sizes has is hardly a size: 2^(len(filters) - 1) for filters[2]. */
+static bool asks_length_of_sizes(const struct sp_phrase *term)
+{
+    if (!term || term->op == SP_PHRASE_ITEM || term->op == SP_PHRASE_AT) return false;
+    if (term->op == SP_PHRASE_LENGTH) {
+        const struct sp_value list = term->leaf->values[0];
+        return list.type == SP_LIST && list.count && list.items[0].type == SP_INT;
+    }
+    return asks_length_of_sizes(term->a) || asks_length_of_sizes(term->b) || asks_length_of_sizes(term->c);
+}
+
 static void doubt_answer(const struct doubting *doubting, const struct sp_answer *answer)
 {
     struct sp_arena *arena = &doubting->learning->arena;
     doubt_number(doubting, answer);
-    if (!is_choice(answer)) return;
+    const bool is_far_fetched = doubting->asked.dimension >= 0 && asks_length_of_sizes(answer->term);
+    if (!is_choice(answer) && !is_far_fetched) return;
     const char *chosen = words_of_term(arena, answer->term);
     count_choice(doubting, (struct sp_undecided){.chosen = chosen,
                                                  .alternatives = list_alternatives(arena, answer),
@@ -427,6 +439,8 @@ static bool is_called_as_parameter(const struct sp_tensor_row *row)
                                         "embeddings", "token", "lora",  "depthwise", "w",      "b"};
     const char *name = sp_behind_last(row->pattern, '.');
     if (strcmp(name, "bias") == 0 && row->rank > 2) return false;
+    if (strcmp(name, "e_score_correction_bias") == 0)
+        return false; /* which some models have as the one, some as the other */
     for (const char *word = name; *word;) {
         const size_t length = strcspn(word, "_/");
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -717,8 +717,7 @@ static bool is_statistic(const char *name)
                                        "embed_avg",
                                        "pixel_mean",
                                        "pixel_std",
-                                       "attention_bias_idxs",
-                                       "e_score_correction_bias"};
+                                       "attention_bias_idxs"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (sp_ends_with(name, ends[i])) return true;
     return false;

@@ -567,6 +567,62 @@ static void a_buffer_is_known_or_said(void **state)
     lesson_close(&lesson);
 }
 
+/* ---- sizes that a list says ---- */
+
+/* Of loops that begin at 1, of two layers for each item, and of the last but one. */
+static void sizes_are_items_of_a_list(void **state)
+{
+    (void)state;
+    struct lesson lesson = {.count = 0};
+    static const char *const configs[] = {"{\"sizes\": [16, 32, 64], \"inputs\": 5}",
+                                          "{\"sizes\": [8, 24], \"inputs\": 6}",
+                                          "{\"sizes\": [12, 20, 36, 44], \"inputs\": 7}"};
+    static const uint64_t sizes[][4] = {{16, 32, 64}, {8, 24}, {12, 20, 36, 44}}, counts[] = {3, 2, 4};
+    for (uint64_t e = 0; e < 3; e++) {
+        uint64_t before = 5 + e, below = 5 + e;
+        lesson_begin(&lesson, configs[e]);
+        for (uint64_t i = 0; i < counts[e]; i++) {
+            lesson_addf(&lesson, 2, (const uint64_t[]){sizes[e][i], before}, "layer%d.weight", (int)i + 1);
+            lesson_addf(&lesson, 1, &sizes[e][i], i ? "x_%d" : "x", (int)i);
+            for (uint64_t k = 2 * i; k < 2 * i + 2; k++) {
+                lesson_addf(&lesson, 2, (const uint64_t[]){below, sizes[e][i]}, k ? "conv_%d.kernel" : "conv.kernel",
+                            (int)k);
+                below = sizes[e][i];
+            }
+            before = sizes[e][i];
+        }
+        lesson_add(&lesson, "up.kernel", 2, (const uint64_t[]){sizes[e][counts[e] - 1], sizes[e][counts[e] - 2]});
+    }
+    assert_learns(&lesson);
+    assert_says(&lesson, "(sizes[i - 1], i == 1 ? I : sizes[i - 2])");
+    assert_says(&lesson, "(sizes[(i - 1) // 2], sizes[i // 2])");
+    assert_says(&lesson, "(sizes[len(sizes) - 1], sizes[len(sizes) - 2])");
+    assert_says(&lesson, "(sizes[0])");
+    assert_says(&lesson, "(sizes[i])");
+    lesson_close(&lesson);
+}
+
+/* "full" for all layers, or a word for each. */
+static void a_word_stands_for_every_item(void **state)
+{
+    (void)state;
+    struct lesson lesson = {.count = 0};
+    static const char *const configs[] = {"{\"layers\": 3, \"width\": 8, \"kinds\": [\"full\", \"conv\", \"full\"]}",
+                                          "{\"layers\": 2, \"width\": 12, \"kinds\": \"full\"}",
+                                          "{\"layers\": 4, \"width\": 10, \"kinds\": \"conv\"}"};
+    static const char *const kinds[] = {"fcf", "ff", "cccc"};
+    static const uint64_t widths[] = {8, 12, 10};
+    for (size_t e = 0; e < 3; e++) {
+        lesson_begin(&lesson, configs[e]);
+        for (size_t i = 0; kinds[e][i]; i++)
+            lesson_addf(&lesson, 2, (const uint64_t[]){widths[e], widths[e]},
+                        kinds[e][i] == 'f' ? "layers.%zu.attention.weight" : "layers.%zu.conv.weight", i);
+    }
+    assert_learns(&lesson);
+    assert_says(&lesson, "if at(kinds, i) == \"full\"");
+    lesson_close(&lesson);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -591,6 +647,8 @@ int main(void)
         cmocka_unit_test(a_fraction_becomes_a_width),
         cmocka_unit_test(roundings_are_undecided),
         cmocka_unit_test(a_buffer_is_known_or_said),
+        cmocka_unit_test(sizes_are_items_of_a_list),
+        cmocka_unit_test(a_word_stands_for_every_item),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,9 @@ static struct sp_value item_of_list(const struct sp_phrase *term, const struct s
 
 static double is_text(const struct sp_phrase *term, const struct sp_point *point)
 {
-    const struct sp_value value = term->a ? item_of_list(term, point) : value_of_leaf(term, point);
+    const struct sp_value whole = value_of_leaf(term, point);
+    const bool is_item = term->a && !(term->number == SP_PHRASE_STANDS_FOR_ALL && whole.type == SP_STRING);
+    const struct sp_value value = is_item ? item_of_list(term, point) : whole;
     if (!sp_value_is_set(value)) return NAN;
     return value.type == SP_STRING && strcmp(value.string, term->text) == 0;
 }

@@ -39,7 +39,8 @@ enum sp_phrase_op {
     SP_PHRASE_SUM,       /* of a list of whole numbers */
     SP_PHRASE_ITEM,      /* the number that stands in a list at `a` */
     SP_PHRASE_AT,        /* the same, or the value itself where that is a number */
-    SP_PHRASE_IS,        /* the text that is the value, or at `a` in a list, is `text` */
+    SP_PHRASE_IS,        /* the text that is the value, or at `a` in a list, is `text`; `number` tells whether a text
+                            in the place of a list stands for each of its items */
     SP_PHRASE_ABSENT,    /* there is no such key */
     SP_PHRASE_NULL,      /* it is null */
     SP_PHRASE_IS_LIST,   /* it is a list, and no number or text */
@@ -67,6 +68,8 @@ enum sp_phrase_op {
     SP_PHRASE_AND,
     SP_PHRASE_OR
 };
+
+enum { SP_PHRASE_STANDS_FOR_ALL = 1 };
 
 struct sp_phrase {
     enum sp_phrase_op op;

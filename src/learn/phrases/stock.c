@@ -58,7 +58,8 @@ static bool is_list_somewhere(const struct sp_stock *stock, const struct sp_leaf
     return *longest > 0;
 }
 
-/* list[i], list[i + 1], list[i - 1], and the same from the end: list[len(list) - 1 - i] and those beside it */
+/* list[i], list[i + 1], list[i - 1], the same from the end: list[len(list) - 1 - i] and those beside it; list[i // 2]
+ */
 static void stock_items_at_index(struct sp_stock *stock, const struct sp_leaf *leaf, size_t index)
 {
     struct sp_arena *arena = arena_of(stock);
@@ -70,8 +71,14 @@ static void stock_items_at_index(struct sp_stock *stock, const struct sp_leaf *l
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, at, one, NULL));
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, last, at, NULL));
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, at, NULL));
-    const struct sp_phrase *before = sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, sp_phrase_number(arena, 2), NULL);
+    const struct sp_phrase *two = sp_phrase_number(arena, 2);
+    const struct sp_phrase *before = sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, two, NULL);
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, before, at, NULL));
+    stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, at, two, NULL)); /* of a loop from 1 on */
+    stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_DIVIDE, at, two, NULL));   /* of two layers for each item */
+    stock_item(
+        stock, leaf,
+        sp_phrase_of(arena, SP_PHRASE_DIVIDE, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, at, one, NULL), two, NULL));
 }
 
 /* Whole numbers, each larger than the one before, which are places in that list: from 0 on, or from 1 on. */
@@ -122,6 +129,8 @@ static void stock_list(struct sp_stock *stock, const struct sp_leaf *leaf, size_
     for (size_t i = 0; i < longest && i < MOST_FIXED_ITEMS; i++)
         if (!is_last_everywhere(stock, leaf, i)) stock_item(stock, leaf, sp_phrase_number(arena, (double)i));
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, sp_phrase_number(arena, 1), NULL));
+    if (longest > 2)
+        stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, sp_phrase_number(arena, 2), NULL));
     for (size_t k = 0; k < SP_MAX_INDICES; k++) {
         if (!(stock->shelf->domain->indices >> k & 1)) continue;
         stock_items_at_index(stock, leaf, k);
@@ -530,6 +539,12 @@ static void stock_kinds(struct sp_stock *stock, const struct sp_leaf *leaf, cons
     for (size_t i = 0; i < stock->evidence->count; i++) {
         const struct sp_value value = leaf->values[i];
         if (!place) stock_text(stock, leaf, NULL, value);
+        if (place && value.type == SP_STRING)
+            stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_IS,
+                                                      .leaf = leaf,
+                                                      .a = place,
+                                                      .text = value.string,
+                                                      .number = SP_PHRASE_STANDS_FOR_ALL});
         for (size_t k = 0; place && value.type == SP_LIST && k < value.count; k++)
             stock_text(stock, leaf, place, value.items[k]);
     }

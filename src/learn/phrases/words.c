@@ -118,6 +118,12 @@ static void write_at(const struct writer *writer, const struct sp_phrase *term)
     sp_text_puts(writer->text, ")");
 }
 
+static void write_item_or_at(const struct writer *writer, const struct sp_phrase *term)
+{
+    if (term->a && term->number == SP_PHRASE_STANDS_FOR_ALL) write_at(writer, term);
+    else write_item(writer, term);
+}
+
 /* at(sizes, 0) != sizes, which no number is and no text. */
 static void write_is_list(const struct writer *writer, const struct sp_leaf *leaf, bool is)
 {
@@ -225,7 +231,7 @@ static void write_contained(const struct writer *writer, const struct sp_phrase 
 static void write_negation(const struct writer *writer, const struct sp_phrase *term)
 {
     if (term->op == SP_PHRASE_IS) {
-        write_item(writer, term);
+        write_item_or_at(writer, term);
         sp_text_printf(writer->text, " != \"%s\"", term->text);
     } else if (term->op == SP_PHRASE_CONTAINED) write_contained(writer, term, " not in ");
     else if (term->op == SP_PHRASE_IS_LIST) write_is_list(writer, term->leaf, false);
@@ -276,7 +282,7 @@ static void write_bare_term(const struct writer *writer, const struct sp_phrase 
         write_call(writer, "null", term->leaf);
         break;
     case SP_PHRASE_IS:
-        write_item(writer, term);
+        write_item_or_at(writer, term);
         sp_text_printf(writer->text, " == \"%s\"", term->text);
         break;
     case SP_PHRASE_CONTAINED:
