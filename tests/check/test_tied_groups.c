@@ -24,6 +24,10 @@ static const char *const otherwise[] = {
     "5 false umt5--UMT5ForC",
     /* Renaming back gives its embedding a name that no file has. */
     "5 true hyperclovax_vision_v2--HyperCLOVAXVisionV2ForC",
+    /* So does transformers 4 with that of Gemma 3n's language model. */
+    "4 true gemma3n_text--Gemma3nForC",
+    /* Transformers 4 puts an embedding in the place of a head that is twice as wide. */
+    "4 true reformer--Reformer",
 };
 
 struct groups {
@@ -166,7 +170,7 @@ static void ties_as_transformers(void **state)
     free(groups.names.items);
     sp_map_free(&groups.places);
     assert_int_equal(groups.wrong, 0);
-    assert_true(groups.compared > 500);
+    assert_true(groups.compared > 1300);
 }
 
 int main(void)
