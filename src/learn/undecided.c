@@ -358,7 +358,8 @@ static bool is_unvaried(const struct sp_learning *learning, const struct sp_leaf
     const enum sp_value_type type = leaf->values[0].type;
     const bool could = type == SP_BOOL || type == SP_INT || type == SP_STRING || type == SP_LIST || type == SP_NULL;
     const size_t examples = learning->evidence.count;
-    if (leaf->meaning || leaf->cost >= UNLIKELY || sp_inners_read(&learning->inners, leaf->path)) return false;
+    if (leaf->meaning || leaf->object || leaf->cost >= UNLIKELY) return false;
+    if (sp_inners_read(&learning->inners, leaf->path)) return false;
     return (could && sp_leaf_is_constant(leaf, examples)) || is_never_set(leaf, examples) ||
            is_idle_tie(learning, leaf);
 }

@@ -623,6 +623,43 @@ static void a_word_stands_for_every_item(void **state)
     lesson_close(&lesson);
 }
 
+/* Features, and how many values each has, and how wide its embedding is. */
+static void an_object_says_it_by_name(void **state)
+{
+    (void)state;
+    struct lesson lesson = {.count = 0};
+    static const struct {
+        const char *config, *names[3];
+        uint64_t width, sizes[3][2];
+    } made[] = {{"{\"features\": [\"user\", \"item\"], \"width\": 8, \"rows\": {\"item\": 50, \"user\": 100}, "
+                 "\"tables\": {\"user\": [101, 3], \"item\": [51, 5]}}",
+                 {"user", "item"},
+                 8,
+                 {{100, 3}, {50, 5}}},
+                {"{\"features\": [\"city\", \"day\", \"shop\"], \"width\": 6, \"rows\": {\"city\": 30, \"day\": 7, "
+                 "\"shop\": 12}, \"tables\": {\"city\": [31, 4], \"day\": [8, 2], \"shop\": [13, 9]}}",
+                 {"city", "day", "shop"},
+                 6,
+                 {{30, 4}, {7, 2}, {12, 9}}},
+                {"{\"features\": [\"age\"], \"width\": 10, \"rows\": {\"age\": 11}, \"tables\": {\"age\": [12, 13]}}",
+                 {"age"},
+                 10,
+                 {{11, 13}}}};
+    for (size_t e = 0; e < 3; e++) {
+        lesson_begin(&lesson, made[e].config);
+        for (size_t i = 0; i < 3 && made[e].names[i]; i++) {
+            lesson_addf(&lesson, 2, (const uint64_t[]){made[e].sizes[i][0], made[e].width}, "rows.%s.weight",
+                        made[e].names[i]);
+            lesson_addf(&lesson, 2, (const uint64_t[]){made[e].sizes[i][0] + 1, made[e].sizes[i][1]},
+                        "tables.%s.weight", made[e].names[i]);
+        }
+    }
+    assert_learns(&lesson);
+    assert_says(&lesson, "(member(rows, features[i]), W)");
+    assert_says(&lesson, "(member(tables, features[i])[0], member(tables, features[i])[1])");
+    lesson_close(&lesson);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -649,6 +686,7 @@ int main(void)
         cmocka_unit_test(a_buffer_is_known_or_said),
         cmocka_unit_test(sizes_are_items_of_a_list),
         cmocka_unit_test(a_word_stands_for_every_item),
+        cmocka_unit_test(an_object_says_it_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

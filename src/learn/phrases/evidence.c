@@ -158,11 +158,78 @@ static void gather_columns(struct sp_evidence *evidence, const struct sp_leaf *l
             add_columns_of_row(evidence, leaf, leaf->values[e].items[i]);
 }
 
+/* ---- objects by name ---- */
+
+/* Whether each item of the list is a text, and a member of the object, in every example. */
+static bool are_members(const struct sp_evidence *evidence, const struct sp_leaf *list, const struct sp_leaf *object)
+{
+    size_t items = 0;
+    for (size_t e = 0; e < evidence->count; e++) {
+        const struct sp_value names = list->values[e];
+        if (names.type != SP_LIST || object->values[e].type != SP_OBJECT) return false;
+        for (size_t i = 0; i < names.count; i++, items++)
+            if (names.items[i].type != SP_STRING ||
+                !sp_value_is_set(sp_value_member(object->values[e], names.items[i].string)))
+                return false;
+    }
+    return items > 0;
+}
+
+/* {"sizes": {"user": 100, "item": 50}, "names": ["item", "user"]} is [50, 100], written member(sizes, names[i]). */
+static struct sp_value members_of_names(struct sp_arena *arena, struct sp_value object, struct sp_value names)
+{
+    struct sp_value *items = sp_arena_array(arena, names.count + 1, sizeof *items);
+    for (size_t i = 0; i < names.count; i++) items[i] = sp_value_member(object, names.items[i].string);
+    return (struct sp_value){.type = SP_LIST, .items = items, .count = names.count};
+}
+
+static bool has_list(const struct sp_leaf *leaf, size_t examples)
+{
+    for (size_t e = 0; e < examples; e++)
+        for (size_t i = 0; i < leaf->values[e].count; i++)
+            if (leaf->values[e].items[i].type == SP_LIST) return true;
+    return false;
+}
+
+static void add_members(struct sp_evidence *evidence, const struct sp_leaf *list, const struct sp_leaf *object)
+{
+    enum { MOST_PLACES = 4 };
+    struct sp_arena *arena = evidence->arena;
+    const char *path = sp_arena_printf(arena, "member(%s, %s)", object->path, list->path);
+    if (evidence->leaves.count + MOST_PLACES >= MOST_LEAVES || sp_evidence_leaf(evidence, path)) return;
+    struct sp_leaf members = {
+        .path = path, .list = list->path, .column = "", .object = object->path, .cost = cost_of_key(object->path) + 1};
+    struct sp_value *values = sp_arena_array(arena, evidence->count, sizeof *values);
+    for (size_t e = 0; e < evidence->count; e++)
+        values[e] = members_of_names(arena, object->values[e], list->values[e]);
+    members.values = values;
+    const struct sp_leaf *whole = add_leaf(evidence, members);
+    for (size_t k = 0; has_list(whole, evidence->count) && k < MOST_PLACES; k++) {
+        struct sp_leaf column = members;
+        column.column = sp_arena_printf(arena, "[%zu]", k);
+        column.path = sp_arena_printf(arena, "%s%s", path, column.column);
+        values = sp_arena_array(arena, evidence->count, sizeof *values);
+        for (size_t e = 0; e < evidence->count; e++) values[e] = list_of_column(arena, whole->values[e], &column);
+        column.values = values;
+        add_leaf(evidence, column);
+    }
+}
+
+static void gather_members(struct sp_evidence *evidence)
+{
+    const size_t count = evidence->leaves.count;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (are_members(evidence, evidence->leaves.items[i], evidence->leaves.items[k]))
+                add_members(evidence, evidence->leaves.items[i], evidence->leaves.items[k]);
+}
+
 void sp_evidence_gather(struct sp_evidence *evidence)
 {
     for (size_t i = 0; i < evidence->count; i++)
         gather_object(evidence, root_of_example(&evidence->examples[i]), "", 0);
     for (size_t i = evidence->leaves.count; i-- > 0;) gather_columns(evidence, evidence->leaves.items[i]);
+    gather_members(evidence);
 }
 
 struct sp_leaf *sp_evidence_symbol(struct sp_evidence *evidence, const struct sp_leaf *key,

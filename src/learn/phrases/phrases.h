@@ -16,6 +16,7 @@ struct sp_leaf {
     const struct sp_value *values; /* one for each example, SP_ABSENT where it has none */
     const char *list;              /* of a column of a list of rows: the list, or NULL; its values are lists */
     const char *column;            /* what its items have behind the place: "[1]" or ".size" */
+    const char *object;            /* of the members that a list of names has in an object: the object; or NULL */
     unsigned cost;                 /* how unlikely it is that a size depends on it */
     const char *letter;            /* how the table calls it, or NULL: by its path */
     const char *comment;

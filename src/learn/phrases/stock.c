@@ -125,7 +125,7 @@ static void stock_list(struct sp_stock *stock, const struct sp_leaf *leaf, size_
     const struct sp_phrase *length = sp_phrase_leaf(arena, SP_PHRASE_LENGTH, leaf);
     if (strcmp(leaf->path, "architectures") == 0) return;
     if (!leaf->list) sp_stock_term(stock, length);
-    sp_stock_term(stock, sp_phrase_leaf(arena, SP_PHRASE_SUM, leaf));
+    if (!leaf->object) sp_stock_term(stock, sp_phrase_leaf(arena, SP_PHRASE_SUM, leaf));
     for (size_t i = 0; i < longest && i < MOST_FIXED_ITEMS; i++)
         if (!is_last_everywhere(stock, leaf, i)) stock_item(stock, leaf, sp_phrase_number(arena, (double)i));
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, sp_phrase_number(arena, 1), NULL));

@@ -100,11 +100,12 @@ static void write_item(const struct writer *writer, const struct sp_phrase *term
         sp_text_puts(writer->text, "class");
         return;
     }
+    if (term->leaf->object) sp_text_printf(writer->text, "member(%s, ", term->leaf->object);
     write_name(writer, term->leaf);
     if (!term->a) return;
     sp_text_puts(writer->text, "[");
     write_term(writer, term->a, LOOSE);
-    sp_text_puts(writer->text, "]");
+    sp_text_puts(writer->text, term->leaf->object ? "])" : "]");
     if (term->leaf->list) sp_text_puts(writer->text, term->leaf->column);
 }
 
