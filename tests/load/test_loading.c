@@ -357,7 +357,7 @@ static void ties_where_its_part_does(void **state)
 }
 
 /* Llama 4 ties where its part for the text does, whatever the whole says. The head of ImageGPT is all rows of the
- * embedding but the last, and is tied to it. */
+ * embedding but the last, and is tied to it. ViLT makes its head of the embedding. */
 static void ties_in_its_part_and_by_rows(void **state)
 {
     static const char llama4[] =
@@ -372,9 +372,13 @@ static void ties_in_its_part_and_by_rows(void **state)
     static const char imagegpt[] =
         "{\"model_type\": \"imagegpt\", \"architectures\": [\"ImageGPTForCausalImageModeling\"], \"n_embd\": 8, "
         "\"n_layer\": 1, \"n_head\": 2, \"n_positions\": 8, \"vocab_size\": 16, \"tie_word_embeddings\": true}";
-    const char *const configs[] = {llama4, imagegpt};
+    static const char vilt[] =
+        "{\"model_type\": \"vilt\", \"architectures\": [\"ViltForMaskedLM\"], \"hidden_size\": 8, "
+        "\"num_hidden_layers\": 1, \"num_attention_heads\": 2, \"intermediate_size\": 12, \"vocab_size\": 16, "
+        "\"image_size\": 32, \"patch_size\": 16, \"pad_token_id\": 0, \"tie_word_embeddings\": false}";
+    const char *const configs[] = {llama4, imagegpt, vilt};
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         struct asked asked;
         begin(&asked, configs[i]);
         ask(&asked, "transformers");
