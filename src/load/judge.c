@@ -314,6 +314,17 @@ static bool judge_absent_data(struct sp_arena *arena, const struct sp_inventory 
     return absent || pieces;
 }
 
+/* Why a loader does not get a state dict out of a pickle; NULL when it does, or when the file is none. It is read with
+ * weights_only=True, which knows torch's own names alone. */
+static const char *pickle_obstacle(struct sp_arena *arena, const struct sp_inventory *inventory)
+{
+    if (sp_inventory_suspect_count(inventory) && strcmp(sp_inventory_format(inventory), "safetensors") != 0)
+        return sp_arena_printf(arena, "the file names %s, which is not loaded with weights_only=True",
+                               sp_inventory_suspect(inventory, 0)->name);
+    if (inventory->unkeyed) return "what the file holds is no dictionary";
+    return inventory->numbered ? "a key at the top of the file is no text" : NULL;
+}
+
 struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
     struct sp_loading loading = sp_loading_of(loader);
@@ -322,6 +333,8 @@ struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader
         return sp_loading_refused(
             arena, loading, sp_arena_printf(arena, "it does not read %s", sp_inventory_format(subject->inventory)));
     if (!loaded.model_type) return sp_loading_open(arena, loading, "it has no class of its own for this configuration");
+    const char *obstacle = pickle_obstacle(arena, subject->inventory);
+    if (obstacle) return sp_loading_refused(arena, loading, obstacle);
     if (judge_absent_data(arena, subject->inventory, &loading)) return loading;
     if (subject->quantised && !is_own_quantisation(loader, subject))
         return sp_loading_open(arena, loading, "the weights are quantised");

@@ -52,6 +52,8 @@ struct sp_inventory {
     uint64_t dtypes;   /* bit n: a tensor has the dtype n */
     size_t plain_keys; /* at the top of a pickle, whose values neither are nor hold tensors */
     bool headed;       /* a value that is no tensor comes before all others there */
+    bool unkeyed;      /* there is no dictionary there at all, but a list, an object or a single value */
+    bool numbered;     /* a key there is no text */
 };
 
 /* Limits that hold for every format: docs/formats.md lists them. */

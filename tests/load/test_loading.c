@@ -458,6 +458,45 @@ static void sees_the_keys_at_the_top_of_a_pickle(void **state)
     end(&asked);
 }
 
+static void ask_of_inventory(struct asked *asked, struct sp_inventory *inventory)
+{
+    struct sp_error error = {0};
+    sp_loadings_free(asked->loadings);
+    model_judge(&asked->model, inventory);
+    asked->loadings = sp_loadings_new(asked->model.check, "transformers", &error);
+    asked->loading = sp_loading(asked->loadings, 0);
+}
+
+/* A list, keys that are numbers, or a name that weights_only=True does not know. */
+static void refuses_what_is_no_state_dict(void **state)
+{
+    struct asked asked;
+    struct sp_inventory *inventory;
+    (void)state;
+    begin(&asked, llama);
+    inventory = model_in_memory(&asked.model);
+    inventory->format = "torch-zip";
+    ask_of_inventory(&asked, inventory);
+    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    inventory = model_in_memory(&asked.model);
+    inventory->format = "torch-zip";
+    inventory->unkeyed = true;
+    ask_of_inventory(&asked, inventory);
+    assert_says(&asked, SP_LOADING_REFUSED, "transformers 5 refuses it: what the file holds is no dictionary");
+    inventory = model_in_memory(&asked.model);
+    inventory->format = "torch-zip";
+    inventory->numbered = true;
+    ask_of_inventory(&asked, inventory);
+    assert_says(&asked, SP_LOADING_REFUSED, "transformers 5 refuses it: a key at the top of the file is no text");
+    inventory = model_in_memory(&asked.model);
+    inventory->format = "torch-zip";
+    sp_inventory_suspect_global(inventory, "models.Llama", true);
+    ask_of_inventory(&asked, inventory);
+    assert_says(&asked, SP_LOADING_REFUSED,
+                "transformers 5 refuses it: the file names models.Llama, which is not loaded with weights_only=True");
+    end(&asked);
+}
+
 /* ---- diffusers ---- */
 
 static void ask_of_diffusers(struct asked *asked)
@@ -804,6 +843,7 @@ int main(void)
         cmocka_unit_test(ties_where_its_part_is_silent),
         cmocka_unit_test(refuses_what_contradicts_itself),
         cmocka_unit_test(sees_the_keys_at_the_top_of_a_pickle),
+        cmocka_unit_test(refuses_what_is_no_state_dict),
         cmocka_unit_test(diffusers_takes_its_own_files),
         cmocka_unit_test(diffusers_knows_old_names_of_attention),
         cmocka_unit_test(diffusers_needs_the_name_of_a_variant),

@@ -457,14 +457,42 @@ static void test_random_damage(void **state)
     damage_pickle(OK "script.pt", "script/data.pkl", 200, &seed);
 }
 
+/* A loader of state dicts needs a dictionary with texts as keys. */
+static void test_what_is_at_the_top(void **state)
+{
+    static const struct {
+        const char *file;
+        bool unkeyed, numbered;
+    } expected[] = {
+        {OK "flat.pt", false, false},  {OK "nested.pt", false, false},       {OK "list.pt", true, false},
+        {OK "keys.pt", false, true},   {OK "legacy_keys.pt", false, true},   {OK "parameter.pt", true, false},
+        {OK "module.pt", true, false}, {OK "legacy_module.pt", true, false}, {OK "bare.pt", true, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        struct sp_error error = {0};
+        struct sp_inventory *inventory = sp_inventory_open(expected[i].file, &error);
+        assert_non_null(inventory);
+        if (inventory->unkeyed != expected[i].unkeyed || inventory->numbered != expected[i].numbered)
+            fail_msg("%s: unkeyed %d, numbered %d", expected[i].file, inventory->unkeyed, inventory->numbered);
+        sp_inventory_close(inventory);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),         cmocka_unit_test(test_strides_and_storages),
-        cmocka_unit_test(test_places),        cmocka_unit_test(test_optimizer),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_suspicious),    cmocka_unit_test(test_unknown_storage_class),
-        cmocka_unit_test(test_random_damage), cmocka_unit_test(test_broken_among_others),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_strides_and_storages),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_optimizer),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_suspicious),
+        cmocka_unit_test(test_unknown_storage_class),
+        cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_broken_among_others),
+        cmocka_unit_test(test_what_is_at_the_top),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -647,6 +647,11 @@ static void end_top_key(struct walk *w, struct top_keys *top)
     top->count = inventory->count;
 }
 
+static bool is_dictionary(const struct sp_pickle_value *root)
+{
+    return root && (root->type == SP_PICKLE_DICT || sp_torch_role(root) == SP_TORCH_MAPPING);
+}
+
 /* What is not in the list, in words. */
 static void warn_of_the_rest(struct walk *w)
 {
@@ -672,11 +677,15 @@ bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct 
     w.stack = sp_realloc(NULL, MAX_DEPTH, sizeof *w.stack);
     sp_text_puts(&w.name, "");
     struct top_keys top = {.begun = false};
+    const bool keyed = is_dictionary(root);
     bool ok = visit_node(&w, root);
+    if (!keyed) torch->inventory->unkeyed = true;
     while (ok && w.depth) {
         struct frame *frame = &w.stack[w.depth - 1];
         const bool more = next_child(frame, &child);
         if (w.depth == 1) end_top_key(&w, &top);
+        if (w.depth == 1 && keyed && more && frame->key && frame->key->type != SP_PICKLE_STR)
+            torch->inventory->numbered = true;
         if (more) ok = step_into(&w, child);
         else leave(&w);
     }
