@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/names.h"
 #include "config/choose.h"
 #include "config/config.h"
 #include "lang/prediction.h"
@@ -198,6 +199,74 @@ static struct sp_value value_at(struct sp_value object, const char *path, size_t
     }
 }
 
+/* Words of transformers 5.24: functions that it knows by name; kinds of rotary embeddings, and those of them that need
+ * a factor; kinds of layers, with those that it reads as others. Of rotary embeddings, some classes know more. */
+static const char activations[] =
+    "gelu gelu_10 gelu_fast gelu_new gelu_python gelu_pytorch_tanh gelu_python_tanh gelu_accurate hardswish laplace "
+    "leaky_relu linear mish quick_gelu relu relu2 relu6 sigmoid silu sqrtsoftplus swish tanh prelu xielu";
+static const char rotary_kinds[] = "default linear dynamic yarn longrope llama3 proportional mrope su axial";
+static const char scaled_kinds[] = "linear dynamic yarn llama3";
+static const char layer_kinds[] =
+    "full_attention sliding_attention chunked_attention window_attention indexed_attention compressed_sparse_attention "
+    "heavily_compressed_attention minimax_m3_sparse conv moe hybrid hybrid_sliding reference_sliding_attention "
+    "linear_attention mamba attention deepseek_sparse_attention qwen_sparse_attention";
+static const char mlp_layer_kinds[] = "sparse dense";
+
+static bool is_one_of(const char *words, const char *text)
+{
+    const char *word;
+    for (size_t length; (length = sp_word(&words, &word));)
+        if (strncmp(word, text, length) == 0 && !text[length]) return true;
+    return false;
+}
+
+/* Why an entry of a list of layers is none that is known; "" when all are. */
+static const char *unknown_layer(struct sp_arena *arena, const char *front, const char *key, struct sp_value list)
+{
+    const char *known = strcmp(key, "mlp_layer_types") == 0 ? mlp_layer_kinds : layer_kinds;
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.items[i].type != SP_STRING) return sp_arena_printf(arena, "an entry of %s%s is no text", front, key);
+        if (!is_one_of(known, list.items[i].string))
+            return sp_arena_printf(arena, "%s%s has %s, which is none of the kinds that it knows", front, key,
+                                   sp_quote(list.items[i].string).text);
+    }
+    return "";
+}
+
+/* The same of one kind of rotary embedding; one for each kind of layer may stand within. */
+static const char *unknown_rotary(struct sp_arena *arena, struct sp_value rope)
+{
+    const struct sp_value said = sp_value_member(rope, "rope_type");
+    const struct sp_value kind = said.type == SP_STRING ? said : sp_value_member(rope, "type");
+    if (kind.type == SP_STRING && !is_one_of(rotary_kinds, kind.string))
+        return sp_arena_printf(arena, "it knows no rotary embedding %s", sp_quote(kind.string).text);
+    if (kind.type == SP_STRING && is_one_of(scaled_kinds, kind.string) &&
+        sp_value_member(rope, "factor").type == SP_ABSENT)
+        return sp_arena_printf(arena, "the rotary embedding %s has no factor", sp_quote(kind.string).text);
+    return "";
+}
+
+/* Of words "key:activation" and "rope_scaling:rope". */
+static const char *unknown_name(struct sp_arena *arena, struct sp_value object, const char *front, const char *word,
+                                size_t length)
+{
+    const size_t size = (size_t)((const char *)memchr(word, ':', length) - word);
+    const char *key = sp_arena_copy(arena, word, size);
+    const struct sp_value value = value_at(object, key, size);
+    if (length - size == strlen(":activation"))
+        return value.type != SP_STRING || is_one_of(activations, value.string)
+                   ? ""
+                   : sp_arena_printf(arena, "it knows no activation function %s (%s%s)", sp_quote(value.string).text,
+                                     front, key);
+    const char *dot = strrchr(key, '.');
+    const struct sp_value part = dot ? value_at(object, key, (size_t)(dot - key)) : object;
+    const struct sp_value own = sp_value_member(part, "rope_parameters"), rope = own.type == SP_OBJECT ? own : value;
+    const char *why = rope.type == SP_OBJECT ? unknown_rotary(arena, rope) : "";
+    for (size_t i = 0; rope.type == SP_OBJECT && !*why && i < rope.count; i++)
+        if (rope.members[i].value.type == SP_OBJECT) why = unknown_rotary(arena, rope.members[i].value);
+    return why;
+}
+
 /* Why the two of a word, such as "pad_token_id<vocab_size", contradict each other; "" when they do not, or when one of
  * them is not said. `front` is what stands in front of the names for whoever reads it. */
 static const char *contradiction(struct sp_arena *arena, struct sp_value object, const char *front, const char *word,
@@ -209,10 +278,15 @@ static const char *contradiction(struct sp_arena *arena, struct sp_value object,
     const char *second = first + size + 1, *one = sp_arena_copy(arena, first, size),
                *other = sp_arena_copy(arena, second, (size_t)(end - second));
     const struct sp_value left = value_at(object, one, strlen(one)), right = value_at(object, other, strlen(other));
+    if (left.type == SP_REAL || right.type == SP_REAL)
+        return sp_arena_printf(arena, "%s%s is no integer", front, left.type == SP_REAL ? one : other);
     if (right.type != SP_INT || left.type != (counts ? SP_LIST : SP_INT)) return "";
     if (counts && right.integer >= 0 && left.count != (uint64_t)right.integer)
         return sp_arena_printf(arena, "the length of %s%s is %zu, and %s%s is %" PRId64, front, one, left.count, front,
                                other, right.integer);
+    if (counts) return unknown_layer(arena, front, one, left);
+    if (first[size] == '<' && left.integer < -right.integer)
+        return sp_arena_printf(arena, "%s%s %" PRId64 " is below -%s%s", front, one, left.integer, front, other);
     if (first[size] == '<' && left.integer >= right.integer)
         return sp_arena_printf(arena, "%s%s %" PRId64 " is not below %s%s %" PRId64, front, one, left.integer, front,
                                other, right.integer);
@@ -238,14 +312,16 @@ static const char *first_objection(struct sp_arena *arena, const struct sp_loade
     for (size_t length; (length = sp_word(&words, &word));) {
         const char *dot = memchr(word, '.', length);
         const char *part = word + (*word == '#');
-        if (strcspn(word, "<%=") >= length) {
+        const bool names = memchr(word, ':', length);
+        if (!names && strcspn(word, "<%=") >= length) {
             const char *key = sp_arena_copy(arena, word, length);
             if (sp_value_member(object, key).type == SP_ABSENT)
                 return sp_arena_printf(arena, "the configuration has no %s", key);
             continue;
         }
         if (dot && loaded_of_part(loader, value_at(object, part, (size_t)(dot - part))).model_type) continue;
-        const char *why = contradiction(arena, object, front, word, length);
+        const char *why = names ? unknown_name(arena, object, front, word, length)
+                                : contradiction(arena, object, front, word, length);
         if (*why) return why;
     }
     return "";

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
+#include "base/names.h"
 #include "config/config.h"
 #include "load/class.h"
 #include "load/taking.h"
@@ -292,6 +294,15 @@ static bool has_dtype(const struct sp_config *config)
     return sp_value_member(root, "dtype").type == SP_STRING || sp_value_member(root, "torch_dtype").type == SP_STRING;
 }
 
+/* The dtype that the configuration names, if torch makes no model of it; or NULL. */
+static const char *unknown_dtype(const struct sp_config *config)
+{
+    static const char *const known[] = {"float32", "float", "float16", "half", "bfloat16", "float64", "double"};
+    const struct sp_value root = sp_config_hyper(config)->root, said = sp_value_member(root, "dtype");
+    const struct sp_value dtype = said.type == SP_STRING ? said : sp_value_member(root, "torch_dtype");
+    return dtype.type != SP_STRING || SP_IS_AMONG(dtype.string, known) ? NULL : dtype.string;
+}
+
 /* A loading of a file that has not the data of all of its tensors: frameworks cannot copy a tensor without data, and
  * take a piece of one as it is. Fills in the answer and returns true; false for a file that has them all. */
 static bool judge_absent_data(struct sp_arena *arena, const struct sp_inventory *inventory, struct sp_loading *loading)
@@ -341,6 +352,10 @@ struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader
     if (loader->infers_dtype && subject->inventory->headed && !has_dtype(subject->config))
         return sp_loading_refused(arena, loading,
                                   "the configuration has no dtype, and the first value in the file is no tensor");
+    const char *dtype = loader->infers_dtype ? unknown_dtype(subject->config) : NULL;
+    if (dtype)
+        return sp_loading_refused(arena, loading,
+                                  sp_arena_printf(arena, "it makes no model of the dtype %s", sp_quote(dtype).text));
     const char *objection = sp_class_objection(arena, loader, &loaded, subject->config);
     if (*objection) return sp_loading_refused(arena, loading, objection);
     return judge_class(arena, loader, &loaded, subject, loading);

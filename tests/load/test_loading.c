@@ -428,6 +428,43 @@ static void refuses_what_contradicts_itself(void **state)
     end(&asked);
 }
 
+static void assert_refused(struct asked *asked, const char *setting, const char *why)
+{
+    char message[256];
+    model_set(&asked->model, setting);
+    ask(asked, "transformers");
+    snprintf(message, sizeof message, "transformers 5 refuses it: %s", why);
+    assert_says(asked, SP_LOADING_REFUSED, message);
+}
+
+/* Names, kinds and numbers that the class does not know. */
+static void refuses_what_it_does_not_know(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, llama);
+    assert_refused(&asked, "layer_types=[\"full_attention\", \"no_such\"]",
+                   "layer_types has 'no_such', which is none of the kinds that it knows");
+    assert_refused(&asked, "layer_types=[\"full_attention\", 3]", "an entry of layer_types is no text");
+    model_set(&asked.model, "layer_types=[\"mamba\", \"sliding_attention\"]");
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_refused(&asked, "pad_token_id=-33", "pad_token_id -33 is below -vocab_size");
+    assert_refused(&asked, "pad_token_id=1.5", "pad_token_id is no integer");
+    model_set(&asked.model, "pad_token_id=-1");
+    assert_refused(&asked, "hidden_act=\"no_such\"", "it knows no activation function 'no_such' (hidden_act)");
+    model_set(&asked.model, "hidden_act=\"relu2\"");
+    assert_refused(&asked, "rope_scaling={\"type\": \"no_such\"}", "it knows no rotary embedding 'no_such'");
+    assert_refused(&asked, "rope_scaling={\"rope_type\": \"yarn\"}", "the rotary embedding 'yarn' has no factor");
+    model_set(&asked.model, "rope_scaling={\"rope_type\": \"linear\", \"factor\": 2.0}");
+    assert_refused(&asked, "dtype=\"float3\"", "it makes no model of the dtype 'float3'");
+    assert_refused(&asked, "dtype=\"int8\"", "it makes no model of the dtype 'int8'");
+    model_set(&asked.model, "dtype=\"half\"");
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    end(&asked);
+}
+
 /* A key at the top of a pickle leads to the model: the loader sees the key alone. */
 static void sees_the_keys_at_the_top_of_a_pickle(void **state)
 {
@@ -842,6 +879,7 @@ int main(void)
         cmocka_unit_test(ties_in_its_part_and_by_rows),
         cmocka_unit_test(ties_where_its_part_is_silent),
         cmocka_unit_test(refuses_what_contradicts_itself),
+        cmocka_unit_test(refuses_what_it_does_not_know),
         cmocka_unit_test(sees_the_keys_at_the_top_of_a_pickle),
         cmocka_unit_test(refuses_what_is_no_state_dict),
         cmocka_unit_test(diffusers_takes_its_own_files),
