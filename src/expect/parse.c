@@ -70,7 +70,7 @@ static bool fail_unknown_id(struct parser *p, struct word word, const char *id)
     return fail_expectation(
         p, word,
         likely ? sp_arena_printf(arena, "there is no finding or cause '%s': did you mean '%s'?", id, likely)
-               : sp_arena_printf(arena, "there is no finding or cause '%s' (docs/exit-status.md lists them)", id));
+               : sp_arena_printf(arena, "there is no finding or cause '%s' (docs/causes.md lists them)", id));
 }
 
 static bool read_id(struct parser *p, struct sp_expectation *expectation)

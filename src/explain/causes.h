@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Which causes there are, and the explainers that find them: causes.def has them as rows, from which follow the
- * prototypes here, the list that runs, the ids of reports and of expectations, and the table in docs/exit-status.md.
+ * prototypes here, the list that runs, the ids of reports and of expectations, and the table in docs/causes.md.
  * How an explainer makes a cause of findings: gather.h. */
 #ifndef SP_EXPLAIN_CAUSES_H
 #define SP_EXPLAIN_CAUSES_H
@@ -35,7 +35,7 @@ enum sp_stage {
 struct sp_cause_row {
     const char *id;
     enum sp_severity severity; /* the usual one */
-    const char *meaning;       /* a line of docs/exit-status.md */
+    const char *meaning;       /* a line of docs/causes.md */
 };
 extern const struct sp_cause_row sp_cause_rows[SP_CAUSE_COUNT];
 

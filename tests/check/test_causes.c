@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The rows of findings and causes, and the tables of docs/exit-status.md that show them. */
+ * The rows of findings and causes, and the tables of docs/causes.md and docs/diff.md that show them. */
 #define _XOPEN_SOURCE 700 /* getdelim */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,22 +13,22 @@
 #include "explain/causes.h"
 #include "shapeproof/diff.h"
 
-static char *read_docs(void)
+static char *read_docs(const char *path)
 {
     char *text = NULL;
     size_t length = 0;
-    FILE *file = fopen("docs/exit-status.md", "r");
+    FILE *file = fopen(path, "r");
     assert_non_null(file);
     assert_true(getdelim(&text, &length, '\0', file) > 0);
     fclose(file);
     return text;
 }
 
-/* Fails with the table as it should be. */
-static void assert_in_docs(struct sp_text *table)
+/* Fails with the table as it should be in the page. */
+static void assert_in_docs(const char *path, struct sp_text *table)
 {
-    char *docs = read_docs();
-    if (!strstr(docs, table->data)) fail_msg("docs/exit-status.md should have\n%s", table->data);
+    char *docs = read_docs(path);
+    if (!strstr(docs, table->data)) fail_msg("%s should have\n%s", path, table->data);
     free(docs);
     sp_text_free(table);
 }
@@ -39,14 +39,14 @@ struct finding_row {
     const char *meaning;
 };
 
-static void assert_findings_in_docs(const struct finding_row *rows, size_t count)
+static void assert_findings_in_docs(const char *path, const struct finding_row *rows, size_t count)
 {
     struct sp_text table = {0};
     sp_text_puts(&table, "\n\n| id of a finding | severity | meaning |\n|---|---|---|\n");
     for (size_t i = 0; i < count; i++)
         sp_text_printf(&table, "| `%s` | %s | %s |\n", rows[i].id, sp_severity_name(rows[i].severity), rows[i].meaning);
     sp_text_puts(&table, "\n");
-    assert_in_docs(&table);
+    assert_in_docs(path, &table);
 }
 
 #define ROW(name, id, severity, meaning) {id, SP_SEVERITY_##severity, meaning},
@@ -55,14 +55,14 @@ static void test_docs_of_findings(void **state)
 {
     static const struct finding_row rows[] = {SP_FINDINGS(ROW)};
     (void)state;
-    assert_findings_in_docs(rows, sizeof rows / sizeof *rows);
+    assert_findings_in_docs("docs/causes.md", rows, sizeof rows / sizeof *rows);
 }
 
 static void test_docs_of_diff_findings(void **state)
 {
     static const struct finding_row rows[] = {SP_DIFF_FINDINGS(ROW)};
     (void)state;
-    assert_findings_in_docs(rows, sizeof rows / sizeof *rows);
+    assert_findings_in_docs("docs/diff.md", rows, sizeof rows / sizeof *rows);
 }
 
 #undef ROW
@@ -76,7 +76,7 @@ static void test_docs_of_causes(void **state)
         sp_text_printf(&table, "| `%s` | %s | %s |\n", sp_cause_rows[i].id, sp_severity_name(sp_cause_rows[i].severity),
                        sp_cause_rows[i].meaning);
     sp_text_puts(&table, "\n");
-    assert_in_docs(&table);
+    assert_in_docs("docs/causes.md", &table);
 }
 
 /* Ids are what expectations can name, and no two are the same. */
