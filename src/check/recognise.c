@@ -160,7 +160,7 @@ static void try_method(struct recogniser *recogniser, size_t method, struct sp_v
     }
     if (!recogniser->storage.packed) return;
     recogniser->count = 0;
-    sp_form_each(&recogniser->check->arena, method, try_form, recogniser);
+    sp_form_visit_all(&recogniser->check->arena, method, try_form, recogniser);
     const struct sp_value value = best_form(recogniser, &recogniser->storage.storage, errors);
     if (sp_value_is_set(value)) *best = value;
 }

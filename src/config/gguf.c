@@ -291,7 +291,7 @@ static void adopt_metadata(struct adoption *adoption)
 }
 
 /* An adapter names the architecture of its base, and nothing else of it. */
-bool sp_config_gguf_is_told(const struct sp_inventory *inventory)
+bool sp_config_gguf_names_model(const struct sp_inventory *inventory)
 {
     const char *type = gguf_value(inventory, "general.type");
     return strcmp(sp_inventory_format(inventory), "gguf") == 0 && gguf_value(inventory, "general.architecture") &&
@@ -301,7 +301,8 @@ bool sp_config_gguf_is_told(const struct sp_inventory *inventory)
 bool sp_config_gguf_agrees(const struct sp_inventory *inventory, struct sp_error *error)
 {
     static const char count[] = ".block_count";
-    const char *architecture = sp_config_gguf_is_told(inventory) ? gguf_value(inventory, "general.architecture") : NULL;
+    const char *architecture =
+        sp_config_gguf_names_model(inventory) ? gguf_value(inventory, "general.architecture") : NULL;
     const char *other = NULL;
     const size_t length = architecture ? strlen(architecture) : 0;
     for (size_t i = 0; i < sp_inventory_metadata_count(inventory) && architecture; i++) {
@@ -333,7 +334,7 @@ bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, c
     adoption.architecture = architecture ? sp_arena_string(&config->arena, architecture) : "";
     const bool projects = strcmp(adoption.architecture, "clip") == 0; /* what a configuration says is not of that */
     if (has_file(config) && !projects) adopt_configuration(&adoption);
-    else if (sp_config_gguf_is_told(inventory)) {
+    else if (sp_config_gguf_names_model(inventory)) {
         if (!sp_config_gguf_agrees(inventory, error)) return false;
         sp_config_take_gguf(config, inventory);
     }

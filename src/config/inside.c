@@ -29,7 +29,7 @@ bool sp_config_is_inside(const struct sp_inventory *inventory, const char *table
 {
     struct sp_arena arena = {0};
     struct sp_value entry;
-    if (sp_config_gguf_is_told(inventory)) return true;
+    if (sp_config_gguf_names_model(inventory)) return true;
     const bool inside = !table && sp_config_keras_entry(&arena, inventory, &entry);
     sp_arena_free(&arena);
     return inside;
@@ -38,7 +38,7 @@ bool sp_config_is_inside(const struct sp_inventory *inventory, const char *table
 static bool take_inside(struct sp_config *config, const struct sp_inventory *inventory, struct sp_error *error)
 {
     struct sp_value entry;
-    if (sp_config_gguf_is_told(inventory)) {
+    if (sp_config_gguf_names_model(inventory)) {
         if (!sp_config_gguf_agrees(inventory, error)) return false;
         sp_config_take_gguf(config, inventory);
         return true;

@@ -11,7 +11,7 @@ bool sp_config_keras_entry(struct sp_arena *arena, const struct sp_inventory *in
 /* Whether the value is such an entry, as every object of Keras is. */
 bool sp_config_is_keras_entry(struct sp_value value);
 /* gguf.c: whether the metadata say which model it is; and takes them as if they were a file. */
-bool sp_config_gguf_is_told(const struct sp_inventory *inventory);
+bool sp_config_gguf_names_model(const struct sp_inventory *inventory);
 void sp_config_take_gguf(struct sp_config *config, const struct sp_inventory *inventory);
 /* Whether the metadata are those of the architecture that they name; else an error with SP_ERR_TABLE. */
 bool sp_config_gguf_agrees(const struct sp_inventory *inventory, struct sp_error *error);

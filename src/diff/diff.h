@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "model/layouts.h"
-#include "names/eras.h"
+#include "names/naming_schemes.h"
 #include "names/spelling.h"
 #include "shapeproof/diff.h"
 
@@ -31,8 +31,8 @@ struct sp_diff {
     struct sp_arena arena;
     struct sp_diff_half a, b;
     SP_ARRAY(struct sp_translation) translations;
-    size_t *translation_of;   /* for each tensor of A, or SP_NONE */
-    const struct sp_era *era; /* whose names one of them has, or NULL */
+    size_t *translation_of;                /* for each tensor of A, or SP_NONE */
+    const struct sp_naming_scheme *scheme; /* whose names one of them has, or NULL */
     struct sp_diff_mapping *mappings;
     size_t mapping_count, mapping_capacity;
     struct sp_diff_finding *findings;

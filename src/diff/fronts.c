@@ -61,7 +61,7 @@ static void add_vote(struct sp_pairing *p, const struct sp_side *a, const struct
     struct vote *vote = &votes->of.items[place];
     vote->patterns++;
     vote->tensors += fitting;
-    vote->alike = vote->alike || sp_similarity(in_a, in_b) || (p->diff->era && is_end_of_other(in_a, in_b));
+    vote->alike = vote->alike || sp_similarity(in_a, in_b) || (p->diff->scheme && is_end_of_other(in_a, in_b));
 }
 
 static void collect_votes(struct sp_pairing *p, struct votes *votes)

@@ -80,12 +80,13 @@ static void note_tensor(struct mapper *mapper, size_t tensor)
     note_leaf(mapper, tensor);
 }
 
-static void note_era(struct mapper *mapper, size_t tensor)
+static void note_scheme(struct mapper *mapper, size_t tensor)
 {
     struct sp_diff *diff = mapper->diff;
-    const bool in_a = diff->a.spelling[tensor].spelt & SP_SPELT_ERA;
-    if (!in_a && !(diff->b.spelling[diff->a.other[tensor]].spelt & SP_SPELT_ERA)) return;
-    const char *theirs = sp_arena_printf(&diff->arena, "names %s", diff->era->says), *plain = "names of transformers";
+    const bool in_a = diff->a.spelling[tensor].spelt & SP_SPELT_SCHEME;
+    if (!in_a && !(diff->b.spelling[diff->a.other[tensor]].spelt & SP_SPELT_SCHEME)) return;
+    const char *theirs = sp_arena_printf(&diff->arena, "names %s", diff->scheme->says),
+               *plain = "names of transformers";
     note_mapping(mapper, in_a ? theirs : plain, in_a ? plain : theirs, false);
 }
 
@@ -94,7 +95,7 @@ void sp_diff_map(struct sp_diff *diff)
     struct mapper mapper = {.diff = diff};
     for (size_t i = 0; i < sp_inventory_count(diff->a.inventory); i++)
         if (sp_diff_is_renamed(diff, i)) {
-            note_era(&mapper, i);
+            note_scheme(&mapper, i);
             note_tensor(&mapper, i);
         }
     sp_kinds_free(&mapper.kinds);

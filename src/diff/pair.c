@@ -5,7 +5,7 @@
  *      (counters.c);
  *   1. the same name;
  *   2. the same name in its common spelling: "dense/dense/kernel:0" and "dense.weight"; also when it is translated
- *      from that of another program (eras.c);
+ *      from that of another program (schemes.c);
  *   3. another beginning, for many patterns alike (fronts.c);
  *   4. a pattern under another name that is like it, with the same indices and shapes (sides.h);
  *   5. of Keras, when nothing is called the same, the order of the layers (counters.c);
@@ -192,7 +192,7 @@ void sp_diff_pair(struct sp_diff *diff)
     spell(diff, &diff->b);
     collect_unpaired(&p);
     pair_spellings(&p);
-    if (sp_pairing_eras(&p)) {
+    if (sp_pairing_naming_schemes(&p)) {
         collect_unpaired(&p);
         pair_spellings(&p);
     }

@@ -26,8 +26,8 @@ const struct sp_side *sp_pairing_side(const struct sp_sides *sides, size_t patte
  * whole, with `rest` behind it. Returns its number. */
 size_t sp_pairing_translation(struct sp_pairing *pairing, const char *a, const char *b, const char *rest);
 
-void sp_pairing_fronts(struct sp_pairing *pairing);    /* fronts.c */
-bool sp_pairing_eras(struct sp_pairing *pairing);      /* eras.c: true when names were translated */
-void sp_pairing_structure(struct sp_pairing *pairing); /* structure.c */
+void sp_pairing_fronts(struct sp_pairing *pairing);         /* fronts.c */
+bool sp_pairing_naming_schemes(struct sp_pairing *pairing); /* schemes.c: true when names were translated */
+void sp_pairing_structure(struct sp_pairing *pairing);      /* structure.c */
 
 #endif

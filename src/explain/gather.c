@@ -47,7 +47,7 @@ struct sp_cause *sp_gather(struct sp_check *check, enum sp_cause_kind kind, sp_w
     for (size_t i = 0; i < check->finding_count; i++) {
         if (check->findings[i].cause != SP_NONE || !wanted(check, &check->findings[i], context)) continue;
         if (!cause) cause = sp_blame(check, kind);
-        sp_take(check, i, cause);
+        sp_attribute_finding(check, i, cause);
     }
     return cause;
 }
@@ -57,7 +57,7 @@ struct sp_cause *sp_blame(struct sp_check *check, enum sp_cause_kind kind)
     return sp_check_add_cause(check, sp_cause_of(kind));
 }
 
-void sp_take(struct sp_check *check, size_t finding, const struct sp_cause *cause)
+void sp_attribute_finding(struct sp_check *check, size_t finding, const struct sp_cause *cause)
 {
     sp_check_explain(check, finding, number_of_cause(check, cause));
 }
@@ -73,7 +73,7 @@ const char *sp_tensors_of(struct sp_check *check, const struct sp_cause *cause)
     return sp_count_of(&check->arena, cause->explains, "tensor");
 }
 
-void sp_say(struct sp_check *check, struct sp_cause *cause, const char *says)
+void sp_cause_set_message(struct sp_check *check, struct sp_cause *cause, const char *says)
 {
     cause->message =
         sp_arena_printf(&check->arena, "%s: %s (%s)", says, sp_names_of(check, cause), sp_tensors_of(check, cause));
@@ -98,7 +98,7 @@ static bool of_cause_and_kind(const struct sp_finding *finding, const void *cont
     return finding->cause == of->cause && finding->kind == of->kind;
 }
 
-const char *sp_what_file_does(struct sp_check *check, size_t cause)
+const char *sp_cause_file_summary(struct sp_check *check, size_t cause)
 {
     static const struct {
         enum sp_finding_kind kind;

@@ -25,15 +25,15 @@ struct sp_cause *sp_gather(struct sp_check *check, enum sp_cause_kind kind, sp_w
 /* Adds a cause of that kind that explains no finding so far. */
 struct sp_cause *sp_blame(struct sp_check *check, enum sp_cause_kind kind);
 /* Says that a finding is explained by the cause. */
-void sp_take(struct sp_check *check, size_t finding, const struct sp_cause *cause);
+void sp_attribute_finding(struct sp_check *check, size_t finding, const struct sp_cause *cause);
 
 /* The names of what the cause explains, in one line, and how many: "3 tensors". In the arena. */
 const char *sp_names_of(struct sp_check *check, const struct sp_cause *cause);
 const char *sp_tensors_of(struct sp_check *check, const struct sp_cause *cause);
 /* The message "SAYS: NAMES (3 tensors)". */
-void sp_say(struct sp_check *check, struct sp_cause *cause, const char *says);
+void sp_cause_set_message(struct sp_check *check, struct sp_cause *cause, const char *says);
 /* "has a.bias, b.bias and lacks c.weight", of what the cause with that index explains. In the arena. */
-const char *sp_what_file_does(struct sp_check *check, size_t cause);
+const char *sp_cause_file_summary(struct sp_check *check, size_t cause);
 /* The first finding that the cause explains. */
 const struct sp_finding *sp_first_of(const struct sp_check *check, const struct sp_cause *cause);
 

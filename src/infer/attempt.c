@@ -9,9 +9,9 @@
 #include "infer/guess/guess.h"
 #include "infer/infer.h"
 #include "infer/numbers/numbers.h"
-#include "infer/study.h"
-#include "match/homes.h"
+#include "infer/search.h"
 #include "match/layers.h"
+#include "match/present_modules.h"
 #include "model/computed.h"
 #include "stored/members.h"
 
@@ -39,32 +39,34 @@ static void excuse_computed(struct sp_attempt *attempt)
     struct sp_arena *arena = &attempt->outline.solver.arena;
     const size_t count = sp_inventory_count(attempt->match.inventory);
     const size_t predicted = sp_prediction_count(attempt->prediction);
-    struct sp_homes homes = {0};
+    struct sp_present_modules present = {0};
     attempt->is_excused = sp_arena_array(arena, count, sizeof *attempt->is_excused);
     attempt->is_recomputed = sp_arena_array(arena, predicted, sizeof *attempt->is_recomputed);
     for (size_t i = 0; i < count; i++)
-        if (may_be_computed(attempt, i)) sp_homes_add(&homes, sp_inventory_tensor(attempt->match.inventory, i)->name);
+        if (may_be_computed(attempt, i))
+            sp_present_modules_add(&present, sp_inventory_tensor(attempt->match.inventory, i)->name);
     for (size_t i = 0; i < predicted; i++)
-        if (may_be_recomputed(attempt, i)) sp_homes_add(&homes, sp_prediction_tensor(attempt->prediction, i)->name);
-    if (homes.tensors.count) sp_homes_read(&homes, &attempt->match);
-    for (size_t i = 0; i < count && homes.tensors.count; i++)
+        if (may_be_recomputed(attempt, i))
+            sp_present_modules_add(&present, sp_prediction_tensor(attempt->prediction, i)->name);
+    if (present.tensors.count) sp_present_modules_read(&present, &attempt->match);
+    for (size_t i = 0; i < count && present.tensors.count; i++)
         attempt->is_excused[i] = may_be_computed(attempt, i) &&
-                                 sp_homes_there(&homes, sp_inventory_tensor(attempt->match.inventory, i)->name);
-    for (size_t i = 0; i < predicted && homes.tensors.count; i++) {
-        attempt->is_recomputed[i] =
-            may_be_recomputed(attempt, i) && sp_homes_there(&homes, sp_prediction_tensor(attempt->prediction, i)->name);
+                                 sp_module_is_present(&present, sp_inventory_tensor(attempt->match.inventory, i)->name);
+    for (size_t i = 0; i < predicted && present.tensors.count; i++) {
+        attempt->is_recomputed[i] = may_be_recomputed(attempt, i) &&
+                                    sp_module_is_present(&present, sp_prediction_tensor(attempt->prediction, i)->name);
         attempt->recomputed += attempt->is_recomputed[i];
     }
-    sp_homes_free(&homes);
+    sp_present_modules_free(&present);
 }
 
 enum sp_difference sp_attempt_tensor(const struct sp_attempt *attempt, size_t tensor)
 {
-    const size_t seen = sp_seen_as(attempt->guise, tensor);
+    const size_t seen = sp_seen_as(attempt->view, tensor);
     if (attempt->is_excused[seen]) return SP_STATE;
     if (sp_attempt_is_joined(attempt, seen)) return SP_SAME;
     const enum sp_difference difference = sp_match_tensor(&attempt->match, seen);
-    if (difference != SP_SHAPE || !attempt->guise->is_flat || !attempt->guise->is_flat[seen]) return difference;
+    if (difference != SP_SHAPE || !attempt->view->is_flat || !attempt->view->is_flat[seen]) return difference;
     const size_t predicted = attempt->match.predicted_of[seen];
     const uint64_t elements = sp_inventory_tensor(attempt->match.inventory, seen)->parameters;
     return sp_prediction_tensor(attempt->prediction, predicted)->parameters == elements ? SP_SAME : SP_SHAPE;
@@ -72,9 +74,9 @@ enum sp_difference sp_attempt_tensor(const struct sp_attempt *attempt, size_t te
 
 bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen)
 {
-    const struct sp_guise *guise = attempt->guise;
-    if (!guise->unpacked || guise->is_unpacked[seen] || attempt->match.predicted_of[seen] == SP_NONE) return false;
-    const struct sp_tensor *tensor = sp_inventory_tensor(guise->inventory, seen);
+    const struct sp_infer_view *view = attempt->view;
+    if (!view->unpacked || view->is_unpacked[seen] || attempt->match.predicted_of[seen] == SP_NONE) return false;
+    const struct sp_tensor *tensor = sp_inventory_tensor(view->inventory, seen);
     return tensor->rank > 1 && sp_looks_packed(tensor) &&
            !sp_prediction_tensor(attempt->prediction, attempt->match.predicted_of[seen])->buffer;
 }
@@ -105,7 +107,7 @@ static size_t count_holes(struct sp_attempt *attempt)
 
 static void count_explained(struct sp_attempt *attempt)
 {
-    for (size_t i = 0; i < sp_inventory_count(attempt->guise->file); i++) {
+    for (size_t i = 0; i < sp_inventory_count(attempt->view->file); i++) {
         const enum sp_difference difference = sp_attempt_tensor(attempt, i);
         if (difference == SP_STATE) continue;
         if (sp_is_error(difference)) attempt->unexplained++;
@@ -125,7 +127,7 @@ struct sp_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struc
 
 struct sp_prediction *sp_attempt_predict_within(const struct sp_attempt *attempt, struct sp_config *config)
 {
-    const struct sp_scope scope = {.most = 4 * sp_inventory_count(attempt->guise->inventory) + 10000};
+    const struct sp_scope scope = {.most = 4 * sp_inventory_count(attempt->view->inventory) + 10000};
     sp_config_limit(config, &scope);
     struct sp_prediction *prediction = sp_attempt_predict(attempt, config);
     sp_config_limit(config, NULL);
@@ -151,7 +153,7 @@ static void predict_without_guesses(struct sp_attempt *attempt)
 
 static void verify(struct sp_attempt *attempt)
 {
-    const struct sp_inventory *inventory = attempt->guise->inventory;
+    const struct sp_inventory *inventory = attempt->view->inventory;
     predict_attempt(attempt);
     if (!attempt->prediction) predict_without_guesses(attempt);
     if (!attempt->prediction) return;
@@ -193,7 +195,7 @@ struct trial {
     const struct sp_unit *table;
     const char *class;
     bool is_part; /* of other models */
-    const struct sp_look *look;
+    const struct sp_candidate_tables *candidates;
     const char *name;               /* that the model has; or NULL */
     const struct sp_stated *stated; /* what the file says of the table's hyper-parameters; or NULL */
     bool by_stages;                 /* of modules only shapes tell of which stage they are */
@@ -322,7 +324,7 @@ static bool is_without_layers(const struct sp_deduction *deduction, size_t expla
 /* Whatever was found out is forgotten, but for the name. */
 static void keep_name_alone(struct sp_attempt *attempt)
 {
-    sp_known_forget(&attempt->outline.solver.known);
+    sp_known_clear(&attempt->outline.solver.known);
     sp_attempt_verify_anew(attempt);
 }
 
@@ -366,11 +368,11 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
                                    .table = trial->table,
                                    .class = trial->class,
                                    .name = trial->name,
-                                   .guise = trial->look->guise,
+                                   .view = trial->candidates->view,
                                    .is_part = trial->is_part};
-    sp_outline_init(&attempt->outline, trial->table, trial->class, &trial->look->shapes.survey->filter);
+    sp_outline_init(&attempt->outline, trial->table, trial->class, &trial->candidates->shapes.prefilter->filter);
     tell_suppositions(&attempt->outline.solver.known, suppositions);
-    sp_deduction_init(&deduction, &attempt->outline, &trial->look->shapes, trial->effort);
+    sp_deduction_init(&deduction, &attempt->outline, &trial->candidates->shapes, trial->effort);
     if (trial->by_stages) sp_deduce_by_stages(&deduction);
     sp_deduce(&deduction, trial->by_stages ? SP_CONTESTED_UNKNOWN : SP_CONTESTED_REQUIRED);
     if (trial->stated) sp_stated_tell(trial->stated, &attempt->outline.solver);
@@ -395,7 +397,7 @@ static bool is_by_default(struct sp_attempt *attempt, struct sp_prediction *pred
 {
     struct sp_match match;
     if (!prediction) return false;
-    sp_match_begin(&match, attempt->guise->inventory, prediction);
+    sp_match_begin(&match, attempt->view->inventory, prediction);
     const struct sp_naming naming = sp_naming_infer(&attempt->outline.solver.arena, &match);
     sp_match_rest(&match, &naming);
     const bool agrees = !sp_match_errors(&match);
@@ -409,7 +411,7 @@ static void try_defaults(struct sp_attempt *attempt)
     struct sp_known *known = &attempt->outline.solver.known;
     if (!sp_attempt_sees_all_names(attempt)) return;
     struct sp_kept kept = sp_known_keep(known);
-    sp_known_forget(known);
+    sp_known_clear(known);
     sp_solver_tell_class(&attempt->outline.solver, attempt->class);
     struct sp_config *config = sp_known_config(attempt);
     struct sp_prediction *prediction = sp_attempt_predict_within(attempt, config);
@@ -437,11 +439,12 @@ static struct sp_attempt *try_fit(struct trial trial, struct sp_fit fit)
     return attempt;
 }
 
-struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
-                                  const char *name, struct sp_effort *effort)
+struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit,
+                                  const struct sp_candidate_tables *candidates, const char *name,
+                                  struct sp_effort *effort)
 {
     struct sp_attempt *attempt =
-        try_fit((struct trial){.tables = tables, .look = look, .name = name, .effort = effort}, fit);
+        try_fit((struct trial){.tables = tables, .candidates = candidates, .name = name, .effort = effort}, fit);
     if (!sp_attempt_explains_all(attempt)) try_defaults(attempt);
     return attempt;
 }
@@ -453,7 +456,7 @@ static void try_stated_alone(struct sp_attempt *attempt, const struct sp_stated 
     struct sp_known *known = &attempt->outline.solver.known;
     const size_t before = count_wrong(attempt);
     struct sp_kept kept = sp_known_keep(known);
-    sp_known_forget(known);
+    sp_known_clear(known);
     sp_solver_tell_class(&attempt->outline.solver, attempt->class);
     sp_stated_tell(stated, &attempt->outline.solver);
     sp_attempt_verify_anew(attempt);
@@ -465,19 +468,21 @@ static void try_stated_alone(struct sp_attempt *attempt, const struct sp_stated 
     sp_attempt_verify_anew(attempt);
 }
 
-struct sp_attempt *sp_attempt_as_stated(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
-                                        const struct sp_stated *stated, struct sp_effort *effort)
+struct sp_attempt *sp_attempt_as_stated(const struct sp_tables *tables, struct sp_fit fit,
+                                        const struct sp_candidate_tables *candidates, const struct sp_stated *stated,
+                                        struct sp_effort *effort)
 {
     struct sp_attempt *attempt =
-        try_fit((struct trial){.tables = tables, .look = look, .stated = stated, .effort = effort}, fit);
+        try_fit((struct trial){.tables = tables, .candidates = candidates, .stated = stated, .effort = effort}, fit);
     if (!sp_attempt_explains_all(attempt)) try_stated_alone(attempt, stated);
     return attempt;
 }
 
-struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
-                                        struct sp_effort *effort)
+struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit,
+                                        const struct sp_candidate_tables *candidates, struct sp_effort *effort)
 {
-    return try_fit((struct trial){.tables = tables, .look = look, .by_stages = true, .effort = effort}, fit);
+    return try_fit((struct trial){.tables = tables, .candidates = candidates, .by_stages = true, .effort = effort},
+                   fit);
 }
 
 void sp_attempt_free(struct sp_attempt *attempt)
@@ -515,7 +520,7 @@ struct sp_score sp_attempt_score(const struct sp_attempt *attempt)
                [SP_SCORE_JOINTS] = attempt->joints,
                [SP_SCORE_NO_MODEL_TYPE] = !attempt->table->model_type_count,
                [SP_SCORE_PART] = attempt->is_part,
-               [SP_SCORE_TRANSPOSED] = attempt->guise->turned > 0,
+               [SP_SCORE_TRANSPOSED] = attempt->view->transposed > 0,
                [SP_SCORE_UNNAMED] = attempt->name == NULL,
                [SP_SCORE_SETTINGS] = attempt->settings,
                [SP_SCORE_DEPTH] = sp_unit_depth(attempt->table),

@@ -47,7 +47,7 @@ struct classes {
 static bool is_covered(const struct classes *classes, const char *class)
 {
     if (!classes->table->requirement_count) return false;
-    sp_known_forget(&classes->solver->known);
+    sp_known_clear(&classes->solver->known);
     return *class ? sp_solver_tell_class(classes->solver, class) : sp_solver_is_covered(classes->solver);
 }
 
@@ -90,7 +90,7 @@ bool sp_stands_for_settings(const struct sp_unit *table)
     return table->architecture_count && strcmp(sp_unit_class_key(table), "architecture") == 0;
 }
 
-static void look_for_classes(const struct sp_tables *tables, const struct sp_unit *table)
+static void fit_classes(const struct sp_tables *tables, const struct sp_unit *table)
 {
     struct sp_solver solver;
     sp_solver_init(&solver, table);
@@ -106,7 +106,7 @@ static void look_for_classes(const struct sp_tables *tables, const struct sp_uni
 
 const char *const *sp_classes_of(const struct sp_tables *tables, const struct sp_unit *table, size_t *count)
 {
-    if (!table->classes) look_for_classes(tables, table);
+    if (!table->classes) fit_classes(tables, table);
     *count = table->class_count;
     return (const char *const *)table->classes;
 }

@@ -130,7 +130,7 @@ static struct sp_value with_undetermined(struct sp_inference *inference, struct 
 /* How the file is quantised belongs to its configuration. */
 static void add_quantisation(struct sp_inference *inference)
 {
-    const struct sp_unpacked *unpacked = inference->best->guise->unpacked;
+    const struct sp_unpacked *unpacked = inference->best->view->unpacked;
     struct sp_member *setting = sp_arena_alloc(&inference->arena, sizeof *setting);
     if (!unpacked) return;
     *setting = sp_form_setting(unpacked->form);

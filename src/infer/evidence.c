@@ -39,7 +39,7 @@ static struct kinds count_kinds(const struct sp_attempt *attempt)
  * second state dict there is no evidence against the first. */
 static size_t unexplained_beside(const struct sp_attempt *attempt)
 {
-    const struct sp_inventory *file = attempt->guise->inventory;
+    const struct sp_inventory *file = attempt->view->inventory;
     const struct sp_tensor *first = NULL;
     size_t count = 0;
     for (size_t i = 0; i < sp_inventory_count(file); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * From names to tables, from tables to classes, from those to hyper-parameters: each step is dearer than the one before
  * and sees fewer candidates. */
-#include "infer/study.h"
+#include "infer/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,14 +29,15 @@ static bool is_equal(const struct sp_attempt *attempt, const struct sp_attempt *
 }
 
 /* One for each table: of several attempts at one the first that was made, or that says the same. */
-static void keep_candidates(struct sp_inference *inference, const struct sp_study *study)
+static void keep_candidates(struct sp_inference *inference, const struct sp_infer_search *search)
 {
-    inference->candidates = sp_arena_array(&inference->arena, study->attempts.count + 1, sizeof *inference->candidates);
+    inference->candidates =
+        sp_arena_array(&inference->arena, search->attempts.count + 1, sizeof *inference->candidates);
     add_candidate(inference, inference->best, true);
-    for (size_t i = 0; i < study->attempts.count; i++) {
-        const struct sp_attempt *attempt = study->attempts.items[i];
+    for (size_t i = 0; i < search->attempts.count; i++) {
+        const struct sp_attempt *attempt = search->attempts.items[i];
         struct sp_inference_candidate *known = find_candidate(inference, attempt->table->name);
-        if (!attempt->explained || attempt->is_second_choice || attempt->guise->turned || (known && known->same))
+        if (!attempt->explained || attempt->is_second_choice || attempt->view->transposed || (known && known->same))
             continue;
         const bool same = is_equal(attempt, inference->best);
         if (attempt->is_further && !same) continue;
@@ -58,11 +59,11 @@ static void keep_findings(struct sp_inference *inference)
         if (sp_attempt_lacks(best, i)) inference->missing[inference->missing_count++] = i;
 }
 
-static void finish_inference(struct sp_inference *inference, const struct sp_study *study)
+static void finish_inference(struct sp_inference *inference, const struct sp_infer_search *search)
 {
-    keep_candidates(inference, study);
+    keep_candidates(inference, search);
     keep_findings(inference);
-    sp_note_storage(inference, study->turned);
+    sp_note_storage(inference, search->transposed);
     sp_determine(inference);
     sp_write_config(inference);
 }
@@ -77,23 +78,23 @@ static bool choose_only_table(struct sp_tables_searched *searched, const char *t
 struct sp_inference *sp_infer_within(const struct sp_inventory *inventory, const struct sp_tables *tables,
                                      const char *table_name, struct sp_infer_budget *budget, struct sp_error *error)
 {
-    struct sp_study study = {
+    struct sp_infer_search search = {
         .file = inventory, .searched = {.tables = tables, .as_named = budget && budget->as_named}, .budget = budget};
-    if (!choose_only_table(&study.searched, table_name, error)) return NULL;
+    if (!choose_only_table(&search.searched, table_name, error)) return NULL;
     struct sp_inference *inference = sp_realloc(NULL, 1, sizeof *inference);
     *inference = (struct sp_inference){.inventory = inventory};
-    study.arena = &inference->arena;
-    sp_study_file(&study);
-    inference->guises = study.guises.items;
-    inference->guise_count = study.guises.count;
-    inference->stated = study.stated.config;
-    if (sp_attempt_is_plausible(study.best, table_name != NULL)) {
-        inference->best = study.best;
-        finish_inference(inference, &study);
-    } else sp_fail_unknown(error, inventory, table_name, study.attempts.items, study.attempts.count);
-    for (size_t i = 0; i < study.attempts.count; i++)
-        if (study.attempts.items[i] != inference->best) sp_attempt_free(study.attempts.items[i]);
-    free(study.attempts.items);
+    search.arena = &inference->arena;
+    sp_infer_search_file(&search);
+    inference->views = search.views.items;
+    inference->view_count = search.views.count;
+    inference->stated = search.stated.config;
+    if (sp_attempt_is_plausible(search.best, table_name != NULL)) {
+        inference->best = search.best;
+        finish_inference(inference, &search);
+    } else sp_fail_unknown(error, inventory, table_name, search.attempts.items, search.attempts.count);
+    for (size_t i = 0; i < search.attempts.count; i++)
+        if (search.attempts.items[i] != inference->best) sp_attempt_free(search.attempts.items[i]);
+    free(search.attempts.items);
     if (inference->best) return inference;
     sp_inference_free(inference);
     return NULL;
@@ -111,8 +112,8 @@ void sp_inference_free(struct sp_inference *inference)
 {
     if (!inference) return;
     sp_attempt_free(inference->best);
-    for (size_t i = 0; i < inference->guise_count; i++) sp_guise_free(inference->guises[i]);
-    free(inference->guises);
+    for (size_t i = 0; i < inference->view_count; i++) sp_infer_view_free(inference->views[i]);
+    free(inference->views);
     free(inference->notes.items);
     free(inference->undetermined.items);
     sp_config_free(inference->stated);

@@ -4,7 +4,7 @@
 
 #include "config/config.h"
 #include "infer/deduce.h"
-#include "infer/tables/look.h"
+#include "infer/tables/candidates.h"
 #include "match/match.h"
 #include "shapeproof/infer.h"
 #include "solve/literals.h"
@@ -50,7 +50,7 @@ struct sp_attempt {
     const char *name;              /* that the model has, such as "resnet50"; or NULL */
     struct sp_prediction *by_name; /* what the table predicts under it alone; or NULL */
     struct sp_fit fit;
-    const struct sp_guise *guise;
+    const struct sp_infer_view *view;
     struct sp_outline outline;
     struct sp_config *config;
     struct sp_prediction *prediction; /* NULL when there is none */
@@ -73,7 +73,7 @@ struct sp_attempt {
     bool is_part;                    /* the table is a part of other models */
     bool is_stated;                  /* the file's metadata name the table */
     bool is_further;                 /* was only made to be named beside another that explains everything */
-    bool is_second_choice;           /* was only made to be turned: no equal of others */
+    bool is_second_choice;           /* was only made to be transposed: no equal of others */
     bool has_stages;                 /* sp_has_stages; not of one that was made by them */
     bool without_layers;             /* the table has loops, and the file nothing that is in one */
 };
@@ -81,7 +81,7 @@ struct sp_attempt {
 /* joined.c: what is one in the file and several in the table, or the other way round. */
 void sp_attempt_join(struct sp_attempt *attempt);
 /* The same file with its fused tensors in parts, and the biases beside them; false when it cannot be. */
-bool sp_guise_split(struct sp_guise *guise, const struct sp_attempt *attempt);
+bool sp_infer_view_split(struct sp_infer_view *view, const struct sp_attempt *attempt);
 bool sp_attempt_is_joined(const struct sp_attempt *attempt, size_t seen);
 /* Sizes that only fused tensors show: gives hyper-parameters that nothing told the dimensions of tensors that have no
  * place in the table, and halves of them, as long as more of these are fused tensors then. `left`: tensors that may be
@@ -92,16 +92,18 @@ bool sp_attempt_lacks(const struct sp_attempt *attempt, size_t predicted);
 /* A weight that is stored as quantised ones are, without all that belongs to it. */
 bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen);
 /* Infers the hyper-parameters of the fit's table and class from what is looked at, and verifies them. When the effort
- * is used up nothing more is tried out. The guise must live as long. */
-struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
-                                  const char *name, struct sp_effort *effort);
+ * is used up nothing more is tried out. The view must live as long. */
+struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit,
+                                  const struct sp_candidate_tables *candidates, const char *name,
+                                  struct sp_effort *effort);
 /* The same with the hyper-parameters that the file states for that table. */
 struct sp_stated;
-struct sp_attempt *sp_attempt_as_stated(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
-                                        const struct sp_stated *stated, struct sp_effort *effort);
-/* The same of a table whose names number modules through all stages: a stage ends where these look otherwise. */
-struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
+struct sp_attempt *sp_attempt_as_stated(const struct sp_tables *tables, struct sp_fit fit,
+                                        const struct sp_candidate_tables *candidates, const struct sp_stated *stated,
                                         struct sp_effort *effort);
+/* The same of a table whose names number modules through all stages: a stage ends where these look otherwise. */
+struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit,
+                                        const struct sp_candidate_tables *candidates, struct sp_effort *effort);
 /* wrapped.c: what a table makes of the inner model that is nothing but a name, and what is in front of that one's names
  * (sp_unit_chooses). */
 struct sp_attempt *sp_attempt_wrapped(const struct sp_attempt *inner, const struct sp_unit *wrapper, const char *class);
@@ -119,7 +121,7 @@ bool sp_attempt_explains_all(const struct sp_attempt *attempt);
 /* The table has all names of the file, and lacks none that it should have. */
 static inline bool sp_attempt_sees_all_names(const struct sp_attempt *attempt)
 {
-    return attempt->fit.seen == sp_inventory_count(attempt->guise->inventory) && !attempt->fit.missing;
+    return attempt->fit.seen == sp_inventory_count(attempt->view->inventory) && !attempt->fit.missing;
 }
 /* The file is a part of a model: nothing of some layers is there, or of what is outside of them. */
 static inline bool sp_attempt_is_piece(const struct sp_attempt *attempt)
@@ -176,11 +178,11 @@ const char *sp_nearest_name(struct sp_attempt *attempt, const struct sp_naming *
 /* What the table predicts under that name, and nothing but it; or NULL. */
 struct sp_prediction *sp_predict_named(struct sp_attempt *attempt, const char *name);
 
-/* ---- mend/mend.c ---- */
+/* ---- repair/repair.c ---- */
 
 /* Gives hyper-parameters of an attempt other values, as long as that explains more of the file, and at last all of it;
  * otherwise it is left as it was. `left`: tensors that may be compared for it. */
-void sp_attempt_mend(struct sp_attempt *attempt, size_t *left);
+void sp_attempt_repair(struct sp_attempt *attempt, size_t *left);
 
 /* ---- evidence.c ---- */
 
@@ -212,8 +214,8 @@ void sp_write_config(struct sp_inference *inference);
 struct sp_inference {
     struct sp_arena arena;
     const struct sp_inventory *inventory;
-    struct sp_guise **guises; /* that the file was looked at in */
-    size_t guise_count;
+    struct sp_infer_view **views; /* that the file was looked at in */
+    size_t view_count;
     struct sp_attempt *best;
     struct sp_config *stated; /* what the file says of itself, whose values the attempts have; or NULL */
     struct sp_inferred *inferred;
@@ -241,9 +243,9 @@ struct sp_inference *sp_infer_within(const struct sp_inventory *inventory, const
 
 /* ---- notes.c ---- */
 
-/* Says how the file stores what was found; `turned`, which may be NULL, explains it as well with matrices the other way
- * round. */
-void sp_note_storage(struct sp_inference *inference, const struct sp_attempt *turned);
+/* Says how the file stores what was found; `transposed`, which may be NULL, explains it as well with matrices the other
+ * way round. */
+void sp_note_storage(struct sp_inference *inference, const struct sp_attempt *transposed);
 
 /* ---- determine.c ---- */
 

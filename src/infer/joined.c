@@ -135,7 +135,7 @@ void sp_attempt_size_fused(struct sp_attempt *attempt, size_t *left)
 
 struct splitting {
     const struct sp_attempt *attempt;
-    struct sp_guise *guise;
+    struct sp_infer_view *view;
     size_t
         *fused_of; /* for each that is seen, of attempt->fused, or SP_NONE: it, or the weight that it is the bias of */
 };
@@ -157,7 +157,7 @@ static size_t find_bias(const struct sp_inventory *seen, const struct sp_tensor 
 
 static bool add_parts(const struct splitting *splitting, size_t seen, const struct sp_fused *fused)
 {
-    struct sp_arena *arena = &splitting->guise->own->arena;
+    struct sp_arena *arena = &splitting->view->own->arena;
     const bool is_bias = fused->seen != seen;
     bool good = true;
     for (size_t i = 0; i < fused->count && good; i++) {
@@ -166,15 +166,15 @@ static bool add_parts(const struct splitting *splitting, size_t seen, const stru
         const char *name = sp_arena_printf(arena, "%.*s%s", (int)stem, part->name, is_bias ? "bias" : "");
         uint64_t *shape = sp_arena_array(arena, part->rank, sizeof *shape);
         memcpy(shape, part->shape, part->rank * sizeof *shape);
-        good = sp_guise_add(splitting->guise, seen, name, shape, is_bias ? 1 : part->rank);
-        splitting->guise->is_part[sp_inventory_count(splitting->guise->own) - 1] = true;
+        good = sp_infer_view_add(splitting->view, seen, name, shape, is_bias ? 1 : part->rank);
+        splitting->view->is_part[sp_inventory_count(splitting->view->own) - 1] = true;
     }
     return good;
 }
 
 static void find_fused(const struct splitting *splitting)
 {
-    const struct sp_inventory *seen = splitting->attempt->guise->inventory;
+    const struct sp_inventory *seen = splitting->attempt->view->inventory;
     for (size_t i = 0; i < sp_inventory_count(seen); i++) splitting->fused_of[i] = SP_NONE;
     for (size_t i = 0; i < splitting->attempt->fused.count; i++) {
         const struct sp_fused *fused = &splitting->attempt->fused.items[i];
@@ -185,25 +185,26 @@ static void find_fused(const struct splitting *splitting)
 }
 
 /* Of a file that is seen as it is: nothing else was done to it. */
-bool sp_guise_split(struct sp_guise *guise, const struct sp_attempt *attempt)
+bool sp_infer_view_split(struct sp_infer_view *view, const struct sp_attempt *attempt)
 {
-    const struct sp_inventory *file = attempt->guise->inventory;
+    const struct sp_inventory *file = attempt->view->inventory;
     const size_t count = sp_inventory_count(file);
-    struct splitting splitting = {.attempt = attempt, .guise = guise};
+    struct splitting splitting = {.attempt = attempt, .view = view};
     bool good = true;
-    if (attempt->guise->own || !attempt->fused.count) return false;
-    sp_guise_begin(guise, file);
-    splitting.fused_of = sp_arena_array(&guise->own->arena, count, sizeof *splitting.fused_of);
-    guise->is_part =
-        sp_arena_array(&guise->own->arena, count + 2 * sp_prediction_count(attempt->prediction), sizeof(bool));
-    guise->fused = sp_arena_string(&guise->own->arena, attempt->joint);
+    if (attempt->view->own || !attempt->fused.count) return false;
+    sp_infer_view_begin(view, file);
+    splitting.fused_of = sp_arena_array(&view->own->arena, count, sizeof *splitting.fused_of);
+    view->is_part =
+        sp_arena_array(&view->own->arena, count + 2 * sp_prediction_count(attempt->prediction), sizeof(bool));
+    view->fused = sp_arena_string(&view->own->arena, attempt->joint);
     find_fused(&splitting);
     for (size_t i = 0; i < count && good; i++) {
         const struct sp_tensor *tensor = sp_inventory_tensor(file, i);
-        if (splitting.fused_of[i] == SP_NONE) good = sp_guise_add(guise, i, tensor->name, tensor->shape, tensor->rank);
+        if (splitting.fused_of[i] == SP_NONE)
+            good = sp_infer_view_add(view, i, tensor->name, tensor->shape, tensor->rank);
         else good = add_parts(&splitting, i, &attempt->fused.items[splitting.fused_of[i]]);
     }
-    if (good) return sp_guise_end(guise);
-    sp_guise_free(guise);
+    if (good) return sp_infer_view_end(view);
+    sp_infer_view_free(view);
     return false;
 }

@@ -18,7 +18,7 @@ static void set_class(struct sp_config *config, struct sp_attempt *attempt)
 
 struct sp_prediction *sp_predict_named(struct sp_attempt *attempt, const char *name)
 {
-    const struct sp_scope scope = {.most = 2 * sp_inventory_count(attempt->guise->inventory) + 1000};
+    const struct sp_scope scope = {.most = 2 * sp_inventory_count(attempt->view->inventory) + 1000};
     struct sp_config *config = sp_config_new();
     sp_config_set_value(config, "architecture", sp_value_string(name), "inferred");
     set_class(config, attempt);
@@ -34,7 +34,7 @@ static size_t errors_under(struct sp_attempt *attempt, const struct sp_naming *n
     struct sp_prediction *prediction = sp_predict_named(attempt, name);
     struct sp_match match;
     if (!prediction) return SIZE_MAX;
-    sp_match_init(&match, attempt->guise->inventory, prediction, naming);
+    sp_match_init(&match, attempt->view->inventory, prediction, naming);
     const size_t errors = sp_match_errors(&match);
     sp_match_free(&match);
     sp_prediction_free(prediction);
@@ -51,7 +51,7 @@ static bool is_nearer(size_t errors, const char *name, size_t least, const char 
 const char *sp_nearest_name(struct sp_attempt *attempt, const struct sp_naming *naming, size_t *left)
 {
     const struct sp_unit *table = attempt->table;
-    const size_t tensors = sp_inventory_count(attempt->guise->inventory) + 10;
+    const size_t tensors = sp_inventory_count(attempt->view->inventory) + 10;
     size_t least = SIZE_MAX;
     const char *nearest = NULL;
     if (!sp_stands_for_settings(table)) return NULL;

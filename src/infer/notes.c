@@ -20,10 +20,10 @@ static size_t first_renamed(const struct sp_attempt *best, size_t *count)
     const unsigned front = SP_STRIPPED | SP_ADDED | SP_UNWRAPPED | SP_TRANSLATED | SP_FRONTED;
     size_t first = SP_NONE;
     *count = 0;
-    for (size_t i = 0; i < sp_inventory_count(best->guise->file); i++) {
-        const size_t seen = sp_seen_as(best->guise, i);
+    for (size_t i = 0; i < sp_inventory_count(best->view->file); i++) {
+        const size_t seen = sp_seen_as(best->view, i);
         if (best->match.predicted_of[seen] == SP_NONE) continue;
-        if (!best->guise->is_respelt && !(best->match.renaming[seen] & front)) continue;
+        if (!best->view->is_respelt && !(best->match.renaming[seen] & front)) continue;
         if (first == SP_NONE) first = i;
         ++*count;
     }
@@ -33,8 +33,8 @@ static size_t first_renamed(const struct sp_attempt *best, size_t *count)
 /* Whose names they are; NULL when only something is in front of them, or not. */
 static const char *whose_names(const struct sp_attempt *best)
 {
-    if (best->guise->is_respelt) return "of TensorFlow";
-    return best->naming.era ? best->naming.era->says : NULL;
+    if (best->view->is_respelt) return "of TensorFlow";
+    return best->naming.scheme ? best->naming.scheme->says : NULL;
 }
 
 static void note_names(struct sp_inference *inference)
@@ -45,10 +45,10 @@ static void note_names(struct sp_inference *inference)
     size_t count;
     const size_t first = first_renamed(best, &count);
     if (first == SP_NONE) return;
-    const size_t predicted = best->match.predicted_of[sp_seen_as(best->guise, first)];
+    const size_t predicted = best->match.predicted_of[sp_seen_as(best->view, first)];
     add_note(inference, "names",
              sp_arena_printf(arena, "%s%s, such as %s for %s (%s)", whose ? "names " : "names that begin otherwise",
-                             whose ? whose : "", sp_inventory_tensor(best->guise->file, first)->name,
+                             whose ? whose : "", sp_inventory_tensor(best->view->file, first)->name,
                              sp_prediction_tensor(best->prediction, predicted)->name,
                              sp_count_of(arena, count, "tensor")),
              whose ? sp_arena_printf(arena, "under names %s", whose) : NULL);
@@ -58,7 +58,7 @@ static void note_names(struct sp_inference *inference)
 
 static void note_quantised(struct sp_inference *inference)
 {
-    const struct sp_unpacked *unpacked = inference->best->guise->unpacked;
+    const struct sp_unpacked *unpacked = inference->best->view->unpacked;
     struct sp_arena *arena = &inference->arena;
     if (!unpacked) return;
     const char *brief = sp_arena_printf(arena, "quantised: %s", sp_form_words(arena, unpacked->form));
@@ -76,7 +76,7 @@ static const char *names_where(struct sp_inference *inference, const struct sp_a
     const char **names = sp_realloc(NULL, sp_inventory_count(file), sizeof *names);
     *count = 0;
     for (size_t i = 0; i < sp_inventory_count(file); i++)
-        if (is(attempt, sp_seen_as(attempt->guise, i))) names[(*count)++] = sp_inventory_tensor(file, i)->name;
+        if (is(attempt, sp_seen_as(attempt->view, i))) names[(*count)++] = sp_inventory_tensor(file, i)->name;
     const char *list = *count ? sp_some_names(&inference->arena, names, *count) : "";
     free(names);
     return list;
@@ -126,8 +126,8 @@ static void note_incomplete(struct sp_inference *inference)
 
 static bool is_joined(const struct sp_attempt *attempt, size_t seen)
 {
-    const struct sp_guise *guise = attempt->guise;
-    return sp_attempt_is_joined(attempt, seen) || (guise->is_part && guise->is_part[seen]);
+    const struct sp_infer_view *view = attempt->view;
+    return sp_attempt_is_joined(attempt, seen) || (view->is_part && view->is_part[seen]);
 }
 
 static void note_joined(struct sp_inference *inference)
@@ -135,24 +135,24 @@ static void note_joined(struct sp_inference *inference)
     const struct sp_attempt *best = inference->best;
     size_t count;
     const char *names = names_where(inference, best, is_joined, &count);
-    const char *how = best->guise->is_part || best->fused.count ? "fused" : "split";
+    const char *how = best->view->is_part || best->fused.count ? "fused" : "split";
     if (!count) return;
     add_note(inference, "joined",
              sp_arena_printf(&inference->arena, "%s in the file, such as %s: %s (%s)", how,
-                             best->joint ? best->joint : best->guise->fused, names,
+                             best->joint ? best->joint : best->view->fused, names,
                              sp_count_of(&inference->arena, count, "tensor")),
              sp_arena_printf(&inference->arena, "%zu of them %s", count, how));
 }
 
-static bool is_turned(const struct sp_attempt *attempt, size_t seen)
+static bool is_transposed(const struct sp_attempt *attempt, size_t seen)
 {
-    return attempt->guise->is_turned && attempt->guise->is_turned[seen];
+    return attempt->view->is_transposed && attempt->view->is_transposed[seen];
 }
 
 static void note_transposed(struct sp_inference *inference)
 {
     size_t count;
-    const char *names = names_where(inference, inference->best, is_turned, &count);
+    const char *names = names_where(inference, inference->best, is_transposed, &count);
     inference->is_as_stored = !count;
     if (count)
         add_note(inference, "transposed",
@@ -161,10 +161,10 @@ static void note_transposed(struct sp_inference *inference)
                  sp_arena_printf(&inference->arena, "%zu of them transposed", count));
 }
 
-static void note_turned(struct sp_inference *inference, const struct sp_attempt *turned)
+static void note_fits_transposed(struct sp_inference *inference, const struct sp_attempt *transposed)
 {
     size_t count;
-    const char *names = names_where(inference, turned, is_turned, &count), *table = turned->table->name;
+    const char *names = names_where(inference, transposed, is_transposed, &count), *table = transposed->table->name;
     const char *who = strcmp(table, "gpt2") == 0 ? ", as nanoGPT stores it" : "";
     add_note(inference, "turned",
              sp_arena_printf(&inference->arena, "%s explains it as well with %s transposed%s: %s", table,
@@ -172,14 +172,14 @@ static void note_turned(struct sp_inference *inference, const struct sp_attempt 
              sp_arena_printf(&inference->arena, "or %s with %zu of them transposed%s", table, count, who));
 }
 
-void sp_note_storage(struct sp_inference *inference, const struct sp_attempt *turned)
+void sp_note_storage(struct sp_inference *inference, const struct sp_attempt *transposed)
 {
     note_names(inference);
     note_quantised(inference);
     note_transposed(inference);
     note_incomplete(inference);
     note_joined(inference);
-    if (turned) note_turned(inference, turned);
+    if (transposed) note_fits_transposed(inference, transposed);
     note_buffers(inference);
     note_recomputed(inference);
 }

@@ -69,7 +69,7 @@ void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *invento
     sp_text_free(&pattern);
     if (shapes->count) qsort(shapes->named, shapes->count, sizeof *shapes->named, compare_named);
     index_patterns(shapes);
-    shapes->survey = sp_survey_new(&shapes->patterns);
+    shapes->prefilter = sp_prefilter_new(&shapes->patterns);
 }
 
 size_t sp_shapes_find(const struct sp_shapes *shapes, const char *pattern)
@@ -94,7 +94,7 @@ void sp_shapes_free(struct sp_shapes *shapes)
 {
     free(shapes->named);
     free(shapes->first);
-    sp_survey_free(shapes->survey);
+    sp_prefilter_free(shapes->prefilter);
     sp_patterns_free(&shapes->patterns);
     *shapes = (struct sp_shapes){0};
 }

@@ -3,7 +3,7 @@
 #ifndef SP_INFER_SHAPES_H
 #define SP_INFER_SHAPES_H
 
-#include "infer/tables/survey.h"
+#include "infer/tables/prefilter.h"
 #include "match/naming.h"
 #include "names/patterns.h"
 #include "shapeproof/inventory.h"
@@ -18,9 +18,9 @@ struct sp_shapes {
     struct sp_patterns patterns; /* SP_INDEX_ANYWHERE */
     struct sp_named *named;      /* by pattern, then by indices */
     size_t count;
-    size_t *first;            /* of each pattern in `named`; one more than there are patterns */
-    struct sp_survey *survey; /* of its names */
-    const bool *is_flat;      /* of each tensor: only the product of its shape is known; NULL: of none. Borrowed */
+    size_t *first;                  /* of each pattern in `named`; one more than there are patterns */
+    struct sp_prefilter *prefilter; /* of its names */
+    const bool *is_flat; /* of each tensor: only the product of its shape is known; NULL: of none. Borrowed */
 };
 
 /* Names are what they are under the naming; those that are `known` patterns (which may be NULL) before something is put

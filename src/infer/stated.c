@@ -2,23 +2,23 @@
  * What a file says of itself: its metadata name the model, and give hyper-parameters that no tensor shows. */
 #include "config/choose.h"
 #include "config/inside.h"
-#include "infer/study.h"
+#include "infer/search.h"
 
 /* The metadata as a configuration, and the table that it leads to. Returns false when the file says nothing of its
  * model, or there is no table for what it says, or only another table is asked for. */
-static bool find_stated(struct sp_study *study, struct sp_stated *stated)
+static bool find_stated(struct sp_infer_search *search, struct sp_stated *stated)
 {
     struct sp_error error = {0};
-    if (!sp_config_gguf_is_told(study->file)) return false;
+    if (!sp_config_gguf_names_model(search->file)) return false;
     stated->config = sp_config_new();
-    sp_config_take_gguf(stated->config, study->file);
-    stated->table = sp_choose_table(study->searched.tables, NULL, sp_config_hyper(stated->config), &error);
-    return stated->table && (!study->searched.only || study->searched.only == stated->table);
+    sp_config_take_gguf(stated->config, search->file);
+    stated->table = sp_choose_table(search->searched.tables, NULL, sp_config_hyper(stated->config), &error);
+    return stated->table && (!search->searched.only || search->searched.only == stated->table);
 }
 
-bool sp_stated_find(struct sp_stated *stated, struct sp_study *study)
+bool sp_stated_find(struct sp_stated *stated, struct sp_infer_search *search)
 {
-    if (find_stated(study, stated)) return true;
+    if (find_stated(search, stated)) return true;
     sp_stated_free(stated);
     return false;
 }

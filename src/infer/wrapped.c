@@ -41,7 +41,7 @@ struct sp_attempt *sp_attempt_wrapped(const struct sp_attempt *inner, const stru
                                    .table = wrapper,
                                    .class = class,
                                    .fit = {.table = wrapper, .class = class},
-                                   .guise = inner->guise};
+                                   .view = inner->view};
     sp_outline_init(&attempt->outline, wrapper, class, NULL);
     for (size_t i = 0; i < inner->outline.solver.known.count; i++)
         if (is_told(&inner->outline.solver.known.facts[i]))

@@ -124,7 +124,7 @@ static void emit(struct sp_expander *x, const struct sp_env *env, const struct s
     tensor.name = sp_expander_name(x, env, &row->name);
     if (!expand_shape(x, env, row, &tensor) || !tensor.name || sp_expander_replace(x, env, row, &tensor)) return;
     if (!old_names(x, env, row, &tensor) || !tie_tensor(x, env, row, &tensor)) return;
-    sp_expander_stand_for(x, env, &tensor);
+    sp_expander_note_stored_tensor(x, env, &tensor);
     tensor.group = group_index(x, env->group);
     sp_expander_add(x, &(struct sp_row_origin){row, env->frame}, &tensor);
 }

@@ -66,7 +66,7 @@ void sp_expander_use(struct sp_expander *x, const struct sp_env *env, struct sp_
 bool sp_expander_replace(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
                          const struct sp_predicted *tensor);
 /* Says what a tensor stands for: for itself, or for the one in whose place it is stored. */
-void sp_expander_stand_for(struct sp_expander *x, const struct sp_env *env, struct sp_predicted *tensor);
+void sp_expander_note_stored_tensor(struct sp_expander *x, const struct sp_env *env, struct sp_predicted *tensor);
 /* Ties, totals, and what was read of the configuration; or the error. */
 void sp_expander_finish(struct sp_expander *x, struct sp_error *error);
 

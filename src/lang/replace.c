@@ -108,7 +108,7 @@ bool sp_expander_replace(struct sp_expander *x, const struct sp_env *env, const 
 
 /* Of the tensors that are stored in place of a matrix the first stands for its parameters; if the matrix is the same as
  * another one, so are they, each by itself. */
-void sp_expander_stand_for(struct sp_expander *x, const struct sp_env *env, struct sp_predicted *tensor)
+void sp_expander_note_stored_tensor(struct sp_expander *x, const struct sp_env *env, struct sp_predicted *tensor)
 {
     struct sp_replaced *replaced = env->frame->replaced;
     tensor->logical = tensor->parameters;

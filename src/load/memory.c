@@ -57,7 +57,7 @@ static bool has_place(const struct sp_model_memory *memory, const struct sp_pred
 {
     if (tensor->rank > SP_PIECE_RANK || (memory->loader->holds_once && tensor->same_as != SP_NONE)) return false;
     if (tensor->buffer && sp_class_computes(memory, name)) return false;
-    return !tensor->optional || sp_is_spared(memory, name);
+    return !tensor->optional || sp_class_may_lack(memory, name);
 }
 
 static struct sp_load_place place_predicted(struct sp_model_memory *memory, const struct sp_predicted *tensor,

@@ -37,7 +37,7 @@ bool sp_class_computes(const struct sp_model_memory *memory, const char *name)
     return has_match(memory->loaded->computed, name);
 }
 
-bool sp_is_spared(const struct sp_model_memory *memory, const char *name)
+bool sp_class_may_lack(const struct sp_model_memory *memory, const char *name)
 {
     return has_match(memory->loaded->spared, name);
 }
@@ -239,7 +239,7 @@ static void tie_taken(struct sp_model_memory *memory)
 
 bool sp_is_fresh(const struct sp_model_memory *memory, const struct sp_held *held)
 {
-    if (held->there || (memory->loader->spares && sp_is_spared(memory, held->name))) return false;
+    if (held->there || (memory->loader->spares && sp_class_may_lack(memory, held->name))) return false;
     return !memory->unversioned || !has_match(memory->loader->forgiven, held->name);
 }
 

@@ -88,6 +88,6 @@ bool sp_class_computes(const struct sp_model_memory *memory, const char *name);
 /* Whether the loader gives its values to what it is tied to, and not the other way round. */
 bool sp_is_preferred(const struct sp_model_memory *memory, const char *name);
 /* Whether it is in memory, and may be missing. */
-bool sp_is_spared(const struct sp_model_memory *memory, const char *name);
+bool sp_class_may_lack(const struct sp_model_memory *memory, const char *name);
 
 #endif

@@ -28,7 +28,8 @@ void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp
     const struct sp_front *front = front_of(naming, name);
     if (front) name += strlen(front->from);
     else if (strncmp(name, naming->strip, strip) == 0) name += strip;
-    if (!front && naming->era && sp_era_translate(naming->era, name, &row, &translated)) name = translated.data;
+    if (!front && naming->scheme && sp_naming_scheme_translate(naming->scheme, name, &row, &translated))
+        name = translated.data;
     sp_text_puts(text, front ? front->to : naming->add);
     sp_text_puts(text, name);
     sp_text_free(&bare);
@@ -96,11 +97,12 @@ static size_t find_fronted(struct sp_finder *finder, const char *name, unsigned 
 /* As the naming of the whole file says. */
 static size_t find_under_naming(struct sp_finder *finder, const char *name, unsigned *renaming)
 {
-    const struct sp_era *era = finder->naming->era;
+    const struct sp_naming_scheme *scheme = finder->naming->scheme;
     const char *bare = sp_finder_bare(finder, name, renaming);
     size_t found = bare != name ? finder->find(finder->context, bare) : SP_NONE;
     if (found == SP_NONE) found = find_added(finder, bare, renaming);
-    for (size_t row = 0; found == SP_NONE && era && sp_era_translate(era, bare, &row, &finder->translated);) {
+    for (size_t row = 0;
+         found == SP_NONE && scheme && sp_naming_scheme_translate(scheme, bare, &row, &finder->translated);) {
         *renaming |= SP_TRANSLATED;
         found = finder->find(finder->context, finder->translated.data);
         if (found == SP_NONE) found = find_added(finder, finder->translated.data, renaming);
@@ -141,6 +143,6 @@ void sp_finder_free(struct sp_finder *finder)
 
 bool sp_naming_is_plain(const struct sp_naming *naming)
 {
-    return !*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->spelt && !naming->era &&
+    return !*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->spelt && !naming->scheme &&
            !naming->front_count;
 }

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "names/beginnings.h"
-#include "names/eras.h"
+#include "names/naming_schemes.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 
@@ -20,17 +20,17 @@ enum { SP_MAX_FRONTS = 8 };
  *
  *     module._orig_mod.layers.0.mlp.up_proj.weight      the file
  *     module.          layers.0.mlp.up_proj.weight      wrappers dropped
- *                      layers.0.mlp.up_proj.weight      stripped; now an era would translate it
+ *                      layers.0.mlp.up_proj.weight      stripped; now a scheme would translate it
  *     model.           layers.0.mlp.up_proj.weight      added
  *
  * A name that is predicted as it is, or before the last step, stays that. `fronts` are for what this leaves over: the
  * beginning `from` becomes `to`, in place of `strip` and `add`. */
 struct sp_naming {
-    const char *strip;        /* in front of the file's names; "" for nothing */
-    const char *add;          /* what the file left out in front; "" for nothing */
-    bool drop_wrappers;       /* components such as _orig_mod, anywhere in the name */
-    bool spelt;               /* as TensorFlow does: slashes, "kernel", ":0" (spelling.h) */
-    const struct sp_era *era; /* whose names they are, or NULL */
+    const char *strip;                     /* in front of the file's names; "" for nothing */
+    const char *add;                       /* what the file left out in front; "" for nothing */
+    bool drop_wrappers;                    /* components such as _orig_mod, anywhere in the name */
+    bool spelt;                            /* as TensorFlow does: slashes, "kernel", ":0" (spelling.h) */
+    const struct sp_naming_scheme *scheme; /* whose names they are, or NULL */
     struct sp_front
         fronts[SP_MAX_FRONTS]; /* of components that begin otherwise than the rest: in the file, predicted */
     size_t front_count;
@@ -42,7 +42,7 @@ enum sp_renaming {
     SP_ADDED = 1 << 1,      /* naming.add was put in front */
     SP_UNWRAPPED = 1 << 2,  /* wrapper components were left out */
     SP_OLD_NAME = 1 << 3,   /* older files use this name */
-    SP_TRANSLATED = 1 << 4, /* naming.era has another name for it */
+    SP_TRANSLATED = 1 << 4, /* naming.scheme has another name for it */
     SP_FRONTED = 1 << 5,    /* one of naming.fronts was replaced */
     SP_RESPELT = 1 << 6     /* brought into the common spelling */
 };

@@ -33,13 +33,13 @@ void sp_naming_offer(struct sp_prefixes *strips, const struct sp_inventory *inve
     sp_finder_free(&finder);
 }
 
-/* A stranger naming must explain more than a plainer one, which was tried before it; one name proves no era. */
+/* A stranger naming must explain more than a plainer one, which was tried before it; one name proves no scheme. */
 static void consider_naming(struct sp_naming_search *search, struct sp_naming way, const char *strip, const char *add)
 {
     way.strip = strip;
     way.add = add;
     const size_t hits = search->score(search->context, &way);
-    if (hits <= search->hits + (way.era && !search->best.era)) return;
+    if (hits <= search->hits + (way.scheme && !search->best.scheme)) return;
     search->hits = hits;
     search->best = way;
 }
@@ -89,9 +89,9 @@ static size_t count_sampled(const struct sp_inventory *inventory)
     return sampled;
 }
 
-/* How many of a sample of the names, of eight, the era has behind that prefix. */
-static size_t eighths_spoken(const struct sp_inventory *inventory, const struct sp_era *era, const char *strip,
-                             bool drop)
+/* How many of a sample of the names, of eight, the scheme has behind that prefix. */
+static size_t eighths_spoken(const struct sp_inventory *inventory, const struct sp_naming_scheme *scheme,
+                             const char *strip, bool drop)
 {
     const size_t count = sp_inventory_count(inventory), length = strlen(strip);
     size_t known = 0, seen = 0;
@@ -104,37 +104,38 @@ static size_t eighths_spoken(const struct sp_inventory *inventory, const struct 
         }
         seen++;
         size_t row = 0;
-        known += strncmp(name, strip, length) == 0 && sp_era_translate(era, name + length, &row, &translated);
+        known +=
+            strncmp(name, strip, length) == 0 && sp_naming_scheme_translate(scheme, name + length, &row, &translated);
     }
     sp_text_free(&bare);
     sp_text_free(&translated);
     return seen ? known * 8 / seen : 0;
 }
 
-static void try_eras(struct sp_naming_search *search, struct sp_naming way, const struct sp_inventory *inventory)
+static void try_schemes(struct sp_naming_search *search, struct sp_naming way, const struct sp_inventory *inventory)
 {
     const struct sp_prefixes *strips = &search->strips;
-    for (size_t e = 0; e < sp_era_count(); e++)
+    for (size_t e = 0; e < sp_naming_scheme_count(); e++)
         for (size_t i = 0; i <= strips->count; i++) {
             const char *strip = i ? strips->list[i - 1] : "";
-            way.era = sp_era(e);
-            if (!eighths_spoken(inventory, way.era, strip, way.drop_wrappers)) continue;
+            way.scheme = sp_naming_scheme(e);
+            if (!eighths_spoken(inventory, way.scheme, strip, way.drop_wrappers)) continue;
             consider_naming(search, way, strip, "");
             consider_adds(search, way, strip);
         }
 }
 
-struct sp_naming sp_naming_of_era(const struct sp_era *era, const struct sp_prefixes *strips, bool drop_wrappers,
-                                  const struct sp_inventory *inventory)
+struct sp_naming sp_naming_of_scheme(const struct sp_naming_scheme *scheme, const struct sp_prefixes *strips,
+                                     bool drop_wrappers, const struct sp_inventory *inventory)
 {
     struct sp_naming best = {.strip = "", .add = "", .drop_wrappers = drop_wrappers};
     size_t most = 0;
     for (size_t i = 0; i <= strips->count; i++) {
         const char *strip = i ? strips->list[i - 1] : "";
-        const size_t spoken = eighths_spoken(inventory, era, strip, drop_wrappers);
+        const size_t spoken = eighths_spoken(inventory, scheme, strip, drop_wrappers);
         if (spoken <= most) continue;
         most = spoken;
-        best.era = era;
+        best.scheme = scheme;
         best.strip = strip;
     }
     return best;
@@ -177,7 +178,7 @@ static struct sp_naming infer_whole(struct sp_arena *arena, const struct sp_matc
     for (int drop = 0; drop <= last; drop++) {
         const struct sp_naming way = {.drop_wrappers = drop};
         sp_naming_try(&search, way);
-        try_eras(&search, way, inventory);
+        try_schemes(&search, way, inventory);
     }
     if (!has_slashes(inventory)) return search.best;
     search.strips = (struct sp_prefixes){.arena = arena};

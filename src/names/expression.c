@@ -43,7 +43,7 @@ static bool in_class(char kind, char c)
     return kind == 'd' ? sp_is_digit(c) : kind == 'w' ? sp_is_word(c) : c == ' ';
 }
 
-const char *sp_look_in_set(const char *at, const char *end, bool shell, char c, bool *has)
+const char *sp_expression_set_has(const char *at, const char *end, bool shell, char c, bool *has)
 {
     const bool negated = at + 1 < end && (at[1] == '^' || (at[1] == '!' && shell));
     *has = negated;
@@ -70,7 +70,7 @@ static size_t atom_length(const char *from, const char *end)
     bool has;
     if (*from == '\\' && from + 1 < end) return 2;
     if (*from != '[') return 1;
-    const char *behind = sp_look_in_set(from, end, false, '\0', &has);
+    const char *behind = sp_expression_set_has(from, end, false, '\0', &has);
     return (size_t)((behind ? behind : end) - from);
 }
 
@@ -78,7 +78,7 @@ static bool atom_fits(const char *atom, size_t length, char c)
 {
     bool has;
     if (!c) return false;
-    if (*atom == '[') return sp_look_in_set(atom, atom + length, false, c, &has), has;
+    if (*atom == '[') return sp_expression_set_has(atom, atom + length, false, c, &has), has;
     if (*atom == '.') return true;
     if (*atom != '\\' || length < 2) return *atom == c;
     return is_shorthand(atom[1]) ? in_class(atom[1], c) : atom[1] == c;

@@ -27,7 +27,7 @@ bool sp_expression_begins(const char *expression, const char *text, size_t *budg
 
 /* Whether the set that begins with the '[' at `at` has the character, with \d and the like, or as a shell has it.
  * Returns what is behind its ']', or NULL. */
-const char *sp_look_in_set(const char *at, const char *end, bool shell, char c, bool *has);
+const char *sp_expression_set_has(const char *at, const char *end, bool shell, char c, bool *has);
 
 /* Writes the longest run of characters that stand in every match as they are, with a NUL; "" when there is none. `size`
  * is that of `literal`; a longer run is cut. */

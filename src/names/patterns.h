@@ -10,7 +10,7 @@
  *     how does one say many names in a line?                    collapse.h (ranges of indices, and the first few)
  *
  *     what is the same name in another framework's spelling?    spelling.h ("dense/kernel:0"), wrappers.h ("_orig_mod")
- *     what do other programs, or other years, call it?          eras.h
+ *     what do other programs, or other years, call it?          naming_schemes.h
  *     what do many names begin with?                            prefixes.h
  *     of two sides: how do the beginnings of names differ?      beginnings.h
  *

@@ -11,7 +11,7 @@ enum sp_spelt {
     SP_SPELT_COLON = 1 << 1,   /* ":0" at the end, as TensorFlow has it */
     SP_SPELT_TWICE = 1 << 2,   /* a component twice in succession, as the layers of a Keras 2 file */
     SP_SPELT_WRAPPER = 1 << 3, /* a component that is a framework's wrapper */
-    SP_SPELT_ERA = 1 << 4      /* another program's names (eras.h); whoever translates them says so */
+    SP_SPELT_SCHEME = 1 << 4   /* another program's names (schemes.h); whoever translates them says so */
 };
 
 struct sp_spelling {

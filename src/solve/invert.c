@@ -285,8 +285,8 @@ static enum sp_answer solve_choice(struct sp_solver *solver, const struct sp_env
 {
     const struct sp_value condition = sp_solver_value(solver, env, expr->args[0]);
     if (!is_unknown_value(condition)) return solve(solver, env, expr->args[sp_value_is_true(condition) ? 1 : 2], want);
-    const enum sp_answer yes = sp_meets(sp_solver_value(solver, env, expr->args[1]), want);
-    const enum sp_answer no = sp_meets(sp_solver_value(solver, env, expr->args[2]), want);
+    const enum sp_answer yes = sp_value_satisfies(sp_solver_value(solver, env, expr->args[1]), want);
+    const enum sp_answer no = sp_value_satisfies(sp_solver_value(solver, env, expr->args[2]), want);
     const bool is_supposed = solver->supposes && yes == SP_OPEN && no == SP_OPEN;
     if (yes == no && !is_supposed) return yes; /* both will do, neither will, or too little is known */
     const bool chosen = yes == SP_HOLDS || no == SP_CONTRADICTS || is_supposed;
@@ -308,8 +308,8 @@ static bool holds_without(struct sp_solver *solver, const struct sp_env *env, co
 {
     struct sp_known *known = &solver->known;
     struct sp_kept before = sp_known_keep(known);
-    const bool holds =
-        tell_unset(solver, key, unset) == SP_HOLDS && sp_meets(sp_solver_value(solver, env, expr), want) == SP_HOLDS;
+    const bool holds = tell_unset(solver, key, unset) == SP_HOLDS &&
+                       sp_value_satisfies(sp_solver_value(solver, env, expr), want) == SP_HOLDS;
     sp_known_restore(known, &before);
     return holds;
 }
@@ -327,7 +327,7 @@ static bool is_spared(struct sp_solver *solver, const struct sp_env *env, const 
                       const struct sp_want *want)
 {
     if (!solver->known.spares_defaults || expr->args[1]->kind == SP_EXPR_LITERAL ||
-        sp_meets(sp_solver_value(solver, env, expr->args[1]), want) != SP_HOLDS)
+        sp_value_satisfies(sp_solver_value(solver, env, expr->args[1]), want) != SP_HOLDS)
         return false;
     solver->known.spared = true;
     return true;
@@ -510,7 +510,7 @@ static enum sp_answer solve(struct sp_solver *solver, const struct sp_env *env, 
     struct sp_value value;
     if (solver->depth >= MAX_DEPTH) return SP_OPEN;
     if (!sp_solver_eval(solver, env, expr, &value)) return SP_CONTRADICTS;
-    const enum sp_answer known = sp_meets(value, want);
+    const enum sp_answer known = sp_value_satisfies(value, want);
     if (known != SP_OPEN) return known;
     solver->depth++;
     const enum sp_answer answer = invert_dispatch(solver, env, expr, want);

@@ -41,7 +41,7 @@ static struct sp_value value_if(const struct question *question, struct sp_value
 
 static bool would_hold(const struct question *question, struct sp_value value)
 {
-    return sp_meets(value_if(question, value), &question->want) == SP_HOLDS;
+    return sp_value_satisfies(value_if(question, value), &question->want) == SP_HOLDS;
 }
 
 static bool would_hold_for(const struct question *question, int64_t number)

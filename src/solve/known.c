@@ -48,7 +48,7 @@ static enum sp_answer meets_length(struct sp_value have, const struct sp_want *w
     return answer(want->value.type == SP_INT && want->value.integer == (int64_t)have.count);
 }
 
-enum sp_answer sp_meets(struct sp_value have, const struct sp_want *want)
+enum sp_answer sp_value_satisfies(struct sp_value have, const struct sp_want *want)
 {
     if (have.type == SP_UNKNOWN) return SP_OPEN;
     switch (want->kind) {
@@ -284,7 +284,7 @@ static enum sp_answer tell_member(struct sp_known *known, const char *path, cons
 
 enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want)
 {
-    const enum sp_answer already = sp_meets(sp_known_value(known, path), want);
+    const enum sp_answer already = sp_value_satisfies(sp_known_value(known, path), want);
     const struct sp_fact *fact = sp_known_fact(known, path);
     if (already != SP_OPEN) return already;
     switch (want->kind) {
@@ -503,7 +503,7 @@ void sp_known_settle(struct sp_known *known, const char *path, struct sp_value v
     known->changes++;
 }
 
-void sp_known_forget_but_dimensions(struct sp_known *known)
+void sp_known_keep_dimensions(struct sp_known *known)
 {
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
@@ -527,7 +527,7 @@ void sp_known_forget_dimensions(struct sp_known *known)
     known->changes++;
 }
 
-void sp_known_forget(struct sp_known *known)
+void sp_known_clear(struct sp_known *known)
 {
     for (size_t i = 0; i < known->used.count; i++) {
         struct sp_fact *fact = &known->facts[known->used.items[i]];

@@ -107,7 +107,7 @@ struct sp_kept {
 };
 
 /* Whether a value is what is wanted. */
-enum sp_answer sp_meets(struct sp_value have, const struct sp_want *want);
+enum sp_answer sp_value_satisfies(struct sp_value have, const struct sp_want *want);
 /* SP_UNKNOWN when it is not known. */
 struct sp_value sp_known_value(struct sp_known *known, const char *path);
 /* That of an item which was told of a list; SP_UNKNOWN when it was not. */
@@ -147,13 +147,13 @@ void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and free
  * there is nothing of the kind. */
 bool sp_known_forget_guesses(struct sp_known *known, bool lists);
 /* All is forgotten but numbers that dimensions told, whatever was guessed. */
-void sp_known_forget_but_dimensions(struct sp_known *known);
+void sp_known_keep_dimensions(struct sp_known *known);
 /* The other way round: what dimensions told is forgotten, and numbers that were guessed. */
 void sp_known_forget_dimensions(struct sp_known *known);
 /* What is told from now on follows from a guess about the key. */
 void sp_known_guess(struct sp_known *known, const char *key);
 /* As at the beginning: nothing is known. */
-void sp_known_forget(struct sp_known *known);
+void sp_known_clear(struct sp_known *known);
 void sp_known_free(struct sp_known *known);
 
 static inline struct sp_want sp_want_value(struct sp_value value)

@@ -33,7 +33,7 @@ static struct sp_value ask_known_item(void *context, const char *path, size_t in
 
 void sp_solver_open(struct sp_solver *solver, const char *key)
 {
-    sp_known_forget(&solver->known);
+    sp_known_clear(&solver->known);
     solver->open = key;
 }
 

@@ -128,8 +128,8 @@ const struct sp_unit *sp_form_part(const struct sp_tables *tables, size_t method
     return quantised.part;
 }
 
-void sp_form_each(struct sp_arena *arena, size_t method, void (*take)(void *context, struct sp_value form),
-                  void *context)
+void sp_form_visit_all(struct sp_arena *arena, size_t method, void (*take)(void *context, struct sp_value form),
+                       void *context)
 {
     static const int bits[] = {4, 8, 3, 2, 5, 6}, groups[] = {128, 64, 32, 16, 256, 512, 1024, -1};
     const char *form = forms[method];

@@ -13,8 +13,8 @@ size_t sp_form_count(void);
 /* The part that says what the method stores, or NULL. */
 const struct sp_unit *sp_form_part(const struct sp_tables *tables, size_t method);
 /* Each form of the method, one for each bits and group size, in the arena. */
-void sp_form_each(struct sp_arena *arena, size_t method, void (*take)(void *context, struct sp_value form),
-                  void *context);
+void sp_form_visit_all(struct sp_arena *arena, size_t method, void (*take)(void *context, struct sp_value form),
+                       void *context);
 /* The key of a configuration that has the form, and what is there: MLX has a key of its own, and names no method. */
 struct sp_member sp_form_setting(struct sp_value form);
 

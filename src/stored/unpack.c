@@ -250,7 +250,7 @@ static void unpack_method(struct unpacking *unpacking, size_t method)
     struct sp_part_members names;
     sp_part_members_of(&names, unpacking->part);
     unpacking->modules = (struct modules){.arena = unpacking->arena, .file = unpacking->file, .stacked = names.stacked};
-    sp_form_each(unpacking->arena, method, unpack_form, unpacking);
+    sp_form_visit_all(unpacking->arena, method, unpack_form, unpacking);
     free_modules(&unpacking->modules);
 }
 

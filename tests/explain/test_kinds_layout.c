@@ -404,7 +404,7 @@ static void meta_llama_fused(void **state)
 }
 
 /* One tensor of another program's name is no such file. */
-static void one_name_is_no_era(void **state)
+static void one_name_is_no_scheme(void **state)
 {
     BEGIN(llama3);
     model_rename(&model, "lm_head.weight", "lm_head", "output");
@@ -580,7 +580,7 @@ int main(void)
         cmocka_unit_test(meta_llama_with_rope_and_prefix),
         cmocka_unit_test(meta_llama_with_a_layer_less),
         cmocka_unit_test(meta_llama_fused),
-        cmocka_unit_test(one_name_is_no_era),
+        cmocka_unit_test(one_name_is_no_scheme),
         cmocka_unit_test(openai_whisper),
         cmocka_unit_test(timm_vit),
         cmocka_unit_test(weight_norm),

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "infer/study.h"
+#include "infer/search.h"
 #include "lang/tables.h"
 #include "model/inventory.h"
 
@@ -49,13 +49,13 @@ static size_t questions_about(struct sp_tables *tables, size_t count)
     enum { AT_MOST = 1000000 };
     struct sp_arena arena = {0};
     struct sp_inventory *inventory = layers(count);
-    struct sp_study study = {.file = inventory, .arena = &arena, .searched = {.tables = tables}};
-    sp_study_file(&study);
-    const size_t asked = AT_MOST - study.effort.questions;
-    for (size_t i = 0; i < study.attempts.count; i++) sp_attempt_free(study.attempts.items[i]);
-    for (size_t i = 0; i < study.guises.count; i++) sp_guise_free(study.guises.items[i]);
-    free(study.attempts.items);
-    free(study.guises.items);
+    struct sp_infer_search search = {.file = inventory, .arena = &arena, .searched = {.tables = tables}};
+    sp_infer_search_file(&search);
+    const size_t asked = AT_MOST - search.effort.questions;
+    for (size_t i = 0; i < search.attempts.count; i++) sp_attempt_free(search.attempts.items[i]);
+    for (size_t i = 0; i < search.views.count; i++) sp_infer_view_free(search.views.items[i]);
+    free(search.attempts.items);
+    free(search.views.items);
     sp_arena_free(&arena);
     sp_inventory_close(inventory);
     return asked;

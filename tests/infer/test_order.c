@@ -30,9 +30,9 @@ static const struct sp_unit *random_table(const struct sp_tables *tables)
 }
 
 /* Everything else follows from these. */
-static struct sp_attempt random_attempt(const struct sp_tables *tables, const struct sp_guise *guises)
+static struct sp_attempt random_attempt(const struct sp_tables *tables, const struct sp_infer_view *views)
 {
-    struct sp_attempt attempt = {.tables = tables, .table = random_table(tables), .guise = &guises[random_up_to(1)]};
+    struct sp_attempt attempt = {.tables = tables, .table = random_table(tables), .view = &views[random_up_to(1)]};
     static char prediction;
     attempt.prediction = random_up_to(9) ? (void *)&prediction : NULL; /* only whether there is one counts */
     attempt.unexplained = random_up_to(2);
@@ -65,13 +65,13 @@ static void assert_laws_of(const struct sp_attempt *a, const struct sp_attempt *
 
 static void order_has_its_laws(void **state)
 {
-    const struct sp_guise guises[2] = {{.turned = 0}, {.turned = 1}};
+    const struct sp_infer_view views[2] = {{.transposed = 0}, {.transposed = 1}};
     struct sp_error error = {0};
     struct sp_tables *tables = sp_tables_new(&error);
     struct sp_attempt *attempts = calloc(ATTEMPTS, sizeof *attempts);
     (void)state;
     assert_non_null(tables);
-    for (size_t i = 0; i < ATTEMPTS; i++) attempts[i] = random_attempt(tables, guises);
+    for (size_t i = 0; i < ATTEMPTS; i++) attempts[i] = random_attempt(tables, views);
     for (size_t i = 0; i < ATTEMPTS; i++) {
         assert_false(sp_attempt_is_better(&attempts[i], &attempts[i]));
         for (size_t j = 0; j < ATTEMPTS; j++)
@@ -84,13 +84,13 @@ static void order_has_its_laws(void **state)
 /* What the file lacks or has besides always counts more than how simple an explanation is. */
 static void complete_comes_first(void **state)
 {
-    const struct sp_guise guises[2] = {{.turned = 0}, {.turned = 1}};
+    const struct sp_infer_view views[2] = {{.transposed = 0}, {.transposed = 1}};
     struct sp_error error = {0};
     struct sp_tables *tables = sp_tables_new(&error);
     (void)state;
     assert_non_null(tables);
     for (size_t i = 0; i < 1000; i++) {
-        struct sp_attempt whole = random_attempt(tables, guises), other = random_attempt(tables, guises);
+        struct sp_attempt whole = random_attempt(tables, views), other = random_attempt(tables, views);
         if (!whole.prediction || !other.prediction || !(other.unexplained + other.missing)) continue;
         whole.unexplained = whole.holes = whole.missing = whole.lacks_layers = 0;
         assert_true(sp_attempt_is_better(&whole, &other));

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "names/eras.h"
+#include "names/naming_schemes.h"
 #include "names/prefixes.h"
 #include "names/spelling.h"
 #include "names/wrappers.h"
@@ -116,23 +116,23 @@ static void test_prefixes(void **state)
     sp_arena_free(&arena);
 }
 
-/* ---- eras ---- */
+/* ---- schemes ---- */
 
-/* What the first era that knows the name calls it; NULL when none does. In the arena. */
+/* What the first scheme that knows the name calls it; NULL when none does. In the arena. */
 static const char *translated(struct sp_arena *arena, const char *name, const char *says)
 {
-    for (size_t i = 0; i < sp_era_count(); i++) {
+    for (size_t i = 0; i < sp_naming_scheme_count(); i++) {
         struct sp_text text = {0};
         size_t row = 0;
-        if (strcmp(sp_era(i)->says, says) != 0) continue;
-        if (!sp_era_translate(sp_era(i), name, &row, &text)) return NULL;
+        if (strcmp(sp_naming_scheme(i)->says, says) != 0) continue;
+        if (!sp_naming_scheme_translate(sp_naming_scheme(i), name, &row, &text)) return NULL;
         return sp_text_keep(&text, arena);
     }
     fail_msg("there is no era %s", says);
     return NULL;
 }
 
-static void test_eras(void **state)
+static void test_schemes(void **state)
 {
     static const char meta[] = "of Meta's own Llama", timm[] = "of timm";
     struct sp_arena arena = {0};
@@ -173,13 +173,13 @@ static void test_every_row_can_be_reached(void **state)
 {
     struct sp_arena arena = {0};
     (void)state;
-    for (size_t e = 0; e < sp_era_count(); e++)
-        for (size_t i = 0; i < sp_era(e)->count; i++) {
-            const char *name = name_of_row(&arena, sp_era(e)->rows[i].from);
+    for (size_t e = 0; e < sp_naming_scheme_count(); e++)
+        for (size_t i = 0; i < sp_naming_scheme(e)->count; i++) {
+            const char *name = name_of_row(&arena, sp_naming_scheme(e)->rows[i].from);
             struct sp_text text = {0};
             size_t row = 0;
-            while (row <= i && sp_era_translate(sp_era(e), name, &row, &text)) text.length = 0;
-            if (row != i + 1) fail_msg("%s is not reached by %s", sp_era(e)->rows[i].from, name);
+            while (row <= i && sp_naming_scheme_translate(sp_naming_scheme(e), name, &row, &text)) text.length = 0;
+            if (row != i + 1) fail_msg("%s is not reached by %s", sp_naming_scheme(e)->rows[i].from, name);
             sp_text_free(&text);
         }
     sp_arena_free(&arena);
@@ -188,7 +188,7 @@ static void test_every_row_can_be_reached(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_spellings), cmocka_unit_test(test_wrappers),
-                                       cmocka_unit_test(test_prefixes), cmocka_unit_test(test_eras),
+                                       cmocka_unit_test(test_prefixes), cmocka_unit_test(test_schemes),
                                        cmocka_unit_test(test_every_row_can_be_reached)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static void forgotten(void **state)
         assert_int_equal(tell_number(&facts, "sub.n_embd", number), SP_HOLDS);
         assert_int_equal(tell_item(&facts, "depths", 2, number), SP_HOLDS);
         assert_int_equal(sp_known_value(&facts.known, "sub").type, SP_OBJECT);
-        sp_known_forget(&facts.known);
+        sp_known_clear(&facts.known);
         assert_int_equal(sp_known_value(&facts.known, "sub").type, SP_UNKNOWN);
         assert_int_equal(sp_known_value(&facts.known, "sub.n_embd").type, SP_UNKNOWN);
         assert_int_equal(sp_known_fact(&facts.known, "depths")->item_count, 0);
@@ -176,7 +176,7 @@ static void trying_out(void **state)
     assert_int_equal(sp_known_value(&facts.known, "a").integer, 1);
     assert_int_equal(sp_known_value(&facts.known, "b").type, SP_UNKNOWN);
     assert_int_equal(tell_number(&facts, "c", 5), SP_HOLDS);
-    sp_known_forget(&facts.known);
+    sp_known_clear(&facts.known);
     assert_int_equal(sp_known_value(&facts.known, "a").type, SP_UNKNOWN);
     assert_int_equal(tell_number(&facts, "a", 7), SP_HOLDS);
     facts_close(&facts);

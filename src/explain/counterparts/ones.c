@@ -16,5 +16,5 @@ static bool has_other_ones(const struct sp_check *check, const struct sp_finding
 void sp_explain_ones(struct sp_check *check)
 {
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_SQUEEZED, has_other_ones, NULL);
-    if (cause) sp_say(check, cause, "the same but for dimensions of 1");
+    if (cause) sp_cause_set_message(check, cause, "the same but for dimensions of 1");
 }

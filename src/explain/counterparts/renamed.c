@@ -43,8 +43,8 @@ static void explain_single(struct sp_check *check)
     if (!missing || !stranger || !is_like(check, missing, stranger)) return;
     const size_t lost = (size_t)(missing - check->findings), found = (size_t)(stranger - check->findings);
     struct sp_cause *cause = sp_blame(check, SP_CAUSE_RENAMED);
-    sp_take(check, lost, cause);
-    sp_take(check, found, cause);
+    sp_attribute_finding(check, lost, cause);
+    sp_attribute_finding(check, found, cause);
     cause->message = sp_arena_printf(&check->arena, "renamed: %s is missing, and %s has its shape",
                                      check->findings[lost].name, check->findings[found].name);
 }

@@ -59,7 +59,7 @@ void sp_explain_vocabulary(struct sp_check *check)
         uint32_t dimension;
         if (!vocabulary_dimension(check, &check->findings[i], &dimension)) continue;
         struct sp_cause *cause = sp_blame(check, SP_CAUSE_VOCABULARY);
-        sp_take(check, i, cause);
+        sp_attribute_finding(check, i, cause);
         describe_disagreement(check, cause, &check->findings[i], dimension);
         count++;
     }

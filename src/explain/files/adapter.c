@@ -474,7 +474,7 @@ static void describe_adapter(const struct sp_judged *judged, enum sp_fit fit, st
 static void explain_tensor(const struct sp_judged *judged, size_t tensor, const struct sp_cause *cause, bool fits)
 {
     if (tensor == SP_NONE || judged->base.finding_of[tensor] == SP_NONE) return;
-    sp_take(judged->check, judged->base.finding_of[tensor], cause);
+    sp_attribute_finding(judged->check, judged->base.finding_of[tensor], cause);
     if (fits) sp_adapter_tensor_fits(&judged->base, tensor);
 }
 

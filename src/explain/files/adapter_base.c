@@ -230,7 +230,7 @@ void sp_adapter_take_absent(struct sp_check *check, const struct sp_cause *cause
     for (size_t i = 0; i < check->finding_count; i++) {
         struct sp_finding *finding = &check->findings[i];
         if (!sp_finding_is_open_as(finding, SP_FINDING_MISSING)) continue;
-        sp_take(check, i, cause);
+        sp_attribute_finding(check, i, cause);
         finding->severity = SP_SEVERITY_NOTE;
         finding->message = "is not stored: the base has it";
     }

@@ -245,7 +245,7 @@ static void explain_fitting_parts(struct parts *parts)
     }
     for (size_t i = 0; i < parts->count; i++) {
         if (parts->items[i].fit != PART_FITS) continue;
-        if (cause) sp_take(parts->check, parts->items[i].finding, cause);
+        if (cause) sp_attribute_finding(parts->check, parts->items[i].finding, cause);
         sp_adapter_tensor_fits(&parts->base, parts->items[i].tensor);
     }
     if (cause && !parts->base.whole) sp_adapter_take_absent(parts->check, cause);
@@ -262,7 +262,7 @@ static void explain_foreign_parts(struct parts *parts)
     for (size_t i = 0; i < parts->count; i++) {
         const char *module = parts->items[i].is.module;
         if (parts->items[i].fit != PART_FOREIGN) continue;
-        sp_take(parts->check, parts->items[i].finding, cause);
+        sp_attribute_finding(parts->check, parts->items[i].finding, cause);
         sp_adapter_tensor_fits(&parts->base, parts->items[i].tensor);
         if (sp_map_add(&known, module, i)) modules[count++] = module;
     }
@@ -278,9 +278,9 @@ static void explain_unfit_parts(struct parts *parts, enum part_fit fit, enum sp_
     for (size_t i = 0; i < parts->count; i++) {
         if (parts->items[i].fit != fit) continue;
         if (!cause) cause = sp_blame(parts->check, kind);
-        sp_take(parts->check, parts->items[i].finding, cause);
+        sp_attribute_finding(parts->check, parts->items[i].finding, cause);
     }
-    if (cause) sp_say(parts->check, cause, says);
+    if (cause) sp_cause_set_message(parts->check, cause, says);
 }
 
 /* ---- what is lacking ---- */

@@ -242,7 +242,7 @@ static void explain_ties(const struct sp_judged *judged)
         const char *name = sp_prediction_tensor(check->prediction, partner)->name;
         if (!is_saved_apart(judged, name)) continue;
         struct sp_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_TIED);
-        sp_take(check, i, cause);
+        sp_attribute_finding(check, i, cause);
         finding->message = "is not stored: the base has it";
         cause->message = sp_arena_printf(&check->arena, "the base ties %s and %s, and the adapter has %s alone",
                                          finding->name, name, name);

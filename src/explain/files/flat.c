@@ -86,7 +86,7 @@ static void take_below(struct sp_check *check, const char *const *modules, size_
     for (size_t i = 0; i < check->finding_count; i++)
         if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING) &&
             is_below(check->findings[i].name, modules, count))
-            sp_take(check, i, cause);
+            sp_attribute_finding(check, i, cause);
 }
 
 static void explain_flat_modules(struct sp_check *check)
@@ -102,7 +102,7 @@ static void explain_flat_modules(struct sp_check *check)
         if (!cause) cause = sp_blame(check, SP_CAUSE_FLAT_PIECES);
         if (!first) first = finding->name;
         modules[count++] = bare_module(&check->arena, finding->name, length);
-        sp_take(check, i, cause);
+        sp_attribute_finding(check, i, cause);
     }
     if (cause) {
         take_below(check, modules, count, cause);

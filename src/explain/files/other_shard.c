@@ -79,7 +79,7 @@ static void explain_names(struct sp_check *check)
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_OTHER_SHARD, sp_is_open_kind, &unexpected);
     const char *first = sp_first_of(check, cause)->name;
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING)) sp_take(check, i, cause);
+        if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING)) sp_attribute_finding(check, i, cause);
     cause->message = sp_arena_printf(
         &check->arena, "%s is of another model than the other shards: none of its %zu tensors is predicted, such as %s",
         sp_inventory_file(check->inventory, (uint32_t)file), count, first);

@@ -83,7 +83,7 @@ static void explain_promises(struct promises *promises, bool unreadable)
         const size_t finding = finding_of(promises, promise);
         if (finding == SP_NONE || check->findings[finding].cause != SP_NONE) continue;
         if (!cause) cause = sp_blame(check, unreadable ? SP_CAUSE_SHARD_MISSING : SP_CAUSE_INDEX);
-        sp_take(check, finding, cause);
+        sp_attribute_finding(check, finding, cause);
     }
     if (cause) describe_promised(check, cause, unreadable);
 }
@@ -129,7 +129,7 @@ static void explain_needless(struct promises *promises)
         cause->severity = SP_SEVERITY_WARNING;
         for (size_t i = 0; i < count; i++) {
             sp_check_add_lacking(check, names[i], SP_NONE, cause->severity, "is in the index, and in no shard");
-            sp_take(check, check->finding_count - 1, cause);
+            sp_attribute_finding(check, check->finding_count - 1, cause);
         }
         cause->message =
             sp_arena_printf(&check->arena, "the index lists %s, which no shard holds and the model does not need",

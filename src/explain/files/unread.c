@@ -28,7 +28,7 @@ void sp_explain_unread(struct sp_check *check)
         const size_t finding = predicted == SP_NONE ? SP_NONE : finding_of[predicted];
         if (finding == SP_NONE || check->findings[finding].cause != SP_NONE) continue;
         if (!cause) cause = sp_blame(check, SP_CAUSE_UNREAD);
-        sp_take(check, finding, cause);
+        sp_attribute_finding(check, finding, cause);
     }
     if (cause) describe_unread(check, cause);
     sp_finder_free(&finder);

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "explain/gather.h"
 #include "explain/siblings.h"
-#include "match/homes.h"
+#include "match/present_modules.h"
 #include "names/components.h"
 
 /* Modules that loaders make one of, and scales that belong together: what one of them has, all have. */
@@ -48,14 +48,15 @@ static bool *find_judged(const struct sp_check *check)
 }
 
 /* The optional tensors whose module is there otherwise; of a module that is gone they are no matter of their own. */
-static void add_companions(struct sp_check *check, const struct sp_homes *homes, struct sp_siblings *siblings)
+static void add_companions(struct sp_check *check, const struct sp_present_modules *present,
+                           struct sp_siblings *siblings)
 {
     struct sp_text kin = {0};
     bool *judged = find_judged(check);
     for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
         const bool there = sp_is_stored(check, i);
-        if (!is_choice(tensor) || judged[i] || (!there && !sp_homes_there(homes, tensor->name))) continue;
+        if (!is_choice(tensor) || judged[i] || (!there && !sp_module_is_present(present, tensor->name))) continue;
         put_kin(&kin, tensor->name);
         sp_siblings_add(siblings, kin.data, tensor->name, there);
     }
@@ -65,19 +66,19 @@ static void add_companions(struct sp_check *check, const struct sp_homes *homes,
 
 static void find_lacking(struct sp_check *check, struct sp_siblings *siblings)
 {
-    struct sp_homes homes = {0};
+    struct sp_present_modules present = {0};
     bool any = false;
     for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
         if (!is_choice(tensor)) continue;
         any = any || sp_is_stored(check, i);
-        if (!sp_is_stored(check, i)) sp_homes_add(&homes, tensor->name);
+        if (!sp_is_stored(check, i)) sp_present_modules_add(&present, tensor->name);
     }
     if (any) {
-        sp_homes_read(&homes, &check->match);
-        add_companions(check, &homes, siblings);
+        sp_present_modules_read(&present, &check->match);
+        add_companions(check, &present, siblings);
     }
-    sp_homes_free(&homes);
+    sp_present_modules_free(&present);
 }
 
 /* ---- causes ---- */
@@ -93,9 +94,9 @@ void sp_explain_companions(struct sp_check *check)
             const char *name = siblings.items[i].name;
             sp_check_add_lacking(check, name, sp_prediction_find(check->prediction, name), SP_SEVERITY_ERROR,
                                  "is missing, and siblings have it");
-            sp_take(check, check->finding_count - 1, cause);
+            sp_attribute_finding(check, check->finding_count - 1, cause);
         }
-        sp_say(check, cause, "missing, although siblings have it");
+        sp_cause_set_message(check, cause, "missing, although siblings have it");
         cause->hint = "loaders read what is in memory for them: convert the model anew, so that all have it or none";
     }
     sp_siblings_free(&siblings);

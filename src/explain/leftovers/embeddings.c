@@ -34,7 +34,7 @@ void sp_explain_embeddings(struct sp_check *check)
         tried++;
         if (original == SP_NONE) continue;
         struct sp_cause *cause = sp_blame(check, SP_CAUSE_EMBEDDING_COPY);
-        sp_take(check, i, cause);
+        sp_attribute_finding(check, i, cause);
         cause->message = sp_arena_printf(
             &check->arena, "%s has the shape of %s: a copy, as the last pipeline stage holds of a tied embedding",
             check->findings[i].name, sp_inventory_tensor(check->inventory, original)->name);

@@ -272,9 +272,9 @@ static bool find_integers(struct sp_check *check, const struct tally *whole)
                                        .predicted = check->match.predicted_of[i],
                                        .message = sp_arena_printf(&check->arena, "has dtype %s, and nothing scales it",
                                                                   tensor->dtype_name)});
-        sp_take(check, check->finding_count - 1, cause);
+        sp_attribute_finding(check, check->finding_count - 1, cause);
     }
-    sp_say(check, cause, "matrices are stored as integers, without anything that scales them");
+    sp_cause_set_message(check, cause, "matrices are stored as integers, without anything that scales them");
     return true;
 }
 

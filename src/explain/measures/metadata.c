@@ -9,7 +9,8 @@ void sp_explain_metadata(struct sp_check *check)
 {
     const struct sp_inventory *inventory = check->inventory;
     const char *path = sp_config_path(check->given_config);
-    if (!sp_config_gguf_is_told(inventory) || !*path || sp_config_is_of_gguf(check->given_config, inventory)) return;
+    if (!sp_config_gguf_names_model(inventory) || !*path || sp_config_is_of_gguf(check->given_config, inventory))
+        return;
     struct sp_cause *cause = sp_blame(check, SP_CAUSE_METADATA);
     cause->message = sp_arena_printf(&check->arena, "the metadata of the file were not compared with %s",
                                      sp_config_hyper(check->given_config)->file);

@@ -203,7 +203,7 @@ static const char *same_family_said(const struct sp_model *model, const struct s
                            first_class_of(class->value),
                            class->from.source == SP_SOURCE_SETTING ? "the command line" : class->from.name,
                            first_class_of(class->configured), changes_said(model, class->key), is_less ? ": it " : "",
-                           is_less ? sp_what_file_does(check, (size_t)(cause - check->causes)) : "");
+                           is_less ? sp_cause_file_summary(check, (size_t)(cause - check->causes)) : "");
 }
 
 /* "the weights are of a qwen2 model, not of llama: the file has ....bias and lacks ..." */
@@ -217,7 +217,7 @@ static const char *other_family_said(const struct sp_model *model, const struct 
                                "no tensor of the file is one that %s predicts: it is another model, %s, with %s",
                                configured, model->table, sp_inventory_tensor(check->inventory, 0)->name);
     return sp_arena_printf(&check->arena, "the weights are of a %s model, not of %s: the file %s", model->table,
-                           configured, sp_what_file_does(check, index));
+                           configured, sp_cause_file_summary(check, index));
 }
 
 /* The values are those of the inference: written and read once more, they are the check's. */

@@ -284,7 +284,7 @@ static bool take_inference(struct sp_model *model, struct sp_check *check, const
     model->table = sp_inference_table(model->inference);
     add_model_changes(model);
     model->patched = model->count && leaves_nothing_open(model);
-    if (!model->patched && model->inference->best->guise->own) return false; /* it is not stored as that says */
+    if (!model->patched && model->inference->best->view->own) return false; /* it is not stored as that says */
     if (model->patched) drop_needless_changes(model);
     return true;
 }

@@ -192,7 +192,7 @@ static bool is_inner_prefix(const char *from, const char *to)
 static bool is_left_out_by_writer(const struct sp_check *check, const size_t *counts)
 {
     const struct sp_naming *naming = &check->naming;
-    if (*naming->strip || naming->era || !is_of_transformers_5(check)) return false;
+    if (*naming->strip || naming->scheme || !is_of_transformers_5(check)) return false;
     if (*naming->add && !is_inner_prefix("", naming->add)) return false;
     for (size_t i = 0; i < naming->front_count; i++)
         if (counts && counts[i] && !is_inner_prefix(naming->fronts[i].from, naming->fronts[i].to)) return false;
@@ -206,7 +206,7 @@ static void warn_of_fronts(struct sp_check *check, size_t stripped, size_t added
     size_t counts[SP_MAX_FRONTS] = {0}, total = 0;
     struct sp_text text = {0};
     count_fronts(check, counts);
-    if (!naming->era) put_front(&text, "", naming->add, added);
+    if (!naming->scheme) put_front(&text, "", naming->add, added);
     put_front(&text, naming->strip, "", stripped);
     for (size_t i = 0; i < naming->front_count; i++)
         put_front(&text, naming->fronts[i].from, naming->fronts[i].to, counts[i]);
@@ -234,7 +234,7 @@ static void warn_of_prefixes(struct sp_check *check, bool said, size_t stripped,
     if (!said && stripped)
         warn(check, SP_CAUSE_PREFIX, stripped, say_prefix(check, first_with(check, strip), strlen(strip), stripped));
     const bool usual = is_left_out_by_writer(check, NULL);
-    if (added && !check->naming.era)
+    if (added && !check->naming.scheme)
         warn(check, SP_CAUSE_BASE_PREFIX, added,
              sp_arena_printf(&check->arena, "the file leaves out '%s' in front of %s%s", add,
                              sp_count_of(&check->arena, added, "name"), usual ? ", as transformers 5 does" : ""))
@@ -313,7 +313,7 @@ void sp_explain_naming(struct sp_check *check)
     const struct sp_naming *naming = &check->naming;
     struct mixed mixed;
     if (!check->match.renamed) return;
-    if (!naming->era && !naming->spelt && find_mixed(check, &mixed)) {
+    if (!naming->scheme && !naming->spelt && find_mixed(check, &mixed)) {
         blame_mixed(check, &mixed);
         return;
     }
@@ -325,5 +325,5 @@ void sp_explain_naming(struct sp_check *check)
     const bool said = say_wrappers(check);
     if (count_renamed(check, SP_FRONTED)) warn_of_fronts(check, stripped, added);
     else warn_of_prefixes(check, said, stripped, added);
-    if (naming->era) warn_of_names(check, SP_TRANSLATED, naming->era->says, naming->era->hint);
+    if (naming->scheme) warn_of_names(check, SP_TRANSLATED, naming->scheme->says, naming->scheme->hint);
 }

@@ -83,7 +83,7 @@ static bool note_index(const struct numbering *numbering, struct range *range, c
     return true;
 }
 
-static void look_below(struct numbering *numbering, const char *front)
+static void candidates_below(struct numbering *numbering, const char *front)
 {
     const struct sp_check *check = numbering->check;
     numbering->front = front;
@@ -500,7 +500,7 @@ static bool explain_numbers(struct numbering *numbering, int level)
     bool same;
     const size_t count = list_loops(numbering, level, fronts);
     for (size_t i = 0; i < count; i++) {
-        look_below(numbering, fronts[i]);
+        candidates_below(numbering, fronts[i]);
         list_numbers(numbering);
         if (!are_others(numbering) || !are_there(numbering) || !are_predicted(numbering)) continue;
         if (renumbered.count && !is_same_way(&renumbered.first, numbering, &same)) continue;
@@ -527,7 +527,7 @@ static void explain_own_loops(struct numbering *numbering)
     count += list_fronts(numbering, SP_LAYERS, SP_FINDING_UNEXPECTED, &known, fronts + count);
     sp_map_free(&known);
     for (size_t i = 0; i < count; i++) {
-        look_below(numbering, fronts[i]);
+        candidates_below(numbering, fronts[i]);
         suspect_table(numbering);
         memset(numbering->taken, 0, numbering->check->finding_count * sizeof *numbering->taken);
     }

@@ -92,7 +92,7 @@ static void add_disputed(struct sp_check *check, struct dispute *dispute, const 
                                                     .message = dispute->says,
                                                     .tensor = check->match.tensor_of[predicted],
                                                     .predicted = predicted});
-    sp_take(check, check->finding_count - 1, dispute->cause);
+    sp_attribute_finding(check, check->finding_count - 1, dispute->cause);
 }
 
 /* A weight that is quantised in the file though the configuration lists it among those that are not. */
@@ -271,7 +271,7 @@ static void explain_widths(struct sp_check *check, const struct sp_quantised *qu
         for (size_t k = i; k < check->finding_count; k++) /* all that differ in the same way */
             if (find_width(check, quantised, &check->findings[k], &other) && other.configured == configured &&
                 other.found == found)
-                sp_take(check, k, cause);
+                sp_attribute_finding(check, k, cause);
         cause->message = sp_arena_printf(
             &check->arena, "%s says %" PRId64 " bits of what the file has in %" PRId64 " bits: %s (%s)", where,
             configured, found, sp_names_of(check, cause), sp_count_of(&check->arena, cause->explains, "weight"));

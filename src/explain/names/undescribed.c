@@ -97,7 +97,7 @@ static const char *take_undescribed(struct sp_check *check, size_t cause)
     memset(all.marks, 0, check->finding_count * sizeof *all.marks);
     mark_undescribed(&all);
     for (size_t i = 0; i < check->finding_count; i++)
-        if (all.marks[i]) sp_take(check, i, &check->causes[cause]);
+        if (all.marks[i]) sp_attribute_finding(check, i, &check->causes[cause]);
     sp_map_free(&all.modules);
     free(all.marks);
     if (!all.weights) return "";
@@ -219,8 +219,9 @@ static void take_own_storage(struct own_storage *own, struct sp_finder *finder, 
         const char *name = check->findings[i].name, *tail = name + sp_last_component(name, strlen(name), ".");
         const size_t weight = missing_weight_of(own, finder, name);
         if (weight == SP_NONE) continue;
-        sp_take(check, i, cause);
-        if (check->findings[own->missing[weight]].cause == SP_NONE) sp_take(check, own->missing[weight], cause);
+        sp_attribute_finding(check, i, cause);
+        if (check->findings[own->missing[weight]].cause == SP_NONE)
+            sp_attribute_finding(check, own->missing[weight], cause);
         if (strcmp(tail, own->tail) != 0 && sp_map_add(&tails, tail, i)) sp_names_add(&others, tail);
     }
     cause->message = sp_arena_printf(
@@ -283,9 +284,9 @@ void sp_take_cache_scales(struct sp_check *check, const struct sp_quantised *qua
         if (!is_cache_scale(check, &check->findings[i])) continue;
         if (!cause) cause = sp_blame(check, SP_CAUSE_QUANTISED);
         check->findings[i].severity = SP_SEVERITY_NOTE;
-        sp_take(check, i, cause);
+        sp_attribute_finding(check, i, cause);
     }
     if (!cause) return;
     cause->severity = SP_SEVERITY_NOTE;
-    sp_say(check, cause, "scales of the cache of keys and values");
+    sp_cause_set_message(check, cause, "scales of the cache of keys and values");
 }

@@ -5,7 +5,7 @@
 
 #include "explain/gather.h"
 #include "explain/renaming.h"
-#include "match/homes.h"
+#include "match/present_modules.h"
 #include "model/computed.h"
 
 static bool is_stray(const struct sp_check *check, const struct sp_finding *finding)
@@ -28,15 +28,15 @@ static bool is_absent_buffer(const struct sp_check *check, const struct sp_findi
  * is there under another name. */
 static void find_excused(struct sp_check *check, bool *excused)
 {
-    struct sp_homes homes = {0};
+    struct sp_present_modules present = {0};
     for (size_t i = 0; i < check->finding_count; i++)
-        if (excused[i]) sp_homes_add(&homes, check->findings[i].name);
-    sp_homes_read(&homes, &check->match);
+        if (excused[i]) sp_present_modules_add(&present, check->findings[i].name);
+    sp_present_modules_read(&present, &check->match);
     size_t *renamed = sp_pair_renamed(check, NULL);
     for (size_t i = 0; i < check->finding_count; i++)
-        excused[i] = excused[i] && renamed[i] == SP_NONE && sp_homes_there(&homes, check->findings[i].name);
+        excused[i] = excused[i] && renamed[i] == SP_NONE && sp_module_is_present(&present, check->findings[i].name);
     free(renamed);
-    sp_homes_free(&homes);
+    sp_present_modules_free(&present);
 }
 
 struct wanted {
@@ -54,7 +54,7 @@ static void excuse(struct sp_check *check, enum sp_cause_kind kind, enum sp_find
                    const bool *excused)
 {
     struct sp_cause *cause = sp_gather(check, kind, is_excused_as, &(struct wanted){excused, of});
-    if (cause) sp_say(check, cause, says);
+    if (cause) sp_cause_set_message(check, cause, says);
 }
 
 void sp_explain_computed(struct sp_check *check)

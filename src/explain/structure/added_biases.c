@@ -55,6 +55,6 @@ void sp_explain_added_biases(struct sp_check *check)
     free(added);
     if (!cause) return;
     cause->severity = SP_SEVERITY_WARNING;
-    sp_say(check, cause, "the quantiser gave every weight a bias, which the model lacks");
+    sp_cause_set_message(check, cause, "the quantiser gave every weight a bias, which the model lacks");
     cause->hint = "some loaders ignore them, others stop at them";
 }

@@ -58,7 +58,7 @@ static void explain_contradictions(struct sp_check *check)
             &check->arena, "%s is %s by the file's metadata, and tied to %s%s", finding->name, kept_name(check, alias),
             sp_inventory_tensor(check->inventory, check->match.tensor_of[kept])->name,
             sp_tie_rule(check, sp_tie_condition_between(check, finding->predicted), &cause));
-        sp_take(check, i, sp_check_add_cause(check, cause));
+        sp_attribute_finding(check, i, sp_check_add_cause(check, cause));
     }
 }
 

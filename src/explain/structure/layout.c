@@ -67,8 +67,8 @@ static void explain_joints(struct sp_check *check, const struct sp_joints *joint
         const struct sp_joint *joint = &joints->items[i];
         if (!is_of(joint, stacked)) continue;
         if (!cause) cause = sp_blame(check, words[stacked][wholes_in_file].kind);
-        sp_take(check, joint->whole.item, cause);
-        for (size_t k = 0; k < joint->part_count; k++) sp_take(check, joint->parts[k], cause);
+        sp_attribute_finding(check, joint->whole.item, cause);
+        for (size_t k = 0; k < joint->part_count; k++) sp_attribute_finding(check, joint->parts[k], cause);
         parts += joint->part_count;
         wholes++;
         if (joint->mixed) cause->hint = order_hint;
@@ -129,7 +129,7 @@ static const char *name_like(struct remains *remains, const struct sp_joint *exa
 static void explain_remains(struct remains *remains, size_t finding)
 {
     if (!remains->cause) remains->cause = sp_blame(remains->check, SP_CAUSE_INCOMPLETE);
-    sp_take(remains->check, finding, remains->cause);
+    sp_attribute_finding(remains->check, finding, remains->cause);
 }
 
 /* Explains the whole and those of its parts that are findings; notes the others. */

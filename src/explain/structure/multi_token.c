@@ -33,7 +33,8 @@ static void explain_unknown_layers(struct sp_check *check)
 {
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_MULTI_TOKEN, is_unknown_layer, NULL);
     if (cause)
-        sp_say(check, cause, "the file has layers for multi-token prediction, which the model itself does not use");
+        sp_cause_set_message(check, cause,
+                             "the file has layers for multi-token prediction, which the model itself does not use");
 }
 
 /* The tables call their group so; it is optional there, since the model is whole without it. */
@@ -57,7 +58,7 @@ static const char *how_many_configured(struct sp_check *check, struct sp_cause *
 static void add_dropped(struct sp_check *check, const char *name, const char *message, const struct sp_cause *cause)
 {
     sp_check_add_lacking(check, name, sp_prediction_find(check->prediction, name), cause->severity, message);
-    sp_take(check, check->finding_count - 1, cause);
+    sp_attribute_finding(check, check->finding_count - 1, cause);
 }
 
 /* Of layers that are not there at all a finding each; else of each tensor. */

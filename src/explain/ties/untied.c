@@ -149,7 +149,8 @@ static bool blame_switch(struct sp_check *check, const struct list *list, const 
         for (size_t i = 0; i < list->count; i++) {
             const size_t other = absent_one(check, list, &list->items[i]);
             if (other == SP_NONE || list->items[i].condition != pair->condition) continue;
-            if (sp_finding_is_open(&check->findings[list->missing[other]])) sp_take(check, list->missing[other], added);
+            if (sp_finding_is_open(&check->findings[list->missing[other]]))
+                sp_attribute_finding(check, list->missing[other], added);
         }
         added->message = sp_arena_printf(&check->arena, "%s, but the file lacks %s%s", rule, sp_names_of(check, added),
                                          added->explains == 1 ? evidence(check, pair, absent) : "");
@@ -217,7 +218,7 @@ static void explain_stand_in(struct sp_check *check, const struct sp_tie_pair *p
     const struct sp_cause *added = sp_check_add_cause(check, cause);
     for (size_t i = 0; i < check->finding_count; i++)
         if (check->findings[i].predicted == pair->target && check->findings[i].cause == SP_NONE)
-            sp_take(check, i, added);
+            sp_attribute_finding(check, i, added);
 }
 
 static void explain_equal(struct sp_check *check, const struct sp_tie_pair *pair)

@@ -187,7 +187,7 @@ void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct s
                             cause->severity == SP_SEVERITY_WARNING ? ", which loaders leave out" : "", effect);
     else
         cause->message = sp_arena_printf(&check->arena, "%s, but the file %s%s%s", says,
-                                         sp_what_file_does(check, index), effect, other_spelling(check, change));
+                                         sp_cause_file_summary(check, index), effect, other_spelling(check, change));
     if (change->value.type == SP_STRING && strcmp(change->value.string, SP_OTHER_TEXT) == 0 &&
         !sp_patch_knows_text(change->key))
         cause->hint = sp_arena_printf(&check->arena, "give %s another value that the model knows", change->key);

@@ -14,7 +14,7 @@ static bool agrees(const struct sp_fact *fact, const char *text)
     const struct sp_value value = sp_value_string(text);
     for (const struct sp_told_member *member = fact->members; member; member = member->next) {
         const struct sp_want want = {.kind = SP_WANT_MEMBER, .value = member->item, .lacks = member->lacks};
-        if (sp_meets(value, &want) != SP_HOLDS) return false;
+        if (sp_value_satisfies(value, &want) != SP_HOLDS) return false;
     }
     return true;
 }

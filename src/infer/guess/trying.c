@@ -3,7 +3,7 @@
 
 enum { MAX_QUESTIONS = 400, MAX_ROUNDS = 4 };
 
-struct sp_outcome sp_ask_open(struct sp_deduction *deduction, size_t limit)
+struct sp_outcome sp_deduction_ask_unresolved(struct sp_deduction *deduction, size_t limit)
 {
     const struct sp_known *known = &deduction->solver->known;
     struct sp_outcome outcome = {.contradictions = 0};
@@ -27,7 +27,7 @@ struct sp_outcome sp_try_want(struct sp_deduction *deduction, const char *key, s
     struct sp_known *known = &deduction->solver->known;
     struct sp_outcome outcome = {.contradictions = SIZE_MAX};
     struct sp_kept kept = sp_known_keep(known);
-    if (sp_known_tell(known, key, &want) == SP_HOLDS) outcome = sp_ask_open(deduction, limit);
+    if (sp_known_tell(known, key, &want) == SP_HOLDS) outcome = sp_deduction_ask_unresolved(deduction, limit);
     if (then) *then = sp_known_keep(known);
     sp_known_restore(known, &kept);
     return outcome;
@@ -59,7 +59,7 @@ bool sp_suppose_alternative(struct sp_deduction *deduction, size_t limit)
         const size_t told = known->told;
         struct sp_kept kept = sp_known_keep(known);
         const bool tells = ask_supposing(deduction, &question) == SP_HOLDS && known->told != told;
-        const bool is_better = tells && sp_ask_open(deduction, limit).contradictions < limit;
+        const bool is_better = tells && sp_deduction_ask_unresolved(deduction, limit).contradictions < limit;
         tried += tells;
         sp_known_restore(known, &kept);
         if (is_better) return ask_supposing(deduction, &question) == SP_HOLDS;

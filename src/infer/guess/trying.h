@@ -12,7 +12,7 @@ struct sp_outcome {
 
 /* How the open questions are answered with what is known now, and with what that tells, which stays. More
  * contradictions than the limit are not counted. */
-struct sp_outcome sp_ask_open(struct sp_deduction *deduction, size_t limit);
+struct sp_outcome sp_deduction_ask_unresolved(struct sp_deduction *deduction, size_t limit);
 /* The same if the key is as wanted, and, if asked for, what is known then. */
 struct sp_outcome sp_try_want(struct sp_deduction *deduction, const char *key, struct sp_want want, size_t limit,
                               struct sp_kept *then);

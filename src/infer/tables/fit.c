@@ -21,7 +21,7 @@ static struct sp_fit fit_of(const struct sp_unit *table, const char *class, cons
     struct sp_fit fit = {.table = table, .class = class};
     struct sp_outline outline;
     struct sp_occurrences occurrences;
-    sp_outline_init(&outline, table, class, &shapes->survey->filter);
+    sp_outline_init(&outline, table, class, &shapes->prefilter->filter);
     sp_occurrences_init(&occurrences, &outline, shapes);
     bool *turns = sp_arena_array(&outline.solver.arena, outline.loop_count, sizeof *turns);
     for (size_t i = 0; i < outline.count; i++)
@@ -60,8 +60,8 @@ struct sp_fit sp_fit_table(const struct sp_tables *tables, const struct sp_unit 
     return best;
 }
 
-size_t sp_fit_equals(const struct sp_tables *tables, struct sp_fit fit, const struct sp_shapes *shapes,
-                     struct sp_fit *fits, size_t most)
+size_t sp_fit_equal_classes(const struct sp_tables *tables, struct sp_fit fit, const struct sp_shapes *shapes,
+                            struct sp_fit *fits, size_t most)
 {
     size_t classes, count = 0;
     const char *const *list = sp_classes_of(tables, fit.table, &classes);
@@ -100,7 +100,7 @@ static size_t most_seen(const void *context, const struct sp_naming *naming)
     const struct fitting *fitting = context;
     struct sp_shapes shapes;
     size_t most = 0;
-    if (!*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->era)
+    if (!*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->scheme)
         return 0; /* as they are: no renaming */
     sp_shapes_init(&shapes, fitting->inventory, naming, fitting->known,
                    sp_inventory_count(fitting->inventory) / MANY + 1);
@@ -170,8 +170,8 @@ struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_tables *s
     struct sp_naming_search search = {
         .strips = {.arena = arena}, .adds = {.arena = arena}, .score = most_seen, .context = &fitting, .best = way};
     fitting.outlines = sp_realloc(NULL, count_classes(set, tables, count), sizeof *fitting.outlines);
-    for (size_t i = 0; i < count; i++) add_layouts(&fitting, set, tables[i], &shapes->survey->filter);
-    if (!way.era) sp_naming_offer(&search.strips, shapes->inventory, false);
+    for (size_t i = 0; i < count; i++) add_layouts(&fitting, set, tables[i], &shapes->prefilter->filter);
+    if (!way.scheme) sp_naming_offer(&search.strips, shapes->inventory, false);
     else if (*way.strip) search.strips.list[search.strips.count++] = way.strip;
     for (size_t i = 0; i < fitting.count; i++) offer_lines(&search.adds, &fitting.outlines[i], known);
     way.drop_wrappers = sp_has_wrappers(shapes->inventory);

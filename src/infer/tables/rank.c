@@ -20,14 +20,14 @@ static const char *without_front(const char *name, bool again)
 
 /* The patterns that the lines of one table are. */
 struct covering {
-    const struct sp_survey *survey;
+    const struct sp_prefilter *prefilter;
     bool *covered;
     size_t count;
 };
 
 static bool cover_name(const struct covering *covering, const char *name)
 {
-    return sp_ends_cover(&covering->survey->ends, name, covering->covered, covering->count);
+    return sp_ends_cover(&covering->prefilter->ends, name, covering->covered, covering->count);
 }
 
 /* Behind a text that depends on the class anything may be in front; otherwise the file may have left out some, such as
@@ -72,7 +72,7 @@ static void rank_lines(struct ranking *ranking)
 static bool keeps_until_too_many(void *context, const struct sp_row *use)
 {
     struct ranking *ranking = context;
-    const struct sp_use_filter *filter = &ranking->covering.survey->filter;
+    const struct sp_use_filter *filter = &ranking->covering.prefilter->filter;
     if (!sp_row_is_alternative(use)) return true;
     rank_lines(ranking);
     return !has_too_many(ranking) && filter->keeps(filter->context, use);
@@ -85,7 +85,7 @@ static bool rank_anew(const struct sp_unit *table, const struct sp_shapes *shape
     struct sp_arena arena = {0};
     struct ranking ranking = {
         .ranked = {.table = table, .depth = sp_unit_depth(table)},
-        .covering = {shapes->survey, sp_arena_array(&arena, shapes->patterns.count, sizeof(bool)),
+        .covering = {shapes->prefilter, sp_arena_array(&arena, shapes->patterns.count, sizeof(bool)),
                      shapes->patterns.count},
         .most_others = most_others,
     };
@@ -102,15 +102,15 @@ static bool rank_anew(const struct sp_unit *table, const struct sp_shapes *shape
 static bool rank_table(const struct sp_unit *table, const struct sp_shapes *shapes, size_t most_others,
                        struct sp_ranked *ranked)
 {
-    struct sp_survey *survey = shapes->survey;
-    struct sp_surveyed *of = sp_survey_unit(survey, table);
+    struct sp_prefilter *prefilter = shapes->prefilter;
+    struct sp_prefiltered *of = sp_prefilter_unit(prefilter, table);
     if (of->unit == table && of->ranked) {
         *ranked = *of->ranked;
         return ranked->uncovered + ranked->conditional <= most_others;
     }
     if (!rank_anew(table, shapes, most_others, ranked)) return false;
     if (of->unit != table) return true; /* another one of that name */
-    of->ranked = sp_arena_alloc(&survey->arena, sizeof *of->ranked);
+    of->ranked = sp_arena_alloc(&prefilter->arena, sizeof *of->ranked);
     *of->ranked = *ranked;
     return true;
 }
@@ -167,15 +167,15 @@ size_t sp_count_computed(const struct sp_inventory *inventory)
  * 0 when any table will do. */
 static size_t fewest_patterns(const struct sp_tables_searched *searched, const struct sp_shapes *shapes)
 {
-    const size_t patterns = shapes->survey->patterns;
+    const size_t patterns = shapes->prefilter->patterns;
     const size_t computed = searched->as_named ? sp_count_computed(shapes->inventory) : patterns;
     return patterns > computed ? patterns - computed : 0;
 }
 
 /* The tables that could be some of the file; in `vague`, one behind the other, those of which that cannot be told from
  * afar. */
-static size_t survey_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes,
-                            struct sp_ranked *ranked, struct sp_ranked *vague, size_t *vague_count)
+static size_t prefilter_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes,
+                               struct sp_ranked *ranked, struct sp_ranked *vague, size_t *vague_count)
 {
     const struct sp_tables *tables = searched->tables;
     const struct sp_unit *only = searched->only;
@@ -187,7 +187,7 @@ static size_t survey_tables(const struct sp_tables_searched *searched, const str
         const struct sp_unit *table = is_ranked(tables, list[i], only) ? sp_tables_at(tables, list[i]) : NULL;
         if (!table || (!only && sp_unit_needs_arguments(table))) continue; /* what others use, and no model by itself */
         struct sp_ranked rough;
-        const bool is_told = sp_survey_table(shapes->survey, table, &rough);
+        const bool is_told = sp_prefilter_table(shapes->prefilter, table, &rough);
         if (rough.likely < fewest) continue;
         if (!is_told || only) vague[(*vague_count)++] = rough;
         else if (rough.covered) ranked[count++] = rough;
@@ -242,7 +242,7 @@ struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, cons
     sp_tables_list(tables, &listed);
     struct sp_ranked *ranked = sp_realloc(NULL, listed, sizeof *ranked);
     struct sp_ranked *vague = sp_realloc(NULL, listed, sizeof *vague);
-    size_t likely = survey_tables(searched, shapes, ranked, vague, &vague_count);
+    size_t likely = prefilter_tables(searched, shapes, ranked, vague, &vague_count);
     likely = choose_likely(ranked, likely, most);
     for (size_t i = 0; i < vague_count; i++) ranked[likely++] = vague[i];
     *count = 0;

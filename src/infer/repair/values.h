@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What else a hyper-parameter could be, when under its value shapes differ from those of the file. */
-#ifndef SP_INFER_CANDIDATES_H
-#define SP_INFER_CANDIDATES_H
+#ifndef SP_INFER_VALUES_H
+#define SP_INFER_VALUES_H
 
 #include "lang/hyper.h"
 #include "solve/literals.h"
@@ -22,13 +22,13 @@ struct sp_hints {
     bool no_zero;        /* a number that is not 0 is to stay so */
 };
 
-struct sp_candidates {
+struct sp_value_candidates {
     struct sp_value list[SP_MAX_CANDIDATES];
     size_t count;
 };
 
 /* The values to try in place of that one, likeliest first; `texts` are those that the table has about the key. */
-void sp_find_candidates(struct sp_candidates *candidates, const struct sp_hints *hints, const struct sp_literals *texts,
-                        struct sp_value value);
+void sp_find_value_candidates(struct sp_value_candidates *candidates, const struct sp_hints *hints,
+                              const struct sp_literals *texts, struct sp_value value);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Names of another program (names/eras.h): those of one checkpoint are translated where the other has what comes of
- * it. What is left, such as something in front of them, the later steps find. */
+ * Names of another program (names/naming_schemes.h): those of one checkpoint are translated where the other has what
+ * comes of it. What is left, such as something in front of them, the later steps find. */
 #include <string.h>
 
 #include "diff/pairing.h"
 #include "names/components.h"
-#include "names/eras.h"
+#include "names/naming_schemes.h"
 #include "names/patterns.h"
 
 /* What is looked for: the ends of the names that have no counterpart yet, of one side. */
@@ -43,7 +43,7 @@ static const char *name_of(const struct sp_diff_half *half, size_t i)
     return sp_inventory_tensor(half->inventory, i)->name;
 }
 
-/* Under their common spelling and as they are: a "scale" is a weight for the one, and in eras what it is called. */
+/* Under their common spelling and as they are: a "scale" is a weight for the one, and in schemes what it is called. */
 static void collect_ends(const struct sp_diff_half *half, struct ends *ends)
 {
     for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
@@ -64,70 +64,72 @@ static void free_ends(struct ends *ends)
 
 static bool is_known(const struct ends *ends, const char *name) { return sp_map_get(&ends->known, name) != SIZE_MAX; }
 
-/* Into `ends->text`: of the names that the era has for it the first that is known, or the whole of which is. */
-static bool translate_to_known(struct ends *ends, const struct sp_era *era, const char *name)
+/* Into `ends->text`: of the names that the scheme has for it the first that is known, or the whole of which is. */
+static bool translate_to_known(struct ends *ends, const struct sp_naming_scheme *scheme, const char *name)
 {
-    for (size_t row = 0; sp_era_translate(era, name, &row, &ends->text);) {
-        const bool part = sp_era_whole(era, name, row, &ends->whole);
+    for (size_t row = 0; sp_naming_scheme_translate(scheme, name, &row, &ends->text);) {
+        const bool part = sp_naming_scheme_whole(scheme, name, row, &ends->whole);
         if (is_known(ends, part ? ends->whole.data : ends->text.data)) return true;
     }
     return false;
 }
 
-/* The same of a tensor; else the first name that the era has for it. */
-static bool translate_tensor(struct ends *ends, const struct sp_era *era, const struct sp_diff_half *half, size_t i)
+/* The same of a tensor; else the first name that the scheme has for it. */
+static bool translate_tensor(struct ends *ends, const struct sp_naming_scheme *scheme, const struct sp_diff_half *half,
+                             size_t i)
 {
     size_t row = 0;
-    return translate_to_known(ends, era, name_of(half, i)) || translate_to_known(ends, era, half->spelling[i].text) ||
-           sp_era_translate(era, half->spelling[i].text, &row, &ends->text);
+    return translate_to_known(ends, scheme, name_of(half, i)) ||
+           translate_to_known(ends, scheme, half->spelling[i].text) ||
+           sp_naming_scheme_translate(scheme, half->spelling[i].text, &row, &ends->text);
 }
 
-/* How many names are ends of names of the other side, translated if there is an era to do it. */
-static size_t count_known(const struct sp_diff_half *half, const struct sp_era *era, struct ends *ends)
+/* How many names are ends of names of the other side, translated if there is a scheme to do it. */
+static size_t count_known(const struct sp_diff_half *half, const struct sp_naming_scheme *scheme, struct ends *ends)
 {
     size_t known = 0;
     for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
         if (half->other[i] != SP_NONE) continue;
-        known +=
-            is_known(ends, half->spelling[i].text) || (era && (translate_to_known(ends, era, name_of(half, i)) ||
-                                                               translate_to_known(ends, era, half->spelling[i].text)));
+        known += is_known(ends, half->spelling[i].text) ||
+                 (scheme && (translate_to_known(ends, scheme, name_of(half, i)) ||
+                             translate_to_known(ends, scheme, half->spelling[i].text)));
     }
     return known;
 }
 
-static void translate_side(struct sp_pairing *p, const struct sp_diff_half *half, const struct sp_era *era,
+static void translate_side(struct sp_pairing *p, const struct sp_diff_half *half, const struct sp_naming_scheme *scheme,
                            struct ends *ends)
 {
     for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
-        const unsigned spelt = half->spelling[i].spelt | SP_SPELT_ERA;
-        if (half->other[i] != SP_NONE || !translate_tensor(ends, era, half, i)) continue;
+        const unsigned spelt = half->spelling[i].spelt | SP_SPELT_SCHEME;
+        if (half->other[i] != SP_NONE || !translate_tensor(ends, scheme, half, i)) continue;
         half->spelling[i] = sp_spell(&p->diff->arena, ends->text.data);
         half->spelling[i].spelt = spelt;
     }
 }
 
-/* The era that makes the most names known, and by far more than are so without it. */
-static bool find_era(struct sp_pairing *p, const struct sp_diff_half *half, const struct sp_diff_half *other)
+/* The scheme that makes the most names known, and by far more than are so without it. */
+static bool find_scheme(struct sp_pairing *p, const struct sp_diff_half *half, const struct sp_diff_half *other)
 {
     enum { LEAST = 4 };
     struct ends ends = {0};
-    const struct sp_era *best = NULL;
+    const struct sp_naming_scheme *best = NULL;
     collect_ends(other, &ends);
     const size_t plain = count_known(half, NULL, &ends);
     size_t most = 2 * plain + LEAST;
-    for (size_t i = 0; i < sp_era_count(); i++) {
-        const size_t known = count_known(half, sp_era(i), &ends);
+    for (size_t i = 0; i < sp_naming_scheme_count(); i++) {
+        const size_t known = count_known(half, sp_naming_scheme(i), &ends);
         if (known < most) continue;
         most = known + 1;
-        best = sp_era(i);
+        best = sp_naming_scheme(i);
     }
     if (best) translate_side(p, half, best, &ends);
     free_ends(&ends);
-    if (best) p->diff->era = best;
+    if (best) p->diff->scheme = best;
     return best;
 }
 
-bool sp_pairing_eras(struct sp_pairing *p)
+bool sp_pairing_naming_schemes(struct sp_pairing *p)
 {
-    return find_era(p, &p->diff->a, &p->diff->b) || find_era(p, &p->diff->b, &p->diff->a);
+    return find_scheme(p, &p->diff->a, &p->diff->b) || find_scheme(p, &p->diff->b, &p->diff->a);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "infer/mend/candidates.h"
+#include "infer/repair/values.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,12 +8,12 @@
 
 enum { MAX_ITEMS = 24, MAX_NESTED = 3 };
 
-static void add_candidate(struct sp_candidates *candidates, struct sp_value value)
+static void add_candidate(struct sp_value_candidates *candidates, struct sp_value value)
 {
     if (candidates->count < SP_MAX_CANDIDATES) candidates->list[candidates->count++] = value;
 }
 
-static void add_numbers(const struct sp_hints *hints, struct sp_candidates *candidates, int64_t number)
+static void add_numbers(const struct sp_hints *hints, struct sp_value_candidates *candidates, int64_t number)
 {
     if (number < 0 || number > INT32_MAX) return;
     for (size_t i = 0; i < hints->ratio_count; i++) {
@@ -31,7 +31,7 @@ static void add_numbers(const struct sp_hints *hints, struct sp_candidates *cand
 }
 
 /* Factors as people write them: whole numbers, then halves, tenths and twentieths. */
-static void add_factors(struct sp_candidates *candidates)
+static void add_factors(struct sp_value_candidates *candidates)
 {
     enum { MOST = 80 };
     static const int steps[] = {20, 10, 2, 1};
@@ -40,7 +40,7 @@ static void add_factors(struct sp_candidates *candidates)
             if (!k || i % steps[k - 1] != 0) add_candidate(candidates, sp_value_real(i / 20.0));
 }
 
-static void add_reals(const struct sp_hints *hints, struct sp_candidates *candidates, double real)
+static void add_reals(const struct sp_hints *hints, struct sp_value_candidates *candidates, double real)
 {
     for (size_t i = 0; i < hints->ratio_count; i++) {
         const double scaled = real * (double)hints->ratios[i].is / (double)hints->ratios[i].was;
@@ -50,7 +50,7 @@ static void add_reals(const struct sp_hints *hints, struct sp_candidates *candid
     add_factors(candidates);
 }
 
-static void add_texts(struct sp_candidates *candidates, const struct sp_literals *texts, struct sp_value value)
+static void add_texts(struct sp_value_candidates *candidates, const struct sp_literals *texts, struct sp_value value)
 {
     for (size_t i = 0; i < texts->count; i++)
         if (value.type != SP_STRING || strcmp(texts->list[i], value.string) != 0)
@@ -68,7 +68,7 @@ static struct sp_value list_of_two(struct sp_arena *arena, struct sp_value text,
 }
 
 /* One text may stand for the items of a list, or the items be of two kinds. */
-static void add_lists_of_two(const struct sp_hints *hints, struct sp_candidates *candidates,
+static void add_lists_of_two(const struct sp_hints *hints, struct sp_value_candidates *candidates,
                              const struct sp_literals *texts, struct sp_value text)
 {
     const size_t count = hints->usual_length <= MAX_ITEMS ? hints->usual_length : 0;
@@ -81,14 +81,14 @@ static void add_lists_of_two(const struct sp_hints *hints, struct sp_candidates 
     }
 }
 
-static void add_values(const struct sp_hints *hints, struct sp_candidates *candidates, const struct sp_literals *texts,
-                       struct sp_value value, unsigned depth);
+static void add_values(const struct sp_hints *hints, struct sp_value_candidates *candidates,
+                       const struct sp_literals *texts, struct sp_value value, unsigned depth);
 
 /* The list with one item more: one that it has, or next to it. */
-static void add_longer(const struct sp_hints *hints, struct sp_candidates *candidates, const struct sp_literals *texts,
-                       struct sp_value list)
+static void add_longer(const struct sp_hints *hints, struct sp_value_candidates *candidates,
+                       const struct sp_literals *texts, struct sp_value list)
 {
-    struct sp_candidates items = {.count = 0};
+    struct sp_value_candidates items = {.count = 0};
     for (size_t i = list.count; i-- > 0 && items.count < MAX_ITEMS;) {
         bool is_new = true;
         for (size_t k = 0; k < items.count; k++) is_new = is_new && !sp_values_equal(items.list[k], list.items[i]);
@@ -111,7 +111,7 @@ static int64_t sum_of(struct sp_value list)
 }
 
 /* A size that all items together make, [16, 24, 24]: others that make the other size, in about the same proportions. */
-static void add_parts(const struct sp_hints *hints, struct sp_candidates *candidates, struct sp_value list)
+static void add_parts(const struct sp_hints *hints, struct sp_value_candidates *candidates, struct sp_value list)
 {
     const int64_t sum = sum_of(list);
     for (size_t k = 0; k < hints->ratio_count && sum; k++) {
@@ -128,8 +128,8 @@ static void add_parts(const struct sp_hints *hints, struct sp_candidates *candid
     }
 }
 
-static void add_lists(const struct sp_hints *hints, struct sp_candidates *candidates, const struct sp_literals *texts,
-                      struct sp_value list, unsigned depth)
+static void add_lists(const struct sp_hints *hints, struct sp_value_candidates *candidates,
+                      const struct sp_literals *texts, struct sp_value list, unsigned depth)
 {
     if (!list.count) return;
     add_parts(hints, candidates, list);
@@ -137,15 +137,15 @@ static void add_lists(const struct sp_hints *hints, struct sp_candidates *candid
         add_candidate(candidates, sp_value_list_with(hints->arena, list, list.count - 1, SIZE_MAX, list));
     add_longer(hints, candidates, texts, list);
     for (size_t i = 0; i < list.count && i < MAX_ITEMS && candidates->count < SP_MAX_CANDIDATES; i++) {
-        struct sp_candidates items = {.count = 0};
+        struct sp_value_candidates items = {.count = 0};
         add_values(hints, &items, texts, list.items[i], depth + 1);
         for (size_t k = 0; k < items.count && candidates->count < SP_MAX_CANDIDATES; k++)
             add_candidate(candidates, sp_value_list_with(hints->arena, list, list.count, i, items.list[k]));
     }
 }
 
-static void add_values(const struct sp_hints *hints, struct sp_candidates *candidates, const struct sp_literals *texts,
-                       struct sp_value value, unsigned depth)
+static void add_values(const struct sp_hints *hints, struct sp_value_candidates *candidates,
+                       const struct sp_literals *texts, struct sp_value value, unsigned depth)
 {
     if (value.type == SP_BOOL) add_candidate(candidates, sp_value_bool(!value.boolean));
     if (value.type == SP_INT) add_numbers(hints, candidates, value.integer);
@@ -155,8 +155,8 @@ static void add_values(const struct sp_hints *hints, struct sp_candidates *candi
     if (value.type == SP_LIST && depth < MAX_NESTED) add_lists(hints, candidates, texts, value, depth);
 }
 
-void sp_find_candidates(struct sp_candidates *candidates, const struct sp_hints *hints, const struct sp_literals *texts,
-                        struct sp_value value)
+void sp_find_value_candidates(struct sp_value_candidates *candidates, const struct sp_hints *hints,
+                              const struct sp_literals *texts, struct sp_value value)
 {
     candidates->count = 0;
     if (sp_value_is_set(value)) add_candidate(candidates, (struct sp_value){.type = SP_NULL});

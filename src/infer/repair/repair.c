@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What questions and guesses left wrong, mended: one hyper-parameter after the other is given other values, and the
+ * What questions and guesses left wrong, repaired: one hyper-parameter after the other is given other values, and the
  * whole is predicted and compared, as long as that explains more of the file.
  *
  *   layers_per_block  [4, 3, 3, 3]      4 tensors differ: encoder.mid_block.resnets.3.conv1.conv.weight, ...
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "infer/infer.h"
-#include "infer/mend/candidates.h"
+#include "infer/repair/values.h"
 
 enum { MAX_PASSES = 12, LITTLE = 64, FEW = 8 };
 
@@ -19,24 +19,24 @@ struct score {
     double distance; /* of the shapes that are others, as the sum of the logarithms of their proportions */
 };
 
-struct mending {
+struct repair {
     struct sp_attempt *attempt;
     struct sp_prediction *prediction;
     struct sp_naming naming;
     struct score score;                 /* of the prediction */
     size_t *left;                       /* tensors that may still be compared */
-    enum { VALUES, SIZES, LISTS } what; /* see mend_from_anywhere */
-    bool lists;                         /* are mended as well */
+    enum { VALUES, SIZES, LISTS } what; /* see repair_from_anywhere */
+    bool lists;                         /* are repaired as well */
     struct sp_hints hints;              /* their arena is that of the outline: what is found stays */
 };
 
 /* ---- trying it ---- */
 
-static struct sp_prediction *predict_variant(const struct mending *mending, const char *key, struct sp_value value)
+static struct sp_prediction *predict_variant(const struct repair *repair, const char *key, struct sp_value value)
 {
-    struct sp_config *config = sp_config_variant(mending->attempt->config);
+    struct sp_config *config = sp_config_variant(repair->attempt->config);
     sp_config_set_value(config, key, value, "inferred");
-    struct sp_prediction *prediction = sp_attempt_predict_within(mending->attempt, config);
+    struct sp_prediction *prediction = sp_attempt_predict_within(repair->attempt, config);
     sp_config_free(config);
     return prediction;
 }
@@ -83,80 +83,80 @@ static struct score score_of(const struct sp_match *match)
 }
 
 /* What is only a little better as long as much is wrong leads astray. */
-static bool is_nearer(const struct mending *mending, struct score score)
+static bool is_nearer(const struct repair *repair, struct score score)
 {
-    const struct score than = mending->score;
-    if (mending->what == SIZES && score.errors == than.errors) return score.distance < than.distance * (1 - 1e-9);
+    const struct score than = repair->score;
+    if (repair->what == SIZES && score.errors == than.errors) return score.distance < than.distance * (1 - 1e-9);
     return score.errors + than.errors / LITTLE < than.errors;
 }
 
 /* Of the nearest so far the proportions are kept. */
-static bool comes_nearer(struct mending *mending, const struct sp_prediction *prediction)
+static bool comes_nearer(struct repair *repair, const struct sp_prediction *prediction)
 {
     struct sp_match match;
     if (!prediction) return false;
-    sp_match_init(&match, mending->attempt->guise->inventory, prediction, &mending->naming);
+    sp_match_init(&match, repair->attempt->view->inventory, prediction, &repair->naming);
     const struct score score = score_of(&match);
-    const bool nearer = is_nearer(mending, score);
+    const bool nearer = is_nearer(repair, score);
     if (nearer) {
-        note_ratios(&mending->hints, &match);
-        mending->score = score;
+        note_ratios(&repair->hints, &match);
+        repair->score = score;
     }
     sp_match_free(&match);
     return nearer;
 }
 
 /* Whether the value explains more; then it is taken. */
-static bool try_candidate(struct mending *mending, const char *key, struct sp_value value)
+static bool try_candidate(struct repair *repair, const char *key, struct sp_value value)
 {
-    const size_t cost = sp_inventory_count(mending->attempt->guise->inventory) + 10;
-    if (*mending->left < cost) return false;
-    *mending->left -= cost;
-    struct sp_prediction *prediction = predict_variant(mending, key, value);
-    if (!comes_nearer(mending, prediction)) {
+    const size_t cost = sp_inventory_count(repair->attempt->view->inventory) + 10;
+    if (*repair->left < cost) return false;
+    *repair->left -= cost;
+    struct sp_prediction *prediction = predict_variant(repair, key, value);
+    if (!comes_nearer(repair, prediction)) {
         sp_prediction_free(prediction);
         return false;
     }
-    sp_prediction_free(mending->prediction);
-    mending->prediction = prediction;
-    key = sp_arena_string(mending->hints.arena, key);
-    sp_config_set_value(mending->attempt->config, key, value, "inferred");
-    sp_known_settle(&mending->attempt->outline.solver.known, key, value, mending->what == SIZES);
+    sp_prediction_free(repair->prediction);
+    repair->prediction = prediction;
+    key = sp_arena_string(repair->hints.arena, key);
+    sp_config_set_value(repair->attempt->config, key, value, "inferred");
+    sp_known_settle(&repair->attempt->outline.solver.known, key, value, repair->what == SIZES);
     return true;
 }
 
 /* How long the first list of the configuration is that has several items; 0 when there is none. */
-static size_t usual_length(const struct mending *mending)
+static size_t usual_length(const struct repair *repair)
 {
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(mending->prediction); i++) {
-        const struct sp_value value = sp_prediction_hyperparameter(mending->prediction, i).value;
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(repair->prediction); i++) {
+        const struct sp_value value = sp_prediction_hyperparameter(repair->prediction, i).value;
         if (value.type == SP_LIST && value.count > 1) return value.count;
     }
     return 0;
 }
 
-static void find_candidates(struct mending *mending, struct sp_candidates *candidates, const struct sp_literals *texts,
-                            struct sp_value value)
+static void find_candidates(struct repair *repair, struct sp_value_candidates *candidates,
+                            const struct sp_literals *texts, struct sp_value value)
 {
-    mending->hints.usual_length = usual_length(mending);
-    mending->hints.no_zero = mending->what == SIZES; /* it would take away what comes nearer */
-    sp_find_candidates(candidates, &mending->hints, texts, value);
+    repair->hints.usual_length = usual_length(repair);
+    repair->hints.no_zero = repair->what == SIZES; /* it would take away what comes nearer */
+    sp_find_value_candidates(candidates, &repair->hints, texts, value);
 }
 
 /* From a value that explains more on others are in the same order: of a list the next item. */
-static bool mend_key(struct mending *mending, const char *key, struct sp_value value)
+static bool repair_key(struct repair *repair, const char *key, struct sp_value value)
 {
-    const struct sp_literals *texts = sp_solver_texts(&mending->attempt->outline.solver, key);
-    struct sp_candidates candidates;
-    bool mended = false;
-    find_candidates(mending, &candidates, texts, value);
-    for (size_t i = 0; i < candidates.count && mending->score.errors; i++) {
+    const struct sp_literals *texts = sp_solver_texts(&repair->attempt->outline.solver, key);
+    struct sp_value_candidates candidates;
+    bool repaired = false;
+    find_candidates(repair, &candidates, texts, value);
+    for (size_t i = 0; i < candidates.count && repair->score.errors; i++) {
         value = candidates.list[i];
-        if (!try_candidate(mending, key, value)) continue;
-        find_candidates(mending, &candidates, texts, value);
-        mended = true;
+        if (!try_candidate(repair, key, value)) continue;
+        find_candidates(repair, &candidates, texts, value);
+        repaired = true;
     }
-    return mended;
+    return repaired;
 }
 
 /* A value that outlives the prediction which it is of. */
@@ -181,9 +181,9 @@ static struct sp_value kept_value(struct sp_arena *arena, struct sp_value value)
 /* How a value came about: those that nothing told are tried first, those that a dimension told never. */
 enum standing { ASSUMED, TOLD, SURE };
 
-static enum standing standing_of(const struct mending *mending, const char *key)
+static enum standing standing_of(const struct repair *repair, const char *key)
 {
-    const struct sp_fact *fact = sp_known_fact(&mending->attempt->outline.solver.known, key);
+    const struct sp_fact *fact = sp_known_fact(&repair->attempt->outline.solver.known, key);
     if (!fact || fact->guess || fact->reason.kind == SP_REASON_NONE || fact->reason.kind >= SP_REASON_ONLY)
         return ASSUMED;
     return fact->value.type == SP_INT && !fact->reason.rounded && fact->reason.kind == SP_REASON_DIMENSION ? SURE
@@ -191,85 +191,85 @@ static enum standing standing_of(const struct mending *mending, const char *key)
 }
 
 /* Lists take the longest: only when little is wrong, or nothing else helps any more. */
-static bool mends_lists(const struct mending *mending)
+static bool repairs_lists(const struct repair *repair)
 {
-    const size_t tensors = sp_inventory_count(mending->attempt->guise->inventory);
-    return mending->lists || (mending->what == VALUES && mending->score.errors * FEW < tensors);
+    const size_t tensors = sp_inventory_count(repair->attempt->view->inventory);
+    return repair->lists || (repair->what == VALUES && repair->score.errors * FEW < tensors);
 }
 
-static bool may_mend(const struct mending *mending, struct sp_hyperparameter hyper, enum standing standing)
+static bool may_mend(const struct repair *repair, struct sp_hyperparameter hyper, enum standing standing)
 {
-    if (hyper.from.source == SP_SOURCE_TABLE || (hyper.value.type == SP_LIST && !mends_lists(mending))) return false;
+    if (hyper.from.source == SP_SOURCE_TABLE || (hyper.value.type == SP_LIST && !repairs_lists(repair))) return false;
     return strcmp(hyper.name, "architectures") != 0 && strcmp(hyper.name, "model_type") != 0 &&
-           standing_of(mending, hyper.name) == standing;
+           standing_of(repair, hyper.name) == standing;
 }
 
-static bool mend_keys(struct mending *mending, enum standing standing)
+static bool repair_keys(struct repair *repair, enum standing standing)
 {
-    bool mended = false;
-    for (size_t i = 0; mending->score.errors && i < sp_prediction_hyperparameter_count(mending->prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(mending->prediction, i);
-        if (!may_mend(mending, hyper, standing)) continue;
-        const struct sp_value value = kept_value(mending->hints.arena, hyper.value);
-        mended |= mend_key(mending, sp_arena_string(mending->hints.arena, hyper.name), value);
+    bool repaired = false;
+    for (size_t i = 0; repair->score.errors && i < sp_prediction_hyperparameter_count(repair->prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(repair->prediction, i);
+        if (!may_mend(repair, hyper, standing)) continue;
+        const struct sp_value value = kept_value(repair->hints.arena, hyper.value);
+        repaired |= repair_key(repair, sp_arena_string(repair->hints.arena, hyper.name), value);
     }
-    return mended;
+    return repaired;
 }
 
 /* ---- where to begin ---- */
 
 /* Under which naming all others are compared. */
-static struct sp_naming naming_for(const struct mending *mending)
+static struct sp_naming naming_for(const struct repair *repair)
 {
     struct sp_match match;
-    sp_match_begin(&match, mending->attempt->guise->inventory, mending->prediction);
-    const struct sp_naming naming = sp_naming_infer(mending->hints.arena, &match);
+    sp_match_begin(&match, repair->attempt->view->inventory, repair->prediction);
+    const struct sp_naming naming = sp_naming_infer(repair->hints.arena, &match);
     sp_match_free(&match);
     return naming;
 }
 
 /* As what the attempt knows says it; false when there is no prediction. */
-static bool mend_from_known(struct mending *mending)
+static bool repair_from_known(struct repair *repair)
 {
-    sp_config_free(mending->attempt->config);
-    mending->attempt->config = sp_known_config(mending->attempt);
-    mending->score = (struct score){.errors = SIZE_MAX};
-    mending->prediction = predict_variant(mending, "", sp_value_absent(""));
-    if (!mending->prediction) return false;
-    mending->naming = naming_for(mending);
-    comes_nearer(mending, mending->prediction);
-    mending->lists = false;
-    for (int pass = 0; pass < MAX_PASSES && mending->score.errors; pass++) {
-        if (mend_keys(mending, ASSUMED) || mend_keys(mending, TOLD)) continue;
-        if (mending->lists || mending->what != LISTS) break;
-        mending->lists = true;
+    sp_config_free(repair->attempt->config);
+    repair->attempt->config = sp_known_config(repair->attempt);
+    repair->score = (struct score){.errors = SIZE_MAX};
+    repair->prediction = predict_variant(repair, "", sp_value_absent(""));
+    if (!repair->prediction) return false;
+    repair->naming = naming_for(repair);
+    comes_nearer(repair, repair->prediction);
+    repair->lists = false;
+    for (int pass = 0; pass < MAX_PASSES && repair->score.errors; pass++) {
+        if (repair_keys(repair, ASSUMED) || repair_keys(repair, TOLD)) continue;
+        if (repair->lists || repair->what != LISTS) break;
+        repair->lists = true;
     }
-    sp_prediction_free(mending->prediction);
-    return !mending->score.errors;
+    sp_prediction_free(repair->prediction);
+    return !repair->score.errors;
 }
 
 /* What of it is kept to begin with. */
 enum start { ALL_THAT_IS_KNOWN, WHAT_DIMENSIONS_TOLD, NOTHING, STARTS };
 
-static void begin_from(struct mending *mending, enum start start)
+static void begin_from(struct repair *repair, enum start start)
 {
-    struct sp_known *known = &mending->attempt->outline.solver.known;
+    struct sp_known *known = &repair->attempt->outline.solver.known;
     if (start == ALL_THAT_IS_KNOWN) return;
-    if (start == WHAT_DIMENSIONS_TOLD) sp_known_forget_but_dimensions(known);
-    else sp_known_forget(known);
-    sp_solver_tell_class(&mending->attempt->outline.solver, mending->attempt->class);
+    if (start == WHAT_DIMENSIONS_TOLD) sp_known_keep_dimensions(known);
+    else sp_known_clear(known);
+    sp_solver_tell_class(&repair->attempt->outline.solver, repair->attempt->class);
 }
 
 /* Values are tried one by one as long as each explains more. Where several are wrong that make one size, none of them
  * does: then what brings sizes nearer to those of the file is taken as well. Lists come last. */
-static bool mend_from_anywhere(struct mending *mending)
+static bool repair_from_anywhere(struct repair *repair)
 {
-    struct sp_known *known = &mending->attempt->outline.solver.known;
-    for (mending->what = VALUES; mending->what <= LISTS; mending->what++)
+    struct sp_known *known = &repair->attempt->outline.solver.known;
+    for (repair->what = VALUES; repair->what <= LISTS; repair->what++)
         for (enum start start = ALL_THAT_IS_KNOWN; start < STARTS; start++) {
             struct sp_kept kept = sp_known_keep(known);
-            begin_from(mending, start);
-            if (mend_from_known(mending)) {
+            begin_from(repair, start);
+            if (repair_from_known(repair)) {
                 free(kept.facts);
                 return true;
             }
@@ -278,9 +278,9 @@ static bool mend_from_anywhere(struct mending *mending)
     return false;
 }
 
-void sp_attempt_mend(struct sp_attempt *attempt, size_t *left)
+void sp_attempt_repair(struct sp_attempt *attempt, size_t *left)
 {
-    struct mending mending = {.attempt = attempt, .hints = {.arena = &attempt->outline.solver.arena}, .left = left};
-    mend_from_anywhere(&mending);
+    struct repair repair = {.attempt = attempt, .hints = {.arena = &attempt->outline.solver.arena}, .left = left};
+    repair_from_anywhere(&repair);
     sp_attempt_verify_anew(attempt);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * All that is tried on a file: as it is, and in the guises that its names and shapes suggest; of each the tables that
+ * All that is tried on a file: as it is, and in the views that its names and shapes suggest; of each the tables that
  * fit; and once more what comes out wrong in a way that can be undone. */
-#ifndef SP_INFER_STUDY_H
-#define SP_INFER_STUDY_H
+#ifndef SP_INFER_SEARCH_H
+#define SP_INFER_SEARCH_H
 
 #include "infer/infer.h"
 
@@ -12,25 +12,25 @@ struct sp_stated {
     struct sp_config *config;
 };
 
-struct sp_study {
+struct sp_infer_search {
     struct sp_arena *arena;
     const struct sp_inventory *file;
     struct sp_tables_searched searched;
-    SP_ARRAY(struct sp_guise *) guises; /* in the arena */
+    SP_ARRAY(struct sp_infer_view *) views; /* in the arena */
     SP_ARRAY(struct sp_attempt *) attempts;
-    struct sp_attempt *best;   /* or NULL */
-    struct sp_attempt *turned; /* another that explains everything, with matrices the other way round; or NULL */
+    struct sp_attempt *best;       /* or NULL */
+    struct sp_attempt *transposed; /* another that explains everything, with matrices the other way round; or NULL */
     struct sp_stated stated;
     struct sp_effort effort;
     struct sp_infer_budget *budget; /* NULL: all is tried */
 };
 
-void sp_study_file(struct sp_study *study);
+void sp_infer_search_file(struct sp_infer_search *search);
 
 /* ---- stated.c ---- */
 
 /* Finds what the file says of itself. Returns false when there is no table for that, or another one is asked for. */
-bool sp_stated_find(struct sp_stated *stated, struct sp_study *study);
+bool sp_stated_find(struct sp_stated *stated, struct sp_infer_search *search);
 /* Tells the hyper-parameters that the file states, except those that its tensors decide. */
 void sp_stated_tell(const struct sp_stated *stated, struct sp_solver *solver);
 void sp_stated_free(struct sp_stated *stated);

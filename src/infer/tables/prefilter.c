@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "infer/tables/survey.h"
+#include "infer/tables/prefilter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,8 @@ static bool may_be_text(const struct sp_unit *unit, const struct sp_expr *expr, 
 
 /* A name with a mark for each number and each expression. An expression at its beginning is what is in front of all
  * names of a class, and left out. */
-static const char *rough_name(struct sp_survey *survey, const struct sp_unit *unit, const struct sp_template *name)
+static const char *rough_name(struct sp_prefilter *prefilter, const struct sp_unit *unit,
+                              const struct sp_template *name)
 {
     const char number = SP_INDEX_MARK, any = SP_TEXT_MARK;
     struct sp_text text = {0};
@@ -79,7 +80,7 @@ static const char *rough_name(struct sp_survey *survey, const struct sp_unit *un
         else if (i > 0 || (next && strchr(SP_ENDS, *next)))
             sp_text_append(&text, may_be_text(unit, name->pieces[i].hole, 0) ? &any : &number, 1);
     }
-    return sp_text_keep(&text, &survey->arena);
+    return sp_text_keep(&text, &prefilter->arena);
 }
 
 /* The last two components; NULL when there is one. */
@@ -102,9 +103,9 @@ static bool is_vague(const char *end)
 
 /* ---- rows ---- */
 
-static void add_end(struct sp_survey *survey, struct sp_surveyed *of, const char *end, bool optional)
+static void add_end(struct sp_prefilter *prefilter, struct sp_prefiltered *of, const char *end, bool optional)
 {
-    const bool found = sp_ends_cover(&survey->ends, end, of->covered, survey->patterns);
+    const bool found = sp_ends_cover(&prefilter->ends, end, of->covered, prefilter->patterns);
     if (!found && is_vague(end)) of->vague++;
     else if (optional) of->lacking += !found;
     else {
@@ -113,25 +114,27 @@ static void add_end(struct sp_survey *survey, struct sp_surveyed *of, const char
     }
 }
 
-static void add_name(struct sp_survey *survey, struct sp_surveyed *of, const char *name, bool optional)
+static void add_name(struct sp_prefilter *prefilter, struct sp_prefiltered *of, const char *name, bool optional)
 {
     const char *two = last_two(name);
     if (two) {
-        add_end(survey, of, two, optional);
+        add_end(prefilter, of, two, optional);
         return;
     }
     SP_GROW(of->singles, of->single_count, of->single_capacity);
     of->singles[of->single_count++] = (struct sp_single){name, optional};
 }
 
-static void add_tensor(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_row *row, bool optional)
+static void add_tensor(struct sp_prefilter *prefilter, struct sp_prefiltered *of, const struct sp_row *row,
+                       bool optional)
 {
     optional |= row->optional || row->has_tie || row->condition;
-    add_name(survey, of, rough_name(survey, of->unit, &row->name), optional);
-    for (size_t i = 0; i < row->old_count; i++) add_name(survey, of, rough_name(survey, of->unit, &row->olds[i]), true);
+    add_name(prefilter, of, rough_name(prefilter, of->unit, &row->name), optional);
+    for (size_t i = 0; i < row->old_count; i++)
+        add_name(prefilter, of, rough_name(prefilter, of->unit, &row->olds[i]), true);
 }
 
-static void add_counts(struct sp_surveyed *of, const struct sp_surveyed *inner)
+static void add_counts(struct sp_prefiltered *of, const struct sp_prefiltered *inner)
 {
     of->rows += inner->rows;
     of->found += inner->found;
@@ -140,34 +143,34 @@ static void add_counts(struct sp_surveyed *of, const struct sp_surveyed *inner)
 }
 
 /* Names of one component end behind what is in front of them here: "c_attn." and "weight". */
-static void add_singles(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_surveyed *inner,
+static void add_singles(struct sp_prefilter *prefilter, struct sp_prefiltered *of, const struct sp_prefiltered *inner,
                         const struct sp_row *use, bool optional)
 {
-    const char *front = rough_name(survey, of->unit, &use->name);
+    const char *front = rough_name(prefilter, of->unit, &use->name);
     const size_t length = strlen(front);
     const size_t last = sp_last_component(front, length ? length - 1 : 0, SP_ENDS);
     for (size_t i = 0; i < inner->single_count; i++)
-        add_name(survey, of, sp_arena_printf(&survey->arena, "%s%s", front + last, inner->singles[i].name),
+        add_name(prefilter, of, sp_arena_printf(&prefilter->arena, "%s%s", front + last, inner->singles[i].name),
                  optional || inner->singles[i].optional);
 }
 
 /* Of alternatives the one that the file has most of counts. */
 struct alternative {
-    const struct sp_surveyed *best;
+    const struct sp_prefiltered *best;
 };
 
-static void add_use(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_row *use, bool optional,
+static void add_use(struct sp_prefilter *prefilter, struct sp_prefiltered *of, const struct sp_row *use, bool optional,
                     struct alternative *alternative)
 {
-    const struct sp_surveyed *inner = sp_survey_unit(survey, use->unit);
+    const struct sp_prefiltered *inner = sp_prefilter_unit(prefilter, use->unit);
     if (inner->busy) return;
     optional |= use->optional;
-    for (size_t i = 0; i < survey->patterns; i++) of->covered[i] |= inner->covered[i];
+    for (size_t i = 0; i < prefilter->patterns; i++) of->covered[i] |= inner->covered[i];
     if (sp_row_is_alternative(use)) {
         if (!alternative->best || inner->found > alternative->best->found) alternative->best = inner;
         of->lacking += inner->rows + inner->lacking;
     } else if (!optional && !use->condition) add_counts(of, inner);
-    add_singles(survey, of, inner, use, optional || use->condition);
+    add_singles(prefilter, of, inner, use, optional || use->condition);
 }
 
 static bool is_conditional(const struct sp_section *section)
@@ -177,45 +180,46 @@ static bool is_conditional(const struct sp_section *section)
     return false;
 }
 
-static void add_section(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_section *section)
+static void add_section(struct sp_prefilter *prefilter, struct sp_prefiltered *of, const struct sp_section *section)
 {
     struct alternative alternative = {NULL};
     const bool optional = is_conditional(section);
     for (size_t i = 0; i < section->row_count; i++) {
         const struct sp_row *row = &section->rows[i];
-        if (row->kind == SP_ROW_TENSOR) add_tensor(survey, of, row, optional);
-        else add_use(survey, of, row, optional, &alternative);
+        if (row->kind == SP_ROW_TENSOR) add_tensor(prefilter, of, row, optional);
+        else add_use(prefilter, of, row, optional, &alternative);
     }
     if (alternative.best) add_counts(of, alternative.best);
 }
 
 /* ---- units ---- */
 
-struct sp_surveyed *sp_survey_unit(struct sp_survey *survey, const struct sp_unit *unit)
+struct sp_prefiltered *sp_prefilter_unit(struct sp_prefilter *prefilter, const struct sp_unit *unit)
 {
-    const size_t known = sp_map_get(&survey->units, unit->name);
-    if (known != SIZE_MAX) return survey->surveyed[known];
-    struct sp_surveyed *of = sp_arena_alloc(&survey->arena, sizeof *of);
-    *of = (struct sp_surveyed){
-        .unit = unit, .covered = sp_arena_array(&survey->arena, survey->patterns, sizeof(bool)), .busy = true};
-    SP_GROW(survey->surveyed, survey->count, survey->capacity);
-    survey->surveyed[survey->count] = of;
-    sp_map_add(&survey->units, unit->name, survey->count++);
-    for (size_t i = 0; i < unit->section_count; i++) add_section(survey, of, &unit->sections[i]);
+    const size_t known = sp_map_get(&prefilter->units, unit->name);
+    if (known != SIZE_MAX) return prefilter->prefiltered[known];
+    struct sp_prefiltered *of = sp_arena_alloc(&prefilter->arena, sizeof *of);
+    *of = (struct sp_prefiltered){
+        .unit = unit, .covered = sp_arena_array(&prefilter->arena, prefilter->patterns, sizeof(bool)), .busy = true};
+    SP_GROW(prefilter->prefiltered, prefilter->count, prefilter->capacity);
+    prefilter->prefiltered[prefilter->count] = of;
+    sp_map_add(&prefilter->units, unit->name, prefilter->count++);
+    for (size_t i = 0; i < unit->section_count; i++) add_section(prefilter, of, &unit->sections[i]);
     of->busy = false;
     return of;
 }
 
-bool sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, struct sp_ranked *ranked)
+bool sp_prefilter_table(struct sp_prefilter *prefilter, const struct sp_unit *table, struct sp_ranked *ranked)
 {
-    struct sp_surveyed of = *sp_survey_unit(survey, table);
-    bool *covered = sp_arena_array(&survey->arena, survey->patterns, sizeof *covered);
-    if (survey->patterns) memcpy(covered, of.covered, survey->patterns * sizeof *covered);
+    struct sp_prefiltered of = *sp_prefilter_unit(prefilter, table);
+    bool *covered = sp_arena_array(&prefilter->arena, prefilter->patterns, sizeof *covered);
+    if (prefilter->patterns) memcpy(covered, of.covered, prefilter->patterns * sizeof *covered);
     of.covered = covered;
-    for (size_t i = 0; i < of.single_count; i++) add_end(survey, &of, of.singles[i].name, of.singles[i].optional);
+    for (size_t i = 0; i < of.single_count; i++) add_end(prefilter, &of, of.singles[i].name, of.singles[i].optional);
     *ranked = (struct sp_ranked){.table = table, .uncovered = of.rows - of.found, .conditional = of.lacking};
-    for (size_t i = 0; i < survey->patterns; i++) ranked->covered += covered[i];
-    const size_t others = survey->patterns - ranked->covered; /* names that cannot be told may be any of the others */
+    for (size_t i = 0; i < prefilter->patterns; i++) ranked->covered += covered[i];
+    const size_t others =
+        prefilter->patterns - ranked->covered; /* names that cannot be told may be any of the others */
     ranked->likely = ranked->covered + (of.vague < others ? of.vague : others);
     return of.vague <= of.rows || of.found * 2 < of.rows;
 }
@@ -223,27 +227,27 @@ bool sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, stru
 static bool keeps_use(void *context, const struct sp_row *use)
 {
     if (!sp_row_is_alternative(use)) return true;
-    const struct sp_surveyed *inner = sp_survey_unit(context, use->unit);
+    const struct sp_prefiltered *inner = sp_prefilter_unit(context, use->unit);
     return inner->found * 20 >= inner->rows * 17;
 }
 
-struct sp_survey *sp_survey_new(const struct sp_patterns *patterns)
+struct sp_prefilter *sp_prefilter_new(const struct sp_patterns *patterns)
 {
-    struct sp_survey *survey = sp_realloc(NULL, 1, sizeof *survey);
-    *survey = (struct sp_survey){.patterns = patterns->count < MOST_PATTERNS ? patterns->count : MOST_PATTERNS};
-    survey->filter = (struct sp_use_filter){keeps_use, survey};
-    for (size_t i = 0; i < patterns->count; i++) add_ends(&survey->ends, sp_pattern_text(patterns, i), i);
-    return survey;
+    struct sp_prefilter *prefilter = sp_realloc(NULL, 1, sizeof *prefilter);
+    *prefilter = (struct sp_prefilter){.patterns = patterns->count < MOST_PATTERNS ? patterns->count : MOST_PATTERNS};
+    prefilter->filter = (struct sp_use_filter){keeps_use, prefilter};
+    for (size_t i = 0; i < patterns->count; i++) add_ends(&prefilter->ends, sp_pattern_text(patterns, i), i);
+    return prefilter;
 }
 
-void sp_survey_free(struct sp_survey *survey)
+void sp_prefilter_free(struct sp_prefilter *prefilter)
 {
-    if (!survey) return;
-    for (size_t i = 0; i < survey->count; i++) free(survey->surveyed[i]->singles);
-    free(survey->surveyed);
-    free(survey->ends.list);
-    sp_map_free(&survey->ends.map);
-    sp_map_free(&survey->units);
-    sp_arena_free(&survey->arena);
-    free(survey);
+    if (!prefilter) return;
+    for (size_t i = 0; i < prefilter->count; i++) free(prefilter->prefiltered[i]->singles);
+    free(prefilter->prefiltered);
+    free(prefilter->ends.list);
+    sp_map_free(&prefilter->ends.map);
+    sp_map_free(&prefilter->units);
+    sp_arena_free(&prefilter->arena);
+    free(prefilter);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "names/eras.h"
+#include "names/naming_schemes.h"
 
 #include <string.h>
 
@@ -10,24 +10,24 @@
 #pragma GCC diagnostic error "-Wc++-compat" /* a text that leaves no room for its NUL */
 #define IS(from, to) {from, to, ""},
 #define PART(from, to, whole) {from, to, whole},
-#define ERA(name, says, table, hint, rows) static const struct sp_era_row name##_rows[] = {rows};
-#include "names/eras.def"
+#define ERA(name, says, table, hint, rows) static const struct sp_scheme_row name##_rows[] = {rows};
+#include "names/naming_schemes.def"
 #undef ERA
 
-static const struct sp_era_row gguf_rows[] = {
+static const struct sp_scheme_row gguf_rows[] = {
 #include "names/gguf.def"
 };
 #pragma GCC diagnostic pop
 
-static const struct sp_era eras[] = {
+static const struct sp_naming_scheme schemes[] = {
 #define ERA(name, says, table, hint, rows) {says, table, hint, name##_rows, sizeof name##_rows / sizeof *name##_rows},
-#include "names/eras.def"
+#include "names/naming_schemes.def"
 #undef ERA
     {"of llama.cpp", NULL, NULL, gguf_rows, sizeof gguf_rows / sizeof *gguf_rows},
 };
 
-size_t sp_era_count(void) { return sizeof eras / sizeof *eras; }
-const struct sp_era *sp_era(size_t index) { return &eras[index]; }
+size_t sp_naming_scheme_count(void) { return sizeof schemes / sizeof *schemes; }
+const struct sp_naming_scheme *sp_naming_scheme(size_t index) { return &schemes[index]; }
 
 /* What of the name is left behind the pattern's last sign; NULL when it is no such name. */
 static const char *match_row(const char *pattern, const char *name, struct sp_indices *indices)
@@ -62,7 +62,7 @@ static void fill_row(struct sp_text *text, const char *pattern, const struct sp_
     }
 }
 
-static bool translate_by_row(const struct sp_era_row *row, const char *to, const char *name, struct sp_text *text)
+static bool translate_by_row(const struct sp_scheme_row *row, const char *to, const char *name, struct sp_text *text)
 {
     struct sp_indices indices;
     const size_t any = strncmp(row->from, "*.", 2) == 0 ? 2 : 0; /* a component in front may be there, and stays */
@@ -76,17 +76,18 @@ static bool translate_by_row(const struct sp_era_row *row, const char *to, const
     return true;
 }
 
-bool sp_era_translate(const struct sp_era *era, const char *name, size_t *row, struct sp_text *text)
+bool sp_naming_scheme_translate(const struct sp_naming_scheme *scheme, const char *name, size_t *row,
+                                struct sp_text *text)
 {
-    while (*row < era->count) {
-        const struct sp_era_row *next = &era->rows[(*row)++];
+    while (*row < scheme->count) {
+        const struct sp_scheme_row *next = &scheme->rows[(*row)++];
         if (translate_by_row(next, next->to, name, text)) return true;
     }
     return false;
 }
 
-bool sp_era_whole(const struct sp_era *era, const char *name, size_t row, struct sp_text *text)
+bool sp_naming_scheme_whole(const struct sp_naming_scheme *scheme, const char *name, size_t row, struct sp_text *text)
 {
-    const struct sp_era_row *last = &era->rows[row - 1];
+    const struct sp_scheme_row *last = &scheme->rows[row - 1];
     return *last->whole && translate_by_row(last, last->whole, name, text);
 }

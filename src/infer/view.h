@@ -6,22 +6,22 @@
  *     0 q_proj.qweight  (512, 8)     0       0 q_proj.weight  (8, 4096)
  *     1 q_proj.scales   (32, 8)      0       1 norm.weight    (4096)
  *     2 norm.weight     (4096)       1 */
-#ifndef SP_INFER_GUISE_H
-#define SP_INFER_GUISE_H
+#ifndef SP_INFER_VIEW_H
+#define SP_INFER_VIEW_H
 
 #include <stdbool.h>
 
 #include "model/inventory.h"
 #include "stored/unpack.h"
 
-struct sp_guise {
+struct sp_infer_view {
     const struct sp_inventory *file;
     const struct sp_inventory *inventory; /* what is looked at */
     struct sp_inventory *own;             /* the same, unless it is the file's own */
     size_t *seen_as;                      /* for each tensor of the file one of the inventory; NULL: the same */
     bool is_respelt;                      /* from the names of TensorFlow */
-    bool *is_turned;                      /* for each of these: the other way round than in the file; NULL: none is */
-    size_t turned;                        /* how many are */
+    bool *is_transposed;                  /* for each of these: the other way round than in the file; NULL: none is */
+    size_t transposed;                    /* how many are */
     bool *is_part;                        /* of a tensor that is one in the file; NULL: none is */
     const char *fused;                    /* the first: "attn.qkv = query + key + value" */
     const struct sp_unpacked *unpacked;   /* how the file is quantised, or NULL; then for each of these: */
@@ -30,29 +30,31 @@ struct sp_guise {
 };
 
 /* The file as it is. */
-void sp_guise_plain(struct sp_guise *guise, const struct sp_inventory *file);
+void sp_infer_view_plain(struct sp_infer_view *view, const struct sp_inventory *file);
 /* With the names that PyTorch would have, and kernels the other way round; false when no name is of TensorFlow, or
  * several would be one. */
-bool sp_guise_respelt(struct sp_guise *guise, const struct sp_inventory *file);
+bool sp_infer_view_respelt(struct sp_infer_view *view, const struct sp_inventory *file);
 /* With the matrices that were quantised. */
-bool sp_guise_unpacked(struct sp_guise *guise, const struct sp_inventory *file, const struct sp_unpacked *unpacked);
-/* With those tensors of the guise `base`, as its indices, the other way round. */
-bool sp_guise_turned(struct sp_guise *guise, const struct sp_guise *base, const bool *turned);
-void sp_guise_free(struct sp_guise *guise);
+bool sp_infer_view_unpacked(struct sp_infer_view *view, const struct sp_inventory *file,
+                            const struct sp_unpacked *unpacked);
+/* With those tensors of the view `base`, as its indices, the other way round. */
+bool sp_infer_view_transposed(struct sp_infer_view *view, const struct sp_infer_view *base, const bool *transposed);
+void sp_infer_view_free(struct sp_infer_view *view);
 
 /* ---- making one ---- */
 
 /* Begins an empty one. */
-void sp_guise_begin(struct sp_guise *guise, const struct sp_inventory *file);
+void sp_infer_view_begin(struct sp_infer_view *view, const struct sp_inventory *file);
 /* Adds a tensor as it is in the file but for its name and shape, which live as long as the file or in own->arena; the
  * tensor of the file is seen as that. False past the limits of an inventory. */
-bool sp_guise_add(struct sp_guise *guise, size_t tensor, const char *name, const uint64_t *shape, uint32_t rank);
+bool sp_infer_view_add(struct sp_infer_view *view, size_t tensor, const char *name, const uint64_t *shape,
+                       uint32_t rank);
 /* Once all are added; false, and then it is freed, when it is no inventory. */
-bool sp_guise_end(struct sp_guise *guise);
+bool sp_infer_view_end(struct sp_infer_view *view);
 
-static inline size_t sp_seen_as(const struct sp_guise *guise, size_t tensor)
+static inline size_t sp_seen_as(const struct sp_infer_view *view, size_t tensor)
 {
-    return guise->seen_as ? guise->seen_as[tensor] : tensor;
+    return view->seen_as ? view->seen_as[tensor] : tensor;
 }
 
 #endif

@@ -6,8 +6,8 @@
  *   row                          in a use of                  the end of its name
  *   mlp.up_proj.weight                                        up_proj.weight
  *   weight                       mlp.up_proj.* linear(...)    up_proj.weight */
-#ifndef SP_INFER_SURVEY_H
-#define SP_INFER_SURVEY_H
+#ifndef SP_INFER_PREFILTER_H
+#define SP_INFER_PREFILTER_H
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -35,7 +35,7 @@ struct sp_single {
 };
 
 /* Of a unit, wherever it is used: found once, it stays. */
-struct sp_surveyed {
+struct sp_prefiltered {
     const struct sp_unit *unit;
     bool *covered;      /* by pattern: one of its names could be that */
     size_t rows, found; /* under no condition; and of these, whose ends the file has */
@@ -49,21 +49,21 @@ struct sp_surveyed {
 
 struct sp_ranked;
 
-struct sp_survey {
+struct sp_prefilter {
     struct sp_use_filter filter; /* leaves out of tables that are alternatives those that the file does not have */
     struct sp_arena arena;
     struct sp_ends ends;
     size_t patterns;     /* that are counted: the first ones, when a file has very many */
-    struct sp_map units; /* by name, an index of `surveyed` */
-    struct sp_surveyed **surveyed;
+    struct sp_map units; /* by name, an index of `prefiltered` */
+    struct sp_prefiltered **prefiltered;
     size_t count, capacity;
 };
 
-struct sp_survey *sp_survey_new(const struct sp_patterns *patterns);
-void sp_survey_free(struct sp_survey *survey);
+struct sp_prefilter *sp_prefilter_new(const struct sp_patterns *patterns);
+void sp_prefilter_free(struct sp_prefilter *prefilter);
 /* What was found out about a unit so far: its names from afar at least. */
-struct sp_surveyed *sp_survey_unit(struct sp_survey *survey, const struct sp_unit *unit);
+struct sp_prefiltered *sp_prefilter_unit(struct sp_prefilter *prefilter, const struct sp_unit *unit);
 /* What a table is to the file, from afar: false when most of its names cannot be told so. */
-bool sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, struct sp_ranked *ranked);
+bool sp_prefilter_table(struct sp_prefilter *prefilter, const struct sp_unit *table, struct sp_ranked *ranked);
 
 #endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * A file seen under a naming, and the tables whose names it has then. */
+#ifndef SP_INFER_CANDIDATES_H
+#define SP_INFER_CANDIDATES_H
+
+#include "infer/tables/fit.h"
+#include "infer/view.h"
+
+enum { SP_MAX_FITS = 48 };
+
+/* Among which tables. */
+struct sp_tables_searched {
+    const struct sp_tables *tables;
+    const struct sp_unit *only; /* NULL: all */
+    bool as_named;              /* of these only those that may have every name of the file */
+};
+
+struct sp_candidate_tables {
+    const struct sp_infer_view *view;
+    struct sp_naming naming;
+    struct sp_shapes shapes;
+    struct sp_fit fits[SP_MAX_FITS]; /* best first, each with the class for which it does */
+    size_t count;
+};
+
+/* Under that naming, as the only table that is searched sees it. */
+void sp_candidate_tables_under(struct sp_candidate_tables *candidates, struct sp_arena *arena,
+                               const struct sp_tables_searched *searched, const struct sp_infer_view *view,
+                               const struct sp_naming *naming);
+/* Under the naming with which a table sees the most. */
+void sp_candidate_tables_best(struct sp_candidate_tables *candidates, struct sp_arena *arena,
+                              const struct sp_tables_searched *searched, const struct sp_infer_view *view);
+/* The same in the names of a scheme; false when it is in none. */
+bool sp_candidate_tables_translated(struct sp_candidate_tables *candidates, struct sp_arena *arena,
+                                    const struct sp_tables_searched *searched, const struct sp_infer_view *view);
+/* A table that could make all names of the file, or all but what is in front of them. */
+struct sp_further {
+    struct sp_fit fit;
+    bool otherwise; /* the latter */
+};
+
+/* Those that are not among the fits of the candidates, when something explains the whole file; at most `most`. */
+size_t sp_candidate_tables_further(struct sp_candidate_tables *candidates, const struct sp_tables *tables,
+                                   struct sp_further *further, size_t most);
+/* As a table sees it that could make all names of the file but for what is in front of them: under the naming with
+ * which it does. False when there is none. */
+bool sp_candidate_tables_for(struct sp_candidate_tables *candidates, struct sp_arena *arena,
+                             const struct sp_tables *tables, const struct sp_unit *table,
+                             const struct sp_infer_view *view);
+void sp_candidate_tables_free(struct sp_candidate_tables *candidates);
+
+#endif
