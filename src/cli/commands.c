@@ -43,7 +43,7 @@ const struct cli_term cli_exit_statuses[] = {
 
 const struct cli_term cli_environment[] = {
     {"SHAPEPROOF_TABLES",
-     "files and folders of tables of your own, parted by colons, which come before the built-in ones"},
+     "files and folders of your own tables, colon-separated; they take precedence over the built-in ones"},
     {"NO_COLOR", "when set and not empty, there is no colour but with --color=always"},
     {"TERM", "when it is dumb, there is no colour but with --color=always"},
     {"COLUMNS", "the width of the terminal, in place of what the terminal says"},

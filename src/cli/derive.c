@@ -48,11 +48,11 @@ static int run_derive(const struct cli_args *args)
 
 const struct cli_command cli_derive = {
     .name = "derive",
-    .summary = "print the closed form of a table: its parameters as a formula",
+    .summary = "print the number of parameters of a table as a formula",
     .operands = "[TABLE]",
     .description =
         "Prints the number of parameters of each group of TABLE and of the whole as a formula in its hyper-parameters, "
-        "for the defaults of its conditions, then what each condition changes. Buffers and tensors that are tied to "
+        "with all flags at their defaults, then what each condition changes. Buffers and tensors that are tied to "
         "another do not count. What is no polynomial, such as a minimum or a count of layers of a kind, stays as it "
         "is. Hyper-parameters that are given by --config or --set are put in as numbers.",
     .least = 0,

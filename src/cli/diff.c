@@ -92,12 +92,12 @@ const struct cli_command cli_diff = {
         "the names of another program, the spellings of Keras and PyTorch, whose kernels are then transposed, and "
         "whose layers are known by what is in them. It is a difference all the same; but the variables of a Keras "
         "model, which an archive numbers and an .h5 names, are called as its configuration says. A weight that is "
-        "quantised in one of them is said to be. A name that a format dropped because it is tied to another is none, "
-        "nor is the state of an optimizer or trainer in one alone.\n"
+        "quantised in one of them is said to be. No difference: a tied name that the format drops, and optimizer or "
+        "trainer state in one file alone.\n"
         "\n"
         "The first line is the verdict, 'same' or 'differs', and its reason; the exit status is 0 for same, 1 for "
-        "differs, and with --strict for whatever is odd about A or B: what cannot be read of it, what unpickling it "
-        "would call.",
+        "differs, with --strict also 1 if A or B has a warning: a part that cannot be read, or what unpickling would "
+        "call.",
     .least = 2,
     .most = 2,
     .checkpoints = true,

@@ -115,8 +115,8 @@ const struct cli_command cli_fmt = {
     .operands = "[FILE]...",
     .description =
         "Prints each table file with its names, shapes, conditions and comments in columns, and blanks as the built-in "
-        "tables have them. What the file says stays the same, comments and blank lines stay where they are, and a file "
-        "that was laid out before stays as it is. Without FILE, or for the FILE -, reads the standard input. A file "
+        "tables have them. What the file says stays the same, comments and blank lines stay where they are, and "
+        "formatting twice changes nothing. Without FILE, or for the FILE -, reads the standard input. A file "
         "with a mistake is not touched.",
     .least = 0,
     .most = CLI_MANY,

@@ -86,7 +86,7 @@ const struct cli_command cli_infer = {
         "numbers in names, from what is there and what is not. The result is verified by a whole prediction, and only "
         "what that says counts. Only headers are read.\n"
         "\n"
-        "The first line is the table and how many tensors it explains. Each hyper-parameter comes with what told it. "
+        "The first line is the table and how many tensors it explains. Each hyper-parameter comes with its evidence. "
         "What the file does not determine, such as how many heads share a projection, is listed apart: there the "
         "default or a usual value is taken. Tables that say the same of this file are named.\n"
         "\n"

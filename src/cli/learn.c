@@ -133,7 +133,7 @@ const struct cli_command cli_learn = {
         "headers are read.\n"
         "\n"
         "Before it is written the table is expanded for each checkpoint, and has to be what the file holds. What is "
-        "left is listed, and nothing is written then but with --partial. What the checkpoints do not decide stands in "
+        "left is listed; then a table is written only with --partial. What the checkpoints do not decide stands in "
         "the table as a comment and on stderr, with the checkpoint that would decide it. Where another table has most "
         "of every checkpoint, the learnt one extends it, and holds what differs.\n"
         "\n"

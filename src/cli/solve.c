@@ -63,8 +63,8 @@ const struct cli_command cli_solve = {
     .operands = "[TABLE]",
     .description =
         "For each hyper-parameter of TABLE, with all others as --config, --set and the table's defaults say, finds the "
-        "values that give exactly N parameters, or a number that is printed as FIGURE when it is rounded to its last "
-        "digit: then the answers are ranges. Whole numbers, flags, and the numbers in a list are tried, one at a time. "
+        "values that give exactly N parameters; with --rounds-to, every total that rounds to FIGURE, and the answers "
+        "are ranges. Whole numbers, flags, and the numbers in a list are tried, one at a time. "
         "Flags come first, then powers of two, multiples of 64, multiples of 8; among equals, what is closest to the "
         "value of now. The exit status is 1 when nothing gives the total.",
     .least = 0,

@@ -7,7 +7,8 @@
 
 #define CLI_OPTION_CONFIG                                                                                              \
     .name = "config", .letter = 'c', .argument = "FILE",                                                               \
-    .help = "the hyper-parameters: a config.json, a Sockeye config, a .hpm file, or a GGUF or Keras model, which has " \
+    .help = "the hyper-parameters: a config.json, a Sockeye config, a .hpm file (settings of a Sockeye training), or " \
+            "a GGUF or Keras model, which has "                                                                        \
             "them in itself"
 #define CLI_OPTION_SET                                                                                                 \
     .name = "set", .letter = 'S', .argument = "KEY=VALUE",                                                             \
