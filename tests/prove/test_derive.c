@@ -400,16 +400,15 @@ static void random_tables(void **state)
 
 /* Tables whose conditions compare one hyper-parameter, or one difference, with several numbers. */
 static const char *const compared[] = {
-    "n = q\n[up] for i in 0..n-2\nwide = i == n - 2 ? 3*a : 2*a\nu.{i} (wide, b) if nd == 2\nv.{i} (wide, b, b) if nd "
-    "== "
-    "3\nw.{i} (a) if i > 0\n",
+    ("n = q\n[up] for i in 0..n-2\nwide = i == n - 2 ? 3*a : 2*a\nu.{i} (wide, b) if nd == 2\n"
+     "v.{i} (wide, b, b) if nd == 3\nw.{i} (a) if i > 0\n"),
     "w (q < 4 ? 2*a : 3*a)\nv (a) if q < 8\nx (a, a) if q < 16\ny (b) if q >= 32\n",
     "s = q default 8\nw (a) if s < 4\nv (a) if s < 8\nx (a, a) if s > 12\nz (b) if s == 8\n",
     "w (a) if q < 3\nv (a) if 2*q > 4\nt (b, b) if 6 - 2*q < 1\n",
     "w (a) if q < b\nv (a) if b < q\nu (b) if q == b\nt (b, b) if q - b > 2\n",
     "k = q default 2\nw (a) if k > 2\nv (b) if k > 1\nu (a, b) if k == 2\nt (b, b) if k <= 2\n",
-    "[all] for i in 0..q-3\na.{i} (i == q - 3 ? a : 2*a)\n[b] for i in 0..q-2\nb.{i} (i == 0 ? a : 3*a) if bn\n"
-    "[c] for i in 1..q-2\nc.{i} (i == q - 2 ? a : a + 1, nd == 2 ? 4 : 5)\n",
+    ("[all] for i in 0..q-3\na.{i} (i == q - 3 ? a : 2*a)\n[b] for i in 0..q-2\nb.{i} (i == 0 ? a : 3*a) if bn\n"
+     "[c] for i in 1..q-2\nc.{i} (i == q - 2 ? a : a + 1, nd == 2 ? 4 : 5)\n"),
     "w (a) if q == 2\nv (b) if q == 3\nu (a, b) if q != 4\n",
     "steps = (q < 32 ? 1 : 0) + (q < 16 ? 1 : 0) + (q < 8 ? 1 : 0)\n[s] for i in 0..steps-1\nw.{i} (a, b)\n",
     "w (a) if q > 4 and bn\nv (b) if q > 4 and not bn\nu (a, a) if q <= 2 and bn\n",

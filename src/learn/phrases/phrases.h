@@ -70,7 +70,7 @@ enum sp_phrase_op {
     SP_PHRASE_OR
 };
 
-enum { SP_PHRASE_STANDS_FOR_ALL = 1 };
+#define SP_PHRASE_STANDS_FOR_ALL 1.0
 
 struct sp_phrase {
     enum sp_phrase_op op;
