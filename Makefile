@@ -71,7 +71,7 @@ $(BUILD)/gen/tables.c: src/tables/embed.awk $(TABLES) $(BUILD)/gen/list
 $(LIB): $(LIB_OBJ) $(OBJ)/sources
 	$(call say,AR $@)rm -f $@ && ar rcs $@ $(LIB_OBJ)
 
-# It exports what the public headers mark with SP_API, and nothing else: tests/install.sh compares.
+# It exports what the public headers mark with SHAPEPROOF_API, and nothing else: tests/install.sh compares.
 $(SO): $(LIB_OBJ) $(OBJ)/sources
 	$(call say,LINK $@)$(CC) $(FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(LIB_OBJ) $(DEPS_LIBS) -o $@
 

@@ -7,18 +7,19 @@
 int main(int argc, char **argv)
 {
     if (argc != 2 && argc != 3) return 2;
-    struct sp_error error = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
-    struct sp_config *config = sp_config_new();
-    const bool loaded = tables && (argc == 2 || sp_config_load(config, argv[2], &error) == SP_OK);
-    struct sp_inventory *inventory = loaded ? sp_inventory_open(argv[1], &error) : NULL;
-    const bool fits = inventory && sp_config_fit(config, tables, NULL, inventory, &error) == SP_OK;
-    struct sp_check *check = fits ? sp_check_new(inventory, tables, config, NULL, &error) : NULL;
-    if (check) printf("%s: %s\n", sp_verdict_name(sp_check_verdict(check)), sp_check_summary(check));
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    struct shapeproof_config *config = shapeproof_config_new();
+    const bool loaded = tables && (argc == 2 || shapeproof_config_load(config, argv[2], &error) == SHAPEPROOF_OK);
+    struct shapeproof_inventory *inventory = loaded ? shapeproof_inventory_open(argv[1], &error) : NULL;
+    const bool fits = inventory && shapeproof_config_fit(config, tables, NULL, inventory, &error) == SHAPEPROOF_OK;
+    struct shapeproof_check *check = fits ? shapeproof_check_new(inventory, tables, config, NULL, &error) : NULL;
+    if (check)
+        printf("%s: %s\n", shapeproof_verdict_name(shapeproof_check_verdict(check)), shapeproof_check_summary(check));
     else fprintf(stderr, "%s\n", error.message);
-    sp_check_free(check);
-    sp_inventory_close(inventory);
-    sp_config_free(config);
-    sp_tables_free(tables);
+    shapeproof_check_free(check);
+    shapeproof_inventory_close(inventory);
+    shapeproof_config_free(config);
+    shapeproof_tables_free(tables);
     return (int)error.status;
 }

@@ -44,7 +44,7 @@ for path in $(find src -name '*.h' | sort); do
     check "$path does not compile alone" $CC -std=c11 -Wall -Wextra -Iinclude -Isrc ${DEPS_CPPFLAGS-}
 done
 
-# The words of C sources that begin with sp_, without those in comments.
+# The words of C sources that begin with shapeproof_, without those in comments.
 words_of() {
     cat "$@" | awk '
         {
@@ -61,10 +61,10 @@ words_of() {
                 inside = 1
             }
             print line
-        }' | tr -cs 'a-zA-Z0-9_' '\n' | grep '^sp_' | sort -u
+        }' | tr -cs 'a-zA-Z0-9_' '\n' | grep '^shapeproof_' | sort -u
 }
 
-declared_in() { cat "$@" | sed -n 's/^SP_API.*[ *]\(sp_[a-z0-9_]*\)(.*/\1/p' | sort -u; }
+declared_in() { cat "$@" | sed -n 's/^SHAPEPROOF_API.*[ *]\(shapeproof_[a-z0-9_]*\)(.*/\1/p' | sort -u; }
 
 declared_in include/shapeproof/*.h >"$unit/declared"
 declared_in include/shapeproof/report.h >"$unit/defined" # by src/report itself

@@ -4,9 +4,9 @@
 #define SHAPEPROOF_API_H
 
 #if defined(__GNUC__)
-#define SP_API __attribute__((visibility("default")))
+#define SHAPEPROOF_API __attribute__((visibility("default")))
 #else
-#define SP_API
+#define SHAPEPROOF_API
 #endif
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The bytes of tensors, for those who ask for them: an inventory never reads them. Bytes are as the file stores them,
- * little-endian unless the tensor is SP_TENSOR_BIG_ENDIAN; nothing is converted, decompressed or put in another order.
+ * little-endian unless the tensor is SHAPEPROOF_TENSOR_BIG_ENDIAN; nothing is converted, decompressed or put in another
+ * order.
  */
 #ifndef SHAPEPROOF_DATA_H
 #define SHAPEPROOF_DATA_H
@@ -17,20 +18,21 @@
 extern "C" {
 #endif
 
-struct sp_data; /* opaque: the open files of an inventory, and where in them its tensors lie */
+struct shapeproof_data; /* opaque: the open files of an inventory, and where in them its tensors lie */
 
 /* Opens the files of the inventory again, which must outlive it. NULL with an error when one cannot be opened. */
-SP_API struct sp_data *sp_data_open(const struct sp_inventory *inventory, struct sp_error *error);
-SP_API void sp_data_close(struct sp_data *data);
+SHAPEPROOF_API struct shapeproof_data *shapeproof_data_open(const struct shapeproof_inventory *inventory,
+                                                            struct shapeproof_error *error);
+SHAPEPROOF_API void shapeproof_data_close(struct shapeproof_data *data);
 
 /* Why the bytes of a tensor cannot be had: "the file holds no bytes for it", "chunked, compact or compressed in HDF5";
- * NULL when they can. Borrowed until sp_data_close. */
-SP_API const char *sp_data_obstacle(const struct sp_data *data, size_t tensor);
-/* The bytes of a tensor without an obstacle, from its first element to its last in the file: sp_tensor.bytes of them,
- * in row-major order unless it has other strides. False with an error when the file cannot be read, or is shorter than
- * it was. */
-SP_API bool sp_data_read(const struct sp_data *data, size_t tensor, uint64_t offset, void *into, size_t length,
-                         struct sp_error *error);
+ * NULL when they can. Borrowed until shapeproof_data_close. */
+SHAPEPROOF_API const char *shapeproof_data_obstacle(const struct shapeproof_data *data, size_t tensor);
+/* The bytes of a tensor without an obstacle, from its first element to its last in the file: shapeproof_tensor.bytes of
+ * them, in row-major order unless it has other strides. False with an error when the file cannot be read, or is shorter
+ * than it was. */
+SHAPEPROOF_API bool shapeproof_data_read(const struct shapeproof_data *data, size_t tensor, uint64_t offset, void *into,
+                                         size_t length, struct shapeproof_error *error);
 
 #ifdef __cplusplus
 }

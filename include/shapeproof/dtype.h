@@ -14,7 +14,7 @@ extern "C" {
 
 /* X(enumerator suffix, name, bits per element, floating point). The order has no meaning. */
 /* clang-format off */
-#define SP_DTYPES(X) \
+#define SHAPEPROOF_DTYPES(X) \
     X(BOOL, "BOOL", 8, 0) \
     X(U8, "U8", 8, 0) \
     X(I8, "I8", 8, 0) \
@@ -46,25 +46,25 @@ extern "C" {
     X(QU2X4, "QU2X4", 2, 0)
 /* clang-format on */
 
-enum sp_dtype {
-    SP_DTYPE_UNKNOWN = 0, /* not numeric, or not known: the size of an element cannot be told */
-#define SP_DTYPE_ENUM(id, name, bits, real) SP_DTYPE_##id,
-    SP_DTYPES(SP_DTYPE_ENUM)
-#undef SP_DTYPE_ENUM
-        SP_DTYPE_COUNT
+enum shapeproof_dtype {
+    SHAPEPROOF_DTYPE_UNKNOWN = 0, /* not numeric, or not known: the size of an element cannot be told */
+#define SHAPEPROOF_DTYPE_ENUM(id, name, bits, real) SHAPEPROOF_DTYPE_##id,
+    SHAPEPROOF_DTYPES(SHAPEPROOF_DTYPE_ENUM)
+#undef SHAPEPROOF_DTYPE_ENUM
+        SHAPEPROOF_DTYPE_COUNT
 };
 
-/* "F32", "BF16", ...; "?" for SP_DTYPE_UNKNOWN. Static. */
-SP_API const char *sp_dtype_name(enum sp_dtype dtype);
+/* "F32", "BF16", ...; "?" for SHAPEPROOF_DTYPE_UNKNOWN. Static. */
+SHAPEPROOF_API const char *shapeproof_dtype_name(enum shapeproof_dtype dtype);
 
 /* Bits of one element: 32 for F32, 4 for F4; 0 when unknown. */
-SP_API unsigned sp_dtype_bits(enum sp_dtype dtype);
+SHAPEPROOF_API unsigned shapeproof_dtype_bits(enum shapeproof_dtype dtype);
 
 /* True for the real floating-point types (F64 down to F4), false for integers and complex numbers. */
-SP_API bool sp_dtype_is_float(enum sp_dtype dtype);
+SHAPEPROOF_API bool shapeproof_dtype_is_float(enum shapeproof_dtype dtype);
 
-/* The dtype of a case-sensitive name of `length` bytes, or SP_DTYPE_UNKNOWN. */
-SP_API enum sp_dtype sp_dtype_from_name(const char *name, uint64_t length);
+/* The dtype of a case-sensitive name of `length` bytes, or SHAPEPROOF_DTYPE_UNKNOWN. */
+SHAPEPROOF_API enum shapeproof_dtype shapeproof_dtype_from_name(const char *name, uint64_t length);
 
 #ifdef __cplusplus
 }

@@ -17,38 +17,38 @@ extern "C" {
 #endif
 
 /* The values are the exit statuses of the command (1, "differs", is a result and not an error). */
-enum sp_status {
-    SP_OK = 0,
-    SP_ERR_USAGE = 2,  /* the caller asked for something that does not exist */
-    SP_ERR_TABLE = 3,  /* a table or a configuration is wrong */
-    SP_ERR_FILE = 4,   /* the checkpoint is unreadable or malformed */
-    SP_ERR_UNKNOWN = 5 /* no table for this architecture */
+enum shapeproof_status {
+    SHAPEPROOF_OK = 0,
+    SHAPEPROOF_ERR_USAGE = 2,  /* the caller asked for something that does not exist */
+    SHAPEPROOF_ERR_TABLE = 3,  /* a table or a configuration is wrong */
+    SHAPEPROOF_ERR_FILE = 4,   /* the checkpoint is unreadable or malformed */
+    SHAPEPROOF_ERR_UNKNOWN = 5 /* no table for this architecture */
 };
 
 /* Why a checkpoint could not be read, for programs that tell these apart. */
-enum sp_kind {
-    SP_KIND_NONE = 0,
-    SP_KIND_IO,           /* the system refused: missing, no permission, not a regular file */
-    SP_KIND_UNRECOGNISED, /* not a checkpoint format that this build knows */
-    SP_KIND_MALFORMED,    /* the file breaks its own format */
-    SP_KIND_REFUSED,      /* understood, and not followed on purpose */
-    SP_KIND_LIMIT,        /* larger or deeper than the documented limits */
-    SP_KIND_CRASHED       /* a foreign library died on it, in its own process */
+enum shapeproof_kind {
+    SHAPEPROOF_KIND_NONE = 0,
+    SHAPEPROOF_KIND_IO,           /* the system refused: missing, no permission, not a regular file */
+    SHAPEPROOF_KIND_UNRECOGNISED, /* not a checkpoint format that this build knows */
+    SHAPEPROOF_KIND_MALFORMED,    /* the file breaks its own format */
+    SHAPEPROOF_KIND_REFUSED,      /* understood, and not followed on purpose */
+    SHAPEPROOF_KIND_LIMIT,        /* larger or deeper than the documented limits */
+    SHAPEPROOF_KIND_CRASHED       /* a foreign library died on it, in its own process */
 };
 
-/* Belongs to the caller; never NULL. After a call that succeeded it is SP_OK and its texts are "". */
-struct sp_error {
-    enum sp_status status;
-    enum sp_kind kind;
+/* Belongs to the caller; never NULL. After a call that succeeded it is SHAPEPROOF_OK and its texts are "". */
+struct shapeproof_error {
+    enum shapeproof_status status;
+    enum shapeproof_kind kind;
     char message[1024]; /* one line, or several "file:line:column: ..." blocks for a table; no final newline */
     char hint[512];     /* the next thing to do, or "" */
 };
 
 /* Of the candidates the one that `word` is most likely a slip of the keyboard for, or an abbreviation of; or NULL. */
-SP_API const char *sp_suggest(const char *word, const char *const *candidates, size_t count);
+SHAPEPROOF_API const char *shapeproof_suggest(const char *word, const char *const *candidates, size_t count);
 
-/* The name of a kind: "malformed", "limit", ...; "" for SP_KIND_NONE. Static. */
-SP_API const char *sp_kind_name(enum sp_kind kind);
+/* The name of a kind: "malformed", "limit", ...; "" for SHAPEPROOF_KIND_NONE. Static. */
+SHAPEPROOF_API const char *shapeproof_kind_name(enum shapeproof_kind kind);
 
 #ifdef __cplusplus
 }

@@ -10,12 +10,13 @@
 extern "C" {
 #endif
 
-struct sp_expectations; /* opaque */
+struct shapeproof_expectations; /* opaque */
 
 /* Reads the file. `today`, "YYYY-MM-DD", decides which expectations are expired. NULL with an error (status
- * SP_ERR_TABLE) whose message has FILE:LINE:COLUMN for each mistake. */
-SP_API struct sp_expectations *sp_expectations_load(const char *path, const char *today, struct sp_error *error);
-SP_API void sp_expectations_free(struct sp_expectations *expectations);
+ * SHAPEPROOF_ERR_TABLE) whose message has FILE:LINE:COLUMN for each mistake. */
+SHAPEPROOF_API struct shapeproof_expectations *shapeproof_expectations_load(const char *path, const char *today,
+                                                                            struct shapeproof_error *error);
+SHAPEPROOF_API void shapeproof_expectations_free(struct shapeproof_expectations *expectations);
 
 #ifdef __cplusplus
 }

@@ -16,15 +16,15 @@
 extern "C" {
 #endif
 
-struct sp_inferred {
+struct shapeproof_inferred {
     const char *name; /* "vocab_size", "text_config.hidden_size" */
-    struct sp_value value;
+    struct shapeproof_value value;
     bool determined;     /* with any other value the table would not explain the file */
     const char *because; /* what told it, or why nothing could: "wte.weight, dimension 0" */
 };
 
 /* A table that was compared with the file. */
-struct sp_inference_candidate {
+struct shapeproof_inference_candidate {
     const char *table;
     size_t explained; /* tensors of the file */
     size_t missing;   /* tensors that it predicts and the file lacks */
@@ -32,62 +32,70 @@ struct sp_inference_candidate {
 };
 
 /* Something about how the file stores the model. */
-struct sp_inference_note {
+struct shapeproof_inference_note {
     const char *id;      /* "names", "quantised", "incomplete", "joined", "transposed", "turned", "buffers",
                             "absent-buffers" */
     const char *message; /* a sentence without its end */
     const char *brief;   /* the same behind "explains all 30 tensors, ", or NULL */
 };
 
-struct sp_inference; /* opaque */
+struct shapeproof_inference; /* opaque */
 
-struct sp_infer_options {
+struct shapeproof_infer_options {
     const char *table;    /* the name of the one table to look at; NULL for all */
     uint64_t reserved[4]; /* zero: room for later versions */
 };
 
-/* The table and hyper-parameters that explain most of a file. `options` may be NULL. NULL with SP_ERR_UNKNOWN when the
- * file is evidence for none (the message names the nearest), SP_ERR_USAGE when there is no table of that name. The
- * inventory and the tables must outlive the result. Deterministic; never reads tensor data. */
-SP_API struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                                     const struct sp_infer_options *options, struct sp_error *error);
-SP_API void sp_inference_free(struct sp_inference *inference);
+/* The table and hyper-parameters that explain most of a file. `options` may be NULL. NULL with SHAPEPROOF_ERR_UNKNOWN
+ * when the file is evidence for none (the message names the nearest), SHAPEPROOF_ERR_USAGE when there is no table of
+ * that name. The inventory and the tables must outlive the result. Deterministic; never reads tensor data. */
+SHAPEPROOF_API struct shapeproof_inference *shapeproof_infer(const struct shapeproof_inventory *inventory,
+                                                             const struct shapeproof_tables *tables,
+                                                             const struct shapeproof_infer_options *options,
+                                                             struct shapeproof_error *error);
+SHAPEPROOF_API void shapeproof_inference_free(struct shapeproof_inference *inference);
 
-/* All borrowed until sp_inference_free. */
+/* All borrowed until shapeproof_inference_free. */
 
-/* As it was given to sp_infer. */
-SP_API const struct sp_inventory *sp_inference_inventory(const struct sp_inference *inference);
+/* As it was given to shapeproof_infer. */
+SHAPEPROOF_API const struct shapeproof_inventory *
+shapeproof_inference_inventory(const struct shapeproof_inference *inference);
 /* The name of the table that explains the file best. */
-SP_API const char *sp_inference_table(const struct sp_inference *inference);
+SHAPEPROOF_API const char *shapeproof_inference_table(const struct shapeproof_inference *inference);
 /* The class that is written into the configuration, or "" when the table has no use for it. */
-SP_API const char *sp_inference_class(const struct sp_inference *inference);
+SHAPEPROOF_API const char *shapeproof_inference_class(const struct shapeproof_inference *inference);
 /* What that table predicts under the hyper-parameters below. */
-SP_API const struct sp_prediction *sp_inference_prediction(const struct sp_inference *inference);
+SHAPEPROOF_API const struct shapeproof_prediction *
+shapeproof_inference_prediction(const struct shapeproof_inference *inference);
 /* The hyper-parameters that the table reads, in its order. */
-SP_API size_t sp_inference_count(const struct sp_inference *inference);
-SP_API struct sp_inferred sp_inference_get(const struct sp_inference *inference, size_t index);
+SHAPEPROOF_API size_t shapeproof_inference_count(const struct shapeproof_inference *inference);
+SHAPEPROOF_API struct shapeproof_inferred shapeproof_inference_get(const struct shapeproof_inference *inference,
+                                                                   size_t index);
 /* The tensors of the file that are as predicted, and those that are not (as indices of the inventory). Trainer state is
  * in neither. */
-SP_API size_t sp_inference_explained(const struct sp_inference *inference);
-SP_API size_t sp_inference_unexplained_count(const struct sp_inference *inference);
-SP_API size_t sp_inference_unexplained(const struct sp_inference *inference, size_t index);
+SHAPEPROOF_API size_t shapeproof_inference_explained(const struct shapeproof_inference *inference);
+SHAPEPROOF_API size_t shapeproof_inference_unexplained_count(const struct shapeproof_inference *inference);
+SHAPEPROOF_API size_t shapeproof_inference_unexplained(const struct shapeproof_inference *inference, size_t index);
 /* The predicted tensors that the file lacks (as indices of the prediction). */
-SP_API size_t sp_inference_missing_count(const struct sp_inference *inference);
-SP_API size_t sp_inference_missing(const struct sp_inference *inference, size_t index);
+SHAPEPROOF_API size_t shapeproof_inference_missing_count(const struct shapeproof_inference *inference);
+SHAPEPROOF_API size_t shapeproof_inference_missing(const struct shapeproof_inference *inference, size_t index);
 /* The tables that came close, the chosen one first. */
-SP_API size_t sp_inference_candidate_count(const struct sp_inference *inference);
-SP_API struct sp_inference_candidate sp_inference_candidate(const struct sp_inference *inference, size_t index);
+SHAPEPROOF_API size_t shapeproof_inference_candidate_count(const struct shapeproof_inference *inference);
+SHAPEPROOF_API struct shapeproof_inference_candidate
+shapeproof_inference_candidate(const struct shapeproof_inference *inference, size_t index);
 /* What else is to be said: under which names, how quantised. */
-SP_API size_t sp_inference_note_count(const struct sp_inference *inference);
-SP_API struct sp_inference_note sp_inference_note(const struct sp_inference *inference, size_t index);
+SHAPEPROOF_API size_t shapeproof_inference_note_count(const struct shapeproof_inference *inference);
+SHAPEPROOF_API struct shapeproof_inference_note shapeproof_inference_note(const struct shapeproof_inference *inference,
+                                                                          size_t index);
 /* Nothing is unexplained or missing, stored the other way round, or incomplete. */
-SP_API bool sp_inference_explains_all(const struct sp_inference *inference);
+SHAPEPROOF_API bool shapeproof_inference_explains_all(const struct shapeproof_inference *inference);
 /* The keys of the configuration below whose values the file does not decide. */
-SP_API size_t sp_inference_undetermined_count(const struct sp_inference *inference);
-SP_API const char *sp_inference_undetermined(const struct sp_inference *inference, size_t index);
+SHAPEPROOF_API size_t shapeproof_inference_undetermined_count(const struct shapeproof_inference *inference);
+SHAPEPROOF_API const char *shapeproof_inference_undetermined(const struct shapeproof_inference *inference,
+                                                             size_t index);
 /* The text of a config.json that predicts the same: model_type, architectures and the hyper-parameters; and
  * "shapeproof_undetermined", the list of the keys above, unless it is empty. */
-SP_API const char *sp_inference_config(const struct sp_inference *inference);
+SHAPEPROOF_API const char *shapeproof_inference_config(const struct shapeproof_inference *inference);
 
 #ifdef __cplusplus
 }

@@ -16,32 +16,33 @@
 extern "C" {
 #endif
 
-#define SP_NONE SIZE_MAX
+#define SHAPEPROOF_NONE SIZE_MAX
 
-enum sp_tensor_flag {
-    SP_TENSOR_NO_SHAPE = 1 << 0, /* an HDF5 null dataspace: no shape at all; `rank` is 0 */
-    SP_TENSOR_NO_DATA = 1 << 1,  /* the file declares it but holds no bytes for it (meta device, never written) */
-    SP_TENSOR_EXPANDED = 1 << 2, /* a stride of 0: the shape counts more elements than the storage holds */
-    SP_TENSOR_VIEW = 1 << 3,     /* overlaps another tensor of the same storage without being equal to it */
-    SP_TENSOR_STATE = 1 << 4,    /* not part of the model: of an optimizer or trainer, an attribute, a constant */
-    SP_TENSOR_BIG_ENDIAN = 1 << 5
+enum shapeproof_tensor_flag {
+    SHAPEPROOF_TENSOR_NO_SHAPE = 1 << 0, /* an HDF5 null dataspace: no shape at all; `rank` is 0 */
+    SHAPEPROOF_TENSOR_NO_DATA =
+        1 << 1, /* the file declares it but holds no bytes for it (meta device, never written) */
+    SHAPEPROOF_TENSOR_EXPANDED = 1 << 2, /* a stride of 0: the shape counts more elements than the storage holds */
+    SHAPEPROOF_TENSOR_VIEW = 1 << 3,     /* overlaps another tensor of the same storage without being equal to it */
+    SHAPEPROOF_TENSOR_STATE = 1 << 4, /* not part of the model: of an optimizer or trainer, an attribute, a constant */
+    SHAPEPROOF_TENSOR_BIG_ENDIAN = 1 << 5
 };
 
 /* What one rank of a training has saved of a tensor. Of those whose size is a piece of 0 bytes it holds none. */
-struct sp_tensor_piece {
+struct shapeproof_tensor_piece {
     uint32_t rank;         /* dimensions of `shape` */
     const uint64_t *shape; /* of the piece; of several the first */
     uint64_t bytes;        /* of what the file has of the tensor */
     uint64_t pieces;       /* into how many it has been divided; 0 when that is not known */
-    uint64_t index;        /* which of these this is, counted from 0; SP_NONE when that is not known */
+    uint64_t index;        /* which of these this is, counted from 0; SHAPEPROOF_NONE when that is not known */
     const char *placement; /* how it has been divided, in the words of the framework: "Shard(0)"; or NULL */
 };
 
-struct sp_tensor {
+struct shapeproof_tensor {
     const char *name; /* UTF-8 without NUL; may be "" */
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
     uint32_t rank;
-    uint32_t flags;         /* enum sp_tensor_flag */
+    uint32_t flags;         /* enum shapeproof_tensor_flag */
     uint32_t file;          /* index into the inventory's files: the shard that holds it */
     const char *dtype_name; /* the safetensors name, or the format's own word when `dtype` is unknown */
     const uint64_t *shape;  /* `rank` dimensions, outermost first; rank 0 is a scalar with one element */
@@ -52,20 +53,20 @@ struct sp_tensor {
     uint64_t offset;        /* first element, counted in elements from the start of the storage */
     uint64_t data_begin;    /* byte range in the file, [begin, end); both 0 when the format does not tell */
     uint64_t data_end;
-    size_t same_as; /* index of the first tensor with the same storage, offset and shape, or SP_NONE */
+    size_t same_as; /* index of the first tensor with the same storage, offset and shape, or SHAPEPROOF_NONE */
     size_t outer; /* of a tensor within a container that a key at the top of a pickle leads to: the length of that key,
                    * with which the name begins; 0 for one that is at the top itself */
     /* The part of the tensor that the file has, where it says that it has no more; NULL for a whole one. The shape, the
      * parameters and the bytes above are those of the whole, the byte range is that of the part. */
-    const struct sp_tensor_piece *piece;
+    const struct shapeproof_tensor_piece *piece;
 };
 
-struct sp_metadata {
+struct shapeproof_metadata {
     const char *key;
     const char *value; /* text; long values are cut by the reports and never here */
 };
 
-struct sp_totals {
+struct shapeproof_totals {
     uint64_t tensors;
     uint64_t parameters;        /* every listed tensor */
     uint64_t unique_parameters; /* tensors that are the same as an earlier one counted once */
@@ -73,7 +74,7 @@ struct sp_totals {
 };
 
 /* What the bytes of the files are for. Each byte counts once: as that of a tensor, else as the next in this order. */
-struct sp_file_bytes {
+struct shapeproof_file_bytes {
     uint64_t size;        /* of all files together: the sum of the next five */
     uint64_t tensors;     /* data of listed tensors, compressed where they are */
     uint64_t unused;      /* of storages or records, data of no listed tensor */
@@ -84,7 +85,7 @@ struct sp_file_bytes {
 };
 
 /* A storage or a record of which no listed tensor uses all. */
-struct sp_unused {
+struct shapeproof_unused {
     const char *storage; /* as it is called in the file */
     uint32_t file;
     uint64_t bytes; /* that no listed tensor uses */
@@ -92,62 +93,67 @@ struct sp_unused {
 
 /* What the checkpoint reaches for that can run code: "posix.system" in a pickle, "keras.layers.Lambda" in the
  * configuration of a Keras model. */
-struct sp_suspect {
+struct shapeproof_suspect {
     const char *name;
     bool called;     /* unpickling, or loading, would call it; otherwise it is only looked up */
     bool in_a_model; /* it is in the configuration of a model, and runs when that is loaded */
 };
 
-struct sp_inventory; /* opaque: owns everything that the functions below return */
+struct shapeproof_inventory; /* opaque: owns everything that the functions below return */
 
 /* Read the checkpoint at `path`: a file, a directory, or an index (*.index.json) whose shards become one
- * inventory. Only headers are read. Returns NULL and fills `error` (status SP_ERR_FILE) when it cannot be read.
- * Free with sp_inventory_close. Thread-safe as long as no two threads share an inventory. */
-SP_API struct sp_inventory *sp_inventory_open(const char *path, struct sp_error *error);
+ * inventory. Only headers are read. Returns NULL and fills `error` (status SHAPEPROOF_ERR_FILE) when it cannot be read.
+ * Free with shapeproof_inventory_close. Thread-safe as long as no two threads share an inventory. */
+SHAPEPROOF_API struct shapeproof_inventory *shapeproof_inventory_open(const char *path, struct shapeproof_error *error);
 
 /* Of a model in the cache of the Hugging Face hub (models--x--y) the directory that its refs/main means,
  * "models--x--y/snapshots/COMMIT"; of a training by DeepSpeed or Megatron without a checkpoint of its own that of the
- * last step, as a file `latest` or `latest_checkpointed_iteration.txt` names it: free with sp_free. NULL for every
- * other path, which stands for itself. */
-SP_API char *sp_checkpoint_path(const char *path);
+ * last step, as a file `latest` or `latest_checkpointed_iteration.txt` names it: free with shapeproof_free. NULL for
+ * every other path, which stands for itself. */
+SHAPEPROOF_API char *shapeproof_checkpoint_path(const char *path);
 
 /* Frees the inventory and all that was borrowed from it. NULL is allowed. */
-SP_API void sp_inventory_close(struct sp_inventory *inventory);
+SHAPEPROOF_API void shapeproof_inventory_close(struct shapeproof_inventory *inventory);
 
-/* All strings, tensors and arrays returned below are borrowed until sp_inventory_close. */
+/* All strings, tensors and arrays returned below are borrowed until shapeproof_inventory_close. */
 
-/* As it was given to sp_inventory_open. */
-SP_API const char *sp_inventory_path(const struct sp_inventory *inventory);
+/* As it was given to shapeproof_inventory_open. */
+SHAPEPROOF_API const char *shapeproof_inventory_path(const struct shapeproof_inventory *inventory);
 /* The format that the file turned out to have, whatever its name: "safetensors", "torch-zip", "keras-zip", ... */
-SP_API const char *sp_inventory_format(const struct sp_inventory *inventory);
+SHAPEPROOF_API const char *shapeproof_inventory_format(const struct shapeproof_inventory *inventory);
 /* The tensors in the order of the file, of shards one after the other. No two have the same name. */
-SP_API size_t sp_inventory_count(const struct sp_inventory *inventory);
-SP_API const struct sp_tensor *sp_inventory_tensor(const struct sp_inventory *inventory, size_t index);
-/* Index of the tensor with that exact name, or SP_NONE. */
-SP_API size_t sp_inventory_find(const struct sp_inventory *inventory, const char *name);
+SHAPEPROOF_API size_t shapeproof_inventory_count(const struct shapeproof_inventory *inventory);
+SHAPEPROOF_API const struct shapeproof_tensor *shapeproof_inventory_tensor(const struct shapeproof_inventory *inventory,
+                                                                           size_t index);
+/* Index of the tensor with that exact name, or SHAPEPROOF_NONE. */
+SHAPEPROOF_API size_t shapeproof_inventory_find(const struct shapeproof_inventory *inventory, const char *name);
 /* None of the sums overflows: a file for which one would is refused. */
-SP_API struct sp_totals sp_inventory_totals(const struct sp_inventory *inventory);
+SHAPEPROOF_API struct shapeproof_totals shapeproof_inventory_totals(const struct shapeproof_inventory *inventory);
 /* The files that hold the tensors: one, or the shards, by their names in the folder. */
-SP_API size_t sp_inventory_file_count(const struct sp_inventory *inventory);
-SP_API const char *sp_inventory_file(const struct sp_inventory *inventory, size_t index);
+SHAPEPROOF_API size_t shapeproof_inventory_file_count(const struct shapeproof_inventory *inventory);
+SHAPEPROOF_API const char *shapeproof_inventory_file(const struct shapeproof_inventory *inventory, size_t index);
 /* What the bytes of these files are for. */
-SP_API const struct sp_file_bytes *sp_inventory_file_bytes(const struct sp_inventory *inventory);
+SHAPEPROOF_API const struct shapeproof_file_bytes *
+shapeproof_inventory_file_bytes(const struct shapeproof_inventory *inventory);
 /* Storages of which no listed tensor uses all, in the order of the file. */
-SP_API size_t sp_inventory_unused_count(const struct sp_inventory *inventory);
-SP_API const struct sp_unused *sp_inventory_unused(const struct sp_inventory *inventory, size_t index);
+SHAPEPROOF_API size_t shapeproof_inventory_unused_count(const struct shapeproof_inventory *inventory);
+SHAPEPROOF_API const struct shapeproof_unused *shapeproof_inventory_unused(const struct shapeproof_inventory *inventory,
+                                                                           size_t index);
 /* Of a directory what else in it could be taken for the checkpoint and was not read: "'pytorch_model.bin'"; or NULL. */
-SP_API const char *sp_inventory_beside(const struct sp_inventory *inventory);
+SHAPEPROOF_API const char *shapeproof_inventory_beside(const struct shapeproof_inventory *inventory);
 /* What the file says of itself, in its order; of shards together, a key once. */
-SP_API size_t sp_inventory_metadata_count(const struct sp_inventory *inventory);
-SP_API struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inventory, size_t index);
+SHAPEPROOF_API size_t shapeproof_inventory_metadata_count(const struct shapeproof_inventory *inventory);
+SHAPEPROOF_API struct shapeproof_metadata shapeproof_inventory_metadata(const struct shapeproof_inventory *inventory,
+                                                                        size_t index);
 /* Tensors that are in the file and could not be read, each of which a warning names or counts. */
-SP_API size_t sp_inventory_unread_count(const struct sp_inventory *inventory);
+SHAPEPROOF_API size_t shapeproof_inventory_unread_count(const struct shapeproof_inventory *inventory);
 /* What is odd about the file and no reason to refuse it, a sentence each. */
-SP_API size_t sp_inventory_warning_count(const struct sp_inventory *inventory);
-SP_API const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index);
+SHAPEPROOF_API size_t shapeproof_inventory_warning_count(const struct shapeproof_inventory *inventory);
+SHAPEPROOF_API const char *shapeproof_inventory_warning(const struct shapeproof_inventory *inventory, size_t index);
 /* What would run if the checkpoint were unpickled or loaded, each name once; a warning says so as well. */
-SP_API size_t sp_inventory_suspect_count(const struct sp_inventory *inventory);
-SP_API const struct sp_suspect *sp_inventory_suspect(const struct sp_inventory *inventory, size_t index);
+SHAPEPROOF_API size_t shapeproof_inventory_suspect_count(const struct shapeproof_inventory *inventory);
+SHAPEPROOF_API const struct shapeproof_suspect *
+shapeproof_inventory_suspect(const struct shapeproof_inventory *inventory, size_t index);
 
 #ifdef __cplusplus
 }

@@ -14,17 +14,17 @@
 extern "C" {
 #endif
 
-enum sp_loading_answer {
-    SP_LOADING_WHOLE,   /* nothing new, nothing lost, nothing of another shape */
-    SP_LOADING_IN_PART, /* it loads, but parameters are newly initialised, or some of the file are dropped */
-    SP_LOADING_REFUSED,
-    SP_LOADING_UNKNOWN /* what the loader does is not known well enough */
+enum shapeproof_loading_answer {
+    SHAPEPROOF_LOADING_WHOLE,   /* nothing new, nothing lost, nothing of another shape */
+    SHAPEPROOF_LOADING_IN_PART, /* it loads, but parameters are newly initialised, or some of the file are dropped */
+    SHAPEPROOF_LOADING_REFUSED,
+    SHAPEPROOF_LOADING_UNKNOWN /* what the loader does is not known well enough */
 };
 
-struct sp_loading {
+struct shapeproof_loading {
     const char *loader; /* its id: "transformers" */
     const char *name;   /* "transformers 5" */
-    enum sp_loading_answer answer;
+    enum shapeproof_loading_answer answer;
     size_t expected;     /* tensors that the model has in memory, as the loader counts them */
     size_t fresh;        /* of those, newly initialised; when it is refused, missing */
     size_t ignored;      /* of the file, not taken */
@@ -36,20 +36,24 @@ struct sp_loading {
                           * wrong with it is expected: `shapeproof check` ends with 0 only if it is taken whole */
 };
 
-struct sp_loadings; /* opaque */
+struct shapeproof_loadings; /* opaque */
 
 /* `loaders`: ids with commas between them, or "all", or "none"; NULL for the one that the file is meant for, if that
- * can be told: then there may be none. SP_ERR_USAGE when there is no loader of that id. A file of the checkpoint's
- * folder that a loader would take in place of the one that was checked is read. `check` must outlive the result. */
-SP_API struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *loaders, struct sp_error *error);
-SP_API void sp_loadings_free(struct sp_loadings *loadings);
+ * can be told: then there may be none. SHAPEPROOF_ERR_USAGE when there is no loader of that id. A file of the
+ * checkpoint's folder that a loader would take in place of the one that was checked is read. `check` must outlive the
+ * result. */
+SHAPEPROOF_API struct shapeproof_loadings *shapeproof_loadings_new(const struct shapeproof_check *check,
+                                                                   const char *loaders, struct shapeproof_error *error);
+SHAPEPROOF_API void shapeproof_loadings_free(struct shapeproof_loadings *loadings);
 
-/* All borrowed until sp_loadings_free. */
-SP_API size_t sp_loading_count(const struct sp_loadings *loadings);
-SP_API const struct sp_loading *sp_loading(const struct sp_loadings *loadings, size_t index);
+/* All borrowed until shapeproof_loadings_free. */
+SHAPEPROOF_API size_t shapeproof_loading_count(const struct shapeproof_loadings *loadings);
+SHAPEPROOF_API const struct shapeproof_loading *shapeproof_loading(const struct shapeproof_loadings *loadings,
+                                                                   size_t index);
 /* The first that decides and does not take the file whole; NULL when there is none. */
-SP_API const struct sp_loading *sp_loading_failed(const struct sp_loadings *loadings);
-SP_API const char *sp_loading_answer_name(enum sp_loading_answer answer); /* "whole", "in part", "refused", "unknown" */
+SHAPEPROOF_API const struct shapeproof_loading *shapeproof_loading_failed(const struct shapeproof_loadings *loadings);
+SHAPEPROOF_API const char *
+shapeproof_loading_answer_name(enum shapeproof_loading_answer answer); /* "whole", "in part", "refused", "unknown" */
 
 #ifdef __cplusplus
 }

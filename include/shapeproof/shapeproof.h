@@ -5,11 +5,13 @@
  *   frees. No returned pointer is NULL but of a function that takes an error, and then the error is filled.
  * - Options are zero by default: initialise with {0}, in C++ {}, or name the ones that differ. The words called
  *   `reserved` stay zero.
- * - What `..._new`, `..._open`, `..._load` and the verbs `sp_predict`, `sp_infer`, `sp_prove`, `sp_derive`, `sp_solve`
- *   return is the caller's, to be given to the `..._free` or `..._close` of its kind. Everything else that is returned
- *   is borrowed, until the thing that it was asked of is freed; a `char *` that is not const is for sp_free.
- * - An index is below the `..._count` of its kind; SP_NONE stands for no index.
- * - Texts are UTF-8 and end with a NUL. They come out of files as they are: sp_report_visible makes them printable.
+ * - What `..._new`, `..._open`, `..._load` and the verbs `shapeproof_predict`, `shapeproof_infer`, `shapeproof_prove`,
+ * `shapeproof_derive`, `shapeproof_solve` return is the caller's, to be given to the `..._free` or `..._close` of its
+ * kind. Everything else that is returned is borrowed, until the thing that it was asked of is freed; a `char *` that is
+ * not const is for shapeproof_free.
+ * - An index is below the `..._count` of its kind; SHAPEPROOF_NONE stands for no index.
+ * - Texts are UTF-8 and end with a NUL. They come out of files as they are: shapeproof_report_visible makes them
+ * printable.
  * - Dimensions, offsets within a storage and numbers of parameters are counted in elements, what is called bytes in
  *   bytes. All are exact.
  * - Nothing is printed, no locale or environment is looked at, and no global state is written: two threads may work at
@@ -43,13 +45,14 @@ extern "C" {
 #endif
 
 /* The version of these headers. */
-#define SP_VERSION_MAJOR 0
-#define SP_VERSION_MINOR 1
-#define SP_VERSION_PATCH 0
-#define SP_VERSION_NUMBER (SP_VERSION_MAJOR * 10000 + SP_VERSION_MINOR * 100 + SP_VERSION_PATCH)
+#define SHAPEPROOF_VERSION_MAJOR 0
+#define SHAPEPROOF_VERSION_MINOR 1
+#define SHAPEPROOF_VERSION_PATCH 0
+#define SHAPEPROOF_VERSION_NUMBER                                                                                      \
+    (SHAPEPROOF_VERSION_MAJOR * 10000 + SHAPEPROOF_VERSION_MINOR * 100 + SHAPEPROOF_VERSION_PATCH)
 
 /* The version of the library that is linked, "MAJOR.MINOR.PATCH". Static. */
-SP_API const char *sp_version(void);
+SHAPEPROOF_API const char *shapeproof_version(void);
 
 #ifdef __cplusplus
 }

@@ -15,9 +15,9 @@
 extern "C" {
 #endif
 
-struct sp_tables; /* opaque: a set of tables, the built-in ones to begin with */
+struct shapeproof_tables; /* opaque: a set of tables, the built-in ones to begin with */
 
-struct sp_table_info {
+struct shapeproof_table_info {
     const char *name;
     const char *title; /* one line: what it is and where it comes from; may be "" */
     const char *file;  /* "gpt2.shapes", or the path of a user's file */
@@ -29,25 +29,29 @@ struct sp_table_info {
 };
 
 /* The built-in tables, each of which is read when it is first asked for. Never fails, so far. */
-SP_API struct sp_tables *sp_tables_new(struct sp_error *error);
+SHAPEPROOF_API struct shapeproof_tables *shapeproof_tables_new(struct shapeproof_error *error);
 /* Adds a user's table file, whose tables and parts hide earlier ones of the same name. On a mistake returns non-zero
- * (SP_ERR_TABLE, or SP_ERR_FILE when unreadable) and sp_tables_messages has all mistakes, each with its place. */
-SP_API enum sp_status sp_tables_add_file(struct sp_tables *tables, const char *path, struct sp_error *error);
+ * (SHAPEPROOF_ERR_TABLE, or SHAPEPROOF_ERR_FILE when unreadable) and shapeproof_tables_messages has all mistakes, each
+ * with its place. */
+SHAPEPROOF_API enum shapeproof_status shapeproof_tables_add_file(struct shapeproof_tables *tables, const char *path,
+                                                                 struct shapeproof_error *error);
 /* Likewise from text; `name` stands for the file in messages. Both are copied. */
-SP_API enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, const char *text, size_t length,
-                                         struct sp_error *error);
+SHAPEPROOF_API enum shapeproof_status shapeproof_tables_add_text(struct shapeproof_tables *tables, const char *name,
+                                                                 const char *text, size_t length,
+                                                                 struct shapeproof_error *error);
 /* All mistakes found so far: FILE:LINE:COLUMN, the source line, a caret. "" when none. Borrowed. */
-SP_API const char *sp_tables_messages(const struct sp_tables *tables);
-SP_API void sp_tables_free(struct sp_tables *tables);
+SHAPEPROOF_API const char *shapeproof_tables_messages(const struct shapeproof_tables *tables);
+SHAPEPROOF_API void shapeproof_tables_free(struct shapeproof_tables *tables);
 
-/* The tables that are in force, in order of their names; strings borrowed until sp_tables_free. */
-SP_API size_t sp_tables_count(const struct sp_tables *tables);
-SP_API struct sp_table_info sp_tables_info(const struct sp_tables *tables, size_t index);
+/* The tables that are in force, in order of their names; strings borrowed until shapeproof_tables_free. */
+SHAPEPROOF_API size_t shapeproof_tables_count(const struct shapeproof_tables *tables);
+SHAPEPROOF_API struct shapeproof_table_info shapeproof_tables_info(const struct shapeproof_tables *tables,
+                                                                   size_t index);
 /* What a built-in table is about: "text", "vision", "audio", ...; "own" of a user's. Static. */
-SP_API const char *sp_tables_kind(const struct sp_tables *tables, size_t index);
+SHAPEPROOF_API const char *shapeproof_tables_kind(const struct shapeproof_tables *tables, size_t index);
 
 /* Which tables: all that both say. */
-struct sp_tables_filter {
+struct shapeproof_tables_filter {
     /* What the name, the kind or a model_type holds, in capitals or not; or a shell pattern (`*`, `?`, `[...]`) that
      * one of them matches as a whole. NULL: any. */
     const char *text;
@@ -56,13 +60,14 @@ struct sp_tables_filter {
 };
 
 /* `filter` may be NULL: then all of them fit. */
-SP_API bool sp_tables_fits(const struct sp_tables *tables, size_t index, const struct sp_tables_filter *filter);
+SHAPEPROOF_API bool shapeproof_tables_fits(const struct shapeproof_tables *tables, size_t index,
+                                           const struct shapeproof_tables_filter *filter);
 
 /* A text of tables in the layout of the built-in ones, with its comments: it says the same, and formatted again it
  * stays as it is. `name` stands for the file in messages; `formatted` is the length and may be NULL. NULL with the
- * mistakes (SP_ERR_TABLE) when it cannot be read. malloc'ed: free with sp_free. */
-SP_API char *sp_table_format(const char *name, const char *text, size_t length, size_t *formatted,
-                             struct sp_error *error);
+ * mistakes (SHAPEPROOF_ERR_TABLE) when it cannot be read. malloc'ed: free with shapeproof_free. */
+SHAPEPROOF_API char *shapeproof_table_format(const char *name, const char *text, size_t length, size_t *formatted,
+                                             struct shapeproof_error *error);
 
 #ifdef __cplusplus
 }

@@ -14,38 +14,39 @@
 extern "C" {
 #endif
 
-enum sp_value_type {
-    SP_ABSENT,  /* there is none; `string` may name the key that is not there */
-    SP_NULL,    /* the key is there and null; `string` names it */
-    SP_UNKNOWN, /* to be found out; `string` names the key. Inside the library only, while it infers */
-    SP_BOOL,
-    SP_INT,
-    SP_REAL,
-    SP_STRING,
-    SP_LIST,
-    SP_OBJECT
+enum shapeproof_value_type {
+    SHAPEPROOF_VALUE_ABSENT,  /* there is none; `string` may name the key that is not there */
+    SHAPEPROOF_VALUE_NULL,    /* the key is there and null; `string` names it */
+    SHAPEPROOF_VALUE_UNKNOWN, /* to be found out; `string` names the key. Inside the library only, while it infers */
+    SHAPEPROOF_VALUE_BOOL,
+    SHAPEPROOF_VALUE_INT,
+    SHAPEPROOF_VALUE_REAL,
+    SHAPEPROOF_VALUE_STRING,
+    SHAPEPROOF_VALUE_LIST,
+    SHAPEPROOF_VALUE_OBJECT
 };
 
-struct sp_value {
-    enum sp_value_type type;
+struct shapeproof_value {
+    enum shapeproof_value_type type;
     size_t count; /* items of a list, members of an object */
     union {
         bool boolean;
         int64_t integer;
         double real;
         const char *string;
-        const struct sp_value *items;
-        const struct sp_member *members;
+        const struct shapeproof_value *items;
+        const struct shapeproof_member *members;
     };
 };
 
-struct sp_member {
+struct shapeproof_member {
     const char *key;
-    struct sp_value value;
+    struct shapeproof_value value;
 };
 
-/* The value as JSON, in one line: 4096, "gelu", [1, 2]; null when there is none. malloc'ed: free with sp_free. */
-SP_API char *sp_value_text(struct sp_value value);
+/* The value as JSON, in one line: 4096, "gelu", [1, 2]; null when there is none. malloc'ed: free with shapeproof_free.
+ */
+SHAPEPROOF_API char *shapeproof_value_text(struct shapeproof_value value);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-const char *sp_kind_name(enum sp_kind kind)
+const char *shapeproof_kind_name(enum shapeproof_kind kind)
 {
     static const char *const names[] = {"", "io", "unrecognised", "malformed", "refused", "limit", "crashed"};
     return names[kind];
@@ -38,16 +38,17 @@ static void store(char *to, size_t size, const char *format, va_list args)
     sp_text_free(&text);
 }
 
-void sp_error_reset(struct sp_error *error)
+void sp_error_reset(struct shapeproof_error *error)
 {
-    error->status = SP_OK;
-    error->kind = SP_KIND_NONE;
+    error->status = SHAPEPROOF_OK;
+    error->kind = SHAPEPROOF_KIND_NONE;
     *error->message = *error->hint = '\0';
 }
 
-bool sp_fail(struct sp_error *error, enum sp_status status, enum sp_kind kind, const char *format, ...)
+bool sp_fail(struct shapeproof_error *error, enum shapeproof_status status, enum shapeproof_kind kind,
+             const char *format, ...)
 {
-    if (error->status != SP_OK) return false;
+    if (error->status != SHAPEPROOF_OK) return false;
     va_list args;
     va_start(args, format);
     error->status = status;
@@ -57,9 +58,10 @@ bool sp_fail(struct sp_error *error, enum sp_status status, enum sp_kind kind, c
     return false;
 }
 
-bool sp_fail_lines(struct sp_error *error, enum sp_status status, enum sp_kind kind, const char *lines)
+bool sp_fail_lines(struct shapeproof_error *error, enum shapeproof_status status, enum shapeproof_kind kind,
+                   const char *lines)
 {
-    if (error->status != SP_OK) return false;
+    if (error->status != SHAPEPROOF_OK) return false;
     struct sp_text text = {0};
     error->status = status;
     error->kind = kind;
@@ -74,19 +76,19 @@ bool sp_fail_lines(struct sp_error *error, enum sp_status status, enum sp_kind k
     return false;
 }
 
-bool sp_malformed(struct sp_error *error, const char *format, ...)
+bool sp_malformed(struct shapeproof_error *error, const char *format, ...)
 {
-    if (error->status != SP_OK) return false;
+    if (error->status != SHAPEPROOF_OK) return false;
     va_list args;
     va_start(args, format);
-    error->status = SP_ERR_FILE;
-    error->kind = SP_KIND_MALFORMED;
+    error->status = SHAPEPROOF_ERR_FILE;
+    error->kind = SHAPEPROOF_KIND_MALFORMED;
     store(error->message, sizeof error->message, format, args);
     va_end(args);
     return false;
 }
 
-void sp_hint(struct sp_error *error, const char *format, ...)
+void sp_hint(struct shapeproof_error *error, const char *format, ...)
 {
     if (error->hint[0]) return;
     va_list args;
@@ -95,7 +97,7 @@ void sp_hint(struct sp_error *error, const char *format, ...)
     va_end(args);
 }
 
-void sp_error_prefix(struct sp_error *error, const char *prefix)
+void sp_error_prefix(struct shapeproof_error *error, const char *prefix)
 {
     char message[sizeof error->message];
     struct sp_text text = {0};
@@ -107,10 +109,11 @@ void sp_error_prefix(struct sp_error *error, const char *prefix)
     sp_text_free(&text);
 }
 
-bool sp_words_are_zero(const uint64_t *words, size_t size, struct sp_error *error)
+bool sp_words_are_zero(const uint64_t *words, size_t size, struct shapeproof_error *error)
 {
     uint64_t any = 0;
     for (size_t i = 0; i < size / sizeof *words; i++) any |= words[i];
     if (!any) return true;
-    return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the options are those of a later version of this library");
+    return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
+                   "the options are those of a later version of this library");
 }

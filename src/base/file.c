@@ -13,18 +13,19 @@
 #include "base/arena.h"
 
 /* A link that leads nowhere is what caches and annexes have in place of what was not fetched. */
-static bool refuse_open(int directory_fd, const char *path, int why, struct sp_error *error)
+static bool refuse_open(int directory_fd, const char *path, int why, struct shapeproof_error *error)
 {
     char target[256];
     const ssize_t length = why == ENOENT ? readlinkat(directory_fd, path, target, sizeof target - 1) : -1;
-    if (length < 0) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s", strerror(why));
+    if (length < 0) return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s", strerror(why));
     target[length] = '\0';
-    sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "a link to '%s', which is not there: it was not downloaded", target);
+    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "a link to '%s', which is not there: it was not downloaded",
+            target);
     if (strstr(target, ".git/annex/")) sp_hint(error, "run 'git annex get' on it");
     return false;
 }
 
-bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, struct sp_error *error)
+bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, struct shapeproof_error *error)
 {
     struct stat info;
     *file = (struct sp_file){.fd = -1, .path = path};
@@ -32,21 +33,22 @@ bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, stru
     if (fd < 0) return refuse_open(directory_fd, path, errno, error);
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         close(fd);
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "not a regular file");
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "not a regular file");
     }
     file->fd = fd;
     file->size = (uint64_t)info.st_size;
     return true;
 }
 
-bool sp_file_need(const struct sp_file *file, uint64_t offset, uint64_t length, struct sp_error *error)
+bool sp_file_need(const struct sp_file *file, uint64_t offset, uint64_t length, struct shapeproof_error *error)
 {
     if (!file->supply || offset >= file->size) return true;
     const uint64_t left = file->size - offset;
     return file->supply->fill(file->supply, file->base + offset, length < left ? length : left, error);
 }
 
-bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length, struct sp_error *error)
+bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length,
+                  struct shapeproof_error *error)
 {
     size_t done = 0;
     if (length > INT64_MAX || offset > INT64_MAX - length || file->base > INT64_MAX - length - offset)
@@ -56,8 +58,8 @@ bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_
         const ssize_t got = pread(file->fd, (char *)into + done, length - done, (off_t)(file->base + offset + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
-            return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "read at byte %" PRIu64 ": %s", offset + done,
-                           strerror(errno));
+            return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "read at byte %" PRIu64 ": %s",
+                           offset + done, strerror(errno));
         if (got == 0)
             return sp_malformed(error, "ends at byte %" PRIu64 ", expected %zu bytes at %" PRIu64, offset + done,
                                 length, offset);
@@ -66,10 +68,11 @@ bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_
     return true;
 }
 
-char *sp_file_slurp(const struct sp_file *file, size_t limit, struct sp_error *error)
+char *sp_file_slurp(const struct sp_file *file, size_t limit, struct shapeproof_error *error)
 {
     if (file->size > limit) {
-        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%" PRIu64 " bytes, more than the limit of %zu", file->size, limit);
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%" PRIu64 " bytes, more than the limit of %zu",
+                file->size, limit);
         return NULL;
     }
     const size_t length = (size_t)file->size;

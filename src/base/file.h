@@ -14,7 +14,7 @@
  * with holes. NULL of a file that is here. */
 struct sp_supply {
     /* Fetches what of these bytes, all within the file, is not in the mirror yet. */
-    bool (*fill)(struct sp_supply *supply, uint64_t offset, uint64_t length, struct sp_error *error);
+    bool (*fill)(struct sp_supply *supply, uint64_t offset, uint64_t length, struct shapeproof_error *error);
 };
 
 /* A file of that name lies in each folder of such a mirror: what is read there without a supply may be a hole. */
@@ -31,14 +31,15 @@ struct sp_file {
 
 /* Opens `path` (relative to `directory_fd`, or AT_FDCWD) and insists on a regular file: a FIFO or device never blocks.
  */
-bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, struct sp_error *error);
+bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, struct shapeproof_error *error);
 /* Exactly `length` bytes at `offset`, which counts from `base`; false with an error when the file has become shorter.
  */
-bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length, struct sp_error *error);
+bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length,
+                  struct shapeproof_error *error);
 /* Makes sure that the bytes are there for who reads `fd` by other means than sp_file_read. */
-bool sp_file_need(const struct sp_file *file, uint64_t offset, uint64_t length, struct sp_error *error);
+bool sp_file_need(const struct sp_file *file, uint64_t offset, uint64_t length, struct shapeproof_error *error);
 /* The whole file, NUL-terminated (the NUL not counted), when it is at most `limit` bytes. free() it. */
-char *sp_file_slurp(const struct sp_file *file, size_t limit, struct sp_error *error);
+char *sp_file_slurp(const struct sp_file *file, size_t limit, struct shapeproof_error *error);
 void sp_file_close(struct sp_file *file);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "base/word.h"
 
-bool sp_json_ok(const struct sp_json *json) { return json->error->status == SP_OK; }
+bool sp_json_ok(const struct sp_json *json) { return json->error->status == SHAPEPROOF_OK; }
 
 /* ---- bytes and messages ---- */
 

@@ -28,7 +28,7 @@ struct sp_json {
     char *text;
     size_t length, offset;
     uint64_t origin; /* where the text begins in its file: messages count from there */
-    struct sp_error *error;
+    struct shapeproof_error *error;
     size_t string_length; /* of the key or string that was returned last */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What was likely meant: sp_suggest, which shapeproof/error.h declares, finds the best of many for a word that is
- * wrong. */
+ * What was likely meant: shapeproof_suggest, which shapeproof/error.h declares, finds the best of many for a word that
+ * is wrong. */
 #ifndef SP_BASE_SUGGEST_H
 #define SP_BASE_SUGGEST_H
 

@@ -9,7 +9,7 @@
 
 #include "base/utf8.h"
 
-const char *sp_value_kind(enum sp_value_type type)
+const char *sp_value_kind(enum shapeproof_value_type type)
 {
     static const char *const names[] = {"absent",        "null",   "unknown", "a truth value", "an integer",
                                         "a real number", "a text", "a list",  "an object"};
@@ -17,20 +17,20 @@ const char *sp_value_kind(enum sp_value_type type)
 }
 
 /* Of the key of that length, which need not end there. */
-static struct sp_value member_named(struct sp_value object, const char *key, size_t length)
+static struct shapeproof_value member_named(struct shapeproof_value object, const char *key, size_t length)
 {
-    for (size_t i = object.type == SP_OBJECT ? object.count : 0; i-- > 0;)
+    for (size_t i = object.type == SHAPEPROOF_VALUE_OBJECT ? object.count : 0; i-- > 0;)
         if (strncmp(object.members[i].key, key, length) == 0 && !object.members[i].key[length])
             return object.members[i].value;
     return sp_value_absent(key);
 }
 
-struct sp_value sp_value_member(struct sp_value object, const char *key)
+struct shapeproof_value sp_value_member(struct shapeproof_value object, const char *key)
 {
     return member_named(object, key, strlen(key));
 }
 
-struct sp_value sp_value_at(struct sp_value root, const char *path)
+struct shapeproof_value sp_value_at(struct shapeproof_value root, const char *path)
 {
     for (const char *dot; (dot = strchr(path, '.')) != NULL; path = dot + 1)
         root = member_named(root, path, (size_t)(dot - path));
@@ -49,7 +49,7 @@ static void real_json(struct sp_text *text, double real)
     else sp_text_puts(text, digits);
 }
 
-static void list_json(struct sp_text *text, struct sp_value value)
+static void list_json(struct sp_text *text, struct shapeproof_value value)
 {
     sp_text_puts(text, "[");
     for (size_t i = 0; i < value.count; i++) {
@@ -59,7 +59,7 @@ static void list_json(struct sp_text *text, struct sp_value value)
     sp_text_puts(text, "]");
 }
 
-static void object_json(struct sp_text *text, struct sp_value value)
+static void object_json(struct sp_text *text, struct shapeproof_value value)
 {
     sp_text_puts(text, "{");
     for (size_t i = 0; i < value.count; i++) {
@@ -71,43 +71,43 @@ static void object_json(struct sp_text *text, struct sp_value value)
     sp_text_puts(text, "}");
 }
 
-void sp_value_json(struct sp_text *text, struct sp_value value)
+void sp_value_json(struct sp_text *text, struct shapeproof_value value)
 {
     switch (value.type) {
-    case SP_ABSENT:
-    case SP_NULL:
-    case SP_UNKNOWN:
+    case SHAPEPROOF_VALUE_ABSENT:
+    case SHAPEPROOF_VALUE_NULL:
+    case SHAPEPROOF_VALUE_UNKNOWN:
         sp_text_puts(text, "null");
         break;
-    case SP_BOOL:
+    case SHAPEPROOF_VALUE_BOOL:
         sp_text_puts(text, value.boolean ? "true" : "false");
         break;
-    case SP_INT:
+    case SHAPEPROOF_VALUE_INT:
         sp_text_printf(text, "%" PRId64, value.integer);
         break;
-    case SP_REAL:
+    case SHAPEPROOF_VALUE_REAL:
         real_json(text, value.real);
         break;
-    case SP_STRING:
+    case SHAPEPROOF_VALUE_STRING:
         sp_text_json(text, value.string);
         break;
-    case SP_LIST:
+    case SHAPEPROOF_VALUE_LIST:
         list_json(text, value);
         break;
-    case SP_OBJECT:
+    case SHAPEPROOF_VALUE_OBJECT:
         object_json(text, value);
         break;
     }
 }
 
-char *sp_value_text(struct sp_value value)
+char *shapeproof_value_text(struct shapeproof_value value)
 {
     struct sp_text text = {0};
     sp_value_json(&text, value);
     return text.data;
 }
 
-const char *sp_value_words(struct sp_arena *arena, struct sp_value value)
+const char *sp_value_words(struct sp_arena *arena, struct shapeproof_value value)
 {
     struct sp_text text = {0};
     sp_value_json(&text, value);

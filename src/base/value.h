@@ -11,35 +11,39 @@
 #include "base/text.h"
 #include "shapeproof/value.h"
 
-static inline struct sp_value sp_value_int(int64_t integer)
+static inline struct shapeproof_value sp_value_int(int64_t integer)
 {
-    return (struct sp_value){.type = SP_INT, .integer = integer};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_INT, .integer = integer};
 }
-static inline struct sp_value sp_value_bool(bool boolean)
+static inline struct shapeproof_value sp_value_bool(bool boolean)
 {
-    return (struct sp_value){.type = SP_BOOL, .boolean = boolean};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_BOOL, .boolean = boolean};
 }
-static inline struct sp_value sp_value_real(double real) { return (struct sp_value){.type = SP_REAL, .real = real}; }
-static inline struct sp_value sp_value_string(const char *string)
+static inline struct shapeproof_value sp_value_real(double real)
 {
-    return (struct sp_value){.type = SP_STRING, .string = string};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_REAL, .real = real};
 }
-static inline struct sp_value sp_value_absent(const char *key)
+static inline struct shapeproof_value sp_value_string(const char *string)
 {
-    return (struct sp_value){.type = SP_ABSENT, .string = key};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_STRING, .string = string};
+}
+static inline struct shapeproof_value sp_value_absent(const char *key)
+{
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT, .string = key};
 }
 /* As a condition takes it. */
-static inline bool sp_value_is_true(struct sp_value value)
+static inline bool sp_value_is_true(struct shapeproof_value value)
 {
-    return (value.type == SP_BOOL && value.boolean) || (value.type == SP_INT && value.integer);
+    return (value.type == SHAPEPROOF_VALUE_BOOL && value.boolean) ||
+           (value.type == SHAPEPROOF_VALUE_INT && value.integer);
 }
 /* Neither absent nor null nor unknown. */
-static inline bool sp_value_is_set(struct sp_value value) { return value.type > SP_UNKNOWN; }
+static inline bool sp_value_is_set(struct shapeproof_value value) { return value.type > SHAPEPROOF_VALUE_UNKNOWN; }
 
 /* "an integer", "a list", ... for messages. */
-const char *sp_value_kind(enum sp_value_type type);
+const char *sp_value_kind(enum shapeproof_value_type type);
 /* The member of an object, the last one when the key is repeated (as the frameworks' parsers do); absent otherwise. */
-struct sp_value sp_value_member(struct sp_value object, const char *key);
+struct shapeproof_value sp_value_member(struct shapeproof_value object, const char *key);
 /* Whether this key of a configuration says the class of the model: transformers lists it, diffusers names it, and timm
  * has a name for each architecture. */
 static inline bool sp_is_class_key(const char *key)
@@ -51,36 +55,38 @@ static inline bool sp_is_release_key(const char *key) { return strcmp(key, "tran
 /* Whether a key is an item of a list: "depths[2]". */
 static inline bool sp_is_item_key(const char *key) { return key[strlen(key) - 1] == ']'; }
 /* What the object has at a dotted path, "text_config.vocab_size"; absent otherwise. */
-struct sp_value sp_value_at(struct sp_value root, const char *path);
+struct shapeproof_value sp_value_at(struct shapeproof_value root, const char *path);
 /* A copy of the object that has the value at the path, with objects on the way to it; in the arena, but for the path
  * and for what it shares with `object`. */
-struct sp_value sp_value_with(struct sp_arena *arena, struct sp_value object, const char *path, struct sp_value value);
+struct shapeproof_value sp_value_with(struct sp_arena *arena, struct shapeproof_value object, const char *path,
+                                      struct shapeproof_value value);
 /* The list with its first `count` items, of which the one at `place` is another, or comes behind them all; in the
  * arena. SIZE_MAX: none is. */
-struct sp_value sp_value_list_with(struct sp_arena *arena, struct sp_value list, size_t count, size_t place,
-                                   struct sp_value item);
+struct shapeproof_value sp_value_list_with(struct sp_arena *arena, struct shapeproof_value list, size_t count,
+                                           size_t place, struct shapeproof_value item);
 /* The object with the members of the patch in place of its own, and objects in it likewise: one patch for two. */
-struct sp_value sp_value_patched(struct sp_arena *arena, struct sp_value object, struct sp_value patch);
+struct shapeproof_value sp_value_patched(struct sp_arena *arena, struct shapeproof_value object,
+                                         struct shapeproof_value patch);
 /* Appends the value as JSON; absent as null. */
-void sp_value_json(struct sp_text *text, struct sp_value value);
+void sp_value_json(struct sp_text *text, struct shapeproof_value value);
 /* The same in the arena, for messages. */
-const char *sp_value_words(struct sp_arena *arena, struct sp_value value);
-static inline bool sp_value_is_bool(struct sp_value value, bool boolean)
+const char *sp_value_words(struct sp_arena *arena, struct shapeproof_value value);
+static inline bool sp_value_is_bool(struct shapeproof_value value, bool boolean)
 {
-    return value.type == SP_BOOL && value.boolean == boolean;
+    return value.type == SHAPEPROOF_VALUE_BOOL && value.boolean == boolean;
 }
 /* The values of a JSON text, copied into the arena. A whole number of 64 bits is an integer, exactly, and so is 3.0 or
  * 1e3 below 2^53; larger ones are real numbers, because they may have been rounded. Infinity and NaN, as Python writes
  * them, are a real number and null. A key that an object has twice has its last value, as in Python; a NUL in a string
- * is refused. Errors have status SP_ERR_TABLE and name line and column. */
-bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct sp_value *value,
-                         struct sp_error *error);
+ * is refused. Errors have status SHAPEPROOF_ERR_TABLE and name line and column. */
+bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct shapeproof_value *value,
+                         struct shapeproof_error *error);
 /* Keys that come more than once in an object: how often, and the first of them, in the arena. Zero at first. */
 struct sp_json_repeats {
     size_t count;
     const char *first;
 };
-bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t length, struct sp_value *value,
-                                struct sp_json_repeats *repeats, struct sp_error *error);
+bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t length, struct shapeproof_value *value,
+                                struct sp_json_repeats *repeats, struct shapeproof_error *error);
 
 #endif

@@ -24,8 +24,8 @@ struct walk {
     struct sp_json json;
     char *text; /* a copy for cJSON, in which a 0 stands for each of Python's words */
     unsigned level;
-    const char *why;                   /* the mistake, where it is another than the scanner's */
-    SP_ARRAY(struct sp_value) numbers; /* in the order of the text */
+    const char *why;                           /* the mistake, where it is another than the scanner's */
+    SP_ARRAY(struct shapeproof_value) numbers; /* in the order of the text */
 };
 
 /* Python writes Infinity and NaN, for which JSON has no words: they are noted as numbers. */
@@ -43,8 +43,9 @@ static bool take_python_word(struct walk *walk)
         memset(walk->text + offset, ' ', length);
         walk->text[offset] = '0';
         walk->json.offset += length;
-        *SP_PUSH(&walk->numbers) =
-            isnan(words[i].number) ? (struct sp_value){.type = SP_NULL, .string = ""} : sp_value_real(words[i].number);
+        *SP_PUSH(&walk->numbers) = isnan(words[i].number)
+                                       ? (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL, .string = ""}
+                                       : sp_value_real(words[i].number);
         return true;
     }
     return false;
@@ -52,7 +53,7 @@ static bool take_python_word(struct walk *walk)
 
 /* A whole number of 64 bits from its digits, exactly; others are the nearest double, and whole ones below 2^53, such as
  * 1e3, integers. */
-static struct sp_value number_of(const char *digits, size_t length)
+static struct shapeproof_value number_of(const char *digits, size_t length)
 {
     char *end;
     errno = 0;
@@ -108,23 +109,23 @@ static bool walk_value(struct walk *walk)
 
 struct tree {
     struct sp_arena *arena;
-    const struct sp_value *numbers; /* those that were not taken yet: the nodes come in the order of the text */
+    const struct shapeproof_value *numbers; /* those that were not taken yet: the nodes come in the order of the text */
     struct sp_json_repeats *repeats;
 };
 
-static struct sp_value from_node(struct tree *tree, const cJSON *node);
+static struct shapeproof_value from_node(struct tree *tree, const cJSON *node);
 
-static struct sp_value from_list(struct tree *tree, const cJSON *node)
+static struct shapeproof_value from_list(struct tree *tree, const cJSON *node)
 {
     const size_t count = (size_t)cJSON_GetArraySize(node);
-    struct sp_value *items = sp_arena_array(tree->arena, count, sizeof *items);
+    struct shapeproof_value *items = sp_arena_array(tree->arena, count, sizeof *items);
     size_t i = 0;
     for (const cJSON *child = node->child; child; child = child->next) items[i++] = from_node(tree, child);
-    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = count, .items = items};
 }
 
 /* The member that has this key already, or `count`. The map is filled when there are more than a few. */
-static size_t find_member(const struct sp_member *members, size_t count, struct sp_map *map, const char *key)
+static size_t find_member(const struct shapeproof_member *members, size_t count, struct sp_map *map, const char *key)
 {
     if (count > FEW_MEMBERS) {
         for (size_t i = map->count; i < count; i++) sp_map_add(map, members[i].key, i);
@@ -137,13 +138,13 @@ static size_t find_member(const struct sp_member *members, size_t count, struct 
 }
 
 /* A key that comes again replaces the value and keeps the place, as in Python. */
-static struct sp_value from_object(struct tree *tree, const cJSON *node)
+static struct shapeproof_value from_object(struct tree *tree, const cJSON *node)
 {
-    struct sp_member *members = sp_arena_array(tree->arena, (size_t)cJSON_GetArraySize(node), sizeof *members);
+    struct shapeproof_member *members = sp_arena_array(tree->arena, (size_t)cJSON_GetArraySize(node), sizeof *members);
     struct sp_map map = {0};
     size_t count = 0;
     for (const cJSON *child = node->child; child; child = child->next) {
-        const struct sp_member member = {sp_arena_string(tree->arena, child->string), from_node(tree, child)};
+        const struct shapeproof_member member = {sp_arena_string(tree->arena, child->string), from_node(tree, child)};
         const size_t place = find_member(members, count, &map, member.key);
         if (place == count) members[count++] = member;
         else {
@@ -152,22 +153,22 @@ static struct sp_value from_object(struct tree *tree, const cJSON *node)
         }
     }
     sp_map_free(&map);
-    return (struct sp_value){.type = SP_OBJECT, .count = count, .members = members};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = count, .members = members};
 }
 
-static struct sp_value from_node(struct tree *tree, const cJSON *node)
+static struct shapeproof_value from_node(struct tree *tree, const cJSON *node)
 {
     if (cJSON_IsBool(node)) return sp_value_bool(cJSON_IsTrue(node));
     if (cJSON_IsNumber(node)) return *tree->numbers++;
     if (cJSON_IsString(node)) return sp_value_string(sp_arena_string(tree->arena, node->valuestring));
     if (cJSON_IsArray(node)) return from_list(tree, node);
     if (cJSON_IsObject(node)) return from_object(tree, node);
-    return (struct sp_value){.type = SP_NULL, .string = ""};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL, .string = ""};
 }
 
 /* ---- the text ---- */
 
-static bool bad_json(const char *json, size_t offset, const char *why, struct sp_error *error)
+static bool bad_json(const char *json, size_t offset, const char *why, struct shapeproof_error *error)
 {
     size_t line = 1, column = 1;
     for (size_t i = 0; i < offset; i++) {
@@ -175,7 +176,8 @@ static bool bad_json(const char *json, size_t offset, const char *why, struct sp
         if (json[i] == '\n') column = 1;
         line += json[i] == '\n';
     }
-    return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "line %zu, column %zu: %s", line, column, why);
+    return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, "line %zu, column %zu: %s", line, column,
+                   why);
 }
 
 /* What is wrong at the place where the scanner stopped. */
@@ -188,10 +190,10 @@ static const char *reason(const struct walk *walk, const char *json)
 }
 
 /* The scanner decodes strings in place, so both it and cJSON have a copy. */
-bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t length, struct sp_value *value,
-                                struct sp_json_repeats *repeats, struct sp_error *error)
+bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t length, struct shapeproof_value *value,
+                                struct sp_json_repeats *repeats, struct shapeproof_error *error)
 {
-    struct sp_error why = {0};
+    struct shapeproof_error why = {0};
     const size_t valid = sp_utf8_check(json, length);
     if (valid < length) return bad_json(json, valid, "not JSON", error);
     struct sp_text scanned = {0}, parsed = {0};
@@ -212,8 +214,8 @@ bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t
     return ok;
 }
 
-bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct sp_value *value,
-                         struct sp_error *error)
+bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct shapeproof_value *value,
+                         struct shapeproof_error *error)
 {
     return sp_value_parse_json_noting(arena, json, length, value, NULL, error);
 }

@@ -6,21 +6,22 @@
 
 enum { MOST_KEYS = 32 };
 
-static struct sp_value with_member(struct sp_arena *arena, struct sp_value object, const char *key,
-                                   struct sp_value value)
+static struct shapeproof_value with_member(struct sp_arena *arena, struct shapeproof_value object, const char *key,
+                                           struct shapeproof_value value)
 {
-    const size_t count = object.type == SP_OBJECT ? object.count : 0;
-    struct sp_member *members = sp_arena_array(arena, count + 1, sizeof *members);
+    const size_t count = object.type == SHAPEPROOF_VALUE_OBJECT ? object.count : 0;
+    struct shapeproof_member *members = sp_arena_array(arena, count + 1, sizeof *members);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         if (strcmp(object.members[i].key, key) != 0) members[kept++] = object.members[i];
-    members[kept++] = (struct sp_member){key, value};
-    return (struct sp_value){.type = SP_OBJECT, .count = kept, .members = members};
+    members[kept++] = (struct shapeproof_member){key, value};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = kept, .members = members};
 }
 
-struct sp_value sp_value_with(struct sp_arena *arena, struct sp_value object, const char *path, struct sp_value value)
+struct shapeproof_value sp_value_with(struct sp_arena *arena, struct shapeproof_value object, const char *path,
+                                      struct shapeproof_value value)
 {
-    struct sp_value objects[MOST_KEYS] = {object};
+    struct shapeproof_value objects[MOST_KEYS] = {object};
     const char *keys[MOST_KEYS];
     size_t depth = 0;
     for (const char *dot; depth + 1 < MOST_KEYS && (dot = strchr(path, '.')) != NULL; depth++, path = dot + 1) {
@@ -32,20 +33,21 @@ struct sp_value sp_value_with(struct sp_arena *arena, struct sp_value object, co
     return value;
 }
 
-struct sp_value sp_value_list_with(struct sp_arena *arena, struct sp_value list, size_t count, size_t place,
-                                   struct sp_value item)
+struct shapeproof_value sp_value_list_with(struct sp_arena *arena, struct shapeproof_value list, size_t count,
+                                           size_t place, struct shapeproof_value item)
 {
-    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
+    struct shapeproof_value *items = sp_arena_array(arena, count, sizeof *items);
     for (size_t i = 0; i < count; i++) items[i] = i == place ? item : list.items[i];
-    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = count, .items = items};
 }
 
-struct sp_value sp_value_patched(struct sp_arena *arena, struct sp_value object, struct sp_value patch)
+struct shapeproof_value sp_value_patched(struct sp_arena *arena, struct shapeproof_value object,
+                                         struct shapeproof_value patch)
 {
     for (size_t i = 0; i < patch.count; i++) {
-        const struct sp_member *member = &patch.members[i];
-        const struct sp_value old = sp_value_member(object, member->key);
-        const bool both = old.type == SP_OBJECT && member->value.type == SP_OBJECT;
+        const struct shapeproof_member *member = &patch.members[i];
+        const struct shapeproof_value old = sp_value_member(object, member->key);
+        const bool both = old.type == SHAPEPROOF_VALUE_OBJECT && member->value.type == SHAPEPROOF_VALUE_OBJECT;
         object =
             with_member(arena, object, member->key, both ? sp_value_patched(arena, old, member->value) : member->value);
     }

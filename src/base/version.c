@@ -4,4 +4,7 @@
 #define TEXT_OF(number) #number
 #define DOTTED(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
 
-const char *sp_version(void) { return DOTTED(SP_VERSION_MAJOR, SP_VERSION_MINOR, SP_VERSION_PATCH); }
+const char *shapeproof_version(void)
+{
+    return DOTTED(SHAPEPROOF_VERSION_MAJOR, SHAPEPROOF_VERSION_MINOR, SHAPEPROOF_VERSION_PATCH);
+}

@@ -64,39 +64,40 @@ static struct sp_pair *pair_of_module(struct sp_adapter *adapter, const char *na
     if (known == SIZE_MAX) {
         known = adapter->count;
         SP_GROW(adapter->pairs, adapter->count, adapter->capacity);
-        adapter->pairs[adapter->count++] =
-            (struct sp_pair){module, kind, place->label, SP_NONE, SP_NONE, SP_NONE, SP_NONE, place->is.ending};
+        adapter->pairs[adapter->count++] = (struct sp_pair){
+            module,          kind, place->label, SHAPEPROOF_NONE, SHAPEPROOF_NONE, SHAPEPROOF_NONE, SHAPEPROOF_NONE,
+            place->is.ending};
         sp_map_add(&adapter->modules, key, known);
     }
     return &adapter->pairs[known];
 }
 
-const char *sp_adapter_folder(struct sp_arena *arena, const struct sp_inventory *inventory)
+const char *sp_adapter_folder(struct sp_arena *arena, const struct shapeproof_inventory *inventory)
 {
-    const char *path = sp_inventory_path(inventory);
+    const char *path = shapeproof_inventory_path(inventory);
     struct stat info;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return sp_arena_printf(arena, "%s/", path);
     return sp_arena_copy(arena, path, (size_t)(sp_base_name(path) - path));
 }
 
 /* "FOLDER/adapter_config.json" of what was opened. */
-static const char *config_path(struct sp_arena *arena, const struct sp_inventory *inventory)
+static const char *config_path(struct sp_arena *arena, const struct shapeproof_inventory *inventory)
 {
     return sp_arena_printf(arena, "%sadapter_config.json", sp_adapter_folder(arena, inventory));
 }
 
-struct sp_value sp_adapter_config(struct sp_arena *arena, const struct sp_inventory *inventory)
+struct shapeproof_value sp_adapter_config(struct sp_arena *arena, const struct shapeproof_inventory *inventory)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_new();
-    struct sp_value value = sp_value_absent("adapter_config.json");
-    if (sp_config_load(config, config_path(arena, inventory), &error) == SP_OK) {
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
+    struct shapeproof_value value = sp_value_absent("adapter_config.json");
+    if (shapeproof_config_load(config, config_path(arena, inventory), &error) == SHAPEPROOF_OK) {
         struct sp_text text = {0};
         sp_value_json(&text, sp_config_hyper(config)->root);
         sp_value_parse_json(arena, text.data, text.length, &value, &error);
         sp_text_free(&text);
     }
-    sp_config_free(config);
+    shapeproof_config_free(config);
     return value;
 }
 
@@ -113,19 +114,20 @@ static void read_scales(struct sp_adapter *adapter)
 {
     struct sp_map pairs = {0};
     for (size_t i = 0; i < adapter->count; i++) sp_map_add(&pairs, adapter->pairs[i].module, i);
-    for (size_t i = 0; i < sp_inventory_count(adapter->inventory); i++) {
-        const char *module = sp_adapter_scaled(adapter->arena, sp_inventory_tensor(adapter->inventory, i)->name);
+    for (size_t i = 0; i < shapeproof_inventory_count(adapter->inventory); i++) {
+        const char *module =
+            sp_adapter_scaled(adapter->arena, shapeproof_inventory_tensor(adapter->inventory, i)->name);
         const size_t pair = module ? sp_map_get(&pairs, module) : SIZE_MAX;
         if (pair != SIZE_MAX) adapter->pairs[pair].alpha = i;
     }
     sp_map_free(&pairs);
 }
 
-bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const struct sp_inventory *inventory)
+bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const struct shapeproof_inventory *inventory)
 {
     *adapter = (struct sp_adapter){.inventory = inventory, .arena = arena};
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const char *name = sp_inventory_tensor(inventory, i)->name;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const char *name = shapeproof_inventory_tensor(inventory, i)->name;
         struct place place;
         if (!strstr(name, "lora") || !find_place(arena, name, &place)) continue;
         struct sp_pair *pair = pair_of_module(adapter, name, &place);
@@ -136,13 +138,14 @@ bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const s
     return adapter->count > 0;
 }
 
-bool sp_is_adapter(const struct sp_inventory *inventory)
+bool sp_is_adapter(const struct shapeproof_inventory *inventory)
 {
     enum { SAMPLE = 64 };
     struct sp_arena arena = {0};
     size_t count = 0, seen = 0;
-    for (size_t i = 0; i < sp_inventory_count(inventory); i += sp_stride_for(sp_inventory_count(inventory), SAMPLE)) {
-        const char *name = sp_inventory_tensor(inventory, i)->name;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory);
+         i += sp_stride_for(shapeproof_inventory_count(inventory), SAMPLE)) {
+        const char *name = shapeproof_inventory_tensor(inventory, i)->name;
         struct place place;
         struct sp_part part;
         const bool scale = sp_adapter_front(name)->flat && sp_adapter_scaled(&arena, name);
@@ -164,15 +167,15 @@ static bool is_low(struct sp_product product) { return product.rank <= product.o
 
 bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pair, struct sp_product *product)
 {
-    if (pair->a == SP_NONE || pair->b == SP_NONE) return false;
-    const struct sp_tensor *a = sp_inventory_tensor(adapter->inventory, pair->a);
-    const struct sp_tensor *b = sp_inventory_tensor(adapter->inventory, pair->b);
+    if (pair->a == SHAPEPROOF_NONE || pair->b == SHAPEPROOF_NONE) return false;
+    const struct shapeproof_tensor *a = shapeproof_inventory_tensor(adapter->inventory, pair->a);
+    const struct shapeproof_tensor *b = shapeproof_inventory_tensor(adapter->inventory, pair->b);
     if (a->rank < 2 || b->rank < 2 || !a->shape[0] || !b->shape[0]) return false;
     /* Of a convolution the kernel belongs to `in`. */
     uint64_t columns_a = a->parameters / a->shape[0];
     const uint64_t columns_b = b->parameters / b->shape[0];
-    if (pair->mid != SP_NONE) { /* (rank, rank, height, width): the kernel is there, and A is without it */
-        const struct sp_tensor *mid = sp_inventory_tensor(adapter->inventory, pair->mid);
+    if (pair->mid != SHAPEPROOF_NONE) { /* (rank, rank, height, width): the kernel is there, and A is without it */
+        const struct shapeproof_tensor *mid = shapeproof_inventory_tensor(adapter->inventory, pair->mid);
         const uint64_t rank = a->shape[0];
         if (mid->rank < 2 || mid->shape[0] != rank || mid->shape[1] != rank) return false;
         if (!sp_mul_u64(columns_a, mid->parameters / rank / rank, &columns_a)) return false;
@@ -185,11 +188,11 @@ bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pai
     return is_usual || is_turned;
 }
 
-bool sp_has_magnitudes(const struct sp_inventory *inventory)
+bool sp_has_magnitudes(const struct shapeproof_inventory *inventory)
 {
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        if (strstr(sp_inventory_tensor(inventory, i)->name, ".lora_magnitude_vector") ||
-            sp_ends_with(sp_inventory_tensor(inventory, i)->name, ".dora_scale"))
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        if (strstr(shapeproof_inventory_tensor(inventory, i)->name, ".lora_magnitude_vector") ||
+            sp_ends_with(shapeproof_inventory_tensor(inventory, i)->name, ".dora_scale"))
             return true;
     return false;
 }
@@ -204,17 +207,17 @@ static char *first_fault(const struct sp_adapter *adapter)
         struct sp_product product;
         struct sp_text text = {0};
         if (sp_pair_product(adapter, pair, &product)) continue;
-        const size_t lonely = pair->a != SP_NONE ? pair->a : pair->b != SP_NONE ? pair->b : pair->mid;
-        if (pair->a == SP_NONE || pair->b == SP_NONE)
+        const size_t lonely = pair->a != SHAPEPROOF_NONE ? pair->a : pair->b != SHAPEPROOF_NONE ? pair->b : pair->mid;
+        if (pair->a == SHAPEPROOF_NONE || pair->b == SHAPEPROOF_NONE)
             sp_text_printf(&text, "the adapter has %s and not its counterpart",
-                           sp_quote(sp_inventory_tensor(adapter->inventory, lonely)->name).text);
+                           sp_quote(shapeproof_inventory_tensor(adapter->inventory, lonely)->name).text);
         else sp_text_printf(&text, "A and B of the adapter for %s do not fit each other", sp_quote(pair->module).text);
         return text.data;
     }
     return NULL;
 }
 
-char *sp_adapter_describe(const struct sp_inventory *inventory, bool *consistent)
+char *shapeproof_adapter_describe(const struct shapeproof_inventory *inventory, bool *consistent)
 {
     struct sp_arena arena = {0};
     struct sp_adapter adapter;
@@ -225,14 +228,14 @@ char *sp_adapter_describe(const struct sp_inventory *inventory, bool *consistent
     struct sp_text text = {0};
     if (is_adapter && (fault = first_fault(&adapter)) != NULL) *consistent = false;
     else if (is_adapter) {
-        const struct sp_value base = sp_value_member(adapter.config, "base_model_name_or_path");
+        const struct shapeproof_value base = sp_value_member(adapter.config, "base_model_name_or_path");
         const char **modules = sp_arena_array(&arena, adapter.count, sizeof *modules);
         for (size_t i = 0; i < adapter.count; i++) modules[i] = adapter.pairs[i].module;
         sp_pair_product(&adapter, &adapter.pairs[0], &product);
         sp_text_printf(&text, "this is a %s adapter of rank %" PRIu64 " for %s",
                        sp_has_magnitudes(inventory) ? "DoRA" : "LoRA", product.rank,
                        sp_adapter_modules_in_words(&arena, modules, adapter.count, adapter.pairs[0].ending->names));
-        if (base.type == SP_STRING) sp_text_printf(&text, " of %s", sp_quote(base.string).text);
+        if (base.type == SHAPEPROOF_VALUE_STRING) sp_text_printf(&text, " of %s", sp_quote(base.string).text);
     }
     const char *parts = is_adapter ? NULL : sp_parts_describe(&arena, inventory);
     if (parts) sp_text_printf(&text, "this is %s", parts);
@@ -243,12 +246,13 @@ char *sp_adapter_describe(const struct sp_inventory *inventory, bool *consistent
 
 /* ---- its base ---- */
 
-char *sp_adapter_base_config(const struct sp_inventory *inventory)
+char *shapeproof_adapter_base_config(const struct shapeproof_inventory *inventory)
 {
     struct sp_arena arena = {0};
     char *found = NULL;
-    const struct sp_value base = sp_value_member(sp_adapter_config(&arena, inventory), "base_model_name_or_path");
-    if (base.type == SP_STRING && *base.string) {
+    const struct shapeproof_value base =
+        sp_value_member(sp_adapter_config(&arena, inventory), "base_model_name_or_path");
+    if (base.type == SHAPEPROOF_VALUE_STRING && *base.string) {
         const char *beside = config_path(&arena, inventory);
         const int folder = (int)(sp_base_name(beside) - beside);
         const char *paths[] = {base.string, sp_arena_printf(&arena, "%.*s%s", folder, beside, base.string)};
@@ -274,12 +278,12 @@ static bool is_front_for(const struct sp_adapter_front *front, const char *compo
     return SP_IS_AMONG(component, denoisers);
 }
 
-bool sp_adapter_is_for(const struct sp_inventory *inventory, const char *component)
+bool shapeproof_adapter_is_for(const struct shapeproof_inventory *inventory, const char *component)
 {
     struct sp_arena arena = {0};
     bool is = false;
-    for (size_t i = 0; i < sp_inventory_count(inventory) && !is; i++) {
-        const char *name = sp_inventory_tensor(inventory, i)->name;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory) && !is; i++) {
+        const char *name = shapeproof_inventory_tensor(inventory, i)->name;
         struct place place;
         struct sp_part part;
         if (find_place(&arena, name, &place) || sp_part_read(&arena, name, &part))

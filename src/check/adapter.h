@@ -14,35 +14,35 @@ struct sp_pair {
     const char *module; /* "base_model.model.model.layers.0.self_attn.q_proj" */
     const char *kind;   /* "lora_A", "lora_a", "lora_embedding_A" */
     const char *label;  /* the adapter's name between that and "weight": "default", or "" */
-    size_t a, b;        /* tensors; one of them may be SP_NONE */
-    size_t mid, alpha;  /* the core of a convolution in three parts, and the scale; SP_NONE without one */
+    size_t a, b;        /* tensors; one of them may be SHAPEPROOF_NONE */
+    size_t mid, alpha;  /* the core of a convolution in three parts, and the scale; SHAPEPROOF_NONE without one */
     const struct sp_adapter_ending *ending;
 };
 
 struct sp_adapter {
-    const struct sp_inventory *inventory;
+    const struct shapeproof_inventory *inventory;
     struct sp_arena *arena;
     struct sp_pair *pairs; /* heap */
     size_t count, capacity;
     struct sp_map modules;
-    struct sp_value config; /* adapter_config.json beside the file; absent without one */
+    struct shapeproof_value config; /* adapter_config.json beside the file; absent without one */
 };
 
 /* Whether the file has any pair. Free in either case with sp_adapter_free. Strings are in the arena. */
-bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const struct sp_inventory *inventory);
+bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const struct shapeproof_inventory *inventory);
 void sp_adapter_free(struct sp_adapter *adapter);
 
 /* The folder that the file lies in, "" or a path that ends in "/": of a directory that one. In the arena. */
-const char *sp_adapter_folder(struct sp_arena *arena, const struct sp_inventory *inventory);
+const char *sp_adapter_folder(struct sp_arena *arena, const struct shapeproof_inventory *inventory);
 /* adapter_config.json beside the file; absent without one, or when it cannot be read. In the arena. */
-struct sp_value sp_adapter_config(struct sp_arena *arena, const struct sp_inventory *inventory);
+struct shapeproof_value sp_adapter_config(struct sp_arena *arena, const struct shapeproof_inventory *inventory);
 
 /* Whether the file is an adapter alone: at least half of a sample of its tensors are of one. The model is elsewhere
  * then, and whether it is quantised no matter of this file. */
-bool sp_is_adapter(const struct sp_inventory *inventory);
+bool sp_is_adapter(const struct shapeproof_inventory *inventory);
 
 /* Whether pairs have magnitudes beside them, which makes them DoRA's. */
-bool sp_has_magnitudes(const struct sp_inventory *inventory);
+bool sp_has_magnitudes(const struct shapeproof_inventory *inventory);
 
 /* The name of the module whose scale the tensor is, "x" of "x.alpha", in the arena; NULL for any other tensor. */
 const char *sp_adapter_scaled(struct sp_arena *arena, const char *name);

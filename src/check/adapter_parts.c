@@ -110,15 +110,16 @@ static void read_part_rest(struct sp_arena *arena, const char *rest, struct sp_p
     part->rest = none ? rest : rest[first] ? rest + first + 1 : "";
 }
 
-const char *sp_parts_describe(struct sp_arena *arena, const struct sp_inventory *inventory)
+const char *sp_parts_describe(struct sp_arena *arena, const struct shapeproof_inventory *inventory)
 {
     struct sp_map known = {0};
-    const char **modules = sp_arena_array(arena, sp_inventory_count(inventory), sizeof *modules);
+    const char **modules = sp_arena_array(arena, shapeproof_inventory_count(inventory), sizeof *modules);
     const char *method = NULL, *text = NULL;
     size_t count = 0;
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
         struct sp_part part;
-        if (!sp_part_read(arena, sp_inventory_tensor(inventory, i)->name, &part) || !part.kind->method) continue;
+        if (!sp_part_read(arena, shapeproof_inventory_tensor(inventory, i)->name, &part) || !part.kind->method)
+            continue;
         if (!method) method = part.kind->method;
         if (!sp_part_is_of_all(part.kind) && sp_map_add(&known, part.module, i)) modules[count++] = part.module;
     }

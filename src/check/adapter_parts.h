@@ -40,7 +40,7 @@ struct sp_part {
 };
 
 /* "an adapter (IA3) for 12 modules", of a file that has such parts; NULL for any other. In the arena. */
-const char *sp_parts_describe(struct sp_arena *arena, const struct sp_inventory *inventory);
+const char *sp_parts_describe(struct sp_arena *arena, const struct shapeproof_inventory *inventory);
 
 /* Whether the name is one of a part. Strings are in the arena. */
 bool sp_part_read(struct sp_arena *arena, const char *name, struct sp_part *part);

@@ -4,8 +4,8 @@
  * and a bias was lost:
  *
  *   match          tensor_of[3] = 17           h.0.ln_1.bias is the prediction's tensor 3, and the file's tensor 17
- *                  tensor_of[21] = SP_NONE     h.1.ln_2.bias is not there
- *   findings       0  missing  h.1.ln_2.bias            -> cause SP_NONE
+ *                  tensor_of[21] = SHAPEPROOF_NONE     h.1.ln_2.bias is not there
+ *   findings       0  missing  h.1.ln_2.bias            -> cause SHAPEPROOF_NONE
  *                  1  missing  h.2.ln_1.weight          -> cause 0
  *                  ...
  *                 12  missing  h.2.mlp.c_proj.bias      -> cause 0
@@ -41,110 +41,111 @@ struct sp_contradiction {
     const char *left_out;     /* a class that the table does not have, though the user has named it; or NULL */
 };
 
-struct sp_check {
+struct shapeproof_check {
     struct sp_arena arena; /* of all texts */
     /* what is compared */
-    const struct sp_inventory *inventory;
-    const struct sp_tables *tables;
-    const char *table_name;         /* NULL: the configuration says it */
-    const struct sp_config *config; /* of the prediction */
-    struct sp_config *own_config;   /* that one, where the given one contradicts itself; or NULL */
-    const struct sp_config *given_config;
+    const struct shapeproof_inventory *inventory;
+    const struct shapeproof_tables *tables;
+    const char *table_name;                 /* NULL: the configuration says it */
+    const struct shapeproof_config *config; /* of the prediction */
+    struct shapeproof_config *own_config;   /* that one, where the given one contradicts itself; or NULL */
+    const struct shapeproof_config *given_config;
     struct sp_contradiction contradiction;
-    struct sp_data *data;          /* NULL when only headers are read */
-    bool reads_data;               /* the check was asked to compare data; `data` is there while explainers run */
-    struct sp_error *data_error;   /* filled when reading it failed */
+    struct shapeproof_data *data;        /* NULL when only headers are read */
+    bool reads_data;                     /* the check was asked to compare data; `data` is there while explainers run */
+    struct shapeproof_error *data_error; /* filled when reading it failed */
     struct sp_answer_cache *asked; /* what the file is by itself, as far as it was asked; only while explainers run */
-    struct sp_prediction *prediction;
+    struct shapeproof_prediction *prediction;
     struct sp_naming naming; /* how names of the file become predicted ones */
     struct sp_match match;
     struct sp_quantisation quantisation;
     /* what comes of it */
     struct sp_levels levels;     /* of the prediction; explain/gone_layers.c reads them when something is missing */
     struct sp_patterns patterns; /* of the findings' names */
-    struct sp_finding *findings;
+    struct shapeproof_finding *findings;
     struct sp_place *places; /* of the findings' names; parallel to them */
     size_t finding_count, finding_capacity, place_capacity;
-    struct sp_cause *causes; /* findings have their numbers */
+    struct shapeproof_cause *causes; /* findings have their numbers */
     size_t cause_count, cause_capacity;
     bool half_explained; /* what a cause says leaves it open whether the file is another model */
-    struct sp_finding_group *groups;
+    struct shapeproof_finding_group *groups;
     size_t group_count;
-    struct sp_counts counts;
-    struct sp_declared *declared;
+    struct shapeproof_counts counts;
+    struct shapeproof_declared *declared;
     size_t declared_count, declared_capacity;
     const char *summary, *headline; /* the verdict's reason, in full and in a line */
     const char *advice;             /* on findings without a cause, or NULL */
     const char *open_hint;          /* what to say of open findings in place of the usual hint; or NULL */
-    enum sp_verdict verdict;
+    enum shapeproof_verdict verdict;
 };
 
 /* ---- check.c: what explainers use ---- */
 
 /* Adds a finding of its kind, with the kind's id and severity, that no cause explains yet; strings must live in the
  * arena, the inventory or the prediction. */
-void sp_check_add_finding(struct sp_check *check, struct sp_finding finding);
+void sp_check_add_finding(struct shapeproof_check *check, struct shapeproof_finding finding);
 /* Adds the finding that something optional or promised is not there: a tensor, which may be a predicted one, or a whole
  * layer. */
-void sp_check_add_lacking(struct sp_check *check, const char *name, size_t predicted, enum sp_severity severity,
-                          const char *message);
+void sp_check_add_lacking(struct shapeproof_check *check, const char *name, size_t predicted,
+                          enum shapeproof_severity severity, const char *message);
 /* Adds a cause and returns it, until the next one is added; strings must live in the arena or be static. */
-struct sp_cause *sp_check_add_cause(struct sp_check *check, struct sp_cause cause);
+struct shapeproof_cause *sp_check_add_cause(struct shapeproof_check *check, struct shapeproof_cause cause);
 /* Puts the causes into another order: order[i] is the number of the one that becomes the i-th of `count`. Those that
  * are not among them go; they must explain nothing. */
-void sp_check_order_causes(struct sp_check *check, const size_t *order, size_t count);
+void sp_check_order_causes(struct shapeproof_check *check, const size_t *order, size_t count);
 /* Says that a finding is explained by a cause. */
-void sp_check_explain(struct sp_check *check, size_t finding, size_t cause);
+void sp_check_explain(struct shapeproof_check *check, size_t finding, size_t cause);
 /* An error that no cause explains. */
-static inline bool sp_finding_is_open(const struct sp_finding *finding)
+static inline bool sp_finding_is_open(const struct shapeproof_finding *finding)
 {
-    return finding->cause == SP_NONE && finding->severity == SP_SEVERITY_ERROR;
+    return finding->cause == SHAPEPROOF_NONE && finding->severity == SHAPEPROOF_SEVERITY_ERROR;
 }
-static inline bool sp_finding_is_open_as(const struct sp_finding *finding, enum sp_finding_kind kind)
+static inline bool sp_finding_is_open_as(const struct shapeproof_finding *finding, enum shapeproof_finding_kind kind)
 {
     return sp_finding_is_open(finding) && finding->kind == kind;
 }
-size_t sp_check_open(const struct sp_check *check);
-/* Of each predicted tensor the open finding that it is missing, or SP_NONE. To be freed. */
-size_t *sp_check_missing(const struct sp_check *check);
+size_t sp_check_open(const struct shapeproof_check *check);
+/* Of each predicted tensor the open finding that it is missing, or SHAPEPROOF_NONE. To be freed. */
+size_t *sp_check_missing(const struct shapeproof_check *check);
 /* Whether the predicted tensor is in the file. */
-static inline bool sp_is_stored(const struct sp_check *check, size_t predicted)
+static inline bool sp_is_stored(const struct shapeproof_check *check, size_t predicted)
 {
-    return check->match.tensor_of[predicted] != SP_NONE;
+    return check->match.tensor_of[predicted] != SHAPEPROOF_NONE;
 }
 /* How many tensors of the file are predicted ones. */
-static inline size_t sp_check_matched(const struct sp_check *check) { return check->match.paired; }
+static inline size_t sp_check_matched(const struct shapeproof_check *check) { return check->match.paired; }
 /* Whether there are both, missing and unexpected: only then can one be the other under another name or in another
  * layout. */
-bool sp_check_open_both(const struct sp_check *check);
-bool sp_explained_by(const struct sp_finding *finding, const void *cause_index);
-/* The hyper-parameter of that name in the prediction, or SP_NONE. */
-size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char *name);
+bool sp_check_open_both(const struct shapeproof_check *check);
+bool sp_explained_by(const struct shapeproof_finding *finding, const void *cause_index);
+/* The hyper-parameter of that name in the prediction, or SHAPEPROOF_NONE. */
+size_t sp_find_hyperparameter(const struct shapeproof_prediction *prediction, const char *name);
 /* What a file calls a hyper-parameter whose metadata are the configuration: "llama.attention.head_count_kv" of GGUF for
  * num_key_value_heads. In the arena. */
-const char *sp_key_said(struct sp_check *check, const char *key);
+const char *sp_key_said(struct shapeproof_check *check, const char *key);
 /* Whether no key says it, and the tensors of the file show it, so that no setting can be wrong. */
-bool sp_is_shown(const struct sp_check *check, const char *key);
+bool sp_is_shown(const struct shapeproof_check *check, const char *key);
 /* Where a hyper-parameter got its value: "in config.json", "by default", "on the command line". In the arena. */
-const char *sp_said_where(struct sp_check *check, struct sp_provenance from);
+const char *sp_said_where(struct shapeproof_check *check, struct shapeproof_provenance from);
 /* "vocab_size is 50257 in config.json", in the arena. */
-const char *sp_said(struct sp_check *check, struct sp_hyperparameter hyper);
+const char *sp_said(struct shapeproof_check *check, struct shapeproof_hyperparameter hyper);
 
 /* ---- findings.c: lists of names in one line, in the arena (names/collapse.h) ---- */
 
 /* Of the findings that `wanted` accepts; "" when there are none. */
-const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),
-                           const void *context);
+const char *sp_check_names(struct shapeproof_check *check,
+                           bool (*wanted)(const struct shapeproof_finding *, const void *), const void *context);
 
 /* ---- findings.c, verdict.c: the steps before and after the explainers ---- */
 
-void sp_find_differences(struct sp_check *check);
-void sp_group_findings(struct sp_check *check);
+void sp_find_differences(struct shapeproof_check *check);
+void sp_group_findings(struct shapeproof_check *check);
 /* Turns the findings that are expected into notes, and the causes that explain no others; adds a finding for each
  * expectation that is expired or that nothing fulfilled; decides again. */
-void sp_check_expect(struct sp_check *check, const struct sp_expectations *expectations); /* expected.c */
+void sp_check_expect(struct shapeproof_check *check,
+                     const struct shapeproof_expectations *expectations); /* expected.c */
 /* Fills check->counts, from the findings and their causes. */
-void sp_count(struct sp_check *check);
-void sp_decide(struct sp_check *check);
+void sp_count(struct shapeproof_check *check);
+void sp_decide(struct shapeproof_check *check);
 
 #endif

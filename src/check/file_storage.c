@@ -10,7 +10,7 @@ struct reading {
     struct sp_file_storage *storage;
     const struct sp_part_members *members;
     struct sp_part_members beside; /* of experts in one tensor */
-    const struct sp_tensor *tensor;
+    const struct shapeproof_tensor *tensor;
 };
 
 static void note_storage(struct sp_file_storage *storage, const struct sp_text *module, enum sp_stored stored)
@@ -34,7 +34,7 @@ static uint64_t *told_of_module(struct sp_file_storage *storage, const char *mod
 }
 
 /* What the tensor tells of the module that it belongs to. */
-static void note_told(struct sp_file_storage *storage, const struct sp_tensor *tensor, const char *name)
+static void note_told(struct sp_file_storage *storage, const struct shapeproof_tensor *tensor, const char *name)
 {
     uint64_t sizes[SP_TOLD_COUNT] = {0};
     const char *state = strstr(name, ".weight.quant_state."), *dot = state ? state : strrchr(name, '.');
@@ -70,7 +70,7 @@ static size_t read_name(const void *context, const char *name)
     }
     note_told(reading->storage, reading->tensor, name);
     sp_text_free(&module);
-    return SP_NONE;
+    return SHAPEPROOF_NONE;
 }
 
 static enum sp_stored ask_storage(const struct sp_storage *storage, const char *module)
@@ -87,7 +87,7 @@ static const uint64_t *what_is_told(const struct sp_storage *storage, const char
 }
 
 void sp_file_storage_read(struct sp_file_storage *storage, const struct sp_unit *part, const struct sp_unit *beside,
-                          const struct sp_inventory *inventory, const struct sp_naming *naming)
+                          const struct shapeproof_inventory *inventory, const struct sp_naming *naming)
 {
     struct sp_part_members members;
     *storage = (struct sp_file_storage){.storage = {ask_storage, what_is_told}};
@@ -96,10 +96,11 @@ void sp_file_storage_read(struct sp_file_storage *storage, const struct sp_unit 
     if (beside) sp_part_members_of(&reading.beside, beside);
     reading.beside.stacked = beside != NULL;
     struct sp_finder finder = {.naming = naming, .find = read_name, .context = &reading};
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
         unsigned renaming;
-        reading.tensor = sp_inventory_tensor(inventory, i);
-        if (!(reading.tensor->flags & SP_TENSOR_STATE)) sp_finder_find(&finder, reading.tensor->name, &renaming);
+        reading.tensor = shapeproof_inventory_tensor(inventory, i);
+        if (!(reading.tensor->flags & SHAPEPROOF_TENSOR_STATE))
+            sp_finder_find(&finder, reading.tensor->name, &renaming);
     }
     sp_finder_free(&finder);
 }

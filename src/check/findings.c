@@ -11,15 +11,16 @@
 /* ---- one finding ---- */
 
 /* The dimensions that differ, in terms of hyper-parameters: ": vocab_size"; "" when the ranks differ. */
-static const char *differing_dimensions(struct sp_check *check, const struct sp_tensor *tensor, size_t predicted)
+static const char *differing_dimensions(struct shapeproof_check *check, const struct shapeproof_tensor *tensor,
+                                        size_t predicted)
 {
-    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, predicted);
+    const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, predicted);
     struct sp_text text = {0};
     char *last = NULL; /* a square matrix has one dimension twice */
     sp_text_puts(&text, "");
     for (uint32_t i = 0; i < expected->rank && tensor->rank == expected->rank; i++) {
         if (tensor->shape[i] == expected->shape[i]) continue;
-        char *name = sp_prediction_dimension(check->prediction, predicted, i);
+        char *name = shapeproof_prediction_dimension(check->prediction, predicted, i);
         if (!last || strcmp(last, name) != 0) sp_text_printf(&text, "%s%s", last ? ", " : ": ", name);
         free(last);
         last = name;
@@ -28,56 +29,57 @@ static const char *differing_dimensions(struct sp_check *check, const struct sp_
     return sp_text_keep(&text, &check->arena);
 }
 
-static void shape_finding(struct sp_check *check, struct sp_finding *finding)
+static void shape_finding(struct shapeproof_check *check, struct shapeproof_finding *finding)
 {
-    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
-    finding->kind = SP_FINDING_SHAPE;
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, finding->tensor);
+    finding->kind = SHAPEPROOF_FINDING_SHAPE;
     finding->found = sp_found_shape(&check->arena, tensor);
     finding->message = sp_arena_printf(&check->arena, "%s, expected %s%s", finding->found, finding->expected,
                                        differing_dimensions(check, tensor, finding->predicted));
 }
 
 /* How a tied tensor stands to its partner in the file. */
-static const char *tie_words(const struct sp_check *check, size_t predicted, size_t partner, bool present)
+static const char *tie_words(const struct shapeproof_check *check, size_t predicted, size_t partner, bool present)
 {
     if (!present) return "is not stored: it is";
     return sp_match_shares(&check->match, predicted, partner) ? "is" : "is stored although it is";
 }
 
-static void tie_finding(struct sp_check *check, struct sp_finding *finding, bool present)
+static void tie_finding(struct shapeproof_check *check, struct shapeproof_finding *finding, bool present)
 {
-    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, finding->predicted);
     const size_t partner = sp_match_partner(&check->match, finding->predicted);
     /* Without a partner in the file the first tensor of the tie is missing, which is a finding of its own. */
-    const char *name = partner == SP_NONE
-                           ? sp_prediction_tensor(check->prediction, expected->same_as)->name
-                           : sp_inventory_tensor(check->inventory, check->match.tensor_of[partner])->name;
-    finding->kind = present ? SP_FINDING_TIED_PRESENT : SP_FINDING_TIED_ABSENT;
+    const char *name = partner == SHAPEPROOF_NONE
+                           ? shapeproof_prediction_tensor(check->prediction, expected->same_as)->name
+                           : shapeproof_inventory_tensor(check->inventory, check->match.tensor_of[partner])->name;
+    finding->kind = present ? SHAPEPROOF_FINDING_TIED_PRESENT : SHAPEPROOF_FINDING_TIED_ABSENT;
     finding->message =
         sp_arena_printf(&check->arena, "%s the same as %s%s%s", tie_words(check, finding->predicted, partner, present),
                         expected->rows_only ? "the first rows of " : "", name,
                         present ? "" : sp_tie_rule(check, sp_tie_condition_between(check, finding->predicted), NULL));
 }
 
-static void predicted_finding(struct sp_check *check, size_t index)
+static void predicted_finding(struct shapeproof_check *check, size_t index)
 {
-    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, index);
+    const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, index);
     const size_t found = check->match.tensor_of[index];
     const enum sp_difference difference = sp_match_predicted(&check->match, index);
     if (difference == SP_SAME || difference == SP_LEFT_OUT) return;
-    struct sp_finding finding = {.tensor = found, .predicted = index};
-    finding.name = found == SP_NONE ? expected->name : sp_inventory_tensor(check->inventory, found)->name;
+    struct shapeproof_finding finding = {.tensor = found, .predicted = index};
+    finding.name =
+        found == SHAPEPROOF_NONE ? expected->name : shapeproof_inventory_tensor(check->inventory, found)->name;
     if (sp_is_error(difference)) finding.expected = sp_shape_text(&check->arena, expected->shape, expected->rank);
     switch (difference) {
     case SP_MISSING:
-        finding.kind = SP_FINDING_MISSING;
+        finding.kind = SHAPEPROOF_FINDING_MISSING;
         finding.message = "is missing";
         break;
     case SP_SHAPE:
         shape_finding(check, &finding);
         break;
     case SP_OPTIONAL:
-        finding.kind = SP_FINDING_OPTIONAL;
+        finding.kind = SHAPEPROOF_FINDING_OPTIONAL;
         finding.message = expected->buffer ? "is an optional buffer" : "is optional";
         break;
     default:
@@ -86,29 +88,30 @@ static void predicted_finding(struct sp_check *check, size_t index)
     sp_check_add_finding(check, finding);
 }
 
-static void tensor_finding(struct sp_check *check, size_t index)
+static void tensor_finding(struct shapeproof_check *check, size_t index)
 {
-    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, index);
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, index);
     const bool state = sp_match_tensor(&check->match, index) == SP_STATE;
-    sp_check_add_finding(check, (struct sp_finding){.kind = state ? SP_FINDING_STATE : SP_FINDING_UNEXPECTED,
-                                                    .message = state ? "is state beside the model" : "is unexpected",
-                                                    .tensor = index,
-                                                    .predicted = SP_NONE,
-                                                    .name = tensor->name,
-                                                    .found = sp_found_shape(&check->arena, tensor)});
+    sp_check_add_finding(
+        check, (struct shapeproof_finding){.kind = state ? SHAPEPROOF_FINDING_STATE : SHAPEPROOF_FINDING_UNEXPECTED,
+                                           .message = state ? "is state beside the model" : "is unexpected",
+                                           .tensor = index,
+                                           .predicted = SHAPEPROOF_NONE,
+                                           .name = tensor->name,
+                                           .found = sp_found_shape(&check->arena, tensor)});
 }
 
-void sp_find_differences(struct sp_check *check)
+void sp_find_differences(struct shapeproof_check *check)
 {
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) predicted_finding(check, i);
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        if (check->match.predicted_of[i] == SP_NONE) tensor_finding(check, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) predicted_finding(check, i);
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
+        if (check->match.predicted_of[i] == SHAPEPROOF_NONE) tensor_finding(check, i);
 }
 
 /* ---- groups ---- */
 
 /* All of a finding but its name. */
-static void put_finding_kind(struct sp_text *text, const struct sp_finding *finding)
+static void put_finding_kind(struct sp_text *text, const struct shapeproof_finding *finding)
 {
     const char *const words[] = {finding->expected, finding->found, finding->message, finding->reason};
     text->length = 0;
@@ -125,7 +128,7 @@ static void put_finding_kind(struct sp_text *text, const struct sp_finding *find
 
 static bool is_same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 
-static bool is_same_kind(const struct sp_finding *a, const struct sp_finding *b)
+static bool is_same_kind(const struct shapeproof_finding *a, const struct shapeproof_finding *b)
 {
     return a->kind == b->kind && a->severity == b->severity && a->cause == b->cause &&
            is_same_text(a->expected, b->expected) && is_same_text(a->found, b->found) &&
@@ -133,13 +136,13 @@ static bool is_same_kind(const struct sp_finding *a, const struct sp_finding *b)
 }
 
 /* Findings that may be merged agree in all but their names, as neighbours mostly do; each such kind gets a number. */
-static size_t *merge_keys(struct sp_check *check)
+static size_t *merge_keys(struct shapeproof_check *check)
 {
     size_t *keys = sp_realloc(NULL, check->finding_count, sizeof *keys);
     struct sp_kinds kinds = {0};
     struct sp_text kind = {0};
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         if (i && is_same_kind(finding, finding - 1)) {
             keys[i] = keys[i - 1];
             continue;
@@ -154,13 +157,13 @@ static size_t *merge_keys(struct sp_check *check)
 
 enum { OPEN, EXPLAINED, NOTE, SECTIONS };
 
-static int section_of(const struct sp_finding *finding)
+static int section_of(const struct shapeproof_finding *finding)
 {
-    if (finding->severity == SP_SEVERITY_NOTE) return NOTE;
-    return finding->cause == SP_NONE ? OPEN : EXPLAINED;
+    if (finding->severity == SHAPEPROOF_SEVERITY_NOTE) return NOTE;
+    return finding->cause == SHAPEPROOF_NONE ? OPEN : EXPLAINED;
 }
 
-void sp_group_findings(struct sp_check *check)
+void sp_group_findings(struct shapeproof_check *check)
 {
     struct sp_collapse_input *input = sp_realloc(NULL, check->finding_count, sizeof *input);
     size_t *keys = merge_keys(check);
@@ -172,10 +175,10 @@ void sp_group_findings(struct sp_check *check)
     check->group_count = 0;
     for (int section = OPEN; section < SECTIONS; section++)
         for (size_t i = 0; i < count; i++) {
-            const struct sp_finding *first = &check->findings[collapsed[i].first];
+            const struct shapeproof_finding *first = &check->findings[collapsed[i].first];
             if (section_of(first) == section)
                 check->groups[check->group_count++] =
-                    (struct sp_finding_group){collapsed[i].name, collapsed[i].count, first};
+                    (struct shapeproof_finding_group){collapsed[i].name, collapsed[i].count, first};
         }
     free(keys);
     free(input);
@@ -183,8 +186,8 @@ void sp_group_findings(struct sp_check *check)
 
 /* ---- their names ---- */
 
-const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),
-                           const void *context)
+const char *sp_check_names(struct shapeproof_check *check,
+                           bool (*wanted)(const struct shapeproof_finding *, const void *), const void *context)
 {
     struct sp_collapse_input *input = sp_realloc(NULL, check->finding_count, sizeof *input);
     size_t count = 0;

@@ -8,7 +8,7 @@
 #include "check/check.h"
 
 /* The method that a configuration names, and its part; false when it quantises nothing. */
-static bool method_of_file(struct sp_check *check, const struct sp_config *config, const char **method,
+static bool method_of_file(struct shapeproof_check *check, const struct shapeproof_config *config, const char **method,
                            const struct sp_unit **part)
 {
     struct sp_quantised quantised;
@@ -22,41 +22,41 @@ static bool method_of_file(struct sp_check *check, const struct sp_config *confi
 /* One tensor that is stored in place of a weight; `next` is behind the last of them. */
 static size_t weight_errors(const struct sp_match *match, size_t first, size_t *next)
 {
-    const char *weight = sp_prediction_tensor(match->prediction, first)->stands_for;
+    const char *weight = shapeproof_prediction_tensor(match->prediction, first)->stands_for;
     size_t missing = 0, other = 0, there = 0, i = first;
-    for (; i < sp_prediction_count(match->prediction); i++) {
-        const struct sp_predicted *predicted = sp_prediction_tensor(match->prediction, i);
+    for (; i < shapeproof_prediction_count(match->prediction); i++) {
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(match->prediction, i);
         const size_t found = match->tensor_of[i];
         if (predicted->stands_for != weight) break;
-        there += found != SP_NONE;
+        there += found != SHAPEPROOF_NONE;
         missing += sp_match_predicted(match, i) == SP_MISSING;
-        if (found == SP_NONE) continue;
-        const struct sp_tensor *tensor = sp_inventory_tensor(match->inventory, found);
+        if (found == SHAPEPROOF_NONE) continue;
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(match->inventory, found);
         other += !sp_same_shape(tensor, predicted) ||
-                 (predicted->dtype != SP_DTYPE_UNKNOWN && predicted->dtype != tensor->dtype);
+                 (predicted->dtype != SHAPEPROOF_DTYPE_UNKNOWN && predicted->dtype != tensor->dtype);
     }
     *next = i;
     return there ? missing + other : 0;
 }
 
-size_t sp_stored_errors(const struct sp_check *check, const struct sp_prediction *prediction)
+size_t sp_stored_errors(const struct shapeproof_check *check, const struct shapeproof_prediction *prediction)
 {
     struct sp_match match;
     size_t errors = 0;
     sp_match_init(&match, check->inventory, prediction, &check->naming);
-    for (size_t i = 0, next; i < sp_prediction_count(prediction); i = next) {
+    for (size_t i = 0, next; i < shapeproof_prediction_count(prediction); i = next) {
         next = i + 1;
-        if (sp_prediction_tensor(prediction, i)->stands_for) errors += weight_errors(&match, i, &next);
+        if (shapeproof_prediction_tensor(prediction, i)->stands_for) errors += weight_errors(&match, i, &next);
         else errors += sp_match_predicted(&match, i) == SP_SHAPE;
     }
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        errors += match.predicted_of[i] == SP_NONE && sp_match_tensor(&match, i) == SP_UNEXPECTED;
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
+        errors += match.predicted_of[i] == SHAPEPROOF_NONE && sp_match_tensor(&match, i) == SP_UNEXPECTED;
     sp_match_free(&match);
     return errors;
 }
 
 /* The first line of a mistake in a table, without its place. */
-static const char *what_failed(struct sp_check *check, const char *message)
+static const char *what_failed(struct shapeproof_check *check, const char *message)
 {
     const char *place = strstr(message, ": ");
     const char *text = place ? place + 2 : message;
@@ -64,27 +64,28 @@ static const char *what_failed(struct sp_check *check, const char *message)
 }
 
 /* Takes a configuration, and with it the prediction of what is stored; false when there is none. */
-static bool adopt(struct sp_check *check, struct sp_config *config, const char *method, const struct sp_unit *part)
+static bool adopt(struct shapeproof_check *check, struct shapeproof_config *config, const char *method,
+                  const struct sp_unit *part)
 {
     struct sp_quantisation *quantisation = &check->quantisation;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_file_storage *storage = sp_realloc(NULL, 1, sizeof *storage);
     sp_file_storage_read(storage, part, sp_part_beside(check->tables, part), check->inventory, &check->naming);
     sp_config_store(config, &storage->storage);
-    struct sp_prediction *prediction =
-        sp_predict(check->tables, config, &(struct sp_predict_options){.table = check->table_name}, &error);
+    struct shapeproof_prediction *prediction = shapeproof_predict(
+        check->tables, config, &(struct shapeproof_predict_options){.table = check->table_name}, &error);
     if (!prediction) {
         quantisation->failure = what_failed(check, error.message);
         sp_file_storage_free(storage);
         free(storage);
-        sp_config_free(config);
+        shapeproof_config_free(config);
         return false;
     }
     sp_quantisation_free(quantisation);
     quantisation->method = method;
     quantisation->file = storage;
     quantisation->config = config;
-    sp_prediction_free(check->prediction);
+    shapeproof_prediction_free(check->prediction);
     check->prediction = prediction;
     sp_match_free(&check->match);
     sp_match_begin(&check->match, check->inventory, prediction);
@@ -92,7 +93,7 @@ static bool adopt(struct sp_check *check, struct sp_config *config, const char *
     return true;
 }
 
-static void adopt_configured(struct sp_check *check)
+static void adopt_configured(struct shapeproof_check *check)
 {
     const struct sp_unit *part;
     const char *method;
@@ -103,20 +104,21 @@ static void adopt_configured(struct sp_check *check)
 }
 
 /* Whether an object has what the form has, but for numbers. */
-static bool has_kind_of(struct sp_value object, struct sp_value form)
+static bool has_kind_of(struct shapeproof_value object, struct shapeproof_value form)
 {
-    if (form.type == SP_INT) return object.type == SP_INT || object.type == SP_ABSENT;
+    if (form.type == SHAPEPROOF_VALUE_INT)
+        return object.type == SHAPEPROOF_VALUE_INT || object.type == SHAPEPROOF_VALUE_ABSENT;
     if (form.type != object.type) return false;
-    if (form.type == SP_STRING) return strcmp(object.string, form.string) == 0;
-    if (form.type == SP_BOOL) return object.boolean == form.boolean;
-    for (size_t i = 0; form.type == SP_OBJECT && i < form.count; i++)
+    if (form.type == SHAPEPROOF_VALUE_STRING) return strcmp(object.string, form.string) == 0;
+    if (form.type == SHAPEPROOF_VALUE_BOOL) return object.boolean == form.boolean;
+    for (size_t i = 0; form.type == SHAPEPROOF_VALUE_OBJECT && i < form.count; i++)
         if (strcmp(form.members[i].key, "quant_method") != 0 &&
             !has_kind_of(sp_value_member(object, form.members[i].key), form.members[i].value))
             return false;
     return true;
 }
 
-static bool differs_in_kind(const struct sp_check *check, struct sp_value form)
+static bool differs_in_kind(const struct shapeproof_check *check, struct shapeproof_value form)
 {
     struct sp_quantised quantised;
     sp_quantised_open(&quantised, check->tables, sp_config_hyper(check->quantisation.base), NULL);
@@ -127,8 +129,8 @@ static bool differs_in_kind(const struct sp_check *check, struct sp_value form)
 
 /* The same method with other numbers is a matter of hyper-parameters; and what a configuration says is not given up for
  * a few tensors. */
-static bool is_better_method(const struct sp_check *check, const char *method, struct sp_value form, size_t errors,
-                             size_t left)
+static bool is_better_method(const struct shapeproof_check *check, const char *method, struct shapeproof_value form,
+                             size_t errors, size_t left)
 {
     const bool same = strcmp(method, check->quantisation.configured) == 0;
     if (!check->quantisation.described) return !left; /* what it would be like, nobody knows */
@@ -136,23 +138,24 @@ static bool is_better_method(const struct sp_check *check, const char *method, s
 }
 
 /* Whether nearly all of what is predicted in place of quantised weights is in the file as predicted. */
-static bool is_mostly_right(const struct sp_check *check)
+static bool is_mostly_right(const struct shapeproof_check *check)
 {
     size_t packed = 0, right = 0;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, i);
         if (!expected->stands_for || expected->optional) continue;
-        const size_t found = sp_inventory_find(check->inventory, expected->name);
-        const struct sp_tensor *tensor = found == SP_NONE ? NULL : sp_inventory_tensor(check->inventory, found);
+        const size_t found = shapeproof_inventory_find(check->inventory, expected->name);
+        const struct shapeproof_tensor *tensor =
+            found == SHAPEPROOF_NONE ? NULL : shapeproof_inventory_tensor(check->inventory, found);
         packed++;
         right += tensor && sp_same_shape(tensor, expected) &&
-                 (expected->dtype == SP_DTYPE_UNKNOWN || expected->dtype == tensor->dtype);
+                 (expected->dtype == SHAPEPROOF_DTYPE_UNKNOWN || expected->dtype == tensor->dtype);
     }
     return packed && right * 10 > packed * 9;
 }
 
 /* What the tensors say, where the configuration leaves most of them unexplained. */
-static void adopt_recognised(struct sp_check *check)
+static void adopt_recognised(struct shapeproof_check *check)
 {
     struct sp_quantisation *quantisation = &check->quantisation;
     const struct sp_unit *part;
@@ -160,21 +163,21 @@ static void adopt_recognised(struct sp_check *check)
     if (!sp_any_looks_packed(check->inventory) || is_mostly_right(check)) return;
     const size_t errors = sp_stored_errors(check, check->prediction);
     size_t left = errors;
-    const struct sp_value form = errors ? sp_recognise_quantisation(check, &left) : sp_value_absent("");
+    const struct shapeproof_value form = errors ? sp_recognise_quantisation(check, &left) : sp_value_absent("");
     if (!sp_value_is_set(form)) return;
-    struct sp_config *config = sp_config_variant(quantisation->base);
-    sp_config_set_value(config, "quantization", (struct sp_value){.type = SP_NULL}, "the file");
+    struct shapeproof_config *config = sp_config_variant(quantisation->base);
+    sp_config_set_value(config, "quantization", (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL}, "the file");
     sp_config_set_value(config, "quantization_config", form, "the file");
     method_of_file(check, config, &method, &part);
     if (quantisation->configured && !is_better_method(check, method, form, errors, left)) {
-        sp_config_free(config);
+        shapeproof_config_free(config);
     } else if (adopt(check, config, method, part)) {
         quantisation->recognised = true;
         quantisation->vanished = errors - left;
     }
 }
 
-void sp_check_quantisation(struct sp_check *check)
+void sp_check_quantisation(struct shapeproof_check *check)
 {
     check->quantisation.base = check->config;
     check->quantisation.elsewhere = !sp_any_looks_packed(check->inventory) && sp_is_adapter(check->inventory);
@@ -187,7 +190,7 @@ void sp_quantisation_free(struct sp_quantisation *quantisation)
 {
     if (quantisation->file) sp_file_storage_free(quantisation->file);
     free(quantisation->file);
-    sp_config_free(quantisation->config);
+    shapeproof_config_free(quantisation->config);
     quantisation->file = NULL;
     quantisation->config = NULL;
 }

@@ -24,36 +24,36 @@ struct sp_file_storage {
 
 /* As the part has them, and the one beside it, which may be NULL; the names are looked at under the naming. */
 void sp_file_storage_read(struct sp_file_storage *storage, const struct sp_unit *part, const struct sp_unit *beside,
-                          const struct sp_inventory *inventory, const struct sp_naming *naming);
+                          const struct shapeproof_inventory *inventory, const struct sp_naming *naming);
 void sp_file_storage_free(struct sp_file_storage *storage);
 
 /* How a check treats quantised weights. */
 struct sp_quantisation {
-    const char *method;           /* NULL: nothing is quantised, or nobody can tell how */
-    const char *configured;       /* the method that the configuration names, or NULL */
-    bool described;               /* a part of a table says how that stores weights */
-    const char *failure;          /* why nothing can be predicted from what it says, or NULL */
-    const struct sp_config *base; /* the configuration as it was given */
-    struct sp_config *config;     /* of the predictions, when there is a method */
-    struct sp_file_storage *file; /* its storage */
-    bool elsewhere;               /* the file is an adapter: what is quantised is in no part of it */
-    bool recognised;              /* by the tensors, and not as configured: */
-    size_t vanished;              /* how many findings are gone with that */
+    const char *method;                   /* NULL: nothing is quantised, or nobody can tell how */
+    const char *configured;               /* the method that the configuration names, or NULL */
+    bool described;                       /* a part of a table says how that stores weights */
+    const char *failure;                  /* why nothing can be predicted from what it says, or NULL */
+    const struct shapeproof_config *base; /* the configuration as it was given */
+    struct shapeproof_config *config;     /* of the predictions, when there is a method */
+    struct sp_file_storage *file;         /* its storage */
+    bool elsewhere;                       /* the file is an adapter: what is quantised is in no part of it */
+    bool recognised;                      /* by the tensors, and not as configured: */
+    size_t vanished;                      /* how many findings are gone with that */
 };
 
-struct sp_check;
+struct shapeproof_check;
 
 /* What a prediction of quantised weights gets wrong of the tensors that the file has: a weight of which it has nothing
  * is no evidence. */
-size_t sp_stored_errors(const struct sp_check *check, const struct sp_prediction *prediction);
+size_t sp_stored_errors(const struct shapeproof_check *check, const struct shapeproof_prediction *prediction);
 
 /* Decides how the file is quantised, and predicts that instead of the weights. Needs the naming; the match is begun
  * anew then, and to be completed. */
-void sp_check_quantisation(struct sp_check *check);
+void sp_check_quantisation(struct shapeproof_check *check);
 void sp_quantisation_free(struct sp_quantisation *quantisation);
 /* The quantisation that explains the most of the file, as quantization_config would have it, and the errors that it
  * leaves of those there are; absent when none leaves fewer. In the arena of the check. The file must have a tensor that
  * looks packed. */
-struct sp_value sp_recognise_quantisation(struct sp_check *check, size_t *errors);
+struct shapeproof_value sp_recognise_quantisation(struct shapeproof_check *check, size_t *errors);
 
 #endif

@@ -13,7 +13,7 @@
 enum { MAX_INDICES = 24, MAX_SHOWING = 8, MAX_FORMS = 512, FINALISTS = 3 };
 
 struct recogniser {
-    struct sp_check *check;
+    struct shapeproof_check *check;
     struct sp_map names; /* of the tensors of the file, as predictions have them */
     struct sp_map tails; /* their last components */
     struct sp_arena arena;
@@ -21,7 +21,7 @@ struct recogniser {
     size_t index_count;
     const struct sp_unit *part; /* whose tensors `storage` has found in the file */
     struct sp_file_storage storage;
-    struct sp_value tried[MAX_FORMS];
+    struct shapeproof_value tried[MAX_FORMS];
     size_t errors[MAX_FORMS];
     size_t count;
 };
@@ -30,13 +30,13 @@ struct recogniser {
 
 static void read_names(struct recogniser *recogniser)
 {
-    const struct sp_inventory *inventory = recogniser->check->inventory;
+    const struct shapeproof_inventory *inventory = recogniser->check->inventory;
     struct sp_name_keeper keeper = {.arena = &recogniser->arena, .names = &recogniser->names};
     struct sp_finder finder = {.naming = &recogniser->check->naming, .find = sp_keep_name, .context = &keeper};
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
         unsigned renaming;
         keeper.tensor = i;
-        sp_finder_find(&finder, sp_inventory_tensor(inventory, i)->name, &renaming);
+        sp_finder_find(&finder, shapeproof_inventory_tensor(inventory, i)->name, &renaming);
     }
     sp_finder_free(&finder);
     sp_note_tails(inventory, &recogniser->tails);
@@ -52,11 +52,11 @@ static void add_index(struct recogniser *recogniser, int64_t index)
 /* The indices in the names of a few tensors that show how the file is quantised. */
 static void choose_few_indices(struct recogniser *recogniser)
 {
-    const struct sp_inventory *inventory = recogniser->check->inventory;
+    const struct shapeproof_inventory *inventory = recogniser->check->inventory;
     struct sp_patterns patterns = {0};
-    size_t showing = 0, seen = 0, last_pattern = SP_NONE;
-    for (size_t i = 0; i < sp_inventory_count(inventory) && showing < MAX_SHOWING; i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+    size_t showing = 0, seen = 0, last_pattern = SHAPEPROOF_NONE;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory) && showing < MAX_SHOWING; i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
         struct sp_indices indices;
         if (!sp_looks_packed(tensor)) continue;
         const size_t pattern = sp_pattern_of(&patterns, tensor->name, &indices);
@@ -71,55 +71,58 @@ static void choose_few_indices(struct recogniser *recogniser)
 
 /* ---- trying ---- */
 
-static struct sp_prediction *predict_quantised(const struct recogniser *recogniser, struct sp_value form,
-                                               const struct sp_storage *storage, const struct sp_scope *scope)
+static struct shapeproof_prediction *predict_quantised(const struct recogniser *recogniser,
+                                                       struct shapeproof_value form, const struct sp_storage *storage,
+                                                       const struct sp_scope *scope)
 {
-    const struct sp_check *check = recogniser->check;
-    struct sp_config *config = sp_config_variant(check->config);
-    struct sp_error error = {0};
-    sp_config_set_value(config, "quantization", (struct sp_value){.type = SP_NULL}, "the file");
+    const struct shapeproof_check *check = recogniser->check;
+    struct shapeproof_config *config = sp_config_variant(check->config);
+    struct shapeproof_error error = {0};
+    sp_config_set_value(config, "quantization", (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL}, "the file");
     sp_config_set_value(config, "quantization_config", form, "the file");
     sp_config_store(config, storage);
     sp_config_limit(config, scope);
-    struct sp_prediction *prediction =
-        sp_predict(check->tables, config, &(struct sp_predict_options){.table = check->table_name}, &error);
-    sp_config_free(config); /* nobody asks what the dimensions mean */
+    struct shapeproof_prediction *prediction = shapeproof_predict(
+        check->tables, config, &(struct shapeproof_predict_options){.table = check->table_name}, &error);
+    shapeproof_config_free(config); /* nobody asks what the dimensions mean */
     return prediction;
 }
 
-static bool is_other_dtype(const struct sp_tensor *tensor, const struct sp_predicted *expected)
+static bool is_other_dtype(const struct shapeproof_tensor *tensor, const struct shapeproof_predicted *expected)
 {
-    return expected->dtype != SP_DTYPE_UNKNOWN && expected->dtype != tensor->dtype;
+    return expected->dtype != SHAPEPROOF_DTYPE_UNKNOWN && expected->dtype != tensor->dtype;
 }
 
 /* Of the packed modules that the sample has; SIZE_MAX without a prediction. */
-static size_t sample_errors(const struct recogniser *recogniser, struct sp_value form, const struct sp_storage *storage)
+static size_t sample_errors(const struct recogniser *recogniser, struct shapeproof_value form,
+                            const struct sp_storage *storage)
 {
     const struct sp_scope scope = {recogniser->indices, recogniser->index_count, 20000};
-    struct sp_prediction *prediction = predict_quantised(recogniser, form, storage, &scope);
+    struct shapeproof_prediction *prediction = predict_quantised(recogniser, form, storage, &scope);
     size_t errors = 0, packed = 0;
-    for (size_t i = 0; prediction && i < sp_prediction_count(prediction); i++) {
-        const struct sp_predicted *expected = sp_prediction_tensor(prediction, i);
+    for (size_t i = 0; prediction && i < shapeproof_prediction_count(prediction); i++) {
+        const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(prediction, i);
         const size_t found = sp_map_get(&recogniser->names, expected->name);
-        if (!expected->stands_for || (found == SP_NONE && expected->optional)) continue;
-        const struct sp_tensor *tensor =
-            found == SP_NONE ? NULL : sp_inventory_tensor(recogniser->check->inventory, found);
+        if (!expected->stands_for || (found == SHAPEPROOF_NONE && expected->optional)) continue;
+        const struct shapeproof_tensor *tensor =
+            found == SHAPEPROOF_NONE ? NULL : shapeproof_inventory_tensor(recogniser->check->inventory, found);
         packed++;
         errors += !tensor || !sp_same_shape(tensor, expected) || is_other_dtype(tensor, expected);
     }
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     return packed ? errors : SIZE_MAX;
 }
 
-static size_t whole_errors(const struct recogniser *recogniser, struct sp_value form, const struct sp_storage *storage)
+static size_t whole_errors(const struct recogniser *recogniser, struct shapeproof_value form,
+                           const struct sp_storage *storage)
 {
-    struct sp_prediction *prediction = predict_quantised(recogniser, form, storage, NULL);
+    struct shapeproof_prediction *prediction = predict_quantised(recogniser, form, storage, NULL);
     const size_t errors = prediction ? sp_stored_errors(recogniser->check, prediction) : SIZE_MAX;
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     return errors;
 }
 
-static void try_form(void *context, struct sp_value form)
+static void try_form(void *context, struct shapeproof_value form)
 {
     struct recogniser *recogniser = context;
     if (recogniser->count == MAX_FORMS) return;
@@ -129,9 +132,10 @@ static void try_form(void *context, struct sp_value form)
 
 /* Of those that leave the fewest errors in the sample the one that leaves the fewest in the whole, and fewer than
  * `errors`. */
-static struct sp_value best_form(struct recogniser *recogniser, const struct sp_storage *storage, size_t *errors)
+static struct shapeproof_value best_form(struct recogniser *recogniser, const struct sp_storage *storage,
+                                         size_t *errors)
 {
-    struct sp_value best = sp_value_absent("quantization_config");
+    struct shapeproof_value best = sp_value_absent("quantization_config");
     size_t least = SIZE_MAX, finalists = 0;
     for (size_t i = 0; i < recogniser->count; i++)
         if (recogniser->errors[i] < least) least = recogniser->errors[i];
@@ -147,9 +151,9 @@ static struct sp_value best_form(struct recogniser *recogniser, const struct sp_
 }
 
 /* What the file says of the modules of a method is read once for all of its forms. */
-static void try_method(struct recogniser *recogniser, size_t method, struct sp_value *best, size_t *errors)
+static void try_method(struct recogniser *recogniser, size_t method, struct shapeproof_value *best, size_t *errors)
 {
-    const struct sp_check *check = recogniser->check;
+    const struct shapeproof_check *check = recogniser->check;
     const struct sp_unit *part = sp_form_part(check->tables, method);
     if (!part || !sp_part_shows(part, &recogniser->tails)) return;
     if (part != recogniser->part) {
@@ -161,12 +165,12 @@ static void try_method(struct recogniser *recogniser, size_t method, struct sp_v
     if (!recogniser->storage.packed) return;
     recogniser->count = 0;
     sp_form_visit_all(&recogniser->check->arena, method, try_form, recogniser);
-    const struct sp_value value = best_form(recogniser, &recogniser->storage.storage, errors);
+    const struct shapeproof_value value = best_form(recogniser, &recogniser->storage.storage, errors);
     if (sp_value_is_set(value)) *best = value;
 }
 
 /* Two methods may store a weight alike: the one that the configuration names is asked first. */
-static bool is_configured(const struct sp_check *check, size_t method)
+static bool is_configured(const struct shapeproof_check *check, size_t method)
 {
     static const char part_of[] = "quantised_";
     const struct sp_unit *part = sp_form_part(check->tables, method);
@@ -174,10 +178,10 @@ static bool is_configured(const struct sp_check *check, size_t method)
     return part && configured && strcmp(part->name + strlen(part_of), configured) == 0;
 }
 
-struct sp_value sp_recognise_quantisation(struct sp_check *check, size_t *errors)
+struct shapeproof_value sp_recognise_quantisation(struct shapeproof_check *check, size_t *errors)
 {
     struct recogniser recogniser = {.check = check};
-    struct sp_value best = sp_value_absent("quantization_config");
+    struct shapeproof_value best = sp_value_absent("quantization_config");
     choose_few_indices(&recogniser);
     read_names(&recogniser);
     for (size_t i = 0; i < sp_form_count() && *errors; i++)

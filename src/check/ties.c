@@ -13,12 +13,12 @@
 /* ---- rules ---- */
 
 /* The class decides which rule there is, and is none. */
-static bool is_class_key(const struct sp_check *check, size_t key)
+static bool is_class_key(const struct shapeproof_check *check, size_t key)
 {
-    return sp_is_class_key(sp_prediction_hyperparameter(check->prediction, key).name);
+    return sp_is_class_key(shapeproof_prediction_hyperparameter(check->prediction, key).name);
 }
 
-const struct sp_condition *sp_tie_condition(struct sp_check *check, size_t predicted)
+const struct sp_condition *sp_tie_condition(struct shapeproof_check *check, size_t predicted)
 {
     const struct sp_condition *condition = sp_prediction_tie_condition(check->prediction, predicted);
     for (size_t i = 0; condition && i < condition->keys.count; i++)
@@ -26,22 +26,24 @@ const struct sp_condition *sp_tie_condition(struct sp_check *check, size_t predi
     return NULL;
 }
 
-const struct sp_condition *sp_tie_condition_between(struct sp_check *check, size_t predicted)
+const struct sp_condition *sp_tie_condition_between(struct shapeproof_check *check, size_t predicted)
 {
     const struct sp_condition *condition = sp_tie_condition(check, predicted);
     const size_t partner = sp_match_partner(&check->match, predicted);
-    return condition || partner == SP_NONE ? condition : sp_tie_condition(check, partner);
+    return condition || partner == SHAPEPROOF_NONE ? condition : sp_tie_condition(check, partner);
 }
 
-const char *sp_tie_said(struct sp_check *check, const struct sp_condition *condition, struct sp_cause *cause)
+const char *sp_tie_said(struct shapeproof_check *check, const struct sp_condition *condition,
+                        struct shapeproof_cause *cause)
 {
     const char *said = NULL;
     for (size_t i = 0; i < condition->keys.count; i++) {
         if (is_class_key(check, condition->keys.list[i])) continue;
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, condition->keys.list[i]);
+        const struct shapeproof_hyperparameter hyper =
+            shapeproof_prediction_hyperparameter(check->prediction, condition->keys.list[i]);
         const char *one = sp_said(check, hyper);
         said = said ? sp_arena_printf(&check->arena, "%s, %s", said, one) : one;
-        if (!cause || condition->key == SP_NONE) continue;
+        if (!cause || condition->key == SHAPEPROOF_NONE) continue;
         cause->hyperparameter = hyper.name;
         cause->configured = hyper.value;
     }
@@ -49,32 +51,34 @@ const char *sp_tie_said(struct sp_check *check, const struct sp_condition *condi
 }
 
 /* "transformers 4": the release by whose rules the configuration is read. */
-static const char *release_of(struct sp_check *check)
+static const char *release_of(struct shapeproof_check *check)
 {
-    const struct sp_value said = sp_value_member(sp_config_hyper(check->config)->root, "transformers_version");
-    const bool known = said.type == SP_STRING && sp_is_digit(*said.string);
+    const struct shapeproof_value said = sp_value_member(sp_config_hyper(check->config)->root, "transformers_version");
+    const bool known = said.type == SHAPEPROOF_VALUE_STRING && sp_is_digit(*said.string);
     return sp_arena_printf(&check->arena, "transformers %.*s", known ? (int)strcspn(said.string, ".") : 1,
                            known ? said.string : "5");
 }
 
-const char *sp_tie_rule(struct sp_check *check, const struct sp_condition *condition, struct sp_cause *cause)
+const char *sp_tie_rule(struct shapeproof_check *check, const struct sp_condition *condition,
+                        struct shapeproof_cause *cause)
 {
     if (!condition) return " (always tied)";
-    if (condition->key != SP_NONE) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, condition->key);
+    if (condition->key != SHAPEPROOF_NONE) {
+        const struct shapeproof_hyperparameter hyper =
+            shapeproof_prediction_hyperparameter(check->prediction, condition->key);
         if (sp_value_is_bool(hyper.value, false))
             return sp_arena_printf(&check->arena, " (%s ties them whatever %s says)", release_of(check), hyper.name);
     }
     return sp_arena_printf(&check->arena, " (%s)", sp_tie_said(check, condition, cause));
 }
 
-size_t sp_tie_switch(struct sp_check *check, const struct sp_condition *condition)
+size_t sp_tie_switch(struct shapeproof_check *check, const struct sp_condition *condition)
 {
-    size_t only = SP_NONE;
+    size_t only = SHAPEPROOF_NONE;
     for (size_t i = 0; condition && i < condition->keys.count; i++) {
         const size_t key = condition->keys.list[i];
-        if (!sp_value_is_bool(sp_prediction_hyperparameter(check->prediction, key).value, true)) continue;
-        if (only != SP_NONE) return SP_NONE;
+        if (!sp_value_is_bool(shapeproof_prediction_hyperparameter(check->prediction, key).value, true)) continue;
+        if (only != SHAPEPROOF_NONE) return SHAPEPROOF_NONE;
         only = key;
     }
     return only;
@@ -89,20 +93,21 @@ static const char *part_of_config(const char *key)
     return strchr(key, '.') ? NULL : "";
 }
 
-static bool says(const struct sp_check *check, const char *part, const char *leaf, bool value)
+static bool says(const struct shapeproof_check *check, const char *part, const char *leaf, bool value)
 {
-    struct sp_value object = sp_config_hyper(check->config)->root;
+    struct shapeproof_value object = sp_config_hyper(check->config)->root;
     char name[32];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(part, "."), part);
     if (*part) object = sp_value_member(object, name);
-    const struct sp_value found = object.type == SP_OBJECT ? sp_value_member(object, leaf) : sp_value_absent(leaf);
-    return found.type == SP_BOOL && found.boolean == value;
+    const struct shapeproof_value found =
+        object.type == SHAPEPROOF_VALUE_OBJECT ? sp_value_member(object, leaf) : sp_value_absent(leaf);
+    return found.type == SHAPEPROOF_VALUE_BOOL && found.boolean == value;
 }
 
-const char *sp_tie_contradiction(struct sp_check *check, const struct sp_condition *condition, bool tied)
+const char *sp_tie_contradiction(struct shapeproof_check *check, const struct sp_condition *condition, bool tied)
 {
     static const char *const parts[] = {"", "text_config.", "llm_config.", "language_config."};
-    const char *key = sp_prediction_hyperparameter(check->prediction, condition->key).name;
+    const char *key = shapeproof_prediction_hyperparameter(check->prediction, condition->key).name;
     const char *own = part_of_config(key), *leaf = own ? key + strlen(own) : key;
     for (size_t i = 0; own && i < sizeof parts / sizeof *parts; i++)
         if (strcmp(own, parts[i]) != 0 && says(check, parts[i], leaf, !tied))
@@ -113,32 +118,32 @@ const char *sp_tie_contradiction(struct sp_check *check, const struct sp_conditi
 /* ---- data ---- */
 
 /* The first elements in the file are the first rows, that is. */
-static bool begins_alike(const struct sp_tensor *tensor, const struct sp_tensor *whole)
+static bool begins_alike(const struct shapeproof_tensor *tensor, const struct shapeproof_tensor *whole)
 {
     if (sp_tensor_same_shape(tensor, whole)) return sp_tensor_same_order(tensor, whole);
     return sp_is_row_major(tensor) && sp_is_row_major(whole);
 }
 
 /* Why it cannot be compared, or NULL. */
-static const char *obstacle_to_likeness(struct sp_check *check, size_t tensor, size_t whole)
+static const char *obstacle_to_likeness(struct shapeproof_check *check, size_t tensor, size_t whole)
 {
-    const struct sp_tensor *a = sp_inventory_tensor(check->inventory, tensor);
-    const struct sp_tensor *b = sp_inventory_tensor(check->inventory, whole);
+    const struct shapeproof_tensor *a = shapeproof_inventory_tensor(check->inventory, tensor);
+    const struct shapeproof_tensor *b = shapeproof_inventory_tensor(check->inventory, whole);
     if (a->dtype != b->dtype)
         return sp_arena_printf(&check->arena, "one is %s, the other %s", a->dtype_name, b->dtype_name);
     if (!check->data) return NULL;
-    const char *why = sp_data_obstacle(check->data, tensor);
-    if (!why) why = sp_data_obstacle(check->data, whole);
+    const char *why = shapeproof_data_obstacle(check->data, tensor);
+    if (!why) why = shapeproof_data_obstacle(check->data, whole);
     if (why) return why;
-    if ((a->flags ^ b->flags) & SP_TENSOR_BIG_ENDIAN) return "the bytes have another order";
+    if ((a->flags ^ b->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN) return "the bytes have another order";
     return begins_alike(a, b) ? NULL : "the elements have another order";
 }
 
-struct sp_likeness sp_tie_likeness(struct sp_check *check, size_t tensor, size_t whole)
+struct sp_likeness sp_tie_likeness(struct shapeproof_check *check, size_t tensor, size_t whole)
 {
-    const struct sp_tensor *part = sp_inventory_tensor(check->inventory, tensor);
+    const struct shapeproof_tensor *part = shapeproof_inventory_tensor(check->inventory, tensor);
     const char *why = obstacle_to_likeness(check, tensor, whole);
-    const bool failed = check->data && check->data_error->status != SP_OK;
+    const bool failed = check->data && check->data_error->status != SHAPEPROOF_OK;
     uint64_t at;
     if (why) return (struct sp_likeness){.equality = SP_DATA_INCOMPARABLE, .why = why};
     if (!check->data || failed) return (struct sp_likeness){.equality = SP_DATA_UNREAD};
@@ -146,19 +151,19 @@ struct sp_likeness sp_tie_likeness(struct sp_check *check, size_t tensor, size_t
                           part->bytes, &at, check->data_error))
         return (struct sp_likeness){.equality = SP_DATA_UNREAD};
     if (at == part->bytes) return (struct sp_likeness){.equality = SP_DATA_EQUAL};
-    return (struct sp_likeness){.equality = SP_DATA_UNEQUAL, .element = at * 8 / sp_dtype_bits(part->dtype)};
+    return (struct sp_likeness){.equality = SP_DATA_UNEQUAL, .element = at * 8 / shapeproof_dtype_bits(part->dtype)};
 }
 
 /* ---- metadata ---- */
 
-static const char *metadata_of(const struct sp_inventory *inventory, const char *key)
+static const char *metadata_of(const struct shapeproof_inventory *inventory, const char *key)
 {
     const size_t found = sp_map_get(&inventory->metadata_keys, key);
-    return found == SP_NONE ? NULL : inventory->metadata[found].value;
+    return found == SHAPEPROOF_NONE ? NULL : inventory->metadata[found].value;
 }
 
 /* The name as the file would have it. */
-static const char *name_in_file(const struct sp_check *check, const char *predicted, struct sp_text *text)
+static const char *name_in_file(const struct shapeproof_check *check, const char *predicted, struct sp_text *text)
 {
     const size_t left_out = strlen(check->naming.add);
     if (left_out && strncmp(predicted, check->naming.add, left_out) == 0) predicted += left_out;
@@ -167,12 +172,12 @@ static const char *name_in_file(const struct sp_check *check, const char *predic
     return text->data;
 }
 
-size_t sp_tie_alias(const struct sp_check *check, size_t predicted)
+size_t sp_tie_alias(const struct shapeproof_check *check, size_t predicted)
 {
     struct sp_text text = {0};
-    const char *name = sp_prediction_tensor(check->prediction, predicted)->name;
+    const char *name = shapeproof_prediction_tensor(check->prediction, predicted)->name;
     const char *kept = metadata_of(check->inventory, name);
     if (!kept) kept = metadata_of(check->inventory, name_in_file(check, name, &text));
     sp_text_free(&text);
-    return kept ? sp_inventory_find(check->inventory, kept) : SP_NONE;
+    return kept ? shapeproof_inventory_find(check->inventory, kept) : SHAPEPROOF_NONE;
 }

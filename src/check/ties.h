@@ -9,16 +9,18 @@
 
 /* What decides whether the predicted tensor is tied; NULL when no hyper-parameter does: its table ties it always, for
  * this class, or never. */
-const struct sp_condition *sp_tie_condition(struct sp_check *check, size_t predicted);
+const struct sp_condition *sp_tie_condition(struct shapeproof_check *check, size_t predicted);
 /* The same of what ties it to its partner, the tensor that is stored: which may be the one that is tied to it. */
-const struct sp_condition *sp_tie_condition_between(struct sp_check *check, size_t predicted);
+const struct sp_condition *sp_tie_condition_between(struct shapeproof_check *check, size_t predicted);
 /* "tie_word_embeddings is true by default", all hyper-parameters of the condition; the cause (or NULL) gets the
  * hyper-parameter when it is one alone. */
-const char *sp_tie_said(struct sp_check *check, const struct sp_condition *condition, struct sp_cause *cause);
+const char *sp_tie_said(struct shapeproof_check *check, const struct sp_condition *condition,
+                        struct shapeproof_cause *cause);
 /* The same in brackets behind a blank; " (always tied)" for a NULL condition. */
-const char *sp_tie_rule(struct sp_check *check, const struct sp_condition *condition, struct sp_cause *cause);
-/* The only hyper-parameter of a condition that is true, or SP_NONE: false, it might untie them. */
-size_t sp_tie_switch(struct sp_check *check, const struct sp_condition *condition);
+const char *sp_tie_rule(struct shapeproof_check *check, const struct sp_condition *condition,
+                        struct shapeproof_cause *cause);
+/* The only hyper-parameter of a condition that is true, or SHAPEPROOF_NONE: false, it might untie them. */
+size_t sp_tie_switch(struct shapeproof_check *check, const struct sp_condition *condition);
 
 /* A tensor, and the one that it is the same as, or would be. */
 struct sp_tie_pair {
@@ -28,7 +30,7 @@ struct sp_tie_pair {
 
 /* The key of a condition that is nothing else, in another part of the configuration, the whole or its text part, which
  * says the opposite of `tied`; or NULL. Parts that are models of their own do not count. */
-const char *sp_tie_contradiction(struct sp_check *check, const struct sp_condition *condition, bool tied);
+const char *sp_tie_contradiction(struct shapeproof_check *check, const struct sp_condition *condition, bool tied);
 
 enum sp_equality { SP_DATA_UNREAD, SP_DATA_EQUAL, SP_DATA_UNEQUAL, SP_DATA_INCOMPARABLE };
 
@@ -39,10 +41,11 @@ struct sp_likeness {
 };
 
 /* Whether a tensor holds the same as another, or as its first rows: bytes, so that a NaN equals itself. */
-struct sp_likeness sp_tie_likeness(struct sp_check *check, size_t tensor, size_t whole);
+struct sp_likeness sp_tie_likeness(struct shapeproof_check *check, size_t tensor, size_t whole);
 
-/* The tensor of the file that its metadata names in place of the predicted one, or SP_NONE. Writers of safetensors keep
- * one of several names of a storage, and in the metadata each of the others with the name that was kept. */
-size_t sp_tie_alias(const struct sp_check *check, size_t predicted);
+/* The tensor of the file that its metadata names in place of the predicted one, or SHAPEPROOF_NONE. Writers of
+ * safetensors keep one of several names of a storage, and in the metadata each of the others with the name that was
+ * kept. */
+size_t sp_tie_alias(const struct shapeproof_check *check, size_t predicted);
 
 #endif

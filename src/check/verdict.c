@@ -8,16 +8,16 @@
 
 /* ---- what agrees ---- */
 
-static const char *matching_summary(struct sp_check *check)
+static const char *matching_summary(struct shapeproof_check *check)
 {
     uint64_t tensors = 0, elements = 0;
     size_t expected = 0;
     struct sp_text text = {0};
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
-        if (check->match.predicted_of[i] == SP_NONE) continue;
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
+        if (check->match.predicted_of[i] == SHAPEPROOF_NONE) continue;
         tensors++;
-        if (tensor->same_as == SP_NONE) elements += tensor->parameters; /* at most the inventory's total */
+        if (tensor->same_as == SHAPEPROOF_NONE) elements += tensor->parameters; /* at most the inventory's total */
     }
     for (size_t i = 0; i < check->finding_count; i++) expected += check->findings[i].reason != NULL;
     sp_text_printf(&text, "all %" PRIu64 " tensors, ", tensors);
@@ -50,15 +50,15 @@ static const char *shortened(struct sp_arena *arena, const char *text, size_t mo
 /* ---- findings without a cause ---- */
 
 struct kind {
-    enum sp_finding_kind kind;
+    enum shapeproof_finding_kind kind;
     const char *says, *plural;
     size_t count;
-    const struct sp_finding *first;
+    const struct shapeproof_finding *first;
 };
 
-static bool open_of_kind(const struct sp_finding *finding, const void *kind)
+static bool open_of_kind(const struct shapeproof_finding *finding, const void *kind)
 {
-    return sp_finding_is_open_as(finding, *(const enum sp_finding_kind *)kind);
+    return sp_finding_is_open_as(finding, *(const enum shapeproof_finding_kind *)kind);
 }
 
 static int by_count(const void *left, const void *right)
@@ -69,7 +69,7 @@ static int by_count(const void *left, const void *right)
 }
 
 /* "3 tensors are missing: a.{0-2}.b"; a single one is said in its own words. */
-static void put_open_kind(struct sp_check *check, struct sp_text *text, const struct kind *kind)
+static void put_open_kind(struct shapeproof_check *check, struct sp_text *text, const struct kind *kind)
 {
     if (kind->count == 1) sp_text_printf(text, "%s %s", kind->first->name, kind->first->message);
     else
@@ -78,16 +78,16 @@ static void put_open_kind(struct sp_check *check, struct sp_text *text, const st
 }
 
 /* The most frequent kind with its names; of the others the numbers. */
-static const char *open_summary(struct sp_check *check)
+static const char *open_summary(struct shapeproof_check *check)
 {
     struct kind kinds[] = {
-        {SP_FINDING_MISSING, "is missing", "are missing", 0, NULL},
-        {SP_FINDING_UNEXPECTED, "is unexpected", "are unexpected", 0, NULL},
-        {SP_FINDING_SHAPE, "has another shape", "have another shape", 0, NULL},
-        {SP_FINDING_DTYPE, "has another dtype", "have another dtype", 0, NULL},
-        {SP_FINDING_UNUSED, "is expected and was not found", "are expected and were not found", 0, NULL},
-        {SP_FINDING_EXPIRED, "was expected until a day that is past", "were expected until a day that is past", 0,
-         NULL},
+        {SHAPEPROOF_FINDING_MISSING, "is missing", "are missing", 0, NULL},
+        {SHAPEPROOF_FINDING_UNEXPECTED, "is unexpected", "are unexpected", 0, NULL},
+        {SHAPEPROOF_FINDING_SHAPE, "has another shape", "have another shape", 0, NULL},
+        {SHAPEPROOF_FINDING_DTYPE, "has another dtype", "have another dtype", 0, NULL},
+        {SHAPEPROOF_FINDING_UNUSED, "is expected and was not found", "are expected and were not found", 0, NULL},
+        {SHAPEPROOF_FINDING_EXPIRED, "was expected until a day that is past", "were expected until a day that is past",
+         0, NULL},
     };
     enum { KINDS = sizeof kinds / sizeof *kinds };
     struct sp_text text = {0};
@@ -108,10 +108,13 @@ static const char *open_summary(struct sp_check *check)
 /* ---- causes ---- */
 
 /* No difference that is harmless, and none that is known to do harm. */
-static bool is_untold(const struct sp_cause *cause) { return cause->untold && cause->severity != SP_SEVERITY_NOTE; }
+static bool is_untold(const struct shapeproof_cause *cause)
+{
+    return cause->untold && cause->severity != SHAPEPROOF_SEVERITY_NOTE;
+}
 
 struct ranked {
-    const struct sp_cause *cause;
+    const struct shapeproof_cause *cause;
     size_t place; /* before sorting */
 };
 
@@ -124,16 +127,16 @@ static int by_weight(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
-void sp_check_order_causes(struct sp_check *check, const size_t *order, size_t count)
+void sp_check_order_causes(struct shapeproof_check *check, const size_t *order, size_t count)
 {
-    struct sp_cause *causes = sp_realloc(NULL, count, sizeof *causes);
+    struct shapeproof_cause *causes = sp_realloc(NULL, count, sizeof *causes);
     size_t *place = sp_realloc(NULL, check->cause_count, sizeof *place);
     for (size_t i = 0; i < count; i++) {
         causes[i] = check->causes[order[i]];
         place[order[i]] = i;
     }
     for (size_t i = 0; i < check->finding_count; i++)
-        if (check->findings[i].cause != SP_NONE) check->findings[i].cause = place[check->findings[i].cause];
+        if (check->findings[i].cause != SHAPEPROOF_NONE) check->findings[i].cause = place[check->findings[i].cause];
     free(check->causes);
     free(place);
     check->causes = causes;
@@ -141,7 +144,7 @@ void sp_check_order_causes(struct sp_check *check, const size_t *order, size_t c
 }
 
 /* The worst first, of those that are as bad what cannot be told, and then the one that explains the most. */
-static void sort_causes(struct sp_check *check)
+static void sort_causes(struct shapeproof_check *check)
 {
     const size_t count = check->cause_count;
     struct ranked *ranked = sp_realloc(NULL, count, sizeof *ranked);
@@ -155,23 +158,23 @@ static void sort_causes(struct sp_check *check)
 }
 
 /* Whether the file would match without it: it is more than a note, or explains what would be an error. */
-static bool decides(const struct sp_check *check, size_t cause)
+static bool decides(const struct shapeproof_check *check, size_t cause)
 {
-    if (check->causes[cause].severity != SP_SEVERITY_NOTE) return true;
+    if (check->causes[cause].severity != SHAPEPROOF_SEVERITY_NOTE) return true;
     for (size_t i = 0; i < check->finding_count; i++)
-        if (check->findings[i].cause == cause && check->findings[i].severity == SP_SEVERITY_ERROR) return true;
+        if (check->findings[i].cause == cause && check->findings[i].severity == SHAPEPROOF_SEVERITY_ERROR) return true;
     return false;
 }
 
 /* Those behind the worst that are as bad: another one in its words, or, without the room for them, by its key. */
-static const char *others_said(struct sp_check *check, size_t worst, size_t room)
+static const char *others_said(struct shapeproof_check *check, size_t worst, size_t room)
 {
     size_t others = 0, other = worst;
     for (size_t i = worst + 1; i < check->cause_count; i++) {
         if (check->causes[i].severity != check->causes[worst].severity || !decides(check, i)) continue;
         if (!others++) other = i;
     }
-    const struct sp_cause *second = &check->causes[other];
+    const struct shapeproof_cause *second = &check->causes[other];
     if (!others) return "";
     if (others == 1 && strlen(check->causes[worst].message) + strlen(second->message) < room)
         return sp_arena_printf(&check->arena, "; %s", second->message);
@@ -181,14 +184,14 @@ static const char *others_said(struct sp_check *check, size_t worst, size_t room
 }
 
 /* The worst cause in its words, others that are as bad, and the number of findings that none explains. */
-static const char *cause_summary(struct sp_check *check, size_t worst, size_t open, size_t room)
+static const char *cause_summary(struct shapeproof_check *check, size_t worst, size_t open, size_t room)
 {
     const char *first = check->causes[worst].message, *rest = "";
     if (open)
         rest =
             sp_arena_printf(&check->arena, "; %s without a known cause", sp_count_of(&check->arena, open, "finding"));
     const char *more = others_said(check, worst, room - strlen(rest));
-    if (check->verdict != SP_VERDICT_DIFFERS && !open && !*more) {
+    if (check->verdict != SHAPEPROOF_VERDICT_DIFFERS && !open && !*more) {
         rest = "; nothing else differs";
         if (strlen(first) + strlen(rest) > room) rest = "";
     }
@@ -196,15 +199,15 @@ static const char *cause_summary(struct sp_check *check, size_t worst, size_t op
                            more, rest);
 }
 
-static const char *say_verdict(struct sp_check *check, size_t worst, size_t open, size_t room)
+static const char *say_verdict(struct shapeproof_check *check, size_t worst, size_t open, size_t room)
 {
-    if (check->verdict == SP_VERDICT_MATCH) return matching_summary(check);
-    const bool wrong = worst < check->cause_count && check->causes[worst].severity == SP_SEVERITY_ERROR;
+    if (check->verdict == SHAPEPROOF_VERDICT_MATCH) return matching_summary(check);
+    const bool wrong = worst < check->cause_count && check->causes[worst].severity == SHAPEPROOF_SEVERITY_ERROR;
     if (wrong || !open) return cause_summary(check, worst, open, room);
     return shortened(&check->arena, open_summary(check), room);
 }
 
-void sp_decide(struct sp_check *check)
+void sp_decide(struct shapeproof_check *check)
 {
     enum { ROOM_IN_A_LINE = 148, ALL_ROOM = 1 << 30 };
     const size_t open = sp_check_open(check);
@@ -212,11 +215,11 @@ void sp_decide(struct sp_check *check)
     sort_causes(check);
     while (worst < check->cause_count && !decides(check, worst)) worst++;
     const bool any = worst < check->cause_count;
-    const bool wrong = any && check->causes[worst].severity == SP_SEVERITY_ERROR;
-    check->verdict = open || wrong                      ? SP_VERDICT_DIFFERS
-                     : !any                             ? SP_VERDICT_MATCH
-                     : is_untold(&check->causes[worst]) ? SP_VERDICT_UNKNOWN
-                                                        : SP_VERDICT_EXPLAINED;
+    const bool wrong = any && check->causes[worst].severity == SHAPEPROOF_SEVERITY_ERROR;
+    check->verdict = open || wrong                      ? SHAPEPROOF_VERDICT_DIFFERS
+                     : !any                             ? SHAPEPROOF_VERDICT_MATCH
+                     : is_untold(&check->causes[worst]) ? SHAPEPROOF_VERDICT_UNKNOWN
+                                                        : SHAPEPROOF_VERDICT_EXPLAINED;
     check->summary = say_verdict(check, worst, open, ALL_ROOM);
     check->headline = say_verdict(check, worst, open, ROOM_IN_A_LINE);
 }

@@ -45,98 +45,104 @@ static const struct cli_example examples[] = {
 };
 
 /* Where no table is known for a model, the file itself may tell one. */
-static void lead_to_infer(const struct cli_args *args, struct sp_error *error)
+static void lead_to_infer(const struct cli_args *args, struct shapeproof_error *error)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=,@";
-    char *path = sp_report_visible(args->operands[0]);
+    char *path = shapeproof_report_visible(args->operands[0]);
     const char *quote = path[strspn(path, plain)] ? "'" : "";
     cli_hint(error,
              "shapeproof infer %s%s%s tells which table explains the file, to be given with --table; or write one",
              quote, path, quote);
-    sp_free(path);
+    shapeproof_free(path);
 }
 
 /* Where it is the class alone that is not known, what the file has of a known one. */
-static bool name_body(const struct cli_subject *subject, const struct sp_inventory *inventory, struct sp_error *error)
+static bool name_body(const struct cli_subject *subject, const struct shapeproof_inventory *inventory,
+                      struct shapeproof_error *error)
 {
-    char *body = sp_unknown_class_describe(inventory, subject->tables, subject->config);
+    char *body = shapeproof_unknown_class_describe(inventory, subject->tables, subject->config);
     if (body) cli_hint(error, "%s", body);
-    sp_free(body);
+    shapeproof_free(body);
     return body != NULL;
 }
 
 /* The exit status that --for asks for. */
-static int judge_loadings(const struct sp_loadings *loadings)
+static int judge_loadings(const struct shapeproof_loadings *loadings)
 {
     int status = CLI_OK;
-    for (size_t i = 0; i < sp_loading_count(loadings); i++) {
-        const enum sp_loading_answer answer = sp_loading(loadings, i)->answer;
-        if (answer == SP_LOADING_UNKNOWN) status = CLI_UNKNOWN;
-        else if (answer != SP_LOADING_WHOLE) return CLI_DIFFERS;
+    for (size_t i = 0; i < shapeproof_loading_count(loadings); i++) {
+        const enum shapeproof_loading_answer answer = shapeproof_loading(loadings, i)->answer;
+        if (answer == SHAPEPROOF_LOADING_UNKNOWN) status = CLI_UNKNOWN;
+        else if (answer != SHAPEPROOF_LOADING_WHOLE) return CLI_DIFFERS;
     }
     return status;
 }
 
 /* What is odd about the file, what was not read of it, what a pickle would do, and a setting that was not looked at. */
-static bool has_warnings(const struct sp_check *check)
+static bool has_warnings(const struct shapeproof_check *check)
 {
-    return sp_inventory_warning_count(sp_check_inventory(check)) ||
-           sp_prediction_unused_count(sp_check_prediction(check)) ||
-           sp_prediction_remark_count(sp_check_prediction(check));
+    return shapeproof_inventory_warning_count(shapeproof_check_inventory(check)) ||
+           shapeproof_prediction_unused_count(shapeproof_check_prediction(check)) ||
+           shapeproof_prediction_remark_count(shapeproof_check_prediction(check));
 }
 
-int cli_judge_check(const struct cli_args *args, const struct sp_check *check, const struct sp_loadings *loadings)
+int cli_judge_check(const struct cli_args *args, const struct shapeproof_check *check,
+                    const struct shapeproof_loadings *loadings)
 {
-    const enum sp_verdict verdict = sp_check_verdict(check);
-    const bool untold = verdict == SP_VERDICT_UNKNOWN && !has_warnings(check);
-    if (cli_flag(args, "strict") && !untold && (verdict != SP_VERDICT_MATCH || has_warnings(check))) return CLI_DIFFERS;
+    const enum shapeproof_verdict verdict = shapeproof_check_verdict(check);
+    const bool untold = verdict == SHAPEPROOF_VERDICT_UNKNOWN && !has_warnings(check);
+    if (cli_flag(args, "strict") && !untold && (verdict != SHAPEPROOF_VERDICT_MATCH || has_warnings(check)))
+        return CLI_DIFFERS;
     const char *asked = cli_value(args, "for", NULL);
     if (asked && strcmp(asked, "none") != 0) return judge_loadings(loadings);
-    if (loadings && sp_loading_failed(loadings)) return CLI_DIFFERS;
-    return verdict == SP_VERDICT_DIFFERS ? CLI_DIFFERS : verdict == SP_VERDICT_UNKNOWN ? CLI_UNKNOWN : CLI_OK;
+    if (loadings && shapeproof_loading_failed(loadings)) return CLI_DIFFERS;
+    return verdict == SHAPEPROOF_VERDICT_DIFFERS   ? CLI_DIFFERS
+           : verdict == SHAPEPROOF_VERDICT_UNKNOWN ? CLI_UNKNOWN
+                                                   : CLI_OK;
 }
 
 /* Asks the loaders, and writes the report; exit status. */
-static int report_check(const struct cli_args *args, const struct sp_check *check)
+static int report_check(const struct cli_args *args, const struct shapeproof_check *check)
 {
-    struct sp_report_options how = cli_report_options(args);
-    struct sp_error error = {0};
-    struct sp_loadings *loadings = sp_loadings_new(check, cli_value(args, "for", NULL), &error);
+    struct shapeproof_report_options how = cli_report_options(args);
+    struct shapeproof_error error = {0};
+    struct shapeproof_loadings *loadings = shapeproof_loadings_new(check, cli_value(args, "for", NULL), &error);
     if (!loadings) return cli_error(&error);
     how.loadings = loadings;
-    cli_put_report(sp_report_check(check, &how, NULL));
+    cli_put_report(shapeproof_report_check(check, &how, NULL));
     const int status = cli_judge_check(args, check, loadings);
-    sp_loadings_free(loadings);
+    shapeproof_loadings_free(loadings);
     return status;
 }
 
 /* Checks, and writes the report; exit status. */
 static int check_subject(const struct cli_args *args, const struct cli_subject *subject,
-                         const struct sp_inventory *inventory, const struct sp_expectations *expectations)
+                         const struct shapeproof_inventory *inventory,
+                         const struct shapeproof_expectations *expectations)
 {
-    const struct sp_check_options what = {
+    const struct shapeproof_check_options what = {
         .table = subject->table_name, .expectations = expectations, .data = cli_flag(args, "data")};
-    struct sp_error error = {0};
-    struct sp_check *check = sp_check_new(inventory, subject->tables, subject->config, &what, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_check *check = shapeproof_check_new(inventory, subject->tables, subject->config, &what, &error);
     if (!check) {
-        if (error.status == SP_ERR_UNKNOWN && !subject->table_name) {
+        if (error.status == SHAPEPROOF_ERR_UNKNOWN && !subject->table_name) {
             if (!name_body(subject, inventory, &error)) lead_to_infer(args, &error);
             cli_name_adapter(inventory, args->operands[0], &error);
         }
-        return cli_no_prediction(subject, &(struct sp_predict_options){.table = what.table}, &error);
+        return cli_no_prediction(subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
     }
-    const bool read = cli_settings_are_read(subject, sp_check_prediction(check));
+    const bool read = cli_settings_are_read(subject, shapeproof_check_prediction(check));
     const int status = read ? report_check(args, check) : CLI_USAGE;
-    sp_check_free(check);
+    shapeproof_check_free(check);
     return status;
 }
 
 /* Without a configuration nothing can be said of a checkpoint, unless it is an adapter that is no whole. */
-static int no_configuration(const char *path, const struct sp_inventory *inventory)
+static int no_configuration(const char *path, const struct shapeproof_inventory *inventory)
 {
     bool consistent;
     char hint[512] = "";
-    char *adapter = sp_adapter_describe(inventory, &consistent);
+    char *adapter = shapeproof_adapter_describe(inventory, &consistent);
     if (consistent && adapter)
         snprintf(hint, sizeof hint, "give --config FILE, that of the base, or --table NAME with --set KEY=VALUE");
     else if (consistent)
@@ -146,7 +152,7 @@ static int no_configuration(const char *path, const struct sp_inventory *invento
     const int status = cli_complain(consistent ? CLI_UNKNOWN : CLI_FILE, hint, "%s: %s%s", path,
                                     adapter ? adapter : "there is no config.json beside it",
                                     adapter && consistent ? ", and there is no config.json of its base beside it" : "");
-    sp_free(adapter);
+    shapeproof_free(adapter);
     return status;
 }
 
@@ -157,70 +163,70 @@ static bool is_told(const struct cli_args *args)
 }
 
 /* The components of the pipeline that is given in place of a configuration, a folder or its model_index.json, or in
- * whose folder the file lies; NULL for anything else. Free with sp_components_free. */
-static struct sp_components *pipeline_of(const struct cli_args *args, const char *path)
+ * whose folder the file lies; NULL for anything else. Free with shapeproof_components_free. */
+static struct shapeproof_components *pipeline_of(const struct cli_args *args, const char *path)
 {
     static const char list[] = "model_index.json";
     const char *given = cli_value(args, "config", path), *last = strrchr(given, '/');
     const char *file = last ? last + 1 : given;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     char folder[4096];
     if (given == path || strcmp(file, list) == 0)
         snprintf(folder, sizeof folder, "%.*s", (int)(file - given), file > given ? given : "");
     else snprintf(folder, sizeof folder, "%s", given);
-    struct sp_components *components = sp_components_open(*folder ? folder : ".", &error);
-    if (components && sp_component_count(components)) return components;
-    sp_components_free(components);
+    struct shapeproof_components *components = shapeproof_components_open(*folder ? folder : ".", &error);
+    if (components && shapeproof_component_count(components)) return components;
+    shapeproof_components_free(components);
     return NULL;
 }
 
 /* An adapter of a pipeline, and its components as bases; false when it is not that, or when there is a configuration.
  */
-static bool check_with_pipeline(const struct cli_args *args, const char *path, const struct sp_inventory *inventory,
-                                int *status)
+static bool check_with_pipeline(const struct cli_args *args, const char *path,
+                                const struct shapeproof_inventory *inventory, int *status)
 {
     bool consistent;
     if (cli_value(args, "table", NULL) || cli_value(args, "set", NULL)) return false;
-    char *adapter = sp_adapter_describe(inventory, &consistent);
-    struct sp_components *components = adapter && consistent ? pipeline_of(args, path) : NULL;
+    char *adapter = shapeproof_adapter_describe(inventory, &consistent);
+    struct shapeproof_components *components = adapter && consistent ? pipeline_of(args, path) : NULL;
     if (components) *status = cli_check_adapter(args, inventory, components);
     const bool is = components != NULL;
-    sp_components_free(components);
-    sp_free(adapter);
+    shapeproof_components_free(components);
+    shapeproof_free(adapter);
     return is;
 }
 
 /* With the configuration that is given, or the one beside the checkpoint, or that of the base of an adapter. */
-static int check_inventory(const struct cli_args *args, const char *path, const struct sp_inventory *inventory)
+static int check_inventory(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
 {
     struct cli_subject subject;
-    struct sp_expectations *expectations = NULL;
-    const bool inside = sp_config_is_inside(inventory, cli_value(args, "table", NULL));
-    char *beside = inside ? NULL : sp_config_beside(path);
+    struct shapeproof_expectations *expectations = NULL;
+    const bool inside = shapeproof_config_is_inside(inventory, cli_value(args, "table", NULL));
+    char *beside = inside ? NULL : shapeproof_config_beside(path);
     int status = CLI_OK;
     if (!inside && !beside && check_with_pipeline(args, path, inventory, &status)) return status;
-    if (!inside && !beside && !is_told(args)) beside = sp_adapter_base_config(inventory);
+    if (!inside && !beside && !is_told(args)) beside = shapeproof_adapter_base_config(inventory);
     if (!inside && !beside && !is_told(args)) return no_configuration(path, inventory);
     status = cli_subject_open(&subject, args, beside);
     if (status == CLI_OK) status = cli_subject_fit(&subject, inventory);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
     if (status == CLI_OK) status = check_subject(args, &subject, inventory, expectations);
-    sp_expectations_free(expectations);
+    shapeproof_expectations_free(expectations);
     cli_subject_close(&subject);
-    sp_free(beside);
+    shapeproof_free(beside);
     return status;
 }
 
 /* What the first operand names, one checkpoint or several. */
 static int check_operand(const struct cli_args *args)
 {
-    struct sp_error error = {0};
-    struct sp_components *components = sp_components_open(args->operands[0], &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_components *components = shapeproof_components_open(args->operands[0], &error);
     if (!components) return cli_error(&error);
     const int status = cli_is_about_one(args, components) ? cli_with_checkpoint(args, check_inventory)
                                                           : cli_check_components(args, components);
-    sp_components_free(components);
+    shapeproof_components_free(components);
     return status;
 }
 

@@ -73,12 +73,12 @@ static void own_path(struct cli_args *args, size_t operand, char *path)
 static int fetch_operand(struct cli_args *args, size_t operand)
 {
     int status = CLI_OK;
-    struct sp_remote *remote = cli_fetch(args, args->operands[operand], &status);
+    struct shapeproof_remote *remote = cli_fetch(args, args->operands[operand], &status);
     if (!remote) return status;
     args->remotes = realloc(args->remotes, (args->remote_count + 1) * sizeof *args->remotes);
     if (!args->remotes) abort();
     args->remotes[args->remote_count++] = remote;
-    args->operands[operand] = sp_remote_path(remote);
+    args->operands[operand] = shapeproof_remote_path(remote);
     return CLI_OK;
 }
 
@@ -86,14 +86,14 @@ static int find_checkpoints(struct cli_args *args)
 {
     bool taken = false;
     for (size_t i = 0; args->command->checkpoints && i < args->operand_count; i++) {
-        if (sp_is_remote(args->operands[i])) {
+        if (shapeproof_is_remote(args->operands[i])) {
             const int status = fetch_operand(args, i);
             if (status != CLI_OK) return status;
             continue;
         }
         const bool input = strcmp(args->operands[i], "-") == 0;
         if (input && taken) return cli_usage_error(NULL, "%s: standard input is asked for twice", args->command->name);
-        char *path = input ? spool_input() : sp_checkpoint_path(args->operands[i]);
+        char *path = input ? spool_input() : shapeproof_checkpoint_path(args->operands[i]);
         if (input && !path) return CLI_FILE;
         if (path) own_path(args, i, path);
         taken = taken || input;
@@ -103,11 +103,11 @@ static int find_checkpoints(struct cli_args *args)
 
 int cli_run_found(struct cli_args *args, int (*run)(const struct cli_args *))
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     int status = find_checkpoints(args);
     if (status != CLI_OK) return status;
     status = run(args);
     for (size_t i = 0; i < args->remote_count; i++)
-        if (!sp_remote_confirm(args->remotes[i], &error)) return cli_error(&error);
+        if (!shapeproof_remote_confirm(args->remotes[i], &error)) return cli_error(&error);
     return status;
 }

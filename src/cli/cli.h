@@ -15,10 +15,10 @@
 enum cli_exit {
     CLI_OK = 0,
     CLI_DIFFERS = 1,
-    CLI_USAGE = SP_ERR_USAGE,
-    CLI_TABLE = SP_ERR_TABLE,
-    CLI_FILE = SP_ERR_FILE, /* also when the output cannot be written */
-    CLI_UNKNOWN = SP_ERR_UNKNOWN
+    CLI_USAGE = SHAPEPROOF_ERR_USAGE,
+    CLI_TABLE = SHAPEPROOF_ERR_TABLE,
+    CLI_FILE = SHAPEPROOF_ERR_FILE, /* also when the output cannot be written */
+    CLI_UNKNOWN = SHAPEPROOF_ERR_UNKNOWN
 };
 
 struct cli_option {
@@ -68,7 +68,7 @@ struct cli_args {
     size_t given_count;
     char **owned; /* paths that stand in for operands */
     size_t owned_count;
-    struct sp_remote **remotes; /* what was fetched for them */
+    struct shapeproof_remote **remotes; /* what was fetched for them */
     size_t remote_count;
 };
 
@@ -122,8 +122,8 @@ int cli_run_found(struct cli_args *args, int (*run)(const struct cli_args *));
     .name = "offline", .help = "of checkpoints that are elsewhere (https://, hf://) use what is in the cache alone"
 
 /* Fetches the headers of what the URL names; NULL after an error was printed, with its exit status in *status. The
- * path of the mirror is sp_remote_path's. */
-struct sp_remote *cli_fetch(const struct cli_args *args, const char *url, int *status);
+ * path of the mirror is shapeproof_remote_path's. */
+struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url, int *status);
 /* The text, with the URL in place of each path of a mirror; free() it. NULL when there is none in it. */
 char *cli_say_urls(const char *text, size_t *length);
 void cli_free_remotes(struct cli_args *args);
@@ -131,24 +131,24 @@ void cli_free_remotes(struct cli_args *args);
 /* ---- message.c: one line on stderr, and at most one hint ---- */
 
 /* Returns its status, as an exit status. */
-int cli_error(const struct sp_error *error);
+int cli_error(const struct shapeproof_error *error);
 /* The words of the caller may be in it: they are made printable. `hint` may be NULL or "". Returns the status. */
 int cli_complain(enum cli_exit status, const char *hint, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define cli_usage_error(...) cli_complain(CLI_USAGE, __VA_ARGS__)
 /* Fill an error, and its hint, which cli_error prints: made printable, as the library makes its own. Nothing else
  * writes into them. */
-void cli_fail(struct sp_error *error, enum cli_exit status, const char *format, ...)
+void cli_fail(struct shapeproof_error *error, enum cli_exit status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void cli_hint(struct sp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_hint(struct shapeproof_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* `path` is what the warning is about, or NULL. */
 void cli_warning(const char *path, const char *message);
 /* Of what its reader found odd; a report in JSON has that in it. */
-void cli_warn_of_file(const char *path, const struct sp_inventory *inventory);
+void cli_warn_of_file(const char *path, const struct shapeproof_inventory *inventory);
 
 /* What a command has to say when it is run for one of a list. */
 struct cli_capture {
-    struct sp_error error; /* the first one */
-    char *report;          /* free it with sp_free; NULL when none was written */
+    struct shapeproof_error error; /* the first one */
+    char *report;                  /* free it with shapeproof_free; NULL when none was written */
 };
 
 /* From here on errors and reports go into `into`, and warnings are dropped. For a process of its own alone. */
@@ -158,8 +158,8 @@ struct cli_capture *cli_captured(void);
 /* ---- output.c ---- */
 
 /* Format, colour and width, as options and terminal say. */
-struct sp_report_options cli_report_options(const struct cli_args *args);
-/* Writes whole lines of a report to a FILE; a sink of sp_report_inspect. */
+struct shapeproof_report_options cli_report_options(const struct cli_args *args);
+/* Writes whole lines of a report to a FILE; a sink of shapeproof_report_inspect. */
 void cli_put_part(void *stream, const char *bytes, size_t length);
 /* Writes a report to stdout and frees it. */
 void cli_put_report(char *report);

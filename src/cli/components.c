@@ -8,11 +8,11 @@
 
 /* All that the check of a component leaves open for the report. */
 struct component_run {
-    struct sp_inventory *inventory;
-    struct sp_config *config;
-    struct sp_check *check;
-    struct sp_loadings *loadings;
-    struct sp_error error;
+    struct shapeproof_inventory *inventory;
+    struct shapeproof_config *config;
+    struct shapeproof_check *check;
+    struct shapeproof_loadings *loadings;
+    struct shapeproof_error error;
 };
 
 static void *allocate_zeroed(size_t count, size_t size)
@@ -34,169 +34,173 @@ static const char *option_of_one(const struct cli_args *args)
 }
 
 /* The first that has weights, or just the first. */
-static const struct sp_component *first_model(const struct sp_components *components)
+static const struct shapeproof_component *first_model(const struct shapeproof_components *components)
 {
-    for (size_t i = 0; i < sp_component_count(components); i++)
-        if (sp_component(components, i)->state == SP_COMPONENT_MODEL) return sp_component(components, i);
-    return sp_component(components, 0);
+    for (size_t i = 0; i < shapeproof_component_count(components); i++)
+        if (shapeproof_component(components, i)->state == SHAPEPROOF_COMPONENT_MODEL)
+            return shapeproof_component(components, i);
+    return shapeproof_component(components, 0);
 }
 
-bool cli_is_about_one(const struct cli_args *args, const struct sp_components *components)
+bool cli_is_about_one(const struct cli_args *args, const struct shapeproof_components *components)
 {
-    if (!sp_component_count(components)) return true;
+    if (!shapeproof_component_count(components)) return true;
     return option_of_one(args) && strcmp(first_model(components)->name, ".") == 0;
 }
 
-static bool options_fit_several(const struct cli_args *args, const struct sp_components *components)
+static bool options_fit_several(const struct cli_args *args, const struct shapeproof_components *components)
 {
     const char *option = option_of_one(args);
     char hint[512];
     if (!option) return true;
     snprintf(hint, sizeof hint, "check each by itself, such as %s", first_model(components)->path);
-    cli_usage_error(hint, "--%s is about one model, and %s has several", option, sp_components_path(components));
+    cli_usage_error(hint, "--%s is about one model, and %s has several", option,
+                    shapeproof_components_path(components));
     return false;
 }
 
 /* The configuration that lies beside the weights; the class that the list says where it names none itself. */
-static bool load_config(struct component_run *run, const struct sp_component *component)
+static bool load_config(struct component_run *run, const struct shapeproof_component *component)
 {
-    run->config = sp_config_new();
+    run->config = shapeproof_config_new();
     if (!component->config) {
-        run->error = (struct sp_error){0};
+        run->error = (struct shapeproof_error){0};
         cli_fail(&run->error, CLI_UNKNOWN, "%s: there is no configuration beside it", component->path);
         return false;
     }
-    if (sp_config_load(run->config, component->config, &run->error) != SP_OK) return false;
-    sp_config_name_class(run->config, component->model_class, "the list of components");
+    if (shapeproof_config_load(run->config, component->config, &run->error) != SHAPEPROOF_OK) return false;
+    shapeproof_config_name_class(run->config, component->model_class, "the list of components");
     return true;
 }
 
 /* False when the error says why there is no check. */
-static bool check_component(struct component_run *run, const struct cli_args *args, const struct sp_tables *tables,
-                            const struct sp_component *component)
+static bool check_component(struct component_run *run, const struct cli_args *args,
+                            const struct shapeproof_tables *tables, const struct shapeproof_component *component)
 {
-    const struct sp_check_options what = {.data = cli_flag(args, "data")};
+    const struct shapeproof_check_options what = {.data = cli_flag(args, "data")};
     const char *loaders = cli_value(args, "for", NULL);
-    run->inventory = sp_inventory_open(component->path, &run->error);
+    run->inventory = shapeproof_inventory_open(component->path, &run->error);
     if (!run->inventory || !load_config(run, component)) return false;
-    run->check = sp_check_new(run->inventory, tables, run->config, &what, &run->error);
+    run->check = shapeproof_check_new(run->inventory, tables, run->config, &what, &run->error);
     if (!run->check) return false;
-    run->loadings = sp_loadings_new(run->check, loaders, &run->error);
+    run->loadings = shapeproof_loadings_new(run->check, loaders, &run->error);
     return run->loadings != NULL;
 }
 
 static void close_run(struct component_run *run)
 {
-    sp_loadings_free(run->loadings);
-    sp_check_free(run->check);
-    sp_config_free(run->config);
-    sp_inventory_close(run->inventory);
+    shapeproof_loadings_free(run->loadings);
+    shapeproof_check_free(run->check);
+    shapeproof_config_free(run->config);
+    shapeproof_inventory_close(run->inventory);
 }
 
-static int judge_run(const struct cli_args *args, const struct sp_component *component, const struct component_run *run)
+static int judge_run(const struct cli_args *args, const struct shapeproof_component *component,
+                     const struct component_run *run)
 {
-    if (component->state != SP_COMPONENT_MODEL) return component->state == SP_COMPONENT_MISSING ? CLI_DIFFERS : CLI_OK;
+    if (component->state != SHAPEPROOF_COMPONENT_MODEL)
+        return component->state == SHAPEPROOF_COMPONENT_MISSING ? CLI_DIFFERS : CLI_OK;
     return run->error.status ? (int)run->error.status : cli_judge_check(args, run->check, run->loadings);
 }
 
-static void put_report(const struct cli_args *args, const struct sp_components *components,
+static void put_report(const struct cli_args *args, const struct shapeproof_components *components,
                        const struct component_run *runs)
 {
-    const size_t count = sp_component_count(components);
-    const struct sp_report_options how = cli_report_options(args);
-    struct sp_component_result *results = allocate_zeroed(count, sizeof *results);
+    const size_t count = shapeproof_component_count(components);
+    const struct shapeproof_report_options how = cli_report_options(args);
+    struct shapeproof_component_result *results = allocate_zeroed(count, sizeof *results);
     for (size_t i = 0; i < count; i++)
-        results[i] =
-            (struct sp_component_result){runs[i].check, runs[i].loadings, runs[i].error.status ? &runs[i].error : NULL};
-    cli_put_report(sp_report_components(components, results, &how, NULL));
+        results[i] = (struct shapeproof_component_result){runs[i].check, runs[i].loadings,
+                                                          runs[i].error.status ? &runs[i].error : NULL};
+    cli_put_report(shapeproof_report_components(components, results, &how, NULL));
     free(results);
 }
 
 /* With the tables, which they all share. */
-static int check_all(const struct cli_args *args, const struct sp_components *components,
-                     const struct sp_tables *tables)
+static int check_all(const struct cli_args *args, const struct shapeproof_components *components,
+                     const struct shapeproof_tables *tables)
 {
-    const size_t count = sp_component_count(components);
+    const size_t count = shapeproof_component_count(components);
     struct component_run *runs = allocate_zeroed(count, sizeof *runs);
     int status = CLI_OK;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_component *component = sp_component(components, i);
-        if (component->state == SP_COMPONENT_MODEL) check_component(&runs[i], args, tables, component);
+        const struct shapeproof_component *component = shapeproof_component(components, i);
+        if (component->state == SHAPEPROOF_COMPONENT_MODEL) check_component(&runs[i], args, tables, component);
         status = sp_worse_status(status, judge_run(args, component, &runs[i]));
-        if (runs[i].error.status == SP_ERR_USAGE) cli_error(&runs[i].error);
-        if (runs[i].error.status == SP_ERR_USAGE) break; /* the command line is wrong, whatever the component */
+        if (runs[i].error.status == SHAPEPROOF_ERR_USAGE) cli_error(&runs[i].error);
+        if (runs[i].error.status == SHAPEPROOF_ERR_USAGE) break; /* the command line is wrong, whatever the component */
     }
     if (status != CLI_USAGE) put_report(args, components, runs);
     for (size_t i = 0; i < count; i++) {
         if (runs[i].inventory && status != CLI_USAGE && !cli_flag(args, "json"))
-            cli_warn_of_file(sp_component(components, i)->path, runs[i].inventory);
+            cli_warn_of_file(shapeproof_component(components, i)->path, runs[i].inventory);
         close_run(&runs[i]);
     }
     free(runs);
     return status;
 }
 
-int cli_check_components(const struct cli_args *args, const struct sp_components *components)
+int cli_check_components(const struct cli_args *args, const struct shapeproof_components *components)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     if (!options_fit_several(args, components)) return CLI_USAGE;
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     if (!tables) return cli_error(&error);
     const int status = check_all(args, components, tables);
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
     return status;
 }
 
 /* ---- an adapter and a pipeline ---- */
 
 /* Of the components those that the adapter has something for are its bases, one by one. */
-int cli_check_adapter(const struct cli_args *args, const struct sp_inventory *inventory,
-                      struct sp_components *components)
+int cli_check_adapter(const struct cli_args *args, const struct shapeproof_inventory *inventory,
+                      struct shapeproof_components *components)
 {
-    struct sp_error error = {0};
-    const size_t count = sp_component_count(components);
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_error error = {0};
+    const size_t count = shapeproof_component_count(components);
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     if (!tables) return cli_error(&error);
     struct component_run *runs = allocate_zeroed(count, sizeof *runs);
     int status = CLI_OK;
     bool any = false;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_component *component = sp_component(components, i);
-        if (!component->config || !sp_adapter_is_for(inventory, component->name)) {
-            if (component->state != SP_COMPONENT_PLAIN)
-                sp_component_leave_out(components, i, "the adapter has nothing for it");
+        const struct shapeproof_component *component = shapeproof_component(components, i);
+        if (!component->config || !shapeproof_adapter_is_for(inventory, component->name)) {
+            if (component->state != SHAPEPROOF_COMPONENT_PLAIN)
+                shapeproof_component_leave_out(components, i, "the adapter has nothing for it");
             continue;
         }
         any = true;
         if (load_config(&runs[i], component))
-            runs[i].check = sp_check_new(inventory, tables, runs[i].config, NULL, &runs[i].error);
+            runs[i].check = shapeproof_check_new(inventory, tables, runs[i].config, NULL, &runs[i].error);
         status = sp_worse_status(status, runs[i].error.status ? (int)runs[i].error.status
                                                               : cli_judge_check(args, runs[i].check, NULL));
     }
     if (any) put_report(args, components, runs);
     for (size_t i = 0; i < count; i++) close_run(&runs[i]);
     free(runs);
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
     if (any) return status;
     return cli_complain(CLI_DIFFERS, "give --config FILE of the model that it was made for",
                         "%s: the adapter has nothing for any component of %s", args->operands[0],
-                        sp_components_path(components));
+                        shapeproof_components_path(components));
 }
 
 /* ---- inspect ---- */
 
-int cli_inspect_components(const struct sp_components *components, const struct sp_report_inspect_options *how,
-                           bool strict)
+int cli_inspect_components(const struct shapeproof_components *components,
+                           const struct shapeproof_report_inspect_options *how, bool strict)
 {
-    const size_t count = sp_component_count(components);
-    const bool json = how->report.format == SP_REPORT_JSON;
-    struct sp_totals *totals = allocate_zeroed(count, sizeof *totals);
+    const size_t count = shapeproof_component_count(components);
+    const bool json = how->report.format == SHAPEPROOF_REPORT_JSON;
+    struct shapeproof_totals *totals = allocate_zeroed(count, sizeof *totals);
     int status = CLI_OK;
     bool shown = false;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_component *component = sp_component(components, i);
-        if (component->state == SP_COMPONENT_MISSING) cli_warning(component->path, component->note);
-        if (component->state != SP_COMPONENT_MODEL) continue;
+        const struct shapeproof_component *component = shapeproof_component(components, i);
+        if (component->state == SHAPEPROOF_COMPONENT_MISSING) cli_warning(component->path, component->note);
+        if (component->state != SHAPEPROOF_COMPONENT_MODEL) continue;
         if (shown && !json) putchar('\n');
         const int now = cli_inspect_one(component->path, how, strict, &totals[i]);
         shown = now == CLI_OK || now == CLI_DIFFERS;
@@ -204,7 +208,7 @@ int cli_inspect_components(const struct sp_components *components, const struct 
     }
     if (!json && !how->filter) {
         if (shown) putchar('\n');
-        cli_put_report(sp_report_component_totals(components, totals, &how->report, NULL));
+        cli_put_report(shapeproof_report_component_totals(components, totals, &how->report, NULL));
     }
     free(totals);
     return status;

@@ -22,17 +22,17 @@ static const struct cli_example examples[] = {
 /* Derives, and writes the formulas; exit status. */
 static int report_derivation(const struct cli_args *args, const struct cli_subject *subject)
 {
-    const struct sp_derive_options what = {
+    const struct shapeproof_derive_options what = {
         .table = args->operand_count ? args->operands[0] : subject->table_name,
-        .notation = cli_flag(args, "latex") ? SP_FORMULA_LATEX : SP_FORMULA_TEXT,
+        .notation = cli_flag(args, "latex") ? SHAPEPROOF_FORMULA_LATEX : SHAPEPROOF_FORMULA_TEXT,
     };
-    const struct sp_report_derive_options how = {.report = cli_report_options(args),
-                                                 .expanded = cli_flag(args, "expanded")};
-    struct sp_error error = {0};
-    struct sp_derivation *derivation = sp_derive(subject->tables, subject->config, &what, &error);
+    const struct shapeproof_report_derive_options how = {.report = cli_report_options(args),
+                                                         .expanded = cli_flag(args, "expanded")};
+    struct shapeproof_error error = {0};
+    struct shapeproof_derivation *derivation = shapeproof_derive(subject->tables, subject->config, &what, &error);
     if (!derivation) return cli_error(&error);
-    cli_put_report(sp_report_derive(derivation, &how, NULL));
-    sp_derivation_free(derivation);
+    cli_put_report(shapeproof_report_derive(derivation, &how, NULL));
+    shapeproof_derivation_free(derivation);
     return CLI_OK;
 }
 

@@ -22,60 +22,61 @@ static const struct cli_example examples[] = {
 };
 
 /* Compares, and writes the report; exit status. */
-static int report_diff(const struct cli_args *args, const struct sp_inventory *a, const struct sp_inventory *b,
-                       const struct sp_diff_options *what)
+static int report_diff(const struct cli_args *args, const struct shapeproof_inventory *a,
+                       const struct shapeproof_inventory *b, const struct shapeproof_diff_options *what)
 {
-    const struct sp_report_options how = cli_report_options(args);
-    struct sp_error error = {0};
-    struct sp_diff *diff = sp_diff_new(a, b, what, &error);
+    const struct shapeproof_report_options how = cli_report_options(args);
+    struct shapeproof_error error = {0};
+    struct shapeproof_diff *diff = shapeproof_diff_new(a, b, what, &error);
     if (!diff) return cli_error(&error);
-    const bool doubtful = sp_inventory_warning_count(a) > 0 || sp_inventory_warning_count(b) > 0;
-    const bool same = sp_diff_is_same(diff) && !(cli_flag(args, "strict") && doubtful);
-    cli_put_report(sp_report_diff(diff, &how, NULL));
-    sp_diff_free(diff);
+    const bool doubtful = shapeproof_inventory_warning_count(a) > 0 || shapeproof_inventory_warning_count(b) > 0;
+    const bool same = shapeproof_diff_is_same(diff) && !(cli_flag(args, "strict") && doubtful);
+    cli_put_report(shapeproof_report_diff(diff, &how, NULL));
+    shapeproof_diff_free(diff);
     return same ? CLI_OK : CLI_DIFFERS;
 }
 
 /* Two files of Keras models, one of which holds its configuration, are compared by the names that Keras has for the
  * variables. */
-static int diff_inventories(const struct cli_args *args, const struct sp_inventory *a, const struct sp_inventory *b,
-                            const struct sp_expectations *expectations)
+static int diff_inventories(const struct cli_args *args, const struct shapeproof_inventory *a,
+                            const struct shapeproof_inventory *b, const struct shapeproof_expectations *expectations)
 {
-    struct sp_keras_names *in_a = sp_keras_names_new(a, b), *in_b = in_a ? sp_keras_names_new(b, a) : NULL;
-    struct sp_diff_options what = {.expectations = expectations, .data = cli_flag(args, "data")};
+    struct shapeproof_keras_names *in_a = shapeproof_keras_names_new(a, b),
+                                  *in_b = in_a ? shapeproof_keras_names_new(b, a) : NULL;
+    struct shapeproof_diff_options what = {.expectations = expectations, .data = cli_flag(args, "data")};
     if (in_b) {
-        what.names_a = sp_keras_names_list(in_a);
-        what.names_b = sp_keras_names_list(in_b);
+        what.names_a = shapeproof_keras_names_list(in_a);
+        what.names_b = shapeproof_keras_names_list(in_b);
     }
     const int status = report_diff(args, a, b, &what);
-    sp_keras_names_free(in_a);
-    sp_keras_names_free(in_b);
+    shapeproof_keras_names_free(in_a);
+    shapeproof_keras_names_free(in_b);
     return status;
 }
 
 /* Opens both; they are closed again. */
-static int diff_files(const struct cli_args *args, const struct sp_expectations *expectations)
+static int diff_files(const struct cli_args *args, const struct shapeproof_expectations *expectations)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     int status;
-    struct sp_inventory *a = sp_inventory_open(args->operands[0], &error);
-    struct sp_inventory *b = a ? sp_inventory_open(args->operands[1], &error) : NULL;
+    struct shapeproof_inventory *a = shapeproof_inventory_open(args->operands[0], &error);
+    struct shapeproof_inventory *b = a ? shapeproof_inventory_open(args->operands[1], &error) : NULL;
     if (b) {
         status = diff_inventories(args, a, b, expectations);
-        if (!cli_flag(args, "json")) cli_warn_of_file(sp_inventory_path(a), a);
-        if (!cli_flag(args, "json")) cli_warn_of_file(sp_inventory_path(b), b);
+        if (!cli_flag(args, "json")) cli_warn_of_file(shapeproof_inventory_path(a), a);
+        if (!cli_flag(args, "json")) cli_warn_of_file(shapeproof_inventory_path(b), b);
     } else status = cli_error(&error);
-    sp_inventory_close(a);
-    sp_inventory_close(b);
+    shapeproof_inventory_close(a);
+    shapeproof_inventory_close(b);
     return status;
 }
 
 static int run_diff(const struct cli_args *args)
 {
-    struct sp_expectations *expectations;
+    struct shapeproof_expectations *expectations;
     int status = cli_load_expectations(args, &expectations);
     if (status == CLI_OK) status = diff_files(args, expectations);
-    sp_expectations_free(expectations);
+    shapeproof_expectations_free(expectations);
     return status;
 }
 

@@ -4,17 +4,17 @@
 
 #include <time.h>
 
-int cli_load_expectations(const struct cli_args *args, struct sp_expectations **expectations)
+int cli_load_expectations(const struct cli_args *args, struct shapeproof_expectations **expectations)
 {
     const char *path = cli_value(args, "expect", NULL);
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct tm now = {0};
     char today[16] = "";
     const time_t seconds = time(NULL);
     *expectations = NULL;
     if (!path) return CLI_OK;
     if (localtime_r(&seconds, &now)) strftime(today, sizeof today, "%Y-%m-%d", &now);
-    *expectations = sp_expectations_load(path, cli_value(args, "today", today), &error);
+    *expectations = shapeproof_expectations_load(path, cli_value(args, "today", today), &error);
     if (*expectations) return CLI_OK;
     return cli_error(&error);
 }

@@ -13,6 +13,6 @@
     .help = "the day on which expectations expire or not, for tests"
 
 /* Loads what --expect names; NULL without the option. CLI_OK, or complains and returns the exit status. */
-int cli_load_expectations(const struct cli_args *args, struct sp_expectations **expectations);
+int cli_load_expectations(const struct cli_args *args, struct shapeproof_expectations **expectations);
 
 #endif

@@ -65,9 +65,9 @@ static int use_formatted(const struct cli_args *args, const struct file *file, c
     const bool differs = length != file->length || memcmp(text, file->text, length) != 0;
     if (cli_flag(args, "check")) {
         if (!differs) return CLI_OK;
-        char *visible = sp_report_visible(file->name);
+        char *visible = shapeproof_report_visible(file->name);
         printf("%s\n", visible);
-        sp_free(visible);
+        shapeproof_free(visible);
         return CLI_DIFFERS;
     }
     if (cli_flag(args, "in-place")) return differs ? write_file(file, text, length) : CLI_OK;
@@ -79,18 +79,18 @@ static int format_file(const struct cli_args *args, const char *operand)
 {
     const bool is_input = strcmp(operand, "-") == 0;
     struct file file = {.name = is_input ? "standard input" : operand, .path = is_input ? NULL : operand};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     size_t length;
     if (is_input && cli_flag(args, "in-place"))
         return cli_usage_error(NULL, "fmt: the standard input cannot be rewritten in its place");
     int status = read_file(&file);
     if (status == CLI_OK) {
-        char *text = sp_table_format(file.name, file.text, file.length, &length, &error);
+        char *text = shapeproof_table_format(file.name, file.text, file.length, &length, &error);
         fflush(stdout);
         if (text) status = use_formatted(args, &file, text, length);
         else fprintf(stderr, "%s\n", error.message);
         if (!text) status = (int)error.status;
-        sp_free(text);
+        shapeproof_free(text);
     }
     free(file.text);
     return status;

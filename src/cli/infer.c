@@ -26,21 +26,21 @@ static const struct cli_example examples[] = {
 enum { NAMED = 6 }; /* so many keys in a warning */
 
 /* "num_attention_heads, head_dim and 2 more"; "" when the file decides them all. */
-static void list_undetermined(const struct sp_inference *inference, char *list, size_t size)
+static void list_undetermined(const struct shapeproof_inference *inference, char *list, size_t size)
 {
-    const size_t count = sp_inference_undetermined_count(inference);
+    const size_t count = shapeproof_inference_undetermined_count(inference);
     size_t length = 0;
     *list = '\0';
     for (size_t i = 0; i < count && i < NAMED && length < size; i++)
         length += (size_t)snprintf(list + length, size - length, "%s%.80s", i ? ", " : "",
-                                   sp_inference_undetermined(inference, i));
+                                   shapeproof_inference_undetermined(inference, i));
     if (count > NAMED && length < size) snprintf(list + length, size - length, " and %zu more", count - NAMED);
 }
 
 /* Writes the configuration, and says which of its values are assumed. */
-static void emit_config(const char *path, const struct sp_inference *inference)
+static void emit_config(const char *path, const struct shapeproof_inference *inference)
 {
-    const char *config = sp_inference_config(inference);
+    const char *config = shapeproof_inference_config(inference);
     char list[NAMED * 82 + 40], message[sizeof list + 80];
     fwrite(config, 1, strlen(config), stdout);
     list_undetermined(inference, list, sizeof list);
@@ -49,26 +49,26 @@ static void emit_config(const char *path, const struct sp_inference *inference)
 }
 
 /* Writes the report, or the configuration; exit status. */
-static int report_inference(const struct cli_args *args, const char *path, const struct sp_inference *inference)
+static int report_inference(const struct cli_args *args, const char *path, const struct shapeproof_inference *inference)
 {
-    const struct sp_report_options how = cli_report_options(args);
+    const struct shapeproof_report_options how = cli_report_options(args);
     if (cli_flag(args, "emit-config")) emit_config(path, inference);
-    else cli_put_report(sp_report_infer(inference, &how, NULL));
-    return sp_inference_explains_all(inference) ? CLI_OK : CLI_DIFFERS;
+    else cli_put_report(shapeproof_report_infer(inference, &how, NULL));
+    return shapeproof_inference_explains_all(inference) ? CLI_OK : CLI_DIFFERS;
 }
 
 /* All tables, or the one that --table names. */
-static int infer_checkpoint(const struct cli_args *args, const char *path, const struct sp_inventory *inventory)
+static int infer_checkpoint(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
 {
     struct cli_subject subject;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     int status = cli_subject_open_tables(&subject, args);
     if (status == CLI_OK) {
-        const struct sp_infer_options what = {.table = subject.table_name};
-        struct sp_inference *inference = sp_infer(inventory, subject.tables, &what, &error);
-        if (!inference && error.status == SP_ERR_UNKNOWN) cli_name_adapter(inventory, path, &error);
+        const struct shapeproof_infer_options what = {.table = subject.table_name};
+        struct shapeproof_inference *inference = shapeproof_infer(inventory, subject.tables, &what, &error);
+        if (!inference && error.status == SHAPEPROOF_ERR_UNKNOWN) cli_name_adapter(inventory, path, &error);
         status = inference ? report_inference(args, path, inference) : cli_error(&error);
-        sp_inference_free(inference);
+        shapeproof_inference_free(inference);
     }
     cli_subject_close(&subject);
     return status;

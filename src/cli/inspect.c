@@ -40,18 +40,18 @@ static const struct cli_example examples[] = {
 };
 
 /* As --sort has them; the parser let no other through. */
-static enum sp_inspect_sort sort_named(const char *name)
+static enum shapeproof_inspect_sort sort_named(const char *name)
 {
-    if (strcmp(name, "name") == 0) return SP_SORT_NAME;
-    return strcmp(name, "size") == 0 ? SP_SORT_SIZE : SP_SORT_FILE;
+    if (strcmp(name, "name") == 0) return SHAPEPROOF_SORT_NAME;
+    return strcmp(name, "size") == 0 ? SHAPEPROOF_SORT_SIZE : SHAPEPROOF_SORT_FILE;
 }
 
 /* --depth without --tree is sub-totals. */
-static enum sp_inspect_view view_asked(const struct cli_args *args)
+static enum shapeproof_inspect_view view_asked(const struct cli_args *args)
 {
-    if (cli_flag(args, "tree")) return SP_INSPECT_TREE;
-    if (cli_value(args, "depth", NULL)) return SP_INSPECT_PREFIXES;
-    return cli_flag(args, "totals") ? SP_INSPECT_TOTALS : SP_INSPECT_LIST;
+    if (cli_flag(args, "tree")) return SHAPEPROOF_INSPECT_TREE;
+    if (cli_value(args, "depth", NULL)) return SHAPEPROOF_INSPECT_PREFIXES;
+    return cli_flag(args, "totals") ? SHAPEPROOF_INSPECT_TOTALS : SHAPEPROOF_INSPECT_LIST;
 }
 
 /* What would be ignored without a word is refused. */
@@ -69,40 +69,40 @@ static bool options_agree(const struct cli_args *args)
 }
 
 /* A file that cannot be read does not keep the others from being shown. */
-int cli_inspect_one(const char *path, const struct sp_report_inspect_options *how, bool strict,
-                    struct sp_totals *totals)
+int cli_inspect_one(const char *path, const struct shapeproof_report_inspect_options *how, bool strict,
+                    struct shapeproof_totals *totals)
 {
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) return cli_error(&error);
-    struct sp_quantised_model *quantised = sp_quantised_model_new(inventory);
-    struct sp_report_inspect_options shown = *how;
+    struct shapeproof_quantised_model *quantised = shapeproof_quantised_model_new(inventory);
+    struct shapeproof_report_inspect_options shown = *how;
     shown.quantised = quantised;
-    cli_put_report(sp_report_inspect(inventory, &shown, NULL));
-    sp_quantised_model_free(quantised);
-    if (how->report.format == SP_REPORT_TEXT) cli_warn_of_file(path, inventory);
-    if (totals) *totals = sp_inventory_totals(inventory);
-    const bool doubtful = sp_inventory_warning_count(inventory) > 0;
-    sp_inventory_close(inventory);
+    cli_put_report(shapeproof_report_inspect(inventory, &shown, NULL));
+    shapeproof_quantised_model_free(quantised);
+    if (how->report.format == SHAPEPROOF_REPORT_TEXT) cli_warn_of_file(path, inventory);
+    if (totals) *totals = shapeproof_inventory_totals(inventory);
+    const bool doubtful = shapeproof_inventory_warning_count(inventory) > 0;
+    shapeproof_inventory_close(inventory);
     return strict && doubtful ? CLI_DIFFERS : CLI_OK;
 }
 
 /* A checkpoint, or a directory with several. */
-static int inspect_path(const char *path, const struct sp_report_inspect_options *how, bool strict)
+static int inspect_path(const char *path, const struct shapeproof_report_inspect_options *how, bool strict)
 {
-    struct sp_error error = {0};
-    struct sp_components *components = sp_components_open(path, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_components *components = shapeproof_components_open(path, &error);
     if (!components) return cli_error(&error);
-    const int status = sp_component_count(components) ? cli_inspect_components(components, how, strict)
-                                                      : cli_inspect_one(path, how, strict, NULL);
-    sp_components_free(components);
+    const int status = shapeproof_component_count(components) ? cli_inspect_components(components, how, strict)
+                                                              : cli_inspect_one(path, how, strict, NULL);
+    shapeproof_components_free(components);
     return status;
 }
 
 static int run_inspect(const struct cli_args *args)
 {
     const uint64_t depth = cli_number(args, "depth", 0);
-    const struct sp_report_inspect_options how = {
+    const struct shapeproof_report_inspect_options how = {
         .report = cli_report_options(args),
         .view = view_asked(args),
         .sort = sort_named(cli_value(args, "sort", "file")),
@@ -115,7 +115,7 @@ static int run_inspect(const struct cli_args *args)
     bool shown = false;
     if (!options_agree(args)) return CLI_USAGE;
     for (size_t i = 0; i < args->operand_count; i++) {
-        if (shown && how.report.format == SP_REPORT_TEXT) putchar('\n');
+        if (shown && how.report.format == SHAPEPROOF_REPORT_TEXT) putchar('\n');
         const int now = inspect_path(args->operands[i], &how, cli_flag(args, "strict"));
         shown = now == CLI_OK || now == CLI_DIFFERS;
         if (now != CLI_OK && (status == CLI_OK || !shown)) status = now; /* 4 is worse than 1 */

@@ -25,31 +25,31 @@ static const struct cli_example usage[] = {
 
 /* The checkpoints that were named, with their configurations. */
 struct examples {
-    struct sp_learn_example *list;
-    struct sp_inventory **inventories;
-    struct sp_config **configs;
+    struct shapeproof_learn_example *list;
+    struct shapeproof_inventory **inventories;
+    struct shapeproof_config **configs;
     size_t count;
 };
 
 static int open_example(struct examples *examples, const char *path)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const size_t place = examples->count;
-    examples->inventories[place] = sp_inventory_open(path, &error);
-    examples->configs[place] = sp_config_new();
-    examples->list[place] = (struct sp_learn_example){examples->inventories[place], examples->configs[place]};
+    examples->inventories[place] = shapeproof_inventory_open(path, &error);
+    examples->configs[place] = shapeproof_config_new();
+    examples->list[place] = (struct shapeproof_learn_example){examples->inventories[place], examples->configs[place]};
     examples->count++;
-    char *beside = examples->inventories[place] ? sp_config_beside(path) : NULL;
-    if (beside) sp_config_load(examples->configs[place], beside, &error);
-    sp_free(beside);
-    return error.status == SP_OK ? CLI_OK : cli_error(&error);
+    char *beside = examples->inventories[place] ? shapeproof_config_beside(path) : NULL;
+    if (beside) shapeproof_config_load(examples->configs[place], beside, &error);
+    shapeproof_free(beside);
+    return error.status == SHAPEPROOF_OK ? CLI_OK : cli_error(&error);
 }
 
 static void close_examples(struct examples *examples)
 {
     for (size_t i = 0; i < examples->count; i++) {
-        sp_config_free(examples->configs[i]);
-        sp_inventory_close(examples->inventories[i]);
+        shapeproof_config_free(examples->configs[i]);
+        shapeproof_inventory_close(examples->inventories[i]);
     }
     free(examples->list);
     free(examples->inventories);
@@ -80,34 +80,36 @@ static int write_table(const char *path, const char *text)
 }
 
 /* The table has stdout for itself; what is said of it goes there as JSON alone, which holds the table as well. */
-static void say_learning(const struct cli_args *args, const struct sp_learning *learning)
+static void say_learning(const struct cli_args *args, const struct shapeproof_learning *learning)
 {
-    const struct sp_report_options how = cli_report_options(args);
-    char *report = sp_report_learn(learning, &how, NULL);
-    cli_put_part(how.format == SP_REPORT_JSON ? stdout : stderr, report, strlen(report));
-    sp_free(report);
+    const struct shapeproof_report_options how = cli_report_options(args);
+    char *report = shapeproof_report_learn(learning, &how, NULL);
+    cli_put_part(how.format == SHAPEPROOF_REPORT_JSON ? stdout : stderr, report, strlen(report));
+    shapeproof_free(report);
 }
 
-static int report_learning(const struct cli_args *args, const struct sp_learning *learning)
+static int report_learning(const struct cli_args *args, const struct shapeproof_learning *learning)
 {
     const char *path = cli_value(args, "output", NULL);
-    const bool is_proved = sp_learning_is_proved(learning);
+    const bool is_proved = shapeproof_learning_is_proved(learning);
     const bool is_written = (is_proved || cli_flag(args, "partial")) && (path || !cli_flag(args, "json"));
     say_learning(args, learning);
-    const int status = is_written ? write_table(path, sp_learning_text(learning)) : CLI_OK;
+    const int status = is_written ? write_table(path, shapeproof_learning_text(learning)) : CLI_OK;
     return status == CLI_OK && !is_proved ? CLI_DIFFERS : status;
 }
 
 static int learn_examples(const struct cli_args *args, const struct examples *examples)
 {
     struct cli_subject subject;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     int status = cli_subject_open_tables(&subject, args);
-    const struct sp_learn_options what = {.name = cli_value(args, "name", NULL), .like = cli_value(args, "like", NULL)};
+    const struct shapeproof_learn_options what = {.name = cli_value(args, "name", NULL),
+                                                  .like = cli_value(args, "like", NULL)};
     if (status == CLI_OK) {
-        struct sp_learning *learning = sp_learn(examples->list, examples->count, subject.tables, &what, &error);
+        struct shapeproof_learning *learning =
+            shapeproof_learn(examples->list, examples->count, subject.tables, &what, &error);
         status = learning ? report_learning(args, learning) : cli_error(&error);
-        sp_learning_free(learning);
+        shapeproof_learning_free(learning);
     }
     cli_subject_close(&subject);
     return status;

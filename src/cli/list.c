@@ -25,7 +25,7 @@ struct list_run {
     const char **paths; /* of the list, those that are to be checked */
     size_t path_count, ended, before;
     struct sp_results results;
-    struct sp_error error;
+    struct shapeproof_error error;
     bool shows_progress;
     struct timespec began, shown;
 };
@@ -96,7 +96,7 @@ static bool note_listed(void *host, const struct sp_pool_end *end)
 static int check_options(const struct cli_args *args)
 {
     struct cli_subject subject;
-    struct sp_expectations *expectations = NULL;
+    struct shapeproof_expectations *expectations = NULL;
     char hint[128];
     snprintf(hint, sizeof hint, "shapeproof %s --help lists the options", args->command->name);
     if (!cli_value(args, "list", NULL))
@@ -111,7 +111,7 @@ static int check_options(const struct cli_args *args)
         return cli_usage_error(hint, "%s: --timeout is at most %d", args->command->name, MOST_SECONDS);
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
-    sp_expectations_free(expectations);
+    shapeproof_expectations_free(expectations);
     cli_subject_close(&subject);
     return status;
 }

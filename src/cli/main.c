@@ -13,7 +13,7 @@ int cli_unknown_command(const char *name)
     const char *names[COMMANDS_AT_MOST] = {NULL};
     size_t count = 0;
     for (; count < COMMANDS_AT_MOST && cli_commands[count]; count++) names[count] = cli_commands[count]->name;
-    const char *likely = sp_suggest(name, names, count);
+    const char *likely = shapeproof_suggest(name, names, count);
     if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);
     else if (access(name, F_OK) == 0) snprintf(hint, sizeof hint, "to look into a file: shapeproof inspect %s", name);
     return cli_usage_error(hint, "'%s' is not a command", name);
@@ -45,7 +45,8 @@ static int dispatch_command(int argc, char **argv)
     const struct cli_command *command = cli_command_named(first);
     if (command) return run_command(command, argc - 2, argv + 2);
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) cli_print_help(stdout);
-    else if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) printf("shapeproof %s\n", sp_version());
+    else if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0)
+        printf("shapeproof %s\n", shapeproof_version());
     else if (first[0] == '-')
         return cli_usage_error("shapeproof COMMAND [OPTION]...", "expected a command in front of '%s'", first);
     else return cli_unknown_command(first);

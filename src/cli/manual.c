@@ -92,7 +92,7 @@ void cli_print_manual(FILE *stream)
 {
     fputs(".\\\" Written by 'shapeproof help --man'; edit the option tables in src/cli instead.\n.TH ", stream);
     put_upper(stream, "shapeproof");
-    fprintf(stream, " 1 \"\" \"shapeproof %s\" \"User Commands\"\n", sp_version());
+    fprintf(stream, " 1 \"\" \"shapeproof %s\" \"User Commands\"\n", shapeproof_version());
     fputs(".SH NAME\nshapeproof \\- what a model checkpoint holds, and what it should hold\n", stream);
     fputs(".SH SYNOPSIS\n.B shapeproof\n.I COMMAND\n[\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n", stream);
     fputs(".SH DESCRIPTION\n", stream);

@@ -24,7 +24,7 @@ static char *with_urls(const char *text)
 }
 
 /* The first error is the one that counts. */
-static void capture_error(const struct sp_error *error)
+static void capture_error(const struct shapeproof_error *error)
 {
     if (capture->error.status) return;
     char *said = with_urls(error->message);
@@ -39,21 +39,21 @@ __attribute__((format(printf, 3, 0))) static void format_visible(char *visible, 
 {
     char raw[2048];
     vsnprintf(raw, sizeof raw, format, args);
-    char *text = sp_report_visible(raw);
+    char *text = shapeproof_report_visible(raw);
     snprintf(visible, size, "%s", text);
-    sp_free(text);
+    shapeproof_free(text);
 }
 
-void cli_fail(struct sp_error *error, enum cli_exit status, const char *format, ...)
+void cli_fail(struct shapeproof_error *error, enum cli_exit status, const char *format, ...)
 {
     va_list args;
-    error->status = (enum sp_status)status;
+    error->status = (enum shapeproof_status)status;
     va_start(args, format);
     format_visible(error->message, sizeof error->message, format, args);
     va_end(args);
 }
 
-void cli_hint(struct sp_error *error, const char *format, ...)
+void cli_hint(struct shapeproof_error *error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -64,13 +64,13 @@ void cli_hint(struct sp_error *error, const char *format, ...)
 /* Made printable, between two texts that are. */
 static void put_message(const char *before, const char *text, const char *behind)
 {
-    char *said = with_urls(text), *visible = sp_report_visible(said);
+    char *said = with_urls(text), *visible = shapeproof_report_visible(said);
     fprintf(stderr, "%s%s%s", before, visible, behind);
-    sp_free(visible);
+    shapeproof_free(visible);
     free(said);
 }
 
-int cli_error(const struct sp_error *error)
+int cli_error(const struct shapeproof_error *error)
 {
     if (capture) {
         capture_error(error);
@@ -92,7 +92,7 @@ int cli_complain(enum cli_exit status, const char *hint, const char *format, ...
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     if (capture) {
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         cli_fail(&error, status, "%s", message);
         cli_hint(&error, "%s", hint ? hint : "");
         capture_error(&error);
@@ -112,8 +112,8 @@ void cli_warning(const char *path, const char *message)
     put_message(path ? "" : "warning: ", message, "\n");
 }
 
-void cli_warn_of_file(const char *path, const struct sp_inventory *inventory)
+void cli_warn_of_file(const char *path, const struct shapeproof_inventory *inventory)
 {
-    for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
-        cli_warning(path, sp_inventory_warning(inventory, i));
+    for (size_t i = 0; i < shapeproof_inventory_warning_count(inventory); i++)
+        cli_warning(path, shapeproof_inventory_warning(inventory, i));
 }

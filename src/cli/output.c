@@ -28,10 +28,10 @@ static unsigned terminal_width(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-struct sp_report_options cli_report_options(const struct cli_args *args)
+struct shapeproof_report_options cli_report_options(const struct cli_args *args)
 {
-    return (struct sp_report_options){
-        .format = cli_flag(args, "json") ? SP_REPORT_JSON : SP_REPORT_TEXT,
+    return (struct shapeproof_report_options){
+        .format = cli_flag(args, "json") ? SHAPEPROOF_REPORT_JSON : SHAPEPROOF_REPORT_TEXT,
         .color = cli_has_option(args, "color") && wants_color(cli_value(args, "color", "auto")),
         .all = cli_has_option(args, "all") && cli_flag(args, "all"),
         .width = terminal_width(),
@@ -51,13 +51,13 @@ void cli_put_report(char *report)
     size_t length = strlen(report);
     if (capture) {
         char *said = cli_say_urls(report, &length);
-        sp_free(capture->report);
+        shapeproof_free(capture->report);
         capture->report = said ? said : report;
-        if (said) sp_free(report);
+        if (said) shapeproof_free(report);
         return;
     }
     cli_put_part(stdout, report, length);
-    sp_free(report);
+    shapeproof_free(report);
 }
 
 bool cli_close_output(void)

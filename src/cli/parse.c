@@ -59,7 +59,7 @@ static bool complain_unknown(const struct cli_command *command, const char *name
         if (!option->hidden) names[count++] = option->name;
     names[count++] = cli_help_option.name;
     snprintf(word, sizeof word, "%.*s", length, name);
-    const char *likely = sp_suggest(word, names, count);
+    const char *likely = shapeproof_suggest(word, names, count);
     if (likely) snprintf(hint, sizeof hint, "did you mean '--%s'?", likely);
     cli_usage_error(likely ? hint : help_hint(command, hint, sizeof hint), "%s: unknown option '--%.*s'", command->name,
                     length, name);
@@ -229,7 +229,7 @@ bool cli_parse(struct cli_args *args, const struct cli_command *command, int cou
 void cli_args_free(struct cli_args *args)
 {
     cli_free_remotes(args);
-    for (size_t i = 0; i < args->owned_count; i++) sp_free(args->owned[i]);
+    for (size_t i = 0; i < args->owned_count; i++) shapeproof_free(args->owned[i]);
     free(args->owned);
     free(args->operands);
     free(args->given);

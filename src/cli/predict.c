@@ -24,59 +24,60 @@ static const struct cli_example examples[] = {
 };
 
 /* A table whose formulas cannot be found is predicted without them. */
-static struct sp_derivation *find_formulas(const struct cli_args *args, const struct cli_subject *subject,
-                                           const struct sp_prediction *prediction)
+static struct shapeproof_derivation *find_formulas(const struct cli_args *args, const struct cli_subject *subject,
+                                                   const struct shapeproof_prediction *prediction)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     if (!cli_flag(args, "formulas")) return NULL;
-    struct sp_derivation *forms = sp_derive_prediction(subject->tables, prediction, subject->config, &error);
+    struct shapeproof_derivation *forms =
+        shapeproof_derive_prediction(subject->tables, prediction, subject->config, &error);
     if (!forms) cli_warning(NULL, error.message);
     return forms;
 }
 
 /* Keys of the file that are most likely written otherwise than the table has them. */
-static void warn_of_misspelt(const struct sp_prediction *prediction, const struct sp_config *config)
+static void warn_of_misspelt(const struct shapeproof_prediction *prediction, const struct shapeproof_config *config)
 {
-    struct sp_misspelt found;
+    struct shapeproof_misspelt found;
     char message[512];
-    for (size_t position = 0; sp_prediction_misspelt(prediction, config, &position, &found);) {
+    for (size_t position = 0; shapeproof_prediction_misspelt(prediction, config, &position, &found);) {
         snprintf(message, sizeof message, "nothing reads '%s': is '%s' meant, which the table '%s' looks for?",
-                 found.key, found.meant, sp_prediction_table(prediction));
-        cli_warning(*sp_config_path(config) ? sp_config_path(config) : NULL, message);
+                 found.key, found.meant, shapeproof_prediction_table(prediction));
+        cli_warning(*shapeproof_config_path(config) ? shapeproof_config_path(config) : NULL, message);
     }
 }
 
 /* The listing is of the model; of a method that is misspelt or unknown it would be the same, so that is a warning. */
 static void warn_of_method(const struct cli_subject *subject)
 {
-    const char *path = sp_config_path(subject->config);
-    struct sp_error error = {0};
-    if (sp_config_quantisation_is_known(subject->config, subject->tables, &error) == SP_OK) return;
+    const char *path = shapeproof_config_path(subject->config);
+    struct shapeproof_error error = {0};
+    if (shapeproof_config_quantisation_is_known(subject->config, subject->tables, &error) == SHAPEPROOF_OK) return;
     cli_warning(*path ? path : NULL, error.message);
 }
 
 /* Predicts, and writes the report; exit status. */
 static int report_prediction(const struct cli_args *args, const struct cli_subject *subject)
 {
-    const struct sp_predict_options what = {
+    const struct shapeproof_predict_options what = {
         .table = args->operand_count ? args->operands[0] : subject->table_name,
         .stored = cli_flag(args, "stored"),
     };
-    struct sp_report_predict_options how = {.report = cli_report_options(args)};
-    struct sp_error error = {0};
-    struct sp_prediction *prediction = sp_predict(subject->tables, subject->config, &what, &error);
+    struct shapeproof_report_predict_options how = {.report = cli_report_options(args)};
+    struct shapeproof_error error = {0};
+    struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
     if (!prediction) return cli_no_prediction(subject, &what, &error);
     if (!cli_settings_are_read(subject, prediction)) {
-        sp_prediction_free(prediction);
+        shapeproof_prediction_free(prediction);
         return CLI_USAGE;
     }
-    struct sp_derivation *forms = find_formulas(args, subject, prediction);
+    struct shapeproof_derivation *forms = find_formulas(args, subject, prediction);
     how.forms = forms;
-    cli_put_report(sp_report_predict(prediction, &how, NULL));
+    cli_put_report(shapeproof_report_predict(prediction, &how, NULL));
     warn_of_misspelt(prediction, subject->config);
     warn_of_method(subject);
-    sp_derivation_free(forms);
-    sp_prediction_free(prediction);
+    shapeproof_derivation_free(forms);
+    shapeproof_prediction_free(prediction);
     return CLI_OK;
 }
 

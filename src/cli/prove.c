@@ -35,12 +35,12 @@ static int add_claims(const struct cli_args *args, struct cli_subject *subject)
 }
 
 /* The claims about the tables that are named; else those of the claims' files; else all. */
-static struct sp_proofs *judge_claims(const struct cli_args *args, const struct cli_subject *subject,
-                                      struct sp_error *error)
+static struct shapeproof_proofs *judge_claims(const struct cli_args *args, const struct cli_subject *subject,
+                                              struct shapeproof_error *error)
 {
-    struct sp_prove_options what = {.tables = args->operands,
-                                    .table_count = args->operand_count,
-                                    .allow_tested = strcmp(cli_value(args, "allow", "proved"), "tested") == 0};
+    struct shapeproof_prove_options what = {.tables = args->operands,
+                                            .table_count = args->operand_count,
+                                            .allow_tested = strcmp(cli_value(args, "allow", "proved"), "tested") == 0};
     const char **files = calloc(args->given_count + 1, sizeof *files);
     if (!files) abort();
     if (!what.table_count && subject->table_name) {
@@ -52,18 +52,18 @@ static struct sp_proofs *judge_claims(const struct cli_args *args, const struct 
             what.file_count++;
         what.files = files;
     }
-    struct sp_proofs *proofs = sp_prove(subject->tables, &what, error);
+    struct shapeproof_proofs *proofs = shapeproof_prove(subject->tables, &what, error);
     free(files);
     return proofs;
 }
 
 /* 1 when a claim is refuted, or an erratum is not; 5 when that is not known of one. */
-static int status_of(const struct sp_proofs *proofs)
+static int status_of(const struct shapeproof_proofs *proofs)
 {
     int status = CLI_OK;
-    for (size_t i = 0; i < sp_proofs_count(proofs); i++) {
-        const struct sp_proof *proof = sp_proofs_get(proofs, i);
-        const bool known = proof->verdict == SP_PROVED || proof->verdict == SP_REFUTED;
+    for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) {
+        const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
+        const bool known = proof->verdict == SHAPEPROOF_PROVED || proof->verdict == SHAPEPROOF_REFUTED;
         if (!proof->as_expected && known) return CLI_DIFFERS;
         if (!proof->as_expected) status = CLI_UNKNOWN;
     }
@@ -73,13 +73,13 @@ static int status_of(const struct sp_proofs *proofs)
 /* Judges, and writes the report; exit status. */
 static int report_proofs(const struct cli_args *args, const struct cli_subject *subject)
 {
-    const struct sp_report_options how = cli_report_options(args);
-    struct sp_error error = {0};
-    struct sp_proofs *proofs = judge_claims(args, subject, &error);
+    const struct shapeproof_report_options how = cli_report_options(args);
+    struct shapeproof_error error = {0};
+    struct shapeproof_proofs *proofs = judge_claims(args, subject, &error);
     if (!proofs) return cli_error(&error);
     const int status = status_of(proofs);
-    cli_put_report(sp_report_prove(proofs, &how, NULL));
-    sp_proofs_free(proofs);
+    cli_put_report(shapeproof_report_prove(proofs, &how, NULL));
+    shapeproof_proofs_free(proofs);
     return status;
 }
 

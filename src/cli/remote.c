@@ -87,7 +87,7 @@ static bool is_environment_set(const char *name)
 
 /* ---- progress ---- */
 
-static void show_fetched(void *context, const struct sp_progress *progress)
+static void show_fetched(void *context, const struct shapeproof_progress *progress)
 {
     (void)context;
     fprintf(stderr, "\r\033[Kfetching headers: %zu of %zu, %.1f MB", progress->files_done, progress->files,
@@ -106,13 +106,13 @@ static bool has_terminal(void)
 
 /* ---- names ---- */
 
-static void add_alias(const struct sp_remote *remote)
+static void add_alias(const struct shapeproof_remote *remote)
 {
     aliases = realloc(aliases, (alias_count + 1) * sizeof *aliases);
     if (!aliases) abort();
-    char *name = join_texts(sp_remote_name(remote), "");
+    char *name = join_texts(shapeproof_remote_name(remote), "");
     name[strlen(name) - 1] = '\0'; /* the slash */
-    aliases[alias_count++] = (struct alias){join_texts(sp_remote_folder(remote), ""), name};
+    aliases[alias_count++] = (struct alias){join_texts(shapeproof_remote_folder(remote), ""), name};
 }
 
 static const struct alias *alias_at(const char *text)
@@ -151,21 +151,21 @@ char *cli_say_urls(const char *text, size_t *length)
 
 /* ---- all together ---- */
 
-struct sp_remote *cli_fetch(const struct cli_args *args, const char *url, int *status)
+struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url, int *status)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     char *cache = cache_folder(), *token = find_token();
     const bool terminal = has_terminal();
     const bool is_offline =
         is_environment_set("HF_HUB_OFFLINE") || (cli_has_option(args, "offline") && cli_flag(args, "offline"));
-    const struct sp_remote_options options = {
+    const struct shapeproof_remote_options options = {
         .cache = cache,
         .endpoint = environment("HF_ENDPOINT"),
         .token = token,
         .offline = is_offline,
         .progress = terminal ? show_fetched : NULL,
     };
-    struct sp_remote *remote = sp_remote_fetch(url, &options, &error);
+    struct shapeproof_remote *remote = shapeproof_remote_fetch(url, &options, &error);
     if (terminal) fputs("\r\033[K", stderr);
     if (remote) add_alias(remote);
     else *status = cli_error(&error);
@@ -177,7 +177,7 @@ struct sp_remote *cli_fetch(const struct cli_args *args, const char *url, int *s
 
 void cli_free_remotes(struct cli_args *args)
 {
-    for (size_t i = 0; i < args->remote_count; i++) sp_remote_free(args->remotes[i]);
+    for (size_t i = 0; i < args->remote_count; i++) shapeproof_remote_free(args->remotes[i]);
     free(args->remotes);
     for (size_t i = 0; i < alias_count; i++) {
         free(aliases[i].path);

@@ -21,30 +21,30 @@ static const struct cli_example examples[] = {
 };
 
 /* For --total or --rounds-to, one of which there is. */
-static struct sp_solutions *solve_total(const struct cli_args *args, const struct cli_subject *subject,
-                                        struct sp_error *error)
+static struct shapeproof_solutions *solve_total(const struct cli_args *args, const struct cli_subject *subject,
+                                                struct shapeproof_error *error)
 {
-    const struct sp_solve_options what = {
+    const struct shapeproof_solve_options what = {
         .table = args->operand_count ? args->operands[0] : subject->table_name,
         .group = cli_value(args, "group", NULL),
     };
     const char *figure = cli_value(args, "rounds-to", NULL);
-    if (figure) return sp_solve_rounded(subject->tables, subject->config, figure, &what, error);
-    return sp_solve(subject->tables, subject->config, cli_number(args, "total", 0), &what, error);
+    if (figure) return shapeproof_solve_rounded(subject->tables, subject->config, figure, &what, error);
+    return shapeproof_solve(subject->tables, subject->config, cli_number(args, "total", 0), &what, error);
 }
 
 /* Solves, and writes the report; exit status 1 when nothing gives the total. */
 static int report_solutions(const struct cli_args *args, const struct cli_subject *subject)
 {
-    const struct sp_report_options how = cli_report_options(args);
-    struct sp_error error = {0};
+    const struct shapeproof_report_options how = cli_report_options(args);
+    struct shapeproof_error error = {0};
     if (!cli_value(args, "total", NULL) == !cli_value(args, "rounds-to", NULL))
         return cli_usage_error(NULL, "solve: either --total N or --rounds-to FIGURE is needed");
-    struct sp_solutions *solutions = solve_total(args, subject, &error);
+    struct shapeproof_solutions *solutions = solve_total(args, subject, &error);
     if (!solutions) return cli_error(&error);
-    const bool found = sp_solutions_count(solutions) > 0 || sp_solutions_as_given(solutions);
-    cli_put_report(sp_report_solve(solutions, &how, NULL));
-    sp_solutions_free(solutions);
+    const bool found = shapeproof_solutions_count(solutions) > 0 || shapeproof_solutions_as_given(solutions);
+    cli_put_report(shapeproof_report_solve(solutions, &how, NULL));
+    shapeproof_solutions_free(solutions);
     return found ? CLI_OK : CLI_DIFFERS;
 }
 

@@ -12,12 +12,12 @@ enum { LONGEST_PATH = 4096 };
 
 /* The table of a user's file, when it has just one: then no model_type is needed to choose it. A built-in table's
  * source may be called as the file is. */
-static const char *only_table_of(const struct sp_tables *tables, const char *path)
+static const char *only_table_of(const struct shapeproof_tables *tables, const char *path)
 {
     const char *only = NULL;
-    for (size_t i = 0; i < sp_tables_count(tables); i++) {
-        const struct sp_table_info info = sp_tables_info(tables, i);
-        if (strcmp(info.file, path) != 0 || strcmp(sp_tables_kind(tables, i), "own") != 0) continue;
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
+        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
+        if (strcmp(info.file, path) != 0 || strcmp(shapeproof_tables_kind(tables, i), "own") != 0) continue;
         if (only) return NULL;
         only = info.name;
     }
@@ -25,24 +25,24 @@ static const char *only_table_of(const struct sp_tables *tables, const char *pat
 }
 
 /* Of the set, those of --table FILE included. */
-static bool has_table(const struct sp_tables *tables, const char *name)
+static bool has_table(const struct shapeproof_tables *tables, const char *name)
 {
-    for (size_t i = 0; i < sp_tables_count(tables); i++)
-        if (strcmp(sp_tables_info(tables, i).name, name) == 0) return true;
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++)
+        if (strcmp(shapeproof_tables_info(tables, i).name, name) == 0) return true;
     return false;
 }
 
 /* A directory that is called like a table, as checkpoints are, does not hide the table; "./gpt2" is the file. */
-static bool is_name(const struct sp_tables *tables, const char *table)
+static bool is_name(const struct shapeproof_tables *tables, const char *table)
 {
     return !strchr(table, '/') && (has_table(tables, table) || access(table, F_OK) != 0);
 }
 
-int cli_add_table_file(struct sp_tables *tables, const char *file)
+int cli_add_table_file(struct shapeproof_tables *tables, const char *file)
 {
-    struct sp_error error = {0};
-    if (sp_tables_add_file(tables, file, &error) == SP_OK) return CLI_OK;
-    if (error.status == SP_ERR_TABLE) fprintf(stderr, "%s\n", sp_tables_messages(tables));
+    struct shapeproof_error error = {0};
+    if (shapeproof_tables_add_file(tables, file, &error) == SHAPEPROOF_OK) return CLI_OK;
+    if (error.status == SHAPEPROOF_ERR_TABLE) fprintf(stderr, "%s\n", shapeproof_tables_messages(tables));
     else cli_error(&error);
     return CLI_TABLE;
 }
@@ -68,7 +68,7 @@ static int compare_entries(const struct dirent **left, const struct dirent **rig
 }
 
 /* Each of its *.shapes, in the order of their names. Which of them is used the configuration says. */
-static int add_folder(struct sp_tables *tables, const char *folder)
+static int add_folder(struct shapeproof_tables *tables, const char *folder)
 {
     struct dirent **entries = NULL;
     char path[LONGEST_PATH];
@@ -87,7 +87,7 @@ static int add_folder(struct sp_tables *tables, const char *folder)
 }
 
 /* SHAPEPROOF_TABLES: files and folders, parted by colons. */
-static int add_tables_of_environment(struct sp_tables *tables)
+static int add_tables_of_environment(struct shapeproof_tables *tables)
 {
     const char *list = getenv("SHAPEPROOF_TABLES");
     char path[LONGEST_PATH];
@@ -128,20 +128,21 @@ static int add_tables(struct cli_subject *subject, const struct cli_args *args)
 static int add_settings(struct cli_subject *subject, const struct cli_args *args, const char *config_path)
 {
     const char *setting;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     config_path = cli_value(args, "config", config_path);
-    if (config_path && sp_config_load(subject->config, config_path, &error) != SP_OK) return cli_error(&error);
-    for (size_t i = 0; i < sp_config_remark_count(subject->config); i++)
-        cli_warning(config_path, sp_config_remark(subject->config, i));
+    if (config_path && shapeproof_config_load(subject->config, config_path, &error) != SHAPEPROOF_OK)
+        return cli_error(&error);
+    for (size_t i = 0; i < shapeproof_config_remark_count(subject->config); i++)
+        cli_warning(config_path, shapeproof_config_remark(subject->config, i));
     for (size_t position = 0; (setting = cli_next_value(args, "set", &position)) != NULL;)
-        if (sp_config_set(subject->config, setting, &error) != SP_OK) return cli_error(&error);
+        if (shapeproof_config_set(subject->config, setting, &error) != SHAPEPROOF_OK) return cli_error(&error);
     return CLI_OK;
 }
 
 int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args)
 {
-    struct sp_error error = {0};
-    *subject = (struct cli_subject){.tables = sp_tables_new(&error), .config = sp_config_new()};
+    struct shapeproof_error error = {0};
+    *subject = (struct cli_subject){.tables = shapeproof_tables_new(&error), .config = shapeproof_config_new()};
     if (subject->tables) return add_tables(subject, args);
     return cli_error(&error);
 }
@@ -152,36 +153,39 @@ int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, c
     return status == CLI_OK ? add_settings(subject, args, config_path) : status;
 }
 
-int cli_subject_fit(struct cli_subject *subject, const struct sp_inventory *inventory)
+int cli_subject_fit(struct cli_subject *subject, const struct shapeproof_inventory *inventory)
 {
-    struct sp_error error = {0};
-    if (sp_config_fit(subject->config, subject->tables, subject->table_name, inventory, &error) == SP_OK) return CLI_OK;
+    struct shapeproof_error error = {0};
+    if (shapeproof_config_fit(subject->config, subject->tables, subject->table_name, inventory, &error) ==
+        SHAPEPROOF_OK)
+        return CLI_OK;
     return cli_error(&error);
 }
 
 int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_args *args)
 {
     const char *rule = cli_value(args, "vocabulary", NULL);
-    struct sp_error error = {0};
-    const enum sp_vocabulary vocabulary = rule && strcmp(rule, "none") == 0     ? SP_VOCABULARY_NONE
-                                          : rule && strcmp(rule, "nparam") == 0 ? SP_VOCABULARY_NPARAM
-                                                                                : SP_VOCABULARY_SOCKEYE;
-    if (sp_config_count_vocabulary(subject->config, vocabulary, rule != NULL, &error) == SP_OK) return CLI_OK;
+    struct shapeproof_error error = {0};
+    const enum shapeproof_vocabulary vocabulary = rule && strcmp(rule, "none") == 0     ? SHAPEPROOF_VOCABULARY_NONE
+                                                  : rule && strcmp(rule, "nparam") == 0 ? SHAPEPROOF_VOCABULARY_NPARAM
+                                                                                        : SHAPEPROOF_VOCABULARY_SOCKEYE;
+    if (shapeproof_config_count_vocabulary(subject->config, vocabulary, rule != NULL, &error) == SHAPEPROOF_OK)
+        return CLI_OK;
     return cli_error(&error);
 }
 
 void cli_subject_close(struct cli_subject *subject)
 {
-    sp_config_free(subject->config);
-    sp_tables_free(subject->tables);
+    shapeproof_config_free(subject->config);
+    shapeproof_tables_free(subject->tables);
 }
 
-void cli_name_adapter(const struct sp_inventory *inventory, const char *path, struct sp_error *error)
+void cli_name_adapter(const struct shapeproof_inventory *inventory, const char *path, struct shapeproof_error *error)
 {
     bool consistent;
-    char *adapter = sp_adapter_describe(inventory, &consistent), *visible = sp_report_visible(path);
+    char *adapter = shapeproof_adapter_describe(inventory, &consistent), *visible = shapeproof_report_visible(path);
     if (adapter && consistent) {
-        struct sp_error named = *error;
+        struct shapeproof_error named = *error;
         const size_t length = strlen(visible);
         const char *why = error->message;
         if (strncmp(why, visible, length) == 0 && strncmp(why + length, ": ", 2) == 0) why += length + 2;
@@ -189,57 +193,57 @@ void cli_name_adapter(const struct sp_inventory *inventory, const char *path, st
         snprintf(named.hint, sizeof named.hint, "'shapeproof check' takes it with --config FILE, that of the base");
         *error = named;
     }
-    sp_free(visible);
-    sp_free(adapter);
+    shapeproof_free(visible);
+    shapeproof_free(adapter);
 }
 
-int cli_no_prediction(const struct cli_subject *subject, const struct sp_predict_options *what,
-                      const struct sp_error *error)
+int cli_no_prediction(const struct cli_subject *subject, const struct shapeproof_predict_options *what,
+                      const struct shapeproof_error *error)
 {
-    char *mistyped = error->status == SP_ERR_TABLE
-                         ? sp_mistyped_setting(subject->tables, subject->config, what, error->message)
+    char *mistyped = error->status == SHAPEPROOF_ERR_TABLE
+                         ? shapeproof_mistyped_setting(subject->tables, subject->config, what, error->message)
                          : NULL;
     if (!mistyped) return cli_error(error);
     cli_usage_error(NULL, "%s", mistyped);
-    sp_free(mistyped);
+    shapeproof_free(mistyped);
     return CLI_USAGE;
 }
 
 /* Of a key that the table does not have at all. */
-static bool complain_of_key(const struct sp_prediction *prediction, const char *key)
+static bool complain_of_key(const struct shapeproof_prediction *prediction, const char *key)
 {
-    const char *likely = sp_prediction_key_like(prediction, key);
+    const char *likely = shapeproof_prediction_key_like(prediction, key);
     char hint[256];
     snprintf(hint, sizeof hint, likely ? "did you mean '%s'?" : "shapeproof tables %s shows what it reads",
-             likely ? likely : sp_prediction_table(prediction));
-    cli_usage_error(hint, "--set %s: the table '%s' reads no such key", key, sp_prediction_table(prediction));
+             likely ? likely : shapeproof_prediction_table(prediction));
+    cli_usage_error(hint, "--set %s: the table '%s' reads no such key", key, shapeproof_prediction_table(prediction));
     return false;
 }
 
-bool cli_settings_are_read(const struct cli_subject *subject, const struct sp_prediction *prediction)
+bool cli_settings_are_read(const struct cli_subject *subject, const struct shapeproof_prediction *prediction)
 {
     char message[512];
-    for (size_t i = 0; i < sp_prediction_unused_count(prediction); i++)
-        if (!sp_prediction_could_read(prediction, subject->tables, subject->config,
-                                      sp_prediction_unused(prediction, i)))
-            return complain_of_key(prediction, sp_prediction_unused(prediction, i));
-    for (size_t i = 0; i < sp_prediction_unused_count(prediction); i++) {
+    for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++)
+        if (!shapeproof_prediction_could_read(prediction, subject->tables, subject->config,
+                                              shapeproof_prediction_unused(prediction, i)))
+            return complain_of_key(prediction, shapeproof_prediction_unused(prediction, i));
+    for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++) {
         snprintf(message, sizeof message, "the table '%s' did not look at the setting '%s'",
-                 sp_prediction_table(prediction), sp_prediction_unused(prediction, i));
+                 shapeproof_prediction_table(prediction), shapeproof_prediction_unused(prediction, i));
         cli_warning(NULL, message);
     }
     return true;
 }
 
 int cli_with_checkpoint(const struct cli_args *args,
-                        int (*use)(const struct cli_args *, const char *path, const struct sp_inventory *))
+                        int (*use)(const struct cli_args *, const char *path, const struct shapeproof_inventory *))
 {
     const char *path = args->operands[0];
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) return cli_error(&error);
     const int status = use(args, path, inventory);
     if (!cli_flag(args, "json")) cli_warn_of_file(path, inventory);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     return status;
 }

@@ -22,8 +22,8 @@
             "names; sockeye, where the texts are there, is the default"
 
 struct cli_subject {
-    struct sp_tables *tables;
-    struct sp_config *config;
+    struct shapeproof_tables *tables;
+    struct shapeproof_config *config;
     const char *table_name; /* NULL: chosen by the configuration */
 };
 
@@ -32,25 +32,25 @@ struct cli_subject {
 int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, const char *config_path);
 /* Makes the configuration what the table for the checkpoint reads (it may be NULL); after cli_subject_open, with the
  * same results. */
-int cli_subject_fit(struct cli_subject *subject, const struct sp_inventory *inventory);
+int cli_subject_fit(struct cli_subject *subject, const struct shapeproof_inventory *inventory);
 /* Counts vocabularies as the option --vocabulary says; after cli_subject_open, with the same results. */
 int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_args *args);
 /* Adds the tables or claims of a file. Returns CLI_OK, or complains and returns the exit status. */
-int cli_add_table_file(struct sp_tables *tables, const char *file);
+int cli_add_table_file(struct shapeproof_tables *tables, const char *file);
 /* Opens the tables, for a command that has --table alone. */
 int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args);
 void cli_subject_close(struct cli_subject *subject);
 /* Where the file is an adapter, lets the error say so first. */
-void cli_name_adapter(const struct sp_inventory *inventory, const char *path, struct sp_error *error);
+void cli_name_adapter(const struct shapeproof_inventory *inventory, const char *path, struct shapeproof_error *error);
 /* Complains that no prediction can be made, of a setting if one is of the wrong kind; returns the exit status. */
-int cli_no_prediction(const struct cli_subject *subject, const struct sp_predict_options *what,
-                      const struct sp_error *error);
+int cli_no_prediction(const struct cli_subject *subject, const struct shapeproof_predict_options *what,
+                      const struct shapeproof_error *error);
 /* False after an error was printed: a setting has a key that the table does not have. Otherwise settings that the
  * prediction never looked at are warned of. */
-bool cli_settings_are_read(const struct cli_subject *subject, const struct sp_prediction *prediction);
+bool cli_settings_are_read(const struct cli_subject *subject, const struct shapeproof_prediction *prediction);
 
 /* Opens the checkpoint that the first operand names, uses it, and says what is odd about the file. */
 int cli_with_checkpoint(const struct cli_args *args,
-                        int (*use)(const struct cli_args *, const char *path, const struct sp_inventory *));
+                        int (*use)(const struct cli_args *, const char *path, const struct shapeproof_inventory *));
 
 #endif

@@ -24,39 +24,39 @@ static const struct cli_example examples[] = {
 };
 
 /* Suggests one that is called nearly so, or has a model_type that is. */
-static int complain_of_table(const struct sp_tables *tables, const char *name)
+static int complain_of_table(const struct shapeproof_tables *tables, const char *name)
 {
-    const size_t count = sp_tables_count(tables);
+    const size_t count = shapeproof_tables_count(tables);
     size_t words = 0;
-    for (size_t i = 0; i < count; i++) words += 1 + sp_tables_info(tables, i).model_type_count;
+    for (size_t i = 0; i < count; i++) words += 1 + shapeproof_tables_info(tables, i).model_type_count;
     const char **names = calloc(words, sizeof *names);
     char hint[128] = "'shapeproof tables' lists them";
     if (!names) abort();
     words = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_table_info info = sp_tables_info(tables, i);
+        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
         names[words++] = info.name;
         for (size_t k = 0; k < info.model_type_count; k++) names[words++] = info.model_types[k];
     }
-    const char *likely = sp_suggest(name, names, words);
+    const char *likely = shapeproof_suggest(name, names, words);
     if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);
     free(names);
     return cli_usage_error(hint, "there is no table '%s'", name);
 }
 
 /* The first one by name behind this one, or NULL. */
-static const char *next_kind(const struct sp_tables *tables, const char *kind)
+static const char *next_kind(const struct shapeproof_tables *tables, const char *kind)
 {
     const char *next = NULL;
-    for (size_t i = 0; i < sp_tables_count(tables); i++) {
-        const char *other = sp_tables_kind(tables, i);
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
+        const char *other = shapeproof_tables_kind(tables, i);
         if (strcmp(other, kind) > 0 && (!next || strcmp(other, next) < 0)) next = other;
     }
     return next;
 }
 
 /* Names those that there are. */
-static int complain_of_kind(const struct sp_tables *tables, const char *kind)
+static int complain_of_kind(const struct shapeproof_tables *tables, const char *kind)
 {
     char hint[256] = "the kinds are ";
     for (const char *k = next_kind(tables, ""); k; k = next_kind(tables, k)) {
@@ -66,13 +66,13 @@ static int complain_of_kind(const struct sp_tables *tables, const char *kind)
     return cli_usage_error(hint, "there are no tables of the kind '%s'", kind);
 }
 
-static int complain_of_filter(const struct sp_tables *tables, const struct sp_tables_filter *filter)
+static int complain_of_filter(const struct shapeproof_tables *tables, const struct shapeproof_tables_filter *filter)
 {
-    const struct sp_tables_filter text = {.text = filter->text}, kind = {.kind = filter->kind};
+    const struct shapeproof_tables_filter text = {.text = filter->text}, kind = {.kind = filter->kind};
     bool any_of_text = false, any_of_kind = false;
-    for (size_t i = 0; i < sp_tables_count(tables); i++) {
-        any_of_text |= sp_tables_fits(tables, i, &text);
-        any_of_kind |= sp_tables_fits(tables, i, &kind);
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
+        any_of_text |= shapeproof_tables_fits(tables, i, &text);
+        any_of_kind |= shapeproof_tables_fits(tables, i, &kind);
     }
     if (!any_of_kind) return complain_of_kind(tables, filter->kind);
     if (!any_of_text) return complain_of_table(tables, filter->text);
@@ -80,10 +80,10 @@ static int complain_of_filter(const struct sp_tables *tables, const struct sp_ta
 }
 
 /* Its text as it stands in the file; false when there is no table that is called exactly so. */
-static bool show_table(const struct sp_tables *tables, const char *name)
+static bool show_table(const struct shapeproof_tables *tables, const char *name)
 {
-    for (size_t i = 0; i < sp_tables_count(tables); i++) {
-        const struct sp_table_info info = sp_tables_info(tables, i);
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
+        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
         if (strcmp(info.name, name) != 0) continue;
         fwrite(info.source, 1, info.source_length, stdout);
         return true;
@@ -91,24 +91,24 @@ static bool show_table(const struct sp_tables *tables, const char *name)
     return false;
 }
 
-static bool any_table_fits(const struct sp_tables *tables, const struct sp_tables_filter *filter)
+static bool any_table_fits(const struct shapeproof_tables *tables, const struct shapeproof_tables_filter *filter)
 {
-    for (size_t i = 0; i < sp_tables_count(tables); i++)
-        if (sp_tables_fits(tables, i, filter)) return true;
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++)
+        if (shapeproof_tables_fits(tables, i, filter)) return true;
     return false;
 }
 
 /* Those that fit, or the text of one. */
 static int list_tables(const struct cli_args *args, const struct cli_subject *subject)
 {
-    struct sp_report_options how = cli_report_options(args);
-    const struct sp_tables_filter filter = {.text = args->operand_count ? args->operands[0] : NULL,
-                                            .kind = cli_value(args, "kind", NULL)};
+    struct shapeproof_report_options how = cli_report_options(args);
+    const struct shapeproof_tables_filter filter = {.text = args->operand_count ? args->operands[0] : NULL,
+                                                    .kind = cli_value(args, "kind", NULL)};
     if (filter.text && !filter.kind && !cli_flag(args, "json") && show_table(subject->tables, filter.text))
         return CLI_OK;
     if (!any_table_fits(subject->tables, &filter)) return complain_of_filter(subject->tables, &filter);
     how.filter = &filter;
-    cli_put_report(sp_report_tables(subject->tables, &how, NULL));
+    cli_put_report(shapeproof_report_tables(subject->tables, &how, NULL));
     return CLI_OK;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which table serves a configuration. A guess is never made: no table is an error of its own (SP_ERR_UNKNOWN). */
+ * Which table serves a configuration. A guess is never made: no table is an error of its own (SHAPEPROOF_ERR_UNKNOWN).
+ */
 #include "config/choose.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "lang/tables.h"
 
 /* Its place, or SIZE_MAX. A table restricted to certain classes beats one that takes any. */
-static size_t by_model_type(const struct sp_tables *tables, const char *model_type, const char *class)
+static size_t by_model_type(const struct shapeproof_tables *tables, const char *model_type, const char *class)
 {
     size_t found = SIZE_MAX;
     for (size_t i = sp_tables_place_count(tables); i-- > 0;) {
@@ -55,7 +56,7 @@ static size_t class_prefix(const char *model_type, const char *class)
 }
 
 /* Files of 2019 have no model_type; their class name begins with it. */
-static const char *model_type_of_class(const struct sp_tables *tables, const char *class)
+static const char *model_type_of_class(const struct shapeproof_tables *tables, const char *class)
 {
     const char *best = NULL;
     size_t longest = 0;
@@ -71,12 +72,16 @@ static const char *model_type_of_class(const struct sp_tables *tables, const cha
     return best;
 }
 
-static const char *text_or_empty(struct sp_value value) { return value.type == SP_STRING ? value.string : ""; }
+static const char *text_or_empty(struct shapeproof_value value)
+{
+    return value.type == SHAPEPROOF_VALUE_STRING ? value.string : "";
+}
 
 const char *sp_first_class(const struct sp_hyper *hyper)
 {
-    const struct sp_value classes = sp_value_member(hyper->root, "architectures");
-    return classes.type == SP_LIST && classes.count ? text_or_empty(classes.items[0]) : text_or_empty(classes);
+    const struct shapeproof_value classes = sp_value_member(hyper->root, "architectures");
+    return classes.type == SHAPEPROOF_VALUE_LIST && classes.count ? text_or_empty(classes.items[0])
+                                                                  : text_or_empty(classes);
 }
 
 /* Where the model is made by its class, as in diffusers, or by a name, as in timm: that is in a key of its own, and it
@@ -95,8 +100,8 @@ static const char *named_table(const struct sp_hyper *hyper)
     return *name ? name : NULL;
 }
 
-const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char *name, const struct sp_hyper *hyper,
-                                      struct sp_error *error)
+const struct sp_unit *sp_choose_table(const struct shapeproof_tables *tables, const char *name,
+                                      const struct sp_hyper *hyper, struct shapeproof_error *error)
 {
     if (!name) name = named_table(hyper);
     if (name) return sp_tables_table(tables, name, error);
@@ -108,21 +113,24 @@ const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char
     if (place == SIZE_MAX) place = sp_tables_of_class(tables, class);
     if (place != SIZE_MAX) return sp_tables_table(tables, sp_tables_entry(tables, place).name, error);
     if (*made)
-        sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for the %s '%s'",
+        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "no table for the %s '%s'",
                 *made >= 'a' ? "architecture" : "class", made);
     else if (model_type && strncmp(model_type, "gguf-", 5) == 0)
-        sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for GGUF files of the architecture '%s'",
+        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "no table for GGUF files of the architecture '%s'",
                 model_type + 5);
     else if (model_type && *model_type)
-        sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for model_type '%s'%s%s%s", model_type,
+        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "no table for model_type '%s'%s%s%s", model_type,
                 *class ? " (" : "", class, *class ? ")" : "");
-    else if (*class) sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for the architecture '%s'", class);
-    else sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "the configuration names neither model_type nor architectures");
+    else if (*class)
+        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "no table for the architecture '%s'", class);
+    else
+        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE,
+                "the configuration names neither model_type nor architectures");
     sp_hint(error, "'shapeproof tables' lists the tables; name one, or write one and give it with --table FILE");
     return NULL;
 }
 
-bool sp_chooses_two(const struct sp_tables *tables, const struct sp_hyper *hyper, struct sp_two_models *two)
+bool sp_chooses_two(const struct shapeproof_tables *tables, const struct sp_hyper *hyper, struct sp_two_models *two)
 {
     two->class = sp_first_class(hyper);
     two->model_type = text_or_empty(sp_value_member(hyper->root, "model_type"));

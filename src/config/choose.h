@@ -7,14 +7,14 @@
 #include "shapeproof/error.h"
 
 struct sp_hyper;
-struct sp_tables;
+struct shapeproof_tables;
 struct sp_unit;
 
 /* The first of the architectures; "" when there is none. */
 const char *sp_first_class(const struct sp_hyper *hyper);
 /* The table for a configuration: by `name` when given, else by model_type and architectures[0]. */
-const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char *name, const struct sp_hyper *hyper,
-                                      struct sp_error *error);
+const struct sp_unit *sp_choose_table(const struct shapeproof_tables *tables, const char *name,
+                                      const struct sp_hyper *hyper, struct shapeproof_error *error);
 
 /* A configuration that names two models: its model_type leads to one table, the first of its architectures to another.
  */
@@ -23,6 +23,6 @@ struct sp_two_models {
     const char *class_type; /* the model_type that the class belongs to */
 };
 
-bool sp_chooses_two(const struct sp_tables *tables, const struct sp_hyper *hyper, struct sp_two_models *two);
+bool sp_chooses_two(const struct shapeproof_tables *tables, const struct sp_hyper *hyper, struct sp_two_models *two);
 
 #endif

@@ -20,17 +20,17 @@
 
 enum { MAX_CONFIG = 16 << 20 };
 
-static void rebuild(struct sp_config *config);
+static void rebuild(struct shapeproof_config *config);
 
-struct sp_config *sp_config_new(void)
+struct shapeproof_config *shapeproof_config_new(void)
 {
-    struct sp_config *config = sp_realloc(NULL, 1, sizeof *config);
-    *config = (struct sp_config){.path = "", .file_root = {.type = SP_OBJECT}};
+    struct shapeproof_config *config = sp_realloc(NULL, 1, sizeof *config);
+    *config = (struct shapeproof_config){.path = "", .file_root = {.type = SHAPEPROOF_VALUE_OBJECT}};
     rebuild(config);
     return config;
 }
 
-void sp_config_free(struct sp_config *config)
+void shapeproof_config_free(struct shapeproof_config *config)
 {
     if (!config) return;
     free(config->settings);
@@ -40,12 +40,12 @@ void sp_config_free(struct sp_config *config)
     free(config);
 }
 
-const char *sp_config_path(const struct sp_config *config) { return config->path; }
-const struct sp_hyper *sp_config_hyper(const struct sp_config *config) { return &config->hyper; }
+const char *shapeproof_config_path(const struct shapeproof_config *config) { return config->path; }
+const struct sp_hyper *sp_config_hyper(const struct shapeproof_config *config) { return &config->hyper; }
 
 /* ---- settings ---- */
 
-static void rebuild(struct sp_config *config)
+static void rebuild(struct shapeproof_config *config)
 {
     /* For the choice of the table, for how its tensors are stored, for the words that are counted; and what PyTorch's
      * layers are told that no shape shows. */
@@ -75,7 +75,7 @@ static void rebuild(struct sp_config *config)
                                          "stride",
                                          "padding",
                                          "dilation"};
-    struct sp_value root = config->file_root;
+    struct shapeproof_value root = config->file_root;
     for (size_t i = 0; i < config->setting_count; i++)
         root = sp_value_with(&config->arena, root, config->settings[i].path, config->settings[i].value);
     config->hyper = (struct sp_hyper){.root = root,
@@ -88,7 +88,7 @@ static void rebuild(struct sp_config *config)
                                       .loose = config->loose};
 }
 
-static void add_setting(struct sp_config *config, struct sp_setting setting, struct sp_provenance from)
+static void add_setting(struct shapeproof_config *config, struct sp_setting setting, struct shapeproof_provenance from)
 {
     SP_GROW(config->settings, config->setting_count, config->setting_capacity);
     if (config->override_capacity < config->setting_capacity) {
@@ -100,31 +100,33 @@ static void add_setting(struct sp_config *config, struct sp_setting setting, str
     rebuild(config);
 }
 
-void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from)
+void sp_config_set_value(struct shapeproof_config *config, const char *path, struct shapeproof_value value,
+                         const char *from)
 {
     add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, false},
                 sp_provenance_other(from));
 }
 
-void sp_config_derive(struct sp_config *config, const char *path, struct sp_value value, const char *from)
+void sp_config_derive(struct shapeproof_config *config, const char *path, struct shapeproof_value value,
+                      const char *from)
 {
     const char *kept = sp_arena_string(&config->arena, from);
     add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, true},
                 sp_provenance_other(kept));
 }
 
-void sp_config_name_class(struct sp_config *config, const char *class_name, const char *from)
+void shapeproof_config_name_class(struct shapeproof_config *config, const char *class_name, const char *from)
 {
     static const char *const keys[] = {"_class_name", "model_type", "architectures", "architecture",
                                        "shapeproof_table"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (sp_value_is_set(sp_value_member(config->hyper.root, keys[i]))) return;
-    const struct sp_value value = sp_value_string(sp_arena_string(&config->arena, class_name));
+    const struct shapeproof_value value = sp_value_string(sp_arena_string(&config->arena, class_name));
     sp_config_derive(config, keys[0], value, from);
 }
 
 /* What the files beside an earlier file said goes with it. */
-static void forget_derived(struct sp_config *config)
+static void forget_derived(struct shapeproof_config *config)
 {
     size_t kept = 0;
     for (size_t i = 0; i < config->setting_count; i++) {
@@ -135,32 +137,38 @@ static void forget_derived(struct sp_config *config)
     config->setting_count = kept;
 }
 
-enum sp_status sp_config_set(struct sp_config *config, const char *setting, struct sp_error *error)
+enum shapeproof_status shapeproof_config_set(struct shapeproof_config *config, const char *setting,
+                                             struct shapeproof_error *error)
 {
     sp_error_reset(error);
     const char *equals = strchr(setting, '=');
-    struct sp_error not_json = {0};
-    struct sp_value value;
+    struct shapeproof_error not_json = {0};
+    struct shapeproof_value value;
     if (!equals || equals == setting) {
-        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "'%s': expected key=value", setting);
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "'%s': expected key=value", setting);
         return error->status;
     }
     const char *path = sp_arena_copy(&config->arena, setting, (size_t)(equals - setting));
     if (*path == '.' || equals[-1] == '.' || strstr(path, "..")) {
-        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "'%s': expected a key on each side of a dot", setting);
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "'%s': expected a key on each side of a dot",
+                setting);
         return error->status;
     }
     if (!sp_value_parse_json(&config->arena, equals + 1, strlen(equals + 1), &value, &not_json))
         value = sp_value_string(sp_arena_string(&config->arena, equals + 1));
-    add_setting(config, (struct sp_setting){path, value, false}, (struct sp_provenance){.source = SP_SOURCE_SETTING});
-    return SP_OK;
+    add_setting(config, (struct sp_setting){path, value, false},
+                (struct shapeproof_provenance){.source = SHAPEPROOF_SOURCE_SETTING});
+    return SHAPEPROOF_OK;
 }
 
-struct sp_config *sp_config_variant(const struct sp_config *config) { return sp_config_without(config, SIZE_MAX); }
-
-struct sp_config *sp_config_without(const struct sp_config *config, size_t left_out)
+struct shapeproof_config *sp_config_variant(const struct shapeproof_config *config)
 {
-    struct sp_config *variant = sp_config_new();
+    return sp_config_without(config, SIZE_MAX);
+}
+
+struct shapeproof_config *sp_config_without(const struct shapeproof_config *config, size_t left_out)
+{
+    struct shapeproof_config *variant = shapeproof_config_new();
     variant->path = config->path;
     variant->file_root = config->file_root;
     memcpy(variant->remarks, config->remarks, sizeof variant->remarks);
@@ -180,13 +188,13 @@ struct sp_config *sp_config_without(const struct sp_config *config, size_t left_
     return variant;
 }
 
-void sp_config_set_root(struct sp_config *config, struct sp_value root)
+void sp_config_set_root(struct shapeproof_config *config, struct shapeproof_value root)
 {
     config->file_root = root;
     rebuild(config);
 }
 
-void sp_config_compose(struct sp_config *config, struct sp_value root, const char *label,
+void sp_config_compose(struct shapeproof_config *config, struct shapeproof_value root, const char *label,
                        struct sp_variables *variables)
 {
     if (config->owns_variables) sp_variables_free(config->variables);
@@ -196,19 +204,19 @@ void sp_config_compose(struct sp_config *config, struct sp_value root, const cha
     sp_config_set_root(config, root);
 }
 
-void sp_config_limit(struct sp_config *config, const struct sp_scope *scope)
+void sp_config_limit(struct shapeproof_config *config, const struct sp_scope *scope)
 {
     config->scope = scope;
     config->hyper.scope = scope;
 }
 
-void sp_config_loosen(struct sp_config *config)
+void sp_config_loosen(struct shapeproof_config *config)
 {
     config->loose = true;
     rebuild(config);
 }
 
-void sp_config_store(struct sp_config *config, const struct sp_storage *storage) { config->storage = storage; }
+void sp_config_store(struct shapeproof_config *config, const struct sp_storage *storage) { config->storage = storage; }
 
 /* ---- files ---- */
 
@@ -219,32 +227,35 @@ static bool is_yaml(const char *path, const char *text)
     return strcmp(sp_base_name(path), "config") == 0 && text[strspn(text, " \t\r\n")] != '{';
 }
 
-static bool parse_text(struct sp_arena *arena, const char *path, const char *text, size_t length, struct sp_value *root,
-                       struct sp_json_repeats *repeats, struct sp_error *error)
+static bool parse_text(struct sp_arena *arena, const char *path, const char *text, size_t length,
+                       struct shapeproof_value *root, struct sp_json_repeats *repeats, struct shapeproof_error *error)
 {
     if (strncmp(text, "version https://git-lfs", 23) == 0)
-        return sp_fail(error, SP_ERR_TABLE, SP_KIND_UNRECOGNISED,
+        return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_UNRECOGNISED,
                        "this is a git-lfs pointer, not the file itself (run 'git lfs pull')");
     if (sp_ends_with(path, ".hpm") || sp_ends_with(path, ".hpm-template")) {
         if (sp_utf8_check(text, length) < length || strlen(text) < length)
-            return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "expected UTF-8 text");
+            return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, "expected UTF-8 text");
         return sp_hpm_parse(arena, text, root, error);
     }
     if (is_yaml(path, text)) return sp_yaml_parse(arena, text, length, root, error);
     return sp_value_parse_json_noting(arena, text, length, root, repeats, error);
 }
 
-size_t sp_config_remark_count(const struct sp_config *config) { return config->remark_count; }
-const char *sp_config_remark(const struct sp_config *config, size_t index) { return config->remarks[index]; }
+size_t shapeproof_config_remark_count(const struct shapeproof_config *config) { return config->remark_count; }
+const char *shapeproof_config_remark(const struct shapeproof_config *config, size_t index)
+{
+    return config->remarks[index];
+}
 
-static void add_remark(struct sp_config *config, const char *remark)
+static void add_remark(struct shapeproof_config *config, const char *remark)
 {
     for (size_t i = 0; i < config->remark_count; i++)
         if (strcmp(config->remarks[i], remark) == 0) return;
     if (config->remark_count < SP_CONFIG_MAX_REMARKS) config->remarks[config->remark_count++] = remark;
 }
 
-static void remark_on_repeats(struct sp_config *config, const struct sp_json_repeats *repeats)
+static void remark_on_repeats(struct shapeproof_config *config, const struct sp_json_repeats *repeats)
 {
     if (!repeats->count) return;
     const char *more =
@@ -257,38 +268,38 @@ static void remark_on_repeats(struct sp_config *config, const struct sp_json_rep
 
 static void remark_on_code(void *to, const char *name, const char *where)
 {
-    struct sp_config *config = to;
+    struct shapeproof_config *config = to;
     (void)name;
     add_remark(config, sp_arena_printf(&config->arena, "%s; nothing was executed", where));
 }
 
-static void complete_sockeye(struct sp_config *config)
+static void complete_sockeye(struct shapeproof_config *config)
 {
     const char *version = sp_sockeye_version(&config->arena, config->path);
     config->file_root = sp_sockeye_with_model_type(&config->arena, config->file_root, version);
     if (version) sp_config_derive(config, "version", sp_value_string(version), "the file version beside it");
 }
 
-static void complete_quantised(struct sp_config *config)
+static void complete_quantised(struct shapeproof_config *config)
 {
     static const char *const keys[] = {"quantization_config", "quantization", "compression_config"};
     const char *name;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (sp_value_is_set(sp_value_member(config->file_root, keys[i]))) return;
-    const struct sp_value beside = sp_quantised_beside(&config->arena, config->path, &name);
+    const struct shapeproof_value beside = sp_quantised_beside(&config->arena, config->path, &name);
     if (sp_value_is_set(beside)) sp_config_derive(config, "quantization_config", beside, name);
 }
 
-static bool parse_config(struct sp_config *config, const char *path, const char *text, size_t length,
-                         struct sp_error *error)
+static bool parse_config(struct shapeproof_config *config, const char *path, const char *text, size_t length,
+                         struct shapeproof_error *error)
 {
-    struct sp_value root;
+    struct shapeproof_value root;
     struct sp_json_repeats repeats = {0};
     config->remark_count = 0;
     if (!parse_text(&config->arena, path, text, length, &root, &repeats, error)) return false;
-    if (root.type != SP_OBJECT)
-        return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "expected an object of hyper-parameters, found %s",
-                       sp_value_kind(root.type));
+    if (root.type != SHAPEPROOF_VALUE_OBJECT)
+        return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED,
+                       "expected an object of hyper-parameters, found %s", sp_value_kind(root.type));
     remark_on_repeats(config, &repeats);
     sp_keras_code_each(root, remark_on_code, config);
     root = sp_config_of_gguf(&config->arena, root);
@@ -305,7 +316,7 @@ static bool parse_config(struct sp_config *config, const char *path, const char 
 static bool is_text(const struct sp_file *file)
 {
     unsigned char bytes[8] = {0};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const size_t length = file->size < sizeof bytes ? (size_t)file->size : sizeof bytes;
     if (!sp_file_read(file, 0, bytes, length, &error)) return true;
     for (size_t i = 0; i < length; i++)
@@ -313,15 +324,17 @@ static bool is_text(const struct sp_file *file)
     return true;
 }
 
-static bool load_text(struct sp_config *config, const char *path, const struct sp_file *file, struct sp_error *error)
+static bool load_text(struct shapeproof_config *config, const char *path, const struct sp_file *file,
+                      struct shapeproof_error *error)
 {
     char *text = sp_file_slurp(file, MAX_CONFIG, error);
     if (text) parse_config(config, path, text, (size_t)file->size, error);
     free(text);
-    return error->status == SP_OK;
+    return error->status == SHAPEPROOF_OK;
 }
 
-enum sp_status sp_config_load(struct sp_config *config, const char *path, struct sp_error *error)
+enum shapeproof_status shapeproof_config_load(struct shapeproof_config *config, const char *path,
+                                              struct shapeproof_error *error)
 {
     sp_error_reset(error);
     struct sp_file file;
@@ -332,8 +345,8 @@ enum sp_status sp_config_load(struct sp_config *config, const char *path, struct
         else if (sp_config_load_checkpoint(config, path, error)) forget_derived(config);
         sp_file_close(&file);
     }
-    if (error->status == SP_OK) return SP_OK;
-    error->status = SP_ERR_TABLE; /* a configuration that cannot be read is a wrong configuration */
+    if (error->status == SHAPEPROOF_OK) return SHAPEPROOF_OK;
+    error->status = SHAPEPROOF_ERR_TABLE; /* a configuration that cannot be read is a wrong configuration */
     if (text) sp_error_prefix(error, path);
     return error->status;
 }
@@ -378,7 +391,7 @@ static bool leave_step(struct sp_text *path)
 
 /* config.json is Hugging Face's, config Sockeye's; verl has what is Hugging Face's in a folder beside the ranks' files.
  */
-char *sp_config_beside(const char *checkpoint_path)
+char *shapeproof_config_beside(const char *checkpoint_path)
 {
     static const char *const names[] = {"config.json", "config", "huggingface/config.json"};
     struct stat info;

@@ -10,16 +10,16 @@ struct sp_variables;
 
 struct sp_setting {
     const char *path;
-    struct sp_value value;
+    struct shapeproof_value value;
     bool derived; /* from a file that belongs to the configuration: gone when another is loaded */
 };
 
 enum { SP_CONFIG_MAX_REMARKS = 8 };
 
-struct sp_config {
+struct shapeproof_config {
     struct sp_arena arena;
-    const char *path;          /* of the file, or "" */
-    struct sp_value file_root; /* what the file said */
+    const char *path;                  /* of the file, or "" */
+    struct shapeproof_value file_root; /* what the file said */
     struct sp_setting *settings;
     struct sp_override *overrides; /* parallel to settings */
     size_t setting_count, setting_capacity, override_capacity;
@@ -35,45 +35,48 @@ struct sp_config {
 };
 
 /* The hyper-parameters in force. Borrowed; good until the config changes. */
-const struct sp_hyper *sp_config_hyper(const struct sp_config *config);
+const struct sp_hyper *sp_config_hyper(const struct shapeproof_config *config);
 /* A copy to which one more setting can be made, for "what if" questions; the values are shared with `config`, which
- * must outlive it. Free with sp_config_free. */
-struct sp_config *sp_config_variant(const struct sp_config *config);
+ * must outlive it. Free with shapeproof_config_free. */
+struct shapeproof_config *sp_config_variant(const struct shapeproof_config *config);
 /* The same without one of the settings. */
-struct sp_config *sp_config_without(const struct sp_config *config, size_t setting);
-/* Sets a value by its dotted path, as sp_config_set does. The value and `from`, which says where it is from for
- * SP_SOURCE_OTHER, must outlive the config. */
-void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from);
+struct shapeproof_config *sp_config_without(const struct shapeproof_config *config, size_t setting);
+/* Sets a value by its dotted path, as shapeproof_config_set does. The value and `from`, which says where it is from for
+ * SHAPEPROOF_SOURCE_OTHER, must outlive the config. */
+void sp_config_set_value(struct shapeproof_config *config, const char *path, struct shapeproof_value value,
+                         const char *from);
 /* Takes the values of `root`, an object that must outlive the config, in place of a file's. */
-void sp_config_set_root(struct sp_config *config, struct sp_value root);
+void sp_config_set_root(struct shapeproof_config *config, struct shapeproof_value root);
 /* Takes what a model of layers was composed to: the values, how they are called in reports, and how the file calls the
  * variables, which the config frees. */
-void sp_config_compose(struct sp_config *config, struct sp_value root, const char *label,
+void sp_config_compose(struct shapeproof_config *config, struct shapeproof_value root, const char *label,
                        struct sp_variables *variables);
 
 /* Limits what predictions from this config expand. The scope is borrowed. */
-void sp_config_limit(struct sp_config *config, const struct sp_scope *scope);
+void sp_config_limit(struct shapeproof_config *config, const struct sp_scope *scope);
 
 /* Predictions from this config list what is stored where weights are quantised, and not the weights. The storage (see
  * quantised.h) is borrowed; NULL: the weights. */
-void sp_config_store(struct sp_config *config, const struct sp_storage *storage);
+void sp_config_store(struct shapeproof_config *config, const struct sp_storage *storage);
 
 /* Predictions from this config leave tensors untied that are tied and of different shapes. */
-void sp_config_loosen(struct sp_config *config);
+void sp_config_loosen(struct shapeproof_config *config);
 
 /* Likewise for what another file says about this configuration: gone when another one is loaded. `from` is copied. */
-void sp_config_derive(struct sp_config *config, const char *path, struct sp_value value, const char *from);
+void sp_config_derive(struct shapeproof_config *config, const char *path, struct shapeproof_value value,
+                      const char *from);
 
 /* The first keys of the file that neither the prediction read nor a tool beside it does, at most `most`; returns how
  * many. Borrowed from the config. */
-size_t sp_prediction_unread(const struct sp_prediction *prediction, const struct sp_config *config, const char **keys,
-                            size_t most);
+size_t sp_prediction_unread(const struct shapeproof_prediction *prediction, const struct shapeproof_config *config,
+                            const char **keys, size_t most);
 
 /* The dtype that a configuration says of the weights, "torch_dtype": "bfloat16", and the key that says it;
- * SP_DTYPE_UNKNOWN when it says none, or one that is not PyTorch's for weights. */
-enum sp_dtype sp_configured_dtype(const struct sp_hyper *hyper, const char **key);
+ * SHAPEPROOF_DTYPE_UNKNOWN when it says none, or one that is not PyTorch's for weights. */
+enum shapeproof_dtype sp_configured_dtype(const struct sp_hyper *hyper, const char **key);
 
 /* The lines of a .hpm file as an object (see hpm.c). */
-bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct sp_value *root, struct sp_error *error);
+bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct shapeproof_value *root,
+                  struct shapeproof_error *error);
 
 #endif

@@ -54,35 +54,36 @@ enum { KEY_COUNT = sizeof keys / sizeof *keys, SIGN_COUNT = sizeof signs / sizeo
 static const char layout[] = "gguf-";
 
 struct adoption {
-    struct sp_config *config;
-    const struct sp_tables *tables;
-    const struct sp_inventory *file;
+    struct shapeproof_config *config;
+    const struct shapeproof_tables *tables;
+    const struct shapeproof_inventory *file;
     const char *architecture; /* "llama" */
-    struct sp_member *members;
+    struct shapeproof_member *members;
     size_t count;
 };
 
-static const char *gguf_value(const struct sp_inventory *file, const char *key)
+static const char *gguf_value(const struct shapeproof_inventory *file, const char *key)
 {
-    for (size_t i = 0; i < sp_inventory_metadata_count(file); i++)
-        if (strcmp(sp_inventory_metadata(file, i).key, key) == 0) return sp_inventory_metadata(file, i).value;
+    for (size_t i = 0; i < shapeproof_inventory_metadata_count(file); i++)
+        if (strcmp(shapeproof_inventory_metadata(file, i).key, key) == 0)
+            return shapeproof_inventory_metadata(file, i).value;
     return NULL;
 }
 
-static void add_gguf_member(struct adoption *adoption, const char *key, struct sp_value value)
+static void add_gguf_member(struct adoption *adoption, const char *key, struct shapeproof_value value)
 {
     for (size_t i = 0; i < adoption->count; i++)
         if (strcmp(adoption->members[i].key, key) == 0) return; /* the first row counts */
-    adoption->members[adoption->count++] = (struct sp_member){key, value};
+    adoption->members[adoption->count++] = (struct shapeproof_member){key, value};
 }
 
 /* How many entries a list of the metadata has: the reader keeps short ones, and says of a long one "32000 strings". 0
  * without the list. */
-static uint64_t gguf_list_length(const struct sp_inventory *file, const char *key)
+static uint64_t gguf_list_length(const struct shapeproof_inventory *file, const char *key)
 {
     struct sp_arena arena = {0};
-    struct sp_error error = {0};
-    struct sp_value list = {0};
+    struct shapeproof_error error = {0};
+    struct shapeproof_value list = {0};
     const char *text = gguf_value(file, key);
     if (!text) return 0;
     if (*text != '[') return strtoull(text, NULL, 10);
@@ -104,8 +105,8 @@ static const char *key_in_file(struct adoption *adoption, const char *key)
 static void take_keys(struct adoption *adoption, bool only_own)
 {
     for (size_t i = 0; i < KEY_COUNT; i++) {
-        struct sp_error error = {0};
-        struct sp_value value;
+        struct shapeproof_error error = {0};
+        struct shapeproof_value value;
         if (only_own && !keys[i].own) continue;
         if (*keys[i].architecture && strcmp(keys[i].architecture, adoption->architecture) != 0) continue;
         const char *text = gguf_value(adoption->file, key_in_file(adoption, keys[i].key));
@@ -132,12 +133,12 @@ static void take_absent(struct adoption *adoption)
 
 /* ---- what no key says, and tensors show ---- */
 
-static size_t count_endings(const struct sp_inventory *file, const char *end, const char *instead)
+static size_t count_endings(const struct shapeproof_inventory *file, const char *end, const char *instead)
 {
     const size_t length = strlen(end);
     size_t count = 0;
-    for (size_t i = 0; i < sp_inventory_count(file); i++) {
-        const char *name = sp_inventory_tensor(file, i)->name;
+    for (size_t i = 0; i < shapeproof_inventory_count(file); i++) {
+        const char *name = shapeproof_inventory_tensor(file, i)->name;
         const size_t own = strlen(name), other = length + strlen(instead);
         count += own >= other && strncmp(name + own - other, end, length) == 0 && sp_ends_with(name, instead);
     }
@@ -146,7 +147,7 @@ static size_t count_endings(const struct sp_inventory *file, const char *end, co
 
 /* Whether tensors end so; of biases, whether most weights of that module and of those beside it have one: a lone one is
  * a stray, and where one was lost the others are there. */
-static bool has_ending(const struct sp_inventory *file, const char *end)
+static bool has_ending(const struct shapeproof_inventory *file, const char *end)
 {
     static const char *const beside[][3] = {{".attn_q", ".attn_k", ".attn_v"}, {".ffn_gate", ".ffn_up", ".ffn_down"}};
     size_t biases = count_endings(file, end, ""), weights = 0;
@@ -166,7 +167,7 @@ static void take_signs(struct adoption *adoption, bool only_own)
         if (only_own && !signs[i].own) continue;
         if (*signs[i].architecture && strcmp(signs[i].architecture, adoption->architecture) != 0) continue;
         if (signs[i].lacks) {
-            const bool there = sp_inventory_find(adoption->file, signs[i].name) != SP_NONE;
+            const bool there = shapeproof_inventory_find(adoption->file, signs[i].name) != SHAPEPROOF_NONE;
             add_gguf_member(adoption, signs[i].becomes, sp_value_bool(!there));
         } else if (has_ending(adoption->file, signs[i].name))
             add_gguf_member(adoption, signs[i].becomes, sp_value_bool(true));
@@ -175,13 +176,13 @@ static void take_signs(struct adoption *adoption, bool only_own)
 
 /* ---- configurations ---- */
 
-static const char *layout_type(struct adoption *adoption, struct sp_value model_type)
+static const char *layout_type(struct adoption *adoption, struct shapeproof_value model_type)
 {
-    const char *type = model_type.type == SP_STRING ? model_type.string : "";
+    const char *type = model_type.type == SHAPEPROOF_VALUE_STRING ? model_type.string : "";
     return sp_arena_printf(&adoption->config->arena, "%s%s", layout, type);
 }
 
-static bool is_served(const struct sp_tables *tables, const char *model_type)
+static bool is_served(const struct shapeproof_tables *tables, const char *model_type)
 {
     for (size_t i = 0; i < sp_tables_place_count(tables); i++) {
         const struct sp_entry entry = sp_tables_entry(tables, i);
@@ -192,9 +193,10 @@ static bool is_served(const struct sp_tables *tables, const char *model_type)
 
 /* The part of a configuration that a file of the language model is about: text_config where there is one, else all of
  * it. NULL in `type` when no table has the layout. */
-static struct sp_value language_model(struct adoption *adoption, struct sp_value root, const char **type)
+static struct shapeproof_value language_model(struct adoption *adoption, struct shapeproof_value root,
+                                              const char **type)
 {
-    const struct sp_value inner = sp_value_member(root, "text_config");
+    const struct shapeproof_value inner = sp_value_member(root, "text_config");
     *type = layout_type(adoption, sp_value_string(adoption->architecture));
     if (SP_IS_AMONG(adoption->architecture, nearer)) return root;
     *type = layout_type(adoption, sp_value_member(inner, "model_type"));
@@ -213,12 +215,12 @@ static bool is_of_original(const char *key)
 }
 
 /* "gguf-qwen2", as reports and hints have it, is a model_type like any other; the class beside it is the original's. */
-struct sp_value sp_config_of_gguf(struct sp_arena *arena, struct sp_value root)
+struct shapeproof_value sp_config_of_gguf(struct sp_arena *arena, struct shapeproof_value root)
 {
-    const struct sp_value type = sp_value_member(root, "model_type");
-    if (type.type != SP_STRING || strncmp(type.string, layout, sizeof layout - 1) != 0) return root;
-    struct sp_member *members = sp_arena_array(arena, root.count, sizeof *members);
-    struct sp_value own = {SP_OBJECT, .members = members};
+    const struct shapeproof_value type = sp_value_member(root, "model_type");
+    if (type.type != SHAPEPROOF_VALUE_STRING || strncmp(type.string, layout, sizeof layout - 1) != 0) return root;
+    struct shapeproof_member *members = sp_arena_array(arena, root.count, sizeof *members);
+    struct shapeproof_value own = {SHAPEPROOF_VALUE_OBJECT, .members = members};
     for (size_t i = 0; i < root.count; i++) {
         const char *key = root.members[i].key;
         if (strcmp(key, "model_type") == 0 || !is_of_original(key)) members[own.count++] = root.members[i];
@@ -228,11 +230,12 @@ struct sp_value sp_config_of_gguf(struct sp_arena *arena, struct sp_value root)
 
 static void adopt_root(struct adoption *adoption)
 {
-    const struct sp_value root = {SP_OBJECT, .count = adoption->count, .members = adoption->members};
+    const struct shapeproof_value root = {SHAPEPROOF_VALUE_OBJECT, .count = adoption->count,
+                                          .members = adoption->members};
     sp_config_set_root(adoption->config, root);
 }
 
-static bool has_file(const struct sp_config *config) { return *config->path != '\0'; }
+static bool has_file(const struct shapeproof_config *config) { return *config->path != '\0'; }
 
 /* What the file alone knows; that it is half of a model, for example. */
 static void take_own(struct adoption *adoption)
@@ -245,8 +248,8 @@ static void take_own(struct adoption *adoption)
 /* What the whole of a model says goes before what its part for language says: it is the whole that was saved. */
 static void prefer_outer(struct adoption *adoption, const char *key)
 {
-    const struct sp_value outer = sp_value_member(adoption->config->file_root, key);
-    for (size_t i = 0; i < adoption->count && outer.type != SP_ABSENT; i++)
+    const struct shapeproof_value outer = sp_value_member(adoption->config->file_root, key);
+    for (size_t i = 0; i < adoption->count && outer.type != SHAPEPROOF_VALUE_ABSENT; i++)
         if (strcmp(adoption->members[i].key, key) == 0) adoption->members[i].value = outer;
 }
 
@@ -254,7 +257,7 @@ static void prefer_outer(struct adoption *adoption, const char *key)
 static void adopt_configuration(struct adoption *adoption)
 {
     const char *type;
-    const struct sp_value root = language_model(adoption, adoption->config->file_root, &type);
+    const struct shapeproof_value root = language_model(adoption, adoption->config->file_root, &type);
     if (!type) return;
     adoption->members =
         sp_arena_array(&adoption->config->arena, root.count + KEY_COUNT + SIGN_COUNT + 2, sizeof *adoption->members);
@@ -276,7 +279,7 @@ static const char *architecture_and_kind(struct adoption *adoption)
 
 static void adopt_metadata(struct adoption *adoption)
 {
-    struct sp_config *config = adoption->config;
+    struct shapeproof_config *config = adoption->config;
     adoption->members = sp_arena_array(&config->arena, KEY_COUNT + SIGN_COUNT + sizeof absent / sizeof *absent + 3,
                                        sizeof *adoption->members);
     add_gguf_member(adoption, "model_type",
@@ -286,50 +289,50 @@ static void adopt_metadata(struct adoption *adoption)
     take_vocabulary(adoption);
     take_absent(adoption);
     take_signs(adoption, false);
-    config->path = sp_arena_string(&config->arena, sp_inventory_path(adoption->file));
+    config->path = sp_arena_string(&config->arena, shapeproof_inventory_path(adoption->file));
     adopt_root(adoption);
 }
 
 /* An adapter names the architecture of its base, and nothing else of it. */
-bool sp_config_gguf_names_model(const struct sp_inventory *inventory)
+bool sp_config_gguf_names_model(const struct shapeproof_inventory *inventory)
 {
     const char *type = gguf_value(inventory, "general.type");
-    return strcmp(sp_inventory_format(inventory), "gguf") == 0 && gguf_value(inventory, "general.architecture") &&
-           !(type && strcmp(type, "adapter") == 0);
+    return strcmp(shapeproof_inventory_format(inventory), "gguf") == 0 &&
+           gguf_value(inventory, "general.architecture") && !(type && strcmp(type, "adapter") == 0);
 }
 
-bool sp_config_gguf_agrees(const struct sp_inventory *inventory, struct sp_error *error)
+bool sp_config_gguf_agrees(const struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     static const char count[] = ".block_count";
     const char *architecture =
         sp_config_gguf_names_model(inventory) ? gguf_value(inventory, "general.architecture") : NULL;
     const char *other = NULL;
     const size_t length = architecture ? strlen(architecture) : 0;
-    for (size_t i = 0; i < sp_inventory_metadata_count(inventory) && architecture; i++) {
-        const char *key = sp_inventory_metadata(inventory, i).key;
+    for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory) && architecture; i++) {
+        const char *key = shapeproof_inventory_metadata(inventory, i).key;
         if (strncmp(key, architecture, length) == 0 && key[length] == '.') return true;
         if (!other && sp_ends_with(key, count)) other = key;
     }
     if (!other) return true;
     const int own = (int)(strlen(other) - (sizeof count - 1));
     sp_hint(error, "set general.architecture to what the file is of, or convert the model again");
-    return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED,
+    return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED,
                    "general.architecture is %s, and the keys are those of '%.*s': there is %s, and no %s%s",
                    sp_quote(architecture).text, own, other, other, architecture, count);
 }
 
-void sp_config_take_gguf(struct sp_config *config, const struct sp_inventory *inventory)
+void sp_config_take_gguf(struct shapeproof_config *config, const struct shapeproof_inventory *inventory)
 {
     struct adoption adoption = {.config = config, .file = inventory};
     adoption.architecture = sp_arena_string(&config->arena, gguf_value(inventory, "general.architecture"));
     adopt_metadata(&adoption);
 }
 
-bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, const struct sp_inventory *inventory,
-                     struct sp_error *error)
+bool sp_config_adopt(struct shapeproof_config *config, const struct shapeproof_tables *tables,
+                     const struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct adoption adoption = {.config = config, .tables = tables, .file = inventory};
-    if (strcmp(sp_inventory_format(inventory), "gguf") != 0) return true;
+    if (strcmp(shapeproof_inventory_format(inventory), "gguf") != 0) return true;
     const char *architecture = gguf_value(inventory, "general.architecture");
     adoption.architecture = architecture ? sp_arena_string(&config->arena, architecture) : "";
     const bool projects = strcmp(adoption.architecture, "clip") == 0; /* what a configuration says is not of that */
@@ -343,14 +346,14 @@ bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, c
 
 /* ---- the way back: which key of the file a hyper-parameter is ---- */
 
-bool sp_config_is_of_gguf(const struct sp_config *config, const struct sp_inventory *inventory)
+bool sp_config_is_of_gguf(const struct shapeproof_config *config, const struct shapeproof_inventory *inventory)
 {
-    return has_file(config) && strcmp(sp_inventory_format(inventory), "gguf") == 0 &&
-           strcmp(config->path, sp_inventory_path(inventory)) == 0;
+    return has_file(config) && strcmp(shapeproof_inventory_format(inventory), "gguf") == 0 &&
+           strcmp(config->path, shapeproof_inventory_path(inventory)) == 0;
 }
 
-const char *sp_config_gguf_key(struct sp_arena *arena, const struct sp_inventory *inventory, const char *becomes,
-                               bool *there)
+const char *sp_config_gguf_key(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
+                               const char *becomes, bool *there)
 {
     const char *architecture = gguf_value(inventory, "general.architecture"), *first = NULL;
     *there = false;
@@ -367,7 +370,7 @@ const char *sp_config_gguf_key(struct sp_arena *arena, const struct sp_inventory
     return TOKENS;
 }
 
-bool sp_config_gguf_shows(const struct sp_inventory *inventory, const char *becomes)
+bool sp_config_gguf_shows(const struct shapeproof_inventory *inventory, const char *becomes)
 {
     const char *architecture = gguf_value(inventory, "general.architecture");
     for (size_t i = 0; i < SIGN_COUNT && architecture; i++)
@@ -377,11 +380,11 @@ bool sp_config_gguf_shows(const struct sp_inventory *inventory, const char *beco
     return false;
 }
 
-struct sp_gguf_tokens sp_config_gguf_tokens(const struct sp_inventory *inventory)
+struct sp_gguf_tokens sp_config_gguf_tokens(const struct shapeproof_inventory *inventory)
 {
     const char *model = gguf_value(inventory, "tokenizer.ggml.model");
     struct sp_gguf_tokens tokens = {0};
-    if (strcmp(sp_inventory_format(inventory), "gguf") != 0) return tokens;
+    if (strcmp(shapeproof_inventory_format(inventory), "gguf") != 0) return tokens;
     if (model && (strcmp(model, "none") == 0 || strcmp(model, "no_vocab") == 0)) return tokens;
     tokens.tokens = gguf_list_length(inventory, TOKENS);
     tokens.types = gguf_list_length(inventory, "tokenizer.ggml.token_type");

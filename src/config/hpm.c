@@ -15,8 +15,8 @@ enum { MAX_VALUE = 1 << 16, MAX_VALUES = 16 << 20 };
 
 struct hpm {
     struct sp_arena *arena;
-    struct sp_error *error;
-    struct sp_member *members; /* heap, texts only */
+    struct shapeproof_error *error;
+    struct shapeproof_member *members; /* heap, texts only */
     size_t count, capacity;
     struct sp_map latest; /* by key: the last line that gives it */
     size_t line, bytes;
@@ -29,7 +29,7 @@ static bool is_name_char(char c)
 
 static bool wrong_hpm(struct hpm *hpm, const char *what)
 {
-    return sp_fail(hpm->error, SP_ERR_TABLE, SP_KIND_MALFORMED, "line %zu: %s", hpm->line, what);
+    return sp_fail(hpm->error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, "line %zu: %s", hpm->line, what);
 }
 
 static const char *earlier(const struct hpm *hpm, const char *name)
@@ -59,7 +59,7 @@ static void expand(struct hpm *hpm, const char **p, const char *end, struct sp_t
 }
 
 /* A whole number that does not fit is a real one, as in JSON. */
-static struct sp_value number_or_text(struct sp_arena *arena, const char *text, size_t length)
+static struct shapeproof_value number_or_text(struct sp_arena *arena, const char *text, size_t length)
 {
     int64_t number = 0;
     bool digits = length > 0, fits = true;
@@ -72,15 +72,15 @@ static struct sp_value number_or_text(struct sp_arena *arena, const char *text, 
     return fits ? sp_value_int(number) : sp_value_real(strtod(text, NULL));
 }
 
-static struct sp_value typed(struct sp_arena *arena, const char *text)
+static struct shapeproof_value typed(struct sp_arena *arena, const char *text)
 {
     const char *colon = strchr(text, ':');
     if (!colon || strchr(colon + 1, ':')) return number_or_text(arena, text, strlen(text));
-    struct sp_value *pair = sp_arena_array(arena, 2, sizeof *pair);
+    struct shapeproof_value *pair = sp_arena_array(arena, 2, sizeof *pair);
     pair[0] = number_or_text(arena, text, (size_t)(colon - text));
     pair[1] = number_or_text(arena, colon + 1, strlen(colon + 1));
-    if (pair[0].type != SP_INT || pair[1].type != SP_INT) return sp_value_string(text);
-    return (struct sp_value){.type = SP_LIST, .count = 2, .items = pair};
+    if (pair[0].type != SHAPEPROOF_VALUE_INT || pair[1].type != SHAPEPROOF_VALUE_INT) return sp_value_string(text);
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 2, .items = pair};
 }
 
 static bool value_text(struct hpm *hpm, const char *p, const char *end, struct sp_text *into)
@@ -112,23 +112,24 @@ static bool one_line(struct hpm *hpm, const char *p, const char *end)
         SP_GROW(hpm->members, hpm->count, hpm->capacity);
         sp_map_set(&hpm->latest, key, hpm->count);
         hpm->bytes += value.length;
-        hpm->members[hpm->count++] = (struct sp_member){key, sp_value_string(sp_text_keep(&value, hpm->arena))};
+        hpm->members[hpm->count++] = (struct shapeproof_member){key, sp_value_string(sp_text_keep(&value, hpm->arena))};
     } else sp_text_free(&value);
     return good;
 }
 
 /* The recipe says which model it is by its encoder and decoder. */
-static size_t add_model_type(struct hpm *hpm, struct sp_member *members, size_t count)
+static size_t add_model_type(struct hpm *hpm, struct shapeproof_member *members, size_t count)
 {
     const char *encoder = earlier(hpm, "encoder"), *decoder = earlier(hpm, "decoder");
     if (encoder) {
         const char *type = sp_sockeye_model_type(hpm->arena, encoder, decoder ? decoder : encoder);
-        members[count++] = (struct sp_member){"model_type", sp_value_string(type)};
+        members[count++] = (struct shapeproof_member){"model_type", sp_value_string(type)};
     }
     return count;
 }
 
-bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct sp_value *root, struct sp_error *error)
+bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct shapeproof_value *root,
+                  struct shapeproof_error *error)
 {
     struct hpm hpm = {.arena = arena, .error = error};
     bool good = true;
@@ -139,11 +140,12 @@ bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct sp_value *roo
         text = *end ? end + 1 : end;
     }
     if (good) {
-        struct sp_member *members = sp_arena_array(arena, hpm.count + 1, sizeof *members);
+        struct shapeproof_member *members = sp_arena_array(arena, hpm.count + 1, sizeof *members);
         size_t count = add_model_type(&hpm, members, 0);
         for (size_t i = 0; i < hpm.count; i++)
-            members[count++] = (struct sp_member){hpm.members[i].key, typed(arena, hpm.members[i].value.string)};
-        *root = (struct sp_value){.type = SP_OBJECT, .count = count, .members = members};
+            members[count++] =
+                (struct shapeproof_member){hpm.members[i].key, typed(arena, hpm.members[i].value.string)};
+        *root = (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = count, .members = members};
     }
     sp_map_free(&hpm.latest);
     free(hpm.members);

@@ -8,72 +8,77 @@
 #include "lang/prediction.h"
 
 struct question {
-    const struct sp_tables *tables;
-    const struct sp_config *config;
-    const struct sp_predict_options *options;
+    const struct shapeproof_tables *tables;
+    const struct shapeproof_config *config;
+    const struct shapeproof_predict_options *options;
     size_t setting;
 };
 
 /* The kind that the key has where the setting is left out: in the file, or by default. */
-static enum sp_value_type kind_without(const struct question *question)
+static enum shapeproof_value_type kind_without(const struct question *question)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_without(question->config, question->setting);
-    struct sp_prediction *prediction = sp_predict(question->tables, config, question->options, &error);
-    const size_t key =
-        prediction ? sp_map_get(&prediction->hyper_names, question->config->settings[question->setting].path) : SP_NONE;
-    const enum sp_value_type kind = key == SP_NONE ? SP_ABSENT : prediction->hypers[key].value.type;
-    sp_prediction_free(prediction);
-    sp_config_free(config);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = sp_config_without(question->config, question->setting);
+    struct shapeproof_prediction *prediction = shapeproof_predict(question->tables, config, question->options, &error);
+    const size_t key = prediction
+                           ? sp_map_get(&prediction->hyper_names, question->config->settings[question->setting].path)
+                           : SHAPEPROOF_NONE;
+    const enum shapeproof_value_type kind =
+        key == SHAPEPROOF_NONE ? SHAPEPROOF_VALUE_ABSENT : prediction->hypers[key].value.type;
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
     return kind;
 }
 
-static bool works_with(const struct question *question, struct sp_value value)
+static bool works_with(const struct question *question, struct shapeproof_value value)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_variant(question->config);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = sp_config_variant(question->config);
     sp_config_set_value(config, question->config->settings[question->setting].path, value, "another");
-    struct sp_prediction *prediction = sp_predict(question->tables, config, question->options, &error);
-    sp_prediction_free(prediction);
-    sp_config_free(config);
+    struct shapeproof_prediction *prediction = shapeproof_predict(question->tables, config, question->options, &error);
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
     return prediction;
 }
 
 /* Of the kinds that are tried the first with which there is a prediction. */
-static enum sp_value_type kind_that_works(const struct question *question)
+static enum shapeproof_value_type kind_that_works(const struct question *question)
 {
     static const int64_t numbers[] = {2, 64, 1024, 1};
-    if (works_with(question, sp_value_bool(true))) return SP_BOOL;
+    if (works_with(question, sp_value_bool(true))) return SHAPEPROOF_VALUE_BOOL;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (works_with(question, sp_value_int(numbers[i]))) return SP_INT;
-    return works_with(question, sp_value_string("text")) ? SP_STRING : SP_ABSENT;
+        if (works_with(question, sp_value_int(numbers[i]))) return SHAPEPROOF_VALUE_INT;
+    return works_with(question, sp_value_string("text")) ? SHAPEPROOF_VALUE_STRING : SHAPEPROOF_VALUE_ABSENT;
 }
 
-static bool is_number_kind(enum sp_value_type kind) { return kind == SP_INT || kind == SP_REAL; }
-
-/* The kind that the setting should have; SP_ABSENT when that cannot be told. A list is one item for all or each its
- * own, where a number is, and is no mistake by itself. */
-static enum sp_value_type expected_kind(const struct question *question, const char *message)
+static bool is_number_kind(enum shapeproof_value_type kind)
 {
-    const enum sp_value_type given = question->config->settings[question->setting].value.type;
-    if (given >= SP_LIST && !strstr(message, sp_value_kind(given))) return SP_ABSENT;
-    enum sp_value_type kind = kind_without(question);
-    if (kind == SP_ABSENT) kind = kind_that_works(question);
-    return kind == given || (given == SP_INT && is_number_kind(kind)) ? SP_ABSENT : kind;
+    return kind == SHAPEPROOF_VALUE_INT || kind == SHAPEPROOF_VALUE_REAL;
 }
 
-char *sp_mistyped_setting(const struct sp_tables *tables, const struct sp_config *config,
-                          const struct sp_predict_options *options, const char *message)
+/* The kind that the setting should have; SHAPEPROOF_VALUE_ABSENT when that cannot be told. A list is one item for all
+ * or each its own, where a number is, and is no mistake by itself. */
+static enum shapeproof_value_type expected_kind(const struct question *question, const char *message)
+{
+    const enum shapeproof_value_type given = question->config->settings[question->setting].value.type;
+    if (given >= SHAPEPROOF_VALUE_LIST && !strstr(message, sp_value_kind(given))) return SHAPEPROOF_VALUE_ABSENT;
+    enum shapeproof_value_type kind = kind_without(question);
+    if (kind == SHAPEPROOF_VALUE_ABSENT) kind = kind_that_works(question);
+    return kind == given || (given == SHAPEPROOF_VALUE_INT && is_number_kind(kind)) ? SHAPEPROOF_VALUE_ABSENT : kind;
+}
+
+char *shapeproof_mistyped_setting(const struct shapeproof_tables *tables, const struct shapeproof_config *config,
+                                  const struct shapeproof_predict_options *options, const char *message)
 {
     for (size_t i = 0; i < config->setting_count; i++) {
         const struct question question = {tables, config, options, i};
-        const struct sp_value value = config->settings[i].value;
-        if (config->overrides[i].from.source != SP_SOURCE_SETTING || !sp_value_is_set(value)) continue;
-        const enum sp_value_type kind = expected_kind(&question, message);
-        if (kind == SP_ABSENT) continue;
+        const struct shapeproof_value value = config->settings[i].value;
+        if (config->overrides[i].from.source != SHAPEPROOF_SOURCE_SETTING || !sp_value_is_set(value)) continue;
+        const enum shapeproof_value_type kind = expected_kind(&question, message);
+        if (kind == SHAPEPROOF_VALUE_ABSENT) continue;
         struct sp_text text = {0};
         sp_text_printf(&text, "--set %s=", config->settings[i].path);
-        if (value.type == SP_STRING) sp_text_puts(&text, value.string);
+        if (value.type == SHAPEPROOF_VALUE_STRING) sp_text_puts(&text, value.string);
         else sp_value_json(&text, value);
         sp_text_printf(&text, ": expected %s, found %s", sp_value_kind(kind), sp_value_kind(value.type));
         return text.data;

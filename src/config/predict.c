@@ -19,7 +19,7 @@ static bool is_about_storage(const struct sp_quantised *quantised, const char *s
            (!setting[length] || sp_quantised_reads(setting + length + 1));
 }
 
-static void forget_unused(struct sp_prediction *prediction, const struct sp_quantised *quantised)
+static void forget_unused(struct shapeproof_prediction *prediction, const struct sp_quantised *quantised)
 {
     size_t kept = 0;
     for (size_t i = 0; i < prediction->unused_count; i++)
@@ -29,38 +29,40 @@ static void forget_unused(struct sp_prediction *prediction, const struct sp_quan
 
 /* ---- dtypes and bytes ---- */
 
-enum sp_dtype sp_configured_dtype(const struct sp_hyper *hyper, const char **key)
+enum shapeproof_dtype sp_configured_dtype(const struct sp_hyper *hyper, const char **key)
 {
     static const struct {
         const char *name;
-        enum sp_dtype dtype;
-    } names[] = {{"bfloat16", SP_DTYPE_BF16}, {"float16", SP_DTYPE_F16}, {"float32", SP_DTYPE_F32}};
-    *key = sp_value_member(hyper->root, "dtype").type == SP_STRING ? "dtype" : "torch_dtype";
-    const struct sp_value said = sp_value_member(hyper->root, *key);
-    const char *name = said.type == SP_STRING ? said.string : "";
+        enum shapeproof_dtype dtype;
+    } names[] = {
+        {"bfloat16", SHAPEPROOF_DTYPE_BF16}, {"float16", SHAPEPROOF_DTYPE_F16}, {"float32", SHAPEPROOF_DTYPE_F32}};
+    *key = sp_value_member(hyper->root, "dtype").type == SHAPEPROOF_VALUE_STRING ? "dtype" : "torch_dtype";
+    const struct shapeproof_value said = sp_value_member(hyper->root, *key);
+    const char *name = said.type == SHAPEPROOF_VALUE_STRING ? said.string : "";
     if (strncmp(name, "torch.", 6) == 0) name += 6;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i].name) == 0) return names[i].dtype;
-    return SP_DTYPE_UNKNOWN;
+    return SHAPEPROOF_DTYPE_UNKNOWN;
 }
 
 /* What the table leaves open has the dtype of the model; of scales that is known only where they are `typed`. */
-static void fill_dtypes(struct sp_prediction *prediction, enum sp_dtype dtype, bool typed)
+static void fill_dtypes(struct shapeproof_prediction *prediction, enum shapeproof_dtype dtype, bool typed)
 {
     for (size_t i = 0; i < prediction->count; i++) {
-        struct sp_predicted *tensor = &prediction->tensors[i];
-        if (tensor->dtype == SP_DTYPE_UNKNOWN && (typed || !tensor->stands_for)) tensor->dtype = dtype;
+        struct shapeproof_predicted *tensor = &prediction->tensors[i];
+        if (tensor->dtype == SHAPEPROOF_DTYPE_UNKNOWN && (typed || !tensor->stands_for)) tensor->dtype = dtype;
     }
 }
 
 /* 0 when a dtype is not known. */
-static uint64_t count_bytes(const struct sp_prediction *prediction)
+static uint64_t count_bytes(const struct shapeproof_prediction *prediction)
 {
     uint64_t bytes = 0, bits;
     for (size_t i = 0; i < prediction->count; i++) {
-        const struct sp_predicted *tensor = &prediction->tensors[i];
-        if (tensor->optional || tensor->same_as != SP_NONE) continue;
-        if (tensor->dtype == SP_DTYPE_UNKNOWN || !sp_mul_u64(tensor->parameters, sp_dtype_bits(tensor->dtype), &bits) ||
+        const struct shapeproof_predicted *tensor = &prediction->tensors[i];
+        if (tensor->optional || tensor->same_as != SHAPEPROOF_NONE) continue;
+        if (tensor->dtype == SHAPEPROOF_DTYPE_UNKNOWN ||
+            !sp_mul_u64(tensor->parameters, shapeproof_dtype_bits(tensor->dtype), &bits) ||
             !sp_add_u64(bytes, bits / 8 + (bits % 8 > 0), &bytes))
             return 0;
     }
@@ -70,15 +72,16 @@ static uint64_t count_bytes(const struct sp_prediction *prediction)
 /* ---- the predictions ---- */
 
 /* False, with the error, for a method that no part of the table language describes. */
-static bool is_described(const struct sp_quantised *quantised, struct sp_error *error)
+static bool is_described(const struct sp_quantised *quantised, struct shapeproof_error *error)
 {
     return !quantised->method || quantised->part ||
-           sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "%s says %s: how that stores a matrix is not known",
-                   quantised->path, quantised->method);
+           sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE,
+                   "%s says %s: how that stores a matrix is not known", quantised->path, quantised->method);
 }
 
-enum sp_status sp_config_quantisation_is_known(const struct sp_config *config, const struct sp_tables *tables,
-                                               struct sp_error *error)
+enum shapeproof_status shapeproof_config_quantisation_is_known(const struct shapeproof_config *config,
+                                                               const struct shapeproof_tables *tables,
+                                                               struct shapeproof_error *error)
 {
     static const struct sp_storage no_file = {0};
     struct sp_quantised quantised;
@@ -86,17 +89,17 @@ enum sp_status sp_config_quantisation_is_known(const struct sp_config *config, c
     const bool known =
         !sp_quantised_open(&quantised, tables, sp_config_hyper(config), &no_file) || is_described(&quantised, error);
     sp_quantised_close(&quantised);
-    return known ? SP_OK : SP_ERR_UNKNOWN;
+    return known ? SHAPEPROOF_OK : SHAPEPROOF_ERR_UNKNOWN;
 }
 
-static struct sp_prediction *predict_stored(const struct sp_unit *table, const struct sp_tables *tables,
-                                            struct sp_hyper hyper, const struct sp_storage *storage,
-                                            struct sp_error *error)
+static struct shapeproof_prediction *predict_stored(const struct sp_unit *table, const struct shapeproof_tables *tables,
+                                                    struct sp_hyper hyper, const struct sp_storage *storage,
+                                                    struct shapeproof_error *error)
 {
     struct sp_quantised quantised;
     if (sp_quantised_open(&quantised, tables, &hyper, storage) && quantised.part) hyper.overlay = &quantised.overlay;
     const bool known = storage->ask || is_described(&quantised, error); /* a file says more than its configuration */
-    struct sp_prediction *prediction = known ? sp_expand(table, &hyper, error) : NULL;
+    struct shapeproof_prediction *prediction = known ? sp_expand(table, &hyper, error) : NULL;
     if (prediction) forget_unused(prediction, &quantised);
     const char *key;
     if (prediction && !storage->ask) {
@@ -107,11 +110,13 @@ static struct sp_prediction *predict_stored(const struct sp_unit *table, const s
     return prediction;
 }
 
-struct sp_prediction *sp_predict(const struct sp_tables *tables, const struct sp_config *config,
-                                 const struct sp_predict_options *options, struct sp_error *error)
+struct shapeproof_prediction *shapeproof_predict(const struct shapeproof_tables *tables,
+                                                 const struct shapeproof_config *config,
+                                                 const struct shapeproof_predict_options *options,
+                                                 struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    static const struct sp_predict_options none = {0};
+    static const struct shapeproof_predict_options none = {0};
     static const struct sp_storage no_file = {0};
     const struct sp_hyper *hyper = sp_config_hyper(config);
     if (!options) options = &none;
@@ -119,7 +124,7 @@ struct sp_prediction *sp_predict(const struct sp_tables *tables, const struct sp
     const struct sp_storage *storage = options->stored ? &no_file : config->storage;
     const struct sp_unit *table = sp_choose_table(tables, options->table, hyper, error);
     if (!table) return NULL;
-    struct sp_prediction *prediction =
+    struct shapeproof_prediction *prediction =
         storage ? predict_stored(table, tables, *hyper, storage, error) : sp_expand(table, hyper, error);
     if (prediction && config->variables) sp_variables_rename(config->variables, prediction);
     if (prediction && config->remark_count) {

@@ -14,36 +14,39 @@ enum { MAX_GLOBS = 4096, MAX_GROUPS = 64, MAX_METHOD = 64, PATTERN_BUDGET = 50 *
 
 /* ---- the method ---- */
 
-static bool has(struct sp_value object, const char *key) { return sp_value_is_set(sp_value_member(object, key)); }
-
-static const char *text_of_member(struct sp_value object, const char *key)
+static bool has(struct shapeproof_value object, const char *key)
 {
-    const struct sp_value value = sp_value_member(object, key);
-    return value.type == SP_STRING ? value.string : NULL;
+    return sp_value_is_set(sp_value_member(object, key));
+}
+
+static const char *text_of_member(struct shapeproof_value object, const char *key)
+{
+    const struct shapeproof_value value = sp_value_member(object, key);
+    return value.type == SHAPEPROOF_VALUE_STRING ? value.string : NULL;
 }
 
 /* MLX's own key comes first: its copy under the other one is for readers that know nothing of MLX. */
-static bool find_object(struct sp_quantised *quantised, struct sp_value root)
+static bool find_object(struct sp_quantised *quantised, struct shapeproof_value root)
 {
     static const char *const paths[] = {"quantization", "quantization_config", "compression_config",
                                         "text_config.quantization_config"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         quantised->object = sp_value_at(root, paths[i]);
         quantised->path = paths[i];
-        if (quantised->object.type == SP_OBJECT && quantised->object.count) return true;
+        if (quantised->object.type == SHAPEPROOF_VALUE_OBJECT && quantised->object.count) return true;
     }
     return false;
 }
 
 /* BitNet has the weights of training as well: who loads them rounds them. */
-static bool is_rounded_when_loaded(struct sp_value object)
+static bool is_rounded_when_loaded(struct shapeproof_value object)
 {
     const char *mode = text_of_member(object, "quantization_mode");
     return mode && strcmp(mode, "online") == 0;
 }
 
 /* Files that do not name their method are known by a key. */
-static const char *method_by_key(struct sp_value object)
+static const char *method_by_key(struct shapeproof_value object)
 {
     static const struct {
         const char *key, *method;
@@ -90,7 +93,7 @@ bool sp_part_says(const struct sp_unit *part, const char *name)
     return false;
 }
 
-const struct sp_unit *sp_part_beside(const struct sp_tables *tables, const struct sp_unit *part)
+const struct sp_unit *sp_part_beside(const struct shapeproof_tables *tables, const struct sp_unit *part)
 {
     struct sp_text name = {0};
     sp_text_printf(&name, "%s_stacked", part->name);
@@ -99,7 +102,7 @@ const struct sp_unit *sp_part_beside(const struct sp_tables *tables, const struc
     return is_usable(beside) ? beside : NULL;
 }
 
-static void find_part(struct sp_quantised *quantised, const struct sp_tables *tables)
+static void find_part(struct sp_quantised *quantised, const struct shapeproof_tables *tables)
 {
     const char *name = sp_arena_printf(&quantised->arena, "quantised_%s", quantised->method);
     const struct sp_unit *part = sp_tables_unit(tables, name);
@@ -144,11 +147,11 @@ bool sp_quantised_reads(const char *key)
 static void read_exemptions(struct sp_quantised *quantised)
 {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        const struct sp_value list = sp_value_member(quantised->object, lists[i]);
-        if (list.type != SP_LIST) continue;
+        const struct shapeproof_value list = sp_value_member(quantised->object, lists[i]);
+        if (list.type != SHAPEPROOF_VALUE_LIST) continue;
         if (list.count) quantised->list_key = lists[i];
         for (size_t k = 0; k < list.count; k++)
-            if (list.items[k].type == SP_STRING) exempt(quantised, list.items[k].string);
+            if (list.items[k].type == SHAPEPROOF_VALUE_STRING) exempt(quantised, list.items[k].string);
     }
 }
 
@@ -189,11 +192,11 @@ static bool is_exempt_by_nature(const struct sp_quantised *quantised, const char
 }
 
 /* "Linear", a class of modules, stands for all of them. */
-static bool targets_module(const struct sp_quantised *quantised, struct sp_value targets, const char *module)
+static bool targets_module(const struct sp_quantised *quantised, struct shapeproof_value targets, const char *module)
 {
-    if (targets.type != SP_LIST) return true;
+    if (targets.type != SHAPEPROOF_VALUE_LIST) return true;
     for (size_t i = 0; i < targets.count && *quantised->budget; i++, --*quantised->budget) {
-        const char *target = targets.items[i].type == SP_STRING ? targets.items[i].string : "";
+        const char *target = targets.items[i].type == SHAPEPROOF_VALUE_STRING ? targets.items[i].string : "";
         const bool is_class = strncmp(target, "re:", 3) != 0 && !strpbrk(target, ".*_");
         if (is_class || sp_module_matches(target, module, quantised->budget)) return true;
     }
@@ -203,10 +206,12 @@ static bool targets_module(const struct sp_quantised *quantised, struct sp_value
 /* The group of compressed-tensors that has the module; SIZE_MAX: there are no groups, or none has it. */
 static size_t group_of(const struct sp_quantised *quantised, const char *module)
 {
-    const struct sp_value groups = quantised->groups;
-    for (size_t i = 0; groups.type == SP_OBJECT && i < groups.count && i < MAX_GROUPS; i++) {
-        const struct sp_value group = groups.members[i].value;
-        if (group.type == SP_OBJECT && targets_module(quantised, sp_value_member(group, "targets"), module)) return i;
+    const struct shapeproof_value groups = quantised->groups;
+    for (size_t i = 0; groups.type == SHAPEPROOF_VALUE_OBJECT && i < groups.count && i < MAX_GROUPS; i++) {
+        const struct shapeproof_value group = groups.members[i].value;
+        if (group.type == SHAPEPROOF_VALUE_OBJECT &&
+            targets_module(quantised, sp_value_member(group, "targets"), module))
+            return i;
     }
     return SIZE_MAX;
 }
@@ -218,7 +223,7 @@ static bool is_left_out_module(const struct sp_quantised *quantised, const char 
     const struct sp_module_rule rule = sp_rules_for(&quantised->rules, &scratch, module, quantised->budget);
     sp_arena_free(&scratch);
     if (rule.kind != SP_MODULE_NONE) return rule.kind == SP_MODULE_LEFT_OUT;
-    return quantised->groups.type == SP_OBJECT && group_of(quantised, module) == SIZE_MAX;
+    return quantised->groups.type == SHAPEPROOF_VALUE_OBJECT && group_of(quantised, module) == SIZE_MAX;
 }
 
 enum sp_exemption sp_quantised_exempts(const struct sp_quantised *quantised, const char *module)
@@ -250,7 +255,7 @@ static bool find_keys(const struct sp_quantised *quantised, struct sp_arena *are
     replacement->object = rule.object;
     replacement->path = rule.path;
     if (group == SIZE_MAX) return rule.inherits;
-    const struct sp_member *member = &quantised->groups.members[group];
+    const struct shapeproof_member *member = &quantised->groups.members[group];
     replacement->object = member->value;
     replacement->path = sp_arena_printf(arena, "%s.config_groups.%s", quantised->path, member->key);
     return false;
@@ -291,7 +296,7 @@ static void find_given_setting(const struct sp_quantised *quantised, struct sp_a
     struct sp_given given[KEYS + SP_TOLD_COUNT];
     size_t count = 0;
     for (size_t i = 0; replacement->path != quantised->path && i < (inherits ? KEYS : OF_GROUPS); i++) {
-        const struct sp_value value = sp_value_member(quantised->object, keys[i]);
+        const struct shapeproof_value value = sp_value_member(quantised->object, keys[i]);
         if (has(replacement->object, keys[i]) || !sp_value_is_set(value)) continue;
         given[count++] =
             (struct sp_given){.key = keys[i], .value = value, .from = sp_provenance_other(quantised->path)};
@@ -340,8 +345,8 @@ static bool replace_weight(const struct sp_overlay *overlay, struct sp_arena *ar
 
 /* ---- the whole ---- */
 
-bool sp_quantised_open(struct sp_quantised *quantised, const struct sp_tables *tables, const struct sp_hyper *hyper,
-                       const struct sp_storage *storage)
+bool sp_quantised_open(struct sp_quantised *quantised, const struct shapeproof_tables *tables,
+                       const struct sp_hyper *hyper, const struct sp_storage *storage)
 {
     *quantised = (struct sp_quantised){.overlay = {.replace = replace_weight}, .storage = storage};
     if (!find_object(quantised, hyper->root) || is_rounded_when_loaded(quantised->object)) return false;

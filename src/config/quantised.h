@@ -9,7 +9,7 @@
 #include "config/config.h"
 #include "config/quantised_rules.h"
 
-struct sp_tables;
+struct shapeproof_tables;
 struct sp_unit;
 
 /* How a module is stored in a file. */
@@ -51,8 +51,8 @@ struct sp_quantised {
     const struct sp_unit *part;   /* NULL: there is none for the method */
     const struct sp_unit *beside; /* that for experts in one tensor, quantised_METHOD_stacked, or NULL */
     const char *path;             /* "quantization_config" */
-    struct sp_value object;
-    struct sp_value groups;                          /* its config_groups; absent when it has none */
+    struct shapeproof_value object;
+    struct shapeproof_value groups;                  /* its config_groups; absent when it has none */
     bool embeddings, heads, routers, stacked, typed; /* as the part says of itself */
     struct sp_map exempt;                            /* module names and pieces of them */
     uint64_t exempt_sizes;                           /* bit n: there is one of n components */
@@ -64,11 +64,11 @@ struct sp_quantised {
 };
 
 /* False when the configuration quantises nothing. Strings of the configuration must outlive it. */
-bool sp_quantised_open(struct sp_quantised *quantised, const struct sp_tables *tables, const struct sp_hyper *hyper,
-                       const struct sp_storage *storage);
+bool sp_quantised_open(struct sp_quantised *quantised, const struct shapeproof_tables *tables,
+                       const struct sp_hyper *hyper, const struct sp_storage *storage);
 void sp_quantised_close(struct sp_quantised *quantised);
 /* The part for experts in one tensor that stands beside that one, or NULL. */
-const struct sp_unit *sp_part_beside(const struct sp_tables *tables, const struct sp_unit *part);
+const struct sp_unit *sp_part_beside(const struct shapeproof_tables *tables, const struct sp_unit *part);
 /* Whether the part has the definition NAME = true. */
 bool sp_part_says(const struct sp_unit *part, const char *name);
 /* Whether that key of quantization_config says which modules are quantised, or by which method. */

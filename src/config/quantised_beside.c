@@ -21,10 +21,10 @@ static const struct {
     {"quant_config.json", "awq", NULL, "w_bit"},
 };
 
-static struct sp_value read_json(struct sp_arena *arena, const char *path)
+static struct shapeproof_value read_json(struct sp_arena *arena, const char *path)
 {
-    struct sp_value value = sp_value_absent("");
-    struct sp_error ignored = {0};
+    struct shapeproof_value value = sp_value_absent("");
+    struct shapeproof_error ignored = {0};
     struct sp_file file;
     if (!sp_file_open(&file, AT_FDCWD, path, &ignored)) return value;
     char *text = sp_file_slurp(&file, MAX_FILE, &ignored);
@@ -35,20 +35,20 @@ static struct sp_value read_json(struct sp_arena *arena, const char *path)
 }
 
 /* The same object with the method that the file is about, if it names none. */
-static struct sp_value with_method(struct sp_arena *arena, struct sp_value object, const char *method)
+static struct shapeproof_value with_method(struct sp_arena *arena, struct shapeproof_value object, const char *method)
 {
     if (sp_value_is_set(sp_value_member(object, "quant_method"))) return object;
-    struct sp_member *members = sp_arena_array(arena, object.count + 1, sizeof *members);
-    members[0] = (struct sp_member){"quant_method", sp_value_string(method)};
+    struct shapeproof_member *members = sp_arena_array(arena, object.count + 1, sizeof *members);
+    members[0] = (struct shapeproof_member){"quant_method", sp_value_string(method)};
     memcpy(members + 1, object.members, object.count * sizeof *members);
-    return (struct sp_value){.type = SP_OBJECT, .count = object.count + 1, .members = members};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = object.count + 1, .members = members};
 }
 
-struct sp_value sp_quantised_beside(struct sp_arena *arena, const char *path, const char **name)
+struct shapeproof_value sp_quantised_beside(struct sp_arena *arena, const char *path, const char **name)
 {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *beside = sp_arena_printf(arena, "%.*s%s", (int)(sp_base_name(path) - path), path, files[i].name);
-        struct sp_value object = read_json(arena, beside);
+        struct shapeproof_value object = read_json(arena, beside);
         if (files[i].within) object = sp_value_member(object, files[i].within);
         if (!sp_value_is_set(sp_value_member(object, files[i].sign))) continue;
         *name = files[i].name;

@@ -79,24 +79,25 @@ static bool is_pattern(const struct sp_rules *rules, const char *key)
 static void sort_rules(struct sp_rules *rules)
 {
     const size_t most = sizeof rules->patterns / sizeof *rules->patterns;
-    for (size_t i = 0; rules->object.type == SP_OBJECT && i < rules->object.count; i++) {
-        const struct sp_member *member = &rules->object.members[i];
-        const bool usable = member->value.type == SP_OBJECT || member->value.type == SP_BOOL;
-        if (!usable && !(rules->dialect && member->value.type == SP_NULL)) continue;
+    for (size_t i = 0; rules->object.type == SHAPEPROOF_VALUE_OBJECT && i < rules->object.count; i++) {
+        const struct shapeproof_member *member = &rules->object.members[i];
+        const bool usable =
+            member->value.type == SHAPEPROOF_VALUE_OBJECT || member->value.type == SHAPEPROOF_VALUE_BOOL;
+        if (!usable && !(rules->dialect && member->value.type == SHAPEPROOF_VALUE_NULL)) continue;
         if (!is_pattern(rules, member->key)) sp_map_set(&rules->named, member->key, i);
         else if (rules->count < most) rules->patterns[rules->count++] = i;
     }
 }
 
-static struct sp_value object_at(struct sp_value object, const char *path)
+static struct shapeproof_value object_at(struct shapeproof_value object, const char *path)
 {
     return *path ? sp_value_at(object, path) : object;
 }
 
-static bool has_rules(struct sp_value object, const struct sp_rule_dialect *dialect)
+static bool has_rules(struct shapeproof_value object, const struct sp_rule_dialect *dialect)
 {
-    const struct sp_value rules = object_at(object, dialect->path);
-    return rules.type == SP_OBJECT && rules.count &&
+    const struct shapeproof_value rules = object_at(object, dialect->path);
+    return rules.type == SHAPEPROOF_VALUE_OBJECT && rules.count &&
            !(dialect->none && sp_value_is_set(sp_value_member(rules, dialect->none)));
 }
 
@@ -105,7 +106,7 @@ static const char *path_to(struct sp_arena *arena, const char *path, const char 
     return within && *within ? sp_arena_printf(arena, "%s.%s", path, within) : path;
 }
 
-void sp_rules_open(struct sp_rules *rules, struct sp_arena *arena, struct sp_value object, const char *path,
+void sp_rules_open(struct sp_rules *rules, struct sp_arena *arena, struct shapeproof_value object, const char *path,
                    const char *method)
 {
     *rules = (struct sp_rules){.path = path, .object = object, .whole = object, .whole_path = path};
@@ -113,9 +114,9 @@ void sp_rules_open(struct sp_rules *rules, struct sp_arena *arena, struct sp_val
         const struct sp_rule_dialect *dialect = &dialects[i];
         if (strcmp(dialect->method, method) != 0) continue;
         if (dialect->whole) {
-            const struct sp_value whole = sp_value_at(object, dialect->whole);
-            if (whole.type == SP_OBJECT) rules->whole = whole;
-            if (whole.type == SP_OBJECT) rules->whole_path = path_to(arena, path, dialect->whole);
+            const struct shapeproof_value whole = sp_value_at(object, dialect->whole);
+            if (whole.type == SHAPEPROOF_VALUE_OBJECT) rules->whole = whole;
+            if (whole.type == SHAPEPROOF_VALUE_OBJECT) rules->whole_path = path_to(arena, path, dialect->whole);
         }
         if (!has_rules(object, dialect)) continue;
         rules->dialect = dialect;
@@ -189,12 +190,12 @@ static size_t find_module_rule(const struct sp_rules *rules, const char *module,
 }
 
 /* null, false, "-:..." or as many bits as it has without. */
-static bool leaves_out(const struct sp_rules *rules, const struct sp_member *member)
+static bool leaves_out(const struct sp_rules *rules, const struct shapeproof_member *member)
 {
-    const struct sp_value bits = sp_value_member(member->value, "bits");
-    if (member->value.type == SP_NULL || sp_value_is_bool(member->value, false)) return true;
+    const struct shapeproof_value bits = sp_value_member(member->value, "bits");
+    if (member->value.type == SHAPEPROOF_VALUE_NULL || sp_value_is_bool(member->value, false)) return true;
     if (rules->dialect && rules->dialect->spelling == SIGNED && *member->key == '-') return true;
-    return rules->dialect && bits.type == SP_INT && bits.integer >= NOT_QUANTISED_BITS;
+    return rules->dialect && bits.type == SHAPEPROOF_VALUE_INT && bits.integer >= NOT_QUANTISED_BITS;
 }
 
 struct sp_module_rule sp_rules_for(const struct sp_rules *rules, struct sp_arena *arena, const char *module,
@@ -206,9 +207,9 @@ struct sp_module_rule sp_rules_for(const struct sp_rules *rules, struct sp_arena
         if (rules->dialect && rules->dialect->complete) rule.kind = SP_MODULE_LEFT_OUT;
         return rule;
     }
-    const struct sp_member *member = &rules->object.members[found];
+    const struct shapeproof_member *member = &rules->object.members[found];
     if (leaves_out(rules, member)) rule.kind = SP_MODULE_LEFT_OUT;
-    if (rule.kind == SP_MODULE_LEFT_OUT || member->value.type != SP_OBJECT) return rule;
+    if (rule.kind == SP_MODULE_LEFT_OUT || member->value.type != SHAPEPROOF_VALUE_OBJECT) return rule;
     return (struct sp_module_rule){SP_MODULE_OWN, member->value, path_to(arena, rules->path, member->key),
                                    rules->dialect && rules->dialect->inherits};
 }

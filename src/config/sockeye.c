@@ -12,16 +12,16 @@
 #include "base/chars.h"
 #include "base/file.h"
 
-static const char *text_member(struct sp_value object, const char *key)
+static const char *text_member(struct shapeproof_value object, const char *key)
 {
-    const struct sp_value value = sp_value_member(object, key);
-    return value.type == SP_STRING ? value.string : "";
+    const struct shapeproof_value value = sp_value_member(object, key);
+    return value.type == SHAPEPROOF_VALUE_STRING ? value.string : "";
 }
 
-bool sp_sockeye_is_config(struct sp_value root)
+bool sp_sockeye_is_config(struct shapeproof_value root)
 {
     return strcmp(text_member(root, "yaml_tag"), "ModelConfig") == 0 &&
-           sp_value_member(root, "config_encoder").type == SP_OBJECT;
+           sp_value_member(root, "config_encoder").type == SHAPEPROOF_VALUE_OBJECT;
 }
 
 /* ---- which model ---- */
@@ -51,24 +51,25 @@ const char *sp_sockeye_model_type(struct sp_arena *arena, const char *encoder, c
     return sp_arena_printf(arena, "sockeye-%s", mixed ? "mixed" : kind_of(encoder));
 }
 
-static char major_of(struct sp_value root, const char *version)
+static char major_of(struct shapeproof_value root, const char *version)
 {
     if (version) return *version;
-    if (sp_value_member(root, "config_loss").type != SP_ABSENT) return '1';
-    return sp_value_member(root, "intgemm_custom_lib").type != SP_ABSENT ? '2' : '3';
+    if (sp_value_member(root, "config_loss").type != SHAPEPROOF_VALUE_ABSENT) return '1';
+    return sp_value_member(root, "intgemm_custom_lib").type != SHAPEPROOF_VALUE_ABSENT ? '2' : '3';
 }
 
-struct sp_value sp_sockeye_with_model_type(struct sp_arena *arena, struct sp_value root, const char *version)
+struct shapeproof_value sp_sockeye_with_model_type(struct sp_arena *arena, struct shapeproof_value root,
+                                                   const char *version)
 {
     const char *encoder = text_member(sp_value_member(root, "config_encoder"), "yaml_tag");
     const char *decoder = text_member(sp_value_member(root, "config_decoder"), "yaml_tag");
     const char major = major_of(root, version);
     const char *type =
         major == '1' ? sp_sockeye_model_type(arena, encoder, decoder) : sp_arena_printf(arena, "sockeye-%c", major);
-    struct sp_member *members = sp_arena_array(arena, root.count + 1, sizeof *members);
-    members[0] = (struct sp_member){"model_type", sp_value_string(type)};
+    struct shapeproof_member *members = sp_arena_array(arena, root.count + 1, sizeof *members);
+    members[0] = (struct shapeproof_member){"model_type", sp_value_string(type)};
     memcpy(members + 1, root.members, root.count * sizeof *members);
-    return (struct sp_value){.type = SP_OBJECT, .count = root.count + 1, .members = members};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = root.count + 1, .members = members};
 }
 
 /* ---- the file `version` ---- */
@@ -77,7 +78,7 @@ const char *sp_sockeye_version(struct sp_arena *arena, const char *path)
 {
     const char *beside = sp_arena_printf(arena, "%.*sversion", (int)(sp_base_name(path) - path), path);
     struct sp_file file;
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     if (!sp_file_open(&file, AT_FDCWD, beside, &ignored)) return NULL;
     char *text = sp_file_slurp(&file, 64, &ignored);
     sp_file_close(&file);

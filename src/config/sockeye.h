@@ -6,10 +6,11 @@
 #include "base/value.h"
 
 /* Whether this is the `config` of a Sockeye model: a ModelConfig with an encoder. */
-bool sp_sockeye_is_config(struct sp_value root);
+bool sp_sockeye_is_config(struct shapeproof_value root);
 /* The same with a member "model_type" in front, unless the file has one. `version` is that of the Sockeye that wrote
  * it, or NULL when it is not known: then it shows in what the file holds. */
-struct sp_value sp_sockeye_with_model_type(struct sp_arena *arena, struct sp_value root, const char *version);
+struct shapeproof_value sp_sockeye_with_model_type(struct sp_arena *arena, struct shapeproof_value root,
+                                                   const char *version);
 /* "sockeye-rnn", "sockeye-transformer", "sockeye-cnn", or "sockeye-mixed" when encoder and decoder are of different
  * kinds. They are named as on Sockeye's command line ("rnn-with-conv-embed") or by their class. */
 const char *sp_sockeye_model_type(struct sp_arena *arena, const char *encoder, const char *decoder);

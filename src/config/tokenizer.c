@@ -21,7 +21,7 @@ enum { MAX_SMALL = 8 << 20, MAX_WHOLE = 128 << 20, MAX_TOKENS = 100 * 1000 * 100
 
 struct scan {
     struct sp_json json;
-    struct sp_error error;
+    struct shapeproof_error error;
     uint64_t size;
     char *last; /* in the text */
 };
@@ -152,9 +152,9 @@ struct sp_tokenizer sp_tokenizer_in(struct sp_arena *arena, const char *folder)
     return tokenizer;
 }
 
-struct sp_tokenizer sp_tokenizer_beside(struct sp_arena *arena, const struct sp_config *config)
+struct sp_tokenizer sp_tokenizer_beside(struct sp_arena *arena, const struct shapeproof_config *config)
 {
-    const char *path = sp_config_path(config);
+    const char *path = shapeproof_config_path(config);
     if (!*path) return (struct sp_tokenizer){.last = "", .file = ""};
     return sp_tokenizer_in(arena, sp_arena_copy(arena, path, (size_t)(sp_base_name(path) - path)));
 }

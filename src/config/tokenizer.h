@@ -16,6 +16,6 @@ struct sp_tokenizer {
  * tells nothing. Strings are in the arena. */
 struct sp_tokenizer sp_tokenizer_in(struct sp_arena *arena, const char *folder);
 /* The same of the folder of the configuration; nothing where none was loaded from a file. */
-struct sp_tokenizer sp_tokenizer_beside(struct sp_arena *arena, const struct sp_config *config);
+struct sp_tokenizer sp_tokenizer_beside(struct sp_arena *arena, const struct shapeproof_config *config);
 
 #endif

@@ -29,11 +29,12 @@ static bool is_word_of(const struct sp_unit *unit, const char *key)
 }
 
 /* That no shape of this model depends on it does not make it a mistake: the number of heads, most often. */
-static bool is_known_elsewhere(const struct sp_prediction *prediction, const struct sp_tables *tables, const char *key)
+static bool is_known_elsewhere(const struct shapeproof_prediction *prediction, const struct shapeproof_tables *tables,
+                               const char *key)
 {
     for (size_t i = 0; i < prediction->asked_count; i++)
         if (sp_is_misspelt(key, prediction->asked[i])) return false;
-    if (sp_prediction_key_like(prediction, key)) return false;
+    if (shapeproof_prediction_key_like(prediction, key)) return false;
     size_t count;
     const size_t *list = sp_tables_list(tables, &count);
     for (size_t i = 0; i < count; i++) {
@@ -43,24 +44,26 @@ static bool is_known_elsewhere(const struct sp_prediction *prediction, const str
     return false;
 }
 
-bool sp_prediction_could_read(const struct sp_prediction *prediction, const struct sp_tables *tables,
-                              const struct sp_config *config, const char *key)
+bool shapeproof_prediction_could_read(const struct shapeproof_prediction *prediction,
+                                      const struct shapeproof_tables *tables, const struct shapeproof_config *config,
+                                      const char *key)
 {
     return is_word_of(prediction->table, key) || is_for_others(sp_config_hyper(config), key) ||
            sp_value_is_set(sp_value_at(config->file_root, key)) || is_known_elsewhere(prediction, tables, key);
 }
 
-const char *sp_prediction_key_like(const struct sp_prediction *prediction, const char *key)
+const char *shapeproof_prediction_key_like(const struct shapeproof_prediction *prediction, const char *key)
 {
     return sp_suggest_key(key, prediction->asked, prediction->asked_count);
 }
 
 /* ---- the file ---- */
 
-bool sp_prediction_misspelt(const struct sp_prediction *prediction, const struct sp_config *config, size_t *position,
-                            struct sp_misspelt *found)
+bool shapeproof_prediction_misspelt(const struct shapeproof_prediction *prediction,
+                                    const struct shapeproof_config *config, size_t *position,
+                                    struct shapeproof_misspelt *found)
 {
-    const struct sp_value root = sp_config_hyper(config)->root;
+    const struct shapeproof_value root = sp_config_hyper(config)->root;
     while (*position < prediction->asked_count) {
         found->meant = prediction->asked[(*position)++];
         if (sp_value_is_set(sp_value_at(root, found->meant))) continue;
@@ -71,7 +74,7 @@ bool sp_prediction_misspelt(const struct sp_prediction *prediction, const struct
 }
 
 /* Whether the prediction asked for the key, or for something in the object under it. */
-static bool was_asked(const struct sp_prediction *prediction, const char *key)
+static bool was_asked(const struct shapeproof_prediction *prediction, const char *key)
 {
     const size_t length = strlen(key);
     for (size_t i = 0; i < prediction->asked_count; i++) {
@@ -82,12 +85,12 @@ static bool was_asked(const struct sp_prediction *prediction, const char *key)
     return false;
 }
 
-size_t sp_prediction_unread(const struct sp_prediction *prediction, const struct sp_config *config, const char **keys,
-                            size_t most)
+size_t sp_prediction_unread(const struct shapeproof_prediction *prediction, const struct shapeproof_config *config,
+                            const char **keys, size_t most)
 {
-    const struct sp_value root = config->file_root;
+    const struct shapeproof_value root = config->file_root;
     size_t count = 0;
-    for (size_t i = 0; root.type == SP_OBJECT && i < root.count && count < most; i++) {
+    for (size_t i = 0; root.type == SHAPEPROOF_VALUE_OBJECT && i < root.count && count < most; i++) {
         const char *key = root.members[i].key;
         if (!was_asked(prediction, key) && !is_for_others(sp_config_hyper(config), key)) keys[count++] = key;
     }

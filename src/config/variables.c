@@ -5,13 +5,13 @@
 
 #include "base/chars.h"
 
-static void rename_tensor(struct sp_prediction *prediction, size_t tensor, const char *name)
+static void rename_tensor(struct shapeproof_prediction *prediction, size_t tensor, const char *name)
 {
     prediction->tensors[tensor].name = name;
 }
 
 /* The names are looked up by their new ones from here on. A name that two would have stays with the first. */
-static void index_variable_names(struct sp_prediction *prediction, const char *const *before)
+static void index_variable_names(struct shapeproof_prediction *prediction, const char *const *before)
 {
     sp_map_free(&prediction->names);
     for (size_t i = 0; i < prediction->count; i++)
@@ -23,7 +23,7 @@ static void index_variable_names(struct sp_prediction *prediction, const char *c
 
 /* ---- numbers in place of names ---- */
 
-static void number_variables(struct sp_prediction *prediction)
+static void number_variables(struct shapeproof_prediction *prediction)
 {
     struct sp_map counts = {0}; /* of the variables so far, by what is in front of their names */
     for (size_t i = 0; i < prediction->count; i++) {
@@ -71,12 +71,12 @@ static size_t common_end(const char *predicted, const char *file, bool *alike)
 
 /* One layer of the model: what is predicted of it, and what the file has. */
 struct alignment {
-    struct sp_prediction *prediction;
+    struct shapeproof_prediction *prediction;
     const struct sp_variable_group *group;
     const char **files; /* its names, in the words of Keras 3 */
     const size_t *tensors;
     size_t count;
-    size_t *file_of; /* per tensor, or SP_NONE */
+    size_t *file_of; /* per tensor, or SHAPEPROOF_NONE */
     bool *taken;     /* per file */
     size_t paired;
 };
@@ -104,7 +104,7 @@ static void pair_variables(struct alignment *alignment, size_t components, bool 
 {
     for (size_t i = 0; i < alignment->count; i++) {
         const char *name = alignment->prediction->tensors[alignment->tensors[i]].name;
-        for (size_t k = 0; k < alignment->group->files.count && alignment->file_of[i] == SP_NONE; k++) {
+        for (size_t k = 0; k < alignment->group->files.count && alignment->file_of[i] == SHAPEPROOF_NONE; k++) {
             bool alike;
             if (alignment->taken[k] || (of_layer && !goes_through_layer(name, alignment->files[k]))) continue;
             const size_t common = common_end(name, alignment->files[k], &alike);
@@ -134,7 +134,7 @@ static void pair_automatic(struct alignment *alignment)
 {
     for (size_t i = 0; i < alignment->count; i++) {
         const char *name = alignment->prediction->tensors[alignment->tensors[i]].name;
-        for (size_t k = 0; k < alignment->group->files.count && alignment->file_of[i] == SP_NONE; k++) {
+        for (size_t k = 0; k < alignment->group->files.count && alignment->file_of[i] == SHAPEPROOF_NONE; k++) {
             if (alignment->taken[k] || !is_automatic(alignment->files[k])) continue;
             if (!have_one_layer(name, alignment->files[k])) continue;
             alignment->file_of[i] = k;
@@ -153,14 +153,14 @@ static void pair_in_order(struct alignment *alignment)
 
 static void align_group(const struct sp_variables *variables, struct alignment *alignment)
 {
-    struct sp_prediction *prediction = alignment->prediction;
+    struct shapeproof_prediction *prediction = alignment->prediction;
     const struct sp_variable_group *group = alignment->group;
     alignment->file_of = sp_realloc(NULL, alignment->count + 1, sizeof *alignment->file_of);
     alignment->taken = sp_arena_array(&prediction->arena, group->files.count + 1, sizeof *alignment->taken);
     alignment->files = sp_arena_array(&prediction->arena, group->files.count + 1, sizeof *alignment->files);
     for (size_t i = 0; i < group->files.count; i++)
         alignment->files[i] = modern_name(&prediction->arena, group->files.items[i]);
-    for (size_t i = 0; i < alignment->count; i++) alignment->file_of[i] = SP_NONE;
+    for (size_t i = 0; i < alignment->count; i++) alignment->file_of[i] = SHAPEPROOF_NONE;
     for (size_t components = 5; components-- > 0;) pair_variables(alignment, components, true);
     for (size_t components = 5; components-- > 0;) pair_variables(alignment, components, false);
     pair_automatic(alignment);
@@ -169,13 +169,13 @@ static void align_group(const struct sp_variables *variables, struct alignment *
         const size_t tensor = alignment->tensors[i], file = alignment->file_of[i];
         const char *own = sp_arena_printf(&prediction->arena, "%s%s%s", group->front, prediction->tensors[tensor].name,
                                           variables->suffix);
-        rename_tensor(prediction, tensor, file == SP_NONE ? own : group->files.items[file]);
+        rename_tensor(prediction, tensor, file == SHAPEPROOF_NONE ? own : group->files.items[file]);
     }
     free(alignment->file_of);
 }
 
 /* The tensors of a group follow one another. */
-static void find_scopes(const struct sp_variables *variables, struct sp_prediction *prediction)
+static void find_scopes(const struct sp_variables *variables, struct shapeproof_prediction *prediction)
 {
     size_t *tensors = sp_realloc(NULL, prediction->count + 1, sizeof *tensors);
     for (size_t first = 0, end; first < prediction->count; first = end) {
@@ -193,7 +193,7 @@ static void find_scopes(const struct sp_variables *variables, struct sp_predicti
 
 /* ---- both ---- */
 
-void sp_variables_rename(const struct sp_variables *variables, struct sp_prediction *prediction)
+void sp_variables_rename(const struct sp_variables *variables, struct shapeproof_prediction *prediction)
 {
     const char **before = sp_arena_array(&prediction->arena, prediction->count + 1, sizeof *before);
     for (size_t i = 0; i < prediction->count; i++) before[i] = prediction->tensors[i].name;
@@ -234,7 +234,7 @@ size_t sp_variables_unpredicted(const struct sp_variables *variables, const char
         if (strncmp(name, layer->front, front) == 0 && (!layer->within || strstr(name + front, layer->within)))
             return i;
     }
-    return SP_NONE;
+    return SHAPEPROOF_NONE;
 }
 
 void sp_variables_free(struct sp_variables *variables)

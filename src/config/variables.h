@@ -41,12 +41,12 @@ struct sp_variables {
 };
 
 /* Renames what is predicted to what the file has. */
-void sp_variables_rename(const struct sp_variables *variables, struct sp_prediction *prediction);
+void sp_variables_rename(const struct sp_variables *variables, struct shapeproof_prediction *prediction);
 /* Where a tensor of the file would stand among the names of the table: what is in front of the last component is
  * appended, or the beginning of it, and then `leaf` is what the name ends in, with its suffix. */
 bool sp_variables_place(const struct sp_variables *variables, const char *name, struct sp_text *front,
                         const char **leaf);
-/* The layer that a tensor of the file belongs to and that is not predicted, or SP_NONE. */
+/* The layer that a tensor of the file belongs to and that is not predicted, or SHAPEPROOF_NONE. */
 size_t sp_variables_unpredicted(const struct sp_variables *variables, const char *name);
 void sp_variables_free(struct sp_variables *variables);
 

@@ -30,7 +30,7 @@ struct words {
     uint64_t *counts; /* by index */
     size_t count, capacity;
     struct sp_text word; /* the one that is being read */
-    struct sp_error *error;
+    struct shapeproof_error *error;
 };
 
 static void free_words(struct words *words)
@@ -56,7 +56,7 @@ static bool end_word(struct words *words)
     const size_t known = sp_map_get(&words->index, words->word.data);
     if (known != SIZE_MAX) words->counts[known]++;
     else if (words->count == MAX_WORDS || words->arena.used > MAX_BYTES)
-        return sp_fail(words->error, SP_ERR_TABLE, SP_KIND_LIMIT, "too many different words to count");
+        return sp_fail(words->error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_LIMIT, "too many different words to count");
     else {
         SP_GROW(words->counts, words->count, words->capacity);
         sp_map_add(&words->index, sp_arena_copy(&words->arena, words->word.data, words->word.length), words->count);
@@ -68,7 +68,7 @@ static bool end_word(struct words *words)
 
 static bool wrong_byte(struct words *words, uint64_t offset, const char *what)
 {
-    return sp_fail(words->error, SP_ERR_TABLE, SP_KIND_MALFORMED, "byte %" PRIu64 ": %s", offset, what);
+    return sp_fail(words->error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, "byte %" PRIu64 ": %s", offset, what);
 }
 
 /* The length of the run of ASCII letters, digits and signs that the bytes begin with: most text is that. */
@@ -136,14 +136,15 @@ static bool count_words(struct words *words, const char *path)
 
 /* ---- the rules ---- */
 
-static int64_t number_for_side(const struct sp_config *config, const char *key, size_t side, int64_t fallback)
+static int64_t number_for_side(const struct shapeproof_config *config, const char *key, size_t side, int64_t fallback)
 {
-    const struct sp_value value = sp_value_member(sp_config_hyper(config)->root, key);
-    const struct sp_value one = value.type == SP_LIST && side < value.count ? value.items[side] : value;
-    return one.type == SP_INT && one.integer >= 0 ? one.integer : fallback;
+    const struct shapeproof_value value = sp_value_member(sp_config_hyper(config)->root, key);
+    const struct shapeproof_value one =
+        value.type == SHAPEPROOF_VALUE_LIST && side < value.count ? value.items[side] : value;
+    return one.type == SHAPEPROOF_VALUE_INT && one.integer >= 0 ? one.integer : fallback;
 }
 
-static int64_t sockeye_size(const struct sp_config *config, const struct words *words, size_t side)
+static int64_t sockeye_size(const struct shapeproof_config *config, const struct words *words, size_t side)
 {
     const uint64_t least = (uint64_t)number_for_side(config, "word_min_count", side, 1);
     const int64_t most = number_for_side(config, "num_words", side, 0); /* 0: any number */
@@ -159,7 +160,7 @@ static int64_t sockeye_size(const struct sp_config *config, const struct words *
     return size;
 }
 
-static int64_t nparam_size(const struct sp_config *config, const struct words *words, size_t side)
+static int64_t nparam_size(const struct shapeproof_config *config, const struct words *words, size_t side)
 {
     const int64_t merges =
         number_for_side(config, side ? "bpe_symbols_trg" : "bpe_symbols_src", 0, INT64_MAX - SPECIAL);
@@ -173,27 +174,27 @@ static const struct side {
     const char *size, *text;
 } sides[] = {{"vocab_size_src", "train_bpe_src"}, {"vocab_size_trg", "train_bpe_trg"}};
 
-static bool is_set(const struct sp_config *config, const char *key)
+static bool is_set(const struct shapeproof_config *config, const char *key)
 {
     return sp_value_is_set(sp_value_member(sp_config_hyper(config)->root, key));
 }
 
 /* The path of a text, from the folder of the configuration; NULL when the configuration names none. In `path`. */
-static const char *text_path(const struct sp_config *config, size_t side, struct sp_text *path)
+static const char *text_path(const struct shapeproof_config *config, size_t side, struct sp_text *path)
 {
-    const struct sp_value text = sp_value_member(sp_config_hyper(config)->root, sides[side].text);
-    if (text.type != SP_STRING) return NULL;
+    const struct shapeproof_value text = sp_value_member(sp_config_hyper(config)->root, sides[side].text);
+    if (text.type != SHAPEPROOF_VALUE_STRING) return NULL;
     path->length = 0;
     if (*text.string != '/') sp_text_append(path, config->path, (size_t)(sp_base_name(config->path) - config->path));
     sp_text_puts(path, text.string);
     return path->data;
 }
 
-static bool can_count(const struct sp_config *config, size_t side)
+static bool can_count(const struct shapeproof_config *config, size_t side)
 {
     struct sp_text path = {0};
     struct sp_file file;
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     const char *text = text_path(config, side, &path);
     const bool there = text && sp_file_open(&file, AT_FDCWD, text, &ignored);
     if (there) sp_file_close(&file);
@@ -201,12 +202,12 @@ static bool can_count(const struct sp_config *config, size_t side)
     return there;
 }
 
-static bool count_text(const struct sp_config *config, struct words *words, size_t side)
+static bool count_text(const struct shapeproof_config *config, struct words *words, size_t side)
 {
     struct sp_text path = {0};
     const char *text = text_path(config, side, &path);
     const bool good = text ? count_words(words, text)
-                           : sp_fail(words->error, SP_ERR_TABLE, SP_KIND_NONE,
+                           : sp_fail(words->error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE,
                                      "the configuration has no %s to count %s in", sides[side].text, sides[side].size);
     if (!good && text) sp_error_prefix(words->error, text);
     sp_text_free(&path);
@@ -214,41 +215,44 @@ static bool count_text(const struct sp_config *config, struct words *words, size
 }
 
 /* --shared-vocab, or a weight tying that needs it. */
-static bool is_shared_vocabulary(const struct sp_config *config)
+static bool is_shared_vocabulary(const struct shapeproof_config *config)
 {
-    const struct sp_value root = sp_config_hyper(config)->root, shared = sp_value_member(root, "shared_vocab");
-    const struct sp_value tying = sp_value_member(root, "weight_tying"),
-                          type = sp_value_member(root, "weight_tying_type");
-    if (shared.type == SP_BOOL && shared.boolean) return true;
-    return tying.type == SP_BOOL && tying.boolean && type.type == SP_STRING && strncmp(type.string, "src_trg", 7) == 0;
+    const struct shapeproof_value root = sp_config_hyper(config)->root, shared = sp_value_member(root, "shared_vocab");
+    const struct shapeproof_value tying = sp_value_member(root, "weight_tying"),
+                                  type = sp_value_member(root, "weight_tying_type");
+    if (shared.type == SHAPEPROOF_VALUE_BOOL && shared.boolean) return true;
+    return tying.type == SHAPEPROOF_VALUE_BOOL && tying.boolean && type.type == SHAPEPROOF_VALUE_STRING &&
+           strncmp(type.string, "src_trg", 7) == 0;
 }
 
-static bool set_size(struct sp_config *config, enum sp_vocabulary rule, size_t side, struct sp_error *error)
+static bool set_size(struct shapeproof_config *config, enum shapeproof_vocabulary rule, size_t side,
+                     struct shapeproof_error *error)
 {
     struct words words = {.error = error};
-    const bool shared = rule == SP_VOCABULARY_SOCKEYE && is_shared_vocabulary(config);
+    const bool shared = rule == SHAPEPROOF_VOCABULARY_SOCKEYE && is_shared_vocabulary(config);
     const bool good = count_text(config, &words, side) && (!shared || count_text(config, &words, 1 - side));
     if (good) {
-        const struct sp_value text = sp_value_member(sp_config_hyper(config)->root, sides[side].text);
-        const int64_t size =
-            rule == SP_VOCABULARY_NPARAM ? nparam_size(config, &words, side) : sockeye_size(config, &words, side);
-        const char *from =
-            sp_arena_printf(&words.arena, "%zu words of %s%s, rule of %s", words.count, sp_base_name(text.string),
-                            shared ? " and the other side" : "", rule == SP_VOCABULARY_NPARAM ? "nparam" : "Sockeye");
+        const struct shapeproof_value text = sp_value_member(sp_config_hyper(config)->root, sides[side].text);
+        const int64_t size = rule == SHAPEPROOF_VOCABULARY_NPARAM ? nparam_size(config, &words, side)
+                                                                  : sockeye_size(config, &words, side);
+        const char *from = sp_arena_printf(&words.arena, "%zu words of %s%s, rule of %s", words.count,
+                                           sp_base_name(text.string), shared ? " and the other side" : "",
+                                           rule == SHAPEPROOF_VOCABULARY_NPARAM ? "nparam" : "Sockeye");
         sp_config_derive(config, sides[side].size, sp_value_int(size), from);
     }
     free_words(&words);
     return good;
 }
 
-enum sp_status sp_config_count_vocabulary(struct sp_config *config, enum sp_vocabulary rule, bool needed,
-                                          struct sp_error *error)
+enum shapeproof_status shapeproof_config_count_vocabulary(struct shapeproof_config *config,
+                                                          enum shapeproof_vocabulary rule, bool needed,
+                                                          struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    if (rule == SP_VOCABULARY_NONE) return SP_OK;
+    if (rule == SHAPEPROOF_VOCABULARY_NONE) return SHAPEPROOF_OK;
     for (size_t side = 0; side < 2; side++) {
         if (is_set(config, sides[side].size) || (!needed && !can_count(config, side))) continue;
-        if (!set_size(config, rule, side, error)) return error->status = SP_ERR_TABLE;
+        if (!set_size(config, rule, side, error)) return error->status = SHAPEPROOF_ERR_TABLE;
     }
-    return SP_OK;
+    return SHAPEPROOF_OK;
 }

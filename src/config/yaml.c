@@ -23,9 +23,9 @@ enum { MAX_TEXT = 4 << 20, MAX_DEPTH = 64, MAX_NODES = 1000 * 1000, MAX_DIRECTIV
 /* A sequence or mapping that is still open. */
 struct open {
     bool mapping;
-    const char *tag, *anchor;  /* NULL: none */
-    const char *key;           /* of the next value; NULL: a key comes next */
-    struct sp_member *members; /* heap; the key is NULL in a sequence */
+    const char *tag, *anchor;          /* NULL: none */
+    const char *key;                   /* of the next value; NULL: a key comes next */
+    struct shapeproof_member *members; /* heap; the key is NULL in a sequence */
     size_t count, capacity;
     size_t nodes_before; /* of the whole document */
     unsigned height;     /* of the highest value in it */
@@ -33,14 +33,14 @@ struct open {
 
 /* A value, and what walking it costs. */
 struct node {
-    struct sp_value value;
+    struct shapeproof_value value;
     size_t nodes;
     unsigned height; /* 0 for a scalar */
 };
 
 struct reader {
     struct sp_arena *arena;
-    struct sp_error *error;
+    struct shapeproof_error *error;
     yaml_parser_t parser;
     yaml_mark_t mark; /* where the current event begins */
     struct open stack[MAX_DEPTH];
@@ -49,19 +49,20 @@ struct reader {
     struct node *nodes;
     size_t node_count, node_capacity;
     size_t total;
-    struct sp_value root;
+    struct shapeproof_value root;
     bool has_root;
 };
 
-static bool wrong_at(struct reader *reader, yaml_mark_t mark, enum sp_kind kind, const char *what, const char *more)
+static bool wrong_at(struct reader *reader, yaml_mark_t mark, enum shapeproof_kind kind, const char *what,
+                     const char *more)
 {
-    return sp_fail(reader->error, SP_ERR_TABLE, kind, "line %zu, column %zu: %s%s", mark.line + 1, mark.column + 1,
-                   what, more);
+    return sp_fail(reader->error, SHAPEPROOF_ERR_TABLE, kind, "line %zu, column %zu: %s%s", mark.line + 1,
+                   mark.column + 1, what, more);
 }
 
 static bool wrong_yaml(struct reader *reader, const char *what)
 {
-    return wrong_at(reader, reader->mark, SP_KIND_MALFORMED, what, "");
+    return wrong_at(reader, reader->mark, SHAPEPROOF_KIND_MALFORMED, what, "");
 }
 
 /* ---- scalars ---- */
@@ -90,19 +91,19 @@ static bool is_yaml_real(const char *text)
 }
 
 /* A whole number that does not fit is a real one, as in JSON. */
-static struct sp_value yaml_number(const char *text)
+static struct shapeproof_value yaml_number(const char *text)
 {
     errno = 0;
     const long long integer = strtoll(text, NULL, 10);
     return is_yaml_integer(text) && !errno ? sp_value_int(integer) : sp_value_real(strtod(text, NULL));
 }
 
-static struct sp_value plain(struct reader *reader, const char *text)
+static struct shapeproof_value plain(struct reader *reader, const char *text)
 {
     static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
     static const char *const yes[] = {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"};
     static const char *const no[] = {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"};
-    if (SP_IS_AMONG(text, nulls)) return (struct sp_value){.type = SP_NULL, .string = ""};
+    if (SP_IS_AMONG(text, nulls)) return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL, .string = ""};
     if (SP_IS_AMONG(text, yes)) return sp_value_bool(true);
     if (SP_IS_AMONG(text, no)) return sp_value_bool(false);
     if (is_yaml_integer(text) || is_yaml_real(text)) return yaml_number(text);
@@ -123,7 +124,8 @@ static bool spend_nodes(struct reader *reader, size_t nodes)
 {
     reader->total += nodes; /* each at most MAX_NODES */
     if (reader->total <= MAX_NODES) return true;
-    return wrong_at(reader, reader->mark, SP_KIND_LIMIT, "more than 1000000 values, aliases counted each time", "");
+    return wrong_at(reader, reader->mark, SHAPEPROOF_KIND_LIMIT, "more than 1000000 values, aliases counted each time",
+                    "");
 }
 
 static void name_node(struct reader *reader, const char *anchor, struct node node)
@@ -144,10 +146,10 @@ static bool put_node(struct reader *reader, struct node node)
     }
     struct open *open = &reader->stack[reader->depth - 1];
     if (reader->depth + node.height > MAX_DEPTH)
-        return wrong_at(reader, reader->mark, SP_KIND_LIMIT, "nested more than 64 deep", "");
+        return wrong_at(reader, reader->mark, SHAPEPROOF_KIND_LIMIT, "nested more than 64 deep", "");
     if (open->mapping && !open->key) return wrong_yaml(reader, "a key must be a text or a number");
     SP_GROW(open->members, open->count, open->capacity);
-    open->members[open->count++] = (struct sp_member){open->key, node.value};
+    open->members[open->count++] = (struct shapeproof_member){open->key, node.value};
     open->key = NULL;
     if (node.height > open->height) open->height = node.height;
     return true;
@@ -156,7 +158,7 @@ static bool put_node(struct reader *reader, struct node node)
 static bool begin_collection(struct reader *reader, bool mapping, const char *tag, const char *anchor)
 {
     if (reader->depth == MAX_DEPTH)
-        return wrong_at(reader, reader->mark, SP_KIND_LIMIT, "nested more than 64 deep", "");
+        return wrong_at(reader, reader->mark, SHAPEPROOF_KIND_LIMIT, "nested more than 64 deep", "");
     if (reader->depth && reader->stack[reader->depth - 1].mapping && !reader->stack[reader->depth - 1].key)
         return wrong_yaml(reader, "a key must be a text or a number");
     struct open *open = &reader->stack[reader->depth++];
@@ -166,21 +168,21 @@ static bool begin_collection(struct reader *reader, bool mapping, const char *ta
     return spend_nodes(reader, 1);
 }
 
-static struct sp_value list_of_sequence(struct reader *reader, const struct open *open)
+static struct shapeproof_value list_of_sequence(struct reader *reader, const struct open *open)
 {
-    struct sp_value *items = sp_arena_array(reader->arena, open->count, sizeof *items);
+    struct shapeproof_value *items = sp_arena_array(reader->arena, open->count, sizeof *items);
     for (size_t i = 0; i < open->count; i++) items[i] = open->members[i].value;
-    return (struct sp_value){.type = SP_LIST, .count = open->count, .items = items};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = open->count, .items = items};
 }
 
 /* The tag comes first, so that a member of that name would win. */
-static struct sp_value object_of_mapping(struct reader *reader, const struct open *open)
+static struct shapeproof_value object_of_mapping(struct reader *reader, const struct open *open)
 {
     const size_t tags = open->tag != NULL;
-    struct sp_member *members = sp_arena_array(reader->arena, tags + open->count, sizeof *members);
-    if (tags) members[0] = (struct sp_member){"yaml_tag", sp_value_string(open->tag)};
+    struct shapeproof_member *members = sp_arena_array(reader->arena, tags + open->count, sizeof *members);
+    if (tags) members[0] = (struct shapeproof_member){"yaml_tag", sp_value_string(open->tag)};
     if (open->count) memcpy(members + tags, open->members, open->count * sizeof *members);
-    return (struct sp_value){.type = SP_OBJECT, .count = tags + open->count, .members = members};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = tags + open->count, .members = members};
 }
 
 static bool end(struct reader *reader)
@@ -216,7 +218,7 @@ static bool alias(struct reader *reader, const char *name)
 {
     const size_t index = sp_map_get(&reader->anchors, name);
     if (index == SIZE_MAX)
-        return wrong_at(reader, reader->mark, SP_KIND_MALFORMED, "no finished value has the anchor &", name);
+        return wrong_at(reader, reader->mark, SHAPEPROOF_KIND_MALFORMED, "no finished value has the anchor &", name);
     return spend_nodes(reader, reader->nodes[index].nodes) && put_node(reader, reader->nodes[index]);
 }
 
@@ -261,8 +263,8 @@ static bool not_yaml(struct reader *reader, const char *text)
 {
     const yaml_parser_t *parser = &reader->parser;
     const bool bytes = parser->error == YAML_READER_ERROR;
-    return wrong_at(reader, bytes ? mark_of(text, parser->problem_offset) : parser->problem_mark, SP_KIND_MALFORMED,
-                    "not YAML: ", parser->problem ? parser->problem : "it cannot be read");
+    return wrong_at(reader, bytes ? mark_of(text, parser->problem_offset) : parser->problem_mark,
+                    SHAPEPROOF_KIND_MALFORMED, "not YAML: ", parser->problem ? parser->problem : "it cannot be read");
 }
 
 static bool read_events(struct reader *reader, const char *text)
@@ -287,16 +289,17 @@ static bool few_directives(const char *text, size_t length)
     return directives <= MAX_DIRECTIVES;
 }
 
-bool sp_yaml_parse(struct sp_arena *arena, const char *text, size_t length, struct sp_value *root,
-                   struct sp_error *error)
+bool sp_yaml_parse(struct sp_arena *arena, const char *text, size_t length, struct shapeproof_value *root,
+                   struct shapeproof_error *error)
 {
     struct reader reader = {.arena = arena, .error = error};
     if (length > MAX_TEXT)
-        return sp_fail(error, SP_ERR_TABLE, SP_KIND_LIMIT, "longer than 4 MB, too long for a configuration");
+        return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_LIMIT,
+                       "longer than 4 MB, too long for a configuration");
     if (!few_directives(text, length))
-        return sp_fail(error, SP_ERR_TABLE, SP_KIND_LIMIT, "more than 16 lines begin with '%%'");
+        return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_LIMIT, "more than 16 lines begin with '%%'");
     if (!yaml_parser_initialize(&reader.parser))
-        return sp_fail(error, SP_ERR_TABLE, SP_KIND_LIMIT, "no memory for the YAML parser");
+        return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_LIMIT, "no memory for the YAML parser");
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, length);
     const bool good = read_events(&reader, text);

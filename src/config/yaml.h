@@ -6,8 +6,8 @@
 
 /* The one document of a YAML text, copied into the arena (see yaml.c for what is read and what is refused). A mapping
  * with a tag of its own, `!ModelConfig`, gets it as its member "yaml_tag", without the '!'. Errors have status
- * SP_ERR_TABLE and name line and column. */
-bool sp_yaml_parse(struct sp_arena *arena, const char *text, size_t length, struct sp_value *root,
-                   struct sp_error *error);
+ * SHAPEPROOF_ERR_TABLE and name line and column. */
+bool sp_yaml_parse(struct sp_arena *arena, const char *text, size_t length, struct shapeproof_value *root,
+                   struct shapeproof_error *error);
 
 #endif

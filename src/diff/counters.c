@@ -10,28 +10,29 @@
 /* ---- counters ---- */
 
 /* The tensors of the model, on the heap. */
-static struct sp_variable *list_variables(const struct sp_inventory *inventory, size_t *count)
+static struct sp_variable *list_variables(const struct shapeproof_inventory *inventory, size_t *count)
 {
-    struct sp_variable *variables = sp_realloc(NULL, sp_inventory_count(inventory), sizeof *variables);
+    struct sp_variable *variables = sp_realloc(NULL, shapeproof_inventory_count(inventory), sizeof *variables);
     *count = 0;
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
-        if (tensor->flags & (SP_TENSOR_STATE | SP_TENSOR_NO_SHAPE)) continue;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
+        if (tensor->flags & (SHAPEPROOF_TENSOR_STATE | SHAPEPROOF_TENSOR_NO_SHAPE)) continue;
         variables[(*count)++] = (struct sp_variable){tensor->name, tensor->shape, tensor->rank, i};
     }
     return variables;
 }
 
-static void pair_shift(struct sp_diff *diff, const struct sp_counted *counted, const struct sp_shift *shift)
+static void pair_shift(struct shapeproof_diff *diff, const struct sp_counted *counted, const struct sp_shift *shift)
 {
     *SP_PUSH(&diff->translations) = (struct sp_translation){sp_arena_printf(&diff->arena, "%s/*", shift->from),
                                                             sp_arena_printf(&diff->arena, "%s/*", shift->to)};
     for (size_t i = shift->first; i < shift->first + shift->count; i++)
-        if (diff->a.other[counted->pairs[i].a] == SP_NONE && diff->b.other[counted->pairs[i].b] == SP_NONE)
+        if (diff->a.other[counted->pairs[i].a] == SHAPEPROOF_NONE &&
+            diff->b.other[counted->pairs[i].b] == SHAPEPROOF_NONE)
             sp_diff_pair_tensors(diff, counted->pairs[i].a, counted->pairs[i].b, diff->translations.count - 1);
 }
 
-void sp_diff_pair_counters(struct sp_diff *diff)
+void sp_diff_pair_counters(struct shapeproof_diff *diff)
 {
     struct sp_counted counted = {.arena = &diff->arena};
     size_t in_a, in_b;
@@ -58,20 +59,20 @@ static bool same_layer(const char *a, const char *b)
 static bool list_model(const struct sp_diff_half *half, size_t *tensors, size_t *count)
 {
     *count = 0;
-    for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
-        if (sp_inventory_tensor(half->inventory, i)->flags & SP_TENSOR_STATE) continue;
-        if (half->other[i] != SP_NONE) return false;
+    for (size_t i = 0; i < shapeproof_inventory_count(half->inventory); i++) {
+        if (shapeproof_inventory_tensor(half->inventory, i)->flags & SHAPEPROOF_TENSOR_STATE) continue;
+        if (half->other[i] != SHAPEPROOF_NONE) return false;
         tensors[(*count)++] = i;
     }
     return true;
 }
 
 /* Whether layer for layer the shapes are the same, of several layers. */
-static bool same_sequence(const struct sp_diff *diff, const size_t *a, const size_t *b, size_t count)
+static bool same_sequence(const struct shapeproof_diff *diff, const size_t *a, const size_t *b, size_t count)
 {
     size_t layers = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_tensor *in_a = sp_diff_a(diff, a[i]), *in_b = sp_diff_b(diff, b[i]);
+        const struct shapeproof_tensor *in_a = sp_diff_a(diff, a[i]), *in_b = sp_diff_b(diff, b[i]);
         const bool goes_on = i && same_layer(sp_diff_a(diff, a[i - 1])->name, in_a->name);
         if (!sp_tensor_same_shape(in_a, in_b) || !sp_layer_length(in_a->name) || !sp_layer_length(in_b->name))
             return false;
@@ -81,7 +82,7 @@ static bool same_sequence(const struct sp_diff *diff, const size_t *a, const siz
     return layers >= LEAST_LAYERS;
 }
 
-static void pair_sequence(struct sp_diff *diff, const size_t *a, const size_t *b, size_t count)
+static void pair_sequence(struct shapeproof_diff *diff, const size_t *a, const size_t *b, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const char *in_a = sp_diff_a(diff, a[i])->name, *in_b = sp_diff_b(diff, b[i])->name;
@@ -95,12 +96,13 @@ static void pair_sequence(struct sp_diff *diff, const size_t *a, const size_t *b
 
 /* A Keras 2 file keeps the order of the layers, by which it is loaded unless it is by name. Where no name is the same
  * and the shapes agree from the first layer to the last, the order tells what is what. */
-void sp_diff_pair_order(struct sp_diff *diff)
+void sp_diff_pair_order(struct shapeproof_diff *diff)
 {
-    const size_t in_a = sp_inventory_count(diff->a.inventory), in_b = sp_inventory_count(diff->b.inventory);
+    const size_t in_a = shapeproof_inventory_count(diff->a.inventory),
+                 in_b = shapeproof_inventory_count(diff->b.inventory);
     const char *format = "keras-hdf5";
-    if (strcmp(sp_inventory_format(diff->a.inventory), format) != 0 ||
-        strcmp(sp_inventory_format(diff->b.inventory), format) != 0)
+    if (strcmp(shapeproof_inventory_format(diff->a.inventory), format) != 0 ||
+        strcmp(shapeproof_inventory_format(diff->b.inventory), format) != 0)
         return;
     size_t *a = sp_realloc(NULL, in_a, sizeof *a), *b = sp_realloc(NULL, in_b, sizeof *b), a_count, b_count;
     if (list_model(&diff->a, a, &a_count) && list_model(&diff->b, b, &b_count) && a_count == b_count &&

@@ -11,70 +11,74 @@
 #include "names/components.h"
 
 struct comparison {
-    struct sp_diff *diff;
-    struct sp_data *a, *b;
-    struct sp_error *error;
+    struct shapeproof_diff *diff;
+    struct shapeproof_data *a, *b;
+    struct shapeproof_error *error;
     size_t fused, dtypes, shapes;              /* tensors of A that are not compared, by the reason */
     size_t rounded, permuted, turned, widened; /* that are the same in another form */
 };
 
-static void add_data_finding(struct comparison *c, size_t a, enum sp_diff_finding_kind kind, const char *message,
-                             const char *detail)
+static void add_data_finding(struct comparison *c, size_t a, enum shapeproof_diff_finding_kind kind,
+                             const char *message, const char *detail)
 {
     sp_diff_add_about(c->diff, a, c->diff->a.other[a],
-                      (struct sp_diff_finding){.kind = kind, .message = message, .detail = detail});
+                      (struct shapeproof_diff_finding){.kind = kind, .message = message, .detail = detail});
 }
 
-static const char *where(struct comparison *c, const struct sp_tensor *tensor, uint64_t byte)
+static const char *where(struct comparison *c, const struct shapeproof_tensor *tensor, uint64_t byte)
 {
     return sp_arena_printf(&c->diff->arena, "first at element %" PRIu64 " of %" PRIu64,
-                           byte * 8 / sp_dtype_bits(tensor->dtype), tensor->parameters);
+                           byte * 8 / shapeproof_dtype_bits(tensor->dtype), tensor->parameters);
 }
 
 /* Why their bytes cannot be compared, or NULL. In the arena, or static. */
 static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b, bool turned)
 {
-    const struct sp_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
-    const char *why = sp_data_obstacle(c->a, a), *side = "A";
+    const struct shapeproof_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
+    const char *why = shapeproof_data_obstacle(c->a, a), *side = "A";
     if (!why) {
-        why = sp_data_obstacle(c->b, b);
+        why = shapeproof_data_obstacle(c->b, b);
         side = "B";
     }
     if (why) return sp_arena_printf(&c->diff->arena, "data not compared: %s in %s", why, side);
-    if (sp_diff_is_converted(c->diff, a)) return "data not compared: transposed";
-    if ((in_a->flags ^ in_b->flags) & SP_TENSOR_BIG_ENDIAN) return "data not compared: the bytes have another order";
+    if (shapeproof_diff_is_converted(c->diff, a)) return "data not compared: transposed";
+    if ((in_a->flags ^ in_b->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN)
+        return "data not compared: the bytes have another order";
     return turned || sp_tensor_same_order(in_a, in_b) ? NULL : "data not compared: the elements have another order";
 }
 
 /* A tie on both sides: its first tensor stands for it. */
-static bool is_compared_already(const struct sp_diff *diff, size_t a, size_t b)
+static bool is_compared_already(const struct shapeproof_diff *diff, size_t a, size_t b)
 {
     const size_t first = sp_tie_group(diff->a.inventory, a);
-    return first != a && diff->a.other[first] != SP_NONE &&
+    return first != a && diff->a.other[first] != SHAPEPROOF_NONE &&
            sp_tie_group(diff->b.inventory, b) == sp_tie_group(diff->b.inventory, diff->a.other[first]);
 }
 
 /* Whether the one is the other, transposed, and both are plain matrices. */
-static bool is_turned(const struct sp_diff *diff, size_t a)
+static bool is_turned(const struct shapeproof_diff *diff, size_t a)
 {
-    const struct sp_tensor *in_a = sp_diff_a(diff, a), *in_b = sp_diff_b(diff, diff->a.other[a]);
-    return !sp_diff_is_converted(diff, a) && in_a->rank == 2 && in_b->rank == 2 && in_a->shape[0] == in_b->shape[1] &&
-           in_a->shape[1] == in_b->shape[0] && sp_is_row_major(in_a) && sp_is_row_major(in_b);
+    const struct shapeproof_tensor *in_a = sp_diff_a(diff, a), *in_b = sp_diff_b(diff, diff->a.other[a]);
+    return !shapeproof_diff_is_converted(diff, a) && in_a->rank == 2 && in_b->rank == 2 &&
+           in_a->shape[0] == in_b->shape[1] && in_a->shape[1] == in_b->shape[0] && sp_is_row_major(in_a) &&
+           sp_is_row_major(in_b);
 }
 
 /* ---- rows of queries and keys ---- */
 
-static const char *metadata_of(const struct sp_inventory *inventory, const char *key)
+static const char *metadata_of(const struct shapeproof_inventory *inventory, const char *key)
 {
-    for (size_t i = 0; i < sp_inventory_metadata_count(inventory); i++)
-        if (strcmp(sp_inventory_metadata(inventory, i).key, key) == 0) return sp_inventory_metadata(inventory, i).value;
+    for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++)
+        if (strcmp(shapeproof_inventory_metadata(inventory, i).key, key) == 0)
+            return shapeproof_inventory_metadata(inventory, i).value;
     return NULL;
 }
 
 /* The architecture of a GGUF file; NULL of any other. */
-static const char *gguf_architecture(const struct sp_inventory *inventory)
+static const char *gguf_architecture(const struct shapeproof_inventory *inventory)
 {
-    return strcmp(sp_inventory_format(inventory), "gguf") == 0 ? metadata_of(inventory, "general.architecture") : NULL;
+    return strcmp(shapeproof_inventory_format(inventory), "gguf") == 0 ? metadata_of(inventory, "general.architecture")
+                                                                       : NULL;
 }
 
 /* Whether llama.cpp's converter puts rotary positions in pairs, row 1 behind row 0 and not half a head behind it. */
@@ -89,7 +93,8 @@ static bool pairs_rows(const char *architecture)
 
 /* The number of heads of a tensor of queries or keys in a GGUF file; 0 of any other tensor, and when it is not known.
  */
-static uint64_t heads_of(struct comparison *c, const struct sp_inventory *file, const struct sp_tensor *tensor)
+static uint64_t heads_of(struct comparison *c, const struct shapeproof_inventory *file,
+                         const struct shapeproof_tensor *tensor)
 {
     static const char *const ends[] = {".attn_q.weight", ".attn_q.bias", ".attn_k.weight", ".attn_k.bias"};
     const char *architecture = gguf_architecture(file), *heads = NULL;
@@ -141,7 +146,7 @@ static bool compare_rotary(struct comparison *c, size_t a, bool raw, bool *same)
     } else if (raw) {
         *same = false;
         c->diff->totals.data_different++;
-        add_data_finding(c, a, SP_DIFF_FINDING_DATA,
+        add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_DATA,
                          "has its rows in the order of the original, where llama.cpp expects them permuted", NULL);
     }
     return true;
@@ -153,13 +158,13 @@ static bool compare_square(struct comparison *c, size_t a, bool *same)
     struct sp_element_comparison result;
     bool any = false;
     for (size_t i = 0; i < c->diff->finding_count && !any; i++)
-        any = c->diff->findings[i].kind == SP_DIFF_FINDING_TRANSPOSED;
+        any = c->diff->findings[i].kind == SHAPEPROOF_DIFF_FINDING_TRANSPOSED;
     if (!any || !is_turned(c->diff, a)) return true;
     if (!compare_in_order(c, a, SP_ORDER_TRANSPOSED, 0, &result)) return false;
     *same = result.result != SP_ELEMENTS_DIFFERENT;
     c->turned += *same;
     if (*same)
-        add_data_finding(c, a, SP_DIFF_FINDING_TRANSPOSED,
+        add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_TRANSPOSED,
                          sp_arena_printf(&c->diff->arena, "%s in A, transposed in B, as its data tell",
                                          sp_found_shape(&c->diff->arena, sp_diff_a(c->diff, a))),
                          NULL);
@@ -177,9 +182,9 @@ static void count_form(struct comparison *c, size_t a, enum sp_elements result, 
 /* The tensor has data on both sides that can be read, in the same shape or a transposed one. */
 static bool compare_data(struct comparison *c, size_t a, bool turned)
 {
-    struct sp_diff_totals *totals = &c->diff->totals;
+    struct shapeproof_diff_totals *totals = &c->diff->totals;
     const size_t b = c->diff->a.other[a];
-    const struct sp_tensor *tensor = sp_diff_a(c->diff, a), *other = sp_diff_b(c->diff, b);
+    const struct shapeproof_tensor *tensor = sp_diff_a(c->diff, a), *other = sp_diff_b(c->diff, b);
     struct sp_element_comparison result = {.result = SP_ELEMENTS_EQUAL};
     uint64_t at = 0;
     bool ok = true, same = true;
@@ -198,10 +203,10 @@ static bool compare_data(struct comparison *c, size_t a, bool turned)
     if (!turned && !compare_rotary(c, a, same, &same)) return false;
     if (!same && by_bytes && !compare_square(c, a, &same)) return false;
     const bool said = c->diff->finding_count && c->diff->findings[c->diff->finding_count - 1].a == a &&
-                      c->diff->findings[c->diff->finding_count - 1].kind == SP_DIFF_FINDING_DATA;
+                      c->diff->findings[c->diff->finding_count - 1].kind == SHAPEPROOF_DIFF_FINDING_DATA;
     if (same || said) return true;
     totals->data_different++;
-    add_data_finding(c, a, SP_DIFF_FINDING_DATA, "has other data",
+    add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_DATA, "has other data",
                      by_bytes ? where(c, tensor, at)
                               : sp_arena_printf(&c->diff->arena, "first at element %" PRIu64 " of %" PRIu64 " in B",
                                                 result.at, tensor->parameters));
@@ -211,8 +216,8 @@ static bool compare_data(struct comparison *c, size_t a, bool turned)
 static bool compare_tensor(struct comparison *c, size_t a)
 {
     const size_t b = c->diff->a.other[a];
-    const struct sp_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
-    const bool shaped = sp_tensor_same_shape(in_a, in_b) || sp_diff_is_converted(c->diff, a);
+    const struct shapeproof_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
+    const bool shaped = sp_tensor_same_shape(in_a, in_b) || shapeproof_diff_is_converted(c->diff, a);
     const bool turned = !shaped && is_turned(c->diff, a);
     if (is_compared_already(c->diff, a, b)) return true;
     if (c->diff->a.joined[a]) return true; /* which is counted with those that are joined */
@@ -222,7 +227,7 @@ static bool compare_tensor(struct comparison *c, size_t a)
         const char *why = in_a->parameters ? obstacle_to_data(c, a, b, turned) : NULL;
         if (!why) return compare_data(c, a, turned);
         c->diff->totals.data_unread++;
-        add_data_finding(c, a, SP_DIFF_FINDING_NOT_COMPARED, why, NULL);
+        add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_NOT_COMPARED, why, NULL);
     }
     return true;
 }
@@ -230,9 +235,9 @@ static bool compare_tensor(struct comparison *c, size_t a)
 /* ---- two that are exchanged ---- */
 
 /* Whether both are of one module, and the one could be the other. */
-static bool could_be_exchanged(const struct sp_diff *diff, size_t a, size_t other)
+static bool could_be_exchanged(const struct shapeproof_diff *diff, size_t a, size_t other)
 {
-    const struct sp_tensor *one = sp_diff_a(diff, a), *two = sp_diff_a(diff, other);
+    const struct shapeproof_tensor *one = sp_diff_a(diff, a), *two = sp_diff_a(diff, other);
     const size_t length = sp_last_component(one->name, strlen(one->name), ".");
     size_t module = length ? sp_last_component(one->name, length - 1, ".") : 0;
     return one->dtype == two->dtype && sp_tensor_same_shape(one, two) && strncmp(one->name, two->name, module) == 0 &&
@@ -254,11 +259,11 @@ static bool is_same_data(struct comparison *c, size_t a, size_t b, bool *same)
 static bool find_exchanged(struct comparison *c)
 {
     enum { MOST = 64 }; /* findings: as many pairs are looked at as their square */
-    struct sp_diff *diff = c->diff;
-    struct sp_diff_finding *list[MOST];
+    struct shapeproof_diff *diff = c->diff;
+    struct shapeproof_diff_finding *list[MOST];
     size_t count = 0;
     for (size_t i = 0; i < diff->finding_count && count < MOST; i++)
-        if (diff->findings[i].kind == SP_DIFF_FINDING_DATA && diff->findings[i].detail)
+        if (diff->findings[i].kind == SHAPEPROOF_DIFF_FINDING_DATA && diff->findings[i].detail)
             list[count++] = &diff->findings[i];
     for (size_t i = 0; i < count; i++)
         for (size_t k = i + 1; k < count; k++) {
@@ -287,7 +292,7 @@ static const char *say_note(struct comparison *c)
 {
     struct sp_text forms = {0}, reasons = {0};
     const size_t unread = c->diff->totals.data_unread;
-    for (size_t i = 0; i < sp_inventory_count(c->diff->a.inventory); i++) c->fused += c->diff->a.joined[i];
+    for (size_t i = 0; i < shapeproof_inventory_count(c->diff->a.inventory); i++) c->fused += c->diff->a.joined[i];
     put_reason(&forms, c->widened, "the same in another dtype");
     put_reason(&forms, c->rounded, "the same but rounded to another dtype");
     put_reason(&forms, c->permuted, "permuted for rotary positions, as llama.cpp has them");
@@ -308,19 +313,19 @@ static const char *say_note(struct comparison *c)
 
 static bool compare_all(struct comparison *c)
 {
-    for (size_t i = 0; i < sp_inventory_count(c->diff->a.inventory); i++)
-        if (c->diff->a.other[i] != SP_NONE && !compare_tensor(c, i)) return false;
+    for (size_t i = 0; i < shapeproof_inventory_count(c->diff->a.inventory); i++)
+        if (c->diff->a.other[i] != SHAPEPROOF_NONE && !compare_tensor(c, i)) return false;
     return true;
 }
 
-bool sp_diff_data(struct sp_diff *diff, struct sp_error *error)
+bool sp_diff_data(struct shapeproof_diff *diff, struct shapeproof_error *error)
 {
     struct comparison c = {.diff = diff, .error = error};
-    c.a = sp_data_open(diff->a.inventory, error);
-    c.b = c.a ? sp_data_open(diff->b.inventory, error) : NULL;
+    c.a = shapeproof_data_open(diff->a.inventory, error);
+    c.b = c.a ? shapeproof_data_open(diff->b.inventory, error) : NULL;
     const bool ok = c.b && compare_all(&c) && find_exchanged(&c);
     if (ok) diff->data_note = say_note(&c);
-    sp_data_close(c.a);
-    sp_data_close(c.b);
+    shapeproof_data_close(c.a);
+    shapeproof_data_close(c.b);
     return ok;
 }

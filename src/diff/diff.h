@@ -13,91 +13,97 @@
 
 /* Something that is done to many names of A to make them those of B. */
 struct sp_translation {
-    const char *from, *to; /* as struct sp_diff_mapping shows them */
+    const char *from, *to; /* as struct shapeproof_diff_mapping shows them */
 };
 
 /* One of the checkpoints; the arrays have an item for each of its tensors. */
 struct sp_diff_half {
-    enum sp_diff_side side;
-    const struct sp_inventory *inventory;
-    size_t *other;                /* its counterpart in the other checkpoint, or SP_NONE */
+    enum shapeproof_diff_side side;
+    const struct shapeproof_inventory *inventory;
+    size_t *other;                /* its counterpart in the other checkpoint, or SHAPEPROOF_NONE */
     struct sp_spelling *spelling; /* of tensors without one of the same name; of others zero */
     bool *once;                   /* tied to another that the other one has, and therefore not there */
     bool *joined; /* one of several on one side that are one on the other, or that one: it is said of all
                    * of them together what they are */
 };
 
-struct sp_diff {
+struct shapeproof_diff {
     struct sp_arena arena;
     struct sp_diff_half a, b;
     SP_ARRAY(struct sp_translation) translations;
-    size_t *translation_of;                /* for each tensor of A, or SP_NONE */
+    size_t *translation_of;                /* for each tensor of A, or SHAPEPROOF_NONE */
     const struct sp_naming_scheme *scheme; /* whose names one of them has, or NULL */
-    struct sp_diff_mapping *mappings;
+    struct shapeproof_diff_mapping *mappings;
     size_t mapping_count, mapping_capacity;
-    struct sp_diff_finding *findings;
+    struct shapeproof_diff_finding *findings;
     size_t finding_count, finding_capacity;
-    struct sp_diff_group *groups;
+    struct shapeproof_diff_group *groups;
     size_t group_count;
-    struct sp_diff_totals totals;
+    struct shapeproof_diff_totals totals;
     bool same;
     const char *summary;
     const char *data_note; /* what was compared in another form, and what was not; or NULL */
 };
 
-static inline const struct sp_tensor *sp_diff_a(const struct sp_diff *diff, size_t tensor)
+static inline const struct shapeproof_tensor *sp_diff_a(const struct shapeproof_diff *diff, size_t tensor)
 {
-    return sp_inventory_tensor(diff->a.inventory, tensor);
+    return shapeproof_inventory_tensor(diff->a.inventory, tensor);
 }
 
-static inline const struct sp_tensor *sp_diff_b(const struct sp_diff *diff, size_t tensor)
+static inline const struct shapeproof_tensor *sp_diff_b(const struct shapeproof_diff *diff, size_t tensor)
 {
-    return sp_inventory_tensor(diff->b.inventory, tensor);
+    return shapeproof_inventory_tensor(diff->b.inventory, tensor);
 }
 
 /* Whether it has Keras' names, whatever its version. */
-static inline bool sp_is_from_keras(const struct sp_inventory *inventory)
+static inline bool sp_is_from_keras(const struct shapeproof_inventory *inventory)
 {
-    return strncmp(sp_inventory_format(inventory), "keras", strlen("keras")) == 0;
+    return strncmp(shapeproof_inventory_format(inventory), "keras", strlen("keras")) == 0;
 }
 
 /* "A" or "B", for messages. */
-static inline const char *sp_half_name(const struct sp_diff_half *half) { return half->side == SP_DIFF_A ? "A" : "B"; }
+static inline const char *sp_half_name(const struct sp_diff_half *half)
+{
+    return half->side == SHAPEPROOF_DIFF_A ? "A" : "B";
+}
 
 /* Called otherwise in B, that is. */
-static inline bool sp_diff_is_renamed(const struct sp_diff *diff, size_t a)
+static inline bool sp_diff_is_renamed(const struct shapeproof_diff *diff, size_t a)
 {
-    return diff->a.other[a] != SP_NONE && diff->a.spelling[a].text;
+    return diff->a.other[a] != SHAPEPROOF_NONE && diff->a.spelling[a].text;
 }
 
 /* The first of the tensors that are the same. */
-static inline size_t sp_tie_group(const struct sp_inventory *inventory, size_t tensor)
+static inline size_t sp_tie_group(const struct shapeproof_inventory *inventory, size_t tensor)
 {
-    const size_t first = sp_inventory_tensor(inventory, tensor)->same_as;
-    return first == SP_NONE ? tensor : first;
+    const size_t first = shapeproof_inventory_tensor(inventory, tensor)->same_as;
+    return first == SHAPEPROOF_NONE ? tensor : first;
 }
 
 /* ---- the steps ---- */
 
-/* Two tensors are the same, after a translation or SP_NONE. */
-void sp_diff_pair_tensors(struct sp_diff *diff, size_t a, size_t b, size_t translation);
-void sp_diff_pair_counters(struct sp_diff *diff); /* counters.c: before all others */
-void sp_diff_pair_order(struct sp_diff *diff);    /* likewise: after all others */
-void sp_diff_pair_known(struct sp_diff *diff, const char *const *names_a, const char *const *names_b); /* pair.c */
-void sp_diff_pair(struct sp_diff *diff);                                                               /* pair.c */
-void sp_diff_map(struct sp_diff *diff);                                                                /* map.c */
-void sp_diff_find(struct sp_diff *diff);                                                               /* findings.c */
-void sp_diff_join(struct sp_diff *diff);      /* joints.c: between the ties and the findings */
-void sp_diff_quantised(struct sp_diff *diff); /* quantised.c: likewise */
-void sp_diff_ties(struct sp_diff *diff); /* ties.c: before the others, so that they know what is only stored once */
-bool sp_diff_data(struct sp_diff *diff, struct sp_error *error); /* data.c */
-void sp_diff_conclude(struct sp_diff *diff);                     /* summary.c: groups and summary */
+/* Two tensors are the same, after a translation or SHAPEPROOF_NONE. */
+void sp_diff_pair_tensors(struct shapeproof_diff *diff, size_t a, size_t b, size_t translation);
+void sp_diff_pair_counters(struct shapeproof_diff *diff); /* counters.c: before all others */
+void sp_diff_pair_order(struct shapeproof_diff *diff);    /* likewise: after all others */
+void sp_diff_pair_known(struct shapeproof_diff *diff, const char *const *names_a,
+                        const char *const *names_b);  /* pair.c */
+void sp_diff_pair(struct shapeproof_diff *diff);      /* pair.c */
+void sp_diff_map(struct shapeproof_diff *diff);       /* map.c */
+void sp_diff_find(struct shapeproof_diff *diff);      /* findings.c */
+void sp_diff_join(struct shapeproof_diff *diff);      /* joints.c: between the ties and the findings */
+void sp_diff_quantised(struct shapeproof_diff *diff); /* quantised.c: likewise */
+void sp_diff_ties(
+    struct shapeproof_diff *diff); /* ties.c: before the others, so that they know what is only stored once */
+bool sp_diff_data(struct shapeproof_diff *diff, struct shapeproof_error *error); /* data.c */
+void sp_diff_conclude(struct shapeproof_diff *diff);                             /* summary.c: groups and summary */
 /* sizes.c: how many layers, and how wide; NULL when they do not differ much. In the arena. */
-const char *sp_diff_sizes(struct sp_diff *diff);
+const char *sp_diff_sizes(struct shapeproof_diff *diff);
 
 /* Its kind says which id and severity it has; strings are in the arena or the inventories. */
-void sp_diff_add(struct sp_diff *diff, struct sp_diff_finding finding);
-/* Adds one about a tensor of A and its counterpart in B, of which one may be SP_NONE: sets its names and tensors. */
-void sp_diff_add_about(struct sp_diff *diff, size_t a, size_t b, struct sp_diff_finding finding);
+void sp_diff_add(struct shapeproof_diff *diff, struct shapeproof_diff_finding finding);
+/* Adds one about a tensor of A and its counterpart in B, of which one may be SHAPEPROOF_NONE: sets its names and
+ * tensors. */
+void sp_diff_add_about(struct shapeproof_diff *diff, size_t a, size_t b, struct shapeproof_diff_finding finding);
 
 #endif

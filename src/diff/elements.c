@@ -10,14 +10,15 @@
 
 enum { PART = 1 << 16, MOST_TRANSPOSED = 256 << 20 }; /* elements at once; bytes of a matrix that is kept in memory */
 
-static bool is_float(enum sp_dtype dtype)
+static bool is_float(enum shapeproof_dtype dtype)
 {
-    return dtype == SP_DTYPE_F16 || dtype == SP_DTYPE_BF16 || dtype == SP_DTYPE_F32 || dtype == SP_DTYPE_F64;
+    return dtype == SHAPEPROOF_DTYPE_F16 || dtype == SHAPEPROOF_DTYPE_BF16 || dtype == SHAPEPROOF_DTYPE_F32 ||
+           dtype == SHAPEPROOF_DTYPE_F64;
 }
 
-bool sp_elements_are_comparable(const struct sp_tensor *a, const struct sp_tensor *b)
+bool sp_elements_are_comparable(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
 {
-    return (a->dtype == b->dtype && sp_dtype_bits(a->dtype) && sp_dtype_bits(a->dtype) % 8 == 0) ||
+    return (a->dtype == b->dtype && shapeproof_dtype_bits(a->dtype) && shapeproof_dtype_bits(a->dtype) % 8 == 0) ||
            (is_float(a->dtype) && is_float(b->dtype));
 }
 
@@ -32,30 +33,32 @@ static double half_value(uint16_t bits)
     return bits >> 15 ? -value : value;
 }
 
-static double value_of(enum sp_dtype dtype, const unsigned char *bytes)
+static double value_of(enum shapeproof_dtype dtype, const unsigned char *bytes)
 {
     uint32_t bits = 0;
     float single;
     double value;
-    if (dtype == SP_DTYPE_F64) {
+    if (dtype == SHAPEPROOF_DTYPE_F64) {
         memcpy(&value, bytes, sizeof value);
         return value;
     }
-    if (dtype == SP_DTYPE_F16) return half_value((uint16_t)(bytes[0] | bytes[1] << 8));
-    if (dtype == SP_DTYPE_BF16) bits = (uint32_t)(bytes[0] | bytes[1] << 8) << 16;
+    if (dtype == SHAPEPROOF_DTYPE_F16) return half_value((uint16_t)(bytes[0] | bytes[1] << 8));
+    if (dtype == SHAPEPROOF_DTYPE_BF16) bits = (uint32_t)(bytes[0] | bytes[1] << 8) << 16;
     else memcpy(&bits, bytes, sizeof bits);
     memcpy(&single, &bits, sizeof single);
     return (double)single;
 }
 
 /* The nearest value of the dtype, of two as near the even one. */
-static double rounded_to(enum sp_dtype dtype, double value)
+static double rounded_to(enum shapeproof_dtype dtype, double value)
 {
-    const int bits = dtype == SP_DTYPE_BF16 ? 8 : dtype == SP_DTYPE_F16 ? 11 : 24;
-    const int lowest = dtype == SP_DTYPE_F16 ? -13 : -125; /* the exponent of the smallest normal number */
-    const double most = dtype == SP_DTYPE_F16 ? 65504 : dtype == SP_DTYPE_BF16 ? ldexp(255, 120) : ldexp(16777215, 104);
+    const int bits = dtype == SHAPEPROOF_DTYPE_BF16 ? 8 : dtype == SHAPEPROOF_DTYPE_F16 ? 11 : 24;
+    const int lowest = dtype == SHAPEPROOF_DTYPE_F16 ? -13 : -125; /* the exponent of the smallest normal number */
+    const double most = dtype == SHAPEPROOF_DTYPE_F16    ? 65504
+                        : dtype == SHAPEPROOF_DTYPE_BF16 ? ldexp(255, 120)
+                                                         : ldexp(16777215, 104);
     int exponent;
-    if (dtype == SP_DTYPE_F64 || !isfinite(value) || fpclassify(value) == FP_ZERO) return value;
+    if (dtype == SHAPEPROOF_DTYPE_F64 || !isfinite(value) || fpclassify(value) == FP_ZERO) return value;
     frexp(value, &exponent);
     if (exponent < lowest) exponent = lowest;
     const double nearest = ldexp(rint(ldexp(value, bits - exponent)), exponent - bits);
@@ -87,8 +90,8 @@ static uint64_t row_in_a(const struct rows *r, uint64_t row)
 
 static void compare_elements(struct rows *r, uint64_t first, size_t count, const unsigned char *a, size_t step)
 {
-    const enum sp_dtype in_a = r->comparison->in_a->dtype, in_b = r->comparison->in_b->dtype;
-    const enum sp_dtype narrow = sp_dtype_bits(in_a) < sp_dtype_bits(in_b) ? in_a : in_b;
+    const enum shapeproof_dtype in_a = r->comparison->in_a->dtype, in_b = r->comparison->in_b->dtype;
+    const enum shapeproof_dtype narrow = shapeproof_dtype_bits(in_a) < shapeproof_dtype_bits(in_b) ? in_a : in_b;
     for (size_t i = 0; i < count && (r->is_exact || r->is_rounded); i++, a += step) {
         const unsigned char *b = r->b + i * r->size_b;
         if (in_a == in_b ? memcmp(a, b, r->size_b) == 0 : is_same_value(value_of(in_a, a), value_of(in_b, b))) continue;
@@ -99,18 +102,20 @@ static void compare_elements(struct rows *r, uint64_t first, size_t count, const
     }
 }
 
-static bool compare_row(struct rows *r, uint64_t row, struct sp_error *error)
+static bool compare_row(struct rows *r, uint64_t row, struct shapeproof_error *error)
 {
     const struct sp_element_comparison *c = r->comparison;
     for (uint64_t done = 0; done < r->columns && (r->is_exact || r->is_rounded); done += PART) {
         const size_t count = r->columns - done < PART ? (size_t)(r->columns - done) : PART;
         const uint64_t at_a = row_in_a(r, row) * r->columns + done, at_b = row * r->columns + done;
-        if (!sp_data_read(c->b.data, c->b.tensor, at_b * r->size_b, r->b, count * r->size_b, error)) return false;
+        if (!shapeproof_data_read(c->b.data, c->b.tensor, at_b * r->size_b, r->b, count * r->size_b, error))
+            return false;
         if (c->order == SP_ORDER_TRANSPOSED) {
             compare_elements(r, at_b, count, r->a + (done * r->rows + row) * r->size_a, r->rows * r->size_a);
             continue;
         }
-        if (!sp_data_read(c->a.data, c->a.tensor, at_a * r->size_a, r->a, count * r->size_a, error)) return false;
+        if (!shapeproof_data_read(c->a.data, c->a.tensor, at_a * r->size_a, r->a, count * r->size_a, error))
+            return false;
         compare_elements(r, at_b, count, r->a, r->size_a);
     }
     return true;
@@ -119,26 +124,26 @@ static bool compare_row(struct rows *r, uint64_t row, struct sp_error *error)
 /* Rows of which order matters, or else one row of all elements. */
 static void find_rows(struct rows *r)
 {
-    const struct sp_tensor *b = r->comparison->in_b;
+    const struct shapeproof_tensor *b = r->comparison->in_b;
     const bool whole = r->comparison->order == SP_ORDER_SAME;
     r->columns = whole ? b->parameters : b->rank > 1 ? b->shape[1] : 1;
     r->rows = whole ? 1 : b->shape[0];
 }
 
-bool sp_elements_compare(struct sp_element_comparison *c, struct sp_error *error)
+bool sp_elements_compare(struct sp_element_comparison *c, struct shapeproof_error *error)
 {
     struct rows r = {.comparison = c, .is_exact = true, .is_rounded = true};
     const bool transposed = c->order == SP_ORDER_TRANSPOSED;
     bool ok = true;
-    r.size_a = sp_dtype_bits(c->in_a->dtype) / 8;
-    r.size_b = sp_dtype_bits(c->in_b->dtype) / 8;
+    r.size_a = shapeproof_dtype_bits(c->in_a->dtype) / 8;
+    r.size_b = shapeproof_dtype_bits(c->in_b->dtype) / 8;
     find_rows(&r);
     c->result = SP_ELEMENTS_DIFFERENT;
     c->at = 0;
     if (transposed && c->in_a->bytes > MOST_TRANSPOSED) return true;
     r.a = sp_realloc(NULL, transposed ? (size_t)c->in_a->bytes + 1 : PART * sizeof(double) * 2, 1);
     r.b = sp_realloc(NULL, PART, sizeof(double) * 2);
-    if (transposed) ok = sp_data_read(c->a.data, c->a.tensor, 0, r.a, (size_t)c->in_a->bytes, error);
+    if (transposed) ok = shapeproof_data_read(c->a.data, c->a.tensor, 0, r.a, (size_t)c->in_a->bytes, error);
     for (uint64_t row = 0; row < r.rows && ok && (r.is_exact || r.is_rounded); row++) ok = compare_row(&r, row, error);
     free(r.a);
     free(r.b);

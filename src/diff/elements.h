@@ -21,7 +21,7 @@ enum sp_elements {
 
 struct sp_element_comparison {
     struct sp_bytes_of a, b;
-    const struct sp_tensor *in_a, *in_b; /* dense and row-major, without an obstacle */
+    const struct shapeproof_tensor *in_a, *in_b; /* dense and row-major, without an obstacle */
     enum sp_element_order order;
     uint64_t heads; /* of SP_ORDER_ROTARY; B has the pairs */
     enum sp_elements result;
@@ -29,8 +29,8 @@ struct sp_element_comparison {
 };
 
 /* Whether values of both dtypes are numbers that can be compared: the same dtype, or two of F16, BF16, F32 and F64. */
-bool sp_elements_are_comparable(const struct sp_tensor *a, const struct sp_tensor *b);
+bool sp_elements_are_comparable(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b);
 /* Fills in the result. False with an error when a file cannot be read. */
-bool sp_elements_compare(struct sp_element_comparison *comparison, struct sp_error *error);
+bool sp_elements_compare(struct sp_element_comparison *comparison, struct shapeproof_error *error);
 
 #endif

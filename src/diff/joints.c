@@ -7,27 +7,27 @@
 
 #include "diff/diff.h"
 
-static bool is_left(const struct sp_diff *diff, const struct sp_diff_half *half, size_t tensor)
+static bool is_left(const struct shapeproof_diff *diff, const struct sp_diff_half *half, size_t tensor)
 {
-    const unsigned flags = sp_inventory_tensor(half->inventory, tensor)->flags;
-    return sp_diff_is_alone(diff, half->side, tensor) && !half->joined[tensor] &&
-           !(flags & (SP_TENSOR_STATE | SP_TENSOR_NO_SHAPE));
+    const unsigned flags = shapeproof_inventory_tensor(half->inventory, tensor)->flags;
+    return shapeproof_diff_is_alone(diff, half->side, tensor) && !half->joined[tensor] &&
+           !(flags & (SHAPEPROOF_TENSOR_STATE | SHAPEPROOF_TENSOR_NO_SHAPE));
 }
 
 /* Items are the tensors of A, and behind them those of B. */
-static size_t first_item(const struct sp_diff *diff, const struct sp_diff_half *half)
+static size_t first_item(const struct shapeproof_diff *diff, const struct sp_diff_half *half)
 {
-    return half->side == SP_DIFF_A ? 0 : sp_inventory_count(diff->a.inventory);
+    return half->side == SHAPEPROOF_DIFF_A ? 0 : shapeproof_inventory_count(diff->a.inventory);
 }
 
 /* What the names of the half begin with and those of the other do not, of a renaming that was found: "model.", or "".
  */
-static const char *front_of_half(struct sp_diff *diff, const struct sp_diff_half *half)
+static const char *front_of_half(struct shapeproof_diff *diff, const struct sp_diff_half *half)
 {
     for (size_t i = 0; i < diff->translations.count; i++) {
         const struct sp_translation *translation = &diff->translations.items[i];
-        const char *mine = half->side == SP_DIFF_A ? translation->from : translation->to;
-        const char *other = half->side == SP_DIFF_A ? translation->to : translation->from;
+        const char *mine = half->side == SHAPEPROOF_DIFF_A ? translation->from : translation->to;
+        const char *other = half->side == SHAPEPROOF_DIFF_A ? translation->to : translation->from;
         const size_t length = strlen(mine);
         if (strcmp(other, "*") == 0 && length > 2 && strcmp(mine + length - 2, ".*") == 0 && *mine != '*')
             return sp_arena_copy(&diff->arena, mine, length - 1);
@@ -41,13 +41,14 @@ static void add_piece(struct sp_joints *joints, const char *name, struct sp_join
     else sp_joints_add_part(joints, name, piece, opens);
 }
 
-static void add_pieces(struct sp_diff *diff, struct sp_joints *joints, const struct sp_diff_half *half, bool whole)
+static void add_pieces(struct shapeproof_diff *diff, struct sp_joints *joints, const struct sp_diff_half *half,
+                       bool whole)
 {
-    const bool opens = half->side == SP_DIFF_A;
+    const bool opens = half->side == SHAPEPROOF_DIFF_A;
     const char *front = front_of_half(diff, half);
     const size_t length = strlen(front);
-    for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(half->inventory, i);
+    for (size_t i = 0; i < shapeproof_inventory_count(half->inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(half->inventory, i);
         const struct sp_joint_piece piece = {first_item(diff, half) + i, tensor->shape, tensor->rank};
         if (!is_left(diff, half, i)) continue;
         const char *name = half->spelling[i].text;
@@ -56,23 +57,24 @@ static void add_pieces(struct sp_diff *diff, struct sp_joints *joints, const str
     }
 }
 
-static void add_joint_finding(struct sp_diff *diff, const struct sp_joint *joint, const struct sp_diff_half *whole,
-                              const struct sp_diff_half *parts)
+static void add_joint_finding(struct shapeproof_diff *diff, const struct sp_joint *joint,
+                              const struct sp_diff_half *whole, const struct sp_diff_half *parts)
 {
     const size_t item = joint->whole.item - first_item(diff, whole);
-    const bool in_a = whole->side == SP_DIFF_A;
+    const bool in_a = whole->side == SHAPEPROOF_DIFF_A;
     const char *message = sp_arena_printf(&diff->arena, "is one in %s and %zu in %s: %s%s", sp_half_name(whole),
                                           joint->part_count, sp_half_name(parts), joint->says,
                                           joint->by_heads     ? " (head by head, keys transposed)"
                                           : joint->transposed ? " (transposed)"
                                                               : "");
-    sp_diff_add_about(diff, in_a ? item : SP_NONE, in_a ? SP_NONE : item,
-                      (struct sp_diff_finding){.kind = SP_DIFF_FINDING_JOINED, .message = message});
+    sp_diff_add_about(diff, in_a ? item : SHAPEPROOF_NONE, in_a ? SHAPEPROOF_NONE : item,
+                      (struct shapeproof_diff_finding){.kind = SHAPEPROOF_DIFF_FINDING_JOINED, .message = message});
     whole->joined[item] = true;
     for (size_t i = 0; i < joint->part_count; i++) parts->joined[joint->parts[i] - first_item(diff, parts)] = true;
 }
 
-static void join_tensors(struct sp_diff *diff, const struct sp_diff_half *whole, const struct sp_diff_half *parts)
+static void join_tensors(struct shapeproof_diff *diff, const struct sp_diff_half *whole,
+                         const struct sp_diff_half *parts)
 {
     struct sp_joints joints = {0};
     add_pieces(diff, &joints, &diff->a, whole == &diff->a);
@@ -82,7 +84,7 @@ static void join_tensors(struct sp_diff *diff, const struct sp_diff_half *whole,
     sp_joints_free(&joints);
 }
 
-void sp_diff_join(struct sp_diff *diff)
+void sp_diff_join(struct shapeproof_diff *diff)
 {
     join_tensors(diff, &diff->a, &diff->b);
     join_tensors(diff, &diff->b, &diff->a);

@@ -19,20 +19,20 @@ static const struct {
 };
 
 struct mapper {
-    struct sp_diff *diff;
+    struct shapeproof_diff *diff;
     struct sp_kinds kinds; /* mappings are numbered by them */
     struct sp_text key;
 };
 
 static void note_mapping(struct mapper *mapper, const char *from, const char *to, bool transposed)
 {
-    struct sp_diff *diff = mapper->diff;
+    struct shapeproof_diff *diff = mapper->diff;
     mapper->key.length = 0;
     sp_text_printf(&mapper->key, "%s\n%s\n%d", from, to, transposed);
     const size_t kind = sp_kind_of(&mapper->kinds, &mapper->key);
     if (kind == diff->mapping_count) {
         SP_GROW(diff->mappings, diff->mapping_count, diff->mapping_capacity);
-        diff->mappings[diff->mapping_count++] = (struct sp_diff_mapping){
+        diff->mappings[diff->mapping_count++] = (struct shapeproof_diff_mapping){
             sp_arena_string(&diff->arena, from), sp_arena_string(&diff->arena, to), transposed, 0};
     }
     diff->mappings[kind].tensors++;
@@ -40,21 +40,21 @@ static void note_mapping(struct mapper *mapper, const char *from, const char *to
 
 static void note_leaf(struct mapper *mapper, size_t tensor)
 {
-    struct sp_diff *diff = mapper->diff;
+    struct shapeproof_diff *diff = mapper->diff;
     const char *from = diff->a.spelling[tensor].leaf, *to = diff->b.spelling[diff->a.other[tensor]].leaf;
     struct sp_arena scratch = {0};
     if (strcmp(from, to) != 0)
         note_mapping(mapper, sp_arena_printf(&scratch, "*%s", from), sp_arena_printf(&scratch, "*%s", to),
-                     sp_diff_is_converted(diff, tensor));
+                     shapeproof_diff_is_converted(diff, tensor));
     sp_arena_free(&scratch);
 }
 
 /* The wrapper that the name of one side has in it. */
 static void note_wrapper(struct mapper *mapper, size_t tensor, bool in_a)
 {
-    struct sp_diff *diff = mapper->diff;
-    const char *name = in_a ? sp_inventory_tensor(diff->a.inventory, tensor)->name
-                            : sp_inventory_tensor(diff->b.inventory, diff->a.other[tensor])->name;
+    struct shapeproof_diff *diff = mapper->diff;
+    const char *name = in_a ? shapeproof_inventory_tensor(diff->a.inventory, tensor)->name
+                            : shapeproof_inventory_tensor(diff->b.inventory, diff->a.other[tensor])->name;
     const char *wrapper = sp_wrapper_in(name);
     struct sp_arena scratch = {0};
     const char *with = sp_arena_printf(&scratch, "%s.*", wrapper ? wrapper : "_orig_mod");
@@ -64,10 +64,10 @@ static void note_wrapper(struct mapper *mapper, size_t tensor, bool in_a)
 
 static void note_tensor(struct mapper *mapper, size_t tensor)
 {
-    struct sp_diff *diff = mapper->diff;
+    struct shapeproof_diff *diff = mapper->diff;
     const size_t translation = diff->translation_of[tensor];
     const unsigned in_a = diff->a.spelling[tensor].spelt, in_b = diff->b.spelling[diff->a.other[tensor]].spelt;
-    if (translation != SP_NONE)
+    if (translation != SHAPEPROOF_NONE)
         note_mapping(mapper, diff->translations.items[translation].from, diff->translations.items[translation].to,
                      false);
     for (size_t i = 0; i < sizeof habits / sizeof *habits; i++) {
@@ -82,7 +82,7 @@ static void note_tensor(struct mapper *mapper, size_t tensor)
 
 static void note_scheme(struct mapper *mapper, size_t tensor)
 {
-    struct sp_diff *diff = mapper->diff;
+    struct shapeproof_diff *diff = mapper->diff;
     const bool in_a = diff->a.spelling[tensor].spelt & SP_SPELT_SCHEME;
     if (!in_a && !(diff->b.spelling[diff->a.other[tensor]].spelt & SP_SPELT_SCHEME)) return;
     const char *theirs = sp_arena_printf(&diff->arena, "names %s", diff->scheme->says),
@@ -90,10 +90,10 @@ static void note_scheme(struct mapper *mapper, size_t tensor)
     note_mapping(mapper, in_a ? theirs : plain, in_a ? plain : theirs, false);
 }
 
-void sp_diff_map(struct sp_diff *diff)
+void sp_diff_map(struct shapeproof_diff *diff)
 {
     struct mapper mapper = {.diff = diff};
-    for (size_t i = 0; i < sp_inventory_count(diff->a.inventory); i++)
+    for (size_t i = 0; i < shapeproof_inventory_count(diff->a.inventory); i++)
         if (sp_diff_is_renamed(diff, i)) {
             note_scheme(&mapper, i);
             note_tensor(&mapper, i);

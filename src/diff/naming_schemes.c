@@ -40,14 +40,14 @@ static void add_ends_of_stack(struct ends *ends, const char *name)
 
 static const char *name_of(const struct sp_diff_half *half, size_t i)
 {
-    return sp_inventory_tensor(half->inventory, i)->name;
+    return shapeproof_inventory_tensor(half->inventory, i)->name;
 }
 
 /* Under their common spelling and as they are: a "scale" is a weight for the one, and in schemes what it is called. */
 static void collect_ends(const struct sp_diff_half *half, struct ends *ends)
 {
-    for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
-        if (half->other[i] != SP_NONE) continue;
+    for (size_t i = 0; i < shapeproof_inventory_count(half->inventory); i++) {
+        if (half->other[i] != SHAPEPROOF_NONE) continue;
         add_ends(ends, half->spelling[i].text);
         add_ends_of_stack(ends, half->spelling[i].text);
         if (strcmp(half->spelling[i].text, name_of(half, i)) != 0) add_ends(ends, name_of(half, i));
@@ -88,8 +88,8 @@ static bool translate_tensor(struct ends *ends, const struct sp_naming_scheme *s
 static size_t count_known(const struct sp_diff_half *half, const struct sp_naming_scheme *scheme, struct ends *ends)
 {
     size_t known = 0;
-    for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
-        if (half->other[i] != SP_NONE) continue;
+    for (size_t i = 0; i < shapeproof_inventory_count(half->inventory); i++) {
+        if (half->other[i] != SHAPEPROOF_NONE) continue;
         known += is_known(ends, half->spelling[i].text) ||
                  (scheme && (translate_to_known(ends, scheme, name_of(half, i)) ||
                              translate_to_known(ends, scheme, half->spelling[i].text)));
@@ -100,9 +100,9 @@ static size_t count_known(const struct sp_diff_half *half, const struct sp_namin
 static void translate_side(struct sp_pairing *p, const struct sp_diff_half *half, const struct sp_naming_scheme *scheme,
                            struct ends *ends)
 {
-    for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
+    for (size_t i = 0; i < shapeproof_inventory_count(half->inventory); i++) {
         const unsigned spelt = half->spelling[i].spelt | SP_SPELT_SCHEME;
-        if (half->other[i] != SP_NONE || !translate_tensor(ends, scheme, half, i)) continue;
+        if (half->other[i] != SHAPEPROOF_NONE || !translate_tensor(ends, scheme, half, i)) continue;
         half->spelling[i] = sp_spell(&p->diff->arena, ends->text.data);
         half->spelling[i].spelt = spelt;
     }

@@ -21,13 +21,13 @@
 
 bool sp_pairing_fits(const struct sp_pairing *p, size_t a, size_t b)
 {
-    const struct sp_tensor *in_a = sp_diff_a(p->diff, a), *in_b = sp_diff_b(p->diff, b);
+    const struct shapeproof_tensor *in_a = sp_diff_a(p->diff, a), *in_b = sp_diff_b(p->diff, b);
     return sp_tensor_same_shape(in_a, in_b) || sp_tensor_is_transposed(in_a, in_b);
 }
 
 /* ---- 1: the same name ---- */
 
-void sp_diff_pair_tensors(struct sp_diff *diff, size_t a, size_t b, size_t translation)
+void sp_diff_pair_tensors(struct shapeproof_diff *diff, size_t a, size_t b, size_t translation)
 {
     diff->a.other[a] = b;
     diff->b.other[b] = a;
@@ -35,23 +35,26 @@ void sp_diff_pair_tensors(struct sp_diff *diff, size_t a, size_t b, size_t trans
     diff->totals.both++;
 }
 
-static void pair_equal_names(struct sp_diff *diff)
+static void pair_equal_names(struct shapeproof_diff *diff)
 {
-    for (size_t i = 0; i < sp_inventory_count(diff->a.inventory); i++) {
-        const size_t b =
-            diff->a.other[i] == SP_NONE ? sp_inventory_find(diff->b.inventory, sp_diff_a(diff, i)->name) : SP_NONE;
-        if (b != SP_NONE && diff->b.other[b] == SP_NONE) sp_diff_pair_tensors(diff, i, b, SP_NONE);
+    for (size_t i = 0; i < shapeproof_inventory_count(diff->a.inventory); i++) {
+        const size_t b = diff->a.other[i] == SHAPEPROOF_NONE
+                             ? shapeproof_inventory_find(diff->b.inventory, sp_diff_a(diff, i)->name)
+                             : SHAPEPROOF_NONE;
+        if (b != SHAPEPROOF_NONE && diff->b.other[b] == SHAPEPROOF_NONE)
+            sp_diff_pair_tensors(diff, i, b, SHAPEPROOF_NONE);
     }
 }
 
-void sp_diff_pair_known(struct sp_diff *diff, const char *const *names_a, const char *const *names_b)
+void sp_diff_pair_known(struct shapeproof_diff *diff, const char *const *names_a, const char *const *names_b)
 {
     struct sp_map map = {0};
-    for (size_t i = 0; i < sp_inventory_count(diff->b.inventory); i++)
+    for (size_t i = 0; i < shapeproof_inventory_count(diff->b.inventory); i++)
         if (names_b[i]) sp_map_add(&map, names_b[i], i);
-    for (size_t i = 0; i < sp_inventory_count(diff->a.inventory); i++) {
-        const size_t b = names_a[i] ? sp_map_get(&map, names_a[i]) : SP_NONE;
-        if (b != SP_NONE && diff->b.other[b] == SP_NONE) sp_diff_pair_tensors(diff, i, b, SP_NONE);
+    for (size_t i = 0; i < shapeproof_inventory_count(diff->a.inventory); i++) {
+        const size_t b = names_a[i] ? sp_map_get(&map, names_a[i]) : SHAPEPROOF_NONE;
+        if (b != SHAPEPROOF_NONE && diff->b.other[b] == SHAPEPROOF_NONE)
+            sp_diff_pair_tensors(diff, i, b, SHAPEPROOF_NONE);
     }
     sp_map_free(&map);
 }
@@ -68,14 +71,15 @@ static size_t run_of_strays(const struct sp_side *side, size_t from)
 void sp_pairing_join(struct sp_pairing *p, const struct sp_side *a, const struct sp_side *b, size_t translation,
                      bool reshaped)
 {
-    struct sp_diff *diff = p->diff;
+    struct shapeproof_diff *diff = p->diff;
     for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
         const size_t i_run = run_of_strays(a, i), k_run = run_of_strays(b, k);
         const size_t x = a->members[i].item, y = b->members[k].item;
         const int order = sp_compare_indices(&a->members[i].indices, &b->members[k].indices);
         if (order <= 0) i += i_run;
         if (order >= 0) k += k_run;
-        if (order != 0 || i_run > 1 || k_run > 1 || diff->a.other[x] != SP_NONE || diff->b.other[y] != SP_NONE)
+        if (order != 0 || i_run > 1 || k_run > 1 || diff->a.other[x] != SHAPEPROOF_NONE ||
+            diff->b.other[y] != SHAPEPROOF_NONE)
             continue;
         const bool same_leaf = strcmp(diff->a.spelling[x].leaf, diff->b.spelling[y].leaf) == 0;
         if (!sp_pairing_fits(p, x, y) && !(reshaped && same_leaf)) continue;
@@ -89,10 +93,10 @@ void sp_pairing_join(struct sp_pairing *p, const struct sp_side *a, const struct
 static void collect_side(struct sp_pairing *p, const struct sp_diff_half *half, struct sp_sides *sides)
 {
     sp_sides_free(sides);
-    for (size_t i = 0; i < sp_inventory_count(half->inventory); i++)
-        if (half->other[i] == SP_NONE)
+    for (size_t i = 0; i < shapeproof_inventory_count(half->inventory); i++)
+        if (half->other[i] == SHAPEPROOF_NONE)
             sp_sides_add(sides, &p->patterns, half->spelling[i].text,
-                         sp_found_shape(&p->arena, sp_inventory_tensor(half->inventory, i)), i);
+                         sp_found_shape(&p->arena, shapeproof_inventory_tensor(half->inventory, i)), i);
     sp_sides_form(sides);
 }
 
@@ -103,12 +107,12 @@ static void collect_unpaired(struct sp_pairing *p)
 }
 
 /* Of what is called the same nothing need be known. */
-static void spell(struct sp_diff *diff, struct sp_diff_half *half)
+static void spell(struct shapeproof_diff *diff, struct sp_diff_half *half)
 {
-    for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
-        const size_t a = half->other[i] != SP_NONE && half->side == SP_DIFF_A ? i : half->other[i];
-        if (a == SP_NONE || diff->translation_of[a] != SP_NONE)
-            half->spelling[i] = sp_spell(&diff->arena, sp_inventory_tensor(half->inventory, i)->name);
+    for (size_t i = 0; i < shapeproof_inventory_count(half->inventory); i++) {
+        const size_t a = half->other[i] != SHAPEPROOF_NONE && half->side == SHAPEPROOF_DIFF_A ? i : half->other[i];
+        if (a == SHAPEPROOF_NONE || diff->translation_of[a] != SHAPEPROOF_NONE)
+            half->spelling[i] = sp_spell(&diff->arena, shapeproof_inventory_tensor(half->inventory, i)->name);
     }
 }
 
@@ -127,7 +131,7 @@ static void pair_spellings(struct sp_pairing *p)
 {
     for (size_t i = 0; i < p->a.count; i++) {
         const struct sp_side *b = sp_pairing_side(&p->b, p->a.items[i].members->pattern);
-        if (b) sp_pairing_join(p, &p->a.items[i], b, SP_NONE, true);
+        if (b) sp_pairing_join(p, &p->a.items[i], b, SHAPEPROOF_NONE, true);
     }
 }
 
@@ -140,7 +144,7 @@ const char *sp_pairing_text(const struct sp_pairing *p, const struct sp_side *si
 
 size_t sp_pairing_translation(struct sp_pairing *p, const char *a, const char *b, const char *rest)
 {
-    struct sp_diff *diff = p->diff;
+    struct shapeproof_diff *diff = p->diff;
     struct sp_differing_component differs;
     struct sp_arena scratch = {0};
     const char *from = sp_pattern_shown(&scratch, a), *to = sp_pattern_shown(&scratch, b), *before = "";
@@ -183,7 +187,7 @@ static void pair_renamed(struct sp_pairing *p, enum sp_index_rule rule)
     pair_alike(p);
 }
 
-void sp_diff_pair(struct sp_diff *diff)
+void sp_diff_pair(struct shapeproof_diff *diff)
 {
     struct sp_pairing p = {.diff = diff};
     sp_diff_pair_counters(diff);

@@ -7,7 +7,7 @@
 #include "names/sides.h"
 
 struct sp_pairing {
-    struct sp_diff *diff;
+    struct shapeproof_diff *diff;
     struct sp_arena arena;
     struct sp_patterns patterns; /* of common spellings, in both */
     struct sp_sides a, b;        /* what has no counterpart yet, in the order of its patterns */

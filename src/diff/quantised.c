@@ -13,28 +13,28 @@
 enum { FEW = 3 };
 
 struct sides {
-    struct sp_diff *diff;
+    struct shapeproof_diff *diff;
     const struct sp_diff_half *packed, *other;
 };
 
-/* The tensor of the other side that is the matrix, or SP_NONE. */
+/* The tensor of the other side that is the matrix, or SHAPEPROOF_NONE. */
 static size_t find_matrix(const struct sides *sides, const struct sp_packed_module *module)
 {
     const struct sp_matrix *matrix = &module->matrix;
-    const size_t found = sp_inventory_find(sides->other->inventory, module->name);
-    if (found == SP_NONE) return SP_NONE;
-    const struct sp_tensor *tensor = sp_inventory_tensor(sides->other->inventory, found);
+    const size_t found = shapeproof_inventory_find(sides->other->inventory, module->name);
+    if (found == SHAPEPROOF_NONE) return SHAPEPROOF_NONE;
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(sides->other->inventory, found);
     const uint64_t shape[] = {matrix->lead, matrix->rows, matrix->columns};
-    if (sp_looks_packed(tensor)) return SP_NONE;
-    if (matrix->elements) return tensor->rank == 2 && tensor->parameters == matrix->elements ? found : SP_NONE;
+    if (sp_looks_packed(tensor)) return SHAPEPROOF_NONE;
+    if (matrix->elements) return tensor->rank == 2 && tensor->parameters == matrix->elements ? found : SHAPEPROOF_NONE;
     const uint32_t rank = matrix->lead ? 3 : 2;
-    return sp_same_dims(tensor->shape, tensor->rank, shape + 3 - rank, rank) ? found : SP_NONE;
+    return sp_same_dims(tensor->shape, tensor->rank, shape + 3 - rank, rank) ? found : SHAPEPROOF_NONE;
 }
 
 static size_t count_matrices(const struct sides *sides, const struct sp_unpacked *unpacked)
 {
     size_t count = 0;
-    for (size_t i = 0; i < unpacked->count; i++) count += find_matrix(sides, &unpacked->modules[i]) != SP_NONE;
+    for (size_t i = 0; i < unpacked->count; i++) count += find_matrix(sides, &unpacked->modules[i]) != SHAPEPROOF_NONE;
     return count;
 }
 
@@ -48,14 +48,15 @@ static void add_quantised(const struct sides *sides, const struct sp_unpacked *u
     struct sp_arena *arena = &sides->diff->arena;
     const char *message = sp_arena_printf(arena, "is quantised in %s: %s", sp_half_name(sides->packed),
                                           sp_form_words(arena, unpacked->form));
-    const bool in_a = sides->other->side == SP_DIFF_A;
+    const bool in_a = sides->other->side == SHAPEPROOF_DIFF_A;
     for (size_t i = 0; i < unpacked->count; i++) {
         const size_t found = find_matrix(sides, &unpacked->modules[i]);
-        if (found == SP_NONE) continue;
+        if (found == SHAPEPROOF_NONE) continue;
         sides->other->joined[found] = true;
         mark_module(sides->packed, &unpacked->modules[i]);
-        sp_diff_add_about(sides->diff, in_a ? found : SP_NONE, in_a ? SP_NONE : found,
-                          (struct sp_diff_finding){.kind = SP_DIFF_FINDING_QUANTISED, .message = message});
+        sp_diff_add_about(
+            sides->diff, in_a ? found : SHAPEPROOF_NONE, in_a ? SHAPEPROOF_NONE : found,
+            (struct shapeproof_diff_finding){.kind = SHAPEPROOF_DIFF_FINDING_QUANTISED, .message = message});
     }
 }
 
@@ -82,7 +83,7 @@ static bool same_matrix(const struct sp_matrix *a, const struct sp_matrix *b)
     return a->lead == b->lead && a->rows == b->rows && a->columns == b->columns;
 }
 
-static void find_both_quantised(struct sp_diff *diff, const struct sp_unpacked *a, const struct sp_unpacked *b)
+static void find_both_quantised(struct shapeproof_diff *diff, const struct sp_unpacked *a, const struct sp_unpacked *b)
 {
     const char *in_a = sp_form_words(&diff->arena, a->form), *in_b = sp_form_words(&diff->arena, b->form);
     struct sp_map modules = {0};
@@ -95,11 +96,11 @@ static void find_both_quantised(struct sp_diff *diff, const struct sp_unpacked *
         if (other == SIZE_MAX || !same_matrix(&module->matrix, &b->modules[other].matrix)) continue;
         mark_module(&diff->a, module);
         mark_module(&diff->b, &b->modules[other]);
-        sp_diff_add(diff, (struct sp_diff_finding){.kind = SP_DIFF_FINDING_QUANTISED,
-                                                   .name = module->name,
-                                                   .message = message,
-                                                   .a = module->tensors[0],
-                                                   .b = b->modules[other].tensors[0]});
+        sp_diff_add(diff, (struct shapeproof_diff_finding){.kind = SHAPEPROOF_DIFF_FINDING_QUANTISED,
+                                                           .name = module->name,
+                                                           .message = message,
+                                                           .a = module->tensors[0],
+                                                           .b = b->modules[other].tensors[0]});
     }
     sp_map_free(&modules);
 }
@@ -107,26 +108,27 @@ static void find_both_quantised(struct sp_diff *diff, const struct sp_unpacked *
 /* ---- the whole ---- */
 
 /* Something is in one alone, or of another dtype. */
-static bool may_be_quantised(const struct sp_diff *diff)
+static bool may_be_quantised(const struct shapeproof_diff *diff)
 {
     if (!sp_any_looks_packed(diff->a.inventory) && !sp_any_looks_packed(diff->b.inventory)) return false;
-    for (size_t i = 0; i < sp_inventory_count(diff->a.inventory); i++)
-        if (diff->a.other[i] == SP_NONE || sp_diff_a(diff, i)->dtype != sp_diff_b(diff, diff->a.other[i])->dtype)
+    for (size_t i = 0; i < shapeproof_inventory_count(diff->a.inventory); i++)
+        if (diff->a.other[i] == SHAPEPROOF_NONE ||
+            sp_diff_a(diff, i)->dtype != sp_diff_b(diff, diff->a.other[i])->dtype)
             return true;
-    return diff->totals.both < sp_inventory_count(diff->b.inventory);
+    return diff->totals.both < shapeproof_inventory_count(diff->b.inventory);
 }
 
-void sp_diff_quantised(struct sp_diff *diff)
+void sp_diff_quantised(struct shapeproof_diff *diff)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_unpacked a[FEW], b[FEW];
     if (!may_be_quantised(diff)) return;
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     if (!tables) return; /* what follows says less without them */
     const size_t in_a = sp_unpack(&diff->arena, tables, diff->a.inventory, a, FEW);
     const size_t in_b = sp_unpack(&diff->arena, tables, diff->b.inventory, b, FEW);
     find_quantised(&(struct sides){diff, &diff->a, &diff->b}, a, in_a);
     find_quantised(&(struct sides){diff, &diff->b, &diff->a}, b, in_b);
     if (in_a && in_b) find_both_quantised(diff, &a[0], &b[0]);
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
 }

@@ -52,13 +52,13 @@ static void note_layer(struct stacks *stacks, const char *name)
 }
 
 /* The layers of the stack that has the most tensors; what has one tensor in each is no stack of layers. */
-static size_t count_layers(const struct sp_inventory *inventory)
+static size_t count_layers(const struct shapeproof_inventory *inventory)
 {
     struct stacks stacks = {.arena = {0}};
     size_t layers = 0, most = 0;
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        if (!(sp_inventory_tensor(inventory, i)->flags & SP_TENSOR_STATE))
-            note_layer(&stacks, sp_inventory_tensor(inventory, i)->name);
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        if (!(shapeproof_inventory_tensor(inventory, i)->flags & SHAPEPROOF_TENSOR_STATE))
+            note_layer(&stacks, shapeproof_inventory_tensor(inventory, i)->name);
     for (size_t i = 0; i < stacks.fronts.count; i++) {
         if (stacks.tensors[i] <= most || stacks.tensors[i] < 2 * stacks.counts[i]) continue;
         most = stacks.tensors[i];
@@ -93,7 +93,7 @@ static struct size *size_of(struct sizes *sizes, uint64_t a, uint64_t b)
 }
 
 /* A norm is as wide as the model, and a table of embeddings as long as the vocabulary. */
-static void note_sizes(struct sizes *sizes, const struct sp_tensor *a, const struct sp_tensor *b)
+static void note_sizes(struct sizes *sizes, const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
 {
     static const char *const norms[] = {"norm", "ln_", "LayerNorm"};
     static const char *const tables[] = {"embed_tokens", "wte", "word_embeddings", "tok_embeddings", "embed_in"};
@@ -125,16 +125,16 @@ static void put_size(struct sp_text *text, const struct size *size)
                    size->a, size->b);
 }
 
-const char *sp_diff_sizes(struct sp_diff *diff)
+const char *sp_diff_sizes(struct shapeproof_diff *diff)
 {
     enum { MANY = 4 };
     struct sizes sizes = {.count = 0};
     struct sp_text text = {0};
     const size_t in_a = count_layers(diff->a.inventory), in_b = count_layers(diff->b.inventory);
     size_t reshaped = 0;
-    for (size_t i = 0; i < sp_inventory_count(diff->a.inventory); i++) {
-        if (diff->a.other[i] == SP_NONE || sp_diff_is_converted(diff, i) || diff->a.joined[i]) continue;
-        const struct sp_tensor *a = sp_diff_a(diff, i), *b = sp_diff_b(diff, diff->a.other[i]);
+    for (size_t i = 0; i < shapeproof_inventory_count(diff->a.inventory); i++) {
+        if (diff->a.other[i] == SHAPEPROOF_NONE || shapeproof_diff_is_converted(diff, i) || diff->a.joined[i]) continue;
+        const struct shapeproof_tensor *a = sp_diff_a(diff, i), *b = sp_diff_b(diff, diff->a.other[i]);
         if (sp_tensor_same_shape(a, b) || sp_tensor_is_transposed(a, b)) continue;
         reshaped++;
         note_sizes(&sizes, a, b);

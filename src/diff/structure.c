@@ -36,9 +36,9 @@ struct layers {
 
 /* ---- the layers of a side ---- */
 
-static bool is_ordered(const struct sp_inventory *inventory)
+static bool is_ordered(const struct shapeproof_inventory *inventory)
 {
-    const char *format = sp_inventory_format(inventory);
+    const char *format = shapeproof_inventory_format(inventory);
     return strncmp(format, "torch", 5) == 0 || strcmp(format, "keras-hdf5") == 0;
 }
 
@@ -65,17 +65,17 @@ static int compare_variables(const void *left, const void *right)
 }
 
 /* What other frameworks have no variable for, such as a count of batches, is no part of a look. */
-static bool is_part_of_look(const struct sp_tensor *tensor)
+static bool is_part_of_look(const struct shapeproof_tensor *tensor)
 {
-    return !(tensor->flags & (SP_TENSOR_STATE | SP_TENSOR_NO_SHAPE)) && tensor->rank;
+    return !(tensor->flags & (SHAPEPROOF_TENSOR_STATE | SHAPEPROOF_TENSOR_NO_SHAPE)) && tensor->rank;
 }
 
 static void collect_variables(struct sp_pairing *p, struct layers *layers)
 {
-    for (size_t i = 0; i < sp_inventory_count(layers->half->inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(layers->half->inventory, i);
+    for (size_t i = 0; i < shapeproof_inventory_count(layers->half->inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(layers->half->inventory, i);
         const char *text = layers->half->spelling[i].text;
-        if (layers->half->other[i] != SP_NONE || !text || !is_part_of_look(tensor)) continue;
+        if (layers->half->other[i] != SHAPEPROOF_NONE || !text || !is_part_of_look(tensor)) continue;
         const size_t leaf = sp_last_component(text, strlen(text), ".");
         *SP_PUSH(&layers->variables) = (struct variable){
             .layer = sp_arena_copy(&p->arena, text, leaf), .leaf = text + leaf, .tensor = i, .place = i};
@@ -85,7 +85,7 @@ static void collect_variables(struct sp_pairing *p, struct layers *layers)
 }
 
 /* A kernel as PyTorch has it. */
-static void put_shape(struct sp_text *text, const struct sp_tensor *tensor, bool turned)
+static void put_shape(struct sp_text *text, const struct shapeproof_tensor *tensor, bool turned)
 {
     for (uint32_t d = 0; d < tensor->rank; d++) {
         const uint32_t from = !turned ? d : d < 2 ? tensor->rank - 1 - d : d - 2;
@@ -102,7 +102,8 @@ static const char *look_of(struct sp_pairing *p, const struct sp_diff_half *half
 {
     struct sp_text text = {0};
     for (size_t i = 0; i < layer->count; i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(half->inventory, layer->variables[i].tensor);
+        const struct shapeproof_tensor *tensor =
+            shapeproof_inventory_tensor(half->inventory, layer->variables[i].tensor);
         const bool turned = kernels && tensor->rank >= 2 && is_kernel(half->spelling[layer->variables[i].tensor].leaf);
         sp_text_printf(&text, "%s", layer->variables[i].leaf);
         put_shape(&text, tensor, turned);
@@ -169,7 +170,7 @@ static size_t run_of_looks(const struct layers *layers, size_t from)
 
 static void pair_layers(struct sp_pairing *p, const struct layer *a, const struct layer *b)
 {
-    struct sp_diff *diff = p->diff;
+    struct shapeproof_diff *diff = p->diff;
     *SP_PUSH(&diff->translations) = (struct sp_translation){sp_arena_printf(&diff->arena, "%s*", a->variables->layer),
                                                             sp_arena_printf(&diff->arena, "%s*", b->variables->layer)};
     for (size_t i = 0; i < a->count; i++)

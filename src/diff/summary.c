@@ -7,17 +7,20 @@
 #include "diff/diff.h"
 #include "names/collapse.h"
 
-static bool is_error(const struct sp_diff_finding *finding) { return finding->severity == SP_SEVERITY_ERROR; }
+static bool is_error(const struct shapeproof_diff_finding *finding)
+{
+    return finding->severity == SHAPEPROOF_SEVERITY_ERROR;
+}
 
 /* ---- groups ---- */
 
-static struct sp_collapse_input *collapse_input(const struct sp_diff *diff)
+static struct sp_collapse_input *collapse_input(const struct shapeproof_diff *diff)
 {
     struct sp_collapse_input *input = sp_realloc(NULL, diff->finding_count, sizeof *input);
     struct sp_kinds kinds = {0};
     struct sp_text kind = {0};
     for (size_t i = 0; i < diff->finding_count; i++) {
-        const struct sp_diff_finding *finding = &diff->findings[i];
+        const struct shapeproof_diff_finding *finding = &diff->findings[i];
         kind.length = 0;
         sp_text_printf(&kind, "%d %s %s\n%s", (int)finding->severity, finding->id,
                        finding->reason ? finding->reason : "", finding->message);
@@ -31,13 +34,13 @@ static struct sp_collapse_input *collapse_input(const struct sp_diff *diff)
 /* Other data come first: what else differs may be the same in another form. */
 enum section { OTHER_DATA, OTHER_ERRORS, NOTES, SECTIONS };
 
-static enum section section_of(const struct sp_diff_finding *finding)
+static enum section section_of(const struct shapeproof_diff_finding *finding)
 {
     if (!is_error(finding)) return NOTES;
-    return finding->kind == SP_DIFF_FINDING_DATA ? OTHER_DATA : OTHER_ERRORS;
+    return finding->kind == SHAPEPROOF_DIFF_FINDING_DATA ? OTHER_DATA : OTHER_ERRORS;
 }
 
-static void form_groups(struct sp_diff *diff)
+static void form_groups(struct shapeproof_diff *diff)
 {
     struct sp_collapse_input *input = collapse_input(diff);
     struct sp_collapsed *collapsed;
@@ -46,10 +49,10 @@ static void form_groups(struct sp_diff *diff)
     diff->group_count = 0;
     for (enum section section = 0; section < SECTIONS; section++)
         for (size_t i = 0; i < count; i++) {
-            const struct sp_diff_finding *first = &diff->findings[collapsed[i].first];
+            const struct shapeproof_diff_finding *first = &diff->findings[collapsed[i].first];
             if (section_of(first) == section)
                 diff->groups[diff->group_count++] =
-                    (struct sp_diff_group){collapsed[i].name, collapsed[i].count, first};
+                    (struct shapeproof_diff_group){collapsed[i].name, collapsed[i].count, first};
         }
     free(input);
 }
@@ -61,33 +64,33 @@ static const struct {
     const char *noun, *says; /* "2 tensors removed" */
     bool by_message;         /* the message says more than the names, when it is the same for all */
 } kinds[] = {
-    [SP_DIFF_FINDING_REMOVED] = {"tensor", "removed", false},
-    [SP_DIFF_FINDING_ADDED] = {"tensor", "added", false},
-    [SP_DIFF_FINDING_QUANTISED] = {"weight", "quantised", true},
-    [SP_DIFF_FINDING_JOINED] = {"fused tensor", "", false},
-    [SP_DIFF_FINDING_SHAPE] = {"tensor", "of another shape", true},
-    [SP_DIFF_FINDING_TRANSPOSED] = {"tensor", "transposed", true},
-    [SP_DIFF_FINDING_DTYPE] = {"tensor", "of another dtype", true},
-    [SP_DIFF_FINDING_TIED] = {"tensor", "tied otherwise", false},
-    [SP_DIFF_FINDING_DATA] = {"tensor", "with other data", false},
-    [SP_DIFF_FINDING_NOT_COMPARED] = {"tensor", "not compared", false},
-    [SP_DIFF_FINDING_RENAMED] = {"tensor", "renamed", false},
-    [SP_DIFF_FINDING_UNUSED] = {"expectation", "unused", false},
-    [SP_DIFF_FINDING_EXPIRED] = {"expectation", "expired", false},
+    [SHAPEPROOF_DIFF_FINDING_REMOVED] = {"tensor", "removed", false},
+    [SHAPEPROOF_DIFF_FINDING_ADDED] = {"tensor", "added", false},
+    [SHAPEPROOF_DIFF_FINDING_QUANTISED] = {"weight", "quantised", true},
+    [SHAPEPROOF_DIFF_FINDING_JOINED] = {"fused tensor", "", false},
+    [SHAPEPROOF_DIFF_FINDING_SHAPE] = {"tensor", "of another shape", true},
+    [SHAPEPROOF_DIFF_FINDING_TRANSPOSED] = {"tensor", "transposed", true},
+    [SHAPEPROOF_DIFF_FINDING_DTYPE] = {"tensor", "of another dtype", true},
+    [SHAPEPROOF_DIFF_FINDING_TIED] = {"tensor", "tied otherwise", false},
+    [SHAPEPROOF_DIFF_FINDING_DATA] = {"tensor", "with other data", false},
+    [SHAPEPROOF_DIFF_FINDING_NOT_COMPARED] = {"tensor", "not compared", false},
+    [SHAPEPROOF_DIFF_FINDING_RENAMED] = {"tensor", "renamed", false},
+    [SHAPEPROOF_DIFF_FINDING_UNUSED] = {"expectation", "unused", false},
+    [SHAPEPROOF_DIFF_FINDING_EXPIRED] = {"expectation", "expired", false},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 struct tally {
     size_t count;
-    const struct sp_diff_finding *first;
+    const struct shapeproof_diff_finding *first;
     bool one_message;
 };
 
-static void count_errors(const struct sp_diff *diff, struct tally *tallies)
+static void count_errors(const struct shapeproof_diff *diff, struct tally *tallies)
 {
     for (size_t i = 0; i < diff->finding_count; i++) {
-        const struct sp_diff_finding *finding = &diff->findings[i];
+        const struct shapeproof_diff_finding *finding = &diff->findings[i];
         if (!is_error(finding)) continue; /* notes have no row */
         struct tally *tally = &tallies[finding->kind];
         if (!tally->count++) *tally = (struct tally){1, finding, true};
@@ -95,7 +98,7 @@ static void count_errors(const struct sp_diff *diff, struct tally *tallies)
     }
 }
 
-static const char *names_of(struct sp_diff *diff, size_t kind)
+static const char *names_of(struct shapeproof_diff *diff, size_t kind)
 {
     const char **names = sp_realloc(NULL, diff->finding_count, sizeof *names);
     size_t count = 0;
@@ -107,29 +110,29 @@ static const char *names_of(struct sp_diff *diff, size_t kind)
 }
 
 /* "in names alone: 28 tensors renamed, module.* -> *" */
-static void put_renamed(struct sp_diff *diff, struct sp_text *text, size_t count)
+static void put_renamed(struct shapeproof_diff *diff, struct sp_text *text, size_t count)
 {
-    const struct sp_diff_mapping *mapping = &diff->mappings[0];
+    const struct shapeproof_diff_mapping *mapping = &diff->mappings[0];
     sp_text_printf(text, "in names alone: %s renamed", sp_count_of(&diff->arena, count, "tensor"));
     if (diff->mapping_count == 1)
         sp_text_printf(text, ", %s -> %s%s", mapping->from, mapping->to, mapping->transposed ? ", transposed" : "");
 }
 
 /* "28 weights quantised in B: gptq, 4 bits, groups of 128" */
-static void put_quantised(struct sp_diff *diff, struct sp_text *text, const struct tally *tally)
+static void put_quantised(struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tally)
 {
     sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, tally->count, "weight"),
                    tally->one_message ? tally->first->message + strlen("is ") : "quantised");
 }
 
 /* What joined tensors are made of, each once: "self_attn.qkv_proj = q_proj + k_proj + v_proj" */
-static void put_joints(const struct sp_diff *diff, struct sp_text *text)
+static void put_joints(const struct shapeproof_diff *diff, struct sp_text *text)
 {
     enum { SHOWN = 2 };
     struct sp_map said = {0};
     for (size_t i = 0; i < diff->finding_count; i++) {
-        const struct sp_diff_finding *finding = &diff->findings[i];
-        const char *says = finding->kind == SP_DIFF_FINDING_JOINED ? strstr(finding->message, ": ") : NULL;
+        const struct shapeproof_diff_finding *finding = &diff->findings[i];
+        const char *says = finding->kind == SHAPEPROOF_DIFF_FINDING_JOINED ? strstr(finding->message, ": ") : NULL;
         if (says) says += strspn(says, ": 0123456789."); /* the number of a layer is no part of it */
         if (!says || !sp_map_add(&said, says, i) || said.count > SHOWN) continue;
         sp_text_printf(text, "%s%s", said.count > 1 ? ", " : ": ", says);
@@ -139,11 +142,11 @@ static void put_joints(const struct sp_diff *diff, struct sp_text *text)
 }
 
 /* "8 tensors fused in B": a whole is a tensor of one side, its parts are several of the other. */
-static void put_joined(struct sp_diff *diff, struct sp_text *text, const struct tally *tally)
+static void put_joined(struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tally)
 {
     size_t in_a = 0;
     for (size_t i = 0; i < diff->finding_count; i++)
-        in_a += diff->findings[i].kind == SP_DIFF_FINDING_JOINED && diff->findings[i].a != SP_NONE;
+        in_a += diff->findings[i].kind == SHAPEPROOF_DIFF_FINDING_JOINED && diff->findings[i].a != SHAPEPROOF_NONE;
     sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, tally->count, "tensor"),
                    !in_a                  ? "fused in B"
                    : in_a == tally->count ? "split in B"
@@ -152,12 +155,12 @@ static void put_joined(struct sp_diff *diff, struct sp_text *text, const struct 
 }
 
 /* All errors are of this kind. */
-static void put_only_kind(struct sp_diff *diff, struct sp_text *text, size_t kind, const struct tally *tally)
+static void put_only_kind(struct shapeproof_diff *diff, struct sp_text *text, size_t kind, const struct tally *tally)
 {
     const char *names = names_of(diff, kind);
-    if (kind == SP_DIFF_FINDING_RENAMED) put_renamed(diff, text, tally->count);
-    else if (kind == SP_DIFF_FINDING_QUANTISED) put_quantised(diff, text, tally);
-    else if (kind == SP_DIFF_FINDING_JOINED && tally->count > 1) put_joined(diff, text, tally);
+    if (kind == SHAPEPROOF_DIFF_FINDING_RENAMED) put_renamed(diff, text, tally->count);
+    else if (kind == SHAPEPROOF_DIFF_FINDING_QUANTISED) put_quantised(diff, text, tally);
+    else if (kind == SHAPEPROOF_DIFF_FINDING_JOINED && tally->count > 1) put_joined(diff, text, tally);
     else if (tally->count == 1) sp_text_printf(text, "%s %s", tally->first->name, tally->first->message);
     else
         sp_text_printf(text, "%s %s: %s", sp_count_of(&diff->arena, tally->count, kinds[kind].noun), kinds[kind].says,
@@ -168,14 +171,14 @@ static void put_only_kind(struct sp_diff *diff, struct sp_text *text, size_t kin
 static bool is_list(const char *noun) { return strcmp(noun, "weight") == 0 || strcmp(noun, "fused tensor") == 0; }
 
 /* "2 tensors removed, 1 added" */
-static void put_difference_kinds(struct sp_diff *diff, struct sp_text *text, const struct tally *tallies)
+static void put_difference_kinds(struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tallies)
 {
     const char *noun = "";
     for (size_t k = 0; k < KINDS; k++) {
         if (!tallies[k].count) continue;
         if (*noun) sp_text_puts(text, is_list(noun) ? "; " : ", ");
-        if (k == SP_DIFF_FINDING_QUANTISED) put_quantised(diff, text, &tallies[k]);
-        else if (k == SP_DIFF_FINDING_JOINED) put_joined(diff, text, &tallies[k]);
+        if (k == SHAPEPROOF_DIFF_FINDING_QUANTISED) put_quantised(diff, text, &tallies[k]);
+        else if (k == SHAPEPROOF_DIFF_FINDING_JOINED) put_joined(diff, text, &tallies[k]);
         else if (strcmp(noun, kinds[k].noun) == 0) sp_text_printf(text, "%zu %s", tallies[k].count, kinds[k].says);
         else sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, tallies[k].count, kinds[k].noun), kinds[k].says);
         noun = kinds[k].noun;
@@ -184,23 +187,23 @@ static void put_difference_kinds(struct sp_diff *diff, struct sp_text *text, con
 
 /* ---- what is the same ---- */
 
-static uint64_t elements_in_both(const struct sp_diff *diff)
+static uint64_t elements_in_both(const struct shapeproof_diff *diff)
 {
     uint64_t elements = 0; /* at most the inventory's total */
-    for (size_t i = 0; i < sp_inventory_count(diff->a.inventory); i++)
-        if (diff->a.other[i] != SP_NONE && sp_diff_a(diff, i)->same_as == SP_NONE)
+    for (size_t i = 0; i < shapeproof_inventory_count(diff->a.inventory); i++)
+        if (diff->a.other[i] != SHAPEPROOF_NONE && sp_diff_a(diff, i)->same_as == SHAPEPROOF_NONE)
             elements += sp_diff_a(diff, i)->parameters;
     return elements;
 }
 
-static void put_notes(struct sp_diff *diff, struct sp_text *text)
+static void put_notes(struct shapeproof_diff *diff, struct sp_text *text)
 {
     size_t once = 0, state = 0, expected = 0;
-    const struct sp_diff_finding *first = NULL;
+    const struct shapeproof_diff_finding *first = NULL;
     for (size_t i = 0; i < diff->finding_count; i++) {
-        const struct sp_diff_finding *finding = &diff->findings[i];
+        const struct shapeproof_diff_finding *finding = &diff->findings[i];
         if (finding->reason) expected++;
-        else if (finding->kind == SP_DIFF_FINDING_STATE) state++;
+        else if (finding->kind == SHAPEPROOF_DIFF_FINDING_STATE) state++;
         else if (!once++) first = finding;
     }
     if (once == 1) sp_text_printf(text, "; %s %s", first->name, first->message);
@@ -210,7 +213,7 @@ static void put_notes(struct sp_diff *diff, struct sp_text *text)
     if (expected) sp_text_printf(text, "; %s", sp_count_of(&diff->arena, expected, "expected difference"));
 }
 
-static void put_same(struct sp_diff *diff, struct sp_text *text)
+static void put_same(struct shapeproof_diff *diff, struct sp_text *text)
 {
     sp_text_printf(text, "all %s, ", sp_count_of(&diff->arena, diff->totals.both, "tensor"));
     sp_text_grouped(text, elements_in_both(diff));
@@ -221,24 +224,25 @@ static void put_same(struct sp_diff *diff, struct sp_text *text)
 }
 
 /* No tensor of the one is in the other, as a whole or in parts; and both have several. */
-static bool has_nothing_in_common(const struct sp_diff *diff)
+static bool has_nothing_in_common(const struct shapeproof_diff *diff)
 {
     enum { SEVERAL = 3 };
-    const size_t in_a = sp_inventory_count(diff->a.inventory), in_b = sp_inventory_count(diff->b.inventory);
+    const size_t in_a = shapeproof_inventory_count(diff->a.inventory),
+                 in_b = shapeproof_inventory_count(diff->b.inventory);
     if (diff->totals.both || in_a < SEVERAL || in_b < SEVERAL) return false;
     for (size_t i = 0; i < in_a; i++)
         if (diff->a.joined[i]) return false;
     return true;
 }
 
-static void put_nothing(struct sp_diff *diff, struct sp_text *text)
+static void put_nothing(struct shapeproof_diff *diff, struct sp_text *text)
 {
     sp_text_printf(text, "nothing in common: %s in A alone, %zu in B alone",
-                   sp_count_of(&diff->arena, sp_inventory_count(diff->a.inventory), "tensor"),
-                   sp_inventory_count(diff->b.inventory));
+                   sp_count_of(&diff->arena, shapeproof_inventory_count(diff->a.inventory), "tensor"),
+                   shapeproof_inventory_count(diff->b.inventory));
 }
 
-void sp_diff_conclude(struct sp_diff *diff)
+void sp_diff_conclude(struct shapeproof_diff *diff)
 {
     struct tally tallies[KINDS] = {{0}};
     struct sp_text text = {0};

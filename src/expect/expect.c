@@ -14,7 +14,7 @@ enum { MAX_FILE = 256 * 1024 };
 
 /* ---- the file ---- */
 
-static char *read_file(const char *path, size_t *length, struct sp_error *error)
+static char *read_file(const char *path, size_t *length, struct shapeproof_error *error)
 {
     struct sp_file file;
     const bool ok = sp_file_open(&file, AT_FDCWD, path, error);
@@ -23,23 +23,24 @@ static char *read_file(const char *path, size_t *length, struct sp_error *error)
     sp_file_close(&file);
     if (text) return text;
     sp_error_prefix(error, path);
-    error->status = SP_ERR_TABLE;
+    error->status = SHAPEPROOF_ERR_TABLE;
     return NULL;
 }
 
-struct sp_expectations *sp_expectations_load(const char *path, const char *today, struct sp_error *error)
+struct shapeproof_expectations *shapeproof_expectations_load(const char *path, const char *today,
+                                                             struct shapeproof_error *error)
 {
     sp_error_reset(error);
     struct sp_text messages = {0};
     size_t length;
     char *text = read_file(path, &length, error);
     if (!text) return NULL;
-    struct sp_expectations *expectations = sp_realloc(NULL, 1, sizeof *expectations);
-    *expectations = (struct sp_expectations){0};
+    struct shapeproof_expectations *expectations = sp_realloc(NULL, 1, sizeof *expectations);
+    *expectations = (struct shapeproof_expectations){0};
     expectations->path = sp_arena_string(&expectations->arena, path);
     if (!sp_expectations_parse(expectations, text, length, today, &messages)) {
-        sp_diagnoses_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, messages.data);
-        sp_expectations_free(expectations);
+        sp_diagnoses_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, messages.data);
+        shapeproof_expectations_free(expectations);
         expectations = NULL;
     }
     sp_text_free(&messages);
@@ -47,7 +48,7 @@ struct sp_expectations *sp_expectations_load(const char *path, const char *today
     return expectations;
 }
 
-void sp_expectations_free(struct sp_expectations *expectations)
+void shapeproof_expectations_free(struct shapeproof_expectations *expectations)
 {
     if (!expectations) return;
     free(expectations->items);
@@ -74,7 +75,7 @@ static bool covers(const struct sp_expectation *expectation, const char *id, con
 const char *sp_expected(struct sp_expecting *expecting, const char *id, const char *cause, const char *name,
                         const char *other)
 {
-    const struct sp_expectations *all = expecting->expectations;
+    const struct shapeproof_expectations *all = expecting->expectations;
     const char *reason = NULL;
     if (!expecting->fulfilled) {
         expecting->fulfilled = sp_realloc(NULL, all->count, sizeof *expecting->fulfilled);
@@ -91,7 +92,7 @@ const char *sp_expected(struct sp_expecting *expecting, const char *id, const ch
 void sp_expecting_end(struct sp_expecting *expecting, struct sp_arena *arena,
                       void (*add)(void *context, struct sp_left_over left), void *context)
 {
-    const struct sp_expectations *all = expecting->expectations;
+    const struct shapeproof_expectations *all = expecting->expectations;
     for (size_t i = 0; i < all->count; i++) {
         const struct sp_expectation *item = &all->items[i];
         const bool unused = !expecting->fulfilled || !expecting->fulfilled[i];

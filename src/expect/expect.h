@@ -18,7 +18,7 @@ struct sp_expectation {
     size_t line;
 };
 
-struct sp_expectations {
+struct shapeproof_expectations {
     struct sp_arena arena;
     const char *path;
     struct sp_expectation *items; /* heap */
@@ -26,12 +26,12 @@ struct sp_expectations {
 };
 
 /* Reads the lines; false when there were mistakes, which are appended to `messages`. */
-bool sp_expectations_parse(struct sp_expectations *expectations, const char *text, size_t length, const char *today,
-                           struct sp_text *messages);
+bool sp_expectations_parse(struct shapeproof_expectations *expectations, const char *text, size_t length,
+                           const char *today, struct sp_text *messages);
 
 /* One use of the expectations. Begin with `expectations` set and the rest zero; end with sp_expecting_end. */
 struct sp_expecting {
-    const struct sp_expectations *expectations;
+    const struct shapeproof_expectations *expectations;
     bool *fulfilled; /* heap */
 };
 

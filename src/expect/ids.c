@@ -10,7 +10,7 @@
 
 static const char *const ids[] = {
 #define ID(name, id, severity, meaning) id,
-    SP_FINDINGS(ID) SP_DIFF_FINDINGS(ID)
+    SHAPEPROOF_FINDINGS(ID) SHAPEPROOF_DIFF_FINDINGS(ID)
 #undef ID
 #define CAUSE(stage, explainer, name, severity, id, meaning) id,
 #define ALSO(stage, explainer)
@@ -28,4 +28,4 @@ bool sp_is_expectable(const char *id)
     return false;
 }
 
-const char *sp_nearest_expectable(const char *id) { return sp_suggest(id, ids, IDS); }
+const char *sp_nearest_expectable(const char *id) { return shapeproof_suggest(id, ids, IDS); }

@@ -17,7 +17,7 @@
 enum { MAX_MISTAKES = 50 };
 
 struct parser {
-    struct sp_expectations *expectations;
+    struct shapeproof_expectations *expectations;
     struct sp_source_text source;
     const char *today;
     struct sp_text *messages;
@@ -142,7 +142,7 @@ static bool read_reason(struct parser *p, struct sp_expectation *expectation)
 
 static void read_line(struct parser *p, size_t number)
 {
-    struct sp_expectations *expectations = p->expectations;
+    struct shapeproof_expectations *expectations = p->expectations;
     struct sp_expectation expectation = {.line = number};
     const size_t begin = p->at;
     if (!next_word(p).length) return; /* empty, or a remark */
@@ -154,8 +154,8 @@ static void read_line(struct parser *p, size_t number)
     expectations->items[expectations->count++] = expectation;
 }
 
-bool sp_expectations_parse(struct sp_expectations *expectations, const char *text, size_t length, const char *today,
-                           struct sp_text *messages)
+bool sp_expectations_parse(struct shapeproof_expectations *expectations, const char *text, size_t length,
+                           const char *today, struct sp_text *messages)
 {
     struct parser p = {.expectations = expectations, .today = today, .messages = messages};
     p.source = (struct sp_source_text){.name = expectations->path, .text = text, .length = length};

@@ -33,27 +33,27 @@ static const char *const usual_hints[SP_CAUSE_COUNT] = {
 
 /* For each kind of finding what is to be done, or why that is not known, when it is the most frequent one of those
  * without a cause. */
-static const char *const open_hints[SP_FINDING_COUNT] = {
-    [SP_FINDING_MISSING] = "nothing in the file could be that, no setting leaves it out",
-    [SP_FINDING_UNEXPECTED] = "no setting asks for that, nothing that is missing is like it",
-    [SP_FINDING_SHAPE] = "no fix is known: no one value of a setting gives these shapes",
-    [SP_FINDING_DTYPE] = "convert what is of another dtype as the rest",
-    [SP_FINDING_QUANTISED] = "let the configuration exempt what is not quantised, and nothing else",
-    [SP_FINDING_LACKING] = "take a file that has what is lacking",
-    [SP_FINDING_UNUSED] = "take out of the file of expectations what is there no longer",
-    [SP_FINDING_EXPIRED] = "repair it, or give the expectation another day",
+static const char *const open_hints[SHAPEPROOF_FINDING_COUNT] = {
+    [SHAPEPROOF_FINDING_MISSING] = "nothing in the file could be that, no setting leaves it out",
+    [SHAPEPROOF_FINDING_UNEXPECTED] = "no setting asks for that, nothing that is missing is like it",
+    [SHAPEPROOF_FINDING_SHAPE] = "no fix is known: no one value of a setting gives these shapes",
+    [SHAPEPROOF_FINDING_DTYPE] = "convert what is of another dtype as the rest",
+    [SHAPEPROOF_FINDING_QUANTISED] = "let the configuration exempt what is not quantised, and nothing else",
+    [SHAPEPROOF_FINDING_LACKING] = "take a file that has what is lacking",
+    [SHAPEPROOF_FINDING_UNUSED] = "take out of the file of expectations what is there no longer",
+    [SHAPEPROOF_FINDING_EXPIRED] = "repair it, or give the expectation another day",
 };
 
-static void add_usual_hint(struct sp_cause *cause)
+static void add_usual_hint(struct shapeproof_cause *cause)
 {
     for (size_t kind = 0; kind < SP_CAUSE_COUNT; kind++)
         if (cause->id == sp_cause_rows[kind].id) cause->hint = usual_hints[kind];
-    if (!cause->hint && cause->severity == SP_SEVERITY_ERROR) cause->hint = "no fix is known";
+    if (!cause->hint && cause->severity == SHAPEPROOF_SEVERITY_ERROR) cause->hint = "no fix is known";
 }
 
 /* The keys of the configuration that neither the table nor anything else reads: " (nothing reads a, b and c)", or "".
  */
-static const char *unread_said(struct sp_check *check)
+static const char *unread_said(struct shapeproof_check *check)
 {
     enum { MOST_KEYS = 4 };
     const char *keys[MOST_KEYS];
@@ -65,39 +65,42 @@ static const char *unread_said(struct sp_check *check)
 }
 
 /* For a user's own table: of the first open finding of that kind the row that may be wrong. */
-static const char *advice_for_own(struct sp_check *check, enum sp_finding_kind kind)
+static const char *advice_for_own(struct shapeproof_check *check, enum shapeproof_finding_kind kind)
 {
-    const char *file = sp_prediction_table_file(check->prediction);
+    const char *file = shapeproof_prediction_table_file(check->prediction);
     size_t first = 0;
     while (check->findings[first].kind != kind || !sp_finding_is_open(&check->findings[first])) first++;
-    if (kind == SP_FINDING_UNEXPECTED)
+    if (kind == SHAPEPROOF_FINDING_UNEXPECTED)
         return sp_arena_printf(&check->arena, "no setting asks for that: if it belongs to the model, %s lacks a row%s",
                                file, unread_said(check));
     const struct sp_row *row = sp_own_row(&check->prediction->origins[check->findings[first].predicted]);
     if (!row) return open_hints[kind];
     return sp_arena_printf(&check->arena,
                            "no one value of a setting %s: if the configuration is right, correct %s:%zu%s",
-                           kind == SP_FINDING_SHAPE ? "gives these shapes" : "leaves it out", file,
+                           kind == SHAPEPROOF_FINDING_SHAPE ? "gives these shapes" : "leaves it out", file,
                            sp_span_position(row->span).line, unread_said(check));
 }
 
-static const char *advice_for_open(struct sp_check *check)
+static const char *advice_for_open(struct shapeproof_check *check)
 {
-    size_t counts[SP_FINDING_COUNT] = {0}, most = 0;
+    size_t counts[SHAPEPROOF_FINDING_COUNT] = {0}, most = 0;
     for (size_t i = 0; i < check->finding_count; i++)
         if (sp_finding_is_open(&check->findings[i])) counts[check->findings[i].kind]++;
-    for (size_t kind = 0; kind < SP_FINDING_COUNT; kind++)
+    for (size_t kind = 0; kind < SHAPEPROOF_FINDING_COUNT; kind++)
         if (counts[kind] > counts[most]) most = kind;
     if (!counts[most]) return NULL;
     if (check->open_hint) return check->open_hint;
-    const bool about_tensors = most == SP_FINDING_MISSING || most == SP_FINDING_UNEXPECTED || most == SP_FINDING_SHAPE;
-    if (about_tensors && sp_is_own_table(check->prediction)) return advice_for_own(check, (enum sp_finding_kind)most);
+    const bool about_tensors =
+        most == SHAPEPROOF_FINDING_MISSING || most == SHAPEPROOF_FINDING_UNEXPECTED || most == SHAPEPROOF_FINDING_SHAPE;
+    if (about_tensors && sp_is_own_table(check->prediction))
+        return advice_for_own(check, (enum shapeproof_finding_kind)most);
     return open_hints[most];
 }
 
-void sp_advise(struct sp_check *check)
+void sp_advise(struct shapeproof_check *check)
 {
     for (size_t i = 0; i < check->cause_count; i++)
-        if (!check->causes[i].hint && check->causes[i].severity != SP_SEVERITY_NOTE) add_usual_hint(&check->causes[i]);
+        if (!check->causes[i].hint && check->causes[i].severity != SHAPEPROOF_SEVERITY_NOTE)
+            add_usual_hint(&check->causes[i]);
     check->advice = advice_for_open(check);
 }

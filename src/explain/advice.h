@@ -7,6 +7,6 @@
 
 /* Gives every error, and the warnings after which something is to be done, a hint if it has none; and says what is to
  * be done about findings without a cause, or why that is not known. */
-void sp_advise(struct sp_check *check);
+void sp_advise(struct shapeproof_check *check);
 
 #endif

@@ -13,30 +13,32 @@ static const char *weight_beside(struct sp_arena *arena, const char *name)
     return NULL;
 }
 
-size_t sp_weight_of_lost_bias(struct sp_check *check, const struct sp_map *packed, const char *bias)
+size_t sp_weight_of_lost_bias(struct shapeproof_check *check, const struct sp_map *packed, const char *bias)
 {
     const char *weight = weight_beside(&check->arena, bias);
-    if (!weight) return SP_NONE;
+    if (!weight) return SHAPEPROOF_NONE;
     const size_t stored = sp_map_get(packed, weight);
-    return stored != SIZE_MAX ? stored : sp_prediction_find(check->prediction, weight);
+    return stored != SIZE_MAX ? stored : shapeproof_prediction_find(check->prediction, weight);
 }
 
-void sp_map_packed(const struct sp_check *check, struct sp_map *packed)
+void sp_map_packed(const struct shapeproof_check *check, struct sp_map *packed)
 {
-    for (size_t i = 0; check->quantisation.method && i < sp_prediction_count(check->prediction); i++) {
-        const char *weight = sp_prediction_tensor(check->prediction, i)->stands_for;
+    for (size_t i = 0; check->quantisation.method && i < shapeproof_prediction_count(check->prediction); i++) {
+        const char *weight = shapeproof_prediction_tensor(check->prediction, i)->stands_for;
         if (weight) sp_map_add(packed, weight, i);
     }
 }
 
-size_t sp_weight_of_stray_bias(struct sp_check *check, const struct sp_map *packed, const char *bias)
+size_t sp_weight_of_stray_bias(struct shapeproof_check *check, const struct sp_map *packed, const char *bias)
 {
     const char *weight = weight_beside(&check->arena, bias);
     struct sp_text name = {0};
-    if (!weight) return SP_NONE;
-    const size_t tensor = sp_inventory_find(check->inventory, weight);
+    if (!weight) return SHAPEPROOF_NONE;
+    const size_t tensor = shapeproof_inventory_find(check->inventory, weight);
     sp_naming_apply(&check->naming, weight, &name);
     const size_t stored = sp_map_get(packed, name.data);
     sp_text_free(&name);
-    return stored != SIZE_MAX ? stored : tensor == SP_NONE ? SP_NONE : check->match.predicted_of[tensor];
+    return stored != SIZE_MAX          ? stored
+           : tensor == SHAPEPROOF_NONE ? SHAPEPROOF_NONE
+                                       : check->match.predicted_of[tensor];
 }

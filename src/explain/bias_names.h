@@ -7,11 +7,11 @@
 #include "check/check.h"
 
 /* Of quantised weights the first tensor that is predicted in the place of each, by the weight's name. */
-void sp_map_packed(const struct sp_check *check, struct sp_map *packed);
+void sp_map_packed(const struct shapeproof_check *check, struct sp_map *packed);
 /* The prediction of the weight beside a bias that the file lacks, or of the first tensor that is stored in its place;
- * or SP_NONE. */
-size_t sp_weight_of_lost_bias(struct sp_check *check, const struct sp_map *packed, const char *bias);
+ * or SHAPEPROOF_NONE. */
+size_t sp_weight_of_lost_bias(struct shapeproof_check *check, const struct sp_map *packed, const char *bias);
 /* Likewise of a bias that the file has. */
-size_t sp_weight_of_stray_bias(struct sp_check *check, const struct sp_map *packed, const char *bias);
+size_t sp_weight_of_stray_bias(struct shapeproof_check *check, const struct sp_map *packed, const char *bias);
 
 #endif

@@ -34,17 +34,18 @@ enum sp_stage {
 
 struct sp_cause_row {
     const char *id;
-    enum sp_severity severity; /* the usual one */
-    const char *meaning;       /* a line of docs/causes.md */
+    enum shapeproof_severity severity; /* the usual one */
+    const char *meaning;               /* a line of docs/causes.md */
 };
 extern const struct sp_cause_row sp_cause_rows[SP_CAUSE_COUNT];
 
 /* A cause of that kind with its id and usual severity; the explainer words it. */
-struct sp_cause sp_cause_of(enum sp_cause_kind kind);
+struct shapeproof_cause sp_cause_of(enum sp_cause_kind kind);
 
 /* The explainers. Each makes causes of findings that have none, and adds what it has to say besides. */
-#define CAUSE(stage, explainer, name, severity, id, meaning) void sp_explain_##explainer(struct sp_check *check);
-#define ALSO(stage, explainer) void sp_explain_##explainer(struct sp_check *check);
+#define CAUSE(stage, explainer, name, severity, id, meaning)                                                           \
+    void sp_explain_##explainer(struct shapeproof_check *check);
+#define ALSO(stage, explainer) void sp_explain_##explainer(struct shapeproof_check *check);
 #include "explain/causes.def"
 #undef CAUSE
 #undef ALSO

@@ -8,18 +8,18 @@
 
 /* ---- ties of different shapes ---- */
 
-static struct sp_prediction *predict_loosely(struct sp_check *check)
+static struct shapeproof_prediction *predict_loosely(struct shapeproof_check *check)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_variant(check->config);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = sp_config_variant(check->config);
     sp_config_loosen(config);
-    struct sp_prediction *prediction =
-        sp_predict(check->tables, config, &(struct sp_predict_options){.table = check->table_name}, &error);
+    struct shapeproof_prediction *prediction = shapeproof_predict(
+        check->tables, config, &(struct shapeproof_predict_options){.table = check->table_name}, &error);
     if (prediction) {
         check->config = check->own_config = config;
         return prediction;
     }
-    sp_config_free(config);
+    shapeproof_config_free(config);
     return NULL;
 }
 
@@ -27,35 +27,36 @@ static struct sp_prediction *predict_loosely(struct sp_check *check)
 
 /* One of the two names left out. */
 struct reading {
-    struct sp_config *config;
-    struct sp_prediction *prediction;
+    struct shapeproof_config *config;
+    struct shapeproof_prediction *prediction;
     size_t errors; /* of the file, under it */
 };
 
-static struct reading read_with(const struct sp_check *check, const char *key, struct sp_value value)
+static struct reading read_with(const struct shapeproof_check *check, const char *key, struct shapeproof_value value)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct reading reading = {.config = sp_config_variant(check->config), .errors = SIZE_MAX};
     sp_config_set_value(reading.config, key, value, "the other");
-    reading.prediction =
-        sp_predict(check->tables, reading.config, &(struct sp_predict_options){.table = check->table_name}, &error);
+    reading.prediction = shapeproof_predict(check->tables, reading.config,
+                                            &(struct shapeproof_predict_options){.table = check->table_name}, &error);
     if (reading.prediction) reading.errors = sp_match_best_errors(check->inventory, reading.prediction, NULL);
     return reading;
 }
 
 static void free_reading(struct reading *reading)
 {
-    sp_prediction_free(reading->prediction);
-    sp_config_free(reading->config);
+    shapeproof_prediction_free(reading->prediction);
+    shapeproof_config_free(reading->config);
     *reading = (struct reading){.config = NULL};
 }
 
 /* Where both are as good it is the model_type, by which most loaders go. */
-static struct sp_prediction *predict_either(struct sp_check *check)
+static struct shapeproof_prediction *predict_either(struct shapeproof_check *check)
 {
     struct sp_two_models two;
     if (!sp_chooses_two(check->tables, sp_config_hyper(check->config), &two)) return NULL;
-    struct reading by_type = read_with(check, "architectures", (struct sp_value){.type = SP_NULL});
+    struct reading by_type =
+        read_with(check, "architectures", (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL});
     struct reading by_class = read_with(check, "model_type", sp_value_string(two.class_type));
     const bool class_wins = by_class.errors < by_type.errors, as_good = by_class.errors == by_type.errors;
     struct reading *best = class_wins ? &by_class : &by_type;
@@ -70,12 +71,13 @@ static struct sp_prediction *predict_either(struct sp_check *check)
 }
 
 /* Under a table that the user names, a class that it does not have says nothing. */
-static struct sp_prediction *predict_without_class(struct sp_check *check)
+static struct shapeproof_prediction *predict_without_class(struct shapeproof_check *check)
 {
     struct sp_two_models two;
     sp_chooses_two(check->tables, sp_config_hyper(check->config), &two);
     if (!*two.model_type || !*two.class) return NULL;
-    struct reading reading = read_with(check, "architectures", (struct sp_value){.type = SP_NULL});
+    struct reading reading =
+        read_with(check, "architectures", (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL});
     if (!reading.prediction) {
         free_reading(&reading);
         return NULL;
@@ -85,13 +87,13 @@ static struct sp_prediction *predict_without_class(struct sp_check *check)
     return reading.prediction;
 }
 
-struct sp_prediction *sp_predict_subject(struct sp_check *check, struct sp_error *error)
+struct shapeproof_prediction *sp_predict_subject(struct shapeproof_check *check, struct shapeproof_error *error)
 {
-    const struct sp_predict_options chosen = {.table = check->table_name};
-    struct sp_prediction *prediction = sp_predict(check->tables, check->config, &chosen, error);
+    const struct shapeproof_predict_options chosen = {.table = check->table_name};
+    struct shapeproof_prediction *prediction = shapeproof_predict(check->tables, check->config, &chosen, error);
     if (prediction) return prediction;
-    if (error->status == SP_ERR_TABLE) prediction = predict_loosely(check);
-    if (error->status == SP_ERR_UNKNOWN)
+    if (error->status == SHAPEPROOF_ERR_TABLE) prediction = predict_loosely(check);
+    if (error->status == SHAPEPROOF_ERR_UNKNOWN)
         prediction = check->table_name ? predict_without_class(check) : predict_either(check);
     if (prediction) sp_error_reset(error);
     return prediction;

@@ -6,6 +6,6 @@
 
 /* The prediction of the check. Of a configuration that contradicts itself the part is followed with which the file
  * agrees, in check->own_config, and check->contradiction says so. NULL with an error. */
-struct sp_prediction *sp_predict_subject(struct sp_check *check, struct sp_error *error);
+struct shapeproof_prediction *sp_predict_subject(struct shapeproof_check *check, struct shapeproof_error *error);
 
 #endif

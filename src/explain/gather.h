@@ -7,34 +7,38 @@
 #include "explain/causes.h"
 
 /* Whether an explainer wants a finding, which has no cause yet; `context` is its own. */
-typedef bool sp_wanted(const struct sp_check *check, const struct sp_finding *finding, const void *context);
+typedef bool sp_wanted(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                       const void *context);
 
 /* For conditions that were worked out before: the context is a bool for each finding. */
-bool sp_is_marked(const struct sp_check *check, const struct sp_finding *finding, const void *marks);
-/* The context is the kind that is open, an enum sp_finding_kind. */
-bool sp_is_open_kind(const struct sp_check *check, const struct sp_finding *finding, const void *kind);
+bool sp_is_marked(const struct shapeproof_check *check, const struct shapeproof_finding *finding, const void *marks);
+/* The context is the kind that is open, an enum shapeproof_finding_kind. */
+bool sp_is_open_kind(const struct shapeproof_check *check, const struct shapeproof_finding *finding, const void *kind);
 
 /* Of another shape: the predicted one, the other way round. */
-bool sp_is_turned_round(const struct sp_check *check, const struct sp_finding *finding, const void *unused);
+bool sp_is_turned_round(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                        const void *unused);
 
-size_t sp_count_wanted(const struct sp_check *check, sp_wanted *wanted, const void *context);
+size_t sp_count_wanted(const struct shapeproof_check *check, sp_wanted *wanted, const void *context);
 /* A cause of that kind for all of them, without a message so far; NULL when there are none. Like every pointer to a
  * cause it holds until the next one is added. */
-struct sp_cause *sp_gather(struct sp_check *check, enum sp_cause_kind kind, sp_wanted *wanted, const void *context);
+struct shapeproof_cause *sp_gather(struct shapeproof_check *check, enum sp_cause_kind kind, sp_wanted *wanted,
+                                   const void *context);
 
 /* Adds a cause of that kind that explains no finding so far. */
-struct sp_cause *sp_blame(struct sp_check *check, enum sp_cause_kind kind);
+struct shapeproof_cause *sp_blame(struct shapeproof_check *check, enum sp_cause_kind kind);
 /* Says that a finding is explained by the cause. */
-void sp_attribute_finding(struct sp_check *check, size_t finding, const struct sp_cause *cause);
+void sp_attribute_finding(struct shapeproof_check *check, size_t finding, const struct shapeproof_cause *cause);
 
 /* The names of what the cause explains, in one line, and how many: "3 tensors". In the arena. */
-const char *sp_names_of(struct sp_check *check, const struct sp_cause *cause);
-const char *sp_tensors_of(struct sp_check *check, const struct sp_cause *cause);
+const char *sp_names_of(struct shapeproof_check *check, const struct shapeproof_cause *cause);
+const char *sp_tensors_of(struct shapeproof_check *check, const struct shapeproof_cause *cause);
 /* The message "SAYS: NAMES (3 tensors)". */
-void sp_cause_set_message(struct sp_check *check, struct sp_cause *cause, const char *says);
+void sp_cause_set_message(struct shapeproof_check *check, struct shapeproof_cause *cause, const char *says);
 /* "has a.bias, b.bias and lacks c.weight", of what the cause with that index explains. In the arena. */
-const char *sp_cause_file_summary(struct sp_check *check, size_t cause);
+const char *sp_cause_file_summary(struct shapeproof_check *check, size_t cause);
 /* The first finding that the cause explains. */
-const struct sp_finding *sp_first_of(const struct sp_check *check, const struct sp_cause *cause);
+const struct shapeproof_finding *sp_first_of(const struct shapeproof_check *check,
+                                             const struct shapeproof_cause *cause);
 
 #endif

@@ -13,11 +13,11 @@ struct sp_gone {
 };
 
 /* `level` as in match/layers.h. Free it. */
-struct sp_gone sp_gone_layers(struct sp_check *check, int level);
+struct sp_gone sp_gone_layers(struct shapeproof_check *check, int level);
 void sp_gone_free(struct sp_gone *gone);
-/* The layer that an open finding that something is missing belongs to, or SP_NONE. */
-size_t sp_gone_layer_of(const struct sp_gone *gone, const struct sp_finding *finding);
-/* A layer of a single tensor is that tensor, and no layer that is gone; nor is SP_NONE. */
+/* The layer that an open finding that something is missing belongs to, or SHAPEPROOF_NONE. */
+size_t sp_gone_layer_of(const struct sp_gone *gone, const struct shapeproof_finding *finding);
+/* A layer of a single tensor is that tensor, and no layer that is gone; nor is SHAPEPROOF_NONE. */
 bool sp_is_gone(const struct sp_gone *gone, size_t layer);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "lang/prediction.h"
 
-bool sp_is_own_table(const struct sp_prediction *prediction) { return prediction->table->span.source->own; }
+bool sp_is_own_table(const struct shapeproof_prediction *prediction) { return prediction->table->span.source->own; }
 
 static const struct sp_section *section_of_row(const struct sp_unit *unit, const struct sp_row *row)
 {
@@ -40,7 +40,7 @@ const struct sp_row *sp_own_row(const struct sp_row_origin *origin)
     return find_own_row(origin, &env);
 }
 
-const char *sp_own_heading(struct sp_check *check, const struct sp_section *section)
+const char *sp_own_heading(struct shapeproof_check *check, const struct sp_section *section)
 {
     const struct sp_source_text *source = section->span.source;
     const char *line = source->text + section->span.offset, *end = line + strcspn(line, "#\r\n");

@@ -11,12 +11,13 @@
  *     num_hidden_layers: 4                    layer_types, which has an entry for each layer
  *     feed_forward_proj: "gated"              "gated-gelu", one that programs know; and what they compute of it goes:
  *                                             is_gated_act: null, dense_act_fn: null */
-struct sp_value sp_patch_complete(struct sp_check *check, struct sp_value patch);
+struct shapeproof_value sp_patch_complete(struct shapeproof_check *check, struct shapeproof_value patch);
 
 /* What has to change when the key, a number of layers, has that value: the lists of the configuration with an entry for
  * each layer, in their new length; absent without any. Lists that programs compute may be null. `path` is that of the
  * object with the key, "text_config.", or "". */
-struct sp_value sp_patch_lists(struct sp_check *check, const char *path, struct sp_member count);
+struct shapeproof_value sp_patch_lists(struct shapeproof_check *check, const char *path,
+                                       struct shapeproof_member count);
 
 /* The text that a flag is computed of, "feed_forward_proj" of is_gated_act, and what it must begin with (or with
  * anything else) for the flag to be set; NULL when there is none. */

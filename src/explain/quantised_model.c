@@ -17,54 +17,57 @@ enum { FORMS = 8 }; /* readings of a file that are compared: all that sp_unpack 
 /* What is known of the file and of the configuration beside it, if there is one. */
 struct reading {
     struct sp_arena arena;
-    const struct sp_inventory *file;
-    struct sp_tables *tables;
-    struct sp_config *config;
-    struct sp_check *check; /* NULL when no prediction can be made */
+    const struct shapeproof_inventory *file;
+    struct shapeproof_tables *tables;
+    struct shapeproof_config *config;
+    struct shapeproof_check *check; /* NULL when no prediction can be made */
 };
 
-static void open_reading(struct reading *reading, const struct sp_inventory *file)
+static void open_reading(struct reading *reading, const struct shapeproof_inventory *file)
 {
-    struct sp_error error = {0};
-    char *path = sp_config_beside(sp_inventory_path(file));
-    *reading = (struct reading){.file = file, .tables = sp_tables_new(&error), .config = sp_config_new()};
-    const bool loaded = reading->tables && path && sp_config_load(reading->config, path, &error) == SP_OK;
-    if (loaded && sp_config_fit(reading->config, reading->tables, NULL, file, &error) == SP_OK)
-        reading->check = sp_check_new(file, reading->tables, reading->config, NULL, &error);
+    struct shapeproof_error error = {0};
+    char *path = shapeproof_config_beside(shapeproof_inventory_path(file));
+    *reading =
+        (struct reading){.file = file, .tables = shapeproof_tables_new(&error), .config = shapeproof_config_new()};
+    const bool loaded =
+        reading->tables && path && shapeproof_config_load(reading->config, path, &error) == SHAPEPROOF_OK;
+    if (loaded && shapeproof_config_fit(reading->config, reading->tables, NULL, file, &error) == SHAPEPROOF_OK)
+        reading->check = shapeproof_check_new(file, reading->tables, reading->config, NULL, &error);
     free(path);
 }
 
 static void close_reading(struct reading *reading)
 {
-    sp_check_free(reading->check);
-    sp_config_free(reading->config);
-    sp_tables_free(reading->tables);
+    shapeproof_check_free(reading->check);
+    shapeproof_config_free(reading->config);
+    shapeproof_tables_free(reading->tables);
     sp_arena_free(&reading->arena);
 }
 
 /* A tensor of integers or bytes that belongs to the model. */
-static bool may_be_packed(const struct sp_tensor *tensor)
+static bool may_be_packed(const struct shapeproof_tensor *tensor)
 {
-    return sp_looks_packed(tensor) && !(tensor->flags & SP_TENSOR_STATE);
+    return sp_looks_packed(tensor) && !(tensor->flags & SHAPEPROOF_TENSOR_STATE);
 }
 
 /* Whether the check has a place for everything that may be packed: otherwise it counts packed words as parameters. */
-static bool check_knows_all(const struct sp_check *check)
+static bool check_knows_all(const struct shapeproof_check *check)
 {
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        if (check->match.predicted_of[i] == SP_NONE && may_be_packed(sp_inventory_tensor(check->inventory, i)))
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
+        if (check->match.predicted_of[i] == SHAPEPROOF_NONE &&
+            may_be_packed(shapeproof_inventory_tensor(check->inventory, i)))
             return false;
     return true;
 }
 
 /* Whether numbers and words of the form are those of the object, as far as that has them. */
-static bool agrees_with_form(struct sp_value object, struct sp_value form)
+static bool agrees_with_form(struct shapeproof_value object, struct shapeproof_value form)
 {
     if (!sp_value_is_set(object)) return true;
     if (form.type != object.type) return false;
-    if (form.type == SP_INT) return object.integer == form.integer;
-    if (form.type == SP_STRING) return strcmp(object.string, form.string) == 0;
-    for (size_t i = 0; form.type == SP_OBJECT && i < form.count; i++)
+    if (form.type == SHAPEPROOF_VALUE_INT) return object.integer == form.integer;
+    if (form.type == SHAPEPROOF_VALUE_STRING) return strcmp(object.string, form.string) == 0;
+    for (size_t i = 0; form.type == SHAPEPROOF_VALUE_OBJECT && i < form.count; i++)
         if (!agrees_with_form(sp_value_member(object, form.members[i].key), form.members[i].value)) return false;
     return true;
 }
@@ -73,7 +76,7 @@ static bool agrees_with_form(struct sp_value object, struct sp_value form)
  * or when the sum is no 64-bit number. */
 static uint64_t sum_of_model(struct reading *reading, const struct sp_unpacked *unpacked)
 {
-    const size_t count = sp_inventory_count(reading->file);
+    const size_t count = shapeproof_inventory_count(reading->file);
     bool *taken = sp_arena_array(&reading->arena, count, sizeof *taken);
     uint64_t sum = 0;
     for (size_t i = 0; i < unpacked->count; i++) {
@@ -87,8 +90,8 @@ static uint64_t sum_of_model(struct reading *reading, const struct sp_unpacked *
         if (__builtin_add_overflow(sum, size, &sum)) return 0;
     }
     for (size_t i = 0; i < count; i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(reading->file, i);
-        if (taken[i] || tensor->same_as != SP_NONE || (tensor->flags & SP_TENSOR_STATE)) continue;
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(reading->file, i);
+        if (taken[i] || tensor->same_as != SHAPEPROOF_NONE || (tensor->flags & SHAPEPROOF_TENSOR_STATE)) continue;
         if (tensor->rank > 1 && may_be_packed(tensor)) return 0;
         if (__builtin_add_overflow(sum, tensor->parameters, &sum)) return 0;
     }
@@ -137,16 +140,16 @@ static const char *name_of_module(struct reading *reading, const char *name, siz
  * it: "fc.packed" and "fc.scales", "fc.weight._data._data" and "fc.weight._scale". */
 static bool has_scaled_integers(struct reading *reading)
 {
-    const size_t count = sp_inventory_count(reading->file);
+    const size_t count = shapeproof_inventory_count(reading->file);
     struct sp_map modules = {0};
     bool found = false;
     for (size_t i = 0; i < count; i++) {
-        const char *name = sp_inventory_tensor(reading->file, i)->name;
+        const char *name = shapeproof_inventory_tensor(reading->file, i)->name;
         const char *module = name_of_module(reading, name, strlen(name));
         if (strstr(name + strlen(module), "scale")) sp_map_add(&modules, module, i);
     }
     for (size_t i = 0; i < count && !found; i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(reading->file, i);
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(reading->file, i);
         if (tensor->rank < 2 || !may_be_packed(tensor)) continue;
         const char *module = name_of_module(reading, tensor->name, strlen(tensor->name));
         const size_t length = strlen(module);
@@ -160,7 +163,7 @@ static bool has_scaled_integers(struct reading *reading)
 /* By the check, or else by shapes; of a method that nothing describes there is the name alone. */
 static const char *describe_reading(struct reading *reading, uint64_t *parameters)
 {
-    struct sp_check *check = reading->check;
+    struct shapeproof_check *check = reading->check;
     if (!reading->tables) return NULL;
     const struct sp_quantisation *quantisation = check ? &check->quantisation : NULL;
     if (check && check_knows_all(check)) {
@@ -176,10 +179,10 @@ static const char *describe_reading(struct reading *reading, uint64_t *parameter
     return how || !has_scaled_integers(reading) ? how : "weights of integers or bytes, with scales beside them";
 }
 
-struct sp_quantised_model *sp_quantised_model_new(const struct sp_inventory *inventory)
+struct shapeproof_quantised_model *shapeproof_quantised_model_new(const struct shapeproof_inventory *inventory)
 {
     struct reading reading;
-    struct sp_quantised_model *model = NULL;
+    struct shapeproof_quantised_model *model = NULL;
     uint64_t parameters = 0;
     if (!sp_any_looks_packed(inventory)) return NULL;
     open_reading(&reading, inventory);
@@ -188,13 +191,13 @@ struct sp_quantised_model *sp_quantised_model_new(const struct sp_inventory *inv
         struct sp_text copy = {0};
         sp_text_puts(&copy, how);
         model = sp_realloc(NULL, 1, sizeof *model);
-        *model = (struct sp_quantised_model){copy.data, parameters};
+        *model = (struct shapeproof_quantised_model){copy.data, parameters};
     }
     close_reading(&reading);
     return model;
 }
 
-void sp_quantised_model_free(struct sp_quantised_model *model)
+void shapeproof_quantised_model_free(struct shapeproof_quantised_model *model)
 {
     if (model) free(model->how);
     free(model);

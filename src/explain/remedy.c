@@ -7,12 +7,12 @@
 #include "explain/patch.h"
 
 /* Appends the dotted paths of what is in the patch, " --set n_layer=2", each as a shell wants it. */
-static void put_options(struct sp_text *text, struct sp_arena *arena, struct sp_value patch, const char *path)
+static void put_options(struct sp_text *text, struct sp_arena *arena, struct shapeproof_value patch, const char *path)
 {
     for (size_t i = 0; i < patch.count; i++) {
-        const struct sp_member *member = &patch.members[i];
+        const struct shapeproof_member *member = &patch.members[i];
         const char *place = sp_arena_printf(arena, "%s%s%s", path, *path ? "." : "", member->key);
-        if (member->value.type == SP_OBJECT && member->value.count) {
+        if (member->value.type == SHAPEPROOF_VALUE_OBJECT && member->value.count) {
             put_options(text, arena, member->value, place);
             continue;
         }
@@ -23,32 +23,34 @@ static void put_options(struct sp_text *text, struct sp_arena *arena, struct sp_
 }
 
 /* Whether nothing of the patch was set on the command line, which would win over what is in the file. */
-static bool is_of_file(const struct sp_hyper *hyper, struct sp_arena *arena, struct sp_value patch, const char *path)
+static bool is_of_file(const struct sp_hyper *hyper, struct sp_arena *arena, struct shapeproof_value patch,
+                       const char *path)
 {
     for (size_t i = 0; i < patch.count; i++) {
-        const struct sp_member *member = &patch.members[i];
+        const struct shapeproof_member *member = &patch.members[i];
         const char *place = sp_arena_printf(arena, "%s%s%s", path, *path ? "." : "", member->key);
-        if (sp_hyper_provenance(hyper, place).source == SP_SOURCE_SETTING) return false;
-        if (member->value.type == SP_OBJECT && !is_of_file(hyper, arena, member->value, place)) return false;
+        if (sp_hyper_provenance(hyper, place).source == SHAPEPROOF_SOURCE_SETTING) return false;
+        if (member->value.type == SHAPEPROOF_VALUE_OBJECT && !is_of_file(hyper, arena, member->value, place))
+            return false;
     }
     return true;
 }
 
 /* The patch without what has to be taken out, whose paths go into `out`. */
-static struct sp_value split_patch(struct sp_arena *arena, struct sp_value patch, const char *path,
-                                   struct sp_names *out)
+static struct shapeproof_value split_patch(struct sp_arena *arena, struct shapeproof_value patch, const char *path,
+                                           struct sp_names *out)
 {
-    struct sp_value rest = {.type = SP_OBJECT};
+    struct shapeproof_value rest = {.type = SHAPEPROOF_VALUE_OBJECT};
     for (size_t i = 0; i < patch.count; i++) {
-        const struct sp_member *member = &patch.members[i];
+        const struct shapeproof_member *member = &patch.members[i];
         const char *place = sp_arena_printf(arena, "%s%s%s", path, *path ? "." : "", member->key);
-        struct sp_value value = member->value;
-        if (value.type == SP_NULL && sp_patch_takes_out(member->key)) {
+        struct shapeproof_value value = member->value;
+        if (value.type == SHAPEPROOF_VALUE_NULL && sp_patch_takes_out(member->key)) {
             sp_names_add(out, place);
             continue;
         }
-        if (value.type == SP_OBJECT && value.count) value = split_patch(arena, value, place, out);
-        if (value.type != SP_OBJECT || value.count || !member->value.count)
+        if (value.type == SHAPEPROOF_VALUE_OBJECT && value.count) value = split_patch(arena, value, place, out);
+        if (value.type != SHAPEPROOF_VALUE_OBJECT || value.count || !member->value.count)
             rest = sp_value_with(arena, rest, member->key, value);
     }
     return rest;
@@ -64,17 +66,18 @@ static const char *taken_out(struct sp_arena *arena, struct sp_names *names)
 
 /* What to write into the file whose metadata are the configuration. A program that sets single numbers in place comes
  * with gguf; other values, and keys that are not there, take another conversion. */
-static const char *gguf_patch_said(struct sp_check *check, struct sp_value patch)
+static const char *gguf_patch_said(struct shapeproof_check *check, struct shapeproof_value patch)
 {
     struct sp_text text = {0};
     bool in_place = true;
     size_t count = 0;
     for (size_t i = 0; i < patch.count; i++) {
         bool there;
-        const struct sp_value value = patch.members[i].value;
+        const struct shapeproof_value value = patch.members[i].value;
         const char *key = sp_config_gguf_key(&check->arena, check->inventory, patch.members[i].key, &there);
         if (!key || strncmp(key, "tokenizer.", 10) == 0) continue;
-        in_place = in_place && there && value.type != SP_LIST && value.type != SP_OBJECT && value.type != SP_STRING;
+        in_place = in_place && there && value.type != SHAPEPROOF_VALUE_LIST && value.type != SHAPEPROOF_VALUE_OBJECT &&
+                   value.type != SHAPEPROOF_VALUE_STRING;
         sp_text_printf(&text, "%s%s to %s", count++ ? ", " : "", key, sp_value_words(&check->arena, value));
     }
     if (!count) return "convert the model again";
@@ -85,7 +88,7 @@ static const char *gguf_patch_said(struct sp_check *check, struct sp_value patch
                            said);
 }
 
-static const char *patch_said(struct sp_check *check, struct sp_value patch)
+static const char *patch_said(struct shapeproof_check *check, struct shapeproof_value patch)
 {
     const struct sp_hyper *hyper = sp_config_hyper(check->config);
     struct sp_text text = {0};
@@ -98,7 +101,7 @@ static const char *patch_said(struct sp_check *check, struct sp_value patch)
     if (!sp_ends_with(hyper->file, ".json") || !is_of_file(hyper, &check->arena, patch, ""))
         return sp_arena_printf(&check->arena, "give%s", options);
     struct sp_names out = {0};
-    const struct sp_value rest = split_patch(&check->arena, patch, "", &out);
+    const struct shapeproof_value rest = split_patch(&check->arena, patch, "", &out);
     const bool short_enough = !strstr(options + 1, " --set ");
     const char *said =
         sp_arena_printf(&check->arena, "write into %s: %s%s%s%s%s", hyper->file, sp_value_words(&check->arena, rest),
@@ -108,9 +111,9 @@ static const char *patch_said(struct sp_check *check, struct sp_value patch)
     return said;
 }
 
-void sp_say_remedy(struct sp_check *check)
+void sp_say_remedy(struct shapeproof_check *check)
 {
-    struct sp_value patch = {.type = SP_OBJECT};
+    struct shapeproof_value patch = {.type = SHAPEPROOF_VALUE_OBJECT};
     for (size_t i = 0; i < check->cause_count; i++)
         if (sp_value_is_set(check->causes[i].patch)) {
             check->causes[i].patch = sp_patch_complete(check, check->causes[i].patch);

@@ -9,6 +9,6 @@
 /* "write into config.json: {"n_layer": 2, "vocab_size": 64}", of one value with "; --set n_layer=2 tries it", as the
  * hint of every cause that has a patch; "give --set
  * ..." of what was set on the command line, and where the configuration is no JSON file. */
-void sp_say_remedy(struct sp_check *check);
+void sp_say_remedy(struct shapeproof_check *check);
 
 #endif

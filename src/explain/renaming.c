@@ -8,10 +8,10 @@
 #include "names/components.h"
 #include "names/sides.h"
 
-static void collect_strays(struct sp_check *check, enum sp_finding_kind kind, struct sp_sides *sides)
+static void collect_strays(struct shapeproof_check *check, enum shapeproof_finding_kind kind, struct sp_sides *sides)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         if (sp_finding_is_open_as(finding, kind))
             sp_sides_add(sides, &check->patterns, finding->name, finding->expected ? finding->expected : finding->found,
                          i);
@@ -19,14 +19,14 @@ static void collect_strays(struct sp_check *check, enum sp_finding_kind kind, st
     sp_sides_form(sides);
 }
 
-static const char *pattern_of(const struct sp_check *check, const struct sp_side *side)
+static const char *pattern_of(const struct shapeproof_check *check, const struct sp_side *side)
 {
     return sp_pattern_text(&check->patterns, side->members->pattern);
 }
 
 /* ---- in which words ---- */
 
-static const char *whole_names(struct sp_check *check, const struct sp_side *side)
+static const char *whole_names(struct shapeproof_check *check, const struct sp_side *side)
 {
     const struct sp_side *other = side->other;
     if (side->count == 1)
@@ -52,7 +52,7 @@ struct phrases {
     struct sp_map known;
 };
 
-static bool of_component(struct sp_check *check, struct phrase *phrase, const char *a, const char *b)
+static bool of_component(struct shapeproof_check *check, struct phrase *phrase, const char *a, const char *b)
 {
     if (!sp_one_component(a, b, &phrase->component)) return false;
     phrase->says = sp_arena_printf(&check->arena, "'%.*s' is called '%.*s'", (int)phrase->component.a_length,
@@ -71,7 +71,7 @@ static struct phrase *known_phrase(struct phrases *phrases, struct phrase phrase
     return &phrases->items[phrases->count++];
 }
 
-static void make_phrases(struct sp_check *check, const struct sp_sides *missing, struct phrases *phrases)
+static void make_phrases(struct shapeproof_check *check, const struct sp_sides *missing, struct phrases *phrases)
 {
     for (size_t i = 0; i < missing->count; i++) {
         const struct sp_side *side = &missing->items[i];
@@ -100,7 +100,7 @@ static bool overlap(const struct sp_side *a, const struct sp_side *b)
 }
 
 /* Names that differ in one component and make no pair. */
-static void add_likely(struct sp_check *check, const struct sp_sides *missing, const struct sp_sides *strangers,
+static void add_likely(struct shapeproof_check *check, const struct sp_sides *missing, const struct sp_sides *strangers,
                        struct phrases *phrases)
 {
     enum { MOST = 100 }; /* patterns on either side */
@@ -151,38 +151,41 @@ static bool call_as_predicted(struct sp_text *text, const char *name, const stru
     return false;
 }
 
-/* What a stranger is when the component is called as predicted: something that is not there, of its shape; or SP_NONE.
+/* What a stranger is when the component is called as predicted: something that is not there, of its shape; or
+ * SHAPEPROOF_NONE.
  */
-static size_t stands_for(const struct sp_check *check, const struct sp_finding *stranger, struct sp_text *text,
-                         const struct sp_differing_component *component)
+static size_t stands_for(const struct shapeproof_check *check, const struct shapeproof_finding *stranger,
+                         struct sp_text *text, const struct sp_differing_component *component)
 {
-    if (!call_as_predicted(text, stranger->name, component)) return SP_NONE;
-    const size_t predicted = sp_prediction_find(check->prediction, text->data);
-    if (predicted == SP_NONE || check->match.tensor_of[predicted] != SP_NONE) return SP_NONE;
-    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, stranger->tensor);
-    return sp_same_shape(tensor, sp_prediction_tensor(check->prediction, predicted)) ? predicted : SP_NONE;
+    if (!call_as_predicted(text, stranger->name, component)) return SHAPEPROOF_NONE;
+    const size_t predicted = shapeproof_prediction_find(check->prediction, text->data);
+    if (predicted == SHAPEPROOF_NONE || check->match.tensor_of[predicted] != SHAPEPROOF_NONE) return SHAPEPROOF_NONE;
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, stranger->tensor);
+    return sp_same_shape(tensor, shapeproof_prediction_tensor(check->prediction, predicted)) ? predicted
+                                                                                             : SHAPEPROOF_NONE;
 }
 
 /* What has the component in its name but makes no pair, for there are more of its kind on one side: a layer too many,
  * or one that is tied and need not be there. */
-static void take_along(const struct sp_check *check, struct phrase *phrase, const size_t *missing, size_t *other)
+static void take_along(const struct shapeproof_check *check, struct phrase *phrase, const size_t *missing,
+                       size_t *other)
 {
     struct sp_text text = {0};
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
-        if (other[i] != SP_NONE || !sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED)) continue;
+        const struct shapeproof_finding *finding = &check->findings[i];
+        if (other[i] != SHAPEPROOF_NONE || !sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED)) continue;
         const size_t predicted = stands_for(check, finding, &text, &phrase->component);
-        if (predicted == SP_NONE) continue;
+        if (predicted == SHAPEPROOF_NONE) continue;
         const size_t lost = missing[predicted];
-        if (lost != SP_NONE && other[lost] != SP_NONE) continue;
-        other[i] = lost != SP_NONE ? lost : i;
-        if (lost != SP_NONE) other[lost] = i;
+        if (lost != SHAPEPROOF_NONE && other[lost] != SHAPEPROOF_NONE) continue;
+        other[i] = lost != SHAPEPROOF_NONE ? lost : i;
+        if (lost != SHAPEPROOF_NONE) other[lost] = i;
         phrase->taken++;
     }
     sp_text_free(&text);
 }
 
-static void take_all_along(const struct sp_check *check, struct phrases *phrases, size_t *other)
+static void take_all_along(const struct shapeproof_check *check, struct phrases *phrases, size_t *other)
 {
     enum { MOST = 4 };
     size_t *missing = sp_check_missing(check);
@@ -196,12 +199,12 @@ static void take_all_along(const struct sp_check *check, struct phrases *phrases
 
 /* ---- saying it ---- */
 
-static const char *words_of(struct sp_check *check, const struct phrase *phrase)
+static const char *words_of(struct shapeproof_check *check, const struct phrase *phrase)
 {
     return phrase->pairs == 1 && !phrase->taken ? whole_names(check, phrase->first) : phrase->says;
 }
 
-static const char *say_phrases(struct sp_check *check, const struct phrases *phrases)
+static const char *say_phrases(struct shapeproof_check *check, const struct phrases *phrases)
 {
     enum { SHOWN = 3 };
     struct sp_text text = {0};
@@ -243,13 +246,13 @@ static void note_pairs(struct renaming *renaming)
     }
 }
 
-static void find_renamed_pairs(struct sp_check *check, struct renaming *renaming)
+static void find_renamed_pairs(struct shapeproof_check *check, struct renaming *renaming)
 {
     *renaming = (struct renaming){.other = sp_realloc(NULL, check->finding_count, sizeof *renaming->other)};
-    for (size_t i = 0; i < check->finding_count; i++) renaming->other[i] = SP_NONE;
+    for (size_t i = 0; i < check->finding_count; i++) renaming->other[i] = SHAPEPROOF_NONE;
     if (!sp_check_open_both(check)) return;
-    collect_strays(check, SP_FINDING_MISSING, &renaming->missing);
-    collect_strays(check, SP_FINDING_UNEXPECTED, &renaming->strangers);
+    collect_strays(check, SHAPEPROOF_FINDING_MISSING, &renaming->missing);
+    collect_strays(check, SHAPEPROOF_FINDING_UNEXPECTED, &renaming->strangers);
     sp_sides_pair(&check->patterns, &renaming->missing, &renaming->strangers);
     note_pairs(renaming);
     make_phrases(check, &renaming->missing, &renaming->phrases);
@@ -266,7 +269,7 @@ static void free_renaming(struct renaming *renaming)
     free(renaming->phrases.items);
 }
 
-size_t *sp_pair_renamed(struct sp_check *check, const char **says)
+size_t *sp_pair_renamed(struct shapeproof_check *check, const char **says)
 {
     struct renaming renaming;
     find_renamed_pairs(check, &renaming);

@@ -12,7 +12,7 @@
 /* An explainer has a row for each of its causes, one below the other. */
 static const struct explainer {
     enum sp_stage stage;
-    void (*explain)(struct sp_check *check);
+    void (*explain)(struct shapeproof_check *check);
 } explainers[] = {
 #define CAUSE(stage, explainer, name, severity, id, meaning) {SP_STAGE_##stage, sp_explain_##explainer},
 #define ALSO(stage, explainer) {SP_STAGE_##stage, sp_explain_##explainer},
@@ -43,7 +43,7 @@ static void shuffle_rows(size_t *rows, size_t count, uint64_t *seed)
 }
 
 /* Runs all; of each row the number of causes before and behind it goes into `begin` and `end`. */
-static void run_stages(struct sp_check *check, uint64_t seed, size_t begin[ROWS], size_t end[ROWS])
+static void run_stages(struct shapeproof_check *check, uint64_t seed, size_t begin[ROWS], size_t end[ROWS])
 {
     for (enum sp_stage stage = 0; stage < SP_STAGE_COUNT; stage++) {
         size_t rows[ROWS];
@@ -59,7 +59,7 @@ static void run_stages(struct sp_check *check, uint64_t seed, size_t begin[ROWS]
 }
 
 /* Causes stand in the order of the list, whatever the order in which they were found. */
-static void explain_findings(struct sp_check *check, uint64_t seed)
+static void explain_findings(struct shapeproof_check *check, uint64_t seed)
 {
     size_t begin[ROWS] = {0}, end[ROWS] = {0}, count = 0;
     run_stages(check, seed, begin, end);
@@ -73,28 +73,28 @@ static void explain_findings(struct sp_check *check, uint64_t seed)
 
 /* The subject of a check. */
 struct subject {
-    const struct sp_inventory *inventory;
-    const struct sp_tables *tables;
-    const struct sp_config *config;
-    const struct sp_check_options *options;
+    const struct shapeproof_inventory *inventory;
+    const struct shapeproof_tables *tables;
+    const struct shapeproof_config *config;
+    const struct shapeproof_check_options *options;
     uint64_t seed;
     struct sp_answer_cache *asked;
 };
 
 /* `data` is borrowed, and needed no longer afterwards; NULL when no data are read. */
-static struct sp_check *compare_with_prediction(const struct subject *subject, struct sp_data *data,
-                                                struct sp_error *error)
+static struct shapeproof_check *compare_with_prediction(const struct subject *subject, struct shapeproof_data *data,
+                                                        struct shapeproof_error *error)
 {
-    struct sp_check *check = sp_realloc(NULL, 1, sizeof *check);
-    *check = (struct sp_check){.inventory = subject->inventory,
-                               .tables = subject->tables,
-                               .table_name = subject->options->table,
-                               .config = subject->config,
-                               .given_config = subject->config,
-                               .data = data,
-                               .reads_data = data != NULL,
-                               .data_error = error,
-                               .asked = subject->asked};
+    struct shapeproof_check *check = sp_realloc(NULL, 1, sizeof *check);
+    *check = (struct shapeproof_check){.inventory = subject->inventory,
+                                       .tables = subject->tables,
+                                       .table_name = subject->options->table,
+                                       .config = subject->config,
+                                       .given_config = subject->config,
+                                       .data = data,
+                                       .reads_data = data != NULL,
+                                       .data_error = error,
+                                       .asked = subject->asked};
     check->prediction = sp_predict_subject(check, error);
     if (!check->prediction) {
         free(check);
@@ -117,33 +117,37 @@ static struct sp_check *compare_with_prediction(const struct subject *subject, s
     return check;
 }
 
-static struct sp_check *compare_with_data(const struct subject *subject, struct sp_error *error)
+static struct shapeproof_check *compare_with_data(const struct subject *subject, struct shapeproof_error *error)
 {
-    struct sp_data *data = sp_data_open(subject->inventory, error);
-    struct sp_check *check = data ? compare_with_prediction(subject, data, error) : NULL;
-    sp_data_close(data);
-    if (!check || error->status == SP_OK) return check;
-    sp_check_free(check);
+    struct shapeproof_data *data = shapeproof_data_open(subject->inventory, error);
+    struct shapeproof_check *check = data ? compare_with_prediction(subject, data, error) : NULL;
+    shapeproof_data_close(data);
+    if (!check || error->status == SHAPEPROOF_OK) return check;
+    shapeproof_check_free(check);
     return NULL;
 }
 
-struct sp_check *sp_check_new_shuffled(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                                       const struct sp_config *config, const struct sp_check_options *options,
-                                       uint64_t seed, struct sp_answer_cache *asked, struct sp_error *error)
+struct shapeproof_check *sp_check_new_shuffled(const struct shapeproof_inventory *inventory,
+                                               const struct shapeproof_tables *tables,
+                                               const struct shapeproof_config *config,
+                                               const struct shapeproof_check_options *options, uint64_t seed,
+                                               struct sp_answer_cache *asked, struct shapeproof_error *error)
 {
-    static const struct sp_check_options none = {0};
+    static const struct shapeproof_check_options none = {0};
     sp_error_reset(error);
     const struct subject subject = {inventory, tables, config, options ? options : &none, seed, asked};
     if (!sp_options_are_known(subject.options->reserved, error)) return NULL;
     return subject.options->data ? compare_with_data(&subject, error) : compare_with_prediction(&subject, NULL, error);
 }
 
-struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                              const struct sp_config *config, const struct sp_check_options *options,
-                              struct sp_error *error)
+struct shapeproof_check *shapeproof_check_new(const struct shapeproof_inventory *inventory,
+                                              const struct shapeproof_tables *tables,
+                                              const struct shapeproof_config *config,
+                                              const struct shapeproof_check_options *options,
+                                              struct shapeproof_error *error)
 {
     struct sp_answer_cache asked = {0};
-    struct sp_check *check = sp_check_new_shuffled(inventory, tables, config, options, 0, &asked, error);
+    struct shapeproof_check *check = sp_check_new_shuffled(inventory, tables, config, options, 0, &asked, error);
     sp_asked_free(&asked);
     return check;
 }

@@ -19,7 +19,7 @@ static uint64_t padding(uint64_t from, uint64_t to)
 
 /* "a multiple of 256 to 1024: 128 for each of 2 to 8 tensor-parallel ranks": which power of two it was cannot be told
  * when `to` is a multiple of several. */
-static const char *multiple_words(struct sp_check *check, uint64_t multiple, uint64_t to)
+static const char *multiple_words(struct shapeproof_check *check, uint64_t multiple, uint64_t to)
 {
     enum { EACH = 128, MOST = 64 * EACH };
     uint64_t largest = multiple;
@@ -47,7 +47,7 @@ uint64_t sp_vocabulary_ranks(uint64_t configured, uint64_t found)
 }
 
 /* With the help of the tokenizer beside the configuration. */
-static const char *tokenizer_change(struct sp_check *check, uint64_t found)
+static const char *tokenizer_change(struct shapeproof_check *check, uint64_t found)
 {
     const struct sp_tokenizer tokenizer = sp_tokenizer_beside(&check->arena, check->config);
     if (!tokenizer.size) return "";
@@ -59,7 +59,7 @@ static const char *tokenizer_change(struct sp_check *check, uint64_t found)
                            tokenizer.file, multiple_words(check, multiple, found));
 }
 
-const char *sp_vocabulary_change(struct sp_check *check, uint64_t configured, uint64_t found)
+const char *sp_vocabulary_change(struct shapeproof_check *check, uint64_t configured, uint64_t found)
 {
     const char *told = tokenizer_change(check, found);
     const uint64_t up = padding(configured, found), down = padding(found, configured);

@@ -7,28 +7,30 @@
 
 /* ---- the whole model ---- */
 
-static struct sp_config *changed(const struct sp_config *base, const struct sp_change *change,
-                                 const struct sp_scope *scope)
+static struct shapeproof_config *changed(const struct shapeproof_config *base, const struct sp_change *change,
+                                         const struct sp_scope *scope)
 {
-    struct sp_config *config = sp_config_variant(base);
+    struct shapeproof_config *config = sp_config_variant(base);
     sp_config_set_value(config, change->key, change->value, "what if");
-    if (change->instead_of) sp_config_set_value(config, change->instead_of, (struct sp_value){.type = SP_NULL}, "");
+    if (change->instead_of)
+        sp_config_set_value(config, change->instead_of, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL}, "");
     for (const struct sp_change *also = change->also; also; also = also->also)
         sp_config_set_value(config, also->key, also->value, "what if");
     sp_config_limit(config, scope);
     return config;
 }
 
-bool sp_variant_try(const struct sp_check *check, const struct sp_config *base, const struct sp_change *change,
-                    struct sp_variant *variant)
+bool sp_variant_try(const struct shapeproof_check *check, const struct shapeproof_config *base,
+                    const struct sp_change *change, struct sp_variant *variant)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     /* What predicts far more tensors than there are cannot explain anything, whatever value a hostile file suggests. */
     const struct sp_scope scope = {
-        .most = 2 * (sp_inventory_count(check->inventory) + sp_prediction_count(check->prediction)) + 1000};
+        .most =
+            2 * (shapeproof_inventory_count(check->inventory) + shapeproof_prediction_count(check->prediction)) + 1000};
     *variant = (struct sp_variant){.config = changed(base, change, &scope)};
-    variant->prediction =
-        sp_predict(check->tables, variant->config, &(struct sp_predict_options){.table = check->table_name}, &error);
+    variant->prediction = shapeproof_predict(check->tables, variant->config,
+                                             &(struct shapeproof_predict_options){.table = check->table_name}, &error);
     sp_config_limit(variant->config, NULL);
     if (!variant->prediction) {
         sp_variant_free(variant);
@@ -42,21 +44,22 @@ bool sp_variant_try(const struct sp_check *check, const struct sp_config *base, 
 void sp_variant_free(struct sp_variant *variant)
 {
     if (variant->prediction) sp_match_free(&variant->match);
-    sp_prediction_free(variant->prediction);
-    sp_config_free(variant->config);
+    shapeproof_prediction_free(variant->prediction);
+    shapeproof_config_free(variant->config);
     *variant = (struct sp_variant){0};
 }
 
-bool sp_variant_has(const struct sp_check *check, const struct sp_variant *variant, const struct sp_finding *finding)
+bool sp_variant_has(const struct shapeproof_check *check, const struct sp_variant *variant,
+                    const struct shapeproof_finding *finding)
 {
-    if (finding->tensor != SP_NONE) return sp_is_error(sp_match_tensor(&variant->match, finding->tensor));
-    const char *name = sp_prediction_tensor(check->prediction, finding->predicted)->name;
-    const size_t predicted = sp_prediction_find(variant->prediction, name);
-    if (predicted == SP_NONE) return false;
+    if (finding->tensor != SHAPEPROOF_NONE) return sp_is_error(sp_match_tensor(&variant->match, finding->tensor));
+    const char *name = shapeproof_prediction_tensor(check->prediction, finding->predicted)->name;
+    const size_t predicted = shapeproof_prediction_find(variant->prediction, name);
+    if (predicted == SHAPEPROOF_NONE) return false;
     const enum sp_difference difference = sp_match_predicted(&variant->match, predicted);
     /* That it would be tied is no excuse when all of the tie is absent. */
     return difference == SP_MISSING ||
-           (difference == SP_TIED_ABSENT && sp_match_partner(&variant->match, predicted) == SP_NONE);
+           (difference == SP_TIED_ABSENT && sp_match_partner(&variant->match, predicted) == SHAPEPROOF_NONE);
 }
 
 /* ---- which indices the sample visits ---- */
@@ -91,7 +94,7 @@ static size_t unique(int64_t *values, size_t count)
 }
 
 /* The first few, and of each position in the names of open findings the smallest and largest few. */
-static void choose_sample_indices(struct sp_sample *sample, const struct sp_check *check)
+static void choose_sample_indices(struct sp_sample *sample, const struct shapeproof_check *check)
 {
     struct extremes low[SP_MAX_INDICES] = {{.count = 0}}, high[SP_MAX_INDICES] = {{.count = 0}};
     size_t count = 0;
@@ -117,82 +120,86 @@ static void choose_sample_indices(struct sp_sample *sample, const struct sp_chec
 
 static void name_tensors(struct sp_sample *sample)
 {
-    const struct sp_check *check = sample->check;
+    const struct shapeproof_check *check = sample->check;
     struct sp_name_keeper keeper = {.arena = &sample->arena, .names = &sample->tensors};
     struct sp_finder finder = {.naming = &check->naming, .find = sp_keep_name, .context = &keeper};
     unsigned renaming;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         const size_t predicted = check->match.predicted_of[i];
         keeper.tensor = i;
-        if (predicted != SP_NONE)
-            sp_map_add(&sample->tensors, sp_prediction_tensor(check->prediction, predicted)->name, i);
-        else sp_finder_find(&finder, sp_inventory_tensor(check->inventory, i)->name, &renaming);
+        if (predicted != SHAPEPROOF_NONE)
+            sp_map_add(&sample->tensors, shapeproof_prediction_tensor(check->prediction, predicted)->name, i);
+        else sp_finder_find(&finder, shapeproof_inventory_tensor(check->inventory, i)->name, &renaming);
     }
     sp_finder_free(&finder);
 }
 
-static const struct sp_tensor *tensor_named(const struct sp_sample *sample, const char *name)
+static const struct shapeproof_tensor *tensor_named(const struct sp_sample *sample, const char *name)
 {
-    const struct sp_inventory *inventory = sample->check->inventory;
-    const size_t tensor = sample->renamed ? sp_map_get(&sample->tensors, name) : sp_inventory_find(inventory, name);
-    return tensor == SP_NONE ? NULL : sp_inventory_tensor(inventory, tensor);
+    const struct shapeproof_inventory *inventory = sample->check->inventory;
+    const size_t tensor =
+        sample->renamed ? sp_map_get(&sample->tensors, name) : shapeproof_inventory_find(inventory, name);
+    return tensor == SHAPEPROOF_NONE ? NULL : shapeproof_inventory_tensor(inventory, tensor);
 }
 
 /* ---- gains ---- */
 
-static struct sp_prediction *predict_change(const struct sp_sample *sample, struct sp_config *config)
+static struct shapeproof_prediction *predict_change(const struct sp_sample *sample, struct shapeproof_config *config)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     sp_config_limit(config, &sample->scope);
-    return sp_predict(sample->check->tables, config, &(struct sp_predict_options){.table = sample->check->table_name},
-                      &error);
+    return shapeproof_predict(sample->check->tables, config,
+                              &(struct shapeproof_predict_options){.table = sample->check->table_name}, &error);
 }
 
 /* What is tied need not be there, unless all of the tie is absent. */
-static bool is_tied_elsewhere(const struct sp_sample *sample, const struct sp_prediction *prediction,
-                              const struct sp_predicted *expected)
+static bool is_tied_elsewhere(const struct sp_sample *sample, const struct shapeproof_prediction *prediction,
+                              const struct shapeproof_predicted *expected)
 {
-    return expected->same_as != SP_NONE &&
-           tensor_named(sample, sp_prediction_tensor(prediction, expected->same_as)->name) != NULL;
+    return expected->same_as != SHAPEPROOF_NONE &&
+           tensor_named(sample, shapeproof_prediction_tensor(prediction, expected->same_as)->name) != NULL;
 }
 
 /* Missing, or of another shape; `tensor` is the one of that name, or NULL. */
-static bool is_wrong(const struct sp_sample *sample, const struct sp_prediction *prediction,
-                     const struct sp_predicted *expected, const struct sp_tensor *tensor)
+static bool is_wrong(const struct sp_sample *sample, const struct shapeproof_prediction *prediction,
+                     const struct shapeproof_predicted *expected, const struct shapeproof_tensor *tensor)
 {
     if (!tensor) return !expected->optional && !is_tied_elsewhere(sample, prediction, expected);
     return !sp_same_shape(tensor, expected);
 }
 
 /* What a tensor is under a prediction that does not have its name. */
-static bool is_unexpected(const struct sp_tensor *tensor) { return tensor && !(tensor->flags & SP_TENSOR_STATE); }
+static bool is_unexpected(const struct shapeproof_tensor *tensor)
+{
+    return tensor && !(tensor->flags & SHAPEPROOF_TENSOR_STATE);
+}
 
 static void forget_base(struct sp_sample *sample)
 {
-    sp_prediction_free(sample->base);
+    shapeproof_prediction_free(sample->base);
     free(sample->found);
     free(sample->wrong);
     sample->found = NULL;
     sample->wrong = NULL;
 }
 
-void sp_sample_rebase(struct sp_sample *sample, const struct sp_config *base)
+void sp_sample_rebase(struct sp_sample *sample, const struct shapeproof_config *base)
 {
-    struct sp_config *config = sp_config_variant(base);
+    struct shapeproof_config *config = sp_config_variant(base);
     forget_base(sample);
     sample->base = predict_change(sample, config);
-    sp_config_free(config);
-    const size_t count = sample->base ? sp_prediction_count(sample->base) : 0;
+    shapeproof_config_free(config);
+    const size_t count = sample->base ? shapeproof_prediction_count(sample->base) : 0;
     sample->found = sp_realloc(NULL, count, sizeof *sample->found);
     sample->wrong = sp_realloc(NULL, count, sizeof *sample->wrong);
     for (size_t i = 0; i < count; i++) {
-        const struct sp_predicted *expected = sp_prediction_tensor(sample->base, i);
+        const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(sample->base, i);
         sample->found[i] = tensor_named(sample, expected->name);
         sample->wrong[i] = is_wrong(sample, sample->base, expected, sample->found[i]);
     }
 }
 
-void sp_sample_init(struct sp_sample *sample, const struct sp_check *check)
+void sp_sample_init(struct sp_sample *sample, const struct shapeproof_check *check)
 {
     *sample = (struct sp_sample){.check = check, .renamed = check->match.renamed};
     choose_sample_indices(sample, check);
@@ -201,17 +208,17 @@ void sp_sample_init(struct sp_sample *sample, const struct sp_check *check)
 }
 
 /* Both predictions list tensors, and what only one of them lists is unexpected under the other, if it is there. */
-static int64_t gain_of_change(const struct sp_sample *sample, const struct sp_prediction *variant)
+static int64_t gain_of_change(const struct sp_sample *sample, const struct shapeproof_prediction *variant)
 {
-    const size_t count = sp_prediction_count(sample->base);
+    const size_t count = shapeproof_prediction_count(sample->base);
     bool *listed = sp_realloc(NULL, count, sizeof *listed);
     int64_t gain = 0;
     if (count) memset(listed, 0, count * sizeof *listed);
-    for (size_t i = 0; i < sp_prediction_count(variant); i++) {
-        const struct sp_predicted *expected = sp_prediction_tensor(variant, i);
-        const size_t place = sp_prediction_find(sample->base, expected->name);
-        const bool known = place != SP_NONE;
-        const struct sp_tensor *tensor = known ? sample->found[place] : tensor_named(sample, expected->name);
+    for (size_t i = 0; i < shapeproof_prediction_count(variant); i++) {
+        const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(variant, i);
+        const size_t place = shapeproof_prediction_find(sample->base, expected->name);
+        const bool known = place != SHAPEPROOF_NONE;
+        const struct shapeproof_tensor *tensor = known ? sample->found[place] : tensor_named(sample, expected->name);
         gain += known ? sample->wrong[place] : is_unexpected(tensor);
         gain -= is_wrong(sample, variant, expected, tensor);
         if (known) listed[place] = true;
@@ -222,7 +229,7 @@ static int64_t gain_of_change(const struct sp_sample *sample, const struct sp_pr
     return gain;
 }
 
-bool sp_sample_try(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change,
+bool sp_sample_try(const struct sp_sample *sample, const struct shapeproof_config *base, const struct sp_change *change,
                    struct sp_variant *variant)
 {
     *variant = (struct sp_variant){.config = changed(base, change, &sample->scope)};
@@ -232,7 +239,8 @@ bool sp_sample_try(const struct sp_sample *sample, const struct sp_config *base,
     return false;
 }
 
-int64_t sp_sample_gain(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change)
+int64_t sp_sample_gain(const struct sp_sample *sample, const struct shapeproof_config *base,
+                       const struct sp_change *change)
 {
     struct sp_variant variant;
     if (!sp_sample_try(sample, base, change, &variant)) return 0;
@@ -241,17 +249,17 @@ int64_t sp_sample_gain(const struct sp_sample *sample, const struct sp_config *b
     return gain;
 }
 
-size_t sp_sample_breaks(const struct sp_sample *sample, const struct sp_prediction *variant,
-                        const struct sp_tensor **found)
+size_t sp_sample_breaks(const struct sp_sample *sample, const struct shapeproof_prediction *variant,
+                        const struct shapeproof_tensor **found)
 {
-    for (size_t i = 0; i < sp_prediction_count(variant); i++) {
-        const struct sp_predicted *expected = sp_prediction_tensor(variant, i);
-        const size_t place = sp_prediction_find(sample->base, expected->name);
-        if (place == SP_NONE || !sample->found[place] || sample->wrong[place]) continue;
+    for (size_t i = 0; i < shapeproof_prediction_count(variant); i++) {
+        const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(variant, i);
+        const size_t place = shapeproof_prediction_find(sample->base, expected->name);
+        if (place == SHAPEPROOF_NONE || !sample->found[place] || sample->wrong[place]) continue;
         *found = sample->found[place];
         if (!sp_same_shape(*found, expected)) return i;
     }
-    return SP_NONE;
+    return SHAPEPROOF_NONE;
 }
 
 void sp_sample_free(struct sp_sample *sample)

@@ -8,54 +8,56 @@
 /* One change of a hyper-parameter. */
 struct sp_change {
     const char *key;
-    struct sp_value value;
-    struct sp_value configured; /* what it is now, and who says so */
-    struct sp_provenance from;
+    struct shapeproof_value value;
+    struct shapeproof_value configured; /* what it is now, and who says so */
+    struct shapeproof_provenance from;
     const char *instead_of;       /* a key that says the same and comes first: it is taken away; or NULL */
     const struct sp_change *also; /* of another key, since the product of both is what the file has; or NULL */
 };
 
 /* The prediction under changed hyper-parameters, matched with the same file. Zero-initialise. */
 struct sp_variant {
-    struct sp_config *config;
-    struct sp_prediction *prediction;
+    struct shapeproof_config *config;
+    struct shapeproof_prediction *prediction;
     struct sp_match match;
     size_t errors;
 };
 
 /* The prediction from `base` with that change; false when there is none. */
-bool sp_variant_try(const struct sp_check *check, const struct sp_config *base, const struct sp_change *change,
-                    struct sp_variant *variant);
+bool sp_variant_try(const struct shapeproof_check *check, const struct shapeproof_config *base,
+                    const struct sp_change *change, struct sp_variant *variant);
 void sp_variant_free(struct sp_variant *variant);
 /* Whether the finding would be one under the variant as well. */
-bool sp_variant_has(const struct sp_check *check, const struct sp_variant *variant, const struct sp_finding *finding);
+bool sp_variant_has(const struct shapeproof_check *check, const struct sp_variant *variant,
+                    const struct shapeproof_finding *finding);
 
 /* A small part of the model, chosen so that it shows the open findings: it tells cheaply which changes are worth a
  * whole prediction. */
 struct sp_sample {
-    const struct sp_check *check;
+    const struct shapeproof_check *check;
     int64_t *indices; /* that its loops visit */
     struct sp_scope scope;
-    struct sp_prediction *base;     /* under the changes accepted so far */
-    const struct sp_tensor **found; /* for each tensor of it the one of the file, or NULL */
-    bool *wrong;                    /* for each tensor of it: missing, or of another shape */
-    bool renamed;                   /* names of the file are not those of the prediction: */
-    struct sp_map tensors;          /* what they stand for -> tensor */
+    struct shapeproof_prediction *base;     /* under the changes accepted so far */
+    const struct shapeproof_tensor **found; /* for each tensor of it the one of the file, or NULL */
+    bool *wrong;                            /* for each tensor of it: missing, or of another shape */
+    bool renamed;                           /* names of the file are not those of the prediction: */
+    struct sp_map tensors;                  /* what they stand for -> tensor */
     struct sp_arena arena;
 };
 
-void sp_sample_init(struct sp_sample *sample, const struct sp_check *check);
+void sp_sample_init(struct sp_sample *sample, const struct shapeproof_check *check);
 /* From now on gains are measured against the prediction from `base`. */
-void sp_sample_rebase(struct sp_sample *sample, const struct sp_config *base);
+void sp_sample_rebase(struct sp_sample *sample, const struct shapeproof_config *base);
 /* How many errors of the sample vanish under the change, less those that it brings; 0 without a prediction. */
-int64_t sp_sample_gain(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change);
+int64_t sp_sample_gain(const struct sp_sample *sample, const struct shapeproof_config *base,
+                       const struct sp_change *change);
 /* The same part of the model under the change, not matched; false when there is no prediction. */
-bool sp_sample_try(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change,
+bool sp_sample_try(const struct sp_sample *sample, const struct shapeproof_config *base, const struct sp_change *change,
                    struct sp_variant *variant);
 /* The first tensor of such a prediction that is there in another shape, and has the right one now; *found is the one of
- * the file. SP_NONE when there is none. */
-size_t sp_sample_breaks(const struct sp_sample *sample, const struct sp_prediction *variant,
-                        const struct sp_tensor **found);
+ * the file. SHAPEPROOF_NONE when there is none. */
+size_t sp_sample_breaks(const struct sp_sample *sample, const struct shapeproof_prediction *variant,
+                        const struct shapeproof_tensor **found);
 void sp_sample_free(struct sp_sample *sample);
 
 #endif

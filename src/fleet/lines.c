@@ -57,17 +57,18 @@ static void put_error_member(struct sp_text *text, const char *key, const char *
     sp_text_json(text, value);
 }
 
-static void put_error_line(struct sp_text *text, const char *path, const struct sp_error *error, int status)
+static void put_error_line(struct sp_text *text, const char *path, const struct shapeproof_error *error, int status)
 {
     sp_text_printf(text, "%scheck/1\",", beginning);
     put_line_head(text, path, status);
     sp_text_puts(text, " \"error\": ");
     sp_text_json(text, error->message);
-    put_error_member(text, "kind", sp_kind_name(error->kind));
+    put_error_member(text, "kind", shapeproof_kind_name(error->kind));
     put_error_member(text, "hint", error->hint);
 }
 
-void sp_line_write(struct sp_text *text, const char *path, int status, const char *report, const struct sp_error *error)
+void sp_line_write(struct sp_text *text, const char *path, int status, const char *report,
+                   const struct shapeproof_error *error)
 {
     static const char schema[] = "{\n  \"schema\": ";
     const char *rest = NULL;
@@ -87,9 +88,9 @@ void sp_line_write(struct sp_text *text, const char *path, int status, const cha
 
 void sp_line_write_crash(struct sp_text *text, const char *path, int signal, const char *why)
 {
-    struct sp_error error = {0};
-    sp_fail(&error, SP_ERR_FILE, SP_KIND_CRASHED, "%s", why);
-    put_error_line(text, path, &error, SP_ERR_FILE);
+    struct shapeproof_error error = {0};
+    sp_fail(&error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED, "%s", why);
+    put_error_line(text, path, &error, SHAPEPROOF_ERR_FILE);
     if (signal) sp_text_printf(text, ", \"signal\": %d", signal);
     sp_text_puts(text, "}\n");
 }
@@ -98,10 +99,10 @@ void sp_line_write_crash(struct sp_text *text, const char *path, int signal, con
 
 static enum sp_line_outcome outcome_of_status(int status)
 {
-    return status == SP_ERR_UNKNOWN ? SP_LINE_UNKNOWN
-           : status == SP_ERR_TABLE ? SP_LINE_MISCONFIGURED
-           : status == SP_ERR_USAGE ? SP_LINE_USAGE
-                                    : SP_LINE_UNREADABLE;
+    return status == SHAPEPROOF_ERR_UNKNOWN ? SP_LINE_UNKNOWN
+           : status == SHAPEPROOF_ERR_TABLE ? SP_LINE_MISCONFIGURED
+           : status == SHAPEPROOF_ERR_USAGE ? SP_LINE_USAGE
+                                            : SP_LINE_UNREADABLE;
 }
 
 static enum sp_line_outcome outcome_of_verdict(const char *verdict)
@@ -132,7 +133,7 @@ static bool read_outcome(struct sp_fleet_line *line, struct sp_json *json, const
 /* The rest is as it was written: names in a document can be such as the scanner refuses. */
 bool sp_line_read(struct sp_fleet_line *line, char *text, size_t length)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_json json = {.what = "line", .text = text, .length = length, .error = &error};
     bool first = true;
     uint64_t status = 0;
@@ -144,7 +145,7 @@ bool sp_line_read(struct sp_fleet_line *line, char *text, size_t length)
     if (!(key = sp_json_member(&json, &first)) || strcmp(key, "path") != 0) return false;
     if (!(line->path = sp_json_string(&json))) return false;
     if (!(key = sp_json_member(&json, &first)) || strcmp(key, "status") != 0) return false;
-    if (!sp_json_u64(&json, &status) || status > SP_ERR_UNKNOWN) return false;
+    if (!sp_json_u64(&json, &status) || status > SHAPEPROOF_ERR_UNKNOWN) return false;
     line->status = (int)status;
     return (key = sp_json_member(&json, &first)) != NULL && read_outcome(line, &json, key, &first);
 }
@@ -167,7 +168,7 @@ bool sp_line_may_begin(const char *text, size_t length)
 
 bool sp_line_fails(const struct sp_fleet_line *line)
 {
-    return line->status != SP_OK && (line->outcome == SP_LINE_MATCH || line->outcome == SP_LINE_EXPLAINED);
+    return line->status != SHAPEPROOF_OK && (line->outcome == SP_LINE_MATCH || line->outcome == SP_LINE_EXPLAINED);
 }
 
 void sp_line_put_counts(struct sp_text *text, const size_t counts[SP_LINE_OUTCOMES], size_t failed)

@@ -17,7 +17,7 @@
 /* Appends the line of a checkpoint: `report` is the document of a check, or NULL where the error says why there is
  * none. */
 void sp_line_write(struct sp_text *text, const char *path, int status, const char *report,
-                   const struct sp_error *error);
+                   const struct shapeproof_error *error);
 /* Likewise for a process that came to no end: `signal`, if it is not 0, ended it. */
 void sp_line_write_crash(struct sp_text *text, const char *path, int signal, const char *why);
 

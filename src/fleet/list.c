@@ -15,13 +15,13 @@
 enum { STEP = 1 << 16 };
 
 /* To the end of a file or a pipe. */
-static bool slurp_list(struct sp_text *text, int from, const char *name, struct sp_error *error)
+static bool slurp_list(struct sp_text *text, int from, const char *name, struct shapeproof_error *error)
 {
     for (;;) {
         sp_text_reserve(text, STEP);
         const ssize_t got = read(from, text->data + text->length, STEP);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s: %s", name, strerror(errno));
+        if (got < 0) return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: %s", name, strerror(errno));
         text->length += (size_t)got;
         text->data[text->length] = '\0';
         if (got == 0) return true;
@@ -50,7 +50,7 @@ static size_t count_lines(const char *text, const char *end)
     return count;
 }
 
-bool sp_list_read(struct sp_list *list, int from, const char *name, struct sp_error *error)
+bool sp_list_read(struct sp_list *list, int from, const char *name, struct shapeproof_error *error)
 {
     struct sp_text text = {0};
     struct sp_map seen = {0};
@@ -60,7 +60,7 @@ bool sp_list_read(struct sp_list *list, int from, const char *name, struct sp_er
     if (!read) return false;
     if (memchr(text.data, '\0', text.length)) {
         sp_hint(error, "a list has a path a line, as find writes it without -print0");
-        return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "%s: a NUL byte is no part of a path", name);
+        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "%s: a NUL byte is no part of a path", name);
     }
     char *place = text.data;
     const char *end = text.data + text.length;

@@ -17,7 +17,7 @@ struct sp_list {
 
 /* Reads it from an open descriptor, a pipe or a file, to its end; `name` is for messages. Free it with sp_list_free,
  * also after an error. */
-bool sp_list_read(struct sp_list *list, int from, const char *name, struct sp_error *error);
+bool sp_list_read(struct sp_list *list, int from, const char *name, struct shapeproof_error *error);
 void sp_list_free(struct sp_list *list);
 
 #endif

@@ -40,7 +40,7 @@ struct run {
     pid_t host;
     int signals; /* from which the signals that end the run are read */
     sigset_t ending, before;
-    struct sp_error *error;
+    struct shapeproof_error *error;
 };
 
 /* ---- signals ---- */
@@ -66,7 +66,7 @@ static bool hold_signals(struct run *run)
     if (run->signals >= 0) return true;
     const int why = errno;
     sigprocmask(SIG_SETMASK, &run->before, NULL);
-    return sp_fail(run->error, SP_ERR_FILE, SP_KIND_IO, "signalfd: %s", strerror(why));
+    return sp_fail(run->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "signalfd: %s", strerror(why));
 }
 
 static void release_signals(struct run *run)
@@ -98,8 +98,8 @@ static void be_task(const struct run *run, size_t task, int to)
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* else it would hold the lock on the results of a host that was killed */
-    if (getppid() != run->host) _exit(SP_ERR_FILE);
-    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(to, STDOUT_FILENO) < 0) _exit(SP_ERR_FILE);
+    if (getppid() != run->host) _exit(SHAPEPROOF_ERR_FILE);
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(to, STDOUT_FILENO) < 0) _exit(SHAPEPROOF_ERR_FILE);
     close(run->signals);
     sigprocmask(SIG_SETMASK, &run->before, NULL);
     _exit(run->pool->work(run->pool->host, task));
@@ -132,8 +132,8 @@ static bool begin_tasks(struct run *run)
 {
     while (run->busy < run->pool->jobs && run->next < run->pool->count) {
         if (begin_task(run)) continue;
-        return run->busy ||
-               sp_fail(run->error, SP_ERR_FILE, SP_KIND_IO, "no process can be started: %s", strerror(errno));
+        return run->busy || sp_fail(run->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
+                                    "no process can be started: %s", strerror(errno));
     }
     return true;
 }
@@ -228,14 +228,15 @@ static bool wait_for_some(struct run *run)
             polled[count++] = (struct pollfd){.fd = run->slots[i].from, .events = POLLIN};
         }
     if (poll(polled, count, end_late_tasks(run)) < 0)
-        return errno == EINTR || sp_fail(run->error, SP_ERR_FILE, SP_KIND_IO, "poll: %s", strerror(errno));
+        return errno == EINTR ||
+               sp_fail(run->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "poll: %s", strerror(errno));
     if (is_interrupted(run)) return false;
     for (nfds_t i = 1; i < count; i++)
         if (polled[i].revents && !read_output(slots[i]) && !finish_task(run, slots[i])) return false;
     return true;
 }
 
-bool sp_pool_run(struct sp_pool *pool, struct sp_error *error)
+bool sp_pool_run(struct sp_pool *pool, struct shapeproof_error *error)
 {
     struct run run = {.pool = pool, .error = error, .host = getpid()};
     assert(pool->jobs >= 1 && pool->jobs <= SP_POOL_JOBS);

@@ -41,7 +41,7 @@ struct sp_pool {
 };
 
 /* Runs them all. False when no process can be made, or `done` wants no more (the error is not filled then). */
-bool sp_pool_run(struct sp_pool *pool, struct sp_error *error);
+bool sp_pool_run(struct sp_pool *pool, struct shapeproof_error *error);
 
 /* The processors that this process may use; at least 1, at most SP_POOL_JOBS. */
 unsigned sp_pool_processors(void);

@@ -16,10 +16,11 @@ enum { STEP = 1 << 16 };
 
 int sp_worse_status(int one, int other)
 {
-    static const int worst_first[] = {SP_ERR_USAGE, SP_ERR_FILE, SP_ERR_TABLE, 1, SP_ERR_UNKNOWN};
+    static const int worst_first[] = {SHAPEPROOF_ERR_USAGE, SHAPEPROOF_ERR_FILE, SHAPEPROOF_ERR_TABLE, 1,
+                                      SHAPEPROOF_ERR_UNKNOWN};
     for (size_t i = 0; i < sizeof worst_first / sizeof *worst_first; i++)
         if (one == worst_first[i] || other == worst_first[i]) return worst_first[i];
-    return SP_OK;
+    return SHAPEPROOF_OK;
 }
 
 static void count_line(struct sp_results *results, const struct sp_fleet_line *line)
@@ -31,20 +32,21 @@ static void count_line(struct sp_results *results, const struct sp_fleet_line *l
 
 /* ---- what is there ---- */
 
-static bool fail_io(const struct sp_results *results, const char *what, struct sp_error *error)
+static bool fail_io(const struct sp_results *results, const char *what, struct shapeproof_error *error)
 {
-    return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s: %s%s", results->name, what, strerror(errno));
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: %s%s", results->name, what, strerror(errno));
 }
 
-static bool refuse_results(const struct sp_results *results, uint64_t number, struct sp_error *error)
+static bool refuse_results(const struct sp_results *results, uint64_t number, struct shapeproof_error *error)
 {
     sp_hint(error, "give a file that 'shapeproof check --list' wrote, or one that is not there yet");
-    return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "%s:%" PRIu64 ": not a result of a list: the file is left alone",
-                   results->name, number);
+    return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
+                   "%s:%" PRIu64 ": not a result of a list: the file is left alone", results->name, number);
 }
 
 /* A path that has two lines, as of two runs, counts once. */
-static bool note_result(struct sp_results *results, char *text, size_t length, uint64_t number, struct sp_error *error)
+static bool note_result(struct sp_results *results, char *text, size_t length, uint64_t number,
+                        struct shapeproof_error *error)
 {
     struct sp_fleet_line line;
     if (!sp_line_read(&line, text, length)) return refuse_results(results, number, error);
@@ -53,7 +55,8 @@ static bool note_result(struct sp_results *results, char *text, size_t length, u
 }
 
 /* The whole lines of what was read; what follows the last of them moves to the front. */
-static bool note_results(struct sp_results *results, struct sp_text *text, uint64_t *number, struct sp_error *error)
+static bool note_results(struct sp_results *results, struct sp_text *text, uint64_t *number,
+                         struct shapeproof_error *error)
 {
     size_t start = 0;
     for (char *stop; (stop = memchr(text->data + start, '\n', text->length - start)) != NULL;) {
@@ -67,7 +70,8 @@ static bool note_results(struct sp_results *results, struct sp_text *text, uint6
 }
 
 /* All of it; `left` is how many bytes of a cut line are at the end. */
-static bool note_all_results(struct sp_results *results, struct sp_text *text, uint64_t *number, struct sp_error *error)
+static bool note_all_results(struct sp_results *results, struct sp_text *text, uint64_t *number,
+                             struct shapeproof_error *error)
 {
     for (;;) {
         sp_text_reserve(text, STEP);
@@ -81,7 +85,8 @@ static bool note_all_results(struct sp_results *results, struct sp_text *text, u
 }
 
 /* A cut line goes, so that the next one begins where it began. */
-static bool cut_file(struct sp_results *results, const struct sp_text *rest, uint64_t number, struct sp_error *error)
+static bool cut_file(struct sp_results *results, const struct sp_text *rest, uint64_t number,
+                     struct shapeproof_error *error)
 {
     const off_t end = lseek(results->to, 0, SEEK_END);
     if (!rest->length) return true;
@@ -91,13 +96,13 @@ static bool cut_file(struct sp_results *results, const struct sp_text *rest, uin
     return true;
 }
 
-static bool lock_file(struct sp_results *results, struct sp_error *error)
+static bool lock_file(struct sp_results *results, struct shapeproof_error *error)
 {
     if (flock(results->to, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true; /* not every system has it */
-    return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s: another run writes to it", results->name);
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: another run writes to it", results->name);
 }
 
-bool sp_results_open(struct sp_results *results, const char *path, struct sp_error *error)
+bool sp_results_open(struct sp_results *results, const char *path, struct shapeproof_error *error)
 {
     struct sp_text text = {0};
     uint64_t number = 0;
@@ -123,7 +128,7 @@ bool sp_results_has(const struct sp_results *results, const char *path)
 
 /* ---- what is new ---- */
 
-static bool write_result(struct sp_results *results, const char *line, size_t length, struct sp_error *error)
+static bool write_result(struct sp_results *results, const char *line, size_t length, struct shapeproof_error *error)
 {
     while (length) {
         const ssize_t put = write(results->to, line, length);
@@ -143,10 +148,10 @@ static bool is_sound(struct sp_fleet_line *line, struct sp_text *copy, const cha
 
 static void put_late(struct sp_text *text, const char *path, unsigned seconds)
 {
-    struct sp_error error = {0};
-    sp_fail(&error, SP_ERR_FILE, SP_KIND_LIMIT, "it was not done within %u s", seconds);
+    struct shapeproof_error error = {0};
+    sp_fail(&error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "it was not done within %u s", seconds);
     sp_hint(&error, "--timeout gives each of the list more time");
-    sp_line_write(text, path, SP_ERR_FILE, NULL, &error);
+    sp_line_write(text, path, SHAPEPROOF_ERR_FILE, NULL, &error);
 }
 
 static void put_crash(struct sp_text *text, const char *path, const struct sp_pool_end *end)
@@ -157,7 +162,8 @@ static void put_crash(struct sp_text *text, const char *path, const struct sp_po
     sp_line_write_crash(text, path, end->signal, why);
 }
 
-bool sp_results_add(struct sp_results *results, const char *path, const struct sp_pool_end *end, struct sp_error *error)
+bool sp_results_add(struct sp_results *results, const char *path, const struct sp_pool_end *end,
+                    struct shapeproof_error *error)
 {
     struct sp_text copy = {0};
     struct sp_fleet_line line;
@@ -166,8 +172,8 @@ bool sp_results_add(struct sp_results *results, const char *path, const struct s
     if (length) sp_text_append(&copy, bytes, length);
     if (!is_sound(&line, &copy, path, end->status)) {
         sp_text_free(&copy);
-        line =
-            (struct sp_fleet_line){.status = SP_ERR_FILE, .outcome = end->late ? SP_LINE_UNREADABLE : SP_LINE_CRASHED};
+        line = (struct sp_fleet_line){.status = SHAPEPROOF_ERR_FILE,
+                                      .outcome = end->late ? SP_LINE_UNREADABLE : SP_LINE_CRASHED};
         if (end->late) put_late(&copy, path, end->late);
         else put_crash(&copy, path, end);
         bytes = copy.data, length = copy.length;

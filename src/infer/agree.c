@@ -10,15 +10,15 @@
 /* Whether the file has the tensor, under whatever name. */
 static bool is_tensor_there(const struct sp_attempt *attempt, const char *name)
 {
-    const size_t predicted = sp_prediction_find(attempt->prediction, name);
-    if (predicted != SP_NONE) return attempt->match.tensor_of[predicted] != SP_NONE;
-    return sp_inventory_find(attempt->match.inventory, name) != SP_NONE;
+    const size_t predicted = shapeproof_prediction_find(attempt->prediction, name);
+    if (predicted != SHAPEPROOF_NONE) return attempt->match.tensor_of[predicted] != SHAPEPROOF_NONE;
+    return shapeproof_inventory_find(attempt->match.inventory, name) != SHAPEPROOF_NONE;
 }
 
 /* It need not be there; of a piece of a model nothing that is outside of the layers which it has. */
-static bool is_excused_tensor(const struct sp_predicted *tensor, const struct sp_attempt *attempt)
+static bool is_excused_tensor(const struct shapeproof_predicted *tensor, const struct sp_attempt *attempt)
 {
-    if (tensor->optional || tensor->same_as != SP_NONE) return true;
+    if (tensor->optional || tensor->same_as != SHAPEPROOF_NONE) return true;
     if (!attempt->lacks_layers) return false;
     struct sp_arena scratch = {0};
     const char *layer = sp_arena_copy(&scratch, tensor->name, sp_layer_end(tensor->name, SP_LAYERS));
@@ -28,29 +28,30 @@ static bool is_excused_tensor(const struct sp_predicted *tensor, const struct sp
 }
 
 /* Of a tensor that is not there its shape says nothing. */
-static bool says_the_same(const struct sp_predicted *a, const struct sp_predicted *b, bool there,
+static bool says_the_same(const struct shapeproof_predicted *a, const struct shapeproof_predicted *b, bool there,
                           const struct sp_attempt *attempt)
 {
     if (!there) return is_excused_tensor(a, attempt) == is_excused_tensor(b, attempt);
-    return (a->same_as == SP_NONE) == (b->same_as == SP_NONE) && sp_same_dims(a->shape, a->rank, b->shape, b->rank);
+    return (a->same_as == SHAPEPROOF_NONE) == (b->same_as == SHAPEPROOF_NONE) &&
+           sp_same_dims(a->shape, a->rank, b->shape, b->rank);
 }
 
 /* Whether b says of the file whatever a says of it. */
-static bool prediction_contains(const struct sp_prediction *b, const struct sp_prediction *a,
+static bool prediction_contains(const struct shapeproof_prediction *b, const struct shapeproof_prediction *a,
                                 const struct sp_attempt *attempt)
 {
-    for (size_t i = 0; i < sp_prediction_count(a); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(a, i);
-        const size_t other = sp_prediction_find(b, tensor->name);
+    for (size_t i = 0; i < shapeproof_prediction_count(a); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(a, i);
+        const size_t other = shapeproof_prediction_find(b, tensor->name);
         const bool there = is_tensor_there(attempt, tensor->name);
-        if (other == SP_NONE ? there || !is_excused_tensor(tensor, attempt)
-                             : !says_the_same(tensor, sp_prediction_tensor(b, other), there, attempt))
+        if (other == SHAPEPROOF_NONE ? there || !is_excused_tensor(tensor, attempt)
+                                     : !says_the_same(tensor, shapeproof_prediction_tensor(b, other), there, attempt))
             return false;
     }
     return true;
 }
 
-bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b,
+bool sp_predictions_agree(const struct shapeproof_prediction *a, const struct shapeproof_prediction *b,
                           const struct sp_attempt *attempt)
 {
     return a && b && prediction_contains(a, b, attempt) && prediction_contains(b, a, attempt);
@@ -59,35 +60,37 @@ bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_predict
 static bool is_explained(const struct sp_attempt *attempt, size_t predicted)
 {
     if (attempt->is_joined[predicted]) return true;
-    return attempt->match.tensor_of[predicted] != SP_NONE && sp_match_predicted(&attempt->match, predicted) != SP_SHAPE;
+    return attempt->match.tensor_of[predicted] != SHAPEPROOF_NONE &&
+           sp_match_predicted(&attempt->match, predicted) != SP_SHAPE;
 }
 
 /* Whether b explains each tensor of the file that a explains. */
-static bool explains_as_much(const struct sp_prediction *b, const struct sp_prediction *a,
+static bool explains_as_much(const struct shapeproof_prediction *b, const struct shapeproof_prediction *a,
                              const struct sp_attempt *attempt)
 {
-    for (size_t i = 0; i < sp_prediction_count(a); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(a, i);
-        const size_t predicted = sp_prediction_find(attempt->prediction, tensor->name);
-        if (predicted == SP_NONE || !is_explained(attempt, predicted)) continue;
-        const size_t other = sp_prediction_find(b, tensor->name);
-        if (other == SP_NONE || !says_the_same(tensor, sp_prediction_tensor(b, other), true, attempt)) return false;
+    for (size_t i = 0; i < shapeproof_prediction_count(a); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(a, i);
+        const size_t predicted = shapeproof_prediction_find(attempt->prediction, tensor->name);
+        if (predicted == SHAPEPROOF_NONE || !is_explained(attempt, predicted)) continue;
+        const size_t other = shapeproof_prediction_find(b, tensor->name);
+        if (other == SHAPEPROOF_NONE || !says_the_same(tensor, shapeproof_prediction_tensor(b, other), true, attempt))
+            return false;
     }
     return true;
 }
 
-static size_t count_lacking(const struct sp_prediction *prediction, const struct sp_attempt *attempt)
+static size_t count_lacking(const struct shapeproof_prediction *prediction, const struct sp_attempt *attempt)
 {
     size_t lacking = 0;
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, i);
         lacking += !is_tensor_there(attempt, tensor->name) && !is_excused_tensor(tensor, attempt);
     }
     return lacking;
 }
 
-bool sp_prediction_does_as_well(const struct sp_prediction *prediction, const struct sp_prediction *than,
-                                const struct sp_attempt *attempt)
+bool sp_prediction_does_as_well(const struct shapeproof_prediction *prediction,
+                                const struct shapeproof_prediction *than, const struct sp_attempt *attempt)
 {
     if (!prediction || !than) return false;
     if (sp_attempt_explains_all(attempt)) return sp_predictions_agree(prediction, than, attempt);

@@ -21,14 +21,14 @@ enum { MAX_GUESSES = 40, MAX_SUPPOSITIONS = 3, MAX_TEXTS = 64, MAX_TRIALS = 24 }
 
 static bool may_be_computed(const struct sp_attempt *attempt, size_t seen)
 {
-    const struct sp_tensor *tensor = sp_inventory_tensor(attempt->match.inventory, seen);
-    return sp_match_tensor(&attempt->match, seen) == SP_UNEXPECTED && !(tensor->flags & SP_TENSOR_NO_SHAPE) &&
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(attempt->match.inventory, seen);
+    return sp_match_tensor(&attempt->match, seen) == SP_UNEXPECTED && !(tensor->flags & SHAPEPROOF_TENSOR_NO_SHAPE) &&
            sp_is_computed(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
 }
 
 static bool may_be_recomputed(const struct sp_attempt *attempt, size_t predicted)
 {
-    const struct sp_predicted *tensor = sp_prediction_tensor(attempt->prediction, predicted);
+    const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(attempt->prediction, predicted);
     return tensor->buffer && sp_match_predicted(&attempt->match, predicted) == SP_MISSING &&
            sp_is_computed(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
 }
@@ -37,24 +37,26 @@ static bool may_be_recomputed(const struct sp_attempt *attempt, size_t predicted
 static void excuse_computed(struct sp_attempt *attempt)
 {
     struct sp_arena *arena = &attempt->outline.solver.arena;
-    const size_t count = sp_inventory_count(attempt->match.inventory);
-    const size_t predicted = sp_prediction_count(attempt->prediction);
+    const size_t count = shapeproof_inventory_count(attempt->match.inventory);
+    const size_t predicted = shapeproof_prediction_count(attempt->prediction);
     struct sp_present_modules present = {0};
     attempt->is_excused = sp_arena_array(arena, count, sizeof *attempt->is_excused);
     attempt->is_recomputed = sp_arena_array(arena, predicted, sizeof *attempt->is_recomputed);
     for (size_t i = 0; i < count; i++)
         if (may_be_computed(attempt, i))
-            sp_present_modules_add(&present, sp_inventory_tensor(attempt->match.inventory, i)->name);
+            sp_present_modules_add(&present, shapeproof_inventory_tensor(attempt->match.inventory, i)->name);
     for (size_t i = 0; i < predicted; i++)
         if (may_be_recomputed(attempt, i))
-            sp_present_modules_add(&present, sp_prediction_tensor(attempt->prediction, i)->name);
+            sp_present_modules_add(&present, shapeproof_prediction_tensor(attempt->prediction, i)->name);
     if (present.tensors.count) sp_present_modules_read(&present, &attempt->match);
     for (size_t i = 0; i < count && present.tensors.count; i++)
-        attempt->is_excused[i] = may_be_computed(attempt, i) &&
-                                 sp_module_is_present(&present, sp_inventory_tensor(attempt->match.inventory, i)->name);
+        attempt->is_excused[i] =
+            may_be_computed(attempt, i) &&
+            sp_module_is_present(&present, shapeproof_inventory_tensor(attempt->match.inventory, i)->name);
     for (size_t i = 0; i < predicted && present.tensors.count; i++) {
-        attempt->is_recomputed[i] = may_be_recomputed(attempt, i) &&
-                                    sp_module_is_present(&present, sp_prediction_tensor(attempt->prediction, i)->name);
+        attempt->is_recomputed[i] =
+            may_be_recomputed(attempt, i) &&
+            sp_module_is_present(&present, shapeproof_prediction_tensor(attempt->prediction, i)->name);
         attempt->recomputed += attempt->is_recomputed[i];
     }
     sp_present_modules_free(&present);
@@ -68,17 +70,18 @@ enum sp_difference sp_attempt_tensor(const struct sp_attempt *attempt, size_t te
     const enum sp_difference difference = sp_match_tensor(&attempt->match, seen);
     if (difference != SP_SHAPE || !attempt->view->is_flat || !attempt->view->is_flat[seen]) return difference;
     const size_t predicted = attempt->match.predicted_of[seen];
-    const uint64_t elements = sp_inventory_tensor(attempt->match.inventory, seen)->parameters;
-    return sp_prediction_tensor(attempt->prediction, predicted)->parameters == elements ? SP_SAME : SP_SHAPE;
+    const uint64_t elements = shapeproof_inventory_tensor(attempt->match.inventory, seen)->parameters;
+    return shapeproof_prediction_tensor(attempt->prediction, predicted)->parameters == elements ? SP_SAME : SP_SHAPE;
 }
 
 bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen)
 {
     const struct sp_infer_view *view = attempt->view;
-    if (!view->unpacked || view->is_unpacked[seen] || attempt->match.predicted_of[seen] == SP_NONE) return false;
-    const struct sp_tensor *tensor = sp_inventory_tensor(view->inventory, seen);
+    if (!view->unpacked || view->is_unpacked[seen] || attempt->match.predicted_of[seen] == SHAPEPROOF_NONE)
+        return false;
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(view->inventory, seen);
     return tensor->rank > 1 && sp_looks_packed(tensor) &&
-           !sp_prediction_tensor(attempt->prediction, attempt->match.predicted_of[seen])->buffer;
+           !shapeproof_prediction_tensor(attempt->prediction, attempt->match.predicted_of[seen])->buffer;
 }
 
 /* Of the layers that the file has anything of. */
@@ -89,11 +92,12 @@ static size_t count_holes(struct sp_attempt *attempt)
     sp_levels_read(&levels, attempt->prediction, SP_LAYERS);
     const struct sp_layers *layers = &levels.at[SP_LAYERS];
     bool *there = sp_arena_array(&levels.arena, layers->count, sizeof *there);
-    for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++)
-        if (layers->of[i] != SP_NONE && (attempt->match.tensor_of[i] != SP_NONE || attempt->is_joined[i]))
+    for (size_t i = 0; i < shapeproof_prediction_count(attempt->prediction); i++)
+        if (layers->of[i] != SHAPEPROOF_NONE &&
+            (attempt->match.tensor_of[i] != SHAPEPROOF_NONE || attempt->is_joined[i]))
             there[layers->of[i]] = true;
-    for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++)
-        holes += sp_attempt_lacks(attempt, i) && layers->of[i] != SP_NONE && there[layers->of[i]];
+    for (size_t i = 0; i < shapeproof_prediction_count(attempt->prediction); i++)
+        holes += sp_attempt_lacks(attempt, i) && layers->of[i] != SHAPEPROOF_NONE && there[layers->of[i]];
     for (size_t i = 0; i < layers->count; i++) {
         attempt->lacks_layers |= layers->items[i].predicted && !there[i];
         if (there[i])
@@ -107,29 +111,31 @@ static size_t count_holes(struct sp_attempt *attempt)
 
 static void count_explained(struct sp_attempt *attempt)
 {
-    for (size_t i = 0; i < sp_inventory_count(attempt->view->file); i++) {
+    for (size_t i = 0; i < shapeproof_inventory_count(attempt->view->file); i++) {
         const enum sp_difference difference = sp_attempt_tensor(attempt, i);
         if (difference == SP_STATE) continue;
         if (sp_is_error(difference)) attempt->unexplained++;
         else attempt->explained++;
         attempt->reshaped += difference == SP_SHAPE;
     }
-    for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++)
+    for (size_t i = 0; i < shapeproof_prediction_count(attempt->prediction); i++)
         attempt->missing += sp_attempt_lacks(attempt, i);
     attempt->holes = attempt->missing ? count_holes(attempt) : 0;
 }
 
-struct sp_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struct sp_config *config)
+struct shapeproof_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struct shapeproof_config *config)
 {
-    struct sp_error error = {0};
-    return sp_predict(attempt->tables, config, &(struct sp_predict_options){.table = attempt->table->name}, &error);
+    struct shapeproof_error error = {0};
+    return shapeproof_predict(attempt->tables, config,
+                              &(struct shapeproof_predict_options){.table = attempt->table->name}, &error);
 }
 
-struct sp_prediction *sp_attempt_predict_within(const struct sp_attempt *attempt, struct sp_config *config)
+struct shapeproof_prediction *sp_attempt_predict_within(const struct sp_attempt *attempt,
+                                                        struct shapeproof_config *config)
 {
-    const struct sp_scope scope = {.most = 4 * sp_inventory_count(attempt->view->inventory) + 10000};
+    const struct sp_scope scope = {.most = 4 * shapeproof_inventory_count(attempt->view->inventory) + 10000};
     sp_config_limit(config, &scope);
-    struct sp_prediction *prediction = sp_attempt_predict(attempt, config);
+    struct shapeproof_prediction *prediction = sp_attempt_predict(attempt, config);
     sp_config_limit(config, NULL);
     return prediction;
 }
@@ -146,14 +152,14 @@ static void predict_without_guesses(struct sp_attempt *attempt)
 {
     for (int lists = 0; lists < 2 && !attempt->prediction; lists++) {
         if (!sp_known_forget_guesses(&attempt->outline.solver.known, lists)) continue;
-        sp_config_free(attempt->config);
+        shapeproof_config_free(attempt->config);
         predict_attempt(attempt);
     }
 }
 
 static void verify(struct sp_attempt *attempt)
 {
-    const struct sp_inventory *inventory = attempt->view->inventory;
+    const struct shapeproof_inventory *inventory = attempt->view->inventory;
     predict_attempt(attempt);
     if (!attempt->prediction) predict_without_guesses(attempt);
     if (!attempt->prediction) return;
@@ -169,8 +175,8 @@ static void verify(struct sp_attempt *attempt)
 void sp_attempt_verify_anew(struct sp_attempt *attempt)
 {
     if (attempt->prediction) sp_match_free(&attempt->match);
-    sp_prediction_free(attempt->prediction);
-    sp_config_free(attempt->config);
+    shapeproof_prediction_free(attempt->prediction);
+    shapeproof_config_free(attempt->config);
     sp_map_free(&attempt->layers_there);
     attempt->layers_there = (struct sp_map){0};
     attempt->fused.count = 0;
@@ -186,12 +192,12 @@ void sp_attempt_verify_anew(struct sp_attempt *attempt)
 /* What is tried out before anything is deduced: which of several parts with the same names the table uses. */
 struct supposition {
     const char *key;
-    struct sp_value value; /* a text, or absent */
+    struct shapeproof_value value; /* a text, or absent */
     const struct supposition *next;
 };
 
 struct trial {
-    const struct sp_tables *tables;
+    const struct shapeproof_tables *tables;
     const struct sp_unit *table;
     const char *class;
     bool is_part; /* of other models */
@@ -220,7 +226,7 @@ static bool is_surely_there(struct sp_deduction *deduction, const struct sp_line
 }
 
 /* How many names that the table has under that value the file has, less those that it lacks. */
-static int64_t names_under(struct sp_deduction *deduction, const char *key, struct sp_value value)
+static int64_t names_under(struct sp_deduction *deduction, const char *key, struct shapeproof_value value)
 {
     const struct sp_want want = sp_want_value(value);
     struct sp_kept kept = sp_known_keep(&deduction->solver->known);
@@ -238,7 +244,8 @@ static int64_t names_under(struct sp_deduction *deduction, const char *key, stru
 
 /* Of values that choose between parts those under which the names are most those of the file: its numbers decide
  * between these. */
-static size_t keep_likeliest(struct sp_deduction *deduction, const char *key, struct sp_value *texts, size_t count)
+static size_t keep_likeliest(struct sp_deduction *deduction, const char *key, struct shapeproof_value *texts,
+                             size_t count)
 {
     int64_t names[MAX_TEXTS], most = INT64_MIN;
     size_t kept = 0;
@@ -255,10 +262,11 @@ static size_t keep_likeliest(struct sp_deduction *deduction, const char *key, st
 static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduction *deduction, const char *key,
                                      const struct supposition *suppositions, size_t count)
 {
-    struct sp_value texts[MAX_TEXTS];
+    struct shapeproof_value texts[MAX_TEXTS];
     const size_t text_count = keep_likeliest(deduction, key, texts, sp_guess_texts(deduction, key, texts, MAX_TEXTS));
     struct sp_attempt *best = NULL;
-    if (text_count == 1 && texts[0].type == SP_ABSENT) return NULL; /* it is something that no text says */
+    if (text_count == 1 && texts[0].type == SHAPEPROOF_VALUE_ABSENT)
+        return NULL; /* it is something that no text says */
     for (size_t i = 0;
          i < text_count && *trial->left && trial->effort->trials && !(best && sp_attempt_explains_all(best)); i++) {
         --*trial->left;
@@ -284,7 +292,7 @@ static void tell_suppositions(struct sp_known *known, const struct supposition *
 {
     known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
     for (; suppositions; suppositions = suppositions->next) {
-        struct sp_value value = suppositions->value;
+        struct shapeproof_value value = suppositions->value;
         value.string = sp_arena_string(known->arena, value.string); /* that of an attempt that does not last */
         const struct sp_want want = sp_want_value(value);
         const char *key = sp_arena_string(known->arena, suppositions->key);
@@ -393,7 +401,7 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
 }
 
 /* Whether it says nothing else than the file when nothing is set. */
-static bool is_by_default(struct sp_attempt *attempt, struct sp_prediction *prediction)
+static bool is_by_default(struct sp_attempt *attempt, struct shapeproof_prediction *prediction)
 {
     struct sp_match match;
     if (!prediction) return false;
@@ -413,11 +421,11 @@ static void try_defaults(struct sp_attempt *attempt)
     struct sp_kept kept = sp_known_keep(known);
     sp_known_clear(known);
     sp_solver_tell_class(&attempt->outline.solver, attempt->class);
-    struct sp_config *config = sp_known_config(attempt);
-    struct sp_prediction *prediction = sp_attempt_predict_within(attempt, config);
+    struct shapeproof_config *config = sp_known_config(attempt);
+    struct shapeproof_prediction *prediction = sp_attempt_predict_within(attempt, config);
     const bool agrees = is_by_default(attempt, prediction);
-    sp_prediction_free(prediction);
-    sp_config_free(config);
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
     if (!agrees) {
         sp_known_restore(known, &kept);
         return;
@@ -439,7 +447,7 @@ static struct sp_attempt *try_fit(struct trial trial, struct sp_fit fit)
     return attempt;
 }
 
-struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit,
+struct sp_attempt *sp_attempt_new(const struct shapeproof_tables *tables, struct sp_fit fit,
                                   const struct sp_candidate_tables *candidates, const char *name,
                                   struct sp_effort *effort)
 {
@@ -468,7 +476,7 @@ static void try_stated_alone(struct sp_attempt *attempt, const struct sp_stated 
     sp_attempt_verify_anew(attempt);
 }
 
-struct sp_attempt *sp_attempt_as_stated(const struct sp_tables *tables, struct sp_fit fit,
+struct sp_attempt *sp_attempt_as_stated(const struct shapeproof_tables *tables, struct sp_fit fit,
                                         const struct sp_candidate_tables *candidates, const struct sp_stated *stated,
                                         struct sp_effort *effort)
 {
@@ -478,7 +486,7 @@ struct sp_attempt *sp_attempt_as_stated(const struct sp_tables *tables, struct s
     return attempt;
 }
 
-struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit,
+struct sp_attempt *sp_attempt_by_stages(const struct shapeproof_tables *tables, struct sp_fit fit,
                                         const struct sp_candidate_tables *candidates, struct sp_effort *effort)
 {
     return try_fit((struct trial){.tables = tables, .candidates = candidates, .by_stages = true, .effort = effort},
@@ -489,11 +497,11 @@ void sp_attempt_free(struct sp_attempt *attempt)
 {
     if (!attempt) return;
     if (attempt->prediction) sp_match_free(&attempt->match);
-    sp_prediction_free(attempt->prediction);
-    sp_prediction_free(attempt->by_name);
+    shapeproof_prediction_free(attempt->prediction);
+    shapeproof_prediction_free(attempt->by_name);
     sp_map_free(&attempt->layers_there);
     free(attempt->fused.items);
-    sp_config_free(attempt->config);
+    shapeproof_config_free(attempt->config);
     sp_outline_free(&attempt->outline);
     free(attempt);
 }
@@ -552,21 +560,21 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
 
 static bool matters_as_set(const struct sp_attempt *attempt, const char *key)
 {
-    struct sp_config *config = sp_config_variant(attempt->config);
-    sp_config_set_value(config, key, (struct sp_value){.type = SP_NULL}, "default");
-    struct sp_prediction *prediction = sp_attempt_predict(attempt, config);
+    struct shapeproof_config *config = sp_config_variant(attempt->config);
+    sp_config_set_value(config, key, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL}, "default");
+    struct shapeproof_prediction *prediction = sp_attempt_predict(attempt, config);
     const bool differs = !sp_predictions_agree(prediction, attempt->prediction, attempt);
-    sp_prediction_free(prediction);
-    sp_config_free(config);
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
     return differs;
 }
 
 size_t sp_attempt_switches(const struct sp_attempt *attempt)
 {
     size_t switches = 0;
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(attempt->prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(attempt->prediction, i);
-        switches += hyper.value.type == SP_BOOL && matters_as_set(attempt, hyper.name);
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(attempt->prediction); i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(attempt->prediction, i);
+        switches += hyper.value.type == SHAPEPROOF_VALUE_BOOL && matters_as_set(attempt, hyper.name);
     }
     return switches;
 }

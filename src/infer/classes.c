@@ -64,7 +64,7 @@ static void collect_defined(struct sp_literals *literals, struct sp_solver *solv
     const struct sp_unit *table = solver->table;
     const struct sp_env env = {.frame = solver->frame};
     for (size_t i = 0; i < table->definition_count; i++) {
-        struct sp_value value;
+        struct shapeproof_value value;
         if (!table->definitions[i].is_function && sp_solver_eval(solver, &env, table->definitions[i].expr, &value))
             sp_literals_add(literals, value);
     }
@@ -90,7 +90,7 @@ bool sp_stands_for_settings(const struct sp_unit *table)
     return table->architecture_count && strcmp(sp_unit_class_key(table), "architecture") == 0;
 }
 
-static void fit_classes(const struct sp_tables *tables, const struct sp_unit *table)
+static void fit_classes(const struct shapeproof_tables *tables, const struct sp_unit *table)
 {
     struct sp_solver solver;
     sp_solver_init(&solver, table);
@@ -104,14 +104,14 @@ static void fit_classes(const struct sp_tables *tables, const struct sp_unit *ta
     sp_solver_free(&solver);
 }
 
-const char *const *sp_classes_of(const struct sp_tables *tables, const struct sp_unit *table, size_t *count)
+const char *const *sp_classes_of(const struct shapeproof_tables *tables, const struct sp_unit *table, size_t *count)
 {
     if (!table->classes) fit_classes(tables, table);
     *count = table->class_count;
     return (const char *const *)table->classes;
 }
 
-size_t sp_count_heads(const struct sp_tables *tables, const struct sp_unit *table)
+size_t sp_count_heads(const struct shapeproof_tables *tables, const struct sp_unit *table)
 {
     size_t count, heads = 0;
     const char *const *classes = sp_classes_of(tables, table, &count);
@@ -119,7 +119,7 @@ size_t sp_count_heads(const struct sp_tables *tables, const struct sp_unit *tabl
     return heads;
 }
 
-bool sp_is_part(const struct sp_tables *tables, const struct sp_unit *table)
+bool sp_is_part(const struct shapeproof_tables *tables, const struct sp_unit *table)
 {
     return table->model_type_count && !sp_count_heads(tables, table);
 }
@@ -131,7 +131,7 @@ static bool builds_on(const struct sp_unit *table, const struct sp_unit *on)
     return false;
 }
 
-size_t sp_count_heirs(const struct sp_tables *tables, const struct sp_unit *table)
+size_t sp_count_heirs(const struct shapeproof_tables *tables, const struct sp_unit *table)
 {
     size_t count, heirs = 0;
     const size_t *list = sp_tables_list(tables, &count);

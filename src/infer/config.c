@@ -12,9 +12,9 @@ static bool is_item_path(const char *path) { return strchr(path, '[') != NULL; }
 
 /* The value of all items that are known, when it is one: that of a list for which one value may stand. Absent when
  * they are several, or none. */
-static struct sp_value common_item(struct sp_value list)
+static struct shapeproof_value common_item(struct shapeproof_value list)
 {
-    struct sp_value common = sp_value_absent("");
+    struct shapeproof_value common = sp_value_absent("");
     for (size_t i = 0; i < list.count; i++) {
         if (!sp_value_is_set(list.items[i])) continue;
         if (sp_value_is_set(common) && !sp_values_equal(list.items[i], common)) return sp_value_absent("");
@@ -24,24 +24,24 @@ static struct sp_value common_item(struct sp_value list)
 }
 
 /* An item whose members were told: the object that they make. */
-static struct sp_value object_of_item(struct sp_outline *outline, const char *item)
+static struct shapeproof_value object_of_item(struct sp_outline *outline, const char *item)
 {
     const struct sp_known *known = &outline->solver.known;
     const size_t length = strlen(item);
-    struct sp_value object = {.type = SP_OBJECT};
-    struct sp_member *members = sp_arena_array(&outline->solver.arena, known->count, sizeof *members);
+    struct shapeproof_value object = {.type = SHAPEPROOF_VALUE_OBJECT};
+    struct shapeproof_member *members = sp_arena_array(&outline->solver.arena, known->count, sizeof *members);
     for (size_t i = 0; i < known->count; i++) {
         const struct sp_fact *fact = &known->facts[i];
         if (strncmp(fact->path, item, length) != 0 || fact->path[length] != '.' || !sp_value_is_set(fact->value))
             continue;
-        members[object.count++] = (struct sp_member){fact->path + length + 1, fact->value};
+        members[object.count++] = (struct shapeproof_member){fact->path + length + 1, fact->value};
     }
     object.members = members;
     return object;
 }
 
 /* The first item from `from` on that is known; absent when there is none. */
-static struct sp_value next_item(struct sp_value list, size_t from)
+static struct shapeproof_value next_item(struct shapeproof_value list, size_t from)
 {
     for (; from < list.count; from++)
         if (sp_value_is_set(list.items[from])) return list.items[from];
@@ -50,37 +50,37 @@ static struct sp_value next_item(struct sp_value list, size_t from)
 
 /* Of items that nothing is known of, each is as the one before, or else behind; of a list that was only counted, they
  * are counted up. */
-static struct sp_value filled(struct sp_outline *outline, struct sp_value list, bool objects)
+static struct shapeproof_value filled(struct sp_outline *outline, struct shapeproof_value list, bool objects)
 {
-    struct sp_value *items = sp_arena_array(&outline->solver.arena, list.count, sizeof *items);
+    struct shapeproof_value *items = sp_arena_array(&outline->solver.arena, list.count, sizeof *items);
     bool is_counted = true;
     for (size_t i = 0; i < list.count; i++) {
         items[i] = list.items[i];
-        if (objects && items[i].type == SP_UNKNOWN) items[i] = object_of_item(outline, items[i].string);
+        if (objects && items[i].type == SHAPEPROOF_VALUE_UNKNOWN) items[i] = object_of_item(outline, items[i].string);
         is_counted = is_counted && !sp_value_is_set(items[i]);
     }
     for (size_t i = 0; i < list.count; i++) {
         if (sp_value_is_set(items[i])) continue;
         if (is_counted) items[i] = sp_value_int((int64_t)i);
-        else items[i] = i ? items[i - 1] : next_item((struct sp_value){.count = list.count, .items = items}, i);
+        else items[i] = i ? items[i - 1] : next_item((struct shapeproof_value){.count = list.count, .items = items}, i);
     }
-    return (struct sp_value){.type = SP_LIST, .count = list.count, .items = items};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = list.count, .items = items};
 }
 
-static struct sp_value put_values_together(struct sp_outline *outline, const struct sp_fact *fact)
+static struct shapeproof_value put_values_together(struct sp_outline *outline, const struct sp_fact *fact)
 {
-    const struct sp_value value = sp_known_value(&outline->solver.known, fact->path);
-    if (value.type != SP_LIST) return value;
-    const struct sp_value common = fact->scalar ? common_item(value) : sp_value_absent("");
+    const struct shapeproof_value value = sp_known_value(&outline->solver.known, fact->path);
+    if (value.type != SHAPEPROOF_VALUE_LIST) return value;
+    const struct shapeproof_value common = fact->scalar ? common_item(value) : sp_value_absent("");
     if (sp_value_is_set(common)) return common;
     return fact->item_count || fact->length != SIZE_MAX ? filled(outline, value, fact->objects) : value;
 }
 
 /* ---- as a file ---- */
 
-static void put_value(struct sp_text *text, struct sp_value value, size_t indent)
+static void put_value(struct sp_text *text, struct shapeproof_value value, size_t indent)
 {
-    if (value.type != SP_OBJECT) {
+    if (value.type != SHAPEPROOF_VALUE_OBJECT) {
         sp_value_json(text, value);
         return;
     }
@@ -98,7 +98,7 @@ static void put_value(struct sp_text *text, struct sp_value value, size_t indent
 }
 
 /* The keys of which the file does not decide the value. */
-static void find_undetermined(struct sp_inference *inference)
+static void find_undetermined(struct shapeproof_inference *inference)
 {
     bool is_only = true;
     for (size_t i = 1; i < inference->candidate_count; i++) is_only = is_only && !inference->candidates[i].same;
@@ -106,7 +106,7 @@ static void find_undetermined(struct sp_inference *inference)
     const char *which = sp_unit_is_by_class(table) ? sp_unit_class_key(table) : "model_type";
     if (!is_only) *SP_PUSH(&inference->undetermined) = which;
     for (size_t i = 0; i < inference->inferred_count; i++) {
-        const struct sp_inferred *inferred = &inference->inferred[i];
+        const struct shapeproof_inferred *inferred = &inference->inferred[i];
         if (!inferred->determined && sp_value_is_set(inferred->value) &&
             (is_only || strcmp(inferred->name, which) != 0))
             *SP_PUSH(&inference->undetermined) = inferred->name;
@@ -114,30 +114,30 @@ static void find_undetermined(struct sp_inference *inference)
 }
 
 /* The configuration, and those in a key of their own; the object itself when there are none. */
-static struct sp_value with_undetermined(struct sp_inference *inference, struct sp_value root)
+static struct shapeproof_value with_undetermined(struct shapeproof_inference *inference, struct shapeproof_value root)
 {
     const size_t count = inference->undetermined.count;
-    struct sp_value *names = sp_arena_array(&inference->arena, count, sizeof *names);
-    struct sp_member *members = sp_arena_array(&inference->arena, root.count + 1, sizeof *members);
+    struct shapeproof_value *names = sp_arena_array(&inference->arena, count, sizeof *names);
+    struct shapeproof_member *members = sp_arena_array(&inference->arena, root.count + 1, sizeof *members);
     if (!count) return root;
     for (size_t i = 0; i < count; i++) names[i] = sp_value_string(inference->undetermined.items[i]);
     memcpy(members, root.members, root.count * sizeof *members);
-    members[root.count] =
-        (struct sp_member){"shapeproof_undetermined", {.type = SP_LIST, .count = count, .items = names}};
-    return (struct sp_value){.type = SP_OBJECT, .count = root.count + 1, .members = members};
+    members[root.count] = (struct shapeproof_member){"shapeproof_undetermined",
+                                                     {.type = SHAPEPROOF_VALUE_LIST, .count = count, .items = names}};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = root.count + 1, .members = members};
 }
 
 /* How the file is quantised belongs to its configuration. */
-static void add_quantisation(struct sp_inference *inference)
+static void add_quantisation(struct shapeproof_inference *inference)
 {
     const struct sp_unpacked *unpacked = inference->best->view->unpacked;
-    struct sp_member *setting = sp_arena_alloc(&inference->arena, sizeof *setting);
+    struct shapeproof_member *setting = sp_arena_alloc(&inference->arena, sizeof *setting);
     if (!unpacked) return;
     *setting = sp_form_setting(unpacked->form);
     sp_config_set_value(inference->best->config, setting->key, setting->value, "inferred");
 }
 
-void sp_write_config(struct sp_inference *inference)
+void sp_write_config(struct shapeproof_inference *inference)
 {
     struct sp_text text = {0};
     add_quantisation(inference);
@@ -151,12 +151,13 @@ void sp_write_config(struct sp_inference *inference)
 
 /* What a model's name says by itself need not be said beside it, nor what was only assumed of what it says: the table
  * may refuse it. */
-static bool is_said(const struct sp_prediction *by_name, const struct sp_fact *fact, struct sp_value value)
+static bool is_said(const struct shapeproof_prediction *by_name, const struct sp_fact *fact,
+                    struct shapeproof_value value)
 {
-    if (sp_is_class_key(fact->path)) return false;       /* that is the name */
-    if (by_name && value.type == SP_OBJECT) return true; /* its members speak for themselves */
-    for (size_t i = 0; by_name && i < sp_prediction_hyperparameter_count(by_name); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(by_name, i);
+    if (sp_is_class_key(fact->path)) return false;                     /* that is the name */
+    if (by_name && value.type == SHAPEPROOF_VALUE_OBJECT) return true; /* its members speak for themselves */
+    for (size_t i = 0; by_name && i < shapeproof_prediction_hyperparameter_count(by_name); i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(by_name, i);
         if (strcmp(hyper.name, fact->path) != 0) continue;
         return fact->reason.kind == SP_REASON_GUESS || sp_values_equal(hyper.value, value);
     }
@@ -164,7 +165,7 @@ static bool is_said(const struct sp_prediction *by_name, const struct sp_fact *f
 }
 
 /* The table as a whole is named by one of its classes, unless the model has a name. */
-static void name_table(struct sp_config *config, const struct sp_attempt *attempt)
+static void name_table(struct shapeproof_config *config, const struct sp_attempt *attempt)
 {
     const struct sp_unit *table = attempt->table;
     const char *key = "shapeproof_table", *name = table->name;
@@ -178,19 +179,20 @@ static void name_table(struct sp_config *config, const struct sp_attempt *attemp
     sp_config_set_value(config, key, sp_value_string(name), "inferred");
 }
 
-struct sp_config *sp_known_config(struct sp_attempt *attempt)
+struct shapeproof_config *sp_known_config(struct sp_attempt *attempt)
 {
     struct sp_outline *outline = &attempt->outline;
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_config *config = shapeproof_config_new();
     while (sp_known_close_lists(&outline->solver.known)) continue;
     sp_members_close(&outline->solver);
     name_table(config, attempt);
     for (size_t i = 0; i < outline->solver.known.count; i++) {
         const struct sp_fact *fact = &outline->solver.known.facts[i];
         if (is_item_path(fact->path)) continue;
-        const struct sp_value value = put_values_together(outline, fact);
+        const struct shapeproof_value value = put_values_together(outline, fact);
         if (is_said(attempt->by_name, fact, value)) continue;
-        if (sp_value_is_set(value) || value.type == SP_NULL) sp_config_set_value(config, fact->path, value, "inferred");
+        if (sp_value_is_set(value) || value.type == SHAPEPROOF_VALUE_NULL)
+            sp_config_set_value(config, fact->path, value, "inferred");
     }
     return config;
 }

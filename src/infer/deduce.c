@@ -51,7 +51,7 @@ static void pose_number(struct sp_deduction *deduction, size_t line)
 /* Lines under the same condition say the same of it: only the first one is asked. */
 static bool is_asked_by(size_t *asked, const struct sp_line_condition *condition, size_t line)
 {
-    if (asked[condition->number] == SP_NONE) asked[condition->number] = line;
+    if (asked[condition->number] == SHAPEPROOF_NONE) asked[condition->number] = line;
     return asked[condition->number] == line;
 }
 
@@ -71,8 +71,8 @@ static void pose_tensor(struct sp_deduction *deduction, size_t line, size_t name
 
 static bool same_shape(const struct sp_deduction *deduction, size_t a, size_t b)
 {
-    const struct sp_tensor *left = sp_occurrence_tensor(&deduction->occurrences, a);
-    const struct sp_tensor *right = sp_occurrence_tensor(&deduction->occurrences, b);
+    const struct shapeproof_tensor *left = sp_occurrence_tensor(&deduction->occurrences, a);
+    const struct shapeproof_tensor *right = sp_occurrence_tensor(&deduction->occurrences, b);
     return sp_same_dims(left->shape, left->rank, right->shape, right->rank);
 }
 
@@ -130,8 +130,8 @@ struct spans {
 
 static bool is_literal_number(const struct sp_expr *expr, int64_t *number)
 {
-    *number = expr->kind == SP_EXPR_LITERAL && expr->value.type == SP_INT ? expr->value.integer : 0;
-    return expr->kind == SP_EXPR_LITERAL && expr->value.type == SP_INT;
+    *number = expr->kind == SP_EXPR_LITERAL && expr->value.type == SHAPEPROOF_VALUE_INT ? expr->value.integer : 0;
+    return expr->kind == SP_EXPR_LITERAL && expr->value.type == SHAPEPROOF_VALUE_INT;
 }
 
 /* for j in 0..repeats[i]-2: of one of them there is nothing. */
@@ -271,10 +271,10 @@ static bool pose_missing_turns(struct sp_deduction *deduction, size_t line, stru
 {
     enum { MAX_TURNS = 10000 };
     const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
-    const struct sp_value first = sp_solver_value(deduction->solver, loop->env, loop->clause->first);
-    const struct sp_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
+    const struct shapeproof_value first = sp_solver_value(deduction->solver, loop->env, loop->clause->first);
+    const struct shapeproof_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
     size_t next = 0;
-    if (first.type != SP_INT || last.type != SP_INT) return false;
+    if (first.type != SHAPEPROOF_VALUE_INT || last.type != SHAPEPROOF_VALUE_INT) return false;
     if (last.integer - first.integer > MAX_TURNS) return true;
     for (int64_t turn = first.integer; turn <= last.integer; turn++) {
         if (occurrence->turns) next = 0; /* with the numbers in names that are worked out their turns need not grow */
@@ -302,14 +302,14 @@ static void pose_tied(struct sp_deduction *deduction, size_t line)
 {
     const struct sp_line *of = &deduction->outline->lines[line];
     const struct sp_shapes *shapes = deduction->occurrences.shapes;
-    const size_t pattern = of->tie && !of->loop ? sp_shapes_find(shapes, of->tie) : SP_NONE;
-    if (pattern == SP_NONE || shapes->first[pattern + 1] - shapes->first[pattern] != 1) return;
+    const size_t pattern = of->tie && !of->loop ? sp_shapes_find(shapes, of->tie) : SHAPEPROOF_NONE;
+    if (pattern == SHAPEPROOF_NONE || shapes->first[pattern + 1] - shapes->first[pattern] != 1) return;
     if (!sp_line_is_decided(deduction->solver, of) || sp_line_is_ruled_out(deduction->solver, of)) return;
-    const struct sp_value tied = of->row->tie_condition
-                                     ? sp_solver_value(deduction->solver, of->env, of->row->tie_condition)
-                                     : sp_value_bool(true);
+    const struct shapeproof_value tied = of->row->tie_condition
+                                             ? sp_solver_value(deduction->solver, of->env, of->row->tie_condition)
+                                             : sp_value_bool(true);
     const size_t named = shapes->first[pattern];
-    if (tied.type != SP_BOOL || !tied.boolean || sp_shapes_is_flat(shapes, named) ||
+    if (tied.type != SHAPEPROOF_VALUE_BOOL || !tied.boolean || sp_shapes_is_flat(shapes, named) ||
         sp_occurrence_tensor(&deduction->occurrences, named)->rank != of->row->rank)
         return;
     for (size_t d = 0; d < of->row->rank; d++)
@@ -339,7 +339,7 @@ static void pose_all(struct sp_deduction *deduction)
 {
     deduction->open_count = deduction->contradictions = 0;
     for (size_t i = 0; i < deduction->outline->condition_count; i++)
-        deduction->present[i] = deduction->claimed[i] = deduction->missing[i] = SP_NONE;
+        deduction->present[i] = deduction->claimed[i] = deduction->missing[i] = SHAPEPROOF_NONE;
     pose_required(deduction);
     for (size_t i = 0; i < deduction->outline->count; i++)
         if (deduction->occurrences.of[i].unknown != SIZE_MAX) pose_number(deduction, i);
@@ -378,8 +378,9 @@ const char *sp_contest_lacks(struct sp_deduction *deduction, const struct sp_key
         if (!occurrence->is_contested || !occurrence->count) continue;
         for (const struct sp_line_condition *condition = occurrence->line->condition; condition;
              condition = condition->outer) {
-            const struct sp_value value = sp_condition_value(deduction->solver, condition);
-            if (value.type == SP_UNKNOWN && *value.string && !sp_is_among(value.string, besides->items, besides->count))
+            const struct shapeproof_value value = sp_condition_value(deduction->solver, condition);
+            if (value.type == SHAPEPROOF_VALUE_UNKNOWN && *value.string &&
+                !sp_is_among(value.string, besides->items, besides->count))
                 return value.string;
         }
     }

@@ -45,10 +45,11 @@ struct sp_deduction {
     struct sp_effort *effort;
     bool by_stages;      /* where numbers in names are worked out, shapes tell which modules are of one stage */
     size_t modules_left; /* values and tensors that may still be tried for what numbers in names are worked out of */
-    size_t *present, *claimed, *missing; /* for each condition the line for which it was asked in this round, or SP_NONE
-                                          */
-    size_t *namesake;                    /* of each line the next one with the same name, or SIZE_MAX */
-    bool *has_namesake;                  /* of each line: another one has the same name */
+    size_t *present, *claimed,
+        *missing;       /* for each condition the line for which it was asked in this round, or SHAPEPROOF_NONE
+                         */
+    size_t *namesake;   /* of each line the next one with the same name, or SIZE_MAX */
+    bool *has_namesake; /* of each line: another one has the same name */
 };
 
 void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes,

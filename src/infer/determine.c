@@ -16,12 +16,12 @@ enum { MAX_OTHERS = 320, MAX_INDICES = 24, MAX_ITEMS_CHANGED = 12, MAX_EQUAL_CLA
 #define ANOTHER_TEXT "-"
 
 struct recheck {
-    struct sp_inference *inference;
+    struct shapeproof_inference *inference;
     int64_t indices[MAX_INDICES]; /* that loops visit: it is enough to see some of the layers and experts */
     struct sp_scope scope;
-    struct sp_prediction *prediction;                 /* within the scope */
-    bool *doubtful;                                   /* of each supposition: another value could take its place */
-    struct sp_value equal_classes[MAX_EQUAL_CLASSES]; /* some that have the same tensors */
+    struct shapeproof_prediction *prediction; /* within the scope */
+    bool *doubtful;                           /* of each supposition: another value could take its place */
+    struct shapeproof_value equal_classes[MAX_EQUAL_CLASSES]; /* some that have the same tensors */
     size_t equal_class_count;
 };
 
@@ -62,12 +62,13 @@ static const char *because(const struct recheck *recheck, const struct sp_reason
 
 /* ---- what if it were another one? ---- */
 
-static void add_other_value(struct sp_value *others, size_t *count, struct sp_value value)
+static void add_other_value(struct shapeproof_value *others, size_t *count, struct shapeproof_value value)
 {
     if (*count < MAX_OTHERS) others[(*count)++] = value;
 }
 
-static size_t other_texts(const struct recheck *recheck, const char *key, const char *text, struct sp_value *others)
+static size_t other_texts(const struct recheck *recheck, const char *key, const char *text,
+                          struct shapeproof_value *others)
 {
     struct sp_literals texts = {0};
     size_t count = 0;
@@ -81,7 +82,7 @@ static size_t other_texts(const struct recheck *recheck, const char *key, const 
 }
 
 /* The first or the last of those that are alike stands for them all. */
-static bool stands_for_its_kind(struct sp_value list, size_t place)
+static bool stands_for_its_kind(struct shapeproof_value list, size_t place)
 {
     bool before = false, behind = false;
     for (size_t i = 0; i < list.count; i++) {
@@ -97,14 +98,14 @@ static bool is_rounded_item(const struct recheck *recheck, const char *key, size
 {
     const char *path = sp_arena_printf(&recheck->inference->arena, "%s[%zu]", key, place);
     const struct sp_fact *item = sp_known_fact(&recheck->inference->best->outline.solver.known, path);
-    return item && item->reason.rounded && item->value.type == SP_INT && item->value.integer < INT64_MAX;
+    return item && item->reason.rounded && item->value.type == SHAPEPROOF_VALUE_INT && item->value.integer < INT64_MAX;
 }
 
 /* As people write numbers: others that are as near to what was rounded are less likely. */
 static bool is_plain(double real) { return real * 1000 == round(real * 1000); }
 
 /* One that is below 1 may be on the other side of it. */
-static size_t other_reals(double real, struct sp_value *others)
+static size_t other_reals(double real, struct shapeproof_value *others)
 {
     size_t count = 0;
     add_other_value(others, &count, sp_value_real(real * 2));
@@ -117,37 +118,39 @@ static size_t other_reals(double real, struct sp_value *others)
 }
 
 /* An integer is another one only where it may have been rounded. */
-static size_t other_items(const struct recheck *recheck, const char *key, struct sp_value list, size_t place,
-                          struct sp_value *others)
+static size_t other_items(const struct recheck *recheck, const char *key, struct shapeproof_value list, size_t place,
+                          struct shapeproof_value *others)
 {
-    const struct sp_value item = list.items[place];
+    const struct shapeproof_value item = list.items[place];
     size_t count = 0;
-    if (item.type == SP_INT && is_rounded_item(recheck, key, place))
+    if (item.type == SHAPEPROOF_VALUE_INT && is_rounded_item(recheck, key, place))
         add_other_value(others, &count, sp_value_int(item.integer + 1));
-    if (item.type == SP_INT || !stands_for_its_kind(list, place)) return count;
-    if (item.type == SP_STRING) return other_texts(recheck, key, item.string, others);
-    return item.type == SP_REAL ? other_reals(item.real, others) : 0;
+    if (item.type == SHAPEPROOF_VALUE_INT || !stands_for_its_kind(list, place)) return count;
+    if (item.type == SHAPEPROOF_VALUE_STRING) return other_texts(recheck, key, item.string, others);
+    return item.type == SHAPEPROOF_VALUE_REAL ? other_reals(item.real, others) : 0;
 }
 
 /* A size that the items make together tells none of them: one more here, and one less there. */
-static void add_moved(const struct recheck *recheck, struct sp_value list, struct sp_value *others, size_t *count)
+static void add_moved(const struct recheck *recheck, struct shapeproof_value list, struct shapeproof_value *others,
+                      size_t *count)
 {
     struct sp_arena *arena = &recheck->inference->arena;
-    if (list.count < 2 || list.items[0].type != SP_INT || list.items[1].type != SP_INT || list.items[1].integer < 2)
+    if (list.count < 2 || list.items[0].type != SHAPEPROOF_VALUE_INT || list.items[1].type != SHAPEPROOF_VALUE_INT ||
+        list.items[1].integer < 2)
         return;
-    const struct sp_value more = sp_value_int(list.items[0].integer + 1),
-                          less = sp_value_int(list.items[1].integer - 1);
-    const struct sp_value moved = sp_value_list_with(arena, list, list.count, 0, more);
+    const struct shapeproof_value more = sp_value_int(list.items[0].integer + 1),
+                                  less = sp_value_int(list.items[1].integer - 1);
+    const struct shapeproof_value moved = sp_value_list_with(arena, list, list.count, 0, more);
     add_other_value(others, count, sp_value_list_with(arena, moved, list.count, 1, less));
 }
 
 /* One item less, and one more; and another one in place of some. What follows the items that a tensor told of, no
  * tensor need tell of: `closed` when nothing may. */
-static size_t other_lists(const struct recheck *recheck, const char *key, struct sp_value list, bool closed,
-                          struct sp_value *others)
+static size_t other_lists(const struct recheck *recheck, const char *key, struct shapeproof_value list, bool closed,
+                          struct shapeproof_value *others)
 {
     struct sp_arena *arena = &recheck->inference->arena;
-    struct sp_value items[MAX_OTHERS];
+    struct shapeproof_value items[MAX_OTHERS];
     size_t count = 0, changed = 0;
     add_other_value(others, &count, sp_value_list_with(arena, list, list.count - 1, SIZE_MAX, list.items[0]));
     if (!closed)
@@ -164,26 +167,26 @@ static size_t other_lists(const struct recheck *recheck, const char *key, struct
 }
 
 /* Other values of the same kind. */
-static size_t other_values(const struct recheck *recheck, const char *key, struct sp_value value, bool closed,
-                           struct sp_value *others)
+static size_t other_values(const struct recheck *recheck, const char *key, struct shapeproof_value value, bool closed,
+                           struct shapeproof_value *others)
 {
-    static const struct sp_value zero = {.type = SP_INT};
-    const struct sp_value zeros = {.type = SP_LIST, .count = 1, .items = &zero};
+    static const struct shapeproof_value zero = {.type = SHAPEPROOF_VALUE_INT};
+    const struct shapeproof_value zeros = {.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = &zero};
     size_t count = 0;
     switch (value.type) {
-    case SP_BOOL:
+    case SHAPEPROOF_VALUE_BOOL:
         add_other_value(others, &count, sp_value_bool(!value.boolean));
         break;
-    case SP_INT:
+    case SHAPEPROOF_VALUE_INT:
         if (value.integer < INT64_MAX / 2) add_other_value(others, &count, sp_value_int(2 * value.integer));
         if (value.integer < INT64_MAX) add_other_value(others, &count, sp_value_int(value.integer + 1));
         if (value.integer > 0) add_other_value(others, &count, sp_value_int(value.integer - 1));
         break;
-    case SP_REAL:
+    case SHAPEPROOF_VALUE_REAL:
         return other_reals(value.real, others);
-    case SP_STRING:
+    case SHAPEPROOF_VALUE_STRING:
         return other_texts(recheck, key, value.string, others);
-    case SP_LIST:
+    case SHAPEPROOF_VALUE_LIST:
         if (value.count) return other_lists(recheck, key, value, closed, others);
         add_other_value(others, &count, zeros);
         break;
@@ -193,43 +196,46 @@ static size_t other_values(const struct recheck *recheck, const char *key, struc
     return count;
 }
 
-static struct sp_prediction *predict_in_scope(const struct recheck *recheck, struct sp_config *config)
+static struct shapeproof_prediction *predict_in_scope(const struct recheck *recheck, struct shapeproof_config *config)
 {
     const struct sp_attempt *best = recheck->inference->best;
     sp_config_limit(config, &recheck->scope);
-    struct sp_prediction *prediction = sp_attempt_predict(best, config);
+    struct shapeproof_prediction *prediction = sp_attempt_predict(best, config);
     sp_config_limit(config, NULL);
     return prediction;
 }
 
 /* `class`: another one besides; or NULL. */
-static bool would_differ(const struct recheck *recheck, const char *key, struct sp_value value,
-                         const struct sp_value *class)
+static bool would_differ(const struct recheck *recheck, const char *key, struct shapeproof_value value,
+                         const struct shapeproof_value *class)
 {
-    struct sp_config *config = sp_config_variant(recheck->inference->best->config);
+    struct shapeproof_config *config = sp_config_variant(recheck->inference->best->config);
     sp_config_set_value(config, key, value, "recheck");
     if (class) sp_config_set_value(config, sp_unit_class_key(recheck->inference->best->table), *class, "recheck");
-    struct sp_prediction *prediction = predict_in_scope(recheck, config);
+    struct shapeproof_prediction *prediction = predict_in_scope(recheck, config);
     const bool differs = !sp_prediction_does_as_well(prediction, recheck->prediction, recheck->inference->best);
-    sp_prediction_free(prediction);
-    sp_config_free(config);
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
     return differs;
 }
 
-static size_t other_classes(const struct recheck *recheck, struct sp_value value, struct sp_value *others)
+static size_t other_classes(const struct recheck *recheck, struct shapeproof_value value,
+                            struct shapeproof_value *others)
 {
     struct sp_arena *arena = &recheck->inference->arena;
     const struct sp_attempt *best = recheck->inference->best;
-    const char *own = value.type == SP_STRING ? value.string : best->class;
+    const char *own = value.type == SHAPEPROOF_VALUE_STRING ? value.string : best->class;
     const bool listed = !sp_unit_is_by_class(best->table);
     size_t total = best->table->architecture_count, count = 0;
     const char *const *classes =
         listed ? sp_classes_of(best->tables, best->table, &total) : (const char *const *)best->table->architectures;
     for (size_t i = 0; i < total; i++) {
-        struct sp_value *item = sp_arena_alloc(arena, sizeof *item);
+        struct shapeproof_value *item = sp_arena_alloc(arena, sizeof *item);
         *item = sp_value_string(classes[i]);
         if (strcmp(classes[i], own) == 0) continue;
-        add_other_value(others, &count, listed ? (struct sp_value){.type = SP_LIST, .count = 1, .items = item} : *item);
+        add_other_value(others, &count,
+                        listed ? (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = item}
+                               : *item);
     }
     return count;
 }
@@ -243,21 +249,21 @@ struct telling {
 };
 
 /* Of a text that is told in part anything may be left. */
-static bool is_indispensable(const struct recheck *recheck, const char *key, struct sp_value value,
+static bool is_indispensable(const struct recheck *recheck, const char *key, struct shapeproof_value value,
                              struct telling telling)
 {
-    struct sp_value others[MAX_OTHERS];
-    if (value.type == SP_LIST && (telling.gaps || (!value.count && !telling.closed))) return false;
+    struct shapeproof_value others[MAX_OTHERS];
+    if (value.type == SHAPEPROOF_VALUE_LIST && (telling.gaps || (!value.count && !telling.closed))) return false;
     const bool named = strcmp(key, "architecture") == 0; /* a text like others: the table lists what it may be */
     size_t count = sp_is_class_key(key) && !named ? other_classes(recheck, value, others)
                                                   : other_values(recheck, key, value, telling.closed, others);
-    if (telling.partial && value.type == SP_STRING && *value.string)
+    if (telling.partial && value.type == SHAPEPROOF_VALUE_STRING && *value.string)
         add_other_value(others, &count, sp_value_string(""));
     bool differs = count > 0 || telling.whole || sp_is_class_key(key);
     for (size_t i = 1; sp_is_class_key(key) && i < recheck->inference->candidate_count; i++)
         if (recheck->inference->candidates[i].same) return false; /* of another table */
     for (size_t i = 0; i < count && differs; i++) differs = would_differ(recheck, key, others[i], NULL);
-    for (size_t i = 0; i < recheck->equal_class_count && differs && value.type == SP_BOOL; i++)
+    for (size_t i = 0; i < recheck->equal_class_count && differs && value.type == SHAPEPROOF_VALUE_BOOL; i++)
         differs = would_differ(recheck, key, others[0], &recheck->equal_classes[i]);
     return differs;
 }
@@ -266,7 +272,7 @@ static bool is_indispensable(const struct recheck *recheck, const char *key, str
 static void find_equal_classes(struct recheck *recheck)
 {
     const struct sp_attempt *best = recheck->inference->best;
-    struct sp_value others[MAX_OTHERS];
+    struct shapeproof_value others[MAX_OTHERS];
     if (!*best->class) return;
     const size_t count = other_classes(recheck, sp_value_absent(""), others);
     for (size_t i = 0; i < count && recheck->equal_class_count < MAX_EQUAL_CLASSES; i++)
@@ -291,13 +297,13 @@ static void see_index(struct recheck *recheck, size_t *count, int64_t index)
 static void choose_scope_indices(struct recheck *recheck)
 {
     enum { FIRST = 4 };
-    const struct sp_prediction *prediction = recheck->inference->best->prediction;
+    const struct shapeproof_prediction *prediction = recheck->inference->best->prediction;
     size_t count = 0;
     for (int64_t i = 0; i < FIRST; i++) see_index(recheck, &count, i);
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
-        const struct sp_value value = sp_prediction_hyperparameter(prediction, i).value;
-        if (value.type != SP_INT && value.type != SP_LIST) continue;
-        const int64_t behind = value.type == SP_INT ? value.integer : (int64_t)value.count;
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
+        const struct shapeproof_value value = shapeproof_prediction_hyperparameter(prediction, i).value;
+        if (value.type != SHAPEPROOF_VALUE_INT && value.type != SHAPEPROOF_VALUE_LIST) continue;
+        const int64_t behind = value.type == SHAPEPROOF_VALUE_INT ? value.integer : (int64_t)value.count;
         see_index(recheck, &count, behind - 1);
         see_index(recheck, &count, behind);
     }
@@ -346,11 +352,11 @@ static struct telling telling_of(const struct recheck *recheck, const struct sp_
 
 /* Whether what told a value may have meant another one as well: a text that is none of some, a list whose end does not
  * show, a real number that was rounded. Where the file is not explained as a whole anything may. */
-static bool is_ambiguous(const struct recheck *recheck, const struct sp_inferred *inferred)
+static bool is_ambiguous(const struct recheck *recheck, const struct shapeproof_inferred *inferred)
 {
-    const struct sp_value value = inferred->value;
+    const struct shapeproof_value value = inferred->value;
     if (!sp_attempt_explains_all(recheck->inference->best)) return true;
-    return value.type != SP_INT;
+    return value.type != SHAPEPROOF_VALUE_INT;
 }
 
 /* Of a piece of a model nobody knows how many others there are. */
@@ -360,20 +366,20 @@ static bool is_count_of_piece(const struct recheck *recheck, const struct sp_fac
 }
 
 /* Tables tell apart what is before a release from what is not: other releases are as good. */
-static bool is_range(struct sp_value value)
+static bool is_range(struct shapeproof_value value)
 {
-    return value.type == SP_STRING && *value.string && !value.string[strspn(value.string, "0123456789.")];
+    return value.type == SHAPEPROOF_VALUE_STRING && *value.string && !value.string[strspn(value.string, "0123456789.")];
 }
 
-static void set(struct sp_inferred *inferred, bool determined, const char *why)
+static void set(struct shapeproof_inferred *inferred, bool determined, const char *why)
 {
     inferred->determined = determined;
     inferred->because = why;
 }
 
 /* By what would be otherwise if it were another one; `fact` and `reason` as far as something told it. */
-static void judge_needed(const struct recheck *recheck, struct sp_inferred *inferred, const struct sp_fact *fact,
-                         const char *reason)
+static void judge_needed(const struct recheck *recheck, struct shapeproof_inferred *inferred,
+                         const struct sp_fact *fact, const char *reason)
 {
     struct sp_arena *arena = &recheck->inference->arena;
     const struct telling telling = telling_of(recheck, fact);
@@ -383,16 +389,16 @@ static void judge_needed(const struct recheck *recheck, struct sp_inferred *infe
     if (needed) set(inferred, true, *reason ? reason : "any other value would predict other tensors");
     else if (rounded) set(inferred, false, "it is rounded down: larger values would do as well");
     else if (sp_is_class_key(inferred->name)) set(inferred, false, "other classes have the same tensors");
-    else if (*reason && inferred->value.type == SP_BOOL)
+    else if (*reason && inferred->value.type == SHAPEPROOF_VALUE_BOOL)
         set(inferred, false, sp_arena_printf(arena, "%s, but other values may do as well", reason));
     else if (*reason) set(inferred, false, sp_arena_printf(arena, "%s, which tells a part of it", reason));
     else set(inferred, false, "no tensor of the file depends on it");
 }
 
 /* Of which type the model is, when its class told. */
-static bool is_told_by_class(const struct sp_fact *fact, const struct sp_inferred *inferred)
+static bool is_told_by_class(const struct sp_fact *fact, const struct shapeproof_inferred *inferred)
 {
-    return fact && fact->reason.kind == SP_REASON_NONE && fact->value.type == SP_STRING &&
+    return fact && fact->reason.kind == SP_REASON_NONE && fact->value.type == SHAPEPROOF_VALUE_STRING &&
            strcmp(inferred->name, "model_type") == 0;
 }
 
@@ -400,7 +406,7 @@ static const char *why_guessed(const struct recheck *recheck, const struct sp_fa
 {
     const struct sp_known *known = &recheck->inference->best->outline.solver.known;
     const bool is_own = fact->guess && strcmp(known->guessed[fact->guess], fact->path) == 0;
-    if (is_own && known->others[fact->guess] && fact->value.type == SP_INT)
+    if (is_own && known->others[fact->guess] && fact->value.type == SHAPEPROOF_VALUE_INT)
         return sp_arena_printf(&recheck->inference->arena, "%s would do as well, this one is usual",
                                known->others[fact->guess]);
     if (sp_value_is_set(fact->value)) return "other values would do as well, this one is usual";
@@ -408,7 +414,7 @@ static const char *why_guessed(const struct recheck *recheck, const struct sp_fa
     return "other values would do as well, this one is the default";
 }
 
-static void judge_inferred(const struct recheck *recheck, struct sp_inferred *inferred)
+static void judge_inferred(const struct recheck *recheck, struct shapeproof_inferred *inferred)
 {
     struct sp_arena *arena = &recheck->inference->arena;
     const struct sp_known *known = &recheck->inference->best->outline.solver.known;
@@ -435,7 +441,7 @@ static void judge_inferred(const struct recheck *recheck, struct sp_inferred *in
 }
 
 /* Releases choose names, not sizes, and what tables and classes that say the same ask for is the same. */
-static bool is_choice_of_names(const char *key, struct sp_value value)
+static bool is_choice_of_names(const char *key, struct shapeproof_value value)
 {
     return is_range(value) || sp_is_choice_of_table(key);
 }
@@ -444,10 +450,10 @@ static bool is_choice_of_names(const char *key, struct sp_value value)
 static void find_doubtful(struct recheck *recheck)
 {
     const struct sp_known *known = &recheck->inference->best->outline.solver.known;
-    const struct sp_prediction *prediction = recheck->inference->best->prediction;
+    const struct shapeproof_prediction *prediction = recheck->inference->best->prediction;
     recheck->doubtful = sp_arena_array(&recheck->inference->arena, known->supposed + 1, sizeof *recheck->doubtful);
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction) && known->supposed; i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction) && known->supposed; i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
         for (size_t k = known->supposed; k; k--)
             if (strcmp(hyper.name, known->guessed[k]) == 0 && !is_choice_of_names(hyper.name, hyper.value))
                 recheck->doubtful[k] =
@@ -456,12 +462,15 @@ static void find_doubtful(struct recheck *recheck)
 }
 
 /* What the table itself gives to a table within it is no hyper-parameter of the file. */
-static bool is_given_by_table(struct sp_hyperparameter hyper) { return hyper.from.source == SP_SOURCE_TABLE; }
-
-void sp_determine(struct sp_inference *inference)
+static bool is_given_by_table(struct shapeproof_hyperparameter hyper)
 {
-    const struct sp_prediction *prediction = inference->best->prediction;
-    const size_t count = sp_prediction_hyperparameter_count(prediction);
+    return hyper.from.source == SHAPEPROOF_SOURCE_TABLE;
+}
+
+void sp_determine(struct shapeproof_inference *inference)
+{
+    const struct shapeproof_prediction *prediction = inference->best->prediction;
+    const size_t count = shapeproof_prediction_hyperparameter_count(prediction);
     struct recheck recheck = {.inference = inference};
     inference->inferred = sp_arena_array(&inference->arena, count, sizeof *inference->inferred);
     choose_scope_indices(&recheck);
@@ -469,11 +478,11 @@ void sp_determine(struct sp_inference *inference)
     find_equal_classes(&recheck);
     find_doubtful(&recheck);
     for (size_t i = 0; i < count; i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
         if (is_given_by_table(hyper)) continue;
-        struct sp_inferred *inferred = &inference->inferred[inference->inferred_count++];
-        *inferred = (struct sp_inferred){.name = hyper.name, .value = hyper.value};
+        struct shapeproof_inferred *inferred = &inference->inferred[inference->inferred_count++];
+        *inferred = (struct shapeproof_inferred){.name = hyper.name, .value = hyper.value};
         judge_inferred(&recheck, inferred);
     }
-    sp_prediction_free(recheck.prediction);
+    shapeproof_prediction_free(recheck.prediction);
 }

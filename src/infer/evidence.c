@@ -15,15 +15,15 @@ struct kinds {
 
 static struct kinds count_kinds(const struct sp_attempt *attempt)
 {
-    const size_t predicted = sp_prediction_count(attempt->prediction);
+    const size_t predicted = shapeproof_prediction_count(attempt->prediction);
     struct sp_patterns patterns = {0};
     struct kinds kinds = {0};
     enum { MISSING = 1, THERE = 2 };
     unsigned char *seen = sp_realloc(NULL, predicted, sizeof *seen);
     memset(seen, 0, predicted);
     for (size_t i = 0; i < predicted; i++) {
-        const size_t kind = sp_pattern_of(&patterns, sp_prediction_tensor(attempt->prediction, i)->name, NULL);
-        if (attempt->match.tensor_of[i] != SP_NONE || attempt->is_joined[i]) seen[kind] |= THERE;
+        const size_t kind = sp_pattern_of(&patterns, shapeproof_prediction_tensor(attempt->prediction, i)->name, NULL);
+        if (attempt->match.tensor_of[i] != SHAPEPROOF_NONE || attempt->is_joined[i]) seen[kind] |= THERE;
         else if (sp_attempt_lacks(attempt, i)) seen[kind] |= MISSING;
     }
     for (size_t i = 0; i < patterns.count; i++) {
@@ -39,18 +39,18 @@ static struct kinds count_kinds(const struct sp_attempt *attempt)
  * second state dict there is no evidence against the first. */
 static size_t unexplained_beside(const struct sp_attempt *attempt)
 {
-    const struct sp_inventory *file = attempt->view->inventory;
-    const struct sp_tensor *first = NULL;
+    const struct shapeproof_inventory *file = attempt->view->inventory;
+    const struct shapeproof_tensor *first = NULL;
     size_t count = 0;
-    for (size_t i = 0; i < sp_inventory_count(file); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(file, i);
-        if (attempt->match.predicted_of[i] == SP_NONE) continue;
+    for (size_t i = 0; i < shapeproof_inventory_count(file); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(file, i);
+        if (attempt->match.predicted_of[i] == SHAPEPROOF_NONE) continue;
         if (!first) first = tensor;
         if (!first->outer || tensor->outer != first->outer || strncmp(tensor->name, first->name, first->outer) != 0)
             return attempt->unexplained;
     }
-    for (size_t i = 0; first && i < sp_inventory_count(file); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(file, i);
+    for (size_t i = 0; first && i < shapeproof_inventory_count(file); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(file, i);
         count += sp_is_error(sp_attempt_tensor(attempt, i)) && tensor->outer == first->outer &&
                  strncmp(tensor->name, first->name, first->outer) == 0;
     }
@@ -111,10 +111,10 @@ static void put_nearest(struct sp_text *text, struct sp_attempt **attempts, size
     if (!put_nearest_of(text, attempts, count, NEAR)) put_nearest_of(text, attempts, count, BESIDE);
 }
 
-void sp_fail_unknown(struct sp_error *error, const struct sp_inventory *inventory, const char *table_name,
-                     struct sp_attempt **attempts, size_t count)
+void sp_fail_unknown(struct shapeproof_error *error, const struct shapeproof_inventory *inventory,
+                     const char *table_name, struct sp_attempt **attempts, size_t count)
 {
-    const size_t all = sp_inventory_count(inventory);
+    const size_t all = shapeproof_inventory_count(inventory);
     struct sp_text text = {0};
     sp_text_puts(&text, table_name ? "the table '" : "no table");
     if (table_name) sp_text_printf(&text, "%s'", table_name);
@@ -122,8 +122,12 @@ void sp_fail_unknown(struct sp_error *error, const struct sp_inventory *inventor
     else if (table_name) sp_text_printf(&text, " explains less than half of the %zu tensors", all);
     else sp_text_printf(&text, " explains the %zu tensors", all);
     if (!table_name) put_nearest(&text, attempts, count);
-    if (all) sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "%s: %s", sp_inventory_path(inventory), text.data);
-    else sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "%s: there are no tensors in it", sp_inventory_path(inventory));
+    if (all)
+        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%s: %s", shapeproof_inventory_path(inventory),
+                text.data);
+    else
+        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%s: there are no tensors in it",
+                shapeproof_inventory_path(inventory));
     if (all) sp_hint(error, "'shapeproof tables' lists the tables; write one, and give it with --table FILE");
     sp_text_free(&text);
 }

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_candidate(struct sp_inference *inference, const struct sp_attempt *attempt, bool same)
+static void add_candidate(struct shapeproof_inference *inference, const struct sp_attempt *attempt, bool same)
 {
     inference->candidates[inference->candidate_count++] =
-        (struct sp_inference_candidate){attempt->table->name, attempt->explained, attempt->missing, same};
+        (struct shapeproof_inference_candidate){attempt->table->name, attempt->explained, attempt->missing, same};
 }
 
 /* NULL when the table is none yet. */
-static struct sp_inference_candidate *find_candidate(struct sp_inference *inference, const char *table)
+static struct shapeproof_inference_candidate *find_candidate(struct shapeproof_inference *inference, const char *table)
 {
     for (size_t i = 0; i < inference->candidate_count; i++)
         if (strcmp(inference->candidates[i].table, table) == 0) return &inference->candidates[i];
@@ -29,28 +29,29 @@ static bool is_equal(const struct sp_attempt *attempt, const struct sp_attempt *
 }
 
 /* One for each table: of several attempts at one the first that was made, or that says the same. */
-static void keep_candidates(struct sp_inference *inference, const struct sp_infer_search *search)
+static void keep_candidates(struct shapeproof_inference *inference, const struct sp_infer_search *search)
 {
     inference->candidates =
         sp_arena_array(&inference->arena, search->attempts.count + 1, sizeof *inference->candidates);
     add_candidate(inference, inference->best, true);
     for (size_t i = 0; i < search->attempts.count; i++) {
         const struct sp_attempt *attempt = search->attempts.items[i];
-        struct sp_inference_candidate *known = find_candidate(inference, attempt->table->name);
+        struct shapeproof_inference_candidate *known = find_candidate(inference, attempt->table->name);
         if (!attempt->explained || attempt->is_second_choice || attempt->view->transposed || (known && known->same))
             continue;
         const bool same = is_equal(attempt, inference->best);
         if (attempt->is_further && !same) continue;
         if (!known) add_candidate(inference, attempt, same);
         else if (same)
-            *known = (struct sp_inference_candidate){known->table, attempt->explained, attempt->missing, true};
+            *known = (struct shapeproof_inference_candidate){known->table, attempt->explained, attempt->missing, true};
     }
 }
 
-static void keep_findings(struct sp_inference *inference)
+static void keep_findings(struct shapeproof_inference *inference)
 {
     const struct sp_attempt *best = inference->best;
-    const size_t tensors = sp_inventory_count(inference->inventory), predicted = sp_prediction_count(best->prediction);
+    const size_t tensors = shapeproof_inventory_count(inference->inventory),
+                 predicted = shapeproof_prediction_count(best->prediction);
     inference->unexplained = sp_arena_array(&inference->arena, best->unexplained, sizeof *inference->unexplained);
     inference->missing = sp_arena_array(&inference->arena, best->missing, sizeof *inference->missing);
     for (size_t i = 0; i < tensors; i++)
@@ -59,7 +60,7 @@ static void keep_findings(struct sp_inference *inference)
         if (sp_attempt_lacks(best, i)) inference->missing[inference->missing_count++] = i;
 }
 
-static void finish_inference(struct sp_inference *inference, const struct sp_infer_search *search)
+static void finish_inference(struct shapeproof_inference *inference, const struct sp_infer_search *search)
 {
     keep_candidates(inference, search);
     keep_findings(inference);
@@ -68,21 +69,23 @@ static void finish_inference(struct sp_inference *inference, const struct sp_inf
     sp_write_config(inference);
 }
 
-static bool choose_only_table(struct sp_tables_searched *searched, const char *table_name, struct sp_error *error)
+static bool choose_only_table(struct sp_tables_searched *searched, const char *table_name,
+                              struct shapeproof_error *error)
 {
     if (!table_name) return true;
     searched->only = sp_tables_table(searched->tables, table_name, error);
     return searched->only;
 }
 
-struct sp_inference *sp_infer_within(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                                     const char *table_name, struct sp_infer_budget *budget, struct sp_error *error)
+struct shapeproof_inference *sp_infer_within(const struct shapeproof_inventory *inventory,
+                                             const struct shapeproof_tables *tables, const char *table_name,
+                                             struct sp_infer_budget *budget, struct shapeproof_error *error)
 {
     struct sp_infer_search search = {
         .file = inventory, .searched = {.tables = tables, .as_named = budget && budget->as_named}, .budget = budget};
     if (!choose_only_table(&search.searched, table_name, error)) return NULL;
-    struct sp_inference *inference = sp_realloc(NULL, 1, sizeof *inference);
-    *inference = (struct sp_inference){.inventory = inventory};
+    struct shapeproof_inference *inference = sp_realloc(NULL, 1, sizeof *inference);
+    *inference = (struct shapeproof_inference){.inventory = inventory};
     search.arena = &inference->arena;
     sp_infer_search_file(&search);
     inference->views = search.views.items;
@@ -96,19 +99,21 @@ struct sp_inference *sp_infer_within(const struct sp_inventory *inventory, const
         if (search.attempts.items[i] != inference->best) sp_attempt_free(search.attempts.items[i]);
     free(search.attempts.items);
     if (inference->best) return inference;
-    sp_inference_free(inference);
+    shapeproof_inference_free(inference);
     return NULL;
 }
 
-struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                              const struct sp_infer_options *options, struct sp_error *error)
+struct shapeproof_inference *shapeproof_infer(const struct shapeproof_inventory *inventory,
+                                              const struct shapeproof_tables *tables,
+                                              const struct shapeproof_infer_options *options,
+                                              struct shapeproof_error *error)
 {
     sp_error_reset(error);
     if (options && !sp_options_are_known(options->reserved, error)) return NULL;
     return sp_infer_within(inventory, tables, options ? options->table : NULL, NULL, error);
 }
 
-void sp_inference_free(struct sp_inference *inference)
+void shapeproof_inference_free(struct shapeproof_inference *inference)
 {
     if (!inference) return;
     sp_attempt_free(inference->best);
@@ -116,63 +121,88 @@ void sp_inference_free(struct sp_inference *inference)
     free(inference->views);
     free(inference->notes.items);
     free(inference->undetermined.items);
-    sp_config_free(inference->stated);
+    shapeproof_config_free(inference->stated);
     sp_arena_free(&inference->arena);
     free(inference);
 }
 
 /* ---- what the public header promises ---- */
 
-const struct sp_inventory *sp_inference_inventory(const struct sp_inference *inference) { return inference->inventory; }
-const char *sp_inference_class(const struct sp_inference *inference) { return inference->best->class; }
-const char *sp_inference_table(const struct sp_inference *inference) { return inference->best->table->name; }
+const struct shapeproof_inventory *shapeproof_inference_inventory(const struct shapeproof_inference *inference)
+{
+    return inference->inventory;
+}
+const char *shapeproof_inference_class(const struct shapeproof_inference *inference) { return inference->best->class; }
+const char *shapeproof_inference_table(const struct shapeproof_inference *inference)
+{
+    return inference->best->table->name;
+}
 
-const struct sp_prediction *sp_inference_prediction(const struct sp_inference *inference)
+const struct shapeproof_prediction *shapeproof_inference_prediction(const struct shapeproof_inference *inference)
 {
     return inference->best->prediction;
 }
 
-size_t sp_inference_count(const struct sp_inference *inference) { return inference->inferred_count; }
+size_t shapeproof_inference_count(const struct shapeproof_inference *inference) { return inference->inferred_count; }
 
-struct sp_inferred sp_inference_get(const struct sp_inference *inference, size_t index)
+struct shapeproof_inferred shapeproof_inference_get(const struct shapeproof_inference *inference, size_t index)
 {
     return inference->inferred[index];
 }
 
-size_t sp_inference_explained(const struct sp_inference *inference) { return inference->best->explained; }
-size_t sp_inference_unexplained_count(const struct sp_inference *inference) { return inference->unexplained_count; }
+size_t shapeproof_inference_explained(const struct shapeproof_inference *inference)
+{
+    return inference->best->explained;
+}
+size_t shapeproof_inference_unexplained_count(const struct shapeproof_inference *inference)
+{
+    return inference->unexplained_count;
+}
 
-size_t sp_inference_unexplained(const struct sp_inference *inference, size_t index)
+size_t shapeproof_inference_unexplained(const struct shapeproof_inference *inference, size_t index)
 {
     return inference->unexplained[index];
 }
 
-size_t sp_inference_missing_count(const struct sp_inference *inference) { return inference->missing_count; }
-size_t sp_inference_missing(const struct sp_inference *inference, size_t index) { return inference->missing[index]; }
-size_t sp_inference_candidate_count(const struct sp_inference *inference) { return inference->candidate_count; }
+size_t shapeproof_inference_missing_count(const struct shapeproof_inference *inference)
+{
+    return inference->missing_count;
+}
+size_t shapeproof_inference_missing(const struct shapeproof_inference *inference, size_t index)
+{
+    return inference->missing[index];
+}
+size_t shapeproof_inference_candidate_count(const struct shapeproof_inference *inference)
+{
+    return inference->candidate_count;
+}
 
-struct sp_inference_candidate sp_inference_candidate(const struct sp_inference *inference, size_t index)
+struct shapeproof_inference_candidate shapeproof_inference_candidate(const struct shapeproof_inference *inference,
+                                                                     size_t index)
 {
     return inference->candidates[index];
 }
 
-size_t sp_inference_note_count(const struct sp_inference *inference) { return inference->notes.count; }
+size_t shapeproof_inference_note_count(const struct shapeproof_inference *inference) { return inference->notes.count; }
 
-struct sp_inference_note sp_inference_note(const struct sp_inference *inference, size_t index)
+struct shapeproof_inference_note shapeproof_inference_note(const struct shapeproof_inference *inference, size_t index)
 {
     return inference->notes.items[index];
 }
 
-bool sp_inference_explains_all(const struct sp_inference *inference)
+bool shapeproof_inference_explains_all(const struct shapeproof_inference *inference)
 {
     return !inference->unexplained_count && !inference->missing_count && inference->is_as_stored;
 }
 
-size_t sp_inference_undetermined_count(const struct sp_inference *inference) { return inference->undetermined.count; }
+size_t shapeproof_inference_undetermined_count(const struct shapeproof_inference *inference)
+{
+    return inference->undetermined.count;
+}
 
-const char *sp_inference_undetermined(const struct sp_inference *inference, size_t index)
+const char *shapeproof_inference_undetermined(const struct shapeproof_inference *inference, size_t index)
 {
     return inference->undetermined.items[index];
 }
 
-const char *sp_inference_config(const struct sp_inference *inference) { return inference->config; }
+const char *shapeproof_inference_config(const struct shapeproof_inference *inference) { return inference->config; }

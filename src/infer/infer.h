@@ -32,7 +32,7 @@ struct sp_rank_wanted {
 struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes, size_t most,
                                  const struct sp_rank_wanted *wanted, size_t *count);
 /* How many tensors are buffers that loaders compute. */
-size_t sp_count_computed(const struct sp_inventory *inventory);
+size_t sp_count_computed(const struct shapeproof_inventory *inventory);
 
 /* ---- attempt.c: one table, explained as well as can be ---- */
 
@@ -44,16 +44,16 @@ struct sp_fused {
 };
 
 struct sp_attempt {
-    const struct sp_tables *tables;
+    const struct shapeproof_tables *tables;
     const struct sp_unit *table;
-    const char *class;             /* "" when the table does not depend on it */
-    const char *name;              /* that the model has, such as "resnet50"; or NULL */
-    struct sp_prediction *by_name; /* what the table predicts under it alone; or NULL */
+    const char *class;                     /* "" when the table does not depend on it */
+    const char *name;                      /* that the model has, such as "resnet50"; or NULL */
+    struct shapeproof_prediction *by_name; /* what the table predicts under it alone; or NULL */
     struct sp_fit fit;
     const struct sp_infer_view *view;
     struct sp_outline outline;
-    struct sp_config *config;
-    struct sp_prediction *prediction; /* NULL when there is none */
+    struct shapeproof_config *config;
+    struct shapeproof_prediction *prediction; /* NULL when there is none */
     struct sp_naming naming;
     struct sp_match match;           /* of what is seen of the file */
     bool *is_excused;                /* of each tensor that is seen: not predicted, and computed by every loader */
@@ -93,24 +93,25 @@ bool sp_attempt_lacks(const struct sp_attempt *attempt, size_t predicted);
 bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen);
 /* Infers the hyper-parameters of the fit's table and class from what is looked at, and verifies them. When the effort
  * is used up nothing more is tried out. The view must live as long. */
-struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit,
+struct sp_attempt *sp_attempt_new(const struct shapeproof_tables *tables, struct sp_fit fit,
                                   const struct sp_candidate_tables *candidates, const char *name,
                                   struct sp_effort *effort);
 /* The same with the hyper-parameters that the file states for that table. */
 struct sp_stated;
-struct sp_attempt *sp_attempt_as_stated(const struct sp_tables *tables, struct sp_fit fit,
+struct sp_attempt *sp_attempt_as_stated(const struct shapeproof_tables *tables, struct sp_fit fit,
                                         const struct sp_candidate_tables *candidates, const struct sp_stated *stated,
                                         struct sp_effort *effort);
 /* The same of a table whose names number modules through all stages: a stage ends where these look otherwise. */
-struct sp_attempt *sp_attempt_by_stages(const struct sp_tables *tables, struct sp_fit fit,
+struct sp_attempt *sp_attempt_by_stages(const struct shapeproof_tables *tables, struct sp_fit fit,
                                         const struct sp_candidate_tables *candidates, struct sp_effort *effort);
 /* wrapped.c: what a table makes of the inner model that is nothing but a name, and what is in front of that one's names
  * (sp_unit_chooses). */
 struct sp_attempt *sp_attempt_wrapped(const struct sp_attempt *inner, const struct sp_unit *wrapper, const char *class);
 /* What its table predicts under another configuration; NULL when that fails. */
-struct sp_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struct sp_config *config);
+struct shapeproof_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struct shapeproof_config *config);
 /* The same, but that not many more tensors are predicted than the file has. */
-struct sp_prediction *sp_attempt_predict_within(const struct sp_attempt *attempt, struct sp_config *config);
+struct shapeproof_prediction *sp_attempt_predict_within(const struct sp_attempt *attempt,
+                                                        struct shapeproof_config *config);
 /* Once more, with what is known by now. */
 void sp_attempt_verify_anew(struct sp_attempt *attempt);
 void sp_attempt_free(struct sp_attempt *attempt);
@@ -121,7 +122,7 @@ bool sp_attempt_explains_all(const struct sp_attempt *attempt);
 /* The table has all names of the file, and lacks none that it should have. */
 static inline bool sp_attempt_sees_all_names(const struct sp_attempt *attempt)
 {
-    return attempt->fit.seen == sp_inventory_count(attempt->view->inventory) && !attempt->fit.missing;
+    return attempt->fit.seen == shapeproof_inventory_count(attempt->view->inventory) && !attempt->fit.missing;
 }
 /* The file is a part of a model: nothing of some layers is there, or of what is outside of them. */
 static inline bool sp_attempt_is_piece(const struct sp_attempt *attempt)
@@ -176,7 +177,7 @@ size_t sp_attempt_switches(const struct sp_attempt *attempt);
 const char *sp_nearest_name(struct sp_attempt *attempt, const struct sp_naming *naming, size_t *left);
 
 /* What the table predicts under that name, and nothing but it; or NULL. */
-struct sp_prediction *sp_predict_named(struct sp_attempt *attempt, const char *name);
+struct shapeproof_prediction *sp_predict_named(struct sp_attempt *attempt, const char *name);
 
 /* ---- repair/repair.c ---- */
 
@@ -190,41 +191,41 @@ void sp_attempt_repair(struct sp_attempt *attempt, size_t *left);
  * kinds of tensors, than what it has. Of a table that was asked for only the first is wanted. */
 bool sp_attempt_is_plausible(const struct sp_attempt *attempt, bool asked_for);
 /* Says that no table will do, or not the one that was asked for, and which come nearest; sorts them. */
-void sp_fail_unknown(struct sp_error *error, const struct sp_inventory *inventory, const char *table_name,
-                     struct sp_attempt **attempts, size_t count);
+void sp_fail_unknown(struct shapeproof_error *error, const struct shapeproof_inventory *inventory,
+                     const char *table_name, struct sp_attempt **attempts, size_t count);
 
 /* ---- agree.c ---- */
 
 /* Whether two predictions say the same of the file: the same tensors, but for optional ones that it lacks. */
-bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b,
+bool sp_predictions_agree(const struct shapeproof_prediction *a, const struct shapeproof_prediction *b,
                           const struct sp_attempt *attempt);
 /* The same; or, of a file that the attempt does not explain as a whole, whether the prediction explains all that the
  * other one does, and lacks no more. */
-bool sp_prediction_does_as_well(const struct sp_prediction *prediction, const struct sp_prediction *than,
-                                const struct sp_attempt *attempt);
+bool sp_prediction_does_as_well(const struct shapeproof_prediction *prediction,
+                                const struct shapeproof_prediction *than, const struct sp_attempt *attempt);
 
 /* ---- config.c: what is known as a configuration ---- */
 
-struct sp_config *sp_known_config(struct sp_attempt *attempt);
+struct shapeproof_config *sp_known_config(struct sp_attempt *attempt);
 /* As a config.json, and which of its keys the file does not decide: one line for each key, sub-configurations indented.
  */
-struct sp_inference;
-void sp_write_config(struct sp_inference *inference);
+struct shapeproof_inference;
+void sp_write_config(struct shapeproof_inference *inference);
 
-struct sp_inference {
+struct shapeproof_inference {
     struct sp_arena arena;
-    const struct sp_inventory *inventory;
+    const struct shapeproof_inventory *inventory;
     struct sp_infer_view **views; /* that the file was looked at in */
     size_t view_count;
     struct sp_attempt *best;
-    struct sp_config *stated; /* what the file says of itself, whose values the attempts have; or NULL */
-    struct sp_inferred *inferred;
+    struct shapeproof_config *stated; /* what the file says of itself, whose values the attempts have; or NULL */
+    struct shapeproof_inferred *inferred;
     size_t inferred_count;
     size_t *unexplained, unexplained_count;
     size_t *missing, missing_count;
-    struct sp_inference_candidate *candidates;
+    struct shapeproof_inference_candidate *candidates;
     size_t candidate_count;
-    SP_ARRAY(struct sp_inference_note) notes;
+    SP_ARRAY(struct shapeproof_inference_note) notes;
     bool is_as_stored;                   /* what is explained needs no more than other names */
     SP_ARRAY(const char *) undetermined; /* keys of the configuration */
     const char *config;
@@ -237,19 +238,20 @@ struct sp_infer_budget {
     bool as_named; /* only tables are attempted that have every name of the file, and lack no weight for sure */
     bool spent;    /* there was more to attempt */
 };
-/* The same as sp_infer, within a budget; NULL for none. */
-struct sp_inference *sp_infer_within(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                                     const char *table_name, struct sp_infer_budget *budget, struct sp_error *error);
+/* The same as shapeproof_infer, within a budget; NULL for none. */
+struct shapeproof_inference *sp_infer_within(const struct shapeproof_inventory *inventory,
+                                             const struct shapeproof_tables *tables, const char *table_name,
+                                             struct sp_infer_budget *budget, struct shapeproof_error *error);
 
 /* ---- notes.c ---- */
 
 /* Says how the file stores what was found; `transposed`, which may be NULL, explains it as well with matrices the other
  * way round. */
-void sp_note_storage(struct sp_inference *inference, const struct sp_attempt *transposed);
+void sp_note_storage(struct shapeproof_inference *inference, const struct sp_attempt *transposed);
 
 /* ---- determine.c ---- */
 
 /* Fills in the hyper-parameters, and what determines each. */
-void sp_determine(struct sp_inference *inference);
+void sp_determine(struct shapeproof_inference *inference);
 
 #endif

@@ -9,20 +9,20 @@
 #include "match/pieces.h"
 
 /* Items are the predicted tensors, and behind them those that are seen. */
-static size_t first_seen(const struct sp_attempt *attempt) { return sp_prediction_count(attempt->prediction); }
+static size_t first_seen(const struct sp_attempt *attempt) { return shapeproof_prediction_count(attempt->prediction); }
 
 static void add_pieces(const struct sp_attempt *attempt, struct sp_joints *joints, bool wholes_in_file)
 {
-    for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(attempt->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(attempt->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(attempt->prediction, i);
         const struct sp_joint_piece piece = {i, tensor->shape, tensor->rank};
         if (sp_match_predicted(&attempt->match, i) != SP_MISSING || attempt->is_joined[i]) continue;
         if (wholes_in_file) sp_joints_add_part(joints, tensor->name, piece, true);
         else sp_joints_add_whole(joints, tensor->name, piece, true);
     }
-    for (size_t i = 0; joints->nests.count && i < sp_inventory_count(attempt->match.inventory); i++)
+    for (size_t i = 0; joints->nests.count && i < shapeproof_inventory_count(attempt->match.inventory); i++)
         if (sp_match_tensor(&attempt->match, i) == SP_UNEXPECTED && !attempt->is_joined[first_seen(attempt) + i])
-            sp_joints_add_stored(joints, &attempt->naming, sp_inventory_tensor(attempt->match.inventory, i),
+            sp_joints_add_stored(joints, &attempt->naming, shapeproof_inventory_tensor(attempt->match.inventory, i),
                                  first_seen(attempt) + i, wholes_in_file);
 }
 
@@ -51,7 +51,7 @@ static void join_side(struct sp_attempt *attempt, bool wholes_in_file)
 
 void sp_attempt_join(struct sp_attempt *attempt)
 {
-    const size_t count = first_seen(attempt) + sp_inventory_count(attempt->match.inventory);
+    const size_t count = first_seen(attempt) + shapeproof_inventory_count(attempt->match.inventory);
     attempt->is_joined = sp_arena_array(&attempt->outline.solver.arena, count, sizeof *attempt->is_joined);
     join_side(attempt, true);
     join_side(attempt, false);
@@ -76,8 +76,8 @@ enum { MAX_SIZES = 16 };
 static size_t find_sizes(const struct sp_attempt *attempt, uint64_t sizes[MAX_SIZES])
 {
     size_t count = 0;
-    for (size_t i = 0; i < sp_inventory_count(attempt->match.inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(attempt->match.inventory, i);
+    for (size_t i = 0; i < shapeproof_inventory_count(attempt->match.inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(attempt->match.inventory, i);
         if (sp_match_tensor(&attempt->match, i) != SP_UNEXPECTED || sp_attempt_is_joined(attempt, i)) continue;
         for (uint32_t d = 0; d < 2 * tensor->rank && count < MAX_SIZES; d++) {
             const uint64_t size = tensor->shape[d / 2] / (1 + d % 2);
@@ -90,10 +90,10 @@ static size_t find_sizes(const struct sp_attempt *attempt, uint64_t sizes[MAX_SI
 }
 
 /* Whether nothing told the number. */
-static bool is_free_size(const struct sp_attempt *attempt, struct sp_hyperparameter hyper)
+static bool is_free_size(const struct sp_attempt *attempt, struct shapeproof_hyperparameter hyper)
 {
     const struct sp_fact *fact = sp_known_fact(&attempt->outline.solver.known, hyper.name);
-    return hyper.value.type == SP_INT && hyper.from.source != SP_SOURCE_TABLE &&
+    return hyper.value.type == SHAPEPROOF_VALUE_INT && hyper.from.source != SHAPEPROOF_SOURCE_TABLE &&
            (!fact || fact->reason.kind == SP_REASON_NONE || fact->reason.kind == SP_REASON_GUESS);
 }
 
@@ -118,10 +118,11 @@ void sp_attempt_size_fused(struct sp_attempt *attempt, size_t *left)
 {
     struct sp_arena *arena = &attempt->outline.solver.arena;
     uint64_t sizes[MAX_SIZES];
-    const size_t cost = 2 * (sp_inventory_count(attempt->match.inventory) + sp_prediction_count(attempt->prediction));
+    const size_t cost =
+        2 * (shapeproof_inventory_count(attempt->match.inventory) + shapeproof_prediction_count(attempt->prediction));
     const size_t count = find_sizes(attempt, sizes);
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(attempt->prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(attempt->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(attempt->prediction); i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(attempt->prediction, i);
         if (!is_free_size(attempt, hyper)) continue;
         const char *key = sp_arena_string(arena, hyper.name);
         for (size_t k = 0; k < count && *left >= cost && !sp_attempt_explains_all(attempt); k++) {
@@ -136,23 +137,23 @@ void sp_attempt_size_fused(struct sp_attempt *attempt, size_t *left)
 struct splitting {
     const struct sp_attempt *attempt;
     struct sp_infer_view *view;
-    size_t
-        *fused_of; /* for each that is seen, of attempt->fused, or SP_NONE: it, or the weight that it is the bias of */
+    size_t *fused_of; /* for each that is seen, of attempt->fused, or SHAPEPROOF_NONE: it, or the weight that it is the
+                         bias of */
 };
 
-/* "qkv.bias" beside "qkv.weight", as long as that has rows; SP_NONE when there is none. */
-static size_t find_bias(const struct sp_inventory *seen, const struct sp_tensor *weight)
+/* "qkv.bias" beside "qkv.weight", as long as that has rows; SHAPEPROOF_NONE when there is none. */
+static size_t find_bias(const struct shapeproof_inventory *seen, const struct shapeproof_tensor *weight)
 {
     static const char tail[] = "weight";
     struct sp_text name = {0};
-    if (!sp_ends_with(weight->name, ".weight")) return SP_NONE;
+    if (!sp_ends_with(weight->name, ".weight")) return SHAPEPROOF_NONE;
     sp_text_append(&name, weight->name, strlen(weight->name) - strlen(tail));
     sp_text_puts(&name, "bias");
-    const size_t found = sp_inventory_find(seen, name.data);
+    const size_t found = shapeproof_inventory_find(seen, name.data);
     sp_text_free(&name);
-    if (found == SP_NONE) return SP_NONE;
-    const struct sp_tensor *bias = sp_inventory_tensor(seen, found);
-    return bias->rank == 1 && weight->rank == 2 && bias->shape[0] == weight->shape[0] ? found : SP_NONE;
+    if (found == SHAPEPROOF_NONE) return SHAPEPROOF_NONE;
+    const struct shapeproof_tensor *bias = shapeproof_inventory_tensor(seen, found);
+    return bias->rank == 1 && weight->rank == 2 && bias->shape[0] == weight->shape[0] ? found : SHAPEPROOF_NONE;
 }
 
 static bool add_parts(const struct splitting *splitting, size_t seen, const struct sp_fused *fused)
@@ -161,46 +162,47 @@ static bool add_parts(const struct splitting *splitting, size_t seen, const stru
     const bool is_bias = fused->seen != seen;
     bool good = true;
     for (size_t i = 0; i < fused->count && good; i++) {
-        const struct sp_predicted *part = sp_prediction_tensor(splitting->attempt->prediction, fused->parts[i]);
+        const struct shapeproof_predicted *part =
+            shapeproof_prediction_tensor(splitting->attempt->prediction, fused->parts[i]);
         const size_t stem = strlen(part->name) - (is_bias ? strlen("weight") : 0);
         const char *name = sp_arena_printf(arena, "%.*s%s", (int)stem, part->name, is_bias ? "bias" : "");
         uint64_t *shape = sp_arena_array(arena, part->rank, sizeof *shape);
         memcpy(shape, part->shape, part->rank * sizeof *shape);
         good = sp_infer_view_add(splitting->view, seen, name, shape, is_bias ? 1 : part->rank);
-        splitting->view->is_part[sp_inventory_count(splitting->view->own) - 1] = true;
+        splitting->view->is_part[shapeproof_inventory_count(splitting->view->own) - 1] = true;
     }
     return good;
 }
 
 static void find_fused(const struct splitting *splitting)
 {
-    const struct sp_inventory *seen = splitting->attempt->view->inventory;
-    for (size_t i = 0; i < sp_inventory_count(seen); i++) splitting->fused_of[i] = SP_NONE;
+    const struct shapeproof_inventory *seen = splitting->attempt->view->inventory;
+    for (size_t i = 0; i < shapeproof_inventory_count(seen); i++) splitting->fused_of[i] = SHAPEPROOF_NONE;
     for (size_t i = 0; i < splitting->attempt->fused.count; i++) {
         const struct sp_fused *fused = &splitting->attempt->fused.items[i];
-        const size_t bias = find_bias(seen, sp_inventory_tensor(seen, fused->seen));
+        const size_t bias = find_bias(seen, shapeproof_inventory_tensor(seen, fused->seen));
         splitting->fused_of[fused->seen] = i;
-        if (bias != SP_NONE && !sp_attempt_is_joined(splitting->attempt, bias)) splitting->fused_of[bias] = i;
+        if (bias != SHAPEPROOF_NONE && !sp_attempt_is_joined(splitting->attempt, bias)) splitting->fused_of[bias] = i;
     }
 }
 
 /* Of a file that is seen as it is: nothing else was done to it. */
 bool sp_infer_view_split(struct sp_infer_view *view, const struct sp_attempt *attempt)
 {
-    const struct sp_inventory *file = attempt->view->inventory;
-    const size_t count = sp_inventory_count(file);
+    const struct shapeproof_inventory *file = attempt->view->inventory;
+    const size_t count = shapeproof_inventory_count(file);
     struct splitting splitting = {.attempt = attempt, .view = view};
     bool good = true;
     if (attempt->view->own || !attempt->fused.count) return false;
     sp_infer_view_begin(view, file);
     splitting.fused_of = sp_arena_array(&view->own->arena, count, sizeof *splitting.fused_of);
     view->is_part =
-        sp_arena_array(&view->own->arena, count + 2 * sp_prediction_count(attempt->prediction), sizeof(bool));
+        sp_arena_array(&view->own->arena, count + 2 * shapeproof_prediction_count(attempt->prediction), sizeof(bool));
     view->fused = sp_arena_string(&view->own->arena, attempt->joint);
     find_fused(&splitting);
     for (size_t i = 0; i < count && good; i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(file, i);
-        if (splitting.fused_of[i] == SP_NONE)
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(file, i);
+        if (splitting.fused_of[i] == SHAPEPROOF_NONE)
             good = sp_infer_view_add(view, i, tensor->name, tensor->shape, tensor->rank);
         else good = add_parts(&splitting, i, &attempt->fused.items[splitting.fused_of[i]]);
     }

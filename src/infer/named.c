@@ -7,37 +7,38 @@
 #include "infer/infer.h"
 
 /* A table that has classes besides is told which. */
-static void set_class(struct sp_config *config, struct sp_attempt *attempt)
+static void set_class(struct shapeproof_config *config, struct sp_attempt *attempt)
 {
     if (!attempt->table->model_type_count || !*attempt->class) return;
-    struct sp_value *item = sp_arena_alloc(&attempt->outline.solver.arena, sizeof *item);
+    struct shapeproof_value *item = sp_arena_alloc(&attempt->outline.solver.arena, sizeof *item);
     *item = sp_value_string(attempt->class);
-    sp_config_set_value(config, "architectures", (struct sp_value){.type = SP_LIST, .count = 1, .items = item},
+    sp_config_set_value(config, "architectures",
+                        (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = item},
                         "inferred");
 }
 
-struct sp_prediction *sp_predict_named(struct sp_attempt *attempt, const char *name)
+struct shapeproof_prediction *sp_predict_named(struct sp_attempt *attempt, const char *name)
 {
-    const struct sp_scope scope = {.most = 2 * sp_inventory_count(attempt->view->inventory) + 1000};
-    struct sp_config *config = sp_config_new();
+    const struct sp_scope scope = {.most = 2 * shapeproof_inventory_count(attempt->view->inventory) + 1000};
+    struct shapeproof_config *config = shapeproof_config_new();
     sp_config_set_value(config, "architecture", sp_value_string(name), "inferred");
     set_class(config, attempt);
     sp_config_limit(config, &scope);
-    struct sp_prediction *prediction = sp_attempt_predict(attempt, config);
-    sp_config_free(config);
+    struct shapeproof_prediction *prediction = sp_attempt_predict(attempt, config);
+    shapeproof_config_free(config);
     return prediction;
 }
 
 /* How many tensors are otherwise then; SIZE_MAX when nothing is predicted. */
 static size_t errors_under(struct sp_attempt *attempt, const struct sp_naming *naming, const char *name)
 {
-    struct sp_prediction *prediction = sp_predict_named(attempt, name);
+    struct shapeproof_prediction *prediction = sp_predict_named(attempt, name);
     struct sp_match match;
     if (!prediction) return SIZE_MAX;
     sp_match_init(&match, attempt->view->inventory, prediction, naming);
     const size_t errors = sp_match_errors(&match);
     sp_match_free(&match);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     return errors;
 }
 
@@ -51,7 +52,7 @@ static bool is_nearer(size_t errors, const char *name, size_t least, const char 
 const char *sp_nearest_name(struct sp_attempt *attempt, const struct sp_naming *naming, size_t *left)
 {
     const struct sp_unit *table = attempt->table;
-    const size_t tensors = sp_inventory_count(attempt->view->inventory) + 10;
+    const size_t tensors = shapeproof_inventory_count(attempt->view->inventory) + 10;
     size_t least = SIZE_MAX;
     const char *nearest = NULL;
     if (!sp_stands_for_settings(table)) return NULL;

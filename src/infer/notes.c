@@ -7,9 +7,9 @@
 #include "names/collapse.h"
 #include "stored/words.h"
 
-static void add_note(struct sp_inference *inference, const char *id, const char *message, const char *brief)
+static void add_note(struct shapeproof_inference *inference, const char *id, const char *message, const char *brief)
 {
-    *SP_PUSH(&inference->notes) = (struct sp_inference_note){id, message, brief};
+    *SP_PUSH(&inference->notes) = (struct shapeproof_inference_note){id, message, brief};
 }
 
 /* ---- names ---- */
@@ -18,13 +18,13 @@ static void add_note(struct sp_inference *inference, const char *id, const char 
 static size_t first_renamed(const struct sp_attempt *best, size_t *count)
 {
     const unsigned front = SP_STRIPPED | SP_ADDED | SP_UNWRAPPED | SP_TRANSLATED | SP_FRONTED;
-    size_t first = SP_NONE;
+    size_t first = SHAPEPROOF_NONE;
     *count = 0;
-    for (size_t i = 0; i < sp_inventory_count(best->view->file); i++) {
+    for (size_t i = 0; i < shapeproof_inventory_count(best->view->file); i++) {
         const size_t seen = sp_seen_as(best->view, i);
-        if (best->match.predicted_of[seen] == SP_NONE) continue;
+        if (best->match.predicted_of[seen] == SHAPEPROOF_NONE) continue;
         if (!best->view->is_respelt && !(best->match.renaming[seen] & front)) continue;
-        if (first == SP_NONE) first = i;
+        if (first == SHAPEPROOF_NONE) first = i;
         ++*count;
     }
     return first;
@@ -37,26 +37,26 @@ static const char *whose_names(const struct sp_attempt *best)
     return best->naming.scheme ? best->naming.scheme->says : NULL;
 }
 
-static void note_names(struct sp_inference *inference)
+static void note_names(struct shapeproof_inference *inference)
 {
     const struct sp_attempt *best = inference->best;
     struct sp_arena *arena = &inference->arena;
     const char *whose = whose_names(best);
     size_t count;
     const size_t first = first_renamed(best, &count);
-    if (first == SP_NONE) return;
+    if (first == SHAPEPROOF_NONE) return;
     const size_t predicted = best->match.predicted_of[sp_seen_as(best->view, first)];
     add_note(inference, "names",
              sp_arena_printf(arena, "%s%s, such as %s for %s (%s)", whose ? "names " : "names that begin otherwise",
-                             whose ? whose : "", sp_inventory_tensor(best->view->file, first)->name,
-                             sp_prediction_tensor(best->prediction, predicted)->name,
+                             whose ? whose : "", shapeproof_inventory_tensor(best->view->file, first)->name,
+                             shapeproof_prediction_tensor(best->prediction, predicted)->name,
                              sp_count_of(arena, count, "tensor")),
              whose ? sp_arena_printf(arena, "under names %s", whose) : NULL);
 }
 
 /* ---- the rest ---- */
 
-static void note_quantised(struct sp_inference *inference)
+static void note_quantised(struct shapeproof_inference *inference)
 {
     const struct sp_unpacked *unpacked = inference->best->view->unpacked;
     struct sp_arena *arena = &inference->arena;
@@ -69,14 +69,14 @@ static void note_quantised(struct sp_inference *inference)
 }
 
 /* The names of tensors of the file that are seen in a certain way, "h.{0-11}.attn.bias", and how many. */
-static const char *names_where(struct sp_inference *inference, const struct sp_attempt *attempt,
+static const char *names_where(struct shapeproof_inference *inference, const struct sp_attempt *attempt,
                                bool (*is)(const struct sp_attempt *attempt, size_t seen), size_t *count)
 {
-    const struct sp_inventory *file = inference->inventory;
-    const char **names = sp_realloc(NULL, sp_inventory_count(file), sizeof *names);
+    const struct shapeproof_inventory *file = inference->inventory;
+    const char **names = sp_realloc(NULL, shapeproof_inventory_count(file), sizeof *names);
     *count = 0;
-    for (size_t i = 0; i < sp_inventory_count(file); i++)
-        if (is(attempt, sp_seen_as(attempt->view, i))) names[(*count)++] = sp_inventory_tensor(file, i)->name;
+    for (size_t i = 0; i < shapeproof_inventory_count(file); i++)
+        if (is(attempt, sp_seen_as(attempt->view, i))) names[(*count)++] = shapeproof_inventory_tensor(file, i)->name;
     const char *list = *count ? sp_some_names(&inference->arena, names, *count) : "";
     free(names);
     return list;
@@ -84,7 +84,7 @@ static const char *names_where(struct sp_inference *inference, const struct sp_a
 
 static bool is_excused(const struct sp_attempt *attempt, size_t seen) { return attempt->is_excused[seen]; }
 
-static void note_buffers(struct sp_inference *inference)
+static void note_buffers(struct shapeproof_inference *inference)
 {
     size_t count;
     const char *names = names_where(inference, inference->best, is_excused, &count);
@@ -95,14 +95,14 @@ static void note_buffers(struct sp_inference *inference)
                  NULL);
 }
 
-static void note_recomputed(struct sp_inference *inference)
+static void note_recomputed(struct shapeproof_inference *inference)
 {
     const struct sp_attempt *best = inference->best;
-    const size_t total = sp_prediction_count(best->prediction);
+    const size_t total = shapeproof_prediction_count(best->prediction);
     const char **names = sp_realloc(NULL, total, sizeof *names);
     size_t count = 0;
     for (size_t i = 0; i < total; i++)
-        if (best->is_recomputed[i]) names[count++] = sp_prediction_tensor(best->prediction, i)->name;
+        if (best->is_recomputed[i]) names[count++] = shapeproof_prediction_tensor(best->prediction, i)->name;
     if (count)
         add_note(inference, "absent-buffers",
                  sp_arena_printf(&inference->arena, "without buffers that loaders compute anew: %s (%s)",
@@ -112,7 +112,7 @@ static void note_recomputed(struct sp_inference *inference)
     free(names);
 }
 
-static void note_incomplete(struct sp_inference *inference)
+static void note_incomplete(struct shapeproof_inference *inference)
 {
     size_t count;
     const char *names = names_where(inference, inference->best, sp_attempt_is_incomplete, &count);
@@ -130,7 +130,7 @@ static bool is_joined(const struct sp_attempt *attempt, size_t seen)
     return sp_attempt_is_joined(attempt, seen) || (view->is_part && view->is_part[seen]);
 }
 
-static void note_joined(struct sp_inference *inference)
+static void note_joined(struct shapeproof_inference *inference)
 {
     const struct sp_attempt *best = inference->best;
     size_t count;
@@ -149,7 +149,7 @@ static bool is_transposed(const struct sp_attempt *attempt, size_t seen)
     return attempt->view->is_transposed && attempt->view->is_transposed[seen];
 }
 
-static void note_transposed(struct sp_inference *inference)
+static void note_transposed(struct shapeproof_inference *inference)
 {
     size_t count;
     const char *names = names_where(inference, inference->best, is_transposed, &count);
@@ -161,7 +161,7 @@ static void note_transposed(struct sp_inference *inference)
                  sp_arena_printf(&inference->arena, "%zu of them transposed", count));
 }
 
-static void note_fits_transposed(struct sp_inference *inference, const struct sp_attempt *transposed)
+static void note_fits_transposed(struct shapeproof_inference *inference, const struct sp_attempt *transposed)
 {
     size_t count;
     const char *names = names_where(inference, transposed, is_transposed, &count), *table = transposed->table->name;
@@ -172,7 +172,7 @@ static void note_fits_transposed(struct sp_inference *inference, const struct sp
              sp_arena_printf(&inference->arena, "or %s with %zu of them transposed%s", table, count, who));
 }
 
-void sp_note_storage(struct sp_inference *inference, const struct sp_attempt *transposed)
+void sp_note_storage(struct shapeproof_inference *inference, const struct sp_attempt *transposed)
 {
     note_names(inference);
     note_quantised(inference);

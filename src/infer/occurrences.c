@@ -13,9 +13,9 @@ static const struct sp_named *named_at(const struct sp_occurrences *occurrences,
     return &occurrences->shapes->named[named];
 }
 
-const struct sp_tensor *sp_occurrence_tensor(const struct sp_occurrences *occurrences, size_t named)
+const struct shapeproof_tensor *sp_occurrence_tensor(const struct sp_occurrences *occurrences, size_t named)
 {
-    return sp_inventory_tensor(occurrences->shapes->inventory, named_at(occurrences, named)->tensor);
+    return shapeproof_inventory_tensor(occurrences->shapes->inventory, named_at(occurrences, named)->tensor);
 }
 
 /* The turns that were worked out for the tensor. */
@@ -85,7 +85,7 @@ static bool place_turn(struct sp_turns *turns)
     if (sp_line_is_ruled_out(turns->solver, turns->line)) return true;
     const size_t named =
         sp_shapes_seek(placing->occurrences->shapes, placing->pattern, numbers, turns->line->hole_count);
-    if (named == SP_NONE || sp_occurrence_tensor(placing->occurrences, named)->rank != turns->line->row->rank)
+    if (named == SHAPEPROOF_NONE || sp_occurrence_tensor(placing->occurrences, named)->rank != turns->line->row->rank)
         return true;
     return placing->count < placing->most && keep_turns(placing, turns->line, named);
 }
@@ -121,13 +121,15 @@ static void place_tensors(struct sp_occurrences *occurrences, struct sp_occurren
 /* The turns of the outermost loop around the line, as far as they are known. */
 static void known_turns(struct sp_occurrences *occurrences, const struct sp_loop *loop, int64_t *first, int64_t *last)
 {
-    struct sp_value value;
+    struct shapeproof_value value;
     *first = 0;
     *last = INT64_MAX;
     if (!loop) return;
-    if (sp_solver_eval(&occurrences->outline->solver, loop->env, loop->clause->first, &value) && value.type == SP_INT)
+    if (sp_solver_eval(&occurrences->outline->solver, loop->env, loop->clause->first, &value) &&
+        value.type == SHAPEPROOF_VALUE_INT)
         *first = value.integer;
-    if (sp_solver_eval(&occurrences->outline->solver, loop->env, loop->clause->last, &value) && value.type == SP_INT)
+    if (sp_solver_eval(&occurrences->outline->solver, loop->env, loop->clause->last, &value) &&
+        value.type == SHAPEPROOF_VALUE_INT)
         *last = value.integer;
 }
 
@@ -177,7 +179,7 @@ static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_oc
     free(occurrence->turns);
     occurrence->turns = NULL;
     occurrence->count = 0;
-    if (pattern == SP_NONE) return;
+    if (pattern == SHAPEPROOF_NONE) return;
     const size_t first = shapes->first[pattern], end = shapes->first[pattern + 1];
     occurrence->named = sp_realloc(occurrence->named, end - first, sizeof *occurrence->named);
     occurrence->unknown = sp_line_fix_numbers(&occurrences->outline->solver, occurrence->line, &fixed);
@@ -223,16 +225,16 @@ static void find_owners(struct sp_occurrences *occurrences, enum sp_contest cont
 {
     occurrences->seen = 0;
     occurrences->first_owns = contest == SP_CONTESTED_FIRST;
-    for (size_t i = 0; i < occurrences->shapes->count; i++) occurrences->owners[i] = SP_NONE;
+    for (size_t i = 0; i < occurrences->shapes->count; i++) occurrences->owners[i] = SHAPEPROOF_NONE;
     for (size_t i = 0; i < occurrences->outline->count; i++) occurrences->of[i].is_contested = false;
     for (size_t i = 0; i < occurrences->outline->count; i++)
         for (size_t k = 0; k < occurrences->of[i].count; k++) {
             size_t *owner = &occurrences->owners[occurrences->of[i].named[k]];
             const size_t before = *owner;
             bool certain;
-            occurrences->seen += before == SP_NONE;
-            *owner = before == SP_NONE ? i : owner_of(occurrences, before, i, contest, &certain);
-            if (before == SP_NONE) continue;
+            occurrences->seen += before == SHAPEPROOF_NONE;
+            *owner = before == SHAPEPROOF_NONE ? i : owner_of(occurrences, before, i, contest, &certain);
+            if (before == SHAPEPROOF_NONE) continue;
             occurrences->of[before].is_contested |= !certain || *owner != before;
             occurrences->of[i].is_contested |= !certain || *owner != i;
         }

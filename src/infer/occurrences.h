@@ -30,7 +30,7 @@ struct sp_occurrences {
     struct sp_outline *outline;
     const struct sp_shapes *shapes;
     struct sp_occurrence *of; /* parallel to the outline's lines */
-    size_t *owners;           /* for each tensor in `named` the line that has it, or SP_NONE */
+    size_t *owners;           /* for each tensor in `named` the line that has it, or SHAPEPROOF_NONE */
     bool first_owns;          /* of contested tensors */
     size_t seen;              /* tensors that have an owner */
 };
@@ -49,6 +49,6 @@ void sp_occurrence_enter(const struct sp_occurrences *occurrences, const struct 
                          size_t named);
 /* Whether the tensors are those of the line. */
 bool sp_occurrence_is_owner(const struct sp_occurrences *occurrences, size_t line);
-const struct sp_tensor *sp_occurrence_tensor(const struct sp_occurrences *occurrences, size_t named);
+const struct shapeproof_tensor *sp_occurrence_tensor(const struct sp_occurrences *occurrences, size_t named);
 
 #endif

@@ -13,13 +13,16 @@ static struct sp_occurrence *occurrence_of(struct sp_deduction *deduction, const
     return &deduction->occurrences.of[question->line];
 }
 
-static bool is_unknown_answer(struct sp_value value) { return value.type == SP_UNKNOWN; }
+static bool is_unknown_answer(struct shapeproof_value value) { return value.type == SHAPEPROOF_VALUE_UNKNOWN; }
 
-static bool is_truth_value(struct sp_value value) { return value.type == SP_BOOL || value.type == SP_INT; }
-
-static bool is_false_answer(struct sp_value value)
+static bool is_truth_value(struct shapeproof_value value)
 {
-    return value.type == SP_BOOL ? !value.boolean : value.type == SP_INT && !value.integer;
+    return value.type == SHAPEPROOF_VALUE_BOOL || value.type == SHAPEPROOF_VALUE_INT;
+}
+
+static bool is_false_answer(struct shapeproof_value value)
+{
+    return value.type == SHAPEPROOF_VALUE_BOOL ? !value.boolean : value.type == SHAPEPROOF_VALUE_INT && !value.integer;
 }
 
 /* ---- why something is not there ---- */
@@ -38,8 +41,8 @@ struct excuse {
     const char *lacks; /* a key that they need, or NULL */
 };
 
-static void may_be(struct excuse *excuse, const struct sp_env *env, const struct sp_expr *expr, struct sp_value want,
-                   struct sp_value value)
+static void may_be(struct excuse *excuse, const struct sp_env *env, const struct sp_expr *expr,
+                   struct shapeproof_value want, struct shapeproof_value value)
 {
     if (!excuse->lacks && *value.string) excuse->lacks = value.string;
     excuse->unknown++;
@@ -78,15 +81,15 @@ struct turns_of_condition {
 static bool visit_condition(struct sp_turns *turns)
 {
     struct turns_of_condition *of = turns->context;
-    const struct sp_value value = sp_condition_value(turns->solver, of->condition);
+    const struct shapeproof_value value = sp_condition_value(turns->solver, of->condition);
     of->is_met = sp_value_is_true(value);
     of->is_open |= is_unknown_answer(value);
     return !of->is_met;
 }
 
 /* What lacks nothing but the turns of inner loops, of which all are known: true when it is met in one of them. */
-static struct sp_value value_in_turns(struct sp_deduction *deduction, const struct sp_question *question,
-                                      const struct sp_line_condition *condition, struct sp_value value)
+static struct shapeproof_value value_in_turns(struct sp_deduction *deduction, const struct sp_question *question,
+                                              const struct sp_line_condition *condition, struct shapeproof_value value)
 {
     enum { MAX_TURNS = 1000 };
     struct turns_of_condition of = {.condition = condition};
@@ -114,7 +117,7 @@ static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp
             continue;
         }
         excuse->by_turn |= mentions_turn(condition->expr);
-        struct sp_value value = sp_condition_value(deduction->solver, condition);
+        struct shapeproof_value value = sp_condition_value(deduction->solver, condition);
         if (is_unknown_answer(value) && !*value.string && sp_condition_varies(condition))
             value = value_in_turns(deduction, question, condition, value);
         if (is_unknown_answer(value)) may_be(excuse, condition->env, condition->expr, sp_value_bool(false), value);
@@ -126,12 +129,12 @@ static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp
 /* What is tied to a tensor that is there need not be stored. */
 static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
 {
-    if (!line->tie || sp_shapes_find(deduction->occurrences.shapes, line->tie) == SP_NONE) return;
+    if (!line->tie || sp_shapes_find(deduction->occurrences.shapes, line->tie) == SHAPEPROOF_NONE) return;
     if (!line->row->tie_condition) {
         excuse->holds = true;
         return;
     }
-    const struct sp_value value = sp_solver_value(deduction->solver, line->env, line->row->tie_condition);
+    const struct shapeproof_value value = sp_solver_value(deduction->solver, line->env, line->row->tie_condition);
     if (is_unknown_answer(value)) may_be(excuse, line->env, line->row->tie_condition, sp_value_bool(true), value);
     else if (!is_truth_value(value)) excuse->broken = true;
     else if (!is_false_answer(value)) excuse->holds = true;
@@ -141,10 +144,11 @@ static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *
 static void excuse_by_loops(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
 {
     for (struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
-        const struct sp_value first = sp_solver_value(deduction->solver, loop->env, loop->clause->first);
-        const struct sp_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
-        if (first.type == SP_INT && last.type == SP_INT && last.integer < first.integer) excuse->holds = true;
-        if (first.type != SP_INT || !is_unknown_answer(last)) continue;
+        const struct shapeproof_value first = sp_solver_value(deduction->solver, loop->env, loop->clause->first);
+        const struct shapeproof_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
+        if (first.type == SHAPEPROOF_VALUE_INT && last.type == SHAPEPROOF_VALUE_INT && last.integer < first.integer)
+            excuse->holds = true;
+        if (first.type != SHAPEPROOF_VALUE_INT || !is_unknown_answer(last)) continue;
         may_be(excuse, loop->env, loop->clause->last, sp_value_int(first.integer - 1), last);
         excuse->by_loop = true;
     }
@@ -216,8 +220,8 @@ static struct claim weigh_claim(struct sp_deduction *deduction, const struct sp_
 {
     struct claim claim = {.is_ruled_out = false};
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
-        const struct sp_value value = sp_condition_value(deduction->solver, condition);
-        if (value.type == SP_UNKNOWN) {
+        const struct shapeproof_value value = sp_condition_value(deduction->solver, condition);
+        if (value.type == SHAPEPROOF_VALUE_UNKNOWN) {
             if (!claim.lacks && *value.string) claim.lacks = value.string;
             claim.open = condition;
             claim.unknown++;
@@ -260,12 +264,12 @@ static enum sp_answer ask_claimed(struct sp_deduction *deduction, const struct s
 
 /* ---- the expression that a question is about, and what it is to be ---- */
 
-static bool is_shared_tensor(const struct sp_inventory *inventory, size_t tensor)
+static bool is_shared_tensor(const struct shapeproof_inventory *inventory, size_t tensor)
 {
-    if (!sp_inventory_tensor(inventory, tensor)->storage) return false;
-    if (sp_inventory_tensor(inventory, tensor)->same_as != SP_NONE) return true;
-    for (size_t i = tensor + 1; i < sp_inventory_count(inventory); i++)
-        if (sp_inventory_tensor(inventory, i)->same_as == tensor) return true;
+    if (!shapeproof_inventory_tensor(inventory, tensor)->storage) return false;
+    if (shapeproof_inventory_tensor(inventory, tensor)->same_as != SHAPEPROOF_NONE) return true;
+    for (size_t i = tensor + 1; i < shapeproof_inventory_count(inventory); i++)
+        if (shapeproof_inventory_tensor(inventory, i)->same_as == tensor) return true;
     return false;
 }
 
@@ -275,8 +279,8 @@ static struct sp_want want_of(struct sp_deduction *deduction, const struct sp_qu
     const struct sp_named *named = &shapes->named[question->named];
     switch (question->kind) {
     case SP_ASK_DIMENSION:
-        return sp_want_value(
-            sp_value_int((int64_t)sp_inventory_tensor(shapes->inventory, named->tensor)->shape[question->place]));
+        return sp_want_value(sp_value_int(
+            (int64_t)shapeproof_inventory_tensor(shapes->inventory, named->tensor)->shape[question->place]));
     case SP_ASK_NUMBER:
         return sp_want_value(sp_value_int((int64_t)named->place.indices.value[question->place]));
     case SP_ASK_TIED:
@@ -339,11 +343,11 @@ static void set_reason(struct sp_deduction *deduction, const struct sp_question 
 
 /* What a part requires matters where it is used: SP_CONTRADICTS when it is not. `open`: what is not known of that. */
 static enum sp_answer is_asked_for(struct sp_deduction *deduction, const struct sp_placed_requirement *requirement,
-                                   struct sp_value *open)
+                                   struct shapeproof_value *open)
 {
     enum sp_answer answer = SP_HOLDS;
     for (const struct sp_line_condition *condition = requirement->condition; condition; condition = condition->outer) {
-        const struct sp_value value = sp_condition_value(deduction->solver, condition);
+        const struct shapeproof_value value = sp_condition_value(deduction->solver, condition);
         if (is_false_answer(value)) return SP_CONTRADICTS;
         if (is_truth_value(value)) continue;
         answer = SP_OPEN;
@@ -355,7 +359,7 @@ static enum sp_answer is_asked_for(struct sp_deduction *deduction, const struct 
 static enum sp_answer ask_required(struct sp_deduction *deduction, const struct sp_question *question)
 {
     const struct sp_placed_requirement *requirement = &deduction->outline->requirements[question->place];
-    struct sp_value open;
+    struct shapeproof_value open;
     switch (is_asked_for(deduction, requirement, &open)) {
     case SP_HOLDS:
         return sp_invert_bool(deduction->solver, requirement->env, requirement->expr, true);
@@ -377,7 +381,7 @@ static void touch_claim(struct sp_deduction *deduction, size_t line)
 
 /* Of a matrix of rank 2. When one dimension is known the other follows; `lacks` is what the first unknown one lacks. */
 static enum sp_answer ask_product(struct sp_deduction *deduction, const struct sp_question *question,
-                                  struct sp_value *lacks)
+                                  struct shapeproof_value *lacks)
 {
     const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
     const struct sp_line *line = occurrence->line;
@@ -385,13 +389,13 @@ static enum sp_answer ask_product(struct sp_deduction *deduction, const struct s
     enum sp_answer answer = SP_OPEN;
     sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
     touch_claim(deduction, question->line);
-    const struct sp_value sides[] = {sp_solver_value(deduction->solver, line->env, line->row->shape[0]),
-                                     sp_solver_value(deduction->solver, line->env, line->row->shape[1])};
+    const struct shapeproof_value sides[] = {sp_solver_value(deduction->solver, line->env, line->row->shape[0]),
+                                             sp_solver_value(deduction->solver, line->env, line->row->shape[1])};
     const size_t unknown = is_unknown_answer(sides[0]) ? 0 : 1;
-    const struct sp_value side = sides[1 - unknown];
+    const struct shapeproof_value side = sides[1 - unknown];
     *lacks = sides[unknown];
-    if (side.type == SP_INT && (side.integer <= 0 || product % side.integer)) answer = SP_CONTRADICTS;
-    else if (side.type == SP_INT) {
+    if (side.type == SHAPEPROOF_VALUE_INT && (side.integer <= 0 || product % side.integer)) answer = SP_CONTRADICTS;
+    else if (side.type == SHAPEPROOF_VALUE_INT) {
         const struct sp_want want = sp_want_value(sp_value_int(product / side.integer));
         answer = sp_invert(deduction->solver, line->env, line->row->shape[unknown], &want);
     }
@@ -408,7 +412,7 @@ enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *
     if (question->kind == SP_ASK_MISSING) return ask_missing(deduction, question);
     const char *claim;
     if (question->kind == SP_ASK_CLAIMED) return ask_claimed(deduction, question, &claim);
-    struct sp_value lacks;
+    struct shapeproof_value lacks;
     if (question->kind == SP_ASK_PRODUCT) return ask_product(deduction, question, &lacks);
     const struct sp_want want = want_of(deduction, question);
     const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
@@ -422,7 +426,7 @@ enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *
 
 /* ---- what an open question lacks ---- */
 
-static const char *key_in(struct sp_value value)
+static const char *key_in(struct shapeproof_value value)
 {
     return is_unknown_answer(value) && *value.string ? value.string : NULL;
 }
@@ -437,20 +441,20 @@ static const char *missing_lacks(struct sp_deduction *deduction, const struct sp
 static const char *required_lacks(struct sp_deduction *deduction, const struct sp_question *question)
 {
     const struct sp_placed_requirement *requirement = &deduction->outline->requirements[question->place];
-    struct sp_value open = sp_value_absent("");
+    struct shapeproof_value open = sp_value_absent("");
     if (is_asked_for(deduction, requirement, &open) == SP_HOLDS)
         open = sp_solver_value(deduction->solver, requirement->env, requirement->expr);
     return key_in(open);
 }
 
 /* Of the expression that the question is about. */
-static struct sp_value value_of(struct sp_deduction *deduction, const struct sp_question *question)
+static struct shapeproof_value value_of(struct sp_deduction *deduction, const struct sp_question *question)
 {
     struct sp_env env;
     const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
     sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
     const struct sp_expr *expr = expression_of(deduction, question, &env);
-    const struct sp_value value = sp_solver_value(deduction->solver, &env, expr);
+    const struct shapeproof_value value = sp_solver_value(deduction->solver, &env, expr);
     sp_loop_leave(occurrence->line->loop);
     return value;
 }
@@ -458,8 +462,8 @@ static struct sp_value value_of(struct sp_deduction *deduction, const struct sp_
 bool sp_question_difference(struct sp_deduction *deduction, const struct sp_question *question, int64_t *difference)
 {
     const struct sp_want want = want_of(deduction, question);
-    const struct sp_value value = value_of(deduction, question);
-    return value.type == SP_INT && want.value.type == SP_INT &&
+    const struct shapeproof_value value = value_of(deduction, question);
+    return value.type == SHAPEPROOF_VALUE_INT && want.value.type == SHAPEPROOF_VALUE_INT &&
            !__builtin_sub_overflow(value.integer, want.value.integer, difference);
 }
 
@@ -468,7 +472,7 @@ const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_qu
     if (question->kind == SP_ASK_MISSING) return missing_lacks(deduction, question);
     if (question->kind == SP_ASK_REQUIRED) return required_lacks(deduction, question);
     const char *claim;
-    struct sp_value lacks;
+    struct shapeproof_value lacks;
     if (question->kind == SP_ASK_CLAIMED) {
         ask_claimed(deduction, question, &claim);
         return claim;

@@ -116,8 +116,8 @@ static bool is_attempted(const struct sp_infer_search *search, const struct sp_c
 /* Each attempt goes through all tensors of the file, and asks about most of them. */
 static bool is_spent(const struct sp_infer_search *search)
 {
-    if (search->effort.questions / 2 < sp_inventory_count(search->file)) return true;
-    if (!search->budget || search->attempts.count * sp_inventory_count(search->file) <= search->budget->most)
+    if (search->effort.questions / 2 < shapeproof_inventory_count(search->file)) return true;
+    if (!search->budget || search->attempts.count * shapeproof_inventory_count(search->file) <= search->budget->most)
         return false;
     search->budget->spent = true;
     return true;
@@ -227,7 +227,7 @@ static bool may_be_transposed(const struct sp_attempt *attempt)
 /* The same with these matrices the other way round; NULL unless that explains everything. */
 static struct sp_attempt *attempt_transposed(struct sp_infer_search *search, const struct sp_attempt *attempt)
 {
-    const size_t count = sp_inventory_count(attempt->view->inventory);
+    const size_t count = shapeproof_inventory_count(attempt->view->inventory);
     const struct sp_tables_searched own = {.tables = search->searched.tables, .only = attempt->table};
     bool *transposed = sp_arena_array(search->arena, count, sizeof *transposed);
     struct sp_infer_view view;
@@ -269,7 +269,7 @@ static struct sp_attempt *attempt_further(struct sp_infer_search *search, const 
 {
     struct sp_candidate_tables other;
     struct sp_attempt *attempt = NULL;
-    const struct sp_tables *tables = search->searched.tables;
+    const struct shapeproof_tables *tables = search->searched.tables;
     if (!further->otherwise) attempt = attempt_fit(search, candidates, further->fit);
     else if (sp_candidate_tables_for(&other, search->arena, tables, further->fit.table, candidates->view)) {
         attempt = attempt_fit(search, &other, other.fits[0]);
@@ -293,7 +293,7 @@ static struct sp_attempt *attempt_all_further(struct sp_infer_search *search, st
 {
     const bool is_part = best->is_part;
     struct sp_further further[MAX_FURTHER];
-    const size_t tensors = sp_inventory_count(search->file), left = search->effort.trials;
+    const size_t tensors = shapeproof_inventory_count(search->file), left = search->effort.trials;
     const size_t count = sp_candidate_tables_further(candidates, search->searched.tables, further, MAX_FURTHER);
     for (size_t i = 0; i < count && i * tensors < MANY_TENSORS; i++) {
         search->effort.trials = LITTLE_EFFORT;

@@ -9,12 +9,12 @@
 /* What the file says of itself; all zero when it says nothing that a table is for. */
 struct sp_stated {
     const struct sp_unit *table;
-    struct sp_config *config;
+    struct shapeproof_config *config;
 };
 
 struct sp_infer_search {
     struct sp_arena *arena;
-    const struct sp_inventory *file;
+    const struct shapeproof_inventory *file;
     struct sp_tables_searched searched;
     SP_ARRAY(struct sp_infer_view *) views; /* in the arena */
     SP_ARRAY(struct sp_attempt *) attempts;

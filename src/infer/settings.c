@@ -13,24 +13,24 @@ bool sp_is_choice_of_table(const char *path)
 }
 
 /* NULL when the table has no default for something: it has no size that is usual. */
-static struct sp_prediction *predict_defaults(const struct sp_attempt *attempt)
+static struct shapeproof_prediction *predict_defaults(const struct sp_attempt *attempt)
 {
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_config *config = shapeproof_config_new();
     const struct sp_scope scope = {.most = 100000};
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(attempt->prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(attempt->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(attempt->prediction); i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(attempt->prediction, i);
         if (sp_is_choice_of_table(hyper.name)) sp_config_set_value(config, hyper.name, hyper.value, "inferred");
     }
     sp_config_limit(config, &scope);
-    struct sp_prediction *prediction = sp_attempt_predict(attempt, config);
-    sp_config_free(config);
+    struct shapeproof_prediction *prediction = sp_attempt_predict(attempt, config);
+    shapeproof_config_free(config);
     return prediction;
 }
 
-static bool has_setting(const struct sp_prediction *prediction, struct sp_hyperparameter wanted)
+static bool has_setting(const struct shapeproof_prediction *prediction, struct shapeproof_hyperparameter wanted)
 {
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
         if (strcmp(hyper.name, wanted.name) == 0) return sp_values_equal(hyper.value, wanted.value);
     }
     return false;
@@ -43,20 +43,20 @@ static bool is_guessed(const struct sp_attempt *attempt, const char *name)
 }
 
 /* What was only assumed speaks neither for a table nor against it, but for a list: that took some trying. */
-static bool is_assumed(const struct sp_attempt *attempt, struct sp_hyperparameter hyper)
+static bool is_assumed(const struct sp_attempt *attempt, struct shapeproof_hyperparameter hyper)
 {
-    return hyper.value.type != SP_LIST && is_guessed(attempt, hyper.name);
+    return hyper.value.type != SHAPEPROOF_VALUE_LIST && is_guessed(attempt, hyper.name);
 }
 
 size_t sp_attempt_settings(const struct sp_attempt *attempt)
 {
     const bool is_any = !attempt->name && is_guessed(attempt, "architecture");
-    struct sp_prediction *defaults = is_any ? NULL : predict_defaults(attempt);
+    struct shapeproof_prediction *defaults = is_any ? NULL : predict_defaults(attempt);
     size_t settings = 0;
-    for (size_t i = 0; defaults && i < sp_prediction_hyperparameter_count(attempt->prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(attempt->prediction, i);
+    for (size_t i = 0; defaults && i < shapeproof_prediction_hyperparameter_count(attempt->prediction); i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(attempt->prediction, i);
         settings += !is_assumed(attempt, hyper) && !has_setting(defaults, hyper);
     }
-    sp_prediction_free(defaults);
+    shapeproof_prediction_free(defaults);
     return settings;
 }

@@ -49,17 +49,17 @@ static void put_name(const struct sp_naming *naming, const struct sp_map *known,
     sp_text_free(&other);
 }
 
-void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *inventory, const struct sp_naming *naming,
-                    const struct sp_map *known, size_t step)
+void sp_shapes_init(struct sp_shapes *shapes, const struct shapeproof_inventory *inventory,
+                    const struct sp_naming *naming, const struct sp_map *known, size_t step)
 {
-    const size_t total = sp_inventory_count(inventory);
+    const size_t total = shapeproof_inventory_count(inventory);
     struct sp_text name = {0}, pattern = {0};
     *shapes = (struct sp_shapes){.inventory = inventory, .patterns = {.rule = SP_INDEX_ANYWHERE}};
     shapes->named = sp_realloc(NULL, total, sizeof *shapes->named);
     for (size_t i = 0; i < total; i += step) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
         struct sp_named *named = &shapes->named[shapes->count];
-        if (tensor->flags & SP_TENSOR_STATE) continue;
+        if (tensor->flags & SHAPEPROOF_TENSOR_STATE) continue;
         *named = (struct sp_named){.tensor = i};
         put_name(naming, known, tensor->name, &name, &pattern);
         named->place.pattern = sp_pattern_of(&shapes->patterns, name.data, &named->place.indices);
@@ -87,7 +87,8 @@ size_t sp_shapes_seek(const struct sp_shapes *shapes, size_t pattern, const uint
         if (sp_compare_places(&shapes->named[middle].place, &wanted) < 0) low = middle + 1;
         else high = middle;
     }
-    return low < shapes->first[pattern + 1] && !sp_compare_places(&shapes->named[low].place, &wanted) ? low : SP_NONE;
+    return low < shapes->first[pattern + 1] && !sp_compare_places(&shapes->named[low].place, &wanted) ? low
+                                                                                                      : SHAPEPROOF_NONE;
 }
 
 void sp_shapes_free(struct sp_shapes *shapes)

@@ -8,9 +8,9 @@
  * model, or there is no table for what it says, or only another table is asked for. */
 static bool find_stated(struct sp_infer_search *search, struct sp_stated *stated)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     if (!sp_config_gguf_names_model(search->file)) return false;
-    stated->config = sp_config_new();
+    stated->config = shapeproof_config_new();
     sp_config_take_gguf(stated->config, search->file);
     stated->table = sp_choose_table(search->searched.tables, NULL, sp_config_hyper(stated->config), &error);
     return stated->table && (!search->searched.only || search->searched.only == stated->table);
@@ -25,14 +25,14 @@ bool sp_stated_find(struct sp_stated *stated, struct sp_infer_search *search)
 
 void sp_stated_free(struct sp_stated *stated)
 {
-    if (stated->config) sp_config_free(stated->config);
+    if (stated->config) shapeproof_config_free(stated->config);
     *stated = (struct sp_stated){0};
 }
 
 /* Keys that the file does not decide otherwise: what its tensors told stays. */
 void sp_stated_tell(const struct sp_stated *stated, struct sp_solver *solver)
 {
-    const struct sp_value root = sp_config_hyper(stated->config)->root;
+    const struct shapeproof_value root = sp_config_hyper(stated->config)->root;
     for (size_t i = 0; i < root.count; i++)
         if (!sp_is_choice_of_table(root.members[i].key))
             sp_known_state(&solver->known, root.members[i].key, root.members[i].value);

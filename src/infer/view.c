@@ -7,50 +7,50 @@
 #include "names/level.h"
 #include "names/spelling.h"
 
-void sp_infer_view_plain(struct sp_infer_view *view, const struct sp_inventory *file)
+void sp_infer_view_plain(struct sp_infer_view *view, const struct shapeproof_inventory *file)
 {
     *view = (struct sp_infer_view){.file = file, .inventory = file};
 }
 
 void sp_infer_view_free(struct sp_infer_view *view)
 {
-    sp_inventory_close(view->own);
+    shapeproof_inventory_close(view->own);
     free(view->seen_as);
     *view = (struct sp_infer_view){0};
 }
 
 /* ---- making one ---- */
 
-void sp_infer_view_begin(struct sp_infer_view *view, const struct sp_inventory *file)
+void sp_infer_view_begin(struct sp_infer_view *view, const struct shapeproof_inventory *file)
 {
-    *view = (struct sp_infer_view){.file = file, .own = sp_inventory_new(sp_inventory_path(file))};
-    view->own->format = sp_inventory_format(file);
-    for (size_t i = 0; i < sp_inventory_file_count(file); i++)
-        sp_inventory_add_file(view->own, sp_inventory_file(file, i));
+    *view = (struct sp_infer_view){.file = file, .own = sp_inventory_new(shapeproof_inventory_path(file))};
+    view->own->format = shapeproof_inventory_format(file);
+    for (size_t i = 0; i < shapeproof_inventory_file_count(file); i++)
+        sp_inventory_add_file(view->own, shapeproof_inventory_file(file, i));
     view->inventory = view->own;
-    view->seen_as = sp_realloc(NULL, sp_inventory_count(file), sizeof *view->seen_as);
+    view->seen_as = sp_realloc(NULL, shapeproof_inventory_count(file), sizeof *view->seen_as);
 }
 
 bool sp_infer_view_add(struct sp_infer_view *view, size_t tensor, const char *name, const uint64_t *shape,
                        uint32_t rank)
 {
-    struct sp_error error = {0};
-    const struct sp_tensor *stored = sp_inventory_tensor(view->file, tensor);
-    struct sp_tensor *seen = sp_inventory_add(view->own, &error);
+    struct shapeproof_error error = {0};
+    const struct shapeproof_tensor *stored = shapeproof_inventory_tensor(view->file, tensor);
+    struct shapeproof_tensor *seen = sp_inventory_add(view->own, &error);
     if (!seen) return false;
     *seen = *stored;
     seen->name = name;
     seen->shape = shape;
     seen->rank = rank;
-    seen->same_as = SP_NONE;
+    seen->same_as = SHAPEPROOF_NONE;
     if (shape != stored->shape) seen->stride = NULL;
-    view->seen_as[tensor] = sp_inventory_count(view->own) - 1;
+    view->seen_as[tensor] = shapeproof_inventory_count(view->own) - 1;
     return sp_tensor_measure(seen);
 }
 
 bool sp_infer_view_end(struct sp_infer_view *view)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     if (sp_inventory_finish(view->own, &error)) return true;
     sp_infer_view_free(view);
     return false;
@@ -75,21 +75,21 @@ static bool add_matrix(struct sp_infer_view *view, const struct sp_packed_module
     return true;
 }
 
-/* The module of each tensor of the file, or SP_NONE; on the heap. */
-static size_t *find_modules(const struct sp_inventory *file, const struct sp_unpacked *unpacked)
+/* The module of each tensor of the file, or SHAPEPROOF_NONE; on the heap. */
+static size_t *find_modules(const struct shapeproof_inventory *file, const struct sp_unpacked *unpacked)
 {
-    const size_t count = sp_inventory_count(file);
+    const size_t count = shapeproof_inventory_count(file);
     size_t *module_of = sp_realloc(NULL, count, sizeof *module_of);
-    for (size_t i = 0; i < count; i++) module_of[i] = SP_NONE;
+    for (size_t i = 0; i < count; i++) module_of[i] = SHAPEPROOF_NONE;
     for (size_t i = 0; i < unpacked->count; i++)
         for (size_t k = 0; k < unpacked->modules[i].count; k++) module_of[unpacked->modules[i].tensors[k]] = i;
     return module_of;
 }
 
-bool sp_infer_view_unpacked(struct sp_infer_view *view, const struct sp_inventory *file,
+bool sp_infer_view_unpacked(struct sp_infer_view *view, const struct shapeproof_inventory *file,
                             const struct sp_unpacked *unpacked)
 {
-    const size_t count = sp_inventory_count(file);
+    const size_t count = shapeproof_inventory_count(file);
     size_t *module_of = find_modules(file, unpacked);
     bool good = true;
     sp_infer_view_begin(view, file);
@@ -97,8 +97,9 @@ bool sp_infer_view_unpacked(struct sp_infer_view *view, const struct sp_inventor
     view->is_unpacked = sp_arena_array(&view->own->arena, count, sizeof *view->is_unpacked);
     view->is_flat = sp_arena_array(&view->own->arena, count, sizeof *view->is_flat);
     for (size_t i = 0; i < count && good; i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(file, i);
-        const struct sp_packed_module *module = module_of[i] == SP_NONE ? NULL : &unpacked->modules[module_of[i]];
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(file, i);
+        const struct sp_packed_module *module =
+            module_of[i] == SHAPEPROOF_NONE ? NULL : &unpacked->modules[module_of[i]];
         if (!module) good = sp_infer_view_add(view, i, tensor->name, tensor->shape, tensor->rank);
         else if (module->tensors[0] == i) good = add_matrix(view, module);
     }
@@ -111,7 +112,7 @@ bool sp_infer_view_unpacked(struct sp_infer_view *view, const struct sp_inventor
 /* ---- the other way round ---- */
 
 /* (in, out) as (out, in); of a convolution (h, w, in, out) as (out, in, h, w). In the arena. */
-static const uint64_t *kernel_turned(struct sp_arena *arena, const struct sp_tensor *tensor)
+static const uint64_t *kernel_turned(struct sp_arena *arena, const struct shapeproof_tensor *tensor)
 {
     uint64_t *shape = sp_arena_array(arena, tensor->rank, sizeof *shape);
     shape[0] = tensor->shape[tensor->rank - 1];
@@ -127,30 +128,31 @@ static bool is_kernel_name(const struct sp_spelling *spelling)
 
 static bool add_respelt(struct sp_infer_view *view, const struct sp_level *level, size_t tensor)
 {
-    const struct sp_tensor *stored = sp_inventory_tensor(view->file, tensor);
+    const struct shapeproof_tensor *stored = shapeproof_inventory_tensor(view->file, tensor);
     const struct sp_spelling spelling = sp_spell(&view->own->arena, sp_behind_level(level, stored->name));
     const bool transposed = stored->rank >= 2 && is_kernel_name(&spelling);
     return sp_infer_view_add(view, tensor, spelling.text,
                              transposed ? kernel_turned(&view->own->arena, stored) : stored->shape, stored->rank);
 }
 
-static bool is_any_slashed(const struct sp_inventory *file)
+static bool is_any_slashed(const struct shapeproof_inventory *file)
 {
-    for (size_t i = 0; i < sp_inventory_count(file); i++)
-        if (strchr(sp_inventory_tensor(file, i)->name, '/')) return true;
+    for (size_t i = 0; i < shapeproof_inventory_count(file); i++)
+        if (strchr(shapeproof_inventory_tensor(file, i)->name, '/')) return true;
     return false;
 }
 
-bool sp_infer_view_respelt(struct sp_infer_view *view, const struct sp_inventory *file)
+bool sp_infer_view_respelt(struct sp_infer_view *view, const struct shapeproof_inventory *file)
 {
     if (!is_any_slashed(file)) return false;
     struct sp_level level = {.first = NULL};
     bool good = true;
-    for (size_t i = 0; i < sp_inventory_count(file); i++) sp_level_note(&level, sp_inventory_tensor(file, i)->name);
+    for (size_t i = 0; i < shapeproof_inventory_count(file); i++)
+        sp_level_note(&level, shapeproof_inventory_tensor(file, i)->name);
     sp_level_find(&level);
     sp_infer_view_begin(view, file);
     view->is_respelt = true;
-    for (size_t i = 0; i < sp_inventory_count(file) && good; i++) good = add_respelt(view, &level, i);
+    for (size_t i = 0; i < shapeproof_inventory_count(file) && good; i++) good = add_respelt(view, &level, i);
     if (good) return sp_infer_view_end(view);
     sp_infer_view_free(view);
     return false;
@@ -159,7 +161,7 @@ bool sp_infer_view_respelt(struct sp_infer_view *view, const struct sp_inventory
 /* The tensors are those of the base one by one: what was seen as one of them is seen as the same. */
 static void inherit_view(struct sp_infer_view *view, const struct sp_infer_view *base)
 {
-    const size_t count = sp_inventory_count(base->file);
+    const size_t count = shapeproof_inventory_count(base->file);
     view->file = base->file;
     view->is_respelt = base->is_respelt;
     view->is_unpacked = base->is_unpacked;
@@ -176,9 +178,9 @@ bool sp_infer_view_transposed(struct sp_infer_view *view, const struct sp_infer_
 {
     bool good = true;
     sp_infer_view_begin(view, base->inventory);
-    view->is_transposed = sp_arena_array(&view->own->arena, sp_inventory_count(base->inventory), sizeof(bool));
-    for (size_t i = 0; i < sp_inventory_count(base->inventory) && good; i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(base->inventory, i);
+    view->is_transposed = sp_arena_array(&view->own->arena, shapeproof_inventory_count(base->inventory), sizeof(bool));
+    for (size_t i = 0; i < shapeproof_inventory_count(base->inventory) && good; i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(base->inventory, i);
         const bool turns = transposed[i] && tensor->rank == 2;
         good = sp_infer_view_add(view, i, tensor->name,
                                  turns ? kernel_turned(&view->own->arena, tensor) : tensor->shape, tensor->rank);

@@ -17,15 +17,16 @@ static const char *key_in_wrapper(const char *inner)
 /* Without classes there is no number of them. */
 static bool is_told(const struct sp_fact *fact)
 {
-    const bool is_none = fact->value.type == SP_INT && !fact->value.integer;
-    return sp_value_is_set(fact->value) && fact->value.type != SP_LIST && fact->value.type != SP_OBJECT && !is_none;
+    const bool is_none = fact->value.type == SHAPEPROOF_VALUE_INT && !fact->value.integer;
+    return sp_value_is_set(fact->value) && fact->value.type != SHAPEPROOF_VALUE_LIST &&
+           fact->value.type != SHAPEPROOF_VALUE_OBJECT && !is_none;
 }
 
 static void tell_as_inner(struct sp_known *known, const struct sp_fact *fact)
 {
     const char *key = sp_arena_string(known->arena, key_in_wrapper(fact->path));
-    struct sp_value value = fact->value;
-    if (value.type == SP_STRING) value.string = sp_arena_string(known->arena, value.string);
+    struct shapeproof_value value = fact->value;
+    if (value.type == SHAPEPROOF_VALUE_STRING) value.string = sp_arena_string(known->arena, value.string);
     const struct sp_want want = sp_want_value(value);
     known->reason = fact->reason;
     known->reason.name = fact->reason.name ? sp_arena_string(known->arena, fact->reason.name) : "";

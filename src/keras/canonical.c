@@ -8,38 +8,40 @@
 #include "lang/prediction.h"
 #include "shapeproof/keras.h"
 
-struct sp_keras_names {
+struct shapeproof_keras_names {
     struct sp_arena arena;
     const char **list; /* for each tensor of the file, or NULL */
 };
 
 /* The prediction for a configuration, as a file has the names or, without one, as Keras does. */
 struct predicted_names {
-    struct sp_tables *tables;
-    struct sp_config *config;
-    struct sp_prediction *prediction;
+    struct shapeproof_tables *tables;
+    struct shapeproof_config *config;
+    struct shapeproof_prediction *prediction;
 };
 
-static bool predict_names(struct predicted_names *names, struct sp_value entry, const struct sp_inventory *inventory)
+static bool predict_names(struct predicted_names *names, struct shapeproof_value entry,
+                          const struct shapeproof_inventory *inventory)
 {
-    struct sp_error error = {0};
-    *names = (struct predicted_names){.tables = sp_tables_new(&error), .config = sp_config_new()};
+    struct shapeproof_error error = {0};
+    *names = (struct predicted_names){.tables = shapeproof_tables_new(&error), .config = shapeproof_config_new()};
     if (!names->tables) return false;
     sp_config_set_root(names->config, entry);
-    if (sp_keras_compose_for(true, names->tables, names->config, inventory, &error) != SP_OK) return false;
-    names->prediction = sp_predict(names->tables, names->config, NULL, &error);
+    if (sp_keras_compose_for(true, names->tables, names->config, inventory, &error) != SHAPEPROOF_OK) return false;
+    names->prediction = shapeproof_predict(names->tables, names->config, NULL, &error);
     return names->prediction != NULL;
 }
 
 static void forget_names(struct predicted_names *names)
 {
-    sp_prediction_free(names->prediction);
-    sp_config_free(names->config);
-    sp_tables_free(names->tables);
+    shapeproof_prediction_free(names->prediction);
+    shapeproof_config_free(names->config);
+    shapeproof_tables_free(names->tables);
 }
 
 /* Whether two predictions mean the same variable of the same layer, as far as its last component tells. */
-static bool is_same_variable(const struct sp_prediction *stored, size_t i, const struct sp_prediction *own, size_t k)
+static bool is_same_variable(const struct shapeproof_prediction *stored, size_t i,
+                             const struct shapeproof_prediction *own, size_t k)
 {
     const char *a = strrchr(sp_prediction_own_name(stored, i), '/'), *b = strrchr(own->tensors[k].name, '/');
     const char *in_a = stored->groups[stored->tensors[i].group].name, *in_b = own->groups[own->tensors[k].group].name;
@@ -49,8 +51,8 @@ static bool is_same_variable(const struct sp_prediction *stored, size_t i, const
 enum { MAX_SKIPPED = 16 };
 
 /* How many lines of one side the other does not have: from where both mean the same variable again. */
-static size_t lines_skipped(const struct sp_prediction *stored, size_t i, const struct sp_prediction *own, size_t k,
-                            bool *of_stored)
+static size_t lines_skipped(const struct shapeproof_prediction *stored, size_t i,
+                            const struct shapeproof_prediction *own, size_t k, bool *of_stored)
 {
     for (size_t n = 0; n <= MAX_SKIPPED; n++) {
         *of_stored = i + n < stored->count && is_same_variable(stored, i + n, own, k);
@@ -62,8 +64,8 @@ static size_t lines_skipped(const struct sp_prediction *stored, size_t i, const 
 
 /* Line by line the same model, in other words; but that an archive has LoRA merged, a kernel twice that is made to have
  * a norm, and how rare words are. */
-static void join_names(struct sp_keras_names *names, const struct sp_inventory *inventory,
-                       const struct sp_prediction *stored, const struct sp_prediction *own)
+static void join_names(struct shapeproof_keras_names *names, const struct shapeproof_inventory *inventory,
+                       const struct shapeproof_prediction *stored, const struct shapeproof_prediction *own)
 {
     for (size_t i = 0, k = 0; i < stored->count && k < own->count;) {
         bool of_stored;
@@ -72,8 +74,8 @@ static void join_names(struct sp_keras_names *names, const struct sp_inventory *
             *(of_stored ? &i : &k) += skipped;
             continue;
         }
-        const size_t tensor = sp_inventory_find(inventory, stored->tensors[i++].name);
-        if (tensor != SP_NONE) names->list[tensor] = sp_arena_string(&names->arena, own->tensors[k].name);
+        const size_t tensor = shapeproof_inventory_find(inventory, stored->tensors[i++].name);
+        if (tensor != SHAPEPROOF_NONE) names->list[tensor] = sp_arena_string(&names->arena, own->tensors[k].name);
         k++;
     }
 }
@@ -90,31 +92,32 @@ static bool is_own_variable(const struct sp_variables *variables, const struct s
            strncmp(last - length, layer->layer, length) == 0;
 }
 
-static void number_unpredicted(struct sp_keras_names *names, const struct sp_inventory *inventory,
+static void number_unpredicted(struct shapeproof_keras_names *names, const struct shapeproof_inventory *inventory,
                                const struct sp_variables *stored, const struct sp_variables *own)
 {
     size_t *counts = sp_arena_array(&names->arena, stored->unpredicted.count + 1, sizeof *counts);
     if (stored->unpredicted.count != own->unpredicted.count) return;
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const char *name = sp_inventory_tensor(inventory, i)->name;
-        const size_t layer = names->list[i] ? SP_NONE : sp_variables_unpredicted(stored, name);
-        if (layer == SP_NONE || !is_own_variable(stored, &stored->unpredicted.items[layer], name)) continue;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const char *name = shapeproof_inventory_tensor(inventory, i)->name;
+        const size_t layer = names->list[i] ? SHAPEPROOF_NONE : sp_variables_unpredicted(stored, name);
+        if (layer == SHAPEPROOF_NONE || !is_own_variable(stored, &stored->unpredicted.items[layer], name)) continue;
         const struct sp_unpredicted *said = &own->unpredicted.items[layer];
         names->list[i] =
             sp_arena_printf(&names->arena, "%s%s%zu", said->front, said->within ? said->within : "", counts[layer]++);
     }
 }
 
-struct sp_keras_names *sp_keras_names_new(const struct sp_inventory *inventory, const struct sp_inventory *other)
+struct shapeproof_keras_names *shapeproof_keras_names_new(const struct shapeproof_inventory *inventory,
+                                                          const struct shapeproof_inventory *other)
 {
-    struct sp_value entry;
+    struct shapeproof_value entry;
     struct predicted_names stored = {0}, own = {0};
-    const bool is_inside = sp_config_is_inside(inventory, NULL);
-    if (!is_inside && strncmp(sp_inventory_format(inventory), "keras-", 6) != 0) return NULL;
-    if (!is_inside && (!other || !sp_config_is_inside(other, NULL))) return NULL;
-    struct sp_keras_names *names = sp_realloc(NULL, 1, sizeof *names);
-    *names = (struct sp_keras_names){0};
-    names->list = sp_arena_array(&names->arena, sp_inventory_count(inventory) + 1, sizeof *names->list);
+    const bool is_inside = shapeproof_config_is_inside(inventory, NULL);
+    if (!is_inside && strncmp(shapeproof_inventory_format(inventory), "keras-", 6) != 0) return NULL;
+    if (!is_inside && (!other || !shapeproof_config_is_inside(other, NULL))) return NULL;
+    struct shapeproof_keras_names *names = sp_realloc(NULL, 1, sizeof *names);
+    *names = (struct shapeproof_keras_names){0};
+    names->list = sp_arena_array(&names->arena, shapeproof_inventory_count(inventory) + 1, sizeof *names->list);
     const bool known = sp_config_keras_entry(&names->arena, is_inside ? inventory : other, &entry) &&
                        predict_names(&stored, entry, inventory) && predict_names(&own, entry, NULL);
     if (known) {
@@ -124,13 +127,13 @@ struct sp_keras_names *sp_keras_names_new(const struct sp_inventory *inventory, 
     forget_names(&stored);
     forget_names(&own);
     if (known) return names;
-    sp_keras_names_free(names);
+    shapeproof_keras_names_free(names);
     return NULL;
 }
 
-const char *const *sp_keras_names_list(const struct sp_keras_names *names) { return names->list; }
+const char *const *shapeproof_keras_names_list(const struct shapeproof_keras_names *names) { return names->list; }
 
-void sp_keras_names_free(struct sp_keras_names *names)
+void shapeproof_keras_names_free(struct shapeproof_keras_names *names)
 {
     if (!names) return;
     sp_arena_free(&names->arena);

@@ -8,10 +8,10 @@
 #include "lang/tables.h"
 #include "shapeproof/keras.h"
 
-static const char *config_text(const struct sp_inventory *inventory)
+static const char *config_text(const struct shapeproof_inventory *inventory)
 {
-    for (size_t i = 0; i < sp_inventory_metadata_count(inventory); i++) {
-        const struct sp_metadata metadata = sp_inventory_metadata(inventory, i);
+    for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++) {
+        const struct shapeproof_metadata metadata = shapeproof_inventory_metadata(inventory, i);
         if (strcmp(metadata.key, "model_config") == 0) return metadata.value;
     }
     return NULL;
@@ -40,14 +40,15 @@ static void put_definitions(const struct sp_keras_writer *writer, const char *li
 }
 
 /* "table keras_model extends ...", its definitions, and the lines of the layers. */
-static enum sp_status add_table(struct sp_keras_writer *writer, struct sp_tables *tables, struct sp_error *error)
+static enum shapeproof_status add_table(struct sp_keras_writer *writer, struct shapeproof_tables *tables,
+                                        struct shapeproof_error *error)
 {
     struct sp_text source = {0};
     const char *lines = sp_text_keep(&writer->lines, writer->arena);
     sp_text_puts(&source, "# The layers of the model.\ntable keras_model extends keras_lengths\n");
     put_definitions(writer, lines, &source);
     sp_text_puts(&source, lines);
-    const enum sp_status status =
+    const enum shapeproof_status status =
         sp_tables_add_source(tables, "the layers of the model", source.data, source.length, false, error);
     sp_text_free(&source);
     return status;
@@ -55,14 +56,15 @@ static enum sp_status add_table(struct sp_keras_writer *writer, struct sp_tables
 
 /* ---- the configuration ---- */
 
-static struct sp_value with_table(struct sp_arena *arena, struct sp_value root)
+static struct shapeproof_value with_table(struct sp_arena *arena, struct shapeproof_value root)
 {
     return sp_value_with(arena, root, "shapeproof_table", sp_value_string("keras_model"));
 }
 
-static enum sp_status compose_model(struct sp_tables *tables, struct sp_config *config, struct sp_value entry,
-                                    const char *label, const struct sp_inventory *inventory, bool names_alone,
-                                    struct sp_error *error)
+static enum shapeproof_status compose_model(struct shapeproof_tables *tables, struct shapeproof_config *config,
+                                            struct shapeproof_value entry, const char *label,
+                                            const struct shapeproof_inventory *inventory, bool names_alone,
+                                            struct shapeproof_error *error)
 {
     struct sp_keras_model *model = sp_keras_parse(&config->arena, entry, error);
     if (!model) return error->status;
@@ -73,42 +75,45 @@ static enum sp_status compose_model(struct sp_tables *tables, struct sp_config *
     sp_keras_write(&writer, model, &kind);
     sp_config_compose(config, with_table(&config->arena, model->root), label, variables);
     sp_keras_forget(model);
-    const enum sp_status status = add_table(&writer, tables, error);
+    const enum shapeproof_status status = add_table(&writer, tables, error);
     free(writer.definitions.items);
     return status;
 }
 
 /* The configuration of a model that is no list of layers. */
-static enum sp_status refuse_subclass(struct sp_value entry, struct sp_error *error)
+static enum shapeproof_status refuse_subclass(struct shapeproof_value entry, struct shapeproof_error *error)
 {
-    const struct sp_value class_name = sp_value_member(entry, "class_name");
-    sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE,
+    const struct shapeproof_value class_name = sp_value_member(entry, "class_name");
+    sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE,
             "the model is of the class '%s', of which only its own code knows the layers", class_name.string);
     sp_hint(error, "write a table for it and give it with --table FILE");
     return error->status;
 }
 
-enum sp_status sp_keras_compose(struct sp_tables *tables, struct sp_config *config,
-                                const struct sp_inventory *inventory, struct sp_error *error)
+enum shapeproof_status shapeproof_keras_compose(struct shapeproof_tables *tables, struct shapeproof_config *config,
+                                                const struct shapeproof_inventory *inventory,
+                                                struct shapeproof_error *error)
 {
     sp_error_reset(error);
     return sp_keras_compose_for(false, tables, config, inventory, error);
 }
 
-enum sp_status sp_keras_compose_for(bool names_alone, struct sp_tables *tables, struct sp_config *config,
-                                    const struct sp_inventory *inventory, struct sp_error *error)
+enum shapeproof_status sp_keras_compose_for(bool names_alone, struct shapeproof_tables *tables,
+                                            struct shapeproof_config *config,
+                                            const struct shapeproof_inventory *inventory,
+                                            struct shapeproof_error *error)
 {
-    struct sp_value entry = config->file_root;
+    struct shapeproof_value entry = config->file_root;
     const char *label = sp_base_name(config->path);
     const char *text = !*config->path && inventory ? config_text(inventory) : NULL;
     if (text) {
-        label = strcmp(sp_inventory_format(inventory), "keras-zip") == 0 ? "config.json" : "model_config";
+        label = strcmp(shapeproof_inventory_format(inventory), "keras-zip") == 0 ? "config.json" : "model_config";
         if (!sp_value_parse_json(&config->arena, text, strlen(text), &entry, error)) {
             sp_error_prefix(error, label);
             return error->status;
         }
     }
-    if (!sp_config_is_keras_entry(entry)) return SP_OK;
+    if (!sp_config_is_keras_entry(entry)) return SHAPEPROOF_OK;
     if (!sp_keras_is_model(entry)) return refuse_subclass(entry, error);
     return compose_model(tables, config, entry, label, inventory, names_alone, error);
 }

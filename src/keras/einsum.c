@@ -41,8 +41,8 @@ static bool read_equation(struct sp_arena *arena, const char *text, const struct
 static const char *output_item(struct sp_arena *arena, const struct sp_keras_kind *kind,
                                const struct equation *equation, char letter)
 {
-    const struct sp_value shape = sp_value_member(kind->config, "output_shape");
-    const size_t count = shape.type == SP_LIST ? shape.count : 1, made = strlen(equation->output);
+    const struct shapeproof_value shape = sp_value_member(kind->config, "output_shape");
+    const size_t count = shape.type == SHAPEPROOF_VALUE_LIST ? shape.count : 1, made = strlen(equation->output);
     const size_t behind = (size_t)(strchr(equation->output, letter) - equation->output) + 1;
     if (made - behind >= count || (!equation->elided && count + 1 != made)) return NULL;
     return sp_keras_item(arena, kind, "output_shape", count - 1 - (made - behind));
@@ -81,10 +81,10 @@ struct sp_keras_einsum sp_keras_einsum(struct sp_arena *arena, const struct sp_k
 {
     struct sp_keras_einsum out = {0};
     struct equation equation;
-    const struct sp_value text = sp_value_member(kind->config, "equation");
-    const struct sp_value bias_axes = sp_value_member(kind->config, "bias_axes");
-    const char *axes = bias_axes.type == SP_STRING ? bias_axes.string : "";
-    if (text.type != SP_STRING || !read_equation(arena, text.string, input, &equation)) return out;
+    const struct shapeproof_value text = sp_value_member(kind->config, "equation");
+    const struct shapeproof_value bias_axes = sp_value_member(kind->config, "bias_axes");
+    const char *axes = bias_axes.type == SHAPEPROOF_VALUE_STRING ? bias_axes.string : "";
+    if (text.type != SHAPEPROOF_VALUE_STRING || !read_equation(arena, text.string, input, &equation)) return out;
     const size_t kernel = strlen(equation.kernel), made = strlen(equation.output);
     if (kernel > SP_KERAS_MAX_RANK || !made || made > SP_KERAS_MAX_RANK) return out;
     out.kernel.known = out.output.known = out.bias.known = true;

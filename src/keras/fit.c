@@ -5,11 +5,12 @@
 #include "shapeproof/config.h"
 #include "shapeproof/keras.h"
 
-enum sp_status sp_config_fit(struct sp_config *config, struct sp_tables *tables, const char *table,
-                             const struct sp_inventory *inventory, struct sp_error *error)
+enum shapeproof_status shapeproof_config_fit(struct shapeproof_config *config, struct shapeproof_tables *tables,
+                                             const char *table, const struct shapeproof_inventory *inventory,
+                                             struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    if (!table && sp_keras_compose(tables, config, inventory, error) != SP_OK) return error->status;
+    if (!table && shapeproof_keras_compose(tables, config, inventory, error) != SHAPEPROOF_OK) return error->status;
     if (inventory && !sp_config_adopt(config, tables, inventory, error)) return error->status;
-    return SP_OK;
+    return SHAPEPROOF_OK;
 }

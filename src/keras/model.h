@@ -105,8 +105,8 @@ struct sp_keras_layer;
 struct sp_keras_ref {
     struct sp_keras_layer *layer; /* that makes it; NULL: none of the model */
     size_t node, tensor;
-    struct sp_value recorded; /* the shape that the configuration notes, with the batch */
-    const char *word;         /* of a keyword: "value"; or NULL */
+    struct shapeproof_value recorded; /* the shape that the configuration notes, with the batch */
+    const char *word;                 /* of a keyword: "value"; or NULL */
 };
 
 struct sp_keras_node {
@@ -122,7 +122,7 @@ struct sp_keras_kind {
     const char *class_name, *name;
     const struct sp_keras_class *class; /* NULL: it is not known */
     bool is_foreign;                    /* somebody's own class, whatever it is called */
-    struct sp_value config;
+    struct shapeproof_value config;
     const char *key;                /* the path of the configuration in that of the table: "inner.dense" */
     struct sp_keras_model *wrapped; /* the model that it is around, or that a layer within it is; or NULL */
 };
@@ -130,7 +130,7 @@ struct sp_keras_kind {
 struct sp_keras_layer {
     struct sp_keras_kind kind;
     bool is_operation; /* no layer: a function of keras.ops */
-    struct sp_value build;
+    struct shapeproof_value build;
     struct sp_keras_model *inner; /* it is a model itself */
     struct sp_keras_model *owner;
     struct sp_keras_node *nodes;
@@ -142,10 +142,10 @@ struct sp_keras_model {
     size_t count;
     struct sp_map names;
     bool is_sequential;
-    struct sp_keras_layer *outer; /* that it is the inside of, or NULL */
-    struct sp_value built;        /* the shape that a sequential model notes of its input */
-    struct sp_value outputs;
-    struct sp_value root; /* the configurations of its layers by key */
+    struct sp_keras_layer *outer;  /* that it is the inside of, or NULL */
+    struct shapeproof_value built; /* the shape that a sequential model notes of its input */
+    struct shapeproof_value outputs;
+    struct shapeproof_value root; /* the configurations of its layers by key */
 };
 
 /* What a table is written into. */
@@ -167,12 +167,13 @@ const char *sp_keras_snake(struct sp_arena *arena, const char *name);
 /* ---- parse.c ---- */
 
 /* Whether a configuration is that of a model of layers. */
-bool sp_keras_is_model(struct sp_value entry);
+bool sp_keras_is_model(struct shapeproof_value entry);
 /* NULL with an error. All in the arena, but the maps, which sp_keras_forget frees. */
-struct sp_keras_model *sp_keras_parse(struct sp_arena *arena, struct sp_value entry, struct sp_error *error);
+struct sp_keras_model *sp_keras_parse(struct sp_arena *arena, struct shapeproof_value entry,
+                                      struct shapeproof_error *error);
 void sp_keras_forget(struct sp_keras_model *model);
 /* What {"class_name": ..., "config": ...} within a configuration is; `key` is the path of that object. */
-struct sp_keras_kind sp_keras_kind(struct sp_arena *arena, struct sp_value entry, const char *key);
+struct sp_keras_kind sp_keras_kind(struct sp_arena *arena, struct shapeproof_value entry, const char *key);
 /* What stands under a key of the configuration of a layer that is around another. */
 struct sp_keras_kind sp_keras_within(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *key);
 
@@ -188,7 +189,7 @@ struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const stru
 struct sp_keras_shape sp_keras_slice(const struct sp_keras_shape *shape);
 /* The dimension at an axis of Keras, which counts the batch; NULL when it is not known. */
 const char *sp_keras_dim_at(const struct sp_keras_shape *shape, int64_t axis);
-bool sp_keras_channels_first(struct sp_value config);
+bool sp_keras_channels_first(struct shapeproof_value config);
 /* Item `index` of a list in the configuration, or the number that stands for all; NULL when there is none. */
 const char *sp_keras_item(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *key, size_t index);
 /* The width of what a recurrent layer or cell makes; NULL when it is not known. */
@@ -209,14 +210,16 @@ void sp_keras_write(struct sp_keras_writer *writer, struct sp_keras_model *model
 
 /* ---- compose.c ---- */
 
-/* As sp_keras_compose, for the names alone where that is said: sizes that are not known are 1. */
-enum sp_status sp_keras_compose_for(bool names_alone, struct sp_tables *tables, struct sp_config *config,
-                                    const struct sp_inventory *inventory, struct sp_error *error);
+/* As shapeproof_keras_compose, for the names alone where that is said: sizes that are not known are 1. */
+enum shapeproof_status sp_keras_compose_for(bool names_alone, struct shapeproof_tables *tables,
+                                            struct shapeproof_config *config,
+                                            const struct shapeproof_inventory *inventory,
+                                            struct shapeproof_error *error);
 
 /* ---- names.c ---- */
 
 /* How the file calls the variables of the model. `inventory` may be NULL. */
 struct sp_variables *sp_keras_name_variables(struct sp_arena *arena, const struct sp_keras_model *model,
-                                             const struct sp_inventory *inventory);
+                                             const struct shapeproof_inventory *inventory);
 
 #endif

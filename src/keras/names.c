@@ -6,34 +6,34 @@
 #include "base/chars.h"
 #include "keras/model.h"
 
-static bool any_name(const struct sp_inventory *inventory, const char *front, const char *end)
+static bool any_name(const struct shapeproof_inventory *inventory, const char *front, const char *end)
 {
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const char *name = sp_inventory_tensor(inventory, i)->name;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const char *name = shapeproof_inventory_tensor(inventory, i)->name;
         if (strncmp(name, front, strlen(front)) == 0 && sp_ends_with(name, end)) return true;
     }
     return false;
 }
 
-static bool any_name_within(const struct sp_inventory *inventory, const char *part)
+static bool any_name_within(const struct shapeproof_inventory *inventory, const char *part)
 {
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        if (strstr(sp_inventory_tensor(inventory, i)->name, part)) return true;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        if (strstr(shapeproof_inventory_tensor(inventory, i)->name, part)) return true;
     return false;
 }
 
-static void gather_files(struct sp_variable_group *group, const struct sp_inventory *inventory)
+static void gather_files(struct sp_variable_group *group, const struct shapeproof_inventory *inventory)
 {
     const size_t front = strlen(group->front);
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
-        if (!(tensor->flags & SP_TENSOR_STATE) && strncmp(tensor->name, group->front, front) == 0)
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
+        if (!(tensor->flags & SHAPEPROOF_TENSOR_STATE) && strncmp(tensor->name, group->front, front) == 0)
             *SP_PUSH(&group->files) = tensor->name;
     }
 }
 
 static void add_groups(struct sp_arena *arena, struct sp_variables *variables, const struct sp_keras_model *model,
-                       const struct sp_inventory *inventory)
+                       const struct shapeproof_inventory *inventory)
 {
     for (size_t i = 0; i < model->count; i++) {
         const struct sp_keras_kind *kind = &model->layers[i].kind;
@@ -48,10 +48,10 @@ static void add_groups(struct sp_arena *arena, struct sp_variables *variables, c
 static const char checkpointed[] = "_layer_checkpoint_dependencies";
 
 struct sp_variables *sp_keras_name_variables(struct sp_arena *arena, const struct sp_keras_model *model,
-                                             const struct sp_inventory *inventory)
+                                             const struct shapeproof_inventory *inventory)
 {
     struct sp_variables *variables = sp_arena_alloc(arena, sizeof *variables);
-    const char *format = inventory ? sp_inventory_format(inventory) : "";
+    const char *format = inventory ? shapeproof_inventory_format(inventory) : "";
     *variables = (struct sp_variables){.front = "", .suffix = "", .list = "layers"};
     variables->numbered = strcmp(format, "keras-zip") == 0 || strcmp(format, "keras-weights") == 0;
     if (variables->numbered && any_name(inventory, checkpointed, "")) variables->list = checkpointed; /* Keras 2.12 */

@@ -6,10 +6,10 @@
 #include "base/chars.h"
 #include "keras/model.h"
 
-static const char *config_word(struct sp_value object, const char *key)
+static const char *config_word(struct shapeproof_value object, const char *key)
 {
-    const struct sp_value value = sp_value_member(object, key);
-    return value.type == SP_STRING ? value.string : "";
+    const struct shapeproof_value value = sp_value_member(object, key);
+    return value.type == SHAPEPROOF_VALUE_STRING ? value.string : "";
 }
 
 /* ---- classes ---- */
@@ -59,7 +59,7 @@ static bool is_of_keras(const char *package)
 
 /* Whether a class is somebody's own, who may have called it as Keras calls another: it is registered under a package,
  * or comes from a module, that is none of Keras, or is registered without a module. */
-static bool is_foreign(struct sp_value entry)
+static bool is_foreign(struct shapeproof_value entry)
 {
     const char *registered = config_word(entry, "registered_name"), *class_name = config_word(entry, "class_name");
     const char *module = config_word(entry, "module");
@@ -69,7 +69,7 @@ static bool is_foreign(struct sp_value entry)
     return *module || *registered;
 }
 
-struct sp_keras_kind sp_keras_kind(struct sp_arena *arena, struct sp_value entry, const char *key)
+struct sp_keras_kind sp_keras_kind(struct sp_arena *arena, struct shapeproof_value entry, const char *key)
 {
     struct sp_keras_kind kind = {.class_name = config_word(entry, "class_name"),
                                  .config = sp_value_member(entry, "config")};
@@ -94,16 +94,16 @@ struct sp_keras_kind sp_keras_within(struct sp_arena *arena, const struct sp_ker
 
 /* ---- models ---- */
 
-static struct sp_value layers_of(struct sp_value entry)
+static struct shapeproof_value layers_of(struct shapeproof_value entry)
 {
-    const struct sp_value config = sp_value_member(entry, "config");
-    return config.type == SP_LIST ? config : sp_value_member(config, "layers");
+    const struct shapeproof_value config = sp_value_member(entry, "config");
+    return config.type == SHAPEPROOF_VALUE_LIST ? config : sp_value_member(config, "layers");
 }
 
-bool sp_keras_is_model(struct sp_value entry)
+bool sp_keras_is_model(struct shapeproof_value entry)
 {
-    const char *class_name = entry.type == SP_OBJECT ? config_word(entry, "class_name") : "";
-    return *class_name && strcmp(class_name, "Merge") != 0 && layers_of(entry).type == SP_LIST;
+    const char *class_name = entry.type == SHAPEPROOF_VALUE_OBJECT ? config_word(entry, "class_name") : "";
+    return *class_name && strcmp(class_name, "Merge") != 0 && layers_of(entry).type == SHAPEPROOF_VALUE_LIST;
 }
 
 /* A name of the language that no other layer of the model has: letters, digits and "_", which it does not begin with.
@@ -123,7 +123,7 @@ static const char *new_layer_key(struct sp_arena *arena, struct sp_map *keys, co
 
 struct parsing {
     struct sp_arena *arena;
-    struct sp_error *error;
+    struct shapeproof_error *error;
     unsigned depth;
 };
 
@@ -144,10 +144,12 @@ static struct sp_keras_layer *layer_of_call(struct sp_keras_model *model, const 
     return index == SIZE_MAX ? NULL : &model->layers[index];
 }
 
-static void add_ref(struct call *call, struct sp_value history, struct sp_value recorded, const char *word)
+static void add_ref(struct call *call, struct shapeproof_value history, struct shapeproof_value recorded,
+                    const char *word)
 {
-    if (history.type != SP_LIST || history.count < 3 || history.items[0].type != SP_STRING) return;
-    if (history.items[1].type != SP_INT || history.items[2].type != SP_INT) return;
+    if (history.type != SHAPEPROOF_VALUE_LIST || history.count < 3 || history.items[0].type != SHAPEPROOF_VALUE_STRING)
+        return;
+    if (history.items[1].type != SHAPEPROOF_VALUE_INT || history.items[2].type != SHAPEPROOF_VALUE_INT) return;
     SP_GROW(call->refs, call->count, call->capacity);
     call->refs[call->count++] = (struct sp_keras_ref){.layer = layer_of_call(call->model, history.items[0].string),
                                                       .node = (size_t)history.items[1].integer,
@@ -157,13 +159,13 @@ static void add_ref(struct call *call, struct sp_value history, struct sp_value 
 }
 
 /* Keras 3: tensors anywhere in lists and objects. */
-static void walk_arguments(struct call *call, struct sp_value value, const char *word, unsigned depth)
+static void walk_arguments(struct call *call, struct shapeproof_value value, const char *word, unsigned depth)
 {
     if (depth > 8) return;
-    if (value.type == SP_LIST)
+    if (value.type == SHAPEPROOF_VALUE_LIST)
         for (size_t i = 0; i < value.count; i++) walk_arguments(call, value.items[i], word, depth + 1);
-    if (value.type != SP_OBJECT) return;
-    const struct sp_value config = sp_value_member(value, "config");
+    if (value.type != SHAPEPROOF_VALUE_OBJECT) return;
+    const struct shapeproof_value config = sp_value_member(value, "config");
     if (strcmp(config_word(value, "class_name"), "__keras_tensor__") == 0)
         add_ref(call, sp_value_member(config, "keras_history"), sp_value_member(config, "shape"), word);
     else
@@ -172,33 +174,35 @@ static void walk_arguments(struct call *call, struct sp_value value, const char 
 }
 
 /* Before Keras 3: ["in", 0, 0, {"value": ["other", 0, 0]}]. */
-static void walk_history(struct call *call, struct sp_value history)
+static void walk_history(struct call *call, struct shapeproof_value history)
 {
     add_ref(call, history, sp_value_absent(""), NULL);
-    if (history.type != SP_LIST || history.count < 4 || history.items[3].type != SP_OBJECT) return;
-    const struct sp_value words = history.items[3];
+    if (history.type != SHAPEPROOF_VALUE_LIST || history.count < 4 || history.items[3].type != SHAPEPROOF_VALUE_OBJECT)
+        return;
+    const struct shapeproof_value words = history.items[3];
     for (size_t i = 0; i < words.count; i++)
         add_ref(call, words.members[i].value, sp_value_absent(""), words.members[i].key);
 }
 
-static void read_call(struct call *call, struct sp_value written)
+static void read_call(struct call *call, struct shapeproof_value written)
 {
-    if (written.type == SP_OBJECT) {
+    if (written.type == SHAPEPROOF_VALUE_OBJECT) {
         walk_arguments(call, sp_value_member(written, "args"), NULL, 0);
         walk_arguments(call, sp_value_member(written, "kwargs"), NULL, 0);
-    } else if (written.type == SP_LIST && written.count && written.items[0].type == SP_STRING) {
+    } else if (written.type == SHAPEPROOF_VALUE_LIST && written.count &&
+               written.items[0].type == SHAPEPROOF_VALUE_STRING) {
         walk_history(call, written);
-    } else if (written.type == SP_LIST) {
+    } else if (written.type == SHAPEPROOF_VALUE_LIST) {
         for (size_t i = 0; i < written.count; i++) walk_history(call, written.items[i]);
     }
 }
 
 /* Whether a call of an embedding is told to go back: embedding(x, reverse=True). */
-static bool is_reverse(struct sp_value written)
+static bool is_reverse(struct shapeproof_value written)
 {
-    const struct sp_value args = sp_value_member(written, "args");
+    const struct shapeproof_value args = sp_value_member(written, "args");
     return sp_value_is_true(sp_value_member(sp_value_member(written, "kwargs"), "reverse")) ||
-           (args.type == SP_LIST && args.count > 1 && sp_value_is_true(args.items[1]));
+           (args.type == SHAPEPROOF_VALUE_LIST && args.count > 1 && sp_value_is_true(args.items[1]));
 }
 
 static void keep_call(struct call *call, struct sp_keras_node *node)
@@ -210,14 +214,14 @@ static void keep_call(struct call *call, struct sp_keras_node *node)
 }
 
 static void read_calls(struct parsing *parsing, struct sp_keras_model *model, struct sp_keras_layer *layer,
-                       struct sp_value calls)
+                       struct shapeproof_value calls)
 {
-    layer->node_count = calls.type == SP_LIST ? calls.count : 0;
+    layer->node_count = calls.type == SHAPEPROOF_VALUE_LIST ? calls.count : 0;
     layer->nodes = sp_arena_array(parsing->arena, layer->node_count, sizeof *layer->nodes);
     for (size_t i = 0; i < layer->node_count; i++) {
         struct call call = {parsing, model, layer, NULL, 0, 0};
         read_call(&call, calls.items[i]);
-        layer->nodes[i].reverse = calls.items[i].type == SP_OBJECT && is_reverse(calls.items[i]);
+        layer->nodes[i].reverse = calls.items[i].type == SHAPEPROOF_VALUE_OBJECT && is_reverse(calls.items[i]);
         keep_call(&call, &layer->nodes[i]);
     }
 }
@@ -238,26 +242,27 @@ static void chain_layers(struct parsing *parsing, struct sp_keras_model *model)
 
 /* ---- layers ---- */
 
-static struct sp_keras_model *parse_model(struct parsing *parsing, struct sp_value entry, const char *path,
+static struct sp_keras_model *parse_model(struct parsing *parsing, struct shapeproof_value entry, const char *path,
                                           struct sp_keras_layer *outer);
 
 /* A kernel that is as long along each axis is one number, as Keras takes it: one that can be wrong. */
-static struct sp_value with_one_size(struct sp_arena *arena, struct sp_value config)
+static struct shapeproof_value with_one_size(struct sp_arena *arena, struct shapeproof_value config)
 {
-    const struct sp_value sizes = sp_value_member(config, "kernel_size");
-    if (sizes.type != SP_LIST || !sizes.count) return config;
+    const struct shapeproof_value sizes = sp_value_member(config, "kernel_size");
+    if (sizes.type != SHAPEPROOF_VALUE_LIST || !sizes.count) return config;
     for (size_t i = 0; i < sizes.count; i++)
-        if (sizes.items[i].type != SP_INT || sizes.items[i].integer != sizes.items[0].integer) return config;
+        if (sizes.items[i].type != SHAPEPROOF_VALUE_INT || sizes.items[i].integer != sizes.items[0].integer)
+            return config;
     return sp_value_with(arena, config, "kernel_size", sizes.items[0]);
 }
 
 /* The configuration of a layer that is around a model, maybe not at once: the layers of that model by their keys. */
-static bool parse_wrapped(struct parsing *parsing, struct sp_keras_kind *kind, struct sp_value *config,
+static bool parse_wrapped(struct parsing *parsing, struct sp_keras_kind *kind, struct shapeproof_value *config,
                           const char *path)
 {
     struct sp_arena *arena = parsing->arena;
-    struct sp_value entry = sp_value_member(*config, "layer"), inner = sp_value_member(entry, "config");
-    if (entry.type != SP_OBJECT) return true;
+    struct shapeproof_value entry = sp_value_member(*config, "layer"), inner = sp_value_member(entry, "config");
+    if (entry.type != SHAPEPROOF_VALUE_OBJECT) return true;
     path = sp_arena_printf(arena, "%s.layer.config", path);
     if (sp_keras_is_model(entry)) {
         kind->wrapped = parse_model(parsing, entry, path, NULL);
@@ -272,7 +277,7 @@ static bool parse_wrapped(struct parsing *parsing, struct sp_keras_kind *kind, s
 }
 
 static bool parse_layer(struct parsing *parsing, struct sp_keras_model *model, struct sp_keras_layer *layer,
-                        struct sp_value entry, const char *key, const char *path)
+                        struct shapeproof_value entry, const char *key, const char *path)
 {
     layer->kind = sp_keras_kind(parsing->arena, entry, "");
     layer->kind.key = sp_arena_printf(parsing->arena, "%s%s%s", path, *path ? "." : "", key);
@@ -285,11 +290,11 @@ static bool parse_layer(struct parsing *parsing, struct sp_keras_model *model, s
     return layer->inner != NULL;
 }
 
-static bool parse_layers(struct parsing *parsing, struct sp_keras_model *model, struct sp_value layers,
+static bool parse_layers(struct parsing *parsing, struct sp_keras_model *model, struct shapeproof_value layers,
                          const char *path)
 {
     struct sp_map keys = {0};
-    struct sp_member *members = sp_arena_array(parsing->arena, layers.count, sizeof *members);
+    struct shapeproof_member *members = sp_arena_array(parsing->arena, layers.count, sizeof *members);
     bool good = true;
     for (size_t i = 0; i < layers.count && good; i++) {
         struct sp_keras_layer *layer = &model->layers[i];
@@ -298,17 +303,17 @@ static bool parse_layers(struct parsing *parsing, struct sp_keras_model *model, 
         good = parse_layer(parsing, model, layer, layers.items[i], key, path);
         const char *name = config_word(layers.items[i], "name"); /* as calls have it */
         sp_map_add(&model->names, *name ? name : kind.name, i);
-        members[i] = (struct sp_member){key, layer->inner ? layer->inner->root : layer->kind.config};
+        members[i] = (struct shapeproof_member){key, layer->inner ? layer->inner->root : layer->kind.config};
     }
     sp_map_free(&keys);
-    model->root = (struct sp_value){.type = SP_OBJECT, .count = layers.count, .members = members};
+    model->root = (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = layers.count, .members = members};
     return good;
 }
 
-static struct sp_keras_model *parse_model(struct parsing *parsing, struct sp_value entry, const char *path,
+static struct sp_keras_model *parse_model(struct parsing *parsing, struct shapeproof_value entry, const char *path,
                                           struct sp_keras_layer *outer)
 {
-    const struct sp_value config = sp_value_member(entry, "config"), layers = layers_of(entry);
+    const struct shapeproof_value config = sp_value_member(entry, "config"), layers = layers_of(entry);
     struct sp_keras_model *model = sp_arena_alloc(parsing->arena, sizeof *model);
     model->count = layers.count;
     model->layers = sp_arena_array(parsing->arena, layers.count, sizeof *model->layers);
@@ -320,8 +325,8 @@ static struct sp_keras_model *parse_model(struct parsing *parsing, struct sp_val
         model->built = sp_value_member(sp_value_member(entry, "build_config"), "input_shape");
     bool good = true;
     if (++parsing->depth > SP_KERAS_MAX_NESTED)
-        good = sp_fail(parsing->error, SP_ERR_TABLE, SP_KIND_MALFORMED, "models within one another, more than %d deep",
-                       SP_KERAS_MAX_NESTED);
+        good = sp_fail(parsing->error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED,
+                       "models within one another, more than %d deep", SP_KERAS_MAX_NESTED);
     good = good && parse_layers(parsing, model, layers, path);
     parsing->depth--;
     if (good && model->is_sequential) chain_layers(parsing, model);
@@ -332,7 +337,8 @@ static struct sp_keras_model *parse_model(struct parsing *parsing, struct sp_val
     return NULL;
 }
 
-struct sp_keras_model *sp_keras_parse(struct sp_arena *arena, struct sp_value entry, struct sp_error *error)
+struct sp_keras_model *sp_keras_parse(struct sp_arena *arena, struct shapeproof_value entry,
+                                      struct shapeproof_error *error)
 {
     struct parsing parsing = {arena, error, 0};
     return parse_model(&parsing, entry, "", NULL);

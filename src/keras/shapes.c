@@ -27,7 +27,7 @@ static const char *number_of(struct sp_arena *arena, int64_t number)
 /* The path of a key that has a whole number; NULL when it has none. */
 static const char *key_path(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *key)
 {
-    if (sp_value_member(kind->config, key).type != SP_INT) return NULL;
+    if (sp_value_member(kind->config, key).type != SHAPEPROOF_VALUE_INT) return NULL;
     return sp_arena_printf(arena, "%s.%s", kind->key, key);
 }
 
@@ -41,9 +41,10 @@ static const char *either_path(struct sp_arena *arena, const struct sp_keras_kin
 
 const char *sp_keras_item(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *key, size_t index)
 {
-    const struct sp_value list = sp_value_member(kind->config, key);
-    if (list.type == SP_INT) return sp_arena_printf(arena, "%s.%s", kind->key, key);
-    if (list.type != SP_LIST || index >= list.count || list.items[index].type != SP_INT) return NULL;
+    const struct shapeproof_value list = sp_value_member(kind->config, key);
+    if (list.type == SHAPEPROOF_VALUE_INT) return sp_arena_printf(arena, "%s.%s", kind->key, key);
+    if (list.type != SHAPEPROOF_VALUE_LIST || index >= list.count || list.items[index].type != SHAPEPROOF_VALUE_INT)
+        return NULL;
     return sp_arena_printf(arena, "%s.%s[%zu]", kind->key, key, index);
 }
 
@@ -77,15 +78,16 @@ static struct sp_keras_shape vector_shape(const char *width)
     return (struct sp_keras_shape){.known = true, .rank = 1, .dims = {width}};
 }
 
-static struct sp_keras_shape recorded_shape(struct sp_arena *arena, struct sp_value shape)
+static struct sp_keras_shape recorded_shape(struct sp_arena *arena, struct shapeproof_value shape)
 {
     struct sp_keras_shape out = {0};
-    if (shape.type != SP_LIST || !shape.count || shape.count > SP_KERAS_MAX_RANK) return unknown_shape;
-    if (shape.items[0].type != SP_INT && shape.items[0].type != SP_NULL) return unknown_shape;
+    if (shape.type != SHAPEPROOF_VALUE_LIST || !shape.count || shape.count > SP_KERAS_MAX_RANK) return unknown_shape;
+    if (shape.items[0].type != SHAPEPROOF_VALUE_INT && shape.items[0].type != SHAPEPROOF_VALUE_NULL)
+        return unknown_shape;
     out.known = true;
     out.rank = shape.count - 1;
     for (size_t i = 0; i < out.rank; i++)
-        if (shape.items[i + 1].type == SP_INT) out.dims[i] = number_of(arena, shape.items[i + 1].integer);
+        if (shape.items[i + 1].type == SHAPEPROOF_VALUE_INT) out.dims[i] = number_of(arena, shape.items[i + 1].integer);
     return out;
 }
 
@@ -95,14 +97,16 @@ static struct sp_keras_shape declared_shape(struct sp_arena *arena, const struct
     static const char *const keys[] = {"batch_shape", "batch_input_shape", "input_shape"};
     struct sp_keras_shape out = {0};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct sp_value list = sp_value_member(kind->config, keys[i]);
+        const struct shapeproof_value list = sp_value_member(kind->config, keys[i]);
         const size_t batch = i < 2;
-        if (list.type != SP_LIST || list.count < batch || list.count - batch > SP_KERAS_MAX_RANK) continue;
+        if (list.type != SHAPEPROOF_VALUE_LIST || list.count < batch || list.count - batch > SP_KERAS_MAX_RANK)
+            continue;
         out.known = true;
         out.rank = list.count - batch;
         for (size_t k = 0; k < out.rank; k++) {
-            const struct sp_value size = list.items[k + batch];
-            const bool is_one = size.type == SP_INT && size.integer == 1; /* which other axes may depend on */
+            const struct shapeproof_value size = list.items[k + batch];
+            const bool is_one =
+                size.type == SHAPEPROOF_VALUE_INT && size.integer == 1; /* which other axes may depend on */
             out.dims[k] = is_one ? "1" : sp_keras_item(arena, kind, keys[i], k + batch);
         }
         return out;
@@ -125,12 +129,12 @@ const char *sp_keras_dim_at(const struct sp_keras_shape *shape, int64_t axis)
     return shape->known && index >= 0 && index < (int64_t)shape->rank ? shape->dims[index] : NULL;
 }
 
-bool sp_keras_channels_first(struct sp_value config)
+bool sp_keras_channels_first(struct shapeproof_value config)
 {
-    const struct sp_value format = sp_value_member(config, "data_format");
-    const struct sp_value older = sp_value_member(config, "dim_ordering");
-    if (format.type == SP_STRING) return strcmp(format.string, "channels_first") == 0;
-    return older.type == SP_STRING && strcmp(older.string, "th") == 0;
+    const struct shapeproof_value format = sp_value_member(config, "data_format");
+    const struct shapeproof_value older = sp_value_member(config, "dim_ordering");
+    if (format.type == SHAPEPROOF_VALUE_STRING) return strcmp(format.string, "channels_first") == 0;
+    return older.type == SHAPEPROOF_VALUE_STRING && strcmp(older.string, "th") == 0;
 }
 
 /* ---- rules ---- */
@@ -143,12 +147,15 @@ struct rule {
     size_t count;
 };
 
-static bool flag_of(struct sp_value config, const char *key) { return sp_value_is_true(sp_value_member(config, key)); }
-
-static const char *word_or(struct sp_value config, const char *key, const char *other)
+static bool flag_of(struct shapeproof_value config, const char *key)
 {
-    const struct sp_value value = sp_value_member(config, key);
-    return value.type == SP_STRING ? value.string : other;
+    return sp_value_is_true(sp_value_member(config, key));
+}
+
+static const char *word_or(struct shapeproof_value config, const char *key, const char *other)
+{
+    const struct shapeproof_value value = sp_value_member(config, key);
+    return value.type == SHAPEPROOF_VALUE_STRING ? value.string : other;
 }
 
 static struct sp_keras_shape with_last(const struct rule *rule, const char *width)
@@ -247,14 +254,14 @@ static const char *scale_axis(const struct rule *rule, const char *dim, unsigned
 static const char *change_ends(const struct rule *rule, const char *dim, unsigned axis)
 {
     const bool pads = rule->kind->class->rule == SP_KERAS_PAD;
-    const struct sp_value ends = sp_value_member(rule->kind->config, pads ? "padding" : "cropping");
-    struct sp_value pair = ends.type == SP_LIST && axis < ends.count ? ends.items[axis] : ends;
-    if (rule->kind->class->axes == 1 && ends.type == SP_LIST) pair = ends;
+    const struct shapeproof_value ends = sp_value_member(rule->kind->config, pads ? "padding" : "cropping");
+    struct shapeproof_value pair = ends.type == SHAPEPROOF_VALUE_LIST && axis < ends.count ? ends.items[axis] : ends;
+    if (rule->kind->class->axes == 1 && ends.type == SHAPEPROOF_VALUE_LIST) pair = ends;
     int64_t sum;
-    if (pair.type == SP_INT && pair.integer >= 0 && pair.integer < INT32_MAX) sum = 2 * pair.integer;
-    else if (pair.type == SP_LIST && pair.count == 2 && pair.items[0].type == SP_INT && pair.items[1].type == SP_INT &&
-             pair.items[0].integer >= 0 && pair.items[0].integer < INT32_MAX && pair.items[1].integer >= 0 &&
-             pair.items[1].integer < INT32_MAX)
+    if (pair.type == SHAPEPROOF_VALUE_INT && pair.integer >= 0 && pair.integer < INT32_MAX) sum = 2 * pair.integer;
+    else if (pair.type == SHAPEPROOF_VALUE_LIST && pair.count == 2 && pair.items[0].type == SHAPEPROOF_VALUE_INT &&
+             pair.items[1].type == SHAPEPROOF_VALUE_INT && pair.items[0].integer >= 0 &&
+             pair.items[0].integer < INT32_MAX && pair.items[1].integer >= 0 && pair.items[1].integer < INT32_MAX)
         sum = pair.items[0].integer + pair.items[1].integer;
     else return NULL;
     if (!dim) return NULL;
@@ -281,13 +288,13 @@ static struct sp_keras_shape flattened(const struct rule *rule)
 static struct sp_keras_shape reshaped(const struct rule *rule)
 {
     struct sp_arena *arena = rule->writer->arena;
-    const struct sp_value target = sp_value_member(rule->kind->config, "target_shape");
+    const struct shapeproof_value target = sp_value_member(rule->kind->config, "target_shape");
     struct sp_keras_shape out = {.known = true, .rank = target.count};
     const char *others[SP_KERAS_MAX_RANK];
     size_t open = SIZE_MAX, other_count = 0;
-    if (target.type != SP_LIST || target.count > SP_KERAS_MAX_RANK) return unknown_shape;
+    if (target.type != SHAPEPROOF_VALUE_LIST || target.count > SP_KERAS_MAX_RANK) return unknown_shape;
     for (size_t i = 0; i < target.count; i++) {
-        if (target.items[i].type != SP_INT) return unknown_shape;
+        if (target.items[i].type != SHAPEPROOF_VALUE_INT) return unknown_shape;
         if (target.items[i].integer < 0) open = i;
         else others[other_count++] = out.dims[i] = sp_keras_item(arena, rule->kind, "target_shape", i);
     }
@@ -301,11 +308,11 @@ static struct sp_keras_shape reshaped(const struct rule *rule)
 
 static struct sp_keras_shape permuted(const struct rule *rule)
 {
-    const struct sp_value order = sp_value_member(rule->kind->config, "dims");
+    const struct shapeproof_value order = sp_value_member(rule->kind->config, "dims");
     struct sp_keras_shape out = *rule->inputs;
-    if (!out.known || order.type != SP_LIST || order.count != out.rank) return unknown_shape;
+    if (!out.known || order.type != SHAPEPROOF_VALUE_LIST || order.count != out.rank) return unknown_shape;
     for (size_t i = 0; i < out.rank; i++) {
-        if (order.items[i].type != SP_INT || order.items[i].integer < 1) return unknown_shape;
+        if (order.items[i].type != SHAPEPROOF_VALUE_INT || order.items[i].integer < 1) return unknown_shape;
         out.dims[i] = sp_keras_dim_at(rule->inputs, order.items[i].integer);
     }
     return out;
@@ -320,8 +327,8 @@ static struct sp_keras_shape repeated(const struct rule *rule)
 
 static struct sp_keras_shape concatenated(const struct rule *rule, const char *key)
 {
-    const struct sp_value axis = sp_value_member(rule->kind->config, key);
-    const int64_t at = axis.type == SP_INT ? axis.integer : -1;
+    const struct shapeproof_value axis = sp_value_member(rule->kind->config, key);
+    const int64_t at = axis.type == SHAPEPROOF_VALUE_INT ? axis.integer : -1;
     struct sp_keras_shape out = rule->inputs[0];
     struct sp_text sum = {0};
     bool known = true;
@@ -370,11 +377,12 @@ static struct sp_keras_shape operated(const struct rule *rule)
 /* A shape that the configuration says, without the batch. */
 static struct sp_keras_shape told(const struct rule *rule)
 {
-    const struct sp_value shape = sp_value_member(rule->kind->config, "output_shape");
+    const struct shapeproof_value shape = sp_value_member(rule->kind->config, "output_shape");
     struct sp_keras_shape out = {.known = true, .rank = shape.count};
-    if (shape.type != SP_LIST || !shape.count || shape.count > SP_KERAS_MAX_RANK) return unknown_shape;
+    if (shape.type != SHAPEPROOF_VALUE_LIST || !shape.count || shape.count > SP_KERAS_MAX_RANK) return unknown_shape;
     for (size_t i = 0; i < out.rank; i++) {
-        if (shape.items[i].type != SP_INT && shape.items[i].type != SP_NULL) return unknown_shape;
+        if (shape.items[i].type != SHAPEPROOF_VALUE_INT && shape.items[i].type != SHAPEPROOF_VALUE_NULL)
+            return unknown_shape;
         out.dims[i] = sp_keras_item(rule->writer->arena, rule->kind, "output_shape", i);
     }
     return out;
@@ -383,13 +391,14 @@ static struct sp_keras_shape told(const struct rule *rule)
 const char *sp_keras_width(struct sp_keras_writer *writer, const struct sp_keras_kind *kind)
 {
     const char *width = either_path(writer->arena, kind, "units", "output_dim");
-    const struct sp_value cell = sp_value_member(kind->config, "cell"), cells = sp_value_member(kind->config, "cells");
+    const struct shapeproof_value cell = sp_value_member(kind->config, "cell"),
+                                  cells = sp_value_member(kind->config, "cells");
     if (width) return width;
-    if (cell.type == SP_OBJECT) {
+    if (cell.type == SHAPEPROOF_VALUE_OBJECT) {
         const struct sp_keras_kind inner = sp_keras_within(writer->arena, kind, "cell");
         return sp_keras_width(writer, &inner);
     }
-    if (cells.type != SP_LIST || !cells.count) return NULL;
+    if (cells.type != SHAPEPROOF_VALUE_LIST || !cells.count) return NULL;
     const char *path = sp_arena_printf(writer->arena, "%s.cells[%zu]", kind->key, cells.count - 1);
     const struct sp_keras_kind last = sp_keras_kind(writer->arena, cells.items[cells.count - 1], path);
     return last.class ? sp_keras_width(writer, &last) : NULL;
@@ -441,8 +450,8 @@ static struct sp_keras_shape embedded(const struct rule *rule)
 
 static struct sp_keras_shape attended(const struct rule *rule)
 {
-    const struct sp_value shape = sp_value_member(rule->kind->config, "output_shape");
-    const size_t count = shape.type == SP_LIST ? shape.count : shape.type == SP_INT;
+    const struct shapeproof_value shape = sp_value_member(rule->kind->config, "output_shape");
+    const size_t count = shape.type == SHAPEPROOF_VALUE_LIST ? shape.count : shape.type == SHAPEPROOF_VALUE_INT;
     struct sp_keras_shape out = *rule->inputs;
     if (!count || !out.known || !out.rank || out.rank + count > SP_KERAS_MAX_RANK) return out;
     out.rank--;
@@ -476,15 +485,17 @@ static const char *image_side(const struct rule *rule, const char *dim, unsigned
 static const char *kinds_of(const struct rule *rule)
 {
     struct sp_arena *arena = rule->writer->arena;
-    const struct sp_value borders = sp_value_member(rule->kind->config, "bin_boundaries");
-    const struct sp_value words = sp_value_member(rule->kind->config, "vocabulary");
-    const struct sp_value others = sp_value_member(rule->kind->config, "num_oov_indices");
+    const struct shapeproof_value borders = sp_value_member(rule->kind->config, "bin_boundaries");
+    const struct shapeproof_value words = sp_value_member(rule->kind->config, "vocabulary");
+    const struct shapeproof_value others = sp_value_member(rule->kind->config, "num_oov_indices");
     const bool pads = flag_of(rule->kind->config, "pad_to_max_tokens");
-    if (borders.type == SP_LIST) return number_of(arena, (int64_t)borders.count + 1);
+    if (borders.type == SHAPEPROOF_VALUE_LIST) return number_of(arena, (int64_t)borders.count + 1);
     const char *count = either_path(arena, rule->kind, "num_tokens", "num_bins");
     if (!count) count = either_path(arena, rule->kind, pads ? "max_tokens" : "vocabulary_size", "vocabulary_size");
     if (count) return count;
-    if (words.type != SP_LIST || others.type != SP_INT || others.integer < 0 || others.integer > INT32_MAX) return NULL;
+    if (words.type != SHAPEPROOF_VALUE_LIST || others.type != SHAPEPROOF_VALUE_INT || others.integer < 0 ||
+        others.integer > INT32_MAX)
+        return NULL;
     return number_of(arena, (int64_t)words.count + others.integer);
 }
 
@@ -513,13 +524,14 @@ static struct sp_keras_shape told_words(const struct rule *rule)
 /* The axes that are not summed over, first those of the first. */
 static struct sp_keras_shape multiplied(const struct rule *rule)
 {
-    const struct sp_value axes = sp_value_member(rule->kind->config, "axes");
+    const struct shapeproof_value axes = sp_value_member(rule->kind->config, "axes");
     struct sp_keras_shape out = {.known = true};
     if (rule->count != 2) return unknown_shape;
     for (size_t i = 0; i < 2; i++) {
-        const struct sp_value axis = axes.type == SP_LIST && i < axes.count ? axes.items[i] : axes;
+        const struct shapeproof_value axis =
+            axes.type == SHAPEPROOF_VALUE_LIST && i < axes.count ? axes.items[i] : axes;
         const struct sp_keras_shape *input = &rule->inputs[i];
-        if (axis.type != SP_INT || !input->known) return unknown_shape;
+        if (axis.type != SHAPEPROOF_VALUE_INT || !input->known) return unknown_shape;
         const int64_t left_out = axis.integer < 0 ? (int64_t)input->rank + axis.integer : axis.integer - 1;
         for (size_t k = 0; k < input->rank; k++)
             if ((int64_t)k != left_out) {
@@ -546,9 +558,9 @@ static struct sp_keras_shape heard(const struct rule *rule)
 static struct sp_keras_shape piped(const struct rule *rule)
 {
     struct sp_arena *arena = rule->writer->arena;
-    const struct sp_value layers = sp_value_member(rule->kind->config, "layers");
+    const struct shapeproof_value layers = sp_value_member(rule->kind->config, "layers");
     struct sp_keras_shape shape = *rule->inputs;
-    for (size_t i = 0; layers.type == SP_LIST && i < layers.count && shape.known; i++) {
+    for (size_t i = 0; layers.type == SHAPEPROOF_VALUE_LIST && i < layers.count && shape.known; i++) {
         const struct sp_keras_kind inner =
             sp_keras_kind(arena, layers.items[i], sp_arena_printf(arena, "%s.layers[%zu]", rule->kind->key, i));
         const struct sp_keras_shape before = shape;
@@ -651,11 +663,11 @@ static struct sp_keras_shape call_output(struct sp_keras_writer *writer, struct 
                                          size_t tensor, unsigned depth);
 
 /* Which call makes an output of a model: one, one of a list, or of an object in the order of its keys. */
-static struct sp_value output_of(struct sp_value outputs, size_t tensor)
+static struct shapeproof_value output_of(struct shapeproof_value outputs, size_t tensor)
 {
-    if (outputs.type == SP_LIST && outputs.count && outputs.items[0].type == SP_LIST)
+    if (outputs.type == SHAPEPROOF_VALUE_LIST && outputs.count && outputs.items[0].type == SHAPEPROOF_VALUE_LIST)
         return tensor < outputs.count ? outputs.items[tensor] : outputs.items[0];
-    if (outputs.type != SP_OBJECT) return outputs;
+    if (outputs.type != SHAPEPROOF_VALUE_OBJECT) return outputs;
     for (size_t i = 0; i < outputs.count; i++) {
         size_t before = 0;
         for (size_t k = 0; k < outputs.count; k++) before += strcmp(outputs.members[k].key, outputs.members[i].key) < 0;
@@ -670,9 +682,9 @@ static struct sp_keras_shape model_output(struct sp_keras_writer *writer, struct
 {
     if (model->is_sequential)
         return model->count ? call_output(writer, &model->layers[model->count - 1], 0, 0, depth) : unknown_shape;
-    const struct sp_value output = output_of(model->outputs, tensor);
-    if (output.type != SP_LIST || output.count < 3 || output.items[0].type != SP_STRING ||
-        output.items[1].type != SP_INT || output.items[2].type != SP_INT)
+    const struct shapeproof_value output = output_of(model->outputs, tensor);
+    if (output.type != SHAPEPROOF_VALUE_LIST || output.count < 3 || output.items[0].type != SHAPEPROOF_VALUE_STRING ||
+        output.items[1].type != SHAPEPROOF_VALUE_INT || output.items[2].type != SHAPEPROOF_VALUE_INT)
         return unknown_shape;
     const size_t index = sp_map_get(&model->names, output.items[0].string);
     if (index == SIZE_MAX) return unknown_shape;

@@ -126,10 +126,10 @@ static bool is_path_of(const char *path, const char *name)
 }
 
 /* The policy of a layer within a map of them: under its path, or else the common one. */
-static struct sp_value policy_of(struct sp_value dtype, const char *name)
+static struct shapeproof_value policy_of(struct shapeproof_value dtype, const char *name)
 {
-    const struct sp_value map = sp_value_member(sp_value_member(dtype, "config"), "policy_map");
-    if (map.type != SP_OBJECT) return dtype;
+    const struct shapeproof_value map = sp_value_member(sp_value_member(dtype, "config"), "policy_map");
+    if (map.type != SHAPEPROOF_VALUE_OBJECT) return dtype;
     for (size_t i = 0; i < map.count; i++)
         if (is_path_of(map.members[i].key, name)) return map.members[i].value;
     return sp_value_member(sp_value_member(dtype, "config"), "default_policy");
@@ -137,12 +137,14 @@ static struct sp_value policy_of(struct sp_value dtype, const char *name)
 
 /* A dtype policy: {"config": {"mode": "int4/128"}}, "gptq/4/128" with the bits in front, or in a word
  * "int8_from_float32". */
-static struct quantised quantised_how(struct sp_arena *arena, struct sp_value dtype)
+static struct quantised quantised_how(struct sp_arena *arena, struct shapeproof_value dtype)
 {
-    const struct sp_value mode = sp_value_member(sp_value_member(dtype, "config"), "mode");
-    const char *word = mode.type == SP_STRING ? mode.string : dtype.type == SP_STRING ? dtype.string : "";
+    const struct shapeproof_value mode = sp_value_member(sp_value_member(dtype, "config"), "mode");
+    const char *word = mode.type == SHAPEPROOF_VALUE_STRING    ? mode.string
+                       : dtype.type == SHAPEPROOF_VALUE_STRING ? dtype.string
+                                                               : "";
     const char *from = strstr(word, "_from_");
-    if (mode.type != SP_STRING && !from) return (struct quantised){.mode = ""};
+    if (mode.type != SHAPEPROOF_VALUE_STRING && !from) return (struct quantised){.mode = ""};
     const size_t length = from ? (size_t)(from - word) : strlen(word), name = strcspn(word, "/_");
     struct quantised how = {.mode = sp_arena_copy(arena, word, name < length ? name : length)};
     const char *last = name < length && word[name] == '/' ? word + name + 1 : NULL;
@@ -168,7 +170,7 @@ static const char *quantised_words(struct sp_arena *arena, const struct quantise
 static const char *projections_said(struct sp_arena *arena, const struct sp_keras_kind *kind)
 {
     static const char *const projections[] = {"query", "key", "value", "attention_output"};
-    const struct sp_value dtype = sp_value_member(kind->config, "dtype");
+    const struct shapeproof_value dtype = sp_value_member(kind->config, "dtype");
     const char *said = NULL;
     for (size_t i = 0; i < sizeof projections / sizeof *projections; i++) {
         const char *path = sp_arena_printf(arena, "%s/%s", kind->name, projections[i]);
@@ -214,27 +216,27 @@ static void put_use_of_dims(const struct layer_use *use, const struct sp_keras_s
 /* The dimensions at `axis`: a number or a list of them. */
 static struct sp_keras_shape dims_at_axes(const struct layer_use *use)
 {
-    const struct sp_value axis = sp_value_member(use->kind->config, "axis");
+    const struct shapeproof_value axis = sp_value_member(use->kind->config, "axis");
     struct sp_keras_shape dims = {.known = true};
-    if (axis.type == SP_NULL) return dims;
-    if (axis.type != SP_LIST) {
-        dims.dims[dims.rank++] = sp_keras_dim_at(use->inputs, axis.type == SP_INT ? axis.integer : -1);
+    if (axis.type == SHAPEPROOF_VALUE_NULL) return dims;
+    if (axis.type != SHAPEPROOF_VALUE_LIST) {
+        dims.dims[dims.rank++] = sp_keras_dim_at(use->inputs, axis.type == SHAPEPROOF_VALUE_INT ? axis.integer : -1);
         return dims;
     }
     if (axis.count > SP_KERAS_MAX_RANK) return (struct sp_keras_shape){0};
     for (size_t i = 0; i < axis.count; i++)
         dims.dims[dims.rank++] =
-            axis.items[i].type == SP_INT ? sp_keras_dim_at(use->inputs, axis.items[i].integer) : NULL;
+            axis.items[i].type == SHAPEPROOF_VALUE_INT ? sp_keras_dim_at(use->inputs, axis.items[i].integer) : NULL;
     return dims;
 }
 
 /* A slope for each, but along the axes that share one. */
 static struct sp_keras_shape slopes(const struct layer_use *use)
 {
-    const struct sp_value shared = sp_value_member(use->kind->config, "shared_axes");
+    const struct shapeproof_value shared = sp_value_member(use->kind->config, "shared_axes");
     struct sp_keras_shape dims = *use->inputs;
-    for (size_t i = 0; shared.type == SP_LIST && i < shared.count; i++) {
-        const int64_t axis = shared.items[i].type == SP_INT ? shared.items[i].integer : 0;
+    for (size_t i = 0; shared.type == SHAPEPROOF_VALUE_LIST && i < shared.count; i++) {
+        const int64_t axis = shared.items[i].type == SHAPEPROOF_VALUE_INT ? shared.items[i].integer : 0;
         if (axis >= 1 && axis <= (int64_t)dims.rank) dims.dims[axis - 1] = "1";
     }
     return dims;
@@ -261,10 +263,11 @@ static void put_einsum(const struct layer_use *use, const char *mode)
 static const char *made_of_query(struct sp_keras_writer *writer, const struct sp_keras_kind *kind, const char *query)
 {
     struct sp_arena *arena = writer->arena;
-    const struct sp_value shape = sp_value_member(kind->config, "output_shape");
+    const struct shapeproof_value shape = sp_value_member(kind->config, "output_shape");
     struct sp_keras_shape made = {.known = true};
-    if (shape.type != SP_LIST && shape.type != SP_INT) return sp_arena_printf(arena, "[%s]", query);
-    const size_t count = shape.type == SP_LIST ? shape.count : 1;
+    if (shape.type != SHAPEPROOF_VALUE_LIST && shape.type != SHAPEPROOF_VALUE_INT)
+        return sp_arena_printf(arena, "[%s]", query);
+    const size_t count = shape.type == SHAPEPROOF_VALUE_LIST ? shape.count : 1;
     if (!count || count > 2) return NULL;
     while (made.rank < count) {
         made.dims[made.rank] = sp_keras_item(arena, kind, "output_shape", made.rank);
@@ -363,11 +366,11 @@ static const char *counted_name(struct sp_arena *arena, struct sp_map *counts, c
 static void put_stacked_cells(const struct layer_use *use)
 {
     struct sp_arena *arena = use->place.writer->arena;
-    const struct sp_value cells = sp_value_member(use->kind->config, "cells");
+    const struct shapeproof_value cells = sp_value_member(use->kind->config, "cells");
     const struct place place = use->place.writer->objects ? place_within(&use->place, "cells") : use->place;
     struct sp_keras_shape input = {.known = true, .rank = 1, .dims = {sp_keras_dim_at(use->inputs, -1)}};
     struct sp_map counts = {0};
-    for (size_t i = 0; cells.type == SP_LIST && i < cells.count; i++) {
+    for (size_t i = 0; cells.type == SHAPEPROOF_VALUE_LIST && i < cells.count; i++) {
         const struct sp_keras_kind kind =
             sp_keras_kind(arena, cells.items[i], sp_arena_printf(arena, "%s.cells[%zu]", use->kind->key, i));
         const char *snake = counted_name(arena, &counts, sp_keras_snake(arena, kind.class_name));
@@ -381,7 +384,7 @@ static void put_stacked_cells(const struct layer_use *use)
 /* RNN has a cell, or a list of them; a StackedRNNCells is such a list. */
 static void put_rnn(const struct layer_use *use)
 {
-    if (sp_value_member(use->kind->config, "cells").type == SP_LIST) {
+    if (sp_value_member(use->kind->config, "cells").type == SHAPEPROOF_VALUE_LIST) {
         put_stacked_cells(use);
         return;
     }
@@ -402,7 +405,7 @@ static void put_both_ways(const struct layer_use *use)
     }
     use->place.writer->is_both_ways = true;
     const struct sp_keras_kind forward = sp_keras_within(use->place.writer->arena, use->kind, "layer");
-    const bool own = sp_value_member(use->kind->config, "backward_layer").type == SP_OBJECT;
+    const bool own = sp_value_member(use->kind->config, "backward_layer").type == SHAPEPROOF_VALUE_OBJECT;
     const struct sp_keras_kind backward =
         own ? sp_keras_within(use->place.writer->arena, use->kind, "backward_layer") : forward;
     const char *name = strncmp(forward.name, "forward_", 8) == 0 ? forward.name + 8 : forward.name;

@@ -61,7 +61,7 @@ static void describe_expression(const struct scribe *scribe, const struct sp_env
                                 bool nested, int depth);
 
 /* The value of a key, `a` or `a.b`; absent for any other expression. */
-static struct sp_value value_of_key(const struct sp_env *env, const struct sp_expr *expr)
+static struct shapeproof_value value_of_key(const struct sp_env *env, const struct sp_expr *expr)
 {
     if (expr->kind == SP_EXPR_MEMBER) return sp_value_member(value_of_key(env, expr->args[0]), expr->name);
     if (expr->kind != SP_EXPR_NAME || sp_meaning_of(env, expr).kind != SP_MEANS_KEY) return sp_value_absent(expr->name);
@@ -277,7 +277,7 @@ void sp_describe(struct sp_text *text, const struct sp_env *env, const struct sp
 
 /* ---- dimensions and conditions of a prediction ---- */
 
-static void describe_dimension(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension,
+static void describe_dimension(const struct shapeproof_prediction *prediction, size_t tensor, uint32_t dimension,
                                const struct scribe *scribe)
 {
     const struct sp_row_origin *origin = &prediction->origins[tensor];
@@ -289,7 +289,7 @@ static void describe_dimension(const struct sp_prediction *prediction, size_t te
         describe_expression(scribe, &env, origin->row->shape[dimension - lead], false, 0);
 }
 
-char *sp_prediction_dimension(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension)
+char *shapeproof_prediction_dimension(const struct shapeproof_prediction *prediction, size_t tensor, uint32_t dimension)
 {
     struct sp_text text = {0};
     describe_dimension(prediction, tensor, dimension, &(struct scribe){.text = &text});
@@ -303,8 +303,8 @@ bool sp_keys_contain(struct sp_keys keys, size_t key)
     return false;
 }
 
-/* The hyper-parameter that a piece of the text names; SP_NONE when it is not set. */
-static size_t key_at(const struct sp_prediction *prediction, struct sp_text *text, size_t from, size_t to)
+/* The hyper-parameter that a piece of the text names; SHAPEPROOF_NONE when it is not set. */
+static size_t key_at(const struct shapeproof_prediction *prediction, struct sp_text *text, size_t from, size_t to)
 {
     const char behind = text->data[to];
     text->data[to] = '\0';
@@ -313,13 +313,14 @@ static size_t key_at(const struct sp_prediction *prediction, struct sp_text *tex
     return key;
 }
 
-static struct sp_keys keep_keys(struct sp_prediction *prediction, struct sp_text *text, const struct key_words *words)
+static struct sp_keys keep_keys(struct shapeproof_prediction *prediction, struct sp_text *text,
+                                const struct key_words *words)
 {
     size_t *list = sp_arena_array(&prediction->arena, words->count, sizeof *list);
     struct sp_keys keys = {.list = list};
     for (size_t i = 0; i < words->count; i++) {
         const size_t key = key_at(prediction, text, words->list[i].from, words->list[i].to);
-        if (key != SP_NONE && !sp_keys_contain(keys, key)) list[keys.count++] = key;
+        if (key != SHAPEPROOF_NONE && !sp_keys_contain(keys, key)) list[keys.count++] = key;
     }
     return keys;
 }
@@ -328,11 +329,11 @@ static struct sp_keys keep_keys(struct sp_prediction *prediction, struct sp_text
 static size_t key_alone(const struct sp_text *text, const struct key_words *words, struct sp_keys keys)
 {
     const bool alone = words->count == 1 && keys.count && !words->list[0].from && words->list[0].to == text->length;
-    return alone ? keys.list[0] : SP_NONE;
+    return alone ? keys.list[0] : SHAPEPROOF_NONE;
 }
 
-static struct sp_keys dimension_keys(struct sp_prediction *prediction, size_t tensor, uint32_t dimension, bool whole,
-                                     size_t *alone)
+static struct sp_keys dimension_keys(struct shapeproof_prediction *prediction, size_t tensor, uint32_t dimension,
+                                     bool whole, size_t *alone)
 {
     struct sp_text text = {0};
     struct key_words words = {.count = 0};
@@ -343,26 +344,26 @@ static struct sp_keys dimension_keys(struct sp_prediction *prediction, size_t te
     return keys;
 }
 
-struct sp_keys sp_prediction_dimension_keys(struct sp_prediction *prediction, size_t tensor, uint32_t dimension)
+struct sp_keys sp_prediction_dimension_keys(struct shapeproof_prediction *prediction, size_t tensor, uint32_t dimension)
 {
     size_t alone;
     return dimension_keys(prediction, tensor, dimension, false, &alone);
 }
 
-struct sp_keys sp_prediction_depends_on(struct sp_prediction *prediction, size_t tensor, uint32_t dimension)
+struct sp_keys sp_prediction_depends_on(struct shapeproof_prediction *prediction, size_t tensor, uint32_t dimension)
 {
     size_t alone;
     return dimension_keys(prediction, tensor, dimension, true, &alone);
 }
 
-size_t sp_prediction_dimension_key(struct sp_prediction *prediction, size_t tensor, uint32_t dimension)
+size_t sp_prediction_dimension_key(struct shapeproof_prediction *prediction, size_t tensor, uint32_t dimension)
 {
     size_t alone;
     dimension_keys(prediction, tensor, dimension, false, &alone);
     return alone;
 }
 
-static const struct sp_condition *add_condition(struct sp_prediction *prediction, struct sp_text *text,
+static const struct sp_condition *add_condition(struct shapeproof_prediction *prediction, struct sp_text *text,
                                                 const struct key_words *words)
 {
     struct sp_condition *condition = sp_arena_alloc(&prediction->arena, sizeof *condition);
@@ -374,7 +375,7 @@ static const struct sp_condition *add_condition(struct sp_prediction *prediction
     return prediction->conditions[prediction->condition_count++] = condition;
 }
 
-static const struct sp_condition *condition_of(struct sp_prediction *prediction, const struct sp_env *env,
+static const struct sp_condition *condition_of(struct shapeproof_prediction *prediction, const struct sp_env *env,
                                                const struct sp_expr *expr, bool settings)
 {
     struct sp_text text = {0};
@@ -388,13 +389,13 @@ static const struct sp_condition *condition_of(struct sp_prediction *prediction,
     return condition;
 }
 
-const struct sp_condition *sp_prediction_condition(struct sp_prediction *prediction, const struct sp_env *env,
+const struct sp_condition *sp_prediction_condition(struct shapeproof_prediction *prediction, const struct sp_env *env,
                                                    const struct sp_expr *expr)
 {
     return condition_of(prediction, env, expr, false);
 }
 
-const struct sp_condition *sp_prediction_tie_condition(struct sp_prediction *prediction, size_t tensor)
+const struct sp_condition *sp_prediction_tie_condition(struct shapeproof_prediction *prediction, size_t tensor)
 {
     const struct sp_row_origin *origin = &prediction->origins[tensor];
     const struct sp_replaced *replaced = origin->frame->replaced; /* then it is the weight that is tied */

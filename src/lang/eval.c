@@ -75,18 +75,19 @@ const struct sp_given *sp_view_given(const struct sp_view *view, const char *key
     return NULL;
 }
 
-struct sp_value sp_view_get(const struct sp_view *view, const char *key)
+struct shapeproof_value sp_view_get(const struct sp_view *view, const char *key)
 {
     const struct sp_given *given = sp_view_given(view, key);
     return given ? given->value : sp_value_member(view->object, key);
 }
 
 /* The same, where a wide configuration has a map of its members: a Keras model has one for each layer. */
-static struct sp_value view_get(struct sp_eval *eval, const struct sp_view *view, const char *key)
+static struct shapeproof_value view_get(struct sp_eval *eval, const struct sp_view *view, const char *key)
 {
     enum { WIDE = 64 };
-    const struct sp_value root = eval->hyper->root, object = view->object;
-    if (object.type != SP_OBJECT || object.count < WIDE || object.members != root.members || object.count != root.count)
+    const struct shapeproof_value root = eval->hyper->root, object = view->object;
+    if (object.type != SHAPEPROOF_VALUE_OBJECT || object.count < WIDE || object.members != root.members ||
+        object.count != root.count)
         return sp_view_get(view, key);
     const struct sp_given *given = sp_view_given(view, key);
     if (given) return given->value;
@@ -102,11 +103,11 @@ bool sp_path_within(const char *path, const char *setting)
     return strncmp(path, setting, length) == 0 && (path[length] == '\0' || path[length] == '.');
 }
 
-struct sp_provenance sp_hyper_provenance(const struct sp_hyper *hyper, const char *path)
+struct shapeproof_provenance sp_hyper_provenance(const struct sp_hyper *hyper, const char *path)
 {
     for (size_t i = hyper->override_count; i-- > 0;)
         if (sp_path_within(path, hyper->overrides[i].path)) return hyper->overrides[i].from;
-    return (struct sp_provenance){.source = SP_SOURCE_CONFIG, .name = hyper->file};
+    return (struct shapeproof_provenance){.source = SHAPEPROOF_SOURCE_CONFIG, .name = hyper->file};
 }
 
 /* The entry of prefix + dot + key, which is made when it is looked at for the first time. */
@@ -127,11 +128,11 @@ static struct sp_reading *reading_of(struct sp_eval *eval, const char *prefix, c
 }
 
 /* Finishes reading a hyper-parameter: an unset value names it, a set one is recorded. */
-static struct sp_value look_at(struct sp_eval *eval, struct sp_reading *reading, struct sp_value value,
-                               const struct sp_view *view, const char *key)
+static struct shapeproof_value look_at(struct sp_eval *eval, struct sp_reading *reading, struct shapeproof_value value,
+                                       const struct sp_view *view, const char *key)
 {
     if (!sp_value_is_set(value)) value.string = reading->path;
-    else if (!reading->from.source && value.type != SP_OBJECT) {
+    else if (!reading->from.source && value.type != SHAPEPROOF_VALUE_OBJECT) {
         reading->value = value;
         const struct sp_given *given = sp_view_given(view, key);
         reading->from = given ? given->from : sp_hyper_provenance(eval->hyper, reading->path);
@@ -139,13 +140,13 @@ static struct sp_value look_at(struct sp_eval *eval, struct sp_reading *reading,
     return value;
 }
 
-static struct sp_value ask_knowledge(const struct sp_eval *eval, const char *path)
+static struct shapeproof_value ask_knowledge(const struct sp_eval *eval, const char *path)
 {
     const struct sp_knowledge *knowledge = eval->hyper->knowledge;
     return knowledge->ask(knowledge->context, path);
 }
 
-bool sp_eval_key(struct sp_eval *eval, const struct sp_view *view, const char *key, struct sp_value *value)
+bool sp_eval_key(struct sp_eval *eval, const struct sp_view *view, const char *key, struct shapeproof_value *value)
 {
     const struct sp_given *given = sp_view_given(view, key);
     if (given && given->open.expr) return sp_eval(eval, given->open.env, given->open.expr, value);
@@ -172,7 +173,7 @@ static bool is_one_side(const struct sp_expr *expr)
 
 const char *sp_eval_path(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr)
 {
-    struct sp_value value;
+    struct shapeproof_value value;
     switch (expr->kind) {
     case SP_EXPR_NAME:
         return path_of_name(eval, env, expr);
@@ -193,7 +194,7 @@ const char *sp_eval_path(struct sp_eval *eval, const struct sp_env *env, const s
 }
 
 bool sp_eval_remembered(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                        struct sp_remembered *remembered, struct sp_value *value)
+                        struct sp_remembered *remembered, struct shapeproof_value *value)
 {
     const struct sp_knowledge *knowledge = eval->hyper->knowledge;
     const size_t touched = *knowledge->touched;
@@ -210,7 +211,7 @@ bool sp_eval_remembered(struct sp_eval *eval, const struct sp_env *env, const st
 }
 
 static bool eval_definition(struct sp_eval *eval, const struct sp_env *env, struct sp_meaning meaning,
-                            struct sp_value *value)
+                            struct shapeproof_value *value)
 {
     const struct sp_definition *definition = meaning.definition;
     const struct sp_env own = sp_definition_env(env, meaning);
@@ -234,7 +235,7 @@ static bool eval_definition(struct sp_eval *eval, const struct sp_env *env, stru
 
 /* A parameter of a part, whose argument is worked out when it is asked for. */
 static bool eval_argument(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                          struct sp_value *value)
+                          struct shapeproof_value *value)
 {
     struct sp_env own = *env;
     const struct sp_expr *argument = expr;
@@ -244,7 +245,7 @@ static bool eval_argument(struct sp_eval *eval, const struct sp_env *env, const 
 }
 
 static bool eval_name(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                      struct sp_value *value)
+                      struct shapeproof_value *value)
 {
     const struct sp_meaning meaning = sp_meaning_of(env, expr);
     switch (meaning.kind) {
@@ -271,7 +272,7 @@ static bool eval_name(struct sp_eval *eval, const struct sp_env *env, const stru
 
 /* and, or: the right side is not looked at when the left one decides. */
 static bool eval_logic(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                       struct sp_value *value)
+                       struct shapeproof_value *value)
 {
     bool left, right;
     if (!sp_eval(eval, env, expr->args[0], value)) return false;
@@ -287,9 +288,9 @@ static bool eval_logic(struct sp_eval *eval, const struct sp_env *env, const str
 }
 
 static bool eval_binary(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                        struct sp_value *value)
+                        struct shapeproof_value *value)
 {
-    struct sp_value a, b;
+    struct shapeproof_value a, b;
     if (expr->op == SP_OP_AND || expr->op == SP_OP_OR) return eval_logic(eval, env, expr, value);
     if (!sp_eval(eval, env, expr->args[0], &a) || !sp_eval(eval, env, expr->args[1], &b)) return false;
     if (!sp_value_is_set(a) || !sp_value_is_set(b)) {
@@ -300,7 +301,7 @@ static bool eval_binary(struct sp_eval *eval, const struct sp_env *env, const st
 }
 
 static bool eval_unary(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                       struct sp_value *value)
+                       struct shapeproof_value *value)
 {
     bool yes;
     if (!sp_eval(eval, env, expr->args[0], value)) return false;
@@ -316,7 +317,7 @@ static bool eval_unary(struct sp_eval *eval, const struct sp_env *env, const str
 /* ---- the other kinds of expression ---- */
 
 static bool eval_choice(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                        struct sp_value *value)
+                        struct shapeproof_value *value)
 {
     bool yes;
     if (!sp_eval(eval, env, expr->args[0], value)) return false;
@@ -327,7 +328,7 @@ static bool eval_choice(struct sp_eval *eval, const struct sp_env *env, const st
 
 /* What the table supplies is recorded under the first key, in whose place it stands. */
 static void record_default(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                           struct sp_value value)
+                           struct shapeproof_value value)
 {
     const struct sp_expr *key = expr, *last = expr;
     for (; last->kind == SP_EXPR_DEFAULT; last = last->args[1]) {
@@ -341,70 +342,72 @@ static void record_default(struct sp_eval *eval, const struct sp_env *env, const
     struct sp_reading *reading = reading_of(eval, path, "", "");
     if (reading->from.source) return;
     reading->value = value;
-    reading->from = (struct sp_provenance){
-        .source = SP_SOURCE_DEFAULT, .name = expr->span.source->name, .line = sp_span_position(expr->span).line};
+    reading->from = (struct shapeproof_provenance){.source = SHAPEPROOF_SOURCE_DEFAULT,
+                                                   .name = expr->span.source->name,
+                                                   .line = sp_span_position(expr->span).line};
 }
 
 /* a default b default 12: the first that is set. When none is there, the first is the one to ask for. */
 static bool eval_fallback(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                          struct sp_value *value)
+                          struct shapeproof_value *value)
 {
     const struct sp_expr *last = expr;
-    struct sp_value first = sp_value_absent("");
+    struct shapeproof_value first = sp_value_absent("");
     for (; last->kind == SP_EXPR_DEFAULT; last = last->args[1]) {
         if (!sp_eval(eval, env, last->args[0], value)) return false;
-        if (sp_value_is_set(*value) || value->type == SP_UNKNOWN) return true;
+        if (sp_value_is_set(*value) || value->type == SHAPEPROOF_VALUE_UNKNOWN) return true;
         if (last == expr) first = *value;
     }
     if (!sp_eval(eval, env, last, value)) return false;
     if (value->type == first.type) value->string = first.string;
-    else if (sp_value_is_set(*value) && value->type != SP_OBJECT) record_default(eval, env, expr, *value);
+    else if (sp_value_is_set(*value) && value->type != SHAPEPROOF_VALUE_OBJECT) record_default(eval, env, expr, *value);
     return true;
 }
 
 static bool eval_list(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                      struct sp_value *value)
+                      struct shapeproof_value *value)
 {
-    struct sp_value *items = sp_arena_array(eval->arena, expr->count, sizeof *items);
+    struct shapeproof_value *items = sp_arena_array(eval->arena, expr->count, sizeof *items);
     for (size_t i = 0; i < expr->count; i++) {
         if (!sp_eval_known(eval, env, expr->args[i], &items[i])) return false;
-        if (items[i].type != SP_UNKNOWN) continue;
+        if (items[i].type != SHAPEPROOF_VALUE_UNKNOWN) continue;
         *value = items[i];
         return true;
     }
-    *value = (struct sp_value){.type = SP_LIST, .count = expr->count, .items = items};
+    *value = (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = expr->count, .items = items};
     return true;
 }
 
 /* Of a list that is not known as a whole an item may be. */
 static bool eval_item_of_unknown(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *index,
-                                 struct sp_value list, struct sp_value *value)
+                                 struct shapeproof_value list, struct shapeproof_value *value)
 {
     const struct sp_knowledge *knowledge = eval->hyper->knowledge;
-    struct sp_value place;
+    struct shapeproof_value place;
     *value = list;
     if (!sp_eval(eval, env, index, &place)) return false;
-    if (place.type != SP_INT || place.integer < 0) return true;
-    const struct sp_value item = knowledge->ask_item(knowledge->context, list.string, (size_t)place.integer);
+    if (place.type != SHAPEPROOF_VALUE_INT || place.integer < 0) return true;
+    const struct shapeproof_value item = knowledge->ask_item(knowledge->context, list.string, (size_t)place.integer);
     if (sp_value_is_set(item)) *value = item;
     return true;
 }
 
 static bool eval_index(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                       struct sp_value *value)
+                       struct shapeproof_value *value)
 {
-    struct sp_value from;
+    struct shapeproof_value from;
     if (!sp_eval(eval, env, expr->args[0], &from)) return false;
-    if (from.type == SP_UNKNOWN && *from.string) return eval_item_of_unknown(eval, env, expr->args[1], from, value);
+    if (from.type == SHAPEPROOF_VALUE_UNKNOWN && *from.string)
+        return eval_item_of_unknown(eval, env, expr->args[1], from, value);
     if (!sp_value_is_set(from)) {
         *value = from;
         return true;
     }
-    if (from.type != SP_LIST)
+    if (from.type != SHAPEPROOF_VALUE_LIST)
         return sp_eval_fail(eval, expr->args[0]->span, "expected a list, found %s", sp_value_kind(from.type));
     if (!sp_eval(eval, env, expr->args[1], value)) return false;
     if (!sp_value_is_set(*value)) return true;
-    if (value->type != SP_INT)
+    if (value->type != SHAPEPROOF_VALUE_INT)
         return sp_eval_fail(eval, expr->args[1]->span, "an index is an integer, not %s", sp_value_kind(value->type));
     const int64_t place = value->integer;
     if (from.count == 0) { /* architectures[0] of an empty list: as good as absent */
@@ -419,35 +422,36 @@ static bool eval_index(struct sp_eval *eval, const struct sp_env *env, const str
     return true;
 }
 
-const char *sp_eval_item_path(struct sp_arena *arena, struct sp_value item, const char *name)
+const char *sp_eval_item_path(struct sp_arena *arena, struct shapeproof_value item, const char *name)
 {
-    const size_t length = item.type == SP_UNKNOWN ? strlen(item.string) : 0;
+    const size_t length = item.type == SHAPEPROOF_VALUE_UNKNOWN ? strlen(item.string) : 0;
     return length && item.string[length - 1] == ']' ? sp_arena_printf(arena, "%s.%s", item.string, name) : NULL;
 }
 
 static bool eval_member(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                        struct sp_value *value)
+                        struct shapeproof_value *value)
 {
-    struct sp_value object;
+    struct shapeproof_value object;
     if (!sp_eval(eval, env, expr->args[0], &object)) return false;
-    if (sp_value_is_set(object) && object.type != SP_OBJECT)
+    if (sp_value_is_set(object) && object.type != SHAPEPROOF_VALUE_OBJECT)
         return sp_eval_fail(eval, expr->args[0]->span, "expected an object, found %s", sp_value_kind(object.type));
-    if (object.type == SP_OBJECT && !sp_eval_spend(eval, expr->span, object.count / 8)) return false;
+    if (object.type == SHAPEPROOF_VALUE_OBJECT && !sp_eval_spend(eval, expr->span, object.count / 8)) return false;
     const char *path = sp_eval_path(eval, env, expr);
     *value = sp_value_is_set(object) ? sp_value_member(object, expr->name) : object;
     if (path && eval->hyper->knowledge) *value = ask_knowledge(eval, path);
     if (path) *value = look_at(eval, reading_of(eval, path, "", ""), *value, env->frame->view, "");
-    else if (value->type == SP_UNKNOWN && (path = sp_eval_item_path(eval->arena, object, expr->name)) != NULL)
+    else if (value->type == SHAPEPROOF_VALUE_UNKNOWN &&
+             (path = sp_eval_item_path(eval->arena, object, expr->name)) != NULL)
         *value = ask_knowledge(eval, path);
-    else if (!sp_value_is_set(*value) && value->type != SP_UNKNOWN) value->string = expr->name;
+    else if (!sp_value_is_set(*value) && value->type != SHAPEPROOF_VALUE_UNKNOWN) value->string = expr->name;
     return true;
 }
 
 static bool eval_call_own(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                          struct sp_meaning meaning, struct sp_value *value)
+                          struct sp_meaning meaning, struct shapeproof_value *value)
 {
     const struct sp_definition *definition = meaning.definition;
-    struct sp_value args[SP_MAX_PARAMS];
+    struct shapeproof_value args[SP_MAX_PARAMS];
     struct sp_env own = sp_definition_env(env, meaning);
     if (definition->param_count != expr->count || expr->count > SP_MAX_PARAMS)
         return sp_eval_fail(eval, expr->span, "'%s' takes %zu arguments, not %zu", expr->name, definition->param_count,
@@ -459,19 +463,19 @@ static bool eval_call_own(struct sp_eval *eval, const struct sp_env *env, const 
 }
 
 /* Of a list that is not known as a whole. */
-static bool find_unknown_item(struct sp_value list, struct sp_value *item)
+static bool find_unknown_item(struct shapeproof_value list, struct shapeproof_value *item)
 {
-    for (size_t i = 0; list.type == SP_LIST && i < list.count; i++) {
+    for (size_t i = 0; list.type == SHAPEPROOF_VALUE_LIST && i < list.count; i++) {
         *item = list.items[i];
-        if (item->type == SP_UNKNOWN) return true;
+        if (item->type == SHAPEPROOF_VALUE_UNKNOWN) return true;
     }
     return false;
 }
 
 static bool eval_call(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                      struct sp_value *value)
+                      struct shapeproof_value *value)
 {
-    struct sp_value args[SP_MAX_PARAMS];
+    struct shapeproof_value args[SP_MAX_PARAMS];
     const char *problem = NULL;
     const struct sp_meaning meaning = sp_meaning_of(env, expr);
     if (meaning.kind == SP_MEANS_DEFINITION && meaning.definition->is_function)
@@ -480,11 +484,12 @@ static bool eval_call(struct sp_eval *eval, const struct sp_env *env, const stru
         return sp_eval_fail(eval, expr->span, "there is no function '%s'", expr->name);
     for (size_t i = 0; i < expr->count; i++) {
         if (!sp_eval(eval, env, expr->args[i], &args[i])) return false;
-        if (sp_value_is_set(args[i]) || (expr->function->sees_absent && args[i].type != SP_UNKNOWN)) continue;
+        if (sp_value_is_set(args[i]) || (expr->function->sees_absent && args[i].type != SHAPEPROOF_VALUE_UNKNOWN))
+            continue;
         *value = args[i];
         return true;
     }
-    if (args[0].type == SP_LIST && !sp_eval_spend(eval, expr->span, args[0].count / 8)) return false;
+    if (args[0].type == SHAPEPROOF_VALUE_LIST && !sp_eval_spend(eval, expr->span, args[0].count / 8)) return false;
     *value = args[0];
     if (sp_function_apply(expr->function, eval->arena, args, expr->count, value, &problem)) return true;
     if (find_unknown_item(args[0], value)) return true;
@@ -493,7 +498,7 @@ static bool eval_call(struct sp_eval *eval, const struct sp_env *env, const stru
 
 /* Not inlined: the literals and names, which are most of what is evaluated, would pay for its frame. */
 static __attribute__((noinline)) bool operate(struct sp_eval *eval, const struct sp_env *env,
-                                              const struct sp_expr *expr, struct sp_value *value)
+                                              const struct sp_expr *expr, struct shapeproof_value *value)
 {
     switch (expr->kind) {
     case SP_EXPR_LIST:
@@ -517,7 +522,7 @@ static __attribute__((noinline)) bool operate(struct sp_eval *eval, const struct
     }
 }
 
-bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct shapeproof_value *value)
 {
     *value = sp_value_absent("");
     if (!sp_eval_spend(eval, expr->span, 1)) return false;

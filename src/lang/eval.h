@@ -21,8 +21,8 @@ enum {
 /* A hyper-parameter that was looked at, which value it had, and who said so. */
 struct sp_reading {
     const char *path; /* "text_config.vocab_size" */
-    struct sp_value value;
-    struct sp_provenance from; /* nobody: it was not set, or is an object whose members are read one by one */
+    struct shapeproof_value value;
+    struct shapeproof_provenance from; /* nobody: it was not set, or is an object whose members are read one by one */
 };
 
 /* One prediction under way. */
@@ -52,14 +52,14 @@ struct sp_unevaluated {
 /* A hyper-parameter that a table gives to one that it uses: `with key = expr`. */
 struct sp_given {
     const char *key;
-    struct sp_value value;
-    struct sp_provenance from;
+    struct shapeproof_value value;
+    struct shapeproof_provenance from;
     struct sp_unevaluated open; /* of inference alone */
 };
 
 /* The configuration that a table reads: the whole one, or a sub-configuration, with values given by `with`. */
 struct sp_view {
-    struct sp_value object;
+    struct shapeproof_value object;
     const char *prefix; /* "" or "text_config." */
     const struct sp_given *given;
     size_t given_count;
@@ -67,14 +67,14 @@ struct sp_view {
 
 struct sp_cached {
     enum { SP_CACHE_EMPTY, SP_CACHE_BUSY, SP_CACHE_DONE, SP_CACHE_FAILED } state;
-    struct sp_value value;
+    struct shapeproof_value value;
 };
 
 /* The value of an expression, good while no more is known: `made` is what sp_knowledge.changes was then. */
 struct sp_remembered {
     bool is_set;
     size_t made, touched;
-    struct sp_value value;
+    struct shapeproof_value value;
 };
 
 /* The tensor in whose place those of a frame are stored: a quantised weight. */
@@ -100,10 +100,10 @@ struct sp_frame {
     struct sp_replaced *replaced;       /* NULL: the tensors stand for themselves */
     struct sp_usage **usages;           /* of each section, by its rows; NULL: none yet */
     /* Only while the unit is expanded: there can be a frame for each expert of each layer. */
-    const struct sp_value *params; /* values, in the order of unit->params; NULL: worked out each time */
-    struct sp_cached *cache;       /* of unit->definitions; NULL: worked out each time */
-    const char *prefix;            /* in front of every name */
-    const struct sp_env *user_env; /* in which param_exprs have their values; NULL: not used by another unit */
+    const struct shapeproof_value *params; /* values, in the order of unit->params; NULL: worked out each time */
+    struct sp_cached *cache;               /* of unit->definitions; NULL: worked out each time */
+    const char *prefix;                    /* in front of every name */
+    const struct sp_env *user_env;         /* in which param_exprs have their values; NULL: not used by another unit */
     /* Only of inference, where the frame stays and what is known changes: of unit->definitions; NULL where they may
      * depend on the index of a loop. */
     struct sp_remembered *remembered;
@@ -111,7 +111,7 @@ struct sp_frame {
 
 /* The index of a loop. */
 struct sp_binding {
-    struct sp_value value;
+    struct shapeproof_value value;
     const struct sp_binding *outer;
     size_t number; /* the loop in its section, from 0; what is outer has a smaller one */
 };
@@ -129,21 +129,25 @@ struct sp_env {
     const struct sp_frame *frame;
     const struct sp_section *section; /* whose rows are looked at, or NULL */
     const struct sp_binding *loops;   /* of the section, as far as they are entered, the innermost first */
-    const struct sp_value *args; /* of the function in whose body the expression stands; NULL: they are not known */
-    const char *group;           /* of the tensors of the section */
+    const struct shapeproof_value
+        *args;         /* of the function in whose body the expression stands; NULL: they are not known */
+    const char *group; /* of the tensors of the section */
 };
 
 /* Frees what the evaluation made outside of its arena, but for the messages. */
 void sp_eval_free(struct sp_eval *eval);
 /* False after a mistake, which was reported at its place. The result may be absent or null. */
-bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
+bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+             struct shapeproof_value *value);
 /* As sp_eval, in inference: it is worked out once for all that is known. */
 bool sp_eval_remembered(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                        struct sp_remembered *remembered, struct sp_value *value);
+                        struct sp_remembered *remembered, struct shapeproof_value *value);
 /* As sp_eval, and the value must be set, or of that kind. `what` is for the message: "the dimension". */
-bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
+bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                 struct shapeproof_value *value);
 /* As sp_eval_set, and an unknown value is good as well. */
-bool sp_eval_known(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
+bool sp_eval_known(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                   struct shapeproof_value *value);
 bool sp_eval_bool(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, bool *value);
 bool sp_eval_int(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, const char *what,
                  int64_t *value);
@@ -152,10 +156,10 @@ const struct sp_text *sp_eval_template(struct sp_eval *eval, const struct sp_env
 /* Counts towards the limits; false when one is reached, which was reported. */
 bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps);
 /* Reads a key of the configuration; what was read is listed. */
-bool sp_eval_key(struct sp_eval *eval, const struct sp_view *view, const char *key, struct sp_value *value);
+bool sp_eval_key(struct sp_eval *eval, const struct sp_view *view, const char *key, struct shapeproof_value *value);
 /* The dotted path of the hyper-parameter that an expression means; NULL when it means none. It was evaluated before. */
 /* "layers[2].width" for a member of an item of a list that is not known as a whole; NULL for anything else. */
-const char *sp_eval_item_path(struct sp_arena *arena, struct sp_value item, const char *name);
+const char *sp_eval_item_path(struct sp_arena *arena, struct shapeproof_value item, const char *name);
 const char *sp_eval_path(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr);
 /* Reports a mistake (each once); always false. */
 bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format, ...)
@@ -163,11 +167,11 @@ bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format,
 
 /* ---- operate.c: operators, of values that are set; false after a mistake, which was reported ---- */
 
-bool sp_operate(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value a, struct sp_value b,
-                struct sp_value *value);
-bool sp_negate(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value *value);
+bool sp_operate(struct sp_eval *eval, const struct sp_expr *expr, struct shapeproof_value a, struct shapeproof_value b,
+                struct shapeproof_value *value);
+bool sp_negate(struct sp_eval *eval, const struct sp_expr *expr, struct shapeproof_value *value);
 /* Python writes 0 and 1 for truth values often enough. */
-bool sp_truth(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value value, bool *result);
+bool sp_truth(struct sp_eval *eval, const struct sp_expr *expr, struct shapeproof_value value, bool *result);
 /* The arithmetic of real numbers: one of + - * / // % ^. */
 double sp_calculate(enum sp_op op, double a, double b);
 
@@ -183,7 +187,7 @@ static inline struct sp_meaning sp_meaning_of(const struct sp_env *env, const st
 /* The loop of that number, or NULL. */
 const struct sp_binding *sp_loop_numbered(const struct sp_binding *loops, size_t number);
 /* Around the loops `outer` one more. */
-static inline struct sp_binding sp_loop_within(const struct sp_binding *outer, struct sp_value value)
+static inline struct sp_binding sp_loop_within(const struct sp_binding *outer, struct shapeproof_value value)
 {
     return (struct sp_binding){value, outer, outer ? outer->number + 1 : 0};
 }
@@ -197,6 +201,6 @@ bool sp_path_within(const char *path, const char *setting);
 /* The value that a `with` gives to a key, or NULL. */
 const struct sp_given *sp_view_given(const struct sp_view *view, const char *key);
 /* The hyper-parameter of a view; absent (naming the key) when it is not there. Not recorded as read. */
-struct sp_value sp_view_get(const struct sp_view *view, const char *key);
+struct shapeproof_value sp_view_get(const struct sp_view *view, const char *key);
 
 #endif

@@ -18,20 +18,20 @@ static void expand_unit(struct sp_expander *x, const struct sp_frame *frame);
 
 static size_t group_index(struct sp_expander *x, const char *name)
 {
-    struct sp_prediction *out = x->out;
+    struct shapeproof_prediction *out = x->out;
     if (name == x->last_group) return x->last_group_index;
     const size_t known = sp_map_get(&x->group_names, name);
     x->last_group = name;
     x->last_group_index = known != SIZE_MAX ? known : out->group_count;
     if (known != SIZE_MAX) return known;
     SP_GROW(out->groups, out->group_count, out->group_capacity);
-    out->groups[out->group_count] = (struct sp_group){.name = name};
+    out->groups[out->group_count] = (struct shapeproof_group){.name = name};
     sp_map_add(&x->group_names, name, out->group_count);
     return out->group_count++;
 }
 
 static bool expand_shape(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
-                         struct sp_predicted *tensor)
+                         struct shapeproof_predicted *tensor)
 {
     const struct sp_replaced *replaced = env->frame->replaced;
     const uint32_t lead = replaced ? replaced->lead_rank : 0;
@@ -61,7 +61,7 @@ const char *sp_expander_name(struct sp_expander *x, const struct sp_env *env, co
 }
 
 static bool old_names(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
-                      struct sp_predicted *tensor)
+                      struct shapeproof_predicted *tensor)
 {
     if (!row->old_count) return true;
     const char **names = sp_arena_array(x->eval.arena, row->old_count, sizeof *names);
@@ -79,7 +79,7 @@ void sp_expander_tie(struct sp_expander *x, const char *target, struct sp_span s
 }
 
 static bool tie_tensor(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
-                       struct sp_predicted *tensor)
+                       struct shapeproof_predicted *tensor)
 {
     bool tied = row->has_tie;
     if (tied && row->tie_condition && !sp_eval_bool(&x->eval, env, row->tie_condition, &tied)) return false;
@@ -96,9 +96,10 @@ size_t sp_expander_most(const struct sp_expander *x)
     return x->eval.hyper->scope ? x->eval.hyper->scope->most : SP_MAX_PREDICTED;
 }
 
-void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin, const struct sp_predicted *tensor)
+void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin,
+                     const struct shapeproof_predicted *tensor)
 {
-    struct sp_prediction *out = x->out;
+    struct shapeproof_prediction *out = x->out;
     const struct sp_span span = origin->row->span;
     if (!*tensor->name) {
         sp_eval_fail(&x->eval, span, "the name of the tensor is empty");
@@ -117,10 +118,10 @@ void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin, 
 
 static void emit(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
 {
-    struct sp_predicted tensor = {.same_as = SP_NONE,
-                                  .dtype = row->dtype,
-                                  .optional = row->optional || env->frame->optional,
-                                  .buffer = row->buffer};
+    struct shapeproof_predicted tensor = {.same_as = SHAPEPROOF_NONE,
+                                          .dtype = row->dtype,
+                                          .optional = row->optional || env->frame->optional,
+                                          .buffer = row->buffer};
     tensor.name = sp_expander_name(x, env, &row->name);
     if (!expand_shape(x, env, row, &tensor) || !tensor.name || sp_expander_replace(x, env, row, &tensor)) return;
     if (!old_names(x, env, row, &tensor) || !tie_tensor(x, env, row, &tensor)) return;
@@ -133,7 +134,7 @@ static void emit(struct sp_expander *x, const struct sp_env *env, const struct s
 
 /* A fallback may use the parameters before it. */
 static bool argument_values(struct sp_expander *x, const struct sp_env *env, struct sp_frame *frame,
-                            struct sp_value *values)
+                            struct shapeproof_value *values)
 {
     const struct sp_env own = {.frame = frame};
     for (size_t i = 0; i < frame->unit->param_count; i++) values[i] = sp_value_absent(frame->unit->params[i].name);
@@ -151,7 +152,7 @@ static bool open_object(struct sp_expander *x, const struct sp_env *env, const s
                         struct sp_view *view)
 {
     if (!sp_eval(&x->eval, env, from, &view->object)) return false;
-    if (sp_value_is_set(view->object) && view->object.type != SP_OBJECT)
+    if (sp_value_is_set(view->object) && view->object.type != SHAPEPROOF_VALUE_OBJECT)
         return sp_eval_fail(&x->eval, from->span, "expected a sub-configuration, found %s",
                             sp_value_kind(view->object.type));
     struct sp_text path = {0};
@@ -173,7 +174,7 @@ static struct sp_view *expand_view(struct sp_expander *x, const struct sp_env *e
     if (row->has_from && !open_object(x, env, row->from, view)) return NULL;
     const size_t inherited = row->has_from ? 0 : outer->given_count;
     struct sp_given *given = sp_arena_array(x->eval.arena, row->with_count + inherited, sizeof *given);
-    const struct sp_provenance from = {.source = SP_SOURCE_TABLE, .name = env->frame->unit->name};
+    const struct shapeproof_provenance from = {.source = SHAPEPROOF_SOURCE_TABLE, .name = env->frame->unit->name};
     for (size_t i = 0; i < row->with_count; i++) {
         given[i] = (struct sp_given){.key = row->with[i].name, .from = from};
         if (!sp_eval(&x->eval, env, row->with[i].expr, &given[i].value)) return NULL;
@@ -185,7 +186,7 @@ static struct sp_view *expand_view(struct sp_expander *x, const struct sp_env *e
 }
 
 /* What a frame has only while its unit is expanded. */
-static void open_frame(struct sp_frame *frame, const struct sp_env *env, const struct sp_value *values)
+static void open_frame(struct sp_frame *frame, const struct sp_env *env, const struct shapeproof_value *values)
 {
     frame->params = values;
     frame->user_env = env->frame == frame ? NULL : env;
@@ -219,7 +220,7 @@ static void expand_behind(struct sp_expander *x, struct sp_frame *frame, struct 
 void sp_expander_use(struct sp_expander *x, const struct sp_env *env, struct sp_frame *frame, struct sp_usage *usage,
                      const char *prefix)
 {
-    struct sp_value values[SP_MAX_PARAMS];
+    struct shapeproof_value values[SP_MAX_PARAMS];
     open_frame(frame, env, values);
     x->use_depth++;
     if (argument_values(x, env, frame, values) && !(usage && sp_usage_repeat(x, usage, frame, prefix)))
@@ -231,14 +232,14 @@ void sp_expander_use(struct sp_expander *x, const struct sp_env *env, struct sp_
 /* The table that serves the architecture which the row names. */
 static const struct sp_unit *chosen_table(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
 {
-    struct sp_value name;
+    struct shapeproof_value name;
     if (!sp_eval_set(&x->eval, env, row->args[0].expr, &name)) return NULL;
-    const size_t place = name.type == SP_STRING ? sp_tables_of_class(row->choice, name.string) : SIZE_MAX;
+    const size_t place = name.type == SHAPEPROOF_VALUE_STRING ? sp_tables_of_class(row->choice, name.string) : SIZE_MAX;
     const struct sp_unit *table = place != SIZE_MAX ? sp_tables_at(row->choice, place) : NULL;
     if (table && !sp_unit_needs_arguments(table)) return table;
     x->unsupported = true;
     sp_eval_fail(&x->eval, row->unit_span, "there is no table for the architecture '%s'",
-                 name.type == SP_STRING ? name.string : "");
+                 name.type == SHAPEPROOF_VALUE_STRING ? name.string : "");
     return NULL;
 }
 
@@ -300,7 +301,7 @@ static bool expand_row(const void *at, const struct sp_row *row)
 }
 
 /* One turn of a loop; false ends it. The turn after one with a mistake would make the same again. */
-static bool expand_turn(const struct place *place, size_t clause, struct sp_value value)
+static bool expand_turn(const struct place *place, size_t clause, struct shapeproof_value value)
 {
     struct sp_expander *x = place->x;
     const struct sp_section *section = place->env->section;
@@ -330,10 +331,11 @@ static bool expand_some(const struct place *place, size_t clause, int64_t first,
 static const char *counted_key(struct sp_eval *eval, const struct sp_env *env, const struct sp_clause *loop)
 {
     const struct sp_expr *first = loop->first, *last = loop->last;
-    if (first->kind != SP_EXPR_LITERAL || first->value.type != SP_INT || first->value.integer != 0) return NULL;
+    if (first->kind != SP_EXPR_LITERAL || first->value.type != SHAPEPROOF_VALUE_INT || first->value.integer != 0)
+        return NULL;
     if (last->kind != SP_EXPR_BINARY || last->op != SP_OP_SUB) return NULL;
     const struct sp_expr *one = last->args[1];
-    if (one->kind != SP_EXPR_LITERAL || one->value.type != SP_INT || one->value.integer != 1) return NULL;
+    if (one->kind != SP_EXPR_LITERAL || one->value.type != SHAPEPROOF_VALUE_INT || one->value.integer != 1) return NULL;
     const struct sp_expr *count = last->args[0];
     return sp_eval_path(eval, env, count->kind == SP_EXPR_INDEX ? count->args[0] : count);
 }
@@ -363,9 +365,9 @@ static bool expand_each(const void *at, size_t clause)
     const struct place *place = at;
     const struct sp_expr *expr = place->env->section->clauses[clause].first;
     struct sp_eval *eval = &place->x->eval;
-    struct sp_value list;
+    struct shapeproof_value list;
     if (!sp_eval_set(eval, place->env, expr, &list)) return false;
-    if (list.type != SP_LIST)
+    if (list.type != SHAPEPROOF_VALUE_LIST)
         return sp_eval_fail(eval, expr->span, "expected a list or first..last, found %s", sp_value_kind(list.type));
     for (size_t i = 0; i < list.count && expand_turn(place, clause, list.items[i]); i++) continue;
     return true;
@@ -387,14 +389,14 @@ static bool requirements_hold(struct sp_expander *x, const struct sp_frame *fram
     const struct sp_env env = {.frame = frame};
     for (size_t i = 0; i < frame->unit->requirement_count; i++) {
         const struct sp_requirement *requirement = &frame->unit->requirements[i];
-        struct sp_value message;
+        struct shapeproof_value message;
         bool holds;
         if (!sp_eval_bool(&x->eval, &env, requirement->condition, &holds)) return false;
         if (holds) continue;
         if (!sp_eval_set(&x->eval, &env, requirement->message, &message)) return false;
         x->unsupported = true;
         return sp_eval_fail(&x->eval, requirement->span, "%s",
-                            message.type == SP_STRING ? message.string : "not covered by this table");
+                            message.type == SHAPEPROOF_VALUE_STRING ? message.string : "not covered by this table");
     }
     return true;
 }
@@ -414,7 +416,7 @@ static void expand_unit(struct sp_expander *x, const struct sp_frame *frame)
 /* The class that chose a table has told something, also where no expression asks for it. */
 static void read_choosing_key(struct sp_expander *x, const struct sp_unit *table, const struct sp_view *view)
 {
-    struct sp_value class;
+    struct shapeproof_value class;
     if (sp_unit_is_by_class(table)) sp_eval_key(&x->eval, view, sp_unit_class_key(table), &class);
 }
 
@@ -434,11 +436,12 @@ static void start(struct sp_expander *x, const struct sp_unit *table)
     sp_expander_use(x, &(struct sp_env){.frame = frame}, frame, NULL, "");
 }
 
-struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyper *hyper, struct sp_error *error)
+struct shapeproof_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyper *hyper,
+                                        struct shapeproof_error *error)
 {
-    struct sp_prediction *out = sp_realloc(NULL, 1, sizeof *out);
+    struct shapeproof_prediction *out = sp_realloc(NULL, 1, sizeof *out);
     struct sp_text messages = {0};
-    *out = (struct sp_prediction){.table = table};
+    *out = (struct shapeproof_prediction){.table = table};
     struct sp_expander x = {.eval = {.arena = &out->arena, .hyper = hyper, .messages = &messages}, .out = out};
     start(&x, table);
     sp_expander_finish(&x, error);
@@ -446,7 +449,7 @@ struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyp
     sp_eval_free(&x.eval);
     sp_map_free(&x.group_names);
     sp_text_free(&messages);
-    if (error->status == SP_OK) return out;
-    sp_prediction_free(out);
+    if (error->status == SHAPEPROOF_OK) return out;
+    shapeproof_prediction_free(out);
     return NULL;
 }

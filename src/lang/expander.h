@@ -24,7 +24,7 @@ struct sp_pending_tie {
 
 struct sp_expander {
     struct sp_eval eval;
-    struct sp_prediction *out;
+    struct shapeproof_prediction *out;
     struct sp_pending_tie *ties;
     size_t tie_count, tie_capacity;
     struct sp_map group_names;
@@ -38,8 +38,8 @@ struct sp_expander {
 /* A row's use of a part in one frame, and what came of it. When it is reached again, in the next turn of a loop, the
  * part has most often the same arguments: then it makes the same tensors, behind another prefix. */
 struct sp_usage {
-    struct sp_frame *frame;  /* the same each time; NULL: none yet */
-    struct sp_value *values; /* the arguments that the rest is about; NULL: it cannot be repeated */
+    struct sp_frame *frame;          /* the same each time; NULL: none yet */
+    struct shapeproof_value *values; /* the arguments that the rest is about; NULL: it cannot be repeated */
     size_t prefix_length;
     size_t tensor, tie; /* the first ones that it made */
     size_t tensor_count, tie_count;
@@ -64,16 +64,18 @@ void sp_expander_use(struct sp_expander *x, const struct sp_env *env, struct sp_
                      const char *prefix);
 /* Expands the part that is stored in place of the row's tensor, if there is an overlay that says so. */
 bool sp_expander_replace(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
-                         const struct sp_predicted *tensor);
+                         const struct shapeproof_predicted *tensor);
 /* Says what a tensor stands for: for itself, or for the one in whose place it is stored. */
-void sp_expander_note_stored_tensor(struct sp_expander *x, const struct sp_env *env, struct sp_predicted *tensor);
+void sp_expander_note_stored_tensor(struct sp_expander *x, const struct sp_env *env,
+                                    struct shapeproof_predicted *tensor);
 /* Ties, totals, and what was read of the configuration; or the error. */
-void sp_expander_finish(struct sp_expander *x, struct sp_error *error);
+void sp_expander_finish(struct sp_expander *x, struct shapeproof_error *error);
 
 /* The most tensors that there may be. */
 size_t sp_expander_most(const struct sp_expander *x);
 /* Adds a tensor, which has all but its index, to the prediction. */
-void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin, const struct sp_predicted *tensor);
+void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin,
+                     const struct shapeproof_predicted *tensor);
 void sp_expander_tie(struct sp_expander *x, const char *target, struct sp_span span);
 
 #endif

@@ -12,17 +12,18 @@ static bool text_fits(const char *text, const char *wanted)
     return strcasestr(text, wanted) != NULL;
 }
 
-static bool any_fits(const struct sp_table_info *info, const char *kind, const char *wanted)
+static bool any_fits(const struct shapeproof_table_info *info, const char *kind, const char *wanted)
 {
     for (size_t i = 0; i < info->model_type_count; i++)
         if (text_fits(info->model_types[i], wanted)) return true;
     return text_fits(info->name, wanted) || text_fits(kind, wanted);
 }
 
-bool sp_tables_fits(const struct sp_tables *tables, size_t index, const struct sp_tables_filter *filter)
+bool shapeproof_tables_fits(const struct shapeproof_tables *tables, size_t index,
+                            const struct shapeproof_tables_filter *filter)
 {
-    const struct sp_table_info info = sp_tables_info(tables, index);
-    const char *kind = sp_tables_kind(tables, index);
+    const struct shapeproof_table_info info = shapeproof_tables_info(tables, index);
+    const char *kind = shapeproof_tables_kind(tables, index);
     if (!info.name) return false;
     if (!filter) return true;
     if (filter->kind && strcmp(filter->kind, kind) != 0) return false;

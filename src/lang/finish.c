@@ -9,7 +9,7 @@
 
 enum { MAX_TIE_DEPTH = 16 };
 
-static bool tie_fits(const struct sp_predicted *tensor, const struct sp_predicted *target)
+static bool tie_fits(const struct shapeproof_predicted *tensor, const struct shapeproof_predicted *target)
 {
     if (tensor->rank != target->rank) return false;
     for (uint32_t i = 0; i < tensor->rank; i++) {
@@ -20,11 +20,11 @@ static bool tie_fits(const struct sp_predicted *tensor, const struct sp_predicte
 }
 
 /* One of two tensors that are the same as each other would have to come first. */
-static bool ties_end(const struct sp_prediction *out, size_t tensor)
+static bool ties_end(const struct shapeproof_prediction *out, size_t tensor)
 {
     for (unsigned depth = 0; depth < MAX_TIE_DEPTH; depth++) {
         tensor = out->tensors[tensor].same_as;
-        if (tensor == SP_NONE) return true;
+        if (tensor == SHAPEPROOF_NONE) return true;
     }
     return false;
 }
@@ -39,7 +39,7 @@ static void check_tie_chains(struct sp_expander *x)
 
 static void resolve_ties(struct sp_expander *x)
 {
-    struct sp_prediction *out = x->out;
+    struct shapeproof_prediction *out = x->out;
     for (size_t i = 0; i < x->tie_count; i++) {
         const struct sp_pending_tie *tied = &x->ties[i];
         if (tied->tensor >= out->count) continue; /* its row failed */
@@ -60,11 +60,11 @@ static void resolve_ties(struct sp_expander *x)
     }
 }
 
-static bool sum_up(struct sp_prediction *out)
+static bool sum_up(struct shapeproof_prediction *out)
 {
-    struct sp_predicted_totals *totals = &out->totals;
+    struct shapeproof_predicted_totals *totals = &out->totals;
     for (size_t i = 0; i < out->count; i++) {
-        const struct sp_predicted *tensor = &out->tensors[i];
+        const struct shapeproof_predicted *tensor = &out->tensors[i];
         if (tensor->optional) continue;
         totals->tensors++;
         if (tensor->buffer) {
@@ -72,7 +72,7 @@ static bool sum_up(struct sp_prediction *out)
             continue;
         }
         if (!sp_add_u64(totals->parameters, tensor->logical, &totals->parameters)) return false;
-        if (tensor->same_as != SP_NONE) continue;
+        if (tensor->same_as != SHAPEPROOF_NONE) continue;
         totals->unique_parameters += tensor->logical; /* at most the sum above */
         out->groups[tensor->group].parameters += tensor->logical;
     }
@@ -81,15 +81,16 @@ static bool sum_up(struct sp_prediction *out)
 
 static void keep_readings(struct sp_expander *x)
 {
-    struct sp_prediction *out = x->out;
+    struct shapeproof_prediction *out = x->out;
     out->hypers = sp_arena_array(&out->arena, x->eval.reading_count, sizeof *out->hypers);
     out->asked = sp_arena_array(&out->arena, x->eval.reading_count, sizeof *out->asked);
     for (size_t i = 0; i < x->eval.reading_count; i++) {
         const struct sp_reading *reading = &x->eval.readings[i];
         out->asked[out->asked_count++] = reading->path;
-        sp_map_set(&x->eval.paths, reading->path, reading->from.source ? out->hyper_count : SP_NONE);
+        sp_map_set(&x->eval.paths, reading->path, reading->from.source ? out->hyper_count : SHAPEPROOF_NONE);
         if (!reading->from.source) continue;
-        out->hypers[out->hyper_count++] = (struct sp_hyperparameter){reading->path, reading->value, reading->from};
+        out->hypers[out->hyper_count++] =
+            (struct shapeproof_hyperparameter){reading->path, reading->value, reading->from};
     }
     out->hyper_names = x->eval.paths;
     x->eval.paths = (struct sp_map){0};
@@ -119,11 +120,12 @@ static void find_unused(struct sp_expander *x)
             x->out->unused[x->out->unused_count++] = hyper->overrides[i].path;
 }
 
-static void report_mistakes(struct sp_expander *x, struct sp_error *error)
+static void report_mistakes(struct sp_expander *x, struct shapeproof_error *error)
 {
     const char *missing = x->eval.first_missing;
     const char *likely = missing ? sp_unit_misspelt(x->out->table, x->eval.hyper->root, missing) : NULL;
-    sp_diagnoses_fail(error, x->unsupported ? SP_ERR_UNKNOWN : SP_ERR_TABLE, SP_KIND_NONE, x->eval.messages->data);
+    sp_diagnoses_fail(error, x->unsupported ? SHAPEPROOF_ERR_UNKNOWN : SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE,
+                      x->eval.messages->data);
     if (likely)
         sp_hint(error, "%s has '%s': is '%s' meant?", *x->eval.hyper->file ? x->eval.hyper->file : "the configuration",
                 likely, missing);
@@ -132,7 +134,7 @@ static void report_mistakes(struct sp_expander *x, struct sp_error *error)
         sp_hint(error, "'shapeproof tables' lists the tables; name one that comes near with --table, or write one");
 }
 
-void sp_expander_finish(struct sp_expander *x, struct sp_error *error)
+void sp_expander_finish(struct sp_expander *x, struct shapeproof_error *error)
 {
     const struct sp_span span = x->out->table->span;
     if (!x->eval.mistakes) resolve_ties(x);

@@ -9,21 +9,22 @@
 #include "shapeproof/table.h"
 
 /* Whether it can be read at all; what it names need not be there. */
-static bool is_table_text(const struct sp_source_text *source, struct sp_arena *arena, struct sp_error *error)
+static bool is_table_text(const struct sp_source_text *source, struct sp_arena *arena, struct shapeproof_error *error)
 {
     struct sp_symbols symbols = {0};
     struct sp_unit **units = NULL;
     struct sp_text messages = {0};
     size_t count = 0, capacity = 0;
     bool good = sp_parse(source, arena, &symbols, &units, &count, &capacity, &messages);
-    if (!good) sp_diagnoses_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, messages.data);
+    if (!good) sp_diagnoses_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, messages.data);
     free(units);
     sp_text_free(&messages);
     sp_symbols_free(&symbols);
     return good;
 }
 
-char *sp_table_format(const char *name, const char *text, size_t length, size_t *formatted, struct sp_error *error)
+char *shapeproof_table_format(const char *name, const char *text, size_t length, size_t *formatted,
+                              struct shapeproof_error *error)
 {
     struct sp_arena arena = {0};
     struct sp_text out = {0};

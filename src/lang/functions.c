@@ -6,23 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
-double sp_value_as_real(struct sp_value value) { return value.type == SP_INT ? (double)value.integer : value.real; }
+double sp_value_as_real(struct shapeproof_value value)
+{
+    return value.type == SHAPEPROOF_VALUE_INT ? (double)value.integer : value.real;
+}
 
-int sp_values_order(struct sp_value a, struct sp_value b)
+int sp_values_order(struct shapeproof_value a, struct shapeproof_value b)
 {
     const double x = sp_value_as_real(a), y = sp_value_as_real(b);
-    if (a.type == SP_INT && b.type == SP_INT) return (a.integer > b.integer) - (a.integer < b.integer);
+    if (a.type == SHAPEPROOF_VALUE_INT && b.type == SHAPEPROOF_VALUE_INT)
+        return (a.integer > b.integer) - (a.integer < b.integer);
     return (x > y) - (x < y);
 }
 
-bool sp_values_equal(struct sp_value a, struct sp_value b)
+bool sp_values_equal(struct shapeproof_value a, struct shapeproof_value b)
 {
     if (sp_value_is_number(a) && sp_value_is_number(b)) return sp_values_order(a, b) == 0;
     if (a.type != b.type) return false;
-    if (a.type == SP_BOOL) return a.boolean == b.boolean;
-    if (a.type == SP_STRING) return strcmp(a.string, b.string) == 0;
-    if (a.type == SP_NULL) return true; /* as items of lists */
-    if (a.type != SP_LIST || a.count != b.count) return false;
+    if (a.type == SHAPEPROOF_VALUE_BOOL) return a.boolean == b.boolean;
+    if (a.type == SHAPEPROOF_VALUE_STRING) return strcmp(a.string, b.string) == 0;
+    if (a.type == SHAPEPROOF_VALUE_NULL) return true; /* as items of lists */
+    if (a.type != SHAPEPROOF_VALUE_LIST || a.count != b.count) return false;
     for (size_t i = 0; i < a.count; i++)
         if (!sp_values_equal(a.items[i], b.items[i])) return false;
     return true;
@@ -42,34 +46,38 @@ static bool fail_call(const char **problem, const char *text)
     return false;
 }
 
-static bool call_absent(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_absent(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                        const char **problem)
 {
     (void)count, (void)problem;
-    *result = sp_value_bool(args[0].type == SP_ABSENT);
+    *result = sp_value_bool(args[0].type == SHAPEPROOF_VALUE_ABSENT);
     return true;
 }
 
-static bool is_null(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool is_null(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                    const char **problem)
 {
     (void)count, (void)problem;
-    *result = sp_value_bool(args[0].type == SP_NULL);
+    *result = sp_value_bool(args[0].type == SHAPEPROOF_VALUE_NULL);
     return true;
 }
 
-static bool length(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool length(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                   const char **problem)
 {
     (void)count;
-    if (args[0].type == SP_STRING) *result = sp_value_int((int64_t)strlen(args[0].string));
-    else if (args[0].type == SP_LIST || args[0].type == SP_OBJECT) *result = sp_value_int((int64_t)args[0].count);
+    if (args[0].type == SHAPEPROOF_VALUE_STRING) *result = sp_value_int((int64_t)strlen(args[0].string));
+    else if (args[0].type == SHAPEPROOF_VALUE_LIST || args[0].type == SHAPEPROOF_VALUE_OBJECT)
+        *result = sp_value_int((int64_t)args[0].count);
     else return fail_call(problem, "takes a list, an object or a text");
     return true;
 }
 
-static bool call_extreme(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem,
-                         bool largest)
+static bool call_extreme(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                         const char **problem, bool largest)
 {
-    const struct sp_value *items = args;
-    if (count == 1 && args[0].type == SP_LIST) {
+    const struct shapeproof_value *items = args;
+    if (count == 1 && args[0].type == SHAPEPROOF_VALUE_LIST) {
         items = args[0].items;
         count = args[0].count;
     }
@@ -82,34 +90,38 @@ static bool call_extreme(const struct sp_value *args, size_t count, struct sp_va
     return true;
 }
 
-static bool minimum(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool minimum(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                    const char **problem)
 {
     return call_extreme(args, count, result, problem, false);
 }
 
-static bool maximum(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool maximum(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                    const char **problem)
 {
     return call_extreme(args, count, result, problem, true);
 }
 
 /* What a row of a list has: the member of an object, the item of a list. */
-static struct sp_value item_of_row(struct sp_value row, struct sp_value column)
+static struct shapeproof_value item_of_row(struct shapeproof_value row, struct shapeproof_value column)
 {
-    if (column.type == SP_STRING) return sp_value_member(row, column.string);
-    const bool there = row.type == SP_LIST && column.integer >= 0 && (uint64_t)column.integer < row.count;
+    if (column.type == SHAPEPROOF_VALUE_STRING) return sp_value_member(row, column.string);
+    const bool there = row.type == SHAPEPROOF_VALUE_LIST && column.integer >= 0 && (uint64_t)column.integer < row.count;
     return there ? row.items[column.integer] : sp_value_absent("");
 }
 
 /* sum(list); sum(list, "key") of that member of each object, sum(list, n) of that item of each list. */
-static bool call_sum(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_sum(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                     const char **problem)
 {
     const char *const takes = "takes a list of integers, or a list of objects and a key, or of lists and a place";
     int64_t total = 0;
-    if (args[0].type != SP_LIST || (count == 2 && args[1].type != SP_STRING && args[1].type != SP_INT))
+    if (args[0].type != SHAPEPROOF_VALUE_LIST ||
+        (count == 2 && args[1].type != SHAPEPROOF_VALUE_STRING && args[1].type != SHAPEPROOF_VALUE_INT))
         return fail_call(problem, takes);
     for (size_t i = 0; i < args[0].count; i++) {
-        const struct sp_value item = count == 2 ? item_of_row(args[0].items[i], args[1]) : args[0].items[i];
-        if (item.type != SP_INT) return fail_call(problem, takes);
+        const struct shapeproof_value item = count == 2 ? item_of_row(args[0].items[i], args[1]) : args[0].items[i];
+        if (item.type != SHAPEPROOF_VALUE_INT) return fail_call(problem, takes);
         if (__builtin_add_overflow(total, item.integer, &total))
             return fail_call(problem, "the result does not fit in 64 bits");
     }
@@ -118,11 +130,12 @@ static bool call_sum(const struct sp_value *args, size_t count, struct sp_value 
 }
 
 /* x[i] of a list; what is no list stands for every item ("one value for both sides"). */
-static bool call_at(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_at(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                    const char **problem)
 {
     (void)count;
-    if (args[1].type != SP_INT) return fail_call(problem, "the index is an integer");
-    if (args[0].type != SP_LIST) return true;
+    if (args[1].type != SHAPEPROOF_VALUE_INT) return fail_call(problem, "the index is an integer");
+    if (args[0].type != SHAPEPROOF_VALUE_LIST) return true;
     if (args[1].integer < 0 || (uint64_t)args[1].integer >= args[0].count)
         return fail_call(problem, "the list is too short");
     *result = args[0].items[args[1].integer];
@@ -131,7 +144,7 @@ static bool call_at(const struct sp_value *args, size_t count, struct sp_value *
 
 /* The member whose key is that number, written with zeros in front or without: transformers has layers "05" and "11".
  */
-static struct sp_value numbered_member(struct sp_value object, int64_t number)
+static struct shapeproof_value numbered_member(struct shapeproof_value object, int64_t number)
 {
     char digits[24];
     snprintf(digits, sizeof digits, "%" PRId64, number);
@@ -144,19 +157,21 @@ static struct sp_value numbered_member(struct sp_value object, int64_t number)
 }
 
 /* x["key"] of an object; a number is the key that it is written as. */
-static bool member(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool member(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                   const char **problem)
 {
     (void)count;
-    if (args[0].type != SP_OBJECT || (args[1].type != SP_STRING && args[1].type != SP_INT))
+    if (args[0].type != SHAPEPROOF_VALUE_OBJECT ||
+        (args[1].type != SHAPEPROOF_VALUE_STRING && args[1].type != SHAPEPROOF_VALUE_INT))
         return fail_call(problem, "takes an object and a key");
-    if (args[1].type == SP_INT) *result = numbered_member(args[0], args[1].integer);
+    if (args[1].type == SHAPEPROOF_VALUE_INT) *result = numbered_member(args[0], args[1].integer);
     else *result = sp_value_member(args[0], args[1].string);
-    if (result->type == SP_ABSENT) *result = sp_value_absent("");
+    if (result->type == SHAPEPROOF_VALUE_ABSENT) *result = sp_value_absent("");
     return true;
 }
 
 /* How often a list has an item; stops at the one of that number, counted from 0, whose place is `at`. */
-static int64_t count_items(struct sp_value list, struct sp_value item, int64_t number, int64_t *at)
+static int64_t count_items(struct shapeproof_value list, struct shapeproof_value item, int64_t number, int64_t *at)
 {
     int64_t seen = 0;
     for (size_t i = 0; i < list.count; i++) {
@@ -167,21 +182,23 @@ static int64_t count_items(struct sp_value list, struct sp_value item, int64_t n
     return seen;
 }
 
-static bool call_count(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_count(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                       const char **problem)
 {
     (void)count;
     int64_t at;
-    if (args[0].type != SP_LIST) return fail_call(problem, "takes a list and an item");
+    if (args[0].type != SHAPEPROOF_VALUE_LIST) return fail_call(problem, "takes a list and an item");
     *result = sp_value_int(count_items(args[0], args[1], -1, &at));
     return true;
 }
 
 /* find(list, item), or find(list, item, 2) for the third that is equal. */
-static bool call_find(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_find(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                      const char **problem)
 {
     int64_t at = 0;
-    const struct sp_value number = count == 3 ? args[2] : sp_value_int(0);
-    if (args[0].type != SP_LIST || number.type != SP_INT || number.integer < 0)
+    const struct shapeproof_value number = count == 3 ? args[2] : sp_value_int(0);
+    if (args[0].type != SHAPEPROOF_VALUE_LIST || number.type != SHAPEPROOF_VALUE_INT || number.integer < 0)
         return fail_call(problem, "takes a list, an item and a number from 0 up");
     const bool found = count_items(args[0], args[1], number.integer, &at) > number.integer;
     *result = found ? sp_value_int(at) : sp_value_absent("");
@@ -189,10 +206,12 @@ static bool call_find(const struct sp_value *args, size_t count, struct sp_value
 }
 
 /* A text without its first bytes. */
-static bool call_skip(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_skip(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                      const char **problem)
 {
     (void)count;
-    if (args[0].type != SP_STRING || args[1].type != SP_INT) return fail_call(problem, "takes a text and an integer");
+    if (args[0].type != SHAPEPROOF_VALUE_STRING || args[1].type != SHAPEPROOF_VALUE_INT)
+        return fail_call(problem, "takes a text and an integer");
     if (args[1].integer < 0 || (uint64_t)args[1].integer > strlen(args[0].string))
         return fail_call(problem, "the text is too short");
     *result = sp_value_string(args[0].string + args[1].integer);
@@ -200,32 +219,37 @@ static bool call_skip(const struct sp_value *args, size_t count, struct sp_value
 }
 
 /* Towards zero, as the frameworks' int() does. */
-static bool truncate_number(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool truncate_number(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                            const char **problem)
 {
     (void)count;
     if (!sp_value_is_number(args[0])) return fail_call(problem, "takes a number");
     *result = args[0];
-    if (args[0].type == SP_INT) return true;
+    if (args[0].type == SHAPEPROOF_VALUE_INT) return true;
     if (!(fabs(args[0].real) < 9007199254740992.0)) return fail_call(problem, "the number is too large to be exact");
     *result = sp_value_int((int64_t)args[0].real);
     return true;
 }
 
 /* To the nearest integer, a half to the even one, as Python's round() does: 0.5 -> 0, 1.5 -> 2, 2.5 -> 2. */
-static bool round_number(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool round_number(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                         const char **problem)
 {
-    if (args[0].type != SP_REAL) return truncate_number(args, count, result, problem);
-    const struct sp_value nearest = sp_value_real(sp_round_to_even(args[0].real));
+    if (args[0].type != SHAPEPROOF_VALUE_REAL) return truncate_number(args, count, result, problem);
+    const struct shapeproof_value nearest = sp_value_real(sp_round_to_even(args[0].real));
     return truncate_number(&nearest, count, result, problem);
 }
 
-static bool two_integers(const struct sp_value *args, const char **problem)
+static bool two_integers(const struct shapeproof_value *args, const char **problem)
 {
-    if (args[0].type == SP_INT && args[1].type == SP_INT && args[0].integer >= 0 && args[1].integer > 0) return true;
+    if (args[0].type == SHAPEPROOF_VALUE_INT && args[1].type == SHAPEPROOF_VALUE_INT && args[0].integer >= 0 &&
+        args[1].integer > 0)
+        return true;
     return fail_call(problem, "takes an integer from 0 up and a divisor from 1 up");
 }
 
-static bool ceil_div(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool ceil_div(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                     const char **problem)
 {
     (void)count;
     if (!two_integers(args, problem)) return false;
@@ -233,7 +257,8 @@ static bool ceil_div(const struct sp_value *args, size_t count, struct sp_value 
     return true;
 }
 
-static bool call_round_up(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_round_up(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                          const char **problem)
 {
     if (!ceil_div(args, count, result, problem)) return false;
     if (__builtin_mul_overflow(result->integer, args[1].integer, &result->integer))
@@ -248,44 +273,50 @@ static bool has_affix(const char *text, const char *affix, bool at_end)
 }
 
 /* Of several affixes, any one will do. */
-static bool affix(const struct sp_value *args, struct sp_value *result, const char **problem, bool at_end)
+static bool affix(const struct shapeproof_value *args, struct shapeproof_value *result, const char **problem,
+                  bool at_end)
 {
-    const bool several = args[1].type == SP_LIST;
-    const struct sp_value *affixes = several ? args[1].items : &args[1];
+    const bool several = args[1].type == SHAPEPROOF_VALUE_LIST;
+    const struct shapeproof_value *affixes = several ? args[1].items : &args[1];
     const size_t count = several ? args[1].count : 1;
     bool found = false;
-    if (args[0].type != SP_STRING) return fail_call(problem, "takes a text and a text or a list of texts");
+    if (args[0].type != SHAPEPROOF_VALUE_STRING)
+        return fail_call(problem, "takes a text and a text or a list of texts");
     for (size_t i = 0; i < count; i++) {
-        if (affixes[i].type != SP_STRING) return fail_call(problem, "takes a text and a text or a list of texts");
+        if (affixes[i].type != SHAPEPROOF_VALUE_STRING)
+            return fail_call(problem, "takes a text and a text or a list of texts");
         found = found || has_affix(args[0].string, affixes[i].string, at_end);
     }
     *result = sp_value_bool(found);
     return true;
 }
 
-static bool starts_with(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool starts_with(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                        const char **problem)
 {
     (void)count;
     return affix(args, result, problem, false);
 }
 
-static bool text_ends_with(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool text_ends_with(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                           const char **problem)
 {
     (void)count;
     return affix(args, result, problem, true);
 }
 
 /* Of rows, lists that each begin with a text, the one whose text is the longest that `text` begins with. */
-static bool call_row(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_row(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                     const char **problem)
 {
     size_t longest = 0;
     bool found = false;
-    if (args[0].type != SP_STRING) return fail_call(problem, "takes a text and lists of rows");
+    if (args[0].type != SHAPEPROOF_VALUE_STRING) return fail_call(problem, "takes a text and lists of rows");
     for (size_t i = 1; i < count; i++) {
-        if (args[i].type != SP_LIST) return fail_call(problem, "takes a text and lists of rows");
+        if (args[i].type != SHAPEPROOF_VALUE_LIST) return fail_call(problem, "takes a text and lists of rows");
         for (size_t k = 0; k < args[i].count; k++) {
-            const struct sp_value row = args[i].items[k];
-            if (row.type != SP_LIST || !row.count || row.items[0].type != SP_STRING)
+            const struct shapeproof_value row = args[i].items[k];
+            if (row.type != SHAPEPROOF_VALUE_LIST || !row.count || row.items[0].type != SHAPEPROOF_VALUE_STRING)
                 return fail_call(problem, "a row is a list that begins with a text");
             const size_t length = strlen(row.items[0].string);
             if ((found && length <= longest) || !has_affix(args[0].string, row.items[0].string, false)) continue;
@@ -298,10 +329,11 @@ static bool call_row(const struct sp_value *args, size_t count, struct sp_value 
 }
 
 /* number_after("vit_base_patch16_224", "patch", 14) is 16: the digits behind the first place where there are any. */
-static bool number_after(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool number_after(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                         const char **problem)
 {
     (void)count;
-    if (args[0].type != SP_STRING || args[1].type != SP_STRING || !*args[1].string)
+    if (args[0].type != SHAPEPROOF_VALUE_STRING || args[1].type != SHAPEPROOF_VALUE_STRING || !*args[1].string)
         return fail_call(problem, "takes two texts and the value when there is no such number");
     *result = args[2];
     for (const char *at = args[0].string; (at = strstr(at, args[1].string)); at++) {
@@ -319,44 +351,50 @@ static bool number_after(const struct sp_value *args, size_t count, struct sp_va
 }
 
 /* What follows the first `mark` in the text; all of it when there is none. */
-static bool text_after(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool text_after(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                       const char **problem)
 {
     (void)count;
-    if (args[0].type != SP_STRING || args[1].type != SP_STRING) return fail_call(problem, "takes two texts");
+    if (args[0].type != SHAPEPROOF_VALUE_STRING || args[1].type != SHAPEPROOF_VALUE_STRING)
+        return fail_call(problem, "takes two texts");
     const char *at = strstr(args[0].string, args[1].string);
     *result = at ? sp_value_string(at + strlen(args[1].string)) : args[0];
     return true;
 }
 
 /* What stands in front of the first `mark` in the text, whose bytes are counted; all of it when there is none. */
-static bool text_until(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool text_until(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                       const char **problem)
 {
     (void)count;
-    if (args[0].type != SP_STRING || args[1].type != SP_STRING) return fail_call(problem, "takes two texts");
+    if (args[0].type != SHAPEPROOF_VALUE_STRING || args[1].type != SHAPEPROOF_VALUE_STRING)
+        return fail_call(problem, "takes two texts");
     const char *at = strstr(args[0].string, args[1].string);
     *result = args[0];
     result->count = at ? (size_t)(at - args[0].string) : strlen(args[0].string);
     return true;
 }
 
-static bool is_in_lists(const char *key, const struct sp_value *lists, size_t count)
+static bool is_in_lists(const char *key, const struct shapeproof_value *lists, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < lists[i].count; k++)
-            if (lists[i].items[k].type == SP_STRING && strcmp(lists[i].items[k].string, key) == 0) return true;
+            if (lists[i].items[k].type == SHAPEPROOF_VALUE_STRING && strcmp(lists[i].items[k].string, key) == 0)
+                return true;
     return false;
 }
 
 /* The first key of an object, other than of null, that is in none of the lists; absent if there is none. */
-static bool stray_key(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool stray_key(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                      const char **problem)
 {
-    bool takes = args[0].type == SP_OBJECT;
-    for (size_t i = 1; i < count; i++) takes = takes && args[i].type == SP_LIST;
+    bool takes = args[0].type == SHAPEPROOF_VALUE_OBJECT;
+    for (size_t i = 1; i < count; i++) takes = takes && args[i].type == SHAPEPROOF_VALUE_LIST;
     if (!takes) return fail_call(problem, "takes an object and lists of keys");
     *result = sp_value_absent("");
     for (size_t i = 0; i < args[0].count; i++) {
-        const struct sp_member *member = &args[0].members[i];
-        if (member->value.type == SP_NULL || is_in_lists(member->key, args + 1, count - 1)) continue;
+        const struct shapeproof_member *member = &args[0].members[i];
+        if (member->value.type == SHAPEPROOF_VALUE_NULL || is_in_lists(member->key, args + 1, count - 1)) continue;
         *result = sp_value_string(member->key);
         return true;
     }
@@ -372,10 +410,12 @@ int64_t sp_near_multiple(double x, int64_t divisor)
     return (double)multiple < 0.9 * x ? multiple + divisor : multiple;
 }
 
-static bool near_multiple(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool near_multiple(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                          const char **problem)
 {
     (void)count;
-    if (!sp_value_is_number(args[0]) || args[1].type != SP_INT || args[1].integer < 1 || args[1].integer > 1 << 20)
+    if (!sp_value_is_number(args[0]) || args[1].type != SHAPEPROOF_VALUE_INT || args[1].integer < 1 ||
+        args[1].integer > 1 << 20)
         return fail_call(problem, "takes a number and a divisor from 1 up");
     const double x = sp_value_as_real(args[0]);
     if (!(fabs(x) < 9007199254740992.0)) return fail_call(problem, "the number is too large to be exact");
@@ -419,11 +459,13 @@ static bool is_prime(uint64_t number)
 
 /* The sum of some primes from a number up, the first ones left out: tables of hashed words have a prime number of rows
  * for each hash. */
-static bool sum_primes(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool sum_primes(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                       const char **problem)
 {
     enum { MOST = 4096 };
     for (size_t i = 0; i < count; i++)
-        if (args[i].type != SP_INT || args[i].integer < 0) return fail_call(problem, "takes whole numbers from 0 up");
+        if (args[i].type != SHAPEPROOF_VALUE_INT || args[i].integer < 0)
+            return fail_call(problem, "takes whole numbers from 0 up");
     if (args[0].integer > INT32_MAX || args[1].integer > MOST || args[2].integer > MOST)
         return fail_call(problem, "takes numbers below 2^31, and up to 4096 primes");
     const int64_t last = args[1].integer + args[2].integer;
@@ -437,10 +479,11 @@ static bool sum_primes(const struct sp_value *args, size_t count, struct sp_valu
 }
 
 /* "1.18.2" as 1018002, so that versions compare. What follows three numbers ("-rc1") is left out. */
-static bool call_release(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_release(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                         const char **problem)
 {
     (void)count;
-    const char *text = args[0].type == SP_STRING ? args[0].string : "";
+    const char *text = args[0].type == SHAPEPROOF_VALUE_STRING ? args[0].string : "";
     int64_t number = 0;
     for (int part = 0; part < 3; part++) {
         int64_t one = 0;
@@ -490,8 +533,8 @@ const struct sp_function *sp_function_find(const char *name)
     return NULL;
 }
 
-bool sp_function_apply(const struct sp_function *function, struct sp_arena *arena, const struct sp_value *args,
-                       size_t count, struct sp_value *result, const char **problem)
+bool sp_function_apply(const struct sp_function *function, struct sp_arena *arena, const struct shapeproof_value *args,
+                       size_t count, struct shapeproof_value *result, const char **problem)
 {
     if (!function->apply(args, count, result, problem)) return false;
     if (function->apply == text_until) {

@@ -11,24 +11,28 @@ struct sp_function {
     size_t min_args, max_args;
     bool sees_absent; /* absent(x) and null(x); for all others an absent argument makes an absent result */
     /* The result, or false with *problem naming what is wrong with the arguments. */
-    bool (*apply)(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem);
+    bool (*apply)(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
+                  const char **problem);
 };
 
 /* NULL when there is none of that name. */
 const struct sp_function *sp_function_find(const char *name);
 /* The same as `apply`, with a text that is made in the arena. */
-bool sp_function_apply(const struct sp_function *function, struct sp_arena *arena, const struct sp_value *args,
-                       size_t count, struct sp_value *result, const char **problem);
+bool sp_function_apply(const struct sp_function *function, struct sp_arena *arena, const struct shapeproof_value *args,
+                       size_t count, struct shapeproof_value *result, const char **problem);
 /* Whether both are the same value: numbers compare across integer and real. */
-bool sp_values_equal(struct sp_value a, struct sp_value b);
+bool sp_values_equal(struct shapeproof_value a, struct shapeproof_value b);
 /* Of two numbers: less than 0, 0 or more, as strcmp. Exact for integers. */
-int sp_values_order(struct sp_value a, struct sp_value b);
+int sp_values_order(struct shapeproof_value a, struct shapeproof_value b);
 /* The nearest whole number; of two that are as near the even one. */
 double sp_round_to_even(double x);
 /* The multiple of the divisor that is nearest to x, from the divisor up; the next one if that is less than 0.9*x. The
  * divisor is from 1 to 2^20, and |x| below 2^53. */
 int64_t sp_near_multiple(double x, int64_t divisor);
-double sp_value_as_real(struct sp_value value);
-static inline bool sp_value_is_number(struct sp_value value) { return value.type == SP_INT || value.type == SP_REAL; }
+double sp_value_as_real(struct shapeproof_value value);
+static inline bool sp_value_is_number(struct shapeproof_value value)
+{
+    return value.type == SHAPEPROOF_VALUE_INT || value.type == SHAPEPROOF_VALUE_REAL;
+}
 
 #endif

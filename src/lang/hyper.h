@@ -10,15 +10,15 @@ struct sp_unit;
 struct sp_given;
 
 /* Neither the configuration nor its table: a file beside it, the file of weights, an object of the configuration. */
-static inline struct sp_provenance sp_provenance_other(const char *name)
+static inline struct shapeproof_provenance sp_provenance_other(const char *name)
 {
-    return (struct sp_provenance){.source = SP_SOURCE_OTHER, .name = name};
+    return (struct shapeproof_provenance){.source = SHAPEPROOF_SOURCE_OTHER, .name = name};
 }
 
 /* A value that was set from outside the file, by its dotted path: "text_config.vocab_size". */
 struct sp_override {
     const char *path;
-    struct sp_provenance from;
+    struct shapeproof_provenance from;
 };
 
 /* How much of a table a "what if" question expands. A tie to a tensor that is not expanded is left out. */
@@ -29,12 +29,13 @@ struct sp_scope {
 };
 
 /* What is known so far of hyper-parameters that are being inferred. It is asked in place of the configuration. All that
- * the evaluation does for inference alone hangs on it: without it no value is SP_UNKNOWN, no sp_given is `open`, and
- * nothing has the path of an item of a list (sp_eval_item_path). */
+ * the evaluation does for inference alone hangs on it: without it no value is SHAPEPROOF_VALUE_UNKNOWN, no sp_given is
+ * `open`, and nothing has the path of an item of a list (sp_eval_item_path). */
 struct sp_knowledge {
-    struct sp_value (*ask)(void *context, const char *path); /* SP_UNKNOWN, naming the path, when it is not */
+    struct shapeproof_value (*ask)(void *context,
+                                   const char *path); /* SHAPEPROOF_VALUE_UNKNOWN, naming the path, when it is not */
     /* The same of an item of a list of which it is not known how long it is. */
-    struct sp_value (*ask_item)(void *context, const char *path, size_t index);
+    struct shapeproof_value (*ask_item)(void *context, const char *path, size_t index);
     void *context;
     const size_t *changes; /* counts up when anything may be answered otherwise than before */
     size_t *touched;       /* the last guess that an answer follows from */
@@ -43,7 +44,7 @@ struct sp_knowledge {
 /* What is stored in place of a tensor: those of a part, which reads an object of the configuration. */
 struct sp_replacement {
     const struct sp_unit *part; /* its first parameters are the last two dimensions of the tensor, then its module */
-    struct sp_value object;
+    struct shapeproof_value object;
     const char *path;             /* of the object: "quantization_config" */
     const struct sp_given *given; /* what is known of the module besides */
     size_t given_count;
@@ -59,8 +60,8 @@ struct sp_overlay {
 };
 
 struct sp_hyper {
-    struct sp_value root; /* an object */
-    const char *file;     /* "config.json", where all else comes from; "" when there is none */
+    struct shapeproof_value root; /* an object */
+    const char *file;             /* "config.json", where all else comes from; "" when there is none */
     const struct sp_override *overrides;
     size_t override_count;
     const char *const *other_keys; /* for others than the table: it need not read them when they are overridden */
@@ -72,6 +73,6 @@ struct sp_hyper {
 };
 
 /* Who says the value of a key that is set, by its dotted path. */
-struct sp_provenance sp_hyper_provenance(const struct sp_hyper *hyper, const char *path);
+struct shapeproof_provenance sp_hyper_provenance(const struct sp_hyper *hyper, const char *path);
 
 #endif

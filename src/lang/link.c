@@ -9,7 +9,7 @@
 enum { MAX_EXTENDS = 16, MAX_MESSAGES = 100 };
 
 struct linker {
-    struct sp_tables *tables;
+    struct shapeproof_tables *tables;
     struct sp_units *units; /* those that are linked, and others before them */
     size_t mistakes;
 };
@@ -389,7 +389,7 @@ static void check_names(struct linker *linker, size_t first)
     sp_map_free(&seen);
 }
 
-bool sp_link(struct sp_tables *tables, struct sp_units *units, size_t first)
+bool sp_link(struct shapeproof_tables *tables, struct sp_units *units, size_t first)
 {
     struct linker linker = {tables, units, 0};
     for (size_t i = first; i < units->count; i++)

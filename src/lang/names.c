@@ -23,7 +23,7 @@ struct slot_place {
 struct slots {
     struct slot_place *places;
     size_t count, mask;
-    struct sp_tables *tables;
+    struct shapeproof_tables *tables;
     struct sp_unit *unit;
 };
 
@@ -247,7 +247,7 @@ static void resolve_unit(struct slots *slots, struct sp_unit *unit)
     give_meanings(slots);
 }
 
-void sp_resolve_names(struct sp_tables *tables, const struct sp_units *units, size_t first)
+void sp_resolve_names(struct shapeproof_tables *tables, const struct sp_units *units, size_t first)
 {
     enum { PLACES = 256 }; /* a power of two; few units have more than 128 names */
     struct slots slots = {.tables = tables};

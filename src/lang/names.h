@@ -20,7 +20,7 @@
 #include "lang/tables.h"
 
 /* Finds where the names in the units from index `first` on lead. The units are linked, without a mistake. */
-void sp_resolve_names(struct sp_tables *tables, const struct sp_units *units, size_t first);
+void sp_resolve_names(struct shapeproof_tables *tables, const struct sp_units *units, size_t first);
 
 /* The same for a name that stands in no unit, or in another one: a definition, a parameter or a key. Not fast. */
 struct sp_meaning sp_meaning_by_name(const struct sp_unit *unit, const char *name);

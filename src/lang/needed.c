@@ -6,15 +6,15 @@
 
 #include "lang/eval.h"
 
-static bool is_choice_taken(struct sp_value value)
+static bool is_choice_taken(struct shapeproof_value value)
 {
-    return value.type == SP_BOOL ? value.boolean : value.integer != 0;
+    return value.type == SHAPEPROOF_VALUE_BOOL ? value.boolean : value.integer != 0;
 }
 
 /* What an unset expression got that from: the next thing to look at, in its own environment; false at the key. */
 static bool descend(struct sp_eval *eval, struct sp_env *env, const struct sp_expr **expr)
 {
-    struct sp_value value;
+    struct shapeproof_value value;
     if ((*expr)->kind == SP_EXPR_NAME) return sp_meaning_open(env, expr);
     for (size_t i = 0; i < (*expr)->count; i++) {
         if (!sp_eval(eval, env, (*expr)->args[i], &value)) return false;
@@ -37,40 +37,42 @@ static struct sp_span place_of_key(struct sp_eval *eval, const struct sp_env *en
     return expr->span;
 }
 
-bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                 struct shapeproof_value *value)
 {
     return sp_eval_known(eval, env, expr, value) &&
-           (value->type != SP_UNKNOWN ||
+           (value->type != SHAPEPROOF_VALUE_UNKNOWN ||
             sp_eval_fail(eval, expr->span, "the hyper-parameter '%s' is not known", value->string));
 }
 
-bool sp_eval_known(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+bool sp_eval_known(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                   struct shapeproof_value *value)
 {
     if (!sp_eval(eval, env, expr, value)) return false;
-    if (sp_value_is_set(*value) || value->type == SP_UNKNOWN) return true;
+    if (sp_value_is_set(*value) || value->type == SHAPEPROOF_VALUE_UNKNOWN) return true;
     if (!eval->first_missing) eval->first_missing = value->string;
     return sp_eval_fail(eval, place_of_key(eval, env, expr), "the hyper-parameter '%s' is %s", value->string,
-                        value->type == SP_NULL ? "null" : "not set");
+                        value->type == SHAPEPROOF_VALUE_NULL ? "null" : "not set");
 }
 
 bool sp_eval_bool(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, bool *result)
 {
-    struct sp_value value;
+    struct shapeproof_value value;
     return sp_eval_set(eval, env, expr, &value) && sp_truth(eval, expr, value, result);
 }
 
 bool sp_eval_int(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, const char *what,
                  int64_t *result)
 {
-    struct sp_value value;
+    struct shapeproof_value value;
     if (!sp_eval_set(eval, env, expr, &value)) return false;
-    if (value.type == SP_REAL && value.real == floor(value.real) && fabs(value.real) < 9007199254740992.0)
+    if (value.type == SHAPEPROOF_VALUE_REAL && value.real == floor(value.real) && fabs(value.real) < 9007199254740992.0)
         value = sp_value_int((int64_t)value.real);
     *result = value.integer;
-    if (value.type == SP_INT) return true;
-    if (value.type == SP_REAL && fabs(value.real) >= 9007199254740992.0)
+    if (value.type == SHAPEPROOF_VALUE_INT) return true;
+    if (value.type == SHAPEPROOF_VALUE_REAL && fabs(value.real) >= 9007199254740992.0)
         return sp_eval_fail(eval, expr->span, "%s is %g, which is too large to be exact", what, value.real);
-    if (value.type == SP_REAL)
+    if (value.type == SHAPEPROOF_VALUE_REAL)
         return sp_eval_fail(eval, expr->span, "%s is %g, not a whole number (int() cuts it)", what, value.real);
     return sp_eval_fail(eval, expr->span, "%s is %s, not a whole number", what, sp_value_kind(value.type));
 }
@@ -86,10 +88,11 @@ static void append_integer(struct sp_text *text, int64_t number)
     sp_text_append(text, digits + first, sizeof digits - first);
 }
 
-static bool append_value(struct sp_eval *eval, const struct sp_expr *hole, struct sp_value value, struct sp_text *text)
+static bool append_value(struct sp_eval *eval, const struct sp_expr *hole, struct shapeproof_value value,
+                         struct sp_text *text)
 {
-    if (value.type == SP_STRING) sp_text_puts(text, value.string);
-    else if (value.type == SP_INT) append_integer(text, value.integer);
+    if (value.type == SHAPEPROOF_VALUE_STRING) sp_text_puts(text, value.string);
+    else if (value.type == SHAPEPROOF_VALUE_INT) append_integer(text, value.integer);
     else
         return sp_eval_fail(eval, hole->span, "a name can hold a text or an integer, not %s",
                             sp_value_kind(value.type));
@@ -102,7 +105,7 @@ const struct sp_text *sp_eval_template(struct sp_eval *eval, const struct sp_env
     text->length = 0;
     sp_text_puts(text, env->frame->prefix);
     for (size_t i = 0; i < name->count; i++) {
-        struct sp_value value;
+        struct shapeproof_value value;
         if (name->pieces[i].text) sp_text_puts(text, name->pieces[i].text);
         else if (!sp_eval_set(eval, env, name->pieces[i].hole, &value) ||
                  !append_value(eval, name->pieces[i].hole, value, text))

@@ -37,7 +37,7 @@ static bool integer_power(struct sp_eval *eval, const struct sp_expr *expr, int6
 }
 
 static bool integer_arithmetic(struct sp_eval *eval, const struct sp_expr *expr, int64_t a, int64_t b,
-                               struct sp_value *value)
+                               struct shapeproof_value *value)
 {
     int64_t result = 0;
     bool wrong = false;
@@ -82,7 +82,7 @@ double sp_calculate(enum sp_op op, double a, double b)
 }
 
 static bool eval_real_arithmetic(struct sp_eval *eval, const struct sp_expr *expr, double a, double b,
-                                 struct sp_value *value)
+                                 struct shapeproof_value *value)
 {
     if (b == 0 && (expr->op == SP_OP_DIV || expr->op == SP_OP_FLOOR || expr->op == SP_OP_MOD))
         return sp_eval_fail(eval, expr->span, "division by zero");
@@ -92,13 +92,14 @@ static bool eval_real_arithmetic(struct sp_eval *eval, const struct sp_expr *exp
     return true;
 }
 
-static bool arithmetic(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value a, struct sp_value b,
-                       struct sp_value *value)
+static bool arithmetic(struct sp_eval *eval, const struct sp_expr *expr, struct shapeproof_value a,
+                       struct shapeproof_value b, struct shapeproof_value *value)
 {
-    if (a.type == SP_INT && b.type == SP_INT) return integer_arithmetic(eval, expr, a.integer, b.integer, value);
+    if (a.type == SHAPEPROOF_VALUE_INT && b.type == SHAPEPROOF_VALUE_INT)
+        return integer_arithmetic(eval, expr, a.integer, b.integer, value);
     if (sp_value_is_number(a) && sp_value_is_number(b))
         return eval_real_arithmetic(eval, expr, sp_value_as_real(a), sp_value_as_real(b), value);
-    if (expr->op == SP_OP_ADD && a.type == SP_STRING && b.type == SP_STRING) {
+    if (expr->op == SP_OP_ADD && a.type == SHAPEPROOF_VALUE_STRING && b.type == SHAPEPROOF_VALUE_STRING) {
         if (strlen(a.string) + strlen(b.string) > SP_MAX_TEXT)
             return sp_eval_fail(eval, expr->span, "the text is longer than %d bytes", SP_MAX_TEXT);
         *value = sp_value_string(sp_arena_printf(eval->arena, "%s%s", a.string, b.string));
@@ -108,13 +109,13 @@ static bool arithmetic(struct sp_eval *eval, const struct sp_expr *expr, struct 
                         sp_value_kind(b.type));
 }
 
-static bool compare_operands(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value a, struct sp_value b,
-                             struct sp_value *value)
+static bool compare_operands(struct sp_eval *eval, const struct sp_expr *expr, struct shapeproof_value a,
+                             struct shapeproof_value b, struct shapeproof_value *value)
 {
     int order;
     if (sp_value_is_number(a) && sp_value_is_number(b)) {
         order = sp_values_order(a, b);
-    } else if (a.type == SP_STRING && b.type == SP_STRING) {
+    } else if (a.type == SHAPEPROOF_VALUE_STRING && b.type == SHAPEPROOF_VALUE_STRING) {
         order = strcmp(a.string, b.string);
     } else {
         return sp_eval_fail(eval, expr->span, "cannot compare %s with %s", sp_value_kind(a.type),
@@ -130,42 +131,42 @@ static bool compare_operands(struct sp_eval *eval, const struct sp_expr *expr, s
 
 /* Comparing takes time in proportion to what is compared, which a configuration may make large: lists within lists,
  * long texts. */
-static size_t size_of(struct sp_value value)
+static size_t size_of(struct shapeproof_value value)
 {
-    if (value.type == SP_STRING) return strlen(value.string) / 64;
-    size_t size = value.type == SP_LIST ? value.count / 8 : 0;
-    for (size_t i = 0; value.type == SP_LIST && i < value.count; i++) size += size_of(value.items[i]);
+    if (value.type == SHAPEPROOF_VALUE_STRING) return strlen(value.string) / 64;
+    size_t size = value.type == SHAPEPROOF_VALUE_LIST ? value.count / 8 : 0;
+    for (size_t i = 0; value.type == SHAPEPROOF_VALUE_LIST && i < value.count; i++) size += size_of(value.items[i]);
     return size;
 }
 
 /* An item in a list, or a text in a text. */
-static bool list_contains(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value item, struct sp_value list,
-                          struct sp_value *value)
+static bool list_contains(struct sp_eval *eval, const struct sp_expr *expr, struct shapeproof_value item,
+                          struct shapeproof_value list, struct shapeproof_value *value)
 {
     bool found = false;
     if (!sp_eval_spend(eval, expr->span, size_of(list))) return false;
-    if (list.type == SP_STRING && item.type == SP_STRING) {
+    if (list.type == SHAPEPROOF_VALUE_STRING && item.type == SHAPEPROOF_VALUE_STRING) {
         *value = sp_value_bool((strstr(list.string, item.string) != NULL) == (expr->op == SP_OP_IN));
         return true;
     }
-    if (list.type != SP_LIST)
+    if (list.type != SHAPEPROOF_VALUE_LIST)
         return sp_eval_fail(eval, expr->span, "'in' needs a list, not %s", sp_value_kind(list.type));
     for (size_t i = 0; i < list.count && !found; i++) found = sp_values_equal(item, list.items[i]);
     *value = sp_value_bool(found == (expr->op == SP_OP_IN));
     return true;
 }
 
-bool sp_truth(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value value, bool *result)
+bool sp_truth(struct sp_eval *eval, const struct sp_expr *expr, struct shapeproof_value value, bool *result)
 {
     *result = false;
-    if (value.type == SP_BOOL) *result = value.boolean;
-    else if (value.type == SP_INT) *result = value.integer != 0;
+    if (value.type == SHAPEPROOF_VALUE_BOOL) *result = value.boolean;
+    else if (value.type == SHAPEPROOF_VALUE_INT) *result = value.integer != 0;
     else return sp_eval_fail(eval, expr->span, "expected a truth value, found %s", sp_value_kind(value.type));
     return true;
 }
 
-bool sp_operate(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value a, struct sp_value b,
-                struct sp_value *value)
+bool sp_operate(struct sp_eval *eval, const struct sp_expr *expr, struct shapeproof_value a, struct shapeproof_value b,
+                struct shapeproof_value *value)
 {
     if (expr->op == SP_OP_EQ || expr->op == SP_OP_NE) {
         if (!sp_eval_spend(eval, expr->span, 4 * size_of(a))) return false;
@@ -177,10 +178,10 @@ bool sp_operate(struct sp_eval *eval, const struct sp_expr *expr, struct sp_valu
     return arithmetic(eval, expr, a, b, value);
 }
 
-bool sp_negate(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value *value)
+bool sp_negate(struct sp_eval *eval, const struct sp_expr *expr, struct shapeproof_value *value)
 {
-    if (value->type == SP_REAL) value->real = -value->real;
-    else if (value->type != SP_INT)
+    if (value->type == SHAPEPROOF_VALUE_REAL) value->real = -value->real;
+    else if (value->type != SHAPEPROOF_VALUE_INT)
         return sp_eval_fail(eval, expr->span, "cannot negate %s", sp_value_kind(value->type));
     else if (__builtin_sub_overflow((int64_t)0, value->integer, &value->integer)) return overflow(eval, expr);
     return true;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-void sp_prediction_free(struct sp_prediction *prediction)
+void shapeproof_prediction_free(struct shapeproof_prediction *prediction)
 {
     if (!prediction) return;
     free(prediction->tensors);
@@ -19,74 +19,97 @@ void sp_prediction_free(struct sp_prediction *prediction)
     free(prediction);
 }
 
-char *sp_provenance_text(struct sp_provenance from)
+char *shapeproof_provenance_text(struct shapeproof_provenance from)
 {
     struct sp_text text = {0};
     switch (from.source) {
-    case SP_SOURCE_NONE:
+    case SHAPEPROOF_SOURCE_NONE:
         sp_text_puts(&text, "nobody");
         break;
-    case SP_SOURCE_SETTING:
+    case SHAPEPROOF_SOURCE_SETTING:
         sp_text_puts(&text, "command line");
         break;
-    case SP_SOURCE_DEFAULT:
+    case SHAPEPROOF_SOURCE_DEFAULT:
         sp_text_printf(&text, "default (%s:%zu)", from.name, from.line);
         break;
-    case SP_SOURCE_TABLE:
+    case SHAPEPROOF_SOURCE_TABLE:
         sp_text_printf(&text, "table %s", from.name);
         break;
-    case SP_SOURCE_CONFIG:
-    case SP_SOURCE_OTHER:
+    case SHAPEPROOF_SOURCE_CONFIG:
+    case SHAPEPROOF_SOURCE_OTHER:
         sp_text_puts(&text, from.name);
         break;
     }
     return text.data;
 }
 
-const char *sp_prediction_table(const struct sp_prediction *prediction) { return prediction->table->name; }
+const char *shapeproof_prediction_table(const struct shapeproof_prediction *prediction)
+{
+    return prediction->table->name;
+}
 
-const char *sp_prediction_table_file(const struct sp_prediction *prediction)
+const char *shapeproof_prediction_table_file(const struct shapeproof_prediction *prediction)
 {
     const struct sp_source_text *source = prediction->table->span.source;
     return source->own ? source->name : NULL;
 }
 
-size_t sp_prediction_count(const struct sp_prediction *prediction) { return prediction->count; }
+size_t shapeproof_prediction_count(const struct shapeproof_prediction *prediction) { return prediction->count; }
 
-const struct sp_predicted *sp_prediction_tensor(const struct sp_prediction *prediction, size_t index)
+const struct shapeproof_predicted *shapeproof_prediction_tensor(const struct shapeproof_prediction *prediction,
+                                                                size_t index)
 {
     return &prediction->tensors[index];
 }
 
-size_t sp_prediction_find(const struct sp_prediction *prediction, const char *name)
+size_t shapeproof_prediction_find(const struct shapeproof_prediction *prediction, const char *name)
 {
     return sp_map_get(&prediction->names, name);
 }
 
-size_t sp_prediction_group_count(const struct sp_prediction *prediction) { return prediction->group_count; }
+size_t shapeproof_prediction_group_count(const struct shapeproof_prediction *prediction)
+{
+    return prediction->group_count;
+}
 
-struct sp_group sp_prediction_group(const struct sp_prediction *prediction, size_t index)
+struct shapeproof_group shapeproof_prediction_group(const struct shapeproof_prediction *prediction, size_t index)
 {
     return prediction->groups[index];
 }
 
-size_t sp_prediction_hyperparameter_count(const struct sp_prediction *prediction) { return prediction->hyper_count; }
+size_t shapeproof_prediction_hyperparameter_count(const struct shapeproof_prediction *prediction)
+{
+    return prediction->hyper_count;
+}
 
-struct sp_hyperparameter sp_prediction_hyperparameter(const struct sp_prediction *prediction, size_t index)
+struct shapeproof_hyperparameter shapeproof_prediction_hyperparameter(const struct shapeproof_prediction *prediction,
+                                                                      size_t index)
 {
     return prediction->hypers[index];
 }
 
-struct sp_predicted_totals sp_prediction_totals(const struct sp_prediction *prediction) { return prediction->totals; }
-size_t sp_prediction_remark_count(const struct sp_prediction *prediction) { return prediction->remark_count; }
-const char *sp_prediction_remark(const struct sp_prediction *prediction, size_t index)
+struct shapeproof_predicted_totals shapeproof_prediction_totals(const struct shapeproof_prediction *prediction)
+{
+    return prediction->totals;
+}
+size_t shapeproof_prediction_remark_count(const struct shapeproof_prediction *prediction)
+{
+    return prediction->remark_count;
+}
+const char *shapeproof_prediction_remark(const struct shapeproof_prediction *prediction, size_t index)
 {
     return prediction->remarks[index];
 }
-size_t sp_prediction_unused_count(const struct sp_prediction *prediction) { return prediction->unused_count; }
-const char *sp_prediction_unused(const struct sp_prediction *prediction, size_t index)
+size_t shapeproof_prediction_unused_count(const struct shapeproof_prediction *prediction)
+{
+    return prediction->unused_count;
+}
+const char *shapeproof_prediction_unused(const struct shapeproof_prediction *prediction, size_t index)
 {
     return prediction->unused[index];
 }
 
-bool sp_prediction_is_chosen(const struct sp_prediction *prediction) { return sp_unit_chooses(prediction->table); }
+bool sp_prediction_is_chosen(const struct shapeproof_prediction *prediction)
+{
+    return sp_unit_chooses(prediction->table);
+}

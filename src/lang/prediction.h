@@ -17,18 +17,18 @@ struct sp_odd_tie {
     size_t tensor, target;
 };
 
-struct sp_prediction {
+struct shapeproof_prediction {
     struct sp_arena arena;
     const struct sp_unit *table;
-    struct sp_predicted *tensors;
+    struct shapeproof_predicted *tensors;
     struct sp_row_origin *origins; /* parallel to tensors */
     size_t count, capacity, origin_capacity;
     const char **own_names; /* parallel to tensors: as the table has them, where files have others; or NULL */
-    struct sp_group *groups;
+    struct shapeproof_group *groups;
     size_t group_count, group_capacity;
-    struct sp_hyperparameter *hypers;
+    struct shapeproof_hyperparameter *hypers;
     size_t hyper_count;
-    struct sp_map hyper_names;        /* -> index of the hyper-parameter; SP_NONE: it was looked at, and not set */
+    struct sp_map hyper_names; /* -> index of the hyper-parameter; SHAPEPROOF_NONE: it was looked at, and not set */
     struct sp_condition **conditions; /* those that were asked for */
     size_t condition_count, condition_capacity;
     struct sp_map condition_words;
@@ -39,22 +39,23 @@ struct sp_prediction {
     const char **asked; /* each key that was looked at, whether it was set or not, in that order */
     size_t asked_count;
     struct sp_map names;
-    struct sp_predicted_totals totals;
+    struct shapeproof_predicted_totals totals;
     struct sp_odd_tie *odd_ties; /* only where hyper-parameters may contradict themselves (sp_hyper.loose) */
     size_t odd_tie_count, odd_tie_capacity;
 };
 
 /* The name of a tensor as the table has it. */
-static inline const char *sp_prediction_own_name(const struct sp_prediction *prediction, size_t tensor)
+static inline const char *sp_prediction_own_name(const struct shapeproof_prediction *prediction, size_t tensor)
 {
     return prediction->own_names ? prediction->own_names[tensor] : prediction->tensors[tensor].name;
 }
 
 /* Whether the configuration chooses a table that its own uses, which then says little of its tensors by itself. */
-bool sp_prediction_is_chosen(const struct sp_prediction *prediction);
+bool sp_prediction_is_chosen(const struct shapeproof_prediction *prediction);
 
-/* Expands `table` into a new prediction. NULL with SP_ERR_TABLE or SP_ERR_UNKNOWN. */
-struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyper *hyper, struct sp_error *error);
+/* Expands `table` into a new prediction. NULL with SHAPEPROOF_ERR_TABLE or SHAPEPROOF_ERR_UNKNOWN. */
+struct shapeproof_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyper *hyper,
+                                        struct shapeproof_error *error);
 /* Appends an expression of the frame in terms of hyper-parameters. */
 void sp_describe(struct sp_text *text, const struct sp_env *env, const struct sp_expr *expr);
 
@@ -68,23 +69,24 @@ struct sp_keys {
 
 bool sp_keys_contain(struct sp_keys keys, size_t key);
 /* Those in a dimension: "vocab_size" in "vocab_size + 1". */
-struct sp_keys sp_prediction_dimension_keys(struct sp_prediction *prediction, size_t tensor, uint32_t dimension);
+struct sp_keys sp_prediction_dimension_keys(struct shapeproof_prediction *prediction, size_t tensor,
+                                            uint32_t dimension);
 /* Every one that could have a say in it: those as well that are asked only because another is not set. */
-struct sp_keys sp_prediction_depends_on(struct sp_prediction *prediction, size_t tensor, uint32_t dimension);
-/* The hyper-parameter that a dimension is, without anything around it; or SP_NONE. */
-size_t sp_prediction_dimension_key(struct sp_prediction *prediction, size_t tensor, uint32_t dimension);
+struct sp_keys sp_prediction_depends_on(struct shapeproof_prediction *prediction, size_t tensor, uint32_t dimension);
+/* The hyper-parameter that a dimension is, without anything around it; or SHAPEPROOF_NONE. */
+size_t sp_prediction_dimension_key(struct shapeproof_prediction *prediction, size_t tensor, uint32_t dimension);
 
 /* A condition in a table. Those that say the same in terms of hyper-parameters are one: compare them by address. */
 struct sp_condition {
     const char *words; /* "attention_bias and not use_mup" */
     struct sp_keys keys;
-    size_t key; /* the hyper-parameter that it is, without anything around it; or SP_NONE */
+    size_t key; /* the hyper-parameter that it is, without anything around it; or SHAPEPROOF_NONE */
 };
 
 /* That of an expression in its environment. */
-const struct sp_condition *sp_prediction_condition(struct sp_prediction *prediction, const struct sp_env *env,
+const struct sp_condition *sp_prediction_condition(struct shapeproof_prediction *prediction, const struct sp_env *env,
                                                    const struct sp_expr *expr);
 /* Under which the tensor, or the weight in whose place it is stored, is tied; NULL when there is none. */
-const struct sp_condition *sp_prediction_tie_condition(struct sp_prediction *prediction, size_t tensor);
+const struct sp_condition *sp_prediction_tie_condition(struct shapeproof_prediction *prediction, size_t tensor);
 
 #endif

@@ -43,12 +43,12 @@ void sp_usage_keep(struct sp_expander *x, struct sp_usage *usage, const struct s
 }
 
 /* Equal texts and lists in two places are taken to differ. */
-static bool is_same_argument(struct sp_value a, struct sp_value b)
+static bool is_same_argument(struct shapeproof_value a, struct shapeproof_value b)
 {
     if (a.type != b.type || a.count != b.count) return false;
-    if (a.type == SP_BOOL) return a.boolean == b.boolean;
-    if (a.type == SP_INT) return a.integer == b.integer;
-    return a.type != SP_REAL && a.items == b.items;
+    if (a.type == SHAPEPROOF_VALUE_BOOL) return a.boolean == b.boolean;
+    if (a.type == SHAPEPROOF_VALUE_INT) return a.integer == b.integer;
+    return a.type != SHAPEPROOF_VALUE_REAL && a.items == b.items;
 }
 
 /* A limit that could be reached within the part has to be reached there. */
@@ -69,7 +69,7 @@ static const char *renamed(struct sp_expander *x, const struct sp_usage *usage, 
 }
 
 static const char *const *renamed_olds(struct sp_expander *x, const struct sp_usage *usage, const char *prefix,
-                                       const struct sp_predicted *tensor)
+                                       const struct shapeproof_predicted *tensor)
 {
     const char **names = sp_arena_array(x->eval.arena, tensor->old_name_count, sizeof *names);
     for (size_t i = 0; i < tensor->old_name_count; i++) names[i] = renamed(x, usage, prefix, tensor->old_names[i]);
@@ -85,7 +85,7 @@ bool sp_usage_repeat(struct sp_expander *x, const struct sp_usage *usage, const 
     x->eval.steps += usage->steps;
     size_t tie = usage->tie;
     for (size_t i = usage->tensor; i < usage->tensor + usage->tensor_count && !x->eval.stopped; i++) {
-        struct sp_predicted tensor = x->out->tensors[i];
+        struct shapeproof_predicted tensor = x->out->tensors[i];
         tensor.name = renamed(x, usage, prefix, tensor.name);
         if (is_replacement(frame)) tensor.stands_for = frame->replaced->name;
         if (tensor.old_name_count) tensor.old_names = renamed_olds(x, usage, prefix, &tensor);

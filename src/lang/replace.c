@@ -47,7 +47,7 @@ static struct sp_view *view_for(struct sp_expander *x, const struct sp_replaceme
 }
 
 static struct sp_frame *frame_for(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
-                                  const struct sp_predicted *tensor, const struct sp_replacement *replacement,
+                                  const struct shapeproof_predicted *tensor, const struct sp_replacement *replacement,
                                   const char *tied_to)
 {
     struct sp_replaced *replaced = sp_arena_alloc(x->eval.arena, sizeof *replaced);
@@ -66,7 +66,7 @@ static struct sp_frame *frame_for(struct sp_expander *x, const struct sp_env *en
 
 /* Whether the frame of another matrix of the row would do for this one. What a part makes of the module's name, which
  * it may take as its third argument, is for that name alone. */
-static bool is_replaced_alike(const struct sp_frame *frame, const struct sp_predicted *tensor,
+static bool is_replaced_alike(const struct sp_frame *frame, const struct shapeproof_predicted *tensor,
                               const struct sp_replacement *replacement)
 {
     const struct sp_replaced *replaced = frame->replaced;
@@ -81,7 +81,7 @@ static bool is_replaced_alike(const struct sp_frame *frame, const struct sp_pred
 
 /* As a use, a row in a loop is most often replaced by the same as before. */
 static void replace_again(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
-                          const struct sp_predicted *tensor, const struct sp_replacement *replacement)
+                          const struct shapeproof_predicted *tensor, const struct sp_replacement *replacement)
 {
     struct sp_usage *usage = sp_usage_of(x, env, row);
     if (!usage->frame || !is_replaced_alike(usage->frame, tensor, replacement))
@@ -92,7 +92,7 @@ static void replace_again(struct sp_expander *x, const struct sp_env *env, const
 }
 
 bool sp_expander_replace(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
-                         const struct sp_predicted *tensor)
+                         const struct shapeproof_predicted *tensor)
 {
     const struct sp_overlay *overlay = x->eval.hyper->overlay;
     struct sp_replacement replacement;
@@ -108,7 +108,8 @@ bool sp_expander_replace(struct sp_expander *x, const struct sp_env *env, const 
 
 /* Of the tensors that are stored in place of a matrix the first stands for its parameters; if the matrix is the same as
  * another one, so are they, each by itself. */
-void sp_expander_note_stored_tensor(struct sp_expander *x, const struct sp_env *env, struct sp_predicted *tensor)
+void sp_expander_note_stored_tensor(struct sp_expander *x, const struct sp_env *env,
+                                    struct shapeproof_predicted *tensor)
 {
     struct sp_replaced *replaced = env->frame->replaced;
     tensor->logical = tensor->parameters;

@@ -14,7 +14,7 @@ enum { MAX_TABLE_FILE = 1 << 20 };
 
 /* ---- built-in units ---- */
 
-struct sp_unit *sp_tables_parse_builtin(struct sp_tables *tables, size_t index)
+struct sp_unit *sp_tables_parse_builtin(struct shapeproof_tables *tables, size_t index)
 {
     const struct sp_builtin_unit *unit = &sp_builtin_units[index];
     if (tables->parsed[index]) return tables->parsed[index];
@@ -26,18 +26,21 @@ struct sp_unit *sp_tables_parse_builtin(struct sp_tables *tables, size_t index)
 
 /* What is parsed on demand, or listed, is there as soon as anybody can see it: a set that is not changed stays what it
  * is to all who look at it. */
-static struct sp_tables *behind_the_scenes(const struct sp_tables *tables) { return (struct sp_tables *)tables; }
+static struct shapeproof_tables *behind_the_scenes(const struct shapeproof_tables *tables)
+{
+    return (struct shapeproof_tables *)tables;
+}
 
 /* So that its mistake is found again, and told to whoever comes next. */
-static void forget_builtin(struct sp_tables *tables, const struct sp_unit *unit)
+static void forget_builtin(struct shapeproof_tables *tables, const struct sp_unit *unit)
 {
     for (size_t i = 0; i < sp_builtin_unit_count; i++)
         if (tables->parsed[i] == unit) tables->parsed[i] = NULL;
 }
 
-static const struct sp_unit *builtin_unit(const struct sp_tables *constant, size_t index)
+static const struct sp_unit *builtin_unit(const struct shapeproof_tables *constant, size_t index)
 {
-    struct sp_tables *tables = behind_the_scenes(constant);
+    struct shapeproof_tables *tables = behind_the_scenes(constant);
     const size_t first = tables->builtin.count;
     if (tables->parsed[index]) return tables->parsed[index];
     if (sp_tables_parse_builtin(tables, index) && sp_link(tables, &tables->builtin, first))
@@ -48,9 +51,12 @@ static const struct sp_unit *builtin_unit(const struct sp_tables *constant, size
 
 /* ---- places ---- */
 
-size_t sp_tables_place_count(const struct sp_tables *tables) { return sp_builtin_unit_count + tables->own.count; }
+size_t sp_tables_place_count(const struct shapeproof_tables *tables)
+{
+    return sp_builtin_unit_count + tables->own.count;
+}
 
-static struct sp_entry builtin_entry(const struct sp_tables *tables, size_t index)
+static struct sp_entry builtin_entry(const struct shapeproof_tables *tables, size_t index)
 {
     const struct sp_builtin_unit *unit = &sp_builtin_units[index];
     const char *const *words = tables->words + unit->words;
@@ -66,7 +72,7 @@ static struct sp_entry builtin_entry(const struct sp_tables *tables, size_t inde
                              .file = tables->sources[unit->file].name};
 }
 
-struct sp_entry sp_tables_entry(const struct sp_tables *tables, size_t place)
+struct sp_entry sp_tables_entry(const struct shapeproof_tables *tables, size_t place)
 {
     if (place < sp_builtin_unit_count) return builtin_entry(tables, place);
     const struct sp_unit *unit = tables->own.items[place - sp_builtin_unit_count];
@@ -82,13 +88,13 @@ struct sp_entry sp_tables_entry(const struct sp_tables *tables, size_t place)
                              .file = unit->span.source->name};
 }
 
-const struct sp_unit *sp_tables_at(const struct sp_tables *tables, size_t place)
+const struct sp_unit *sp_tables_at(const struct shapeproof_tables *tables, size_t place)
 {
     if (place < sp_builtin_unit_count) return builtin_unit(tables, place);
     return tables->own.items[place - sp_builtin_unit_count];
 }
 
-size_t sp_tables_place(const struct sp_tables *tables, const char *name)
+size_t sp_tables_place(const struct shapeproof_tables *tables, const char *name)
 {
     const char *symbol = sp_symbol_find(&tables->symbols, name);
     for (size_t i = tables->own.count; symbol && i-- > 0;)
@@ -96,17 +102,17 @@ size_t sp_tables_place(const struct sp_tables *tables, const char *name)
     return sp_map_get(&tables->names, name);
 }
 
-void sp_tables_keep_classes(const struct sp_tables *constant, const struct sp_unit *constant_unit,
+void sp_tables_keep_classes(const struct shapeproof_tables *constant, const struct sp_unit *constant_unit,
                             const char *const *classes, size_t count)
 {
-    struct sp_tables *tables = behind_the_scenes(constant);
+    struct shapeproof_tables *tables = behind_the_scenes(constant);
     struct sp_unit *unit = (struct sp_unit *)constant_unit;
     unit->classes = sp_arena_array(&tables->arena, count, sizeof *unit->classes);
     unit->class_count = count;
     for (size_t i = 0; i < count; i++) unit->classes[i] = sp_arena_string(&tables->arena, classes[i]);
 }
 
-const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char *name)
+const struct sp_unit *sp_tables_unit(const struct shapeproof_tables *tables, const char *name)
 {
     const size_t place = sp_tables_place(tables, name);
     return place == SIZE_MAX ? NULL : sp_tables_at(tables, place);
@@ -122,7 +128,7 @@ static int table_by_name(const void *a, const void *b)
     return strcmp(((const struct listed_table *)a)->name, ((const struct listed_table *)b)->name);
 }
 
-static void make_list(struct sp_tables *tables)
+static void make_list(struct shapeproof_tables *tables)
 {
     const size_t places = sp_tables_place_count(tables);
     struct listed_table *listed = sp_realloc(NULL, places + 1, sizeof *listed);
@@ -150,7 +156,7 @@ static bool is_architecture(const char *class, const struct sp_entry *entry)
     return false;
 }
 
-size_t sp_tables_of_class(const struct sp_tables *tables, const char *class)
+size_t sp_tables_of_class(const struct shapeproof_tables *tables, const char *class)
 {
     for (size_t i = 0; i < sp_tables_place_count(tables) && *class; i++) {
         const struct sp_entry entry = sp_tables_entry(tables, i);
@@ -160,7 +166,7 @@ size_t sp_tables_of_class(const struct sp_tables *tables, const char *class)
     return SIZE_MAX;
 }
 
-const size_t *sp_tables_list(const struct sp_tables *tables, size_t *count)
+const size_t *sp_tables_list(const struct shapeproof_tables *tables, size_t *count)
 {
     if (!tables->list) make_list(behind_the_scenes(tables));
     *count = tables->list_count;
@@ -170,27 +176,28 @@ const size_t *sp_tables_list(const struct sp_tables *tables, size_t *count)
 /* ---- tables ---- */
 
 /* The name that is most like it. */
-static const char *table_like(const struct sp_tables *tables, const char *name)
+static const char *table_like(const struct shapeproof_tables *tables, const char *name)
 {
     size_t count;
     const size_t *list = sp_tables_list(tables, &count);
     const char **names = sp_realloc(NULL, count + 1, sizeof *names);
     for (size_t i = 0; i < count; i++) names[i] = sp_tables_entry(tables, list[i]).name;
-    const char *likely = sp_suggest(name, names, count);
+    const char *likely = shapeproof_suggest(name, names, count);
     free(names);
     return likely;
 }
 
-const struct sp_unit *sp_tables_table(const struct sp_tables *tables, const char *name, struct sp_error *error)
+const struct sp_unit *sp_tables_table(const struct shapeproof_tables *tables, const char *name,
+                                      struct shapeproof_error *error)
 {
     const size_t place = sp_tables_place(tables, name);
     if (place != SIZE_MAX && sp_tables_entry(tables, place).is_table) {
         const struct sp_unit *unit = sp_tables_at(tables, place);
-        if (!unit) sp_diagnoses_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, tables->messages.data);
+        if (!unit) sp_diagnoses_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, tables->messages.data);
         return unit;
     }
     const char *likely = table_like(tables, name);
-    sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", name);
+    sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "there is no table '%s'", name);
     if (likely) sp_hint(error, "did you mean '%s'?", likely);
     else sp_hint(error, "'shapeproof tables' lists them");
     return NULL;
@@ -198,8 +205,8 @@ const struct sp_unit *sp_tables_table(const struct sp_tables *tables, const char
 
 /* ---- the user's files ---- */
 
-enum sp_status sp_tables_add_source(struct sp_tables *tables, const char *name, const char *text, size_t length,
-                                    bool own, struct sp_error *error)
+enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, const char *name, const char *text,
+                                            size_t length, bool own, struct shapeproof_error *error)
 {
     const size_t first = tables->own.count, said = tables->messages.length;
     struct sp_source_text *source = sp_arena_alloc(&tables->arena, sizeof *source);
@@ -209,20 +216,22 @@ enum sp_status sp_tables_add_source(struct sp_tables *tables, const char *name, 
                                  &tables->own.capacity, &tables->messages);
     free(tables->list);
     tables->list = NULL;
-    if (sp_link(tables, &tables->own, first) && parsed) return SP_OK;
+    if (sp_link(tables, &tables->own, first) && parsed) return SHAPEPROOF_OK;
     tables->own.count = first; /* nothing refers to them: what came before is linked already */
-    sp_diagnoses_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, tables->messages.data + said + (said > 0));
-    return SP_ERR_TABLE;
+    sp_diagnoses_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED,
+                      tables->messages.data + said + (said > 0));
+    return SHAPEPROOF_ERR_TABLE;
 }
 
-enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, const char *text, size_t length,
-                                  struct sp_error *error)
+enum shapeproof_status shapeproof_tables_add_text(struct shapeproof_tables *tables, const char *name, const char *text,
+                                                  size_t length, struct shapeproof_error *error)
 {
     sp_error_reset(error);
     return sp_tables_add_source(tables, name, text, length, true, error);
 }
 
-enum sp_status sp_tables_add_file(struct sp_tables *tables, const char *path, struct sp_error *error)
+enum shapeproof_status shapeproof_tables_add_file(struct shapeproof_tables *tables, const char *path,
+                                                  struct shapeproof_error *error)
 {
     sp_error_reset(error);
     struct sp_file file;
@@ -231,19 +240,19 @@ enum sp_status sp_tables_add_file(struct sp_tables *tables, const char *path, st
         return error->status;
     }
     char *text = sp_file_slurp(&file, MAX_TABLE_FILE, error);
-    enum sp_status status = error->status;
-    if (text) status = sp_tables_add_text(tables, path, text, (size_t)file.size, error);
+    enum shapeproof_status status = error->status;
+    if (text) status = shapeproof_tables_add_text(tables, path, text, (size_t)file.size, error);
     else sp_error_prefix(error, path);
     free(text);
     sp_file_close(&file);
     return status;
 }
 
-struct sp_tables *sp_tables_new(struct sp_error *error)
+struct shapeproof_tables *shapeproof_tables_new(struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    struct sp_tables *tables = sp_realloc(NULL, 1, sizeof *tables);
-    *tables = (struct sp_tables){0};
+    struct shapeproof_tables *tables = sp_realloc(NULL, 1, sizeof *tables);
+    *tables = (struct shapeproof_tables){0};
     tables->parsed = sp_arena_array(&tables->arena, sp_builtin_unit_count, sizeof(struct sp_unit *));
     tables->sources = sp_arena_array(&tables->arena, sp_builtin_file_count, sizeof *tables->sources);
     for (size_t i = 0; i < sp_builtin_file_count; i++) {
@@ -259,12 +268,12 @@ struct sp_tables *sp_tables_new(struct sp_error *error)
     return tables;
 }
 
-const char *sp_tables_messages(const struct sp_tables *tables)
+const char *shapeproof_tables_messages(const struct shapeproof_tables *tables)
 {
     return tables->messages.data ? tables->messages.data : "";
 }
 
-void sp_tables_free(struct sp_tables *tables)
+void shapeproof_tables_free(struct shapeproof_tables *tables)
 {
     if (!tables) return;
     free(tables->own.items);
@@ -279,7 +288,7 @@ void sp_tables_free(struct sp_tables *tables)
 
 /* ---- what a caller sees of them ---- */
 
-size_t sp_tables_count(const struct sp_tables *tables)
+size_t shapeproof_tables_count(const struct shapeproof_tables *tables)
 {
     size_t count;
     sp_tables_list(tables, &count);
@@ -287,7 +296,7 @@ size_t sp_tables_count(const struct sp_tables *tables)
 }
 
 /* Where the text of a unit ends: at the comment of the next one, or with the file. */
-static size_t end_of(const struct sp_tables *tables, const struct sp_unit *unit)
+static size_t end_of(const struct shapeproof_tables *tables, const struct sp_unit *unit)
 {
     size_t end = unit->span.source->length;
     for (size_t i = 0; i < tables->own.count; i++) {
@@ -298,16 +307,16 @@ static size_t end_of(const struct sp_tables *tables, const struct sp_unit *unit)
     return end;
 }
 
-struct sp_table_info sp_tables_info(const struct sp_tables *tables, size_t index)
+struct shapeproof_table_info shapeproof_tables_info(const struct shapeproof_tables *tables, size_t index)
 {
     size_t count;
     const size_t *list = sp_tables_list(tables, &count);
-    if (index >= count) return (struct sp_table_info){0};
+    if (index >= count) return (struct shapeproof_table_info){0};
     const struct sp_entry entry = sp_tables_entry(tables, list[index]);
-    struct sp_table_info info = {.name = entry.name,
-                                 .title = entry.title,
-                                 .model_types = entry.model_types,
-                                 .model_type_count = entry.model_type_count};
+    struct shapeproof_table_info info = {.name = entry.name,
+                                         .title = entry.title,
+                                         .model_types = entry.model_types,
+                                         .model_type_count = entry.model_type_count};
     if (list[index] < sp_builtin_unit_count) {
         const struct sp_builtin_unit *unit = &sp_builtin_units[list[index]];
         const struct sp_source_text *source = &tables->sources[unit->file];
@@ -325,7 +334,7 @@ struct sp_table_info sp_tables_info(const struct sp_tables *tables, size_t index
     return info;
 }
 
-const char *sp_tables_kind(const struct sp_tables *tables, size_t index)
+const char *shapeproof_tables_kind(const struct shapeproof_tables *tables, size_t index)
 {
     size_t count;
     const size_t *list = sp_tables_list(tables, &count);

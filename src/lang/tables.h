@@ -18,7 +18,7 @@ struct sp_units {
     size_t count, capacity;
 };
 
-struct sp_tables {
+struct shapeproof_tables {
     struct sp_arena arena;
     struct sp_symbols symbols;
     struct sp_units own;            /* of the user's files, in order of reading */
@@ -32,38 +32,39 @@ struct sp_tables {
     struct sp_text messages;
 };
 
-size_t sp_tables_place_count(const struct sp_tables *tables);
+size_t sp_tables_place_count(const struct shapeproof_tables *tables);
 /* What is there, without parsing it. */
-struct sp_entry sp_tables_entry(const struct sp_tables *tables, size_t place);
+struct sp_entry sp_tables_entry(const struct shapeproof_tables *tables, size_t place);
 /* Parsed and linked; NULL when a built-in file has a mistake, which sp_tables_table tells. */
-const struct sp_unit *sp_tables_at(const struct sp_tables *tables, size_t place);
+const struct sp_unit *sp_tables_at(const struct shapeproof_tables *tables, size_t place);
 /* Of the table or part of that name that is in force, or SIZE_MAX. */
-size_t sp_tables_place(const struct sp_tables *tables, const char *name);
+size_t sp_tables_place(const struct shapeproof_tables *tables, const char *name);
 /* Of the table that serves an architecture, or a class whatever its model_type, with or without a tag behind a point;
  * or SIZE_MAX. */
-size_t sp_tables_of_class(const struct sp_tables *tables, const char *class);
+size_t sp_tables_of_class(const struct shapeproof_tables *tables, const char *class);
 /* The places of the tables in force, by name. */
-const size_t *sp_tables_list(const struct sp_tables *tables, size_t *count);
+const size_t *sp_tables_list(const struct shapeproof_tables *tables, size_t *count);
 
-/* As sp_tables_add_text; `own` says whether the user wrote the text, who then may have made a mistake in it. */
-enum sp_status sp_tables_add_source(struct sp_tables *tables, const char *name, const char *text, size_t length,
-                                    bool own, struct sp_error *error);
+/* As shapeproof_tables_add_text; `own` says whether the user wrote the text, who then may have made a mistake in it. */
+enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, const char *name, const char *text,
+                                            size_t length, bool own, struct shapeproof_error *error);
 
 /* The table or part of that name that is in force, or NULL. */
-const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char *name);
+const struct sp_unit *sp_tables_unit(const struct shapeproof_tables *tables, const char *name);
 /* Keeps the classes that a unit of the set was found to cover, as its `classes`; they are copied. */
-void sp_tables_keep_classes(const struct sp_tables *tables, const struct sp_unit *unit, const char *const *classes,
-                            size_t count);
+void sp_tables_keep_classes(const struct shapeproof_tables *tables, const struct sp_unit *unit,
+                            const char *const *classes, size_t count);
 /* The table; NULL with an error that suggests another one. */
-const struct sp_unit *sp_tables_table(const struct sp_tables *tables, const char *name, struct sp_error *error);
+const struct sp_unit *sp_tables_table(const struct shapeproof_tables *tables, const char *name,
+                                      struct shapeproof_error *error);
 
 /* ---- tables.c, link.c ---- */
 
 /* The built-in unit with that index, parsed and not linked, at the end of `builtin` if it was not there; NULL after a
  * mistake. */
-struct sp_unit *sp_tables_parse_builtin(struct sp_tables *tables, size_t index);
+struct sp_unit *sp_tables_parse_builtin(struct shapeproof_tables *tables, size_t index);
 /* Resolves what the units from index `first` on name in each other; false when there were mistakes. Those of `builtin`
  * see no others, and more come to it while they are linked: those that they use. */
-bool sp_link(struct sp_tables *tables, struct sp_units *units, size_t first);
+bool sp_link(struct shapeproof_tables *tables, struct sp_units *units, size_t first);
 
 #endif

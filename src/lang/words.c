@@ -162,14 +162,15 @@ static bool is_key_by_itself(const char *key, const char *meant)
     return are_of_two_sides(key, meant);
 }
 
-const char *sp_unit_misspelt(const struct sp_unit *unit, struct sp_value root, const char *meant)
+const char *sp_unit_misspelt(const struct sp_unit *unit, struct shapeproof_value root, const char *meant)
 {
     const char *dot = strrchr(meant, '.'), *leaf = dot ? dot + 1 : meant, *found = NULL;
     struct sp_arena arena = {0};
     struct sp_map words = {0};
-    const struct sp_value object = dot ? sp_value_at(root, sp_arena_copy(&arena, meant, (size_t)(dot - meant))) : root;
-    for (size_t i = 0; object.type == SP_OBJECT && i < object.count && !found; i++) {
-        const struct sp_member *member = &object.members[i];
+    const struct shapeproof_value object =
+        dot ? sp_value_at(root, sp_arena_copy(&arena, meant, (size_t)(dot - meant))) : root;
+    for (size_t i = 0; object.type == SHAPEPROOF_VALUE_OBJECT && i < object.count && !found; i++) {
+        const struct shapeproof_member *member = &object.members[i];
         if (!sp_value_is_set(member->value) || !sp_is_misspelt(member->key, leaf)) continue;
         if (is_key_by_itself(member->key, leaf)) continue;
         if (!words.count) sp_unit_words(unit, &words);

@@ -11,6 +11,6 @@
 void sp_unit_words(const struct sp_unit *unit, struct sp_map *words);
 /* The key that is most likely meant to be that one, which is not set: in the same object, spelt nearly so, and nothing
  * that the unit can read. NULL when there is none. */
-const char *sp_unit_misspelt(const struct sp_unit *unit, struct sp_value root, const char *meant);
+const char *sp_unit_misspelt(const struct sp_unit *unit, struct shapeproof_value root, const char *meant);
 
 #endif

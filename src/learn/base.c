@@ -17,32 +17,33 @@
 enum { MOST_GROUPS = 200 };
 
 struct base_search {
-    struct sp_learning *learning;
-    struct sp_prediction **predictions; /* one for each example */
+    struct shapeproof_learning *learning;
+    struct shapeproof_prediction **predictions; /* one for each example */
     struct sp_base *base;
 };
 
 /* ---- groups ---- */
 
 /* Of a group of an inner table that of the table which uses it. */
-static size_t group_of_predicted(struct base_search *search, size_t example, const struct sp_predicted *predicted)
+static size_t group_of_predicted(struct base_search *search, size_t example,
+                                 const struct shapeproof_predicted *predicted)
 {
-    const char *name = sp_prediction_group(search->predictions[example], predicted->group).name;
+    const char *name = shapeproof_prediction_group(search->predictions[example], predicted->group).name;
     const char *inner = strstr(name, ": ");
     struct sp_base *base = search->base;
     const char *own = sp_arena_copy(&search->learning->arena, name, inner ? (size_t)(inner - name) : strlen(name));
     for (size_t i = 0; i < base->group_count; i++)
         if (strcmp(base->groups[i].name, own) == 0) return i;
-    if (base->group_count == MOST_GROUPS) return SP_NONE;
+    if (base->group_count == MOST_GROUPS) return SHAPEPROOF_NONE;
     base->groups[base->group_count] = (struct sp_base_group){.name = own};
     return base->group_count++;
 }
 
-static bool is_as_predicted(const struct sp_inventory *inventory, const struct sp_predicted *predicted)
+static bool is_as_predicted(const struct shapeproof_inventory *inventory, const struct shapeproof_predicted *predicted)
 {
-    const size_t there = sp_inventory_find(inventory, predicted->name);
-    if (there == SP_NONE) return predicted->optional || predicted->same_as != SP_NONE;
-    const struct sp_tensor *tensor = sp_inventory_tensor(inventory, there);
+    const size_t there = shapeproof_inventory_find(inventory, predicted->name);
+    if (there == SHAPEPROOF_NONE) return predicted->optional || predicted->same_as != SHAPEPROOF_NONE;
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, there);
     return sp_same_dims(tensor->shape, tensor->rank, predicted->shape, predicted->rank);
 }
 
@@ -50,10 +51,10 @@ static bool is_as_predicted(const struct sp_inventory *inventory, const struct s
 static bool judge_groups(struct base_search *search)
 {
     for (size_t e = 0; e < search->learning->evidence.count; e++)
-        for (size_t i = 0; i < sp_prediction_count(search->predictions[e]); i++) {
-            const struct sp_predicted *predicted = sp_prediction_tensor(search->predictions[e], i);
+        for (size_t i = 0; i < shapeproof_prediction_count(search->predictions[e]); i++) {
+            const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(search->predictions[e], i);
             const size_t group = group_of_predicted(search, e, predicted);
-            if (group == SP_NONE) return false;
+            if (group == SHAPEPROOF_NONE) return false;
             if (!is_as_predicted(search->learning->evidence.examples[e].inventory, predicted))
                 search->base->groups[group].is_replaced = true;
         }
@@ -62,19 +63,20 @@ static bool judge_groups(struct base_search *search)
 
 /* ---- rows ---- */
 
-/* The group that predicts the tensor at a place, or SP_NONE. */
+/* The group that predicts the tensor at a place, or SHAPEPROOF_NONE. */
 static size_t group_of_place(struct base_search *search, const struct sp_row_tensor *place)
 {
-    const struct sp_prediction *prediction = search->predictions[place->point.example];
-    const size_t there = sp_prediction_find(prediction, place->tensor->name);
-    return there == SP_NONE ? SP_NONE
-                            : group_of_predicted(search, place->point.example, sp_prediction_tensor(prediction, there));
+    const struct shapeproof_prediction *prediction = search->predictions[place->point.example];
+    const size_t there = shapeproof_prediction_find(prediction, place->tensor->name);
+    return there == SHAPEPROOF_NONE
+               ? SHAPEPROOF_NONE
+               : group_of_predicted(search, place->point.example, shapeproof_prediction_tensor(prediction, there));
 }
 
 static bool is_kept_place(struct base_search *search, const struct sp_row_tensor *place)
 {
     const size_t group = group_of_place(search, place);
-    return group != SP_NONE && !search->base->groups[group].is_replaced;
+    return group != SHAPEPROOF_NONE && !search->base->groups[group].is_replaced;
 }
 
 /* Of a row that is written nothing may be in the other table as well; true when that replaced one more group. */
@@ -122,7 +124,7 @@ static void find_headings(struct base_search *search)
     for (size_t r = 0; r < layout->rows.count; r++)
         for (size_t i = 0; i < layout->rows.items[r].places.count && !base->rows[r] && !base->headings[r]; i++) {
             const size_t group = group_of_place(search, &layout->rows.items[r].places.items[i]);
-            if (group == SP_NONE) continue;
+            if (group == SHAPEPROOF_NONE) continue;
             base->headings[r] = base->groups[group].name;
             base->groups[group].is_written = true;
         }
@@ -166,20 +168,20 @@ static bool can_extend_base(const struct sp_base *base)
 
 static bool predict_examples(struct base_search *search, const char *table)
 {
-    struct sp_error error = {0};
-    const struct sp_learning *learning = search->learning;
+    struct shapeproof_error error = {0};
+    const struct shapeproof_learning *learning = search->learning;
     bool done = !learning->invented;
     for (size_t e = 0; e < learning->evidence.count && done; e++) {
-        const struct sp_config *config = learning->evidence.examples[e].config;
-        const struct sp_predict_options options = {.table = table};
-        if (config) search->predictions[e] = sp_predict(learning->tables, config, &options, &error);
+        const struct shapeproof_config *config = learning->evidence.examples[e].config;
+        const struct shapeproof_predict_options options = {.table = table};
+        if (config) search->predictions[e] = shapeproof_predict(learning->tables, config, &options, &error);
         sp_error_reset(&error);
         done = search->predictions[e] != NULL;
     }
     return done;
 }
 
-struct sp_base *sp_learn_look_at_base(struct sp_learning *learning, const char *table)
+struct sp_base *sp_learn_look_at_base(struct shapeproof_learning *learning, const char *table)
 {
     const size_t rows = learning->lesson.layout.rows.count;
     struct sp_base *base = sp_arena_array(&learning->arena, 1, sizeof *base);
@@ -195,6 +197,6 @@ struct sp_base *sp_learn_look_at_base(struct sp_learning *learning, const char *
         find_headings(&search);
         weigh_base(&search);
     }
-    for (size_t e = 0; e < learning->evidence.count; e++) sp_prediction_free(search.predictions[e]);
+    for (size_t e = 0; e < learning->evidence.count; e++) shapeproof_prediction_free(search.predictions[e]);
     return fits && can_extend_base(base) ? base : NULL;
 }

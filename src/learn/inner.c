@@ -17,11 +17,11 @@ enum { FEWEST_TENSORS = 8 };
 /* One for each example. */
 struct trial {
     const struct sp_layout *layout;
-    const struct sp_tables *tables;
+    const struct shapeproof_tables *tables;
     const struct sp_leaf *leaf;
     const char *class;
-    struct sp_config **configs;
-    struct sp_prediction **predictions;
+    struct shapeproof_config **configs;
+    struct shapeproof_prediction **predictions;
 };
 
 static size_t count_examples(const struct trial *trial) { return trial->layout->evidence->count; }
@@ -29,8 +29,8 @@ static size_t count_examples(const struct trial *trial) { return trial->layout->
 static void close_trial(struct trial *trial)
 {
     for (size_t e = 0; e < count_examples(trial); e++) {
-        sp_prediction_free(trial->predictions[e]);
-        sp_config_free(trial->configs[e]);
+        shapeproof_prediction_free(trial->predictions[e]);
+        shapeproof_config_free(trial->configs[e]);
         trial->predictions[e] = NULL;
         trial->configs[e] = NULL;
     }
@@ -40,22 +40,24 @@ static void close_trial(struct trial *trial)
 static bool open_trial(struct trial *trial)
 {
     struct sp_arena *arena = trial->layout->evidence->arena;
-    struct sp_error error = {0};
-    struct sp_value *classes = sp_arena_array(arena, 1, sizeof *classes);
-    trial->configs = sp_arena_array(arena, count_examples(trial), sizeof(struct sp_config *));
-    trial->predictions = sp_arena_array(arena, count_examples(trial), sizeof(struct sp_prediction *));
+    struct shapeproof_error error = {0};
+    struct shapeproof_value *classes = sp_arena_array(arena, 1, sizeof *classes);
+    trial->configs = sp_arena_array(arena, count_examples(trial), sizeof(struct shapeproof_config *));
+    trial->predictions = sp_arena_array(arena, count_examples(trial), sizeof(struct shapeproof_prediction *));
     for (size_t e = 0; e < count_examples(trial); e++) {
-        trial->configs[e] = sp_config_new();
+        trial->configs[e] = shapeproof_config_new();
         sp_config_set_root(trial->configs[e], trial->leaf->values[e]);
         if (trial->class) {
             *classes = sp_value_string(trial->class);
             sp_config_set_value(trial->configs[e], "architectures",
-                                (struct sp_value){.type = SP_LIST, .count = 1, .items = classes}, "the table");
+                                (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = classes},
+                                "the table");
         }
-        trial->predictions[e] = sp_predict(trial->tables, trial->configs[e], NULL, &error);
+        trial->predictions[e] = shapeproof_predict(trial->tables, trial->configs[e], NULL, &error);
         sp_error_reset(&error);
-        if (!trial->predictions[e] || sp_prediction_count(trial->predictions[e]) < FEWEST_TENSORS) return false;
-        if (strcmp(sp_prediction_table(trial->predictions[e]), sp_prediction_table(trial->predictions[0])) != 0)
+        if (!trial->predictions[e] || shapeproof_prediction_count(trial->predictions[e]) < FEWEST_TENSORS) return false;
+        if (strcmp(shapeproof_prediction_table(trial->predictions[e]),
+                   shapeproof_prediction_table(trial->predictions[0])) != 0)
             return false;
     }
     return true;
@@ -63,36 +65,38 @@ static bool open_trial(struct trial *trial)
 
 /* ---- where it stands in the files ---- */
 
-static bool is_inner_tensor_there(const struct sp_inventory *inventory, const char *prefix,
-                                  const struct sp_predicted *predicted)
+static bool is_inner_tensor_there(const struct shapeproof_inventory *inventory, const char *prefix,
+                                  const struct shapeproof_predicted *predicted)
 {
     char name[512];
     const int length = snprintf(name, sizeof name, "%s%s", prefix, predicted->name);
     if (length < 0 || (size_t)length >= sizeof name) return false;
-    const size_t there = sp_inventory_find(inventory, name);
-    if (there == SP_NONE) return predicted->optional || predicted->same_as != SP_NONE;
-    const struct sp_tensor *tensor = sp_inventory_tensor(inventory, there);
+    const size_t there = shapeproof_inventory_find(inventory, name);
+    if (there == SHAPEPROOF_NONE) return predicted->optional || predicted->same_as != SHAPEPROOF_NONE;
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, there);
     return sp_same_dims(tensor->shape, tensor->rank, predicted->shape, predicted->rank);
 }
 
 /* Some example has it. What none has, because it is tied in all of them, need not be there where nothing is tied. */
-static bool is_in_any_example(const struct trial *trial, const char *prefix, const struct sp_predicted *predicted)
+static bool is_in_any_example(const struct trial *trial, const char *prefix,
+                              const struct shapeproof_predicted *predicted)
 {
     char name[512];
     const int length = snprintf(name, sizeof name, "%s%s", prefix, predicted->name);
     for (size_t e = 0; e < count_examples(trial) && length > 0 && (size_t)length < sizeof name; e++)
-        if (sp_inventory_find(trial->layout->evidence->examples[e].inventory, name) != SP_NONE) return true;
+        if (shapeproof_inventory_find(trial->layout->evidence->examples[e].inventory, name) != SHAPEPROOF_NONE)
+            return true;
     return false;
 }
 
 static bool is_trial_there(const struct trial *trial, const char *prefix)
 {
     for (size_t e = 0; e < count_examples(trial); e++)
-        for (size_t i = 0; i < sp_prediction_count(trial->predictions[e]); i++) {
-            const struct sp_predicted *predicted = sp_prediction_tensor(trial->predictions[e], i);
-            const struct sp_inventory *inventory = trial->layout->evidence->examples[e].inventory;
+        for (size_t i = 0; i < shapeproof_prediction_count(trial->predictions[e]); i++) {
+            const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(trial->predictions[e], i);
+            const struct shapeproof_inventory *inventory = trial->layout->evidence->examples[e].inventory;
             if (!is_inner_tensor_there(inventory, prefix, predicted)) return false;
-            if (predicted->same_as != SP_NONE && !is_in_any_example(trial, prefix, predicted)) return false;
+            if (predicted->same_as != SHAPEPROOF_NONE && !is_in_any_example(trial, prefix, predicted)) return false;
         }
     return true;
 }
@@ -100,10 +104,10 @@ static bool is_trial_there(const struct trial *trial, const char *prefix)
 /* What stands in front of the first name that is predicted, wherever all of them are behind it; NULL when nowhere. */
 static const char *find_prefix(const struct trial *trial)
 {
-    const struct sp_inventory *inventory = trial->layout->evidence->examples[0].inventory;
-    const char *first = sp_prediction_tensor(trial->predictions[0], 0)->name;
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const char *name = sp_inventory_tensor(inventory, i)->name;
+    const struct shapeproof_inventory *inventory = trial->layout->evidence->examples[0].inventory;
+    const char *first = shapeproof_prediction_tensor(trial->predictions[0], 0)->name;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const char *name = shapeproof_inventory_tensor(inventory, i)->name;
         if (!sp_ends_with(name, first)) continue;
         const size_t length = strlen(name) - strlen(first);
         if (!length || name[length - 1] != '.') continue;
@@ -119,7 +123,8 @@ static bool is_row_of_trial(const struct trial *trial, const char *prefix, const
     for (size_t i = 0; i < row->places.count; i++) {
         const struct sp_row_tensor *place = &row->places.items[i];
         if (strncmp(place->tensor->name, prefix, length) != 0) return false;
-        if (sp_prediction_find(trial->predictions[place->point.example], place->tensor->name + length) == SP_NONE)
+        if (shapeproof_prediction_find(trial->predictions[place->point.example], place->tensor->name + length) ==
+            SHAPEPROOF_NONE)
             return false;
     }
     return true;
@@ -127,12 +132,12 @@ static bool is_row_of_trial(const struct trial *trial, const char *prefix, const
 
 static void mark_rows(const struct trial *trial, const char *prefix, struct sp_layout *layout, struct sp_inners *inners)
 {
-    struct sp_inner inner = {.key = trial->leaf->path,
-                             .table =
-                                 sp_arena_string(layout->evidence->arena, sp_prediction_table(trial->predictions[0])),
-                             .class = trial->class,
-                             .prefix = prefix,
-                             .first_row = SP_NONE};
+    struct sp_inner inner = {
+        .key = trial->leaf->path,
+        .table = sp_arena_string(layout->evidence->arena, shapeproof_prediction_table(trial->predictions[0])),
+        .class = trial->class,
+        .prefix = prefix,
+        .first_row = SHAPEPROOF_NONE};
     for (size_t r = 0; r < layout->rows.count; r++) {
         struct sp_tensor_row *row = &layout->rows.items[r];
         if (row->is_inner || !is_row_of_trial(trial, prefix, row)) continue;
@@ -145,7 +150,7 @@ static void mark_rows(const struct trial *trial, const char *prefix, struct sp_l
 /* ---- which there may be ---- */
 
 /* How the names of the classes of a table begin, as its text says: family = "Llama". */
-static const char *family_of_table(struct sp_arena *arena, const struct sp_table_info *info)
+static const char *family_of_table(struct sp_arena *arena, const struct shapeproof_table_info *info)
 {
     static const char word[] = "\nfamily";
     const char *end = info->source + info->source_length;
@@ -160,17 +165,17 @@ static const char *family_of_table(struct sp_arena *arena, const struct sp_table
     return NULL;
 }
 
-static const char *family_of_type(struct sp_arena *arena, const struct sp_tables *tables, const char *table)
+static const char *family_of_type(struct sp_arena *arena, const struct shapeproof_tables *tables, const char *table)
 {
-    for (size_t i = sp_tables_count(tables); i-- > 0;) {
-        const struct sp_table_info info = sp_tables_info(tables, i);
+    for (size_t i = shapeproof_tables_count(tables); i-- > 0;) {
+        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
         if (strcmp(info.name, table) == 0) return family_of_table(arena, &info);
     }
     return NULL;
 }
 
 /* A table reads it in all examples, under its own class or another one of the family. */
-static bool try_inner(struct sp_inners *inners, struct sp_layout *layout, const struct sp_tables *tables,
+static bool try_inner(struct sp_inners *inners, struct sp_layout *layout, const struct shapeproof_tables *tables,
                       const struct sp_leaf *leaf, const char *class)
 {
     struct trial trial = {.layout = layout, .tables = tables, .leaf = leaf, .class = class};
@@ -182,16 +187,17 @@ static bool try_inner(struct sp_inners *inners, struct sp_layout *layout, const 
 }
 
 /* The table of the first example; NULL when there is none, or it is that of the name. */
-static const char *table_of_leaf(const struct sp_layout *layout, const struct sp_tables *tables,
+static const char *table_of_leaf(const struct sp_layout *layout, const struct shapeproof_tables *tables,
                                  const struct sp_leaf *leaf, const char *name)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
     sp_config_set_root(config, leaf->values[0]);
-    struct sp_prediction *prediction = sp_predict(tables, config, NULL, &error);
-    const char *table = prediction ? sp_arena_string(layout->evidence->arena, sp_prediction_table(prediction)) : NULL;
-    sp_prediction_free(prediction);
-    sp_config_free(config);
+    struct shapeproof_prediction *prediction = shapeproof_predict(tables, config, NULL, &error);
+    const char *table =
+        prediction ? sp_arena_string(layout->evidence->arena, shapeproof_prediction_table(prediction)) : NULL;
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
     return table && strcmp(table, name) != 0 ? table : NULL;
 }
 
@@ -200,15 +206,15 @@ static bool has_own_type(const struct sp_layout *layout, const struct sp_leaf *l
 {
     const char *first = NULL;
     for (size_t e = 0; e < layout->evidence->count; e++) {
-        const struct sp_value type = sp_value_member(leaf->values[e], "model_type");
-        if (leaf->values[e].type != SP_OBJECT || type.type != SP_STRING) return false;
+        const struct shapeproof_value type = sp_value_member(leaf->values[e], "model_type");
+        if (leaf->values[e].type != SHAPEPROOF_VALUE_OBJECT || type.type != SHAPEPROOF_VALUE_STRING) return false;
         if (first && strcmp(first, type.string) != 0) return false;
         first = type.string;
     }
     return first != NULL && !strchr(leaf->path, '.');
 }
 
-static void find_inner(struct sp_inners *inners, struct sp_layout *layout, const struct sp_tables *tables,
+static void find_inner(struct sp_inners *inners, struct sp_layout *layout, const struct shapeproof_tables *tables,
                        const struct sp_leaf *leaf, const char *name)
 {
     static const char *const endings[] = {"Model", "TextModel", "VisionModel", "ForCausalLM"};
@@ -220,7 +226,7 @@ static void find_inner(struct sp_inners *inners, struct sp_layout *layout, const
         if (try_inner(inners, layout, tables, leaf, sp_arena_printf(arena, "%s%s", family, endings[i]))) return;
 }
 
-void sp_inners_find(struct sp_inners *inners, struct sp_layout *layout, const struct sp_tables *tables,
+void sp_inners_find(struct sp_inners *inners, struct sp_layout *layout, const struct shapeproof_tables *tables,
                     const char *name)
 {
     const struct sp_leaves *leaves = &layout->evidence->leaves;

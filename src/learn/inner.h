@@ -25,7 +25,7 @@ struct sp_inners {
 };
 
 /* Finds them, but for the table of that name, and marks their rows. */
-void sp_inners_find(struct sp_inners *inners, struct sp_layout *layout, const struct sp_tables *tables,
+void sp_inners_find(struct sp_inners *inners, struct sp_layout *layout, const struct shapeproof_tables *tables,
                     const char *name);
 /* All rows are rows again. */
 void sp_inners_forget(struct sp_inners *inners, struct sp_layout *layout);

@@ -13,7 +13,7 @@
 enum { LONGEST_NAME = 60, SMALLEST = 5 };
 
 struct inventor {
-    struct sp_learning *learning;
+    struct shapeproof_learning *learning;
     struct sp_map taken;   /* names */
     struct sp_map vectors; /* values that have a name */
 };
@@ -37,7 +37,7 @@ static const char *word_at_end(struct sp_arena *arena, const char *text, size_t 
 /* Gives the values a key of that name, or of that name and a number; but once. */
 static void invent_key(struct inventor *inventor, const char *name, const int64_t *values)
 {
-    struct sp_learning *learning = inventor->learning;
+    struct shapeproof_learning *learning = inventor->learning;
     struct sp_text vector = {0};
     for (size_t e = 0; e < learning->evidence.count; e++) sp_text_printf(&vector, "%lld ", (long long)values[e]);
     const bool is_new = sp_map_add(&inventor->vectors, sp_text_keep(&vector, &learning->arena), 0);
@@ -51,12 +51,12 @@ static void invent_key(struct inventor *inventor, const char *name, const int64_
 }
 
 /* What a dimension is in each example; false when it depends on an index, or is too small to be one of a model. */
-static bool values_of_dimension(const struct sp_learning *learning, const struct sp_tensor_row *row, uint32_t dimension,
-                                int64_t *values)
+static bool values_of_dimension(const struct shapeproof_learning *learning, const struct sp_tensor_row *row,
+                                uint32_t dimension, int64_t *values)
 {
     memset(values, 0, learning->evidence.count * sizeof *values);
     for (size_t i = 0; i < row->places.count; i++) {
-        const struct sp_tensor *tensor = row->places.items[i].tensor;
+        const struct shapeproof_tensor *tensor = row->places.items[i].tensor;
         int64_t *value = &values[row->places.items[i].point.example];
         if (dimension >= tensor->rank || tensor->shape[dimension] < SMALLEST) return false;
         if (*value && *value != (int64_t)tensor->shape[dimension]) return false;
@@ -105,16 +105,17 @@ static void invent_from_layout(struct inventor *inventor, const struct sp_layout
     for (size_t i = 0; i < layout->rows.count; i++) invent_sizes(inventor, &layout->rows.items[i], values);
 }
 
-void sp_learn_invent(struct sp_learning *learning)
+void sp_learn_invent(struct shapeproof_learning *learning)
 {
     struct inventor inventor = {.learning = learning};
     struct sp_layout layout;
     const size_t count = learning->evidence.count;
-    struct sp_learn_example *examples = sp_arena_array(&learning->arena, count, sizeof *examples);
+    struct shapeproof_learn_example *examples = sp_arena_array(&learning->arena, count, sizeof *examples);
     learning->invented = sp_arena_array(&learning->arena, count, sizeof *learning->invented);
     for (size_t e = 0; e < count; e++) {
-        learning->invented[e] = sp_config_new();
-        examples[e] = (struct sp_learn_example){learning->evidence.examples[e].inventory, learning->invented[e]};
+        learning->invented[e] = shapeproof_config_new();
+        examples[e] =
+            (struct shapeproof_learn_example){learning->evidence.examples[e].inventory, learning->invented[e]};
     }
     sp_layout_begin(&layout, &learning->evidence, false);
     sp_layout_make(&layout);

@@ -16,11 +16,11 @@ static bool is_table_name(const char *name)
     return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
 }
 
-static const char *name_of_table(struct sp_learning *learning)
+static const char *name_of_table(struct shapeproof_learning *learning)
 {
     const struct sp_leaf *type = sp_evidence_leaf(&learning->evidence, "_class_name");
     if (!type) type = sp_evidence_leaf(&learning->evidence, "model_type");
-    if (!type || type->values[0].type != SP_STRING) return "learnt";
+    if (!type || type->values[0].type != SHAPEPROOF_VALUE_STRING) return "learnt";
     char *name = sp_arena_string(&learning->arena, type->values[0].string);
     for (char *c = name; *c; c++)
         if (*c == '-' || *c == '.') *c = '_';
@@ -44,7 +44,7 @@ const char *sp_row_shown(struct sp_arena *arena, const char *pattern)
     return sp_arena_printf(arena, "{p}%s", sp_pattern_shown(arena, pattern + 1));
 }
 
-static void list_unexplained_rows(struct sp_learning *learning)
+static void list_unexplained_rows(struct shapeproof_learning *learning)
 {
     const struct sp_layout *layout = &learning->lesson.layout;
     if (learning->evidence.spent > learning->evidence.most)
@@ -81,7 +81,7 @@ static size_t count_common_rows(const struct sp_layout *layout, size_t example, 
 }
 
 /* Of examples that have hardly a name in common any table says no more than which file is which. */
-static void refuse_strangers(struct sp_learning *learning)
+static void refuse_strangers(struct shapeproof_learning *learning)
 {
     for (size_t e = 1; e < learning->evidence.count; e++) {
         size_t first, here;
@@ -92,22 +92,23 @@ static void refuse_strangers(struct sp_learning *learning)
         learning->are_strangers = true;
         *SP_PUSH(&learning->rest) = sp_arena_printf(
             &learning->arena, "%s and %s have %zu of %zu names in common: they are of different architectures",
-            sp_inventory_path(learning->evidence.examples[0].inventory),
-            sp_inventory_path(learning->evidence.examples[e].inventory), common, fewer);
+            shapeproof_inventory_path(learning->evidence.examples[0].inventory),
+            shapeproof_inventory_path(learning->evidence.examples[e].inventory), common, fewer);
     }
 }
 
-static bool can_learn(size_t count, const struct sp_tables *tables, const struct sp_learn_options *options,
-                      struct sp_error *error)
+static bool can_learn(size_t count, const struct shapeproof_tables *tables,
+                      const struct shapeproof_learn_options *options, struct shapeproof_error *error)
 {
     if (options && !sp_options_are_known(options->reserved, error)) return false;
-    if (!count) return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is nothing to learn from");
+    if (!count) return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "there is nothing to learn from");
     if (options && options->name && !is_table_name(options->name))
-        return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "'%s' cannot be the name of a table", options->name);
+        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "'%s' cannot be the name of a table",
+                       options->name);
     return !options || !options->like || sp_tables_table(tables, options->like, error);
 }
 
-static void write_learnt(struct sp_learning *learning, const char *like, struct sp_error *error)
+static void write_learnt(struct shapeproof_learning *learning, const char *like, struct shapeproof_error *error)
 {
     refuse_strangers(learning);
     list_unexplained_rows(learning);
@@ -120,14 +121,14 @@ static void write_learnt(struct sp_learning *learning, const char *like, struct 
     sp_learn_extend_near(learning, error);
 }
 
-static void free_doubts(struct sp_learning *learning)
+static void free_doubts(struct shapeproof_learning *learning)
 {
     for (size_t i = 0; i < learning->undecided.count; i++) free(learning->undecided.items[i].places.items);
     learning->undecided.count = 0;
 }
 
 /* Forgets the text, and what was told beside it. */
-static void start_over(struct sp_learning *learning)
+static void start_over(struct shapeproof_learning *learning)
 {
     free_doubts(learning);
     learning->rest.count = learning->explained = 0;
@@ -144,7 +145,7 @@ static void start_over(struct sp_learning *learning)
 }
 
 /* Writes and proves the rows that are solved. */
-static void write_again(struct sp_learning *learning, struct sp_error *error)
+static void write_again(struct shapeproof_learning *learning, struct shapeproof_error *error)
 {
     list_unexplained_rows(learning);
     sp_learn_doubt(learning);
@@ -154,7 +155,7 @@ static void write_again(struct sp_learning *learning, struct sp_error *error)
 }
 
 /* Of a table with mistakes what is right: any command takes that, and what is left says why. */
-static void write_what_is_right(struct sp_learning *learning, struct sp_error *error)
+static void write_what_is_right(struct shapeproof_learning *learning, struct shapeproof_error *error)
 {
     start_over(learning);
     sp_learn_leave_out_wrong_rows(learning);
@@ -166,7 +167,7 @@ static void write_what_is_right(struct sp_learning *learning, struct sp_error *e
 }
 
 /* With what tables predict of configurations within this one; without that, where it does not come out. */
-static void learn_table(struct sp_learning *learning, const char *like, struct sp_error *error)
+static void learn_table(struct shapeproof_learning *learning, const char *like, struct shapeproof_error *error)
 {
     struct sp_layout *layout = &learning->lesson.layout;
     sp_solve_layout(&learning->lesson);
@@ -180,14 +181,15 @@ static void learn_table(struct sp_learning *learning, const char *like, struct s
     if (!learning->is_proved && !learning->is_sound && !learning->are_strangers) write_what_is_right(learning, error);
 }
 
-static struct sp_learning *learn_with_words(const struct sp_learn_example *examples, size_t count,
-                                            const struct sp_tables *tables, const struct sp_learn_options *options,
-                                            bool no_words, struct sp_error *error)
+static struct shapeproof_learning *learn_with_words(const struct shapeproof_learn_example *examples, size_t count,
+                                                    const struct shapeproof_tables *tables,
+                                                    const struct shapeproof_learn_options *options, bool no_words,
+                                                    struct shapeproof_error *error)
 {
-    struct sp_learning *learning = sp_realloc(NULL, 1, sizeof *learning);
-    *learning = (struct sp_learning){.tables = tables};
+    struct shapeproof_learning *learning = sp_realloc(NULL, 1, sizeof *learning);
+    *learning = (struct shapeproof_learning){.tables = tables};
     learning->evidence = (struct sp_evidence){.arena = &learning->arena, .examples = examples, .count = count};
-    learning->evidence.most = options && options->most_values ? options->most_values : SP_LEARN_MOST_VALUES;
+    learning->evidence.most = options && options->most_values ? options->most_values : SHAPEPROOF_LEARN_MOST_VALUES;
     learning->lesson.evidence = &learning->evidence;
     learning->lesson.no_words = no_words;
     sp_evidence_gather(&learning->evidence);
@@ -201,24 +203,27 @@ static struct sp_learning *learn_with_words(const struct sp_learn_example *examp
 }
 
 /* What seemed to be words of a list is taken for names of their own, where it does not come out. */
-struct sp_learning *sp_learn(const struct sp_learn_example *examples, size_t count, const struct sp_tables *tables,
-                             const struct sp_learn_options *options, struct sp_error *error)
+struct shapeproof_learning *shapeproof_learn(const struct shapeproof_learn_example *examples, size_t count,
+                                             const struct shapeproof_tables *tables,
+                                             const struct shapeproof_learn_options *options,
+                                             struct shapeproof_error *error)
 {
     sp_error_reset(error);
     if (!can_learn(count, tables, options, error)) return NULL;
-    struct sp_learning *learning = learn_with_words(examples, count, tables, options, false, error);
+    struct shapeproof_learning *learning = learn_with_words(examples, count, tables, options, false, error);
     if (learning->is_proved || !learning->lesson.layout.listed.count) return learning;
-    struct sp_learning *plain = learn_with_words(examples, count, tables, options, true, error);
+    struct shapeproof_learning *plain = learn_with_words(examples, count, tables, options, true, error);
     const bool rather = plain->is_proved || plain->explained > learning->explained;
-    sp_learning_free(rather ? learning : plain);
+    shapeproof_learning_free(rather ? learning : plain);
     return rather ? plain : learning;
 }
 
-void sp_learning_free(struct sp_learning *learning)
+void shapeproof_learning_free(struct shapeproof_learning *learning)
 {
     if (!learning) return;
     sp_lesson_free(&learning->lesson);
-    for (size_t i = 0; learning->invented && i < learning->evidence.count; i++) sp_config_free(learning->invented[i]);
+    for (size_t i = 0; learning->invented && i < learning->evidence.count; i++)
+        shapeproof_config_free(learning->invented[i]);
     sp_evidence_free(&learning->evidence);
     free(learning->rest.items);
     sp_map_free(&learning->unexplained);
@@ -231,39 +236,46 @@ void sp_learning_free(struct sp_learning *learning)
 
 /* ---- what the public header promises ---- */
 
-const char *sp_learning_text(const struct sp_learning *learning) { return learning->text; }
-const char *sp_learning_name(const struct sp_learning *learning) { return learning->name; }
-const char *sp_learning_base(const struct sp_learning *learning)
+const char *shapeproof_learning_text(const struct shapeproof_learning *learning) { return learning->text; }
+const char *shapeproof_learning_name(const struct shapeproof_learning *learning) { return learning->name; }
+const char *shapeproof_learning_base(const struct shapeproof_learning *learning)
 {
     return learning->base ? learning->base->table : NULL;
 }
 
-const char *sp_learning_known(const struct sp_learning *learning) { return learning->known; }
-bool sp_learning_is_proved(const struct sp_learning *learning) { return learning->is_proved; }
-size_t sp_learning_examples(const struct sp_learning *learning) { return learning->evidence.count; }
-size_t sp_learning_explained(const struct sp_learning *learning) { return learning->explained; }
-size_t sp_learning_rest_count(const struct sp_learning *learning) { return learning->rest.count; }
-const char *sp_learning_rest(const struct sp_learning *learning, size_t index) { return learning->rest.items[index]; }
-size_t sp_learning_undecided_count(const struct sp_learning *learning) { return learning->undecided.count; }
-const char *sp_learning_unvaried(const struct sp_learning *learning) { return learning->unvaried; }
+const char *shapeproof_learning_known(const struct shapeproof_learning *learning) { return learning->known; }
+bool shapeproof_learning_is_proved(const struct shapeproof_learning *learning) { return learning->is_proved; }
+size_t shapeproof_learning_examples(const struct shapeproof_learning *learning) { return learning->evidence.count; }
+size_t shapeproof_learning_explained(const struct shapeproof_learning *learning) { return learning->explained; }
+size_t shapeproof_learning_rest_count(const struct shapeproof_learning *learning) { return learning->rest.count; }
+const char *shapeproof_learning_rest(const struct shapeproof_learning *learning, size_t index)
+{
+    return learning->rest.items[index];
+}
+size_t shapeproof_learning_undecided_count(const struct shapeproof_learning *learning)
+{
+    return learning->undecided.count;
+}
+const char *shapeproof_learning_unvaried(const struct shapeproof_learning *learning) { return learning->unvaried; }
 
-size_t sp_learning_tensors(const struct sp_learning *learning)
+size_t shapeproof_learning_tensors(const struct shapeproof_learning *learning)
 {
     size_t count = 0;
     for (size_t e = 0; e < learning->evidence.count; e++) {
-        const struct sp_inventory *inventory = learning->evidence.examples[e].inventory;
-        for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-            count += !(sp_inventory_tensor(inventory, i)->flags & SP_TENSOR_STATE);
+        const struct shapeproof_inventory *inventory = learning->evidence.examples[e].inventory;
+        for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+            count += !(shapeproof_inventory_tensor(inventory, i)->flags & SHAPEPROOF_TENSOR_STATE);
     }
     return count;
 }
 
-struct sp_undecided sp_learning_undecided(const struct sp_learning *learning, size_t index)
+struct shapeproof_undecided shapeproof_learning_undecided(const struct shapeproof_learning *learning, size_t index)
 {
     return learning->undecided.items[index].told;
 }
 
-struct sp_undecided_place sp_learning_undecided_place(const struct sp_learning *learning, size_t index, size_t place)
+struct shapeproof_undecided_place shapeproof_learning_undecided_place(const struct shapeproof_learning *learning,
+                                                                      size_t index, size_t place)
 {
     return learning->undecided.items[index].places.items[place];
 }

@@ -29,9 +29,9 @@
 
 /* A choice, and where it was made. */
 struct sp_doubt {
-    struct sp_undecided told;
+    struct shapeproof_undecided told;
     struct {
-        struct sp_undecided_place *items;
+        struct shapeproof_undecided_place *items;
         size_t count, capacity;
     } places;
 };
@@ -52,13 +52,13 @@ struct sp_base {
     bool is_most;   /* half of every example, at least */
 };
 
-struct sp_learning {
+struct shapeproof_learning {
     struct sp_arena arena;
     struct sp_evidence evidence;
     struct sp_lesson lesson;
     struct sp_inners inners;
-    const struct sp_tables *tables;
-    struct sp_config **invented; /* where no example has a configuration: one for each; else NULL */
+    const struct shapeproof_tables *tables;
+    struct shapeproof_config **invented; /* where no example has a configuration: one for each; else NULL */
     const char *name, *text, *unvaried;
     const struct sp_base *base; /* the table that this one extends, or NULL */
     struct sp_base *near;       /* one that has most of it, or NULL */
@@ -78,35 +78,35 @@ struct sp_learning {
 };
 
 /* Makes configurations of the sizes, for examples that have none. */
-void sp_learn_invent(struct sp_learning *learning);
+void sp_learn_invent(struct shapeproof_learning *learning);
 /* Letters and comments for the keys that the rows use, by the habits of the tables; `like` is preferred, if any. */
-void sp_learn_letters(struct sp_learning *learning, const char *like);
-/* Where the table is in the list of all, for sp_tables_info; SIZE_MAX when it is a part, or nothing. */
-size_t sp_learn_place_of_table(const struct sp_tables *tables, const char *name);
+void sp_learn_letters(struct shapeproof_learning *learning, const char *like);
+/* Where the table is in the list of all, for shapeproof_tables_info; SIZE_MAX when it is a part, or nothing. */
+size_t sp_learn_place_of_table(const struct shapeproof_tables *tables, const char *name);
 /* Letters for keys that have one in the table that is extended. */
-void sp_learn_letters_of_base(struct sp_learning *learning);
+void sp_learn_letters_of_base(struct shapeproof_learning *learning);
 /* What that table has of the examples; NULL when it cannot be extended, or does not predict each. */
-struct sp_base *sp_learn_look_at_base(struct sp_learning *learning, const char *table);
+struct sp_base *sp_learn_look_at_base(struct shapeproof_learning *learning, const char *table);
 /* Writes it as an extension of that table; false, and all is as before, where that does not come out. */
-bool sp_learn_extend(struct sp_learning *learning, const char *like, struct sp_error *error);
+bool sp_learn_extend(struct shapeproof_learning *learning, const char *like, struct shapeproof_error *error);
 /* Looks for a table that has all of it, or most of it; and extends the latter where that is shorter. */
-void sp_learn_find_near(struct sp_learning *learning);
-void sp_learn_extend_near(struct sp_learning *learning, struct sp_error *error);
+void sp_learn_find_near(struct shapeproof_learning *learning);
+void sp_learn_extend_near(struct shapeproof_learning *learning, struct shapeproof_error *error);
 /* The text of the table. */
-void sp_learn_write(struct sp_learning *learning);
+void sp_learn_write(struct shapeproof_learning *learning);
 /* Compares its expansion with every example; adds to `rest` what differs. */
-bool sp_learn_prove(struct sp_learning *learning, struct sp_error *error);
+bool sp_learn_prove(struct shapeproof_learning *learning, struct shapeproof_error *error);
 /* Of a table that is not what the files hold: tries each row by itself. Rows that cannot be expanded, or are not what
  * every example has, are not solved from then on, with the reason. The text has to be written again. */
-void sp_learn_leave_out_wrong_rows(struct sp_learning *learning);
+void sp_learn_leave_out_wrong_rows(struct shapeproof_learning *learning);
 /* No row is solved from then on. */
-void sp_learn_leave_out_all_rows(struct sp_learning *learning);
+void sp_learn_leave_out_all_rows(struct shapeproof_learning *learning);
 /* What a row may be that is written as one of parameters. */
 #define SP_MAY_BE_BUFFER "a buffer"
 /* A row of buffers, as its dtype or its name says. */
 bool sp_learn_is_buffer(const struct sp_tensor_row *row);
 /* Fills `undecided` and `unvaried`. */
-void sp_learn_doubt(struct sp_learning *learning);
+void sp_learn_doubt(struct shapeproof_learning *learning);
 
 /* The rows where it was chosen, for people: "h.{}.up.weight, h.{}.up.bias and 3 more". */
 const char *sp_doubt_places(struct sp_arena *arena, const struct sp_doubt *doubt);
@@ -114,6 +114,6 @@ const char *sp_doubt_places(struct sp_arena *arena, const struct sp_doubt *doubt
 const char *sp_row_shown(struct sp_arena *arena, const char *pattern);
 
 /* A flag that changes what there is in a model, as its name says, and has one value in all examples. */
-bool sp_is_unseen_flag(const struct sp_learning *learning, const struct sp_leaf *leaf);
+bool sp_is_unseen_flag(const struct shapeproof_learning *learning, const struct sp_leaf *leaf);
 
 #endif

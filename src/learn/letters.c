@@ -145,7 +145,7 @@ static void read_length(struct habits *habits, const char *line, const char *end
     count_vote(habits, vote);
 }
 
-static void read_table(struct habits *habits, const struct sp_table_info *info, size_t weight)
+static void read_table(struct habits *habits, const struct shapeproof_table_info *info, size_t weight)
 {
     const char *line = info->source, *stop = line + info->source_length;
     while (line < stop) {
@@ -168,7 +168,7 @@ static void free_habits(struct habits *habits)
 /* ---- giving them out ---- */
 
 struct naming {
-    struct sp_learning *learning;
+    struct shapeproof_learning *learning;
     struct habits habits;
     struct sp_map taken;
 };
@@ -220,7 +220,7 @@ static bool has_symbol(const struct naming *naming, const struct sp_leaf *leaf)
 static bool is_number_somewhere(const struct naming *naming, const struct sp_leaf *leaf)
 {
     for (size_t e = 0; e < naming->learning->evidence.count; e++)
-        if (leaf->values[e].type == SP_INT || leaf->values[e].type == SP_REAL) return true;
+        if (leaf->values[e].type == SHAPEPROOF_VALUE_INT || leaf->values[e].type == SHAPEPROOF_VALUE_REAL) return true;
     return leaf->meaning != NULL;
 }
 
@@ -259,11 +259,11 @@ static void name_answer(void *context, const struct sp_answer *answer, struct sp
     sp_phrase_leaves(answer->term, name_leaf, context);
 }
 
-void sp_learn_letters(struct sp_learning *learning, const char *like)
+void sp_learn_letters(struct shapeproof_learning *learning, const char *like)
 {
     struct naming naming = {.learning = learning, .habits.arena = &learning->arena};
-    for (size_t i = 0; i < sp_tables_count(learning->tables); i++) {
-        const struct sp_table_info info = sp_tables_info(learning->tables, i);
+    for (size_t i = 0; i < shapeproof_tables_count(learning->tables); i++) {
+        const struct shapeproof_table_info info = shapeproof_tables_info(learning->tables, i);
         read_table(&naming.habits, &info, like && strcmp(info.name, like) == 0 ? LIKED : 1);
     }
     sp_layout_answers(&learning->lesson.layout, name_answer, &naming);
@@ -274,13 +274,13 @@ void sp_learn_letters(struct sp_learning *learning, const char *like)
 /* ---- of a table that is extended ---- */
 
 /* Its own text, and then that of those which it extends. */
-static void read_table_and_bases(struct habits *habits, const struct sp_tables *tables, const char *table)
+static void read_table_and_bases(struct habits *habits, const struct shapeproof_tables *tables, const char *table)
 {
     enum { DEEPEST = 8 };
     for (size_t depth = 0; table && depth < DEEPEST; depth++) {
         const size_t place = sp_learn_place_of_table(tables, table);
         if (place == SIZE_MAX) return;
-        const struct sp_table_info info = sp_tables_info(tables, place);
+        const struct shapeproof_table_info info = shapeproof_tables_info(tables, place);
         read_table(habits, &info, DEEPEST - depth);
         const struct sp_unit *unit = sp_tables_unit(tables, table);
         table = unit ? unit->parent_name : NULL;
@@ -295,7 +295,7 @@ static bool is_letter_of(const struct habits *habits, const struct vote *vote)
     return false;
 }
 
-void sp_learn_letters_of_base(struct sp_learning *learning)
+void sp_learn_letters_of_base(struct shapeproof_learning *learning)
 {
     struct habits habits = {.arena = &learning->arena};
     const struct sp_leaves *leaves = &learning->evidence.leaves;

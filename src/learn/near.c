@@ -17,57 +17,58 @@ struct near_tables {
     size_t count;
 };
 
-static void add_near(struct sp_learning *learning, struct near_tables *near, const char *table)
+static void add_near(struct shapeproof_learning *learning, struct near_tables *near, const char *table)
 {
     for (size_t i = 0; i < near->count; i++)
         if (strcmp(near->items[i], table) == 0) return;
     if (near->count < MOST_NEAR) near->items[near->count++] = sp_arena_string(&learning->arena, table);
 }
 
-static void add_served(struct sp_learning *learning, struct near_tables *near, const struct sp_config *config)
+static void add_served(struct shapeproof_learning *learning, struct near_tables *near,
+                       const struct shapeproof_config *config)
 {
-    struct sp_error error = {0};
-    struct sp_prediction *prediction = sp_predict(learning->tables, config, NULL, &error);
-    if (prediction) add_near(learning, near, sp_prediction_table(prediction));
-    sp_prediction_free(prediction);
+    struct shapeproof_error error = {0};
+    struct shapeproof_prediction *prediction = shapeproof_predict(learning->tables, config, NULL, &error);
+    if (prediction) add_near(learning, near, shapeproof_prediction_table(prediction));
+    shapeproof_prediction_free(prediction);
     sp_error_reset(&error);
 }
 
 /* That of the first example, as every command would choose it; and by its class, whatever its type is. */
-static void add_all_served(struct sp_learning *learning, struct near_tables *near)
+static void add_all_served(struct shapeproof_learning *learning, struct near_tables *near)
 {
-    const struct sp_config *config = learning->evidence.examples[0].config;
-    struct sp_config *untyped = sp_config_new();
+    const struct shapeproof_config *config = learning->evidence.examples[0].config;
+    struct shapeproof_config *untyped = shapeproof_config_new();
     add_served(learning, near, config);
     sp_config_set_root(untyped, sp_config_hyper(config)->root);
-    sp_config_set_value(untyped, "model_type", (struct sp_value){.type = SP_NULL}, "the table");
+    sp_config_set_value(untyped, "model_type", (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL}, "the table");
     add_served(learning, near, untyped);
-    sp_config_free(untyped);
+    shapeproof_config_free(untyped);
 }
 
-static const struct sp_inventory *smallest_file(const struct sp_learning *learning)
+static const struct shapeproof_inventory *smallest_file(const struct shapeproof_learning *learning)
 {
-    const struct sp_inventory *smallest = learning->evidence.examples[0].inventory;
+    const struct shapeproof_inventory *smallest = learning->evidence.examples[0].inventory;
     for (size_t e = 1; e < learning->evidence.count; e++)
-        if (sp_inventory_count(learning->evidence.examples[e].inventory) < sp_inventory_count(smallest))
+        if (shapeproof_inventory_count(learning->evidence.examples[e].inventory) < shapeproof_inventory_count(smallest))
             smallest = learning->evidence.examples[e].inventory;
     return smallest;
 }
 
-static void add_inferred(struct sp_learning *learning, struct near_tables *near)
+static void add_inferred(struct shapeproof_learning *learning, struct near_tables *near)
 {
-    struct sp_error error = {0};
-    const struct sp_inventory *file = smallest_file(learning);
-    if (sp_inventory_count(file) > MOST_INFERRED) return;
-    struct sp_inference *inference = sp_infer(file, learning->tables, NULL, &error);
-    for (size_t i = 0; inference && i < sp_inference_candidate_count(inference); i++)
-        add_near(learning, near, sp_inference_candidate(inference, i).table);
-    sp_inference_free(inference);
+    struct shapeproof_error error = {0};
+    const struct shapeproof_inventory *file = smallest_file(learning);
+    if (shapeproof_inventory_count(file) > MOST_INFERRED) return;
+    struct shapeproof_inference *inference = shapeproof_infer(file, learning->tables, NULL, &error);
+    for (size_t i = 0; inference && i < shapeproof_inference_candidate_count(inference); i++)
+        add_near(learning, near, shapeproof_inference_candidate(inference, i).table);
+    shapeproof_inference_free(inference);
     sp_error_reset(&error);
 }
 
 /* That which has most of it; NULL when none has half of every example. */
-static struct sp_base *best_base(struct sp_learning *learning, const struct near_tables *near)
+static struct sp_base *best_base(struct shapeproof_learning *learning, const struct near_tables *near)
 {
     struct sp_base *best = NULL;
     for (size_t i = 0; i < near->count; i++) {
@@ -77,7 +78,7 @@ static struct sp_base *best_base(struct sp_learning *learning, const struct near
     return best;
 }
 
-static struct sp_base *nearest_base(struct sp_learning *learning)
+static struct sp_base *nearest_base(struct shapeproof_learning *learning)
 {
     struct near_tables near = {.count = 0};
     add_all_served(learning, &near);
@@ -90,7 +91,7 @@ static struct sp_base *nearest_base(struct sp_learning *learning)
 /* ---- with it, or without ---- */
 
 /* It is about a row that the other table has not. */
-static bool is_about_rest(struct sp_learning *learning, const struct sp_doubt *doubt)
+static bool is_about_rest(struct shapeproof_learning *learning, const struct sp_doubt *doubt)
 {
     const struct sp_layout *layout = &learning->lesson.layout;
     for (size_t r = 0; r < layout->rows.count; r++)
@@ -101,7 +102,7 @@ static bool is_about_rest(struct sp_learning *learning, const struct sp_doubt *d
 }
 
 /* What a table that was asked for has is not in doubt; of one that was not that is the doubt. */
-static void settle_doubts(struct sp_learning *learning, bool asked)
+static void settle_doubts(struct shapeproof_learning *learning, bool asked)
 {
     size_t kept = 0;
     struct sp_doubt whole = {
@@ -144,7 +145,7 @@ struct fallback {
     const char **letters; /* of the leaves */
 };
 
-static struct fallback remember(struct sp_learning *learning)
+static struct fallback remember(struct shapeproof_learning *learning)
 {
     const struct sp_leaves *leaves = &learning->evidence.leaves;
     struct fallback fallback = {learning->text, learning->is_proved, learning->rest.count, learning->explained, NULL};
@@ -153,7 +154,7 @@ static struct fallback remember(struct sp_learning *learning)
     return fallback;
 }
 
-static void go_back(struct sp_learning *learning, const struct fallback *fallback)
+static void go_back(struct shapeproof_learning *learning, const struct fallback *fallback)
 {
     const struct sp_leaves *leaves = &learning->evidence.leaves;
     learning->base = NULL;
@@ -165,7 +166,8 @@ static void go_back(struct sp_learning *learning, const struct fallback *fallbac
 }
 
 /* As an extension of that table; false, and nothing is changed, where that does not come out or is hardly shorter. */
-static bool extend_base(struct sp_learning *learning, struct sp_base *base, bool asked, struct sp_error *error)
+static bool extend_base(struct shapeproof_learning *learning, struct sp_base *base, bool asked,
+                        struct shapeproof_error *error)
 {
     const struct fallback fallback = remember(learning);
     const char **rest = sp_arena_array(&learning->arena, fallback.rest + 1, sizeof *rest);
@@ -188,35 +190,35 @@ static bool extend_base(struct sp_learning *learning, struct sp_base *base, bool
     return true;
 }
 
-bool sp_learn_extend(struct sp_learning *learning, const char *like, struct sp_error *error)
+bool sp_learn_extend(struct shapeproof_learning *learning, const char *like, struct shapeproof_error *error)
 {
     struct sp_base *base = sp_learn_look_at_base(learning, like);
     return base && extend_base(learning, base, true, error);
 }
 
-void sp_learn_find_near(struct sp_learning *learning)
+void sp_learn_find_near(struct shapeproof_learning *learning)
 {
     if (learning->invented || learning->are_strangers || !learning->evidence.examples[0].config) return;
     learning->near = nearest_base(learning);
     if (learning->near && learning->near->is_whole) learning->known = learning->near->table;
 }
 
-size_t sp_learn_place_of_table(const struct sp_tables *tables, const char *name)
+size_t sp_learn_place_of_table(const struct shapeproof_tables *tables, const char *name)
 {
-    for (size_t i = 0; i < sp_tables_count(tables); i++)
-        if (strcmp(sp_tables_info(tables, i).name, name) == 0) return i;
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++)
+        if (strcmp(shapeproof_tables_info(tables, i).name, name) == 0) return i;
     return SIZE_MAX;
 }
 
 /* A table of the user's by the name of the learnt one is likely what it was learnt as before, and will be no more. */
-static bool is_predecessor(const struct sp_learning *learning, const char *table)
+static bool is_predecessor(const struct shapeproof_learning *learning, const char *table)
 {
     const size_t place = sp_learn_place_of_table(learning->tables, table);
     return strcmp(table, learning->name) == 0 && place != SIZE_MAX &&
-           strcmp(sp_tables_kind(learning->tables, place), "own") == 0;
+           strcmp(shapeproof_tables_kind(learning->tables, place), "own") == 0;
 }
 
-void sp_learn_extend_near(struct sp_learning *learning, struct sp_error *error)
+void sp_learn_extend_near(struct shapeproof_learning *learning, struct shapeproof_error *error)
 {
     if (learning->near && !learning->known && !learning->inners.count &&
         !is_predecessor(learning, learning->near->table))

@@ -9,7 +9,8 @@ enum { UNLIKELY = 20, LEAST_OF_KEY = 4, LEAST_OF_TWO = 3 };
 static double constant_of_leaf(const struct sp_evidence *evidence, const struct sp_leaf *leaf)
 {
     if (leaf->meaning || leaf->cost >= UNLIKELY || !sp_leaf_is_constant(leaf, evidence->count)) return 0;
-    return leaf->values[0].type == SP_INT && leaf->values[0].integer > 1 ? (double)leaf->values[0].integer : 0;
+    return leaf->values[0].type == SHAPEPROOF_VALUE_INT && leaf->values[0].integer > 1 ? (double)leaf->values[0].integer
+                                                                                       : 0;
 }
 
 static const struct sp_phrase *key_of_leaf(struct sp_evidence *evidence, const struct sp_leaf *leaf)

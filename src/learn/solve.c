@@ -129,8 +129,8 @@ static bool is_list_of_turns(const struct sp_learn_function *function, const str
 {
     for (size_t i = 0; i < function->count; i++) {
         const struct sp_point *point = &function->points[i];
-        const struct sp_value list = item->leaf->values[point->example];
-        if (list.type != SP_LIST || sp_phrase_value(item, point) != function->values[i]) return false;
+        const struct shapeproof_value list = item->leaf->values[point->example];
+        if (list.type != SHAPEPROOF_VALUE_LIST || sp_phrase_value(item, point) != function->values[i]) return false;
         if (list.count != turns_of_index(function, point->example, (size_t)item->a->number)) return false;
     }
     return true;
@@ -146,7 +146,7 @@ static void prefer_list_of_turns(const struct sp_lesson *lesson, const struct sp
     for (size_t i = 0; i < lesson->evidence->leaves.count; i++)
         for (size_t k = 0; k < function->index_count; k++) {
             const struct sp_leaf *leaf = lesson->evidence->leaves.items[i];
-            if (leaf->values[0].type != SP_LIST || leaf->values[0].count < 2) break;
+            if (leaf->values[0].type != SHAPEPROOF_VALUE_LIST || leaf->values[0].count < 2) break;
             const struct sp_phrase *item = sp_phrase_about(
                 arena, (struct sp_phrase){.op = SP_PHRASE_ITEM, .leaf = leaf, .a = sp_phrase_index(arena, k)});
             if (!sp_phrase_affinity(item, function->name) || !is_list_of_turns(function, item)) continue;
@@ -459,7 +459,8 @@ static bool solve_where(struct sp_lesson *lesson, struct sp_tensor_row *row)
 
 static bool is_list_of_numbers(const struct sp_leaf *leaf)
 {
-    return leaf->values[0].type == SP_LIST && leaf->values[0].count && leaf->values[0].items[0].type == SP_INT;
+    return leaf->values[0].type == SHAPEPROOF_VALUE_LIST && leaf->values[0].count &&
+           leaf->values[0].items[0].type == SHAPEPROOF_VALUE_INT;
 }
 
 static bool asks_length_of_numbers(const struct sp_phrase *term)

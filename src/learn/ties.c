@@ -17,11 +17,11 @@ static bool is_shared_in(const struct sp_evidence *evidence, const struct sp_ten
 {
     const struct sp_row_tensor *a = only_place_in(row, example), *b = only_place_in(other, example);
     if (!a || !b) return false;
-    const struct sp_inventory *inventory = evidence->examples[example].inventory;
+    const struct shapeproof_inventory *inventory = evidence->examples[example].inventory;
     const size_t first = a->tensor->same_as, second = b->tensor->same_as;
-    if (first != SP_NONE && sp_inventory_tensor(inventory, first) == b->tensor) return true;
-    return (first != SP_NONE && first == second) ||
-           (second != SP_NONE && sp_inventory_tensor(inventory, second) == a->tensor);
+    if (first != SHAPEPROOF_NONE && shapeproof_inventory_tensor(inventory, first) == b->tensor) return true;
+    return (first != SHAPEPROOF_NONE && first == second) ||
+           (second != SHAPEPROOF_NONE && shapeproof_inventory_tensor(inventory, second) == a->tensor);
 }
 
 static bool is_shared_in_any(const struct sp_evidence *evidence, const struct sp_tensor_row *row,
@@ -56,7 +56,7 @@ static void tie_by_storage(struct sp_lesson *lesson, struct sp_tensor_row *row, 
 static bool is_same_as_any(const struct sp_tensor_row *row)
 {
     for (size_t i = 0; i < row->places.count; i++)
-        if (row->places.items[i].tensor->same_as != SP_NONE) return true;
+        if (row->places.items[i].tensor->same_as != SHAPEPROOF_NONE) return true;
     return false;
 }
 
@@ -76,8 +76,8 @@ static void find_tie(struct sp_lesson *lesson, size_t index)
 /* ---- one block at each turn of a loop ---- */
 
 /* The tensor of the row that stands where this one does, but at the first turn of that loop. */
-static const struct sp_tensor *at_first_turn(const struct sp_tensor_row *row, const struct sp_row_tensor *place,
-                                             size_t depth)
+static const struct shapeproof_tensor *at_first_turn(const struct sp_tensor_row *row, const struct sp_row_tensor *place,
+                                                     size_t depth)
 {
     struct sp_point first = place->point;
     first.index[depth] = 0;
@@ -92,10 +92,11 @@ static bool is_one_block(const struct sp_evidence *evidence, const struct sp_ten
     size_t shared = 0;
     for (size_t i = 0; i < row->places.count; i++) {
         const struct sp_row_tensor *place = &row->places.items[i];
-        const struct sp_inventory *inventory = evidence->examples[place->point.example].inventory;
+        const struct shapeproof_inventory *inventory = evidence->examples[place->point.example].inventory;
         const size_t same = place->tensor->same_as;
-        if (!place->point.index[depth] && same == SP_NONE) continue;
-        if (same == SP_NONE || sp_inventory_tensor(inventory, same) != at_first_turn(row, place, depth)) return false;
+        if (!place->point.index[depth] && same == SHAPEPROOF_NONE) continue;
+        if (same == SHAPEPROOF_NONE || shapeproof_inventory_tensor(inventory, same) != at_first_turn(row, place, depth))
+            return false;
         shared++;
     }
     return shared > 0;

@@ -28,7 +28,7 @@ static const char *list_alternatives(struct sp_arena *arena, const struct sp_ans
     return sp_text_keep(&text, arena);
 }
 
-static struct sp_doubt *find_choice(struct sp_learning *learning, const char *chosen, const char *alternatives)
+static struct sp_doubt *find_choice(struct shapeproof_learning *learning, const char *chosen, const char *alternatives)
 {
     for (size_t i = 0; i < learning->undecided.count; i++) {
         struct sp_doubt *known = &learning->undecided.items[i];
@@ -77,19 +77,20 @@ static bool is_choice(const struct sp_answer *answer)
 
 /* What is asked, and what is answered: the places that a choice is counted for. */
 struct doubting {
-    struct sp_learning *learning;
+    struct shapeproof_learning *learning;
     struct sp_asked asked;
 };
 
-static struct sp_undecided_place place_of_doubt(struct sp_arena *arena, struct sp_asked asked)
+static struct shapeproof_undecided_place place_of_doubt(struct sp_arena *arena, struct sp_asked asked)
 {
     const char *row = sp_row_shown(arena, asked.pattern);
-    return (struct sp_undecided_place){asked.is_loop ? sp_arena_printf(arena, "%s{}*", row) : row, asked.dimension};
+    return (struct shapeproof_undecided_place){asked.is_loop ? sp_arena_printf(arena, "%s{}*", row) : row,
+                                               asked.dimension};
 }
 
-static void count_choice(const struct doubting *doubting, struct sp_undecided choice)
+static void count_choice(const struct doubting *doubting, struct shapeproof_undecided choice)
 {
-    struct sp_learning *learning = doubting->learning;
+    struct shapeproof_learning *learning = doubting->learning;
     struct sp_doubt *known = find_choice(learning, choice.chosen, choice.alternatives);
     if (!known) {
         known = SP_PUSH(&learning->undecided);
@@ -109,7 +110,7 @@ static void doubt_number(const struct doubting *doubting, const struct sp_answer
     if (!number) return;
     const char *keys = words_of_term(arena, as), *digits = words_of_term(arena, number);
     count_choice(doubting,
-                 (struct sp_undecided){
+                 (struct shapeproof_undecided){
                      .chosen = sp_arena_printf(arena, "the %s of %s", digits, words_of_term(arena, answer->term)),
                      .alternatives = keys,
                      .experiment = sp_arena_printf(arena, "a checkpoint whose %s is not %s", keys, digits)});
@@ -120,8 +121,8 @@ static bool asks_length_of_sizes(const struct sp_phrase *term)
 {
     if (!term || term->op == SP_PHRASE_ITEM || term->op == SP_PHRASE_AT) return false;
     if (term->op == SP_PHRASE_LENGTH) {
-        const struct sp_value list = term->leaf->values[0];
-        return list.type == SP_LIST && list.count && list.items[0].type == SP_INT;
+        const struct shapeproof_value list = term->leaf->values[0];
+        return list.type == SHAPEPROOF_VALUE_LIST && list.count && list.items[0].type == SHAPEPROOF_VALUE_INT;
     }
     return asks_length_of_sizes(term->a) || asks_length_of_sizes(term->b) || asks_length_of_sizes(term->c);
 }
@@ -133,9 +134,9 @@ static void doubt_answer(const struct doubting *doubting, const struct sp_answer
     const bool is_far_fetched = doubting->asked.dimension >= 0 && asks_length_of_sizes(answer->term);
     if (!is_choice(answer) && !is_far_fetched) return;
     const char *chosen = words_of_term(arena, answer->term);
-    count_choice(doubting, (struct sp_undecided){.chosen = chosen,
-                                                 .alternatives = list_alternatives(arena, answer),
-                                                 .experiment = experiment_for(arena, chosen, answer)});
+    count_choice(doubting, (struct shapeproof_undecided){.chosen = chosen,
+                                                         .alternatives = list_alternatives(arena, answer),
+                                                         .experiment = experiment_for(arena, chosen, answer)});
 }
 
 /* What stands for a key where it is absent is chosen wherever the key is asked. */
@@ -158,9 +159,10 @@ static bool is_partial(const struct sp_evidence *evidence, const struct sp_leaf 
 {
     size_t numbers = 0;
     for (size_t e = 0; e < evidence->count; e++) {
-        const enum sp_value_type type = leaf->values[e].type;
-        if (type > SP_NULL && type != SP_INT && type != SP_OBJECT) return false;
-        numbers += type > SP_NULL;
+        const enum shapeproof_value_type type = leaf->values[e].type;
+        if (type > SHAPEPROOF_VALUE_NULL && type != SHAPEPROOF_VALUE_INT && type != SHAPEPROOF_VALUE_OBJECT)
+            return false;
+        numbers += type > SHAPEPROOF_VALUE_NULL;
     }
     return numbers && numbers < evidence->count && !leaf->meaning && leaf->cost < UNLIKELY;
 }
@@ -178,8 +180,8 @@ static bool has_twin(const struct sp_evidence *evidence, const struct sp_leaf *l
     for (size_t i = 0; i < evidence->leaves.count; i++) {
         const struct sp_leaf *other = evidence->leaves.items[i];
         size_t e = 0;
-        while (e < evidence->count && leaf->values[e].type == SP_INT && other->values[e].type == SP_INT &&
-               leaf->values[e].integer == other->values[e].integer)
+        while (e < evidence->count && leaf->values[e].type == SHAPEPROOF_VALUE_INT &&
+               other->values[e].type == SHAPEPROOF_VALUE_INT && leaf->values[e].integer == other->values[e].integer)
             e++;
         if (other != leaf && !other->meaning && e == evidence->count &&
             strcmp(last_word(leaf->path), last_word(other->path)) == 0)
@@ -220,7 +222,7 @@ static void doubt_idle_keys(const struct doubting *doubting, const struct sp_ans
     if (count > MOST_IDLE) sp_text_printf(&keys, " and %zu more", count - MOST_IDLE);
     const char *list = sp_text_keep(&keys, arena);
     if (count)
-        count_choice(doubting, (struct sp_undecided){
+        count_choice(doubting, (struct shapeproof_undecided){
                                    .chosen = words_of_term(arena, answer->term),
                                    .alternatives = sp_arena_printf(arena, "one with %s", list),
                                    .experiment = sp_arena_printf(arena, "checkpoints with other values of %s", list)});
@@ -280,7 +282,7 @@ static void doubt_stranger(const struct doubting *doubting, const struct sp_answ
     if (!counts && asked.is_loop) return;
     if (!counts && sp_phrase_affinity(answer->term, asked.pattern)) return;
     if (!counts && is_size_of_row(layout, answer->term, asked.pattern)) return;
-    count_choice(doubting, (struct sp_undecided){
+    count_choice(doubting, (struct shapeproof_undecided){
                                .chosen = words_of_term(arena, answer->term),
                                .alternatives = "",
                                .experiment = counts ? "more checkpoints: these numbers may be so by accident"
@@ -328,7 +330,8 @@ const char *sp_doubt_places(struct sp_arena *arena, const struct sp_doubt *doubt
 /* What decides most first; then by their words. */
 static int compare_choices(const void *left, const void *right)
 {
-    const struct sp_undecided *a = &((const struct sp_doubt *)left)->told, *b = &((const struct sp_doubt *)right)->told;
+    const struct shapeproof_undecided *a = &((const struct sp_doubt *)left)->told,
+                                      *b = &((const struct sp_doubt *)right)->told;
     if (a->places != b->places) return a->places < b->places ? 1 : -1;
     const int order = strcmp(a->chosen, b->chosen);
     return order ? order : strcmp(a->alternatives, b->alternatives);
@@ -344,19 +347,22 @@ static bool is_never_set(const struct sp_leaf *leaf, size_t examples)
 
 /* That a head is tied, which some examples say and others do not, and nothing asks: where it would change something
  * there was something else that left the head out. */
-static bool is_idle_tie(const struct sp_learning *learning, const struct sp_leaf *leaf)
+static bool is_idle_tie(const struct shapeproof_learning *learning, const struct sp_leaf *leaf)
 {
     static const char *const ties[] = {"tie_word_embeddings", "tie_encoder_decoder", "tied", "share_embed"};
     bool is_flag = false;
-    for (size_t e = 0; e < learning->evidence.count; e++) is_flag = is_flag || leaf->values[e].type == SP_BOOL;
+    for (size_t e = 0; e < learning->evidence.count; e++)
+        is_flag = is_flag || leaf->values[e].type == SHAPEPROOF_VALUE_BOOL;
     return is_flag && !leaf->uses && SP_HAS_ANY(leaf->path, ties);
 }
 
 /* Keys that could say something of a size or a condition, and are the same in all examples. */
-static bool is_unvaried(const struct sp_learning *learning, const struct sp_leaf *leaf)
+static bool is_unvaried(const struct shapeproof_learning *learning, const struct sp_leaf *leaf)
 {
-    const enum sp_value_type type = leaf->values[0].type;
-    const bool could = type == SP_BOOL || type == SP_INT || type == SP_STRING || type == SP_LIST || type == SP_NULL;
+    const enum shapeproof_value_type type = leaf->values[0].type;
+    const bool could = type == SHAPEPROOF_VALUE_BOOL || type == SHAPEPROOF_VALUE_INT ||
+                       type == SHAPEPROOF_VALUE_STRING || type == SHAPEPROOF_VALUE_LIST ||
+                       type == SHAPEPROOF_VALUE_NULL;
     const size_t examples = learning->evidence.count;
     if (leaf->meaning || leaf->object || leaf->cost >= UNLIKELY) return false;
     if (sp_inners_read(&learning->inners, leaf->path)) return false;
@@ -365,7 +371,7 @@ static bool is_unvaried(const struct sp_learning *learning, const struct sp_leaf
 }
 
 /* A model without a head has nothing that its embedding could be tied to. */
-static bool has_head(const struct sp_learning *learning)
+static bool has_head(const struct shapeproof_learning *learning)
 {
     static const char *const words[] = {"head", "decoder", "predictions", "embed_out", "output"};
     const struct sp_layout *layout = &learning->lesson.layout;
@@ -374,13 +380,13 @@ static bool has_head(const struct sp_learning *learning)
     return false;
 }
 
-bool sp_is_unseen_flag(const struct sp_learning *learning, const struct sp_leaf *leaf)
+bool sp_is_unseen_flag(const struct shapeproof_learning *learning, const struct sp_leaf *leaf)
 {
     static const char *const words[] = {"bias",  "gate", "use_",  "with_",    "add_",     "has_",
                                         "share", "pool", "_norm", "absolute", "relative", "cross_att"};
     static const char *const others[] = {"use_cache", "scale_",    "summary", "use_return",
                                          "use_mems",  "normalize", "topk"};
-    if (leaf->meaning || leaf->values[0].type != SP_BOOL) return false;
+    if (leaf->meaning || leaf->values[0].type != SHAPEPROOF_VALUE_BOOL) return false;
     if (sp_inners_read(&learning->inners, leaf->path)) return false;
     if (!sp_leaf_is_constant(leaf, learning->evidence.count)) return false;
     if (SP_HAS_ANY(leaf->path, others)) return false;
@@ -388,7 +394,7 @@ bool sp_is_unseen_flag(const struct sp_learning *learning, const struct sp_leaf 
     return SP_HAS_ANY(leaf->path, words);
 }
 
-static const char *list_unvaried(struct sp_learning *learning)
+static const char *list_unvaried(struct shapeproof_learning *learning)
 {
     struct sp_text text = {0};
     for (size_t i = 0; i < learning->evidence.leaves.count && i < MOST_UNVARIED; i++) {
@@ -401,7 +407,7 @@ static const char *list_unvaried(struct sp_learning *learning)
 }
 
 /* A list that no example has otherwise may be no reason for the names, and of two that are equal one is. */
-static void doubt_words(struct sp_learning *learning, const struct sp_stem *stem)
+static void doubt_words(struct shapeproof_learning *learning, const struct sp_stem *stem)
 {
     const struct sp_leaf *leaf = stem->listed->leaf, *other = stem->listed->other;
     const bool constant = sp_leaf_is_constant(leaf, learning->evidence.count);
@@ -415,10 +421,10 @@ static void doubt_words(struct sp_learning *learning, const struct sp_stem *stem
                                              : other  ? other->path
                                                       : "");
     if (constant || other)
-        count_choice(&doubting,
-                     (struct sp_undecided){.chosen = sp_arena_printf(&learning->arena, "names in %s", leaf->path),
-                                           .alternatives = sp_text_keep(&others, &learning->arena),
-                                           .experiment = experiment});
+        count_choice(&doubting, (struct shapeproof_undecided){
+                                    .chosen = sp_arena_printf(&learning->arena, "names in %s", leaf->path),
+                                    .alternatives = sp_text_keep(&others, &learning->arena),
+                                    .experiment = experiment});
     sp_text_free(&items);
 }
 
@@ -469,7 +475,7 @@ static bool is_of_frozen_norm(const struct sp_layout *layout, const char *patter
 }
 
 /* No file says which of its tensors are buffers: what is not called as parameters are may be one. */
-static void doubt_buffers(struct sp_learning *learning)
+static void doubt_buffers(struct shapeproof_learning *learning)
 {
     const struct sp_layout *layout = &learning->lesson.layout;
     for (size_t i = 0; i < layout->rows.count; i++) {
@@ -477,14 +483,14 @@ static void doubt_buffers(struct sp_learning *learning)
         if (!row->is_solved || row->is_inner || sp_learn_is_buffer(row)) continue;
         if (is_called_as_parameter(row) && !is_of_frozen_norm(layout, row->pattern)) continue;
         const struct doubting doubting = {learning, {row->pattern, -2, false}};
-        count_choice(&doubting,
-                     (struct sp_undecided){.chosen = "a parameter",
-                                           .alternatives = SP_MAY_BE_BUFFER,
-                                           .experiment = "the program: no file says which of its tensors are buffers"});
+        count_choice(&doubting, (struct shapeproof_undecided){
+                                    .chosen = "a parameter",
+                                    .alternatives = SP_MAY_BE_BUFFER,
+                                    .experiment = "the program: no file says which of its tensors are buffers"});
     }
 }
 
-void sp_learn_doubt(struct sp_learning *learning)
+void sp_learn_doubt(struct shapeproof_learning *learning)
 {
     const struct sp_layout *layout = &learning->lesson.layout;
     sp_layout_answers(layout, add_choice, learning);

@@ -12,7 +12,7 @@
 enum { WIDEST_COMMENT = 100, MOST_CLASSES = 24 };
 
 struct sheet {
-    struct sp_learning *learning;
+    struct shapeproof_learning *learning;
     struct sp_text text;
     bool *asked; /* for each stem: some expression asks its index */
     const struct sp_alike_row *alike;
@@ -34,14 +34,14 @@ struct kinds {
     bool everywhere;
 };
 
-static struct kinds kinds_at_path(const struct sp_learning *learning, const char *path)
+static struct kinds kinds_at_path(const struct shapeproof_learning *learning, const char *path)
 {
     const struct sp_leaf *leaf = sp_evidence_leaf(&learning->evidence, path);
     struct kinds kinds = {.everywhere = leaf != NULL};
     for (size_t e = 0; leaf && e < learning->evidence.count; e++) {
-        struct sp_value value = leaf->values[e];
-        if (value.type == SP_LIST && value.count) value = value.items[0];
-        if (value.type != SP_STRING) kinds.everywhere = false;
+        struct shapeproof_value value = leaf->values[e];
+        if (value.type == SHAPEPROOF_VALUE_LIST && value.count) value = value.items[0];
+        if (value.type != SHAPEPROOF_VALUE_STRING) kinds.everywhere = false;
         else if (!sp_is_among(value.string, kinds.items, kinds.count) && kinds.count < MOST_CLASSES)
             kinds.items[kinds.count++] = value.string;
     }
@@ -72,7 +72,7 @@ static void write_served_classes(struct sheet *sheet, bool has_type)
     sp_text_puts(&sheet->text, "\n");
 }
 
-static size_t count_all_tensors(const struct sp_learning *learning)
+static size_t count_all_tensors(const struct shapeproof_learning *learning)
 {
     size_t count = 0;
     for (size_t r = 0; r < learning->lesson.layout.rows.count; r++)
@@ -82,7 +82,7 @@ static size_t count_all_tensors(const struct sp_learning *learning)
 
 static void write_head(struct sheet *sheet)
 {
-    const struct sp_learning *learning = sheet->learning;
+    const struct shapeproof_learning *learning = sheet->learning;
     const struct kinds types = kinds_at_path(learning, "model_type");
     sp_text_printf(&sheet->text, "# Learnt from %s.\n",
                    sp_count_of(&sheet->learning->arena, learning->evidence.count, "checkpoint"));
@@ -187,7 +187,7 @@ static void add_letters_of_row(struct alphabet *alphabet, const struct sp_layout
     }
 }
 
-static struct alphabet list_letters(struct sp_learning *learning)
+static struct alphabet list_letters(struct shapeproof_learning *learning)
 {
     const struct sp_layout *layout = &learning->lesson.layout;
     const struct sp_leaves *leaves = &learning->evidence.leaves;
@@ -230,7 +230,7 @@ static void write_classes(struct sheet *sheet)
 /* Flags of the structure that no example sets otherwise: the table refuses what it has not seen. */
 static void write_unseen_flags(struct sheet *sheet)
 {
-    const struct sp_learning *learning = sheet->learning;
+    const struct shapeproof_learning *learning = sheet->learning;
     size_t count = 0;
     for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
         const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
@@ -244,10 +244,11 @@ static void write_unseen_flags(struct sheet *sheet)
 
 /* ---- what every example has, and what is learnt rests on ---- */
 
-static bool is_count(struct sp_value value) { return value.type == SP_INT && value.integer > 0; }
+static bool is_count(struct shapeproof_value value) { return value.type == SHAPEPROOF_VALUE_INT && value.integer > 0; }
 
 /* In every example one is a multiple of the other. */
-static bool is_multiple(const struct sp_learning *learning, const struct sp_leaf *leaf, const struct sp_leaf *of)
+static bool is_multiple(const struct shapeproof_learning *learning, const struct sp_leaf *leaf,
+                        const struct sp_leaf *of)
 {
     for (size_t e = 0; e < learning->evidence.count; e++)
         if (!is_count(leaf->values[e]) || !is_count(of->values[e]) || leaf->values[e].integer % of->values[e].integer)
@@ -263,7 +264,7 @@ static bool has_one_parent(const char *a, const char *b)
 }
 
 /* The heads that share a width: "num_attention_heads" beside "hidden_size". */
-static const struct sp_leaf *heads_of_width(const struct sp_learning *learning, const struct sp_leaf *width)
+static const struct sp_leaf *heads_of_width(const struct shapeproof_learning *learning, const struct sp_leaf *width)
 {
     for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
         const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
@@ -275,7 +276,7 @@ static const struct sp_leaf *heads_of_width(const struct sp_learning *learning, 
     return NULL;
 }
 
-static bool is_set_everywhere(const struct sp_learning *learning, const struct sp_leaf *leaf)
+static bool is_set_everywhere(const struct shapeproof_learning *learning, const struct sp_leaf *leaf)
 {
     for (size_t e = 0; e < learning->evidence.count; e++)
         if (!is_count(leaf->values[e])) return false;
@@ -283,7 +284,7 @@ static bool is_set_everywhere(const struct sp_learning *learning, const struct s
 }
 
 /* Where every example says how wide a head is, and the table asks that, the width is no share. */
-static bool has_width_of_head(const struct sp_learning *learning, const struct sp_leaf *heads)
+static bool has_width_of_head(const struct shapeproof_learning *learning, const struct sp_leaf *heads)
 {
     static const char *const words[] = {"head_dim", "head_size", "d_kv"};
     for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
@@ -298,7 +299,7 @@ static bool has_width_of_head(const struct sp_learning *learning, const struct s
 static void write_multiples(struct sheet *sheet)
 {
     static const char *const widths[] = {"hidden_size", "d_model", "n_embd", "embed_dim", "dim"};
-    const struct sp_learning *learning = sheet->learning;
+    const struct shapeproof_learning *learning = sheet->learning;
     size_t count = 0;
     for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
         const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
@@ -316,7 +317,7 @@ static void write_multiples(struct sheet *sheet)
 /* Of a model without classes it is not known what its head is. */
 static void write_least_counts(struct sheet *sheet)
 {
-    const struct sp_learning *learning = sheet->learning;
+    const struct shapeproof_learning *learning = sheet->learning;
     for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
         const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
         const bool classes = strstr(leaf->path, "classes") || strstr(leaf->path, "num_labels");
@@ -375,7 +376,7 @@ static void write_unvaried(struct sheet *sheet)
 
 static void write_doubt(struct sheet *sheet, const struct sp_doubt *doubt)
 {
-    const struct sp_undecided *told = &doubt->told;
+    const struct shapeproof_undecided *told = &doubt->told;
     const bool number = strspn(told->chosen, "0123456789") == strlen(told->chosen);
     sp_text_printf(&sheet->text, "#   %s", told->chosen);
     if (strcmp(told->alternatives, SP_MAY_BE_BUFFER) == 0)
@@ -389,7 +390,7 @@ static void write_doubt(struct sheet *sheet, const struct sp_doubt *doubt)
 
 static void write_doubts(struct sheet *sheet)
 {
-    const struct sp_learning *learning = sheet->learning;
+    const struct shapeproof_learning *learning = sheet->learning;
     if (learning->undecided.count) sp_text_puts(&sheet->text, "\n# Not decided by the examples:\n");
     for (size_t i = 0; i < learning->undecided.count; i++) write_doubt(sheet, &learning->undecided.items[i]);
     write_unvaried(sheet);
@@ -418,7 +419,7 @@ static void put_stem_words(struct sp_text *text, const char *stem)
     if (text->length == start) sp_text_puts(text, "all");
 }
 
-static const struct sp_stem *stem_of_row(const struct sp_learning *learning, const struct sp_tensor_row *row,
+static const struct sp_stem *stem_of_row(const struct shapeproof_learning *learning, const struct sp_tensor_row *row,
                                          size_t depth)
 {
     return &learning->lesson.layout.stems.items[row->stems[depth]];
@@ -432,7 +433,7 @@ static bool asks_index_of_depth(const struct sp_tensor_row *row, size_t depth)
 }
 
 /* A loop of one turn is none: its number stands in the name, layers.{4*N}. */
-static bool is_one_turn(const struct sp_learning *learning, const struct sp_tensor_row *row, size_t depth)
+static bool is_one_turn(const struct shapeproof_learning *learning, const struct sp_tensor_row *row, size_t depth)
 {
     const struct sp_stem *stem = stem_of_row(learning, row, depth);
     const struct sp_layout *layout = &learning->lesson.layout;
@@ -536,7 +537,7 @@ static void put_loop(struct sheet *sheet, const struct sp_stem *stem, const stru
 }
 
 /* Of a row that is there from some turn on: the index, and where it begins. */
-static const struct sp_phrase *start_of_row(const struct sp_learning *learning, const struct sp_tensor_row *row,
+static const struct sp_phrase *start_of_row(const struct shapeproof_learning *learning, const struct sp_tensor_row *row,
                                             size_t *index)
 {
     const struct sp_phrase *where = row->where.term;
@@ -548,7 +549,7 @@ static const struct sp_phrase *start_of_row(const struct sp_learning *learning, 
 }
 
 /* What the group of a row is called, for want of a better word. */
-static const char *name_of_group(struct sp_learning *learning, const struct sp_tensor_row *row)
+static const char *name_of_group(struct shapeproof_learning *learning, const struct sp_tensor_row *row)
 {
     struct sp_text name = {0};
     const char *part = part_in_heading(&learning->lesson.layout, row->pattern);
@@ -568,7 +569,7 @@ static bool is_group_of_base(const struct sp_base *base, const char *name)
 /* A group of the table that is extended is replaced by one of the same name: by what is in its place alone. */
 static void put_group_of_row(struct sheet *sheet, const struct sp_tensor_row *row)
 {
-    struct sp_learning *learning = sheet->learning;
+    struct shapeproof_learning *learning = sheet->learning;
     const char *name = learning->base ? learning->base->headings[row - learning->lesson.layout.rows.items] : NULL;
     if (!name) {
         name = name_of_group(learning, row);
@@ -587,7 +588,7 @@ static void put_condition_of_loop(struct sheet *sheet, const struct sp_stem *ste
 
 static void write_heading(struct sheet *sheet, const struct sp_tensor_row *row)
 {
-    const struct sp_learning *learning = sheet->learning;
+    const struct shapeproof_learning *learning = sheet->learning;
     sp_text_puts(&sheet->text, "\n[");
     put_group_of_row(sheet, row);
     sp_text_puts(&sheet->text, "]");
@@ -608,7 +609,7 @@ static bool is_same_condition(const struct sp_phrase *a, const struct sp_phrase 
 
 static bool are_in_one_group(const struct sheet *sheet, const struct sp_tensor_row *a, const struct sp_tensor_row *b)
 {
-    const struct sp_learning *learning = sheet->learning;
+    const struct shapeproof_learning *learning = sheet->learning;
     if (words_of_row(sheet, a) != words_of_row(sheet, b)) return false;
     const struct sp_tensor_row *rows = learning->lesson.layout.rows.items;
     if (learning->base && learning->base->headings[a - rows] != learning->base->headings[b - rows]) return false;
@@ -670,11 +671,12 @@ static void put_first_turn(struct sp_text *text, const struct sp_stem *stem)
     else sp_text_puts(text, "0");
 }
 
-/* `first` is the depth of a loop whose first turn is meant, or SP_NONE; `words` are those that it is written for. */
+/* `first` is the depth of a loop whose first turn is meant, or SHAPEPROOF_NONE; `words` are those that it is written
+ * for. */
 static const char *name_at_turn(const struct sheet *sheet, const struct sp_tensor_row *row, size_t length, size_t first,
                                 const struct sp_alternating_words *words)
 {
-    struct sp_learning *learning = sheet->learning;
+    struct shapeproof_learning *learning = sheet->learning;
     struct sp_text text = {0};
     const bool quotes = needs_quotes(row->pattern);
     size_t index = 0;
@@ -695,7 +697,7 @@ static const char *name_at_turn(const struct sheet *sheet, const struct sp_tenso
 
 static const char *name_of_row(const struct sheet *sheet, const struct sp_tensor_row *row, size_t length)
 {
-    return name_at_turn(sheet, row, length, SP_NONE, words_of_row(sheet, row));
+    return name_at_turn(sheet, row, length, SHAPEPROOF_NONE, words_of_row(sheet, row));
 }
 
 /* What frameworks call so is a buffer, whatever its dtype. */
@@ -726,10 +728,10 @@ static bool is_statistic(const char *name)
 /* What no parameter has, counts and masks, if every tensor of the row has it; NULL otherwise. */
 static const char *dtype_of_buffer(const struct sp_tensor_row *row)
 {
-    const enum sp_dtype dtype = row->places.items[0].tensor->dtype;
+    const enum shapeproof_dtype dtype = row->places.items[0].tensor->dtype;
     for (size_t i = 1; i < row->places.count; i++)
         if (row->places.items[i].tensor->dtype != dtype) return NULL;
-    return dtype == SP_DTYPE_I64 || dtype == SP_DTYPE_BOOL ? sp_dtype_name(dtype) : NULL;
+    return dtype == SHAPEPROOF_DTYPE_I64 || dtype == SHAPEPROOF_DTYPE_BOOL ? shapeproof_dtype_name(dtype) : NULL;
 }
 
 bool sp_learn_is_buffer(const struct sp_tensor_row *row) { return dtype_of_buffer(row) || is_statistic(row->pattern); }
@@ -744,10 +746,11 @@ static void put_condition(struct sheet *sheet, const struct sp_tensor_row *row)
 
 static void put_tie(struct sheet *sheet, const struct sp_tensor_row *row)
 {
-    if (row->tied_to == SP_NONE) return;
+    if (row->tied_to == SHAPEPROOF_NONE) return;
     const struct sp_tensor_row *target = &sheet->learning->lesson.layout.rows.items[row->tied_to];
-    sp_text_printf(&sheet->text, "   same as %s",
-                   name_at_turn(sheet, target, strlen(target->pattern), target == row ? row->tied_at : SP_NONE, NULL));
+    sp_text_printf(
+        &sheet->text, "   same as %s",
+        name_at_turn(sheet, target, strlen(target->pattern), target == row ? row->tied_at : SHAPEPROOF_NONE, NULL));
     if (row->tied_when.term) {
         sp_text_puts(&sheet->text, " when ");
         put_term(sheet, row->tied_when.term);
@@ -796,7 +799,7 @@ static void write_part(struct sheet *sheet, const struct sp_part_found *found)
     sp_text_puts(&sheet->text, "\n");
 }
 
-static bool is_any_of_base(const struct sp_learning *learning, const struct sp_part_found *found)
+static bool is_any_of_base(const struct shapeproof_learning *learning, const struct sp_part_found *found)
 {
     for (size_t i = 0; i < found->row_count && learning->base; i++)
         if (learning->base->rows[found->rows[i]]) return true;
@@ -884,9 +887,9 @@ static void write_rest(struct sheet *sheet)
 /* In the layout that all tables have. */
 static const char *format_sheet(struct sheet *sheet)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const char *plain = sp_text_keep(&sheet->text, &sheet->learning->arena);
-    char *formatted = sp_table_format("learnt.shapes", plain, strlen(plain), NULL, &error);
+    char *formatted = shapeproof_table_format("learnt.shapes", plain, strlen(plain), NULL, &error);
     const char *kept = formatted ? sp_arena_string(&sheet->learning->arena, formatted) : plain;
     free(formatted);
     return kept;
@@ -917,7 +920,7 @@ static void note_asked_indices(struct sheet *sheet)
     }
 }
 
-void sp_learn_write(struct sp_learning *learning)
+void sp_learn_write(struct shapeproof_learning *learning)
 {
     struct sheet sheet = {.learning = learning};
     note_asked_indices(&sheet);

@@ -22,10 +22,10 @@ const char *sp_class_key(const struct sp_loader *loader)
 
 struct sp_loaded sp_class_loaded(const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const struct sp_hyper *hyper = sp_config_hyper(subject->config);
-    const struct sp_value said = sp_value_member(hyper->root, sp_class_key(loader));
-    if (said.type == SP_STRING) return sp_loader_class(loader, said.string, sp_first_class(hyper));
+    const struct shapeproof_value said = sp_value_member(hyper->root, sp_class_key(loader));
+    if (said.type == SHAPEPROOF_VALUE_STRING) return sp_loader_class(loader, said.string, sp_first_class(hyper));
     if (loader->class_key) return (struct sp_loaded){0};
     const struct sp_unit *table = sp_choose_table(subject->tables, subject->table, hyper, &error);
     if (!table || !table->model_type_count) return (struct sp_loaded){0};
@@ -42,17 +42,18 @@ struct sp_loaded sp_class_named(const struct sp_loader *loader, const struct sp_
 
 /* ---- the model ---- */
 
-static void set_ties(struct sp_config *config, bool tied)
+static void set_ties(struct shapeproof_config *config, bool tied)
 {
     const char *const keys[] = {"tie_word_embeddings", "text_config.tie_word_embeddings"};
-    const bool inward = sp_value_member(sp_config_hyper(config)->root, "text_config").type == SP_OBJECT;
+    const bool inward = sp_value_member(sp_config_hyper(config)->root, "text_config").type == SHAPEPROOF_VALUE_OBJECT;
     for (size_t i = 0; i < 1 + (size_t)inward; i++) sp_config_set_value(config, keys[i], sp_value_bool(tied), "");
 }
 
-static struct sp_value said_of_ties(const struct sp_loader *loader, const struct sp_config *config)
+static struct shapeproof_value said_of_ties(const struct sp_loader *loader, const struct shapeproof_config *config)
 {
-    const struct sp_value root = sp_config_hyper(config)->root, text = sp_value_member(root, "text_config");
-    return sp_value_member(loader->ties_by_text && text.type == SP_OBJECT ? text : root, "tie_word_embeddings");
+    const struct shapeproof_value root = sp_config_hyper(config)->root, text = sp_value_member(root, "text_config");
+    return sp_value_member(loader->ties_by_text && text.type == SHAPEPROOF_VALUE_OBJECT ? text : root,
+                           "tie_word_embeddings");
 }
 
 /* "but NAME" */
@@ -61,99 +62,101 @@ static const char *tied_but(const struct sp_loaded *loaded)
     return strncmp(loaded->ties, "but ", 4) == 0 ? loaded->ties + 4 : NULL;
 }
 
-/* Where a part of the configuration, `part`, has a say of its own: "or" beside the whole, "of" alone. SP_BOOL, or the
- * table decides, which knows what the part ties when it is silent. */
-static struct sp_value part_ties(const struct sp_config *config, const char *part, bool alone)
+/* Where a part of the configuration, `part`, has a say of its own: "or" beside the whole, "of" alone.
+ * SHAPEPROOF_VALUE_BOOL, or the table decides, which knows what the part ties when it is silent. */
+static struct shapeproof_value part_ties(const struct shapeproof_config *config, const char *part, bool alone)
 {
-    const struct sp_value root = sp_config_hyper(config)->root;
-    const struct sp_value own = sp_value_member(sp_value_member(root, part), "tie_word_embeddings");
-    const struct sp_value whole = sp_value_member(root, "tie_word_embeddings");
+    const struct shapeproof_value root = sp_config_hyper(config)->root;
+    const struct shapeproof_value own = sp_value_member(sp_value_member(root, part), "tie_word_embeddings");
+    const struct shapeproof_value whole = sp_value_member(root, "tie_word_embeddings");
     if (alone) return own;
     if (sp_value_is_bool(own, true) || sp_value_is_bool(whole, true)) return sp_value_bool(true);
-    if (sp_value_member(root, part).type != SP_OBJECT) return whole;
-    return own.type == SP_BOOL ? whole : sp_value_absent("");
+    if (sp_value_member(root, part).type != SHAPEPROOF_VALUE_OBJECT) return whole;
+    return own.type == SHAPEPROOF_VALUE_BOOL ? whole : sp_value_absent("");
 }
 
-/* Whether the class ties, as the loader sees it: SP_BOOL, or what the table says. What is said counts for the whole and
- * for its parts. */
-static struct sp_value class_ties(const struct sp_loader *loader, const struct sp_loaded *loaded,
-                                  const struct sp_config *config)
+/* Whether the class ties, as the loader sees it: SHAPEPROOF_VALUE_BOOL, or what the table says. What is said counts for
+ * the whole and for its parts. */
+static struct shapeproof_value class_ties(const struct sp_loader *loader, const struct sp_loaded *loaded,
+                                          const struct shapeproof_config *config)
 {
-    const struct sp_value said = said_of_ties(loader, config);
+    const struct shapeproof_value said = said_of_ties(loader, config);
     const bool always = strcmp(loaded->ties, "always") == 0;
     if (always || strcmp(loaded->ties, "never") == 0) return sp_value_bool(always);
     if (strncmp(loaded->ties, "or ", 3) == 0) return part_ties(config, loaded->ties + 3, false);
     if (strncmp(loaded->ties, "of ", 3) == 0) return part_ties(config, loaded->ties + 3, true);
-    if (sp_value_member(sp_config_hyper(config)->root, loaded->ties).type == SP_OBJECT)
+    if (sp_value_member(sp_config_hyper(config)->root, loaded->ties).type == SHAPEPROOF_VALUE_OBJECT)
         return sp_value_is_bool(said, true) ? said : sp_value_absent("");
-    if (tied_but(loaded) && said.type == SP_BOOL) return sp_value_bool(true);
-    if (said.type == SP_BOOL || !*loaded->ties || tied_but(loaded)) return said;
+    if (tied_but(loaded) && said.type == SHAPEPROOF_VALUE_BOOL) return sp_value_bool(true);
+    if (said.type == SHAPEPROOF_VALUE_BOOL || !*loaded->ties || tied_but(loaded)) return said;
     return sp_value_bool(strcmp(loaded->ties, "true") == 0);
 }
 
 /* A class of another model_type reads the configuration as its own. */
-static void set_model_type(struct sp_config *config, const char *model_type)
+static void set_model_type(struct shapeproof_config *config, const char *model_type)
 {
-    const struct sp_value said = sp_value_member(sp_config_hyper(config)->root, "model_type");
-    if (said.type == SP_STRING && strcmp(said.string, model_type) != 0)
+    const struct shapeproof_value said = sp_value_member(sp_config_hyper(config)->root, "model_type");
+    if (said.type == SHAPEPROOF_VALUE_STRING && strcmp(said.string, model_type) != 0)
         sp_config_set_value(config, "model_type", sp_value_string(model_type), "");
 }
 
 /* So many labels, when the configuration names another number of them; SIZE_MAX when it does not contradict itself. */
-static size_t other_labels(const struct sp_loader *loader, const struct sp_config *config)
+static size_t other_labels(const struct sp_loader *loader, const struct shapeproof_config *config)
 {
-    const struct sp_value root = sp_config_hyper(config)->root;
-    const struct sp_value names = sp_value_member(root, "id2label"), number = sp_value_member(root, "num_labels");
-    if (!loader->counts_labels || names.type != SP_OBJECT || number.type != SP_INT) return SIZE_MAX;
+    const struct shapeproof_value root = sp_config_hyper(config)->root;
+    const struct shapeproof_value names = sp_value_member(root, "id2label"),
+                                  number = sp_value_member(root, "num_labels");
+    if (!loader->counts_labels || names.type != SHAPEPROOF_VALUE_OBJECT || number.type != SHAPEPROOF_VALUE_INT)
+        return SIZE_MAX;
     const bool differs = number.integer > 0 && number.integer <= MAX_LABELS && (size_t)number.integer != names.count;
     return differs ? (size_t)number.integer : SIZE_MAX;
 }
 
-static void set_labels(struct sp_config *config, size_t count)
+static void set_labels(struct shapeproof_config *config, size_t count)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_text setting = {0};
     sp_text_puts(&setting, "id2label={");
     for (size_t i = 0; i < count; i++) sp_text_printf(&setting, "%s\"%zu\": %zu", i ? ", " : "", i, i);
     sp_text_puts(&setting, "}");
-    sp_config_set(config, setting.data, &error);
+    shapeproof_config_set(config, setting.data, &error);
     sp_text_free(&setting);
 }
 
 /* Of words with blanks between: "key=value" is what the class has whatever is said, "key" as if it were not said. */
-static void set_words(struct sp_arena *arena, struct sp_config *config, const char *words)
+static void set_words(struct sp_arena *arena, struct shapeproof_config *config, const char *words)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const char *word;
     for (size_t length; (length = sp_word(&words, &word));) {
         const char *setting = sp_arena_copy(arena, word, length);
-        if (strchr(setting, '=')) sp_config_set(config, setting, &error);
+        if (strchr(setting, '=')) shapeproof_config_set(config, setting, &error);
         else sp_config_set_value(config, setting, sp_value_absent(""), "");
     }
 }
 
 /* The release that the loader is, when the configuration was written by another one, or does not say by which; or NULL.
  * Of the loader's own releases, the tables know the differences. */
-static const char *other_release(const struct sp_loader *loader, const struct sp_config *config)
+static const char *other_release(const struct sp_loader *loader, const struct shapeproof_config *config)
 {
-    const struct sp_value said = sp_value_member(sp_config_hyper(config)->root, "transformers_version");
-    if (!loader->version || !loader->own_releases || said.type != SP_STRING) return loader->version;
+    const struct shapeproof_value said = sp_value_member(sp_config_hyper(config)->root, "transformers_version");
+    if (!loader->version || !loader->own_releases || said.type != SHAPEPROOF_VALUE_STRING) return loader->version;
     return strncmp(said.string, loader->own_releases, strlen(loader->own_releases)) == 0 ? NULL : loader->version;
 }
 
 /* The class makes something else of the configuration than its table. */
 static bool is_read_otherwise(const struct sp_loader *loader, const struct sp_loaded *loaded,
-                              const struct sp_config *config)
+                              const struct shapeproof_config *config)
 {
     return other_release(loader, config) || *loaded->unread || other_labels(loader, config) != SIZE_MAX;
 }
 
 /* The configuration as the class reads it. */
-static struct sp_config *read_by_class(struct sp_arena *arena, const struct sp_loader *loader,
-                                       const struct sp_loaded *loaded, const struct sp_load_subject *subject)
+static struct shapeproof_config *read_by_class(struct sp_arena *arena, const struct sp_loader *loader,
+                                               const struct sp_loaded *loaded, const struct sp_load_subject *subject)
 {
     const size_t labels = other_labels(loader, subject->config);
-    struct sp_config *config = sp_config_variant(subject->config);
+    struct shapeproof_config *config = sp_config_variant(subject->config);
     if (labels != SIZE_MAX) set_labels(config, labels);
     if (!subject->table) set_model_type(config, loaded->model_type);
     const char *release = other_release(loader, config);
@@ -165,25 +168,26 @@ static struct sp_config *read_by_class(struct sp_arena *arena, const struct sp_l
 struct sp_class_model sp_class_predict(struct sp_arena *arena, const struct sp_loader *loader,
                                        const struct sp_loaded *loaded, const struct sp_load_subject *subject)
 {
-    struct sp_error error = {0};
-    const struct sp_value ties = class_ties(loader, loaded, subject->config);
+    struct shapeproof_error error = {0};
+    const struct shapeproof_value ties = class_ties(loader, loaded, subject->config);
     struct sp_class_model model = {.prediction = subject->prediction, .untied = sp_value_is_bool(ties, false)};
     if (sp_value_is_bool(said_of_ties(loader, subject->config), false)) model.alone = tied_but(loaded);
-    if (model.prediction && ties.type != SP_BOOL && !is_read_otherwise(loader, loaded, subject->config)) return model;
-    struct sp_config *config = read_by_class(arena, loader, loaded, subject);
-    if (ties.type == SP_BOOL) set_ties(config, ties.boolean);
-    model.prediction = model.own =
-        sp_predict(subject->tables, config, &(struct sp_predict_options){.table = subject->table}, &error);
-    sp_config_free(config);
+    if (model.prediction && ties.type != SHAPEPROOF_VALUE_BOOL && !is_read_otherwise(loader, loaded, subject->config))
+        return model;
+    struct shapeproof_config *config = read_by_class(arena, loader, loaded, subject);
+    if (ties.type == SHAPEPROOF_VALUE_BOOL) set_ties(config, ties.boolean);
+    model.prediction = model.own = shapeproof_predict(
+        subject->tables, config, &(struct shapeproof_predict_options){.table = subject->table}, &error);
+    shapeproof_config_free(config);
     return model;
 }
 
-void sp_class_free(struct sp_class_model *model) { sp_prediction_free(model->own); }
+void sp_class_free(struct sp_class_model *model) { shapeproof_prediction_free(model->own); }
 
 /* ---- what it refuses ---- */
 
 /* The value of a path within an object, "text_config.vocab_size". */
-static struct sp_value value_at(struct sp_value object, const char *path, size_t length)
+static struct shapeproof_value value_at(struct shapeproof_value object, const char *path, size_t length)
 {
     char key[128];
     for (;;) {
@@ -221,11 +225,13 @@ static bool is_one_of(const char *words, const char *text)
 }
 
 /* Why an entry of a list of layers is none that is known; "" when all are. */
-static const char *unknown_layer(struct sp_arena *arena, const char *front, const char *key, struct sp_value list)
+static const char *unknown_layer(struct sp_arena *arena, const char *front, const char *key,
+                                 struct shapeproof_value list)
 {
     const char *known = strcmp(key, "mlp_layer_types") == 0 ? mlp_layer_kinds : layer_kinds;
     for (size_t i = 0; i < list.count; i++) {
-        if (list.items[i].type != SP_STRING) return sp_arena_printf(arena, "an entry of %s%s is no text", front, key);
+        if (list.items[i].type != SHAPEPROOF_VALUE_STRING)
+            return sp_arena_printf(arena, "an entry of %s%s is no text", front, key);
         if (!is_one_of(known, list.items[i].string))
             return sp_arena_printf(arena, "%s%s has %s, which is none of the kinds that it knows", front, key,
                                    sp_quote(list.items[i].string).text);
@@ -234,53 +240,56 @@ static const char *unknown_layer(struct sp_arena *arena, const char *front, cons
 }
 
 /* The same of one kind of rotary embedding; one for each kind of layer may stand within. */
-static const char *unknown_rotary(struct sp_arena *arena, struct sp_value rope)
+static const char *unknown_rotary(struct sp_arena *arena, struct shapeproof_value rope)
 {
-    const struct sp_value said = sp_value_member(rope, "rope_type");
-    const struct sp_value kind = said.type == SP_STRING ? said : sp_value_member(rope, "type");
-    if (kind.type == SP_STRING && !is_one_of(rotary_kinds, kind.string))
+    const struct shapeproof_value said = sp_value_member(rope, "rope_type");
+    const struct shapeproof_value kind = said.type == SHAPEPROOF_VALUE_STRING ? said : sp_value_member(rope, "type");
+    if (kind.type == SHAPEPROOF_VALUE_STRING && !is_one_of(rotary_kinds, kind.string))
         return sp_arena_printf(arena, "it knows no rotary embedding %s", sp_quote(kind.string).text);
-    if (kind.type == SP_STRING && is_one_of(scaled_kinds, kind.string) &&
-        sp_value_member(rope, "factor").type == SP_ABSENT)
+    if (kind.type == SHAPEPROOF_VALUE_STRING && is_one_of(scaled_kinds, kind.string) &&
+        sp_value_member(rope, "factor").type == SHAPEPROOF_VALUE_ABSENT)
         return sp_arena_printf(arena, "the rotary embedding %s has no factor", sp_quote(kind.string).text);
     return "";
 }
 
 /* Of words "key:activation" and "rope_scaling:rope". */
-static const char *unknown_name(struct sp_arena *arena, struct sp_value object, const char *front, const char *word,
-                                size_t length)
+static const char *unknown_name(struct sp_arena *arena, struct shapeproof_value object, const char *front,
+                                const char *word, size_t length)
 {
     const size_t size = (size_t)((const char *)memchr(word, ':', length) - word);
     const char *key = sp_arena_copy(arena, word, size);
-    const struct sp_value value = value_at(object, key, size);
+    const struct shapeproof_value value = value_at(object, key, size);
     if (length - size == strlen(":activation"))
-        return value.type != SP_STRING || is_one_of(activations, value.string)
+        return value.type != SHAPEPROOF_VALUE_STRING || is_one_of(activations, value.string)
                    ? ""
                    : sp_arena_printf(arena, "it knows no activation function %s (%s%s)", sp_quote(value.string).text,
                                      front, key);
     const char *dot = strrchr(key, '.');
-    const struct sp_value part = dot ? value_at(object, key, (size_t)(dot - key)) : object;
-    const struct sp_value own = sp_value_member(part, "rope_parameters"), rope = own.type == SP_OBJECT ? own : value;
-    const char *why = rope.type == SP_OBJECT ? unknown_rotary(arena, rope) : "";
-    for (size_t i = 0; rope.type == SP_OBJECT && !*why && i < rope.count; i++)
-        if (rope.members[i].value.type == SP_OBJECT) why = unknown_rotary(arena, rope.members[i].value);
+    const struct shapeproof_value part = dot ? value_at(object, key, (size_t)(dot - key)) : object;
+    const struct shapeproof_value own = sp_value_member(part, "rope_parameters"),
+                                  rope = own.type == SHAPEPROOF_VALUE_OBJECT ? own : value;
+    const char *why = rope.type == SHAPEPROOF_VALUE_OBJECT ? unknown_rotary(arena, rope) : "";
+    for (size_t i = 0; rope.type == SHAPEPROOF_VALUE_OBJECT && !*why && i < rope.count; i++)
+        if (rope.members[i].value.type == SHAPEPROOF_VALUE_OBJECT) why = unknown_rotary(arena, rope.members[i].value);
     return why;
 }
 
 /* Why the two of a word, such as "pad_token_id<vocab_size", contradict each other; "" when they do not, or when one of
  * them is not said. `front` is what stands in front of the names for whoever reads it. */
-static const char *contradiction(struct sp_arena *arena, struct sp_value object, const char *front, const char *word,
-                                 size_t length)
+static const char *contradiction(struct sp_arena *arena, struct shapeproof_value object, const char *front,
+                                 const char *word, size_t length)
 {
     const bool counts = *word == '#';
     const char *first = word + counts, *end = word + length;
     const size_t size = strcspn(first, "<%=");
     const char *second = first + size + 1, *one = sp_arena_copy(arena, first, size),
                *other = sp_arena_copy(arena, second, (size_t)(end - second));
-    const struct sp_value left = value_at(object, one, strlen(one)), right = value_at(object, other, strlen(other));
-    if (left.type == SP_REAL || right.type == SP_REAL)
-        return sp_arena_printf(arena, "%s%s is no integer", front, left.type == SP_REAL ? one : other);
-    if (right.type != SP_INT || left.type != (counts ? SP_LIST : SP_INT)) return "";
+    const struct shapeproof_value left = value_at(object, one, strlen(one)),
+                                  right = value_at(object, other, strlen(other));
+    if (left.type == SHAPEPROOF_VALUE_REAL || right.type == SHAPEPROOF_VALUE_REAL)
+        return sp_arena_printf(arena, "%s%s is no integer", front, left.type == SHAPEPROOF_VALUE_REAL ? one : other);
+    if (right.type != SHAPEPROOF_VALUE_INT || left.type != (counts ? SHAPEPROOF_VALUE_LIST : SHAPEPROOF_VALUE_INT))
+        return "";
     if (counts && right.integer >= 0 && left.count != (uint64_t)right.integer)
         return sp_arena_printf(arena, "the length of %s%s is %zu, and %s%s is %" PRId64, front, one, left.count, front,
                                other, right.integer);
@@ -297,16 +306,16 @@ static const char *contradiction(struct sp_arena *arena, struct sp_value object,
 }
 
 /* The row of the type that a part says it has; without a model_type when there is none. */
-static struct sp_loaded loaded_of_part(const struct sp_loader *loader, struct sp_value part)
+static struct sp_loaded loaded_of_part(const struct sp_loader *loader, struct shapeproof_value part)
 {
-    const struct sp_value type = sp_value_member(part, "model_type");
-    return type.type == SP_STRING ? sp_loader_class(loader, type.string, "") : (struct sp_loaded){0};
+    const struct shapeproof_value type = sp_value_member(part, "model_type");
+    return type.type == SHAPEPROOF_VALUE_STRING ? sp_loader_class(loader, type.string, "") : (struct sp_loaded){0};
 }
 
 /* Of words that are about this object. What is about a part of it counts where the part does not say which type it
  * is of: that type has words of its own. */
 static const char *first_objection(struct sp_arena *arena, const struct sp_loader *loader, const char *words,
-                                   struct sp_value object, const char *front)
+                                   struct shapeproof_value object, const char *front)
 {
     const char *word;
     for (size_t length; (length = sp_word(&words, &word));) {
@@ -315,7 +324,7 @@ static const char *first_objection(struct sp_arena *arena, const struct sp_loade
         const bool names = memchr(word, ':', length);
         if (!names && strcspn(word, "<%=") >= length) {
             const char *key = sp_arena_copy(arena, word, length);
-            if (sp_value_member(object, key).type == SP_ABSENT)
+            if (sp_value_member(object, key).type == SHAPEPROOF_VALUE_ABSENT)
                 return sp_arena_printf(arena, "the configuration has no %s", key);
             continue;
         }
@@ -328,13 +337,13 @@ static const char *first_objection(struct sp_arena *arena, const struct sp_loade
 }
 
 const char *sp_class_objection(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_loaded *loaded,
-                               const struct sp_config *config)
+                               const struct shapeproof_config *config)
 {
-    const struct sp_value root = sp_config_hyper(config)->root;
+    const struct shapeproof_value root = sp_config_hyper(config)->root;
     const char *why = first_objection(arena, loader, loaded->needed, root, "");
-    for (size_t i = 0; !*why && root.type == SP_OBJECT && i < root.count; i++) {
-        const struct sp_member *member = &root.members[i];
-        if (member->value.type != SP_OBJECT || !sp_ends_with(member->key, "_config")) continue;
+    for (size_t i = 0; !*why && root.type == SHAPEPROOF_VALUE_OBJECT && i < root.count; i++) {
+        const struct shapeproof_member *member = &root.members[i];
+        if (member->value.type != SHAPEPROOF_VALUE_OBJECT || !sp_ends_with(member->key, "_config")) continue;
         const struct sp_loaded part = loaded_of_part(loader, member->value);
         if (part.model_type)
             why =

@@ -15,10 +15,10 @@ struct sp_loaded sp_class_named(const struct sp_loader *loader, const struct sp_
 
 /* What the class has. */
 struct sp_class_model {
-    const struct sp_prediction *prediction; /* NULL when nothing can be predicted */
-    struct sp_prediction *own;              /* the same, when the subject's own would not do */
-    bool untied;                            /* nothing of it is tied */
-    const char *alone;                      /* a tensor that is not, though the table ties it; or NULL */
+    const struct shapeproof_prediction *prediction; /* NULL when nothing can be predicted */
+    struct shapeproof_prediction *own;              /* the same, when the subject's own would not do */
+    bool untied;                                    /* nothing of it is tied */
+    const char *alone;                              /* a tensor that is not, though the table ties it; or NULL */
 };
 
 struct sp_class_model sp_class_predict(struct sp_arena *arena, const struct sp_loader *loader,
@@ -27,6 +27,6 @@ void sp_class_free(struct sp_class_model *model);
 /* Why the loader makes no model of the configuration: a key that the class needs is not there, or two contradict each
  * other, in the whole or in a part. "" when it does. In the arena. */
 const char *sp_class_objection(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_loaded *loaded,
-                               const struct sp_config *config);
+                               const struct shapeproof_config *config);
 
 #endif

@@ -15,16 +15,17 @@
 #include "names/collapse.h"
 #include "names/components.h"
 
-static bool reads_format(const struct sp_loader *loader, const struct sp_inventory *inventory)
+static bool reads_format(const struct sp_loader *loader, const struct shapeproof_inventory *inventory)
 {
     for (const char *const *format = loader->formats; *format; format++)
-        if (strcmp(*format, sp_inventory_format(inventory)) == 0) return true;
+        if (strcmp(*format, shapeproof_inventory_format(inventory)) == 0) return true;
     return false;
 }
 
 bool sp_load_is_meant(const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
-    return sp_value_member(sp_config_hyper(subject->config)->root, sp_class_key(loader)).type == SP_STRING &&
+    return sp_value_member(sp_config_hyper(subject->config)->root, sp_class_key(loader)).type ==
+               SHAPEPROOF_VALUE_STRING &&
            reads_format(loader, subject->inventory) && sp_class_loaded(loader, subject).model_type;
 }
 
@@ -55,7 +56,7 @@ static const char *find_remedy(struct sp_arena *arena, struct sp_model_memory *m
                                const struct sp_load_subject *subject, const struct sp_taking *taking)
 {
     if (!taking->ignored.count || !taking->fresh) return NULL;
-    const char *name = sp_inventory_tensor(subject->inventory, taking->ignored.items[0])->name;
+    const char *name = shapeproof_inventory_tensor(subject->inventory, taking->ignored.items[0])->name;
     struct sp_component_walk part = {.rest = name};
     for (int i = 0; i < 3 && sp_component_next(&part, ".") && *part.rest; i++) {
         const char *prefix = sp_arena_copy(arena, name, (size_t)(part.rest - name));
@@ -76,13 +77,13 @@ struct overruled {
 /* Whether some byte of two tensors of the file is known to differ. */
 static bool is_apart(const struct sp_load_subject *subject, size_t a, size_t b)
 {
-    const struct sp_tensor *one = sp_inventory_tensor(subject->inventory, a),
-                           *other = sp_inventory_tensor(subject->inventory, b);
-    struct sp_error error = {0};
+    const struct shapeproof_tensor *one = shapeproof_inventory_tensor(subject->inventory, a),
+                                   *other = shapeproof_inventory_tensor(subject->inventory, b);
+    struct shapeproof_error error = {0};
     uint64_t at;
-    if (one->dtype != other->dtype || (one->flags ^ other->flags) & SP_TENSOR_BIG_ENDIAN) return false;
+    if (one->dtype != other->dtype || (one->flags ^ other->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN) return false;
     if (!sp_tensor_same_shape(one, other) || !sp_tensor_same_order(one, other)) return false;
-    if (sp_data_obstacle(subject->data, a) || sp_data_obstacle(subject->data, b)) return false;
+    if (shapeproof_data_obstacle(subject->data, a) || shapeproof_data_obstacle(subject->data, b)) return false;
     return sp_bytes_compare((struct sp_bytes_of){subject->data, a}, (struct sp_bytes_of){subject->data, b}, one->bytes,
                             &at, &error) &&
            at < one->bytes;
@@ -117,8 +118,8 @@ static struct overruled list_overruled(struct sp_arena *arena, const struct sp_m
         if (tensor == SIZE_MAX || winner == i) continue;
         if (!is_apart(subject, tensor, memory->items[winner].tensor)) continue;
         if (!overruled.count)
-            overruled.winner = sp_inventory_tensor(subject->inventory, memory->items[winner].tensor)->name;
-        overruled.names[overruled.count++] = sp_inventory_tensor(subject->inventory, tensor)->name;
+            overruled.winner = shapeproof_inventory_tensor(subject->inventory, memory->items[winner].tensor)->name;
+        overruled.names[overruled.count++] = shapeproof_inventory_tensor(subject->inventory, tensor)->name;
     }
     free(winners);
     return overruled;
@@ -165,7 +166,7 @@ static const char *complaints(struct sp_arena *arena, const struct sp_model_memo
 }
 
 /* "transformers 4 puts model.embed_tokens.weight in the place of lm_head.weight, which is lost" */
-static const char *overruled_words(struct sp_arena *arena, const struct sp_loading *loading,
+static const char *overruled_words(struct sp_arena *arena, const struct shapeproof_loading *loading,
                                    const struct overruled *overruled)
 {
     if (overruled->count == 1)
@@ -176,8 +177,9 @@ static const char *overruled_words(struct sp_arena *arena, const struct sp_loadi
 }
 
 /* What is wrong, of a loader that goes on all the same. */
-static const char *shortcoming(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_loading *loading,
-                               const char *names, const struct overruled *overruled)
+static const char *shortcoming(struct sp_arena *arena, const struct sp_loader *loader,
+                               const struct shapeproof_loading *loading, const char *names,
+                               const struct overruled *overruled)
 {
     if (!loading->fresh && overruled->count) return overruled_words(arena, loading, overruled);
     if (loading->fresh)
@@ -188,7 +190,7 @@ static const char *shortcoming(struct sp_arena *arena, const struct sp_loader *l
                            sp_count_of(arena, loading->lost, "tensor"));
 }
 
-static const char *success(struct sp_arena *arena, const struct sp_loading *loading)
+static const char *success(struct sp_arena *arena, const struct shapeproof_loading *loading)
 {
     if (!loading->ignored) return sp_arena_printf(arena, "%s loads it: nothing new", loading->name);
     return sp_arena_printf(arena, "%s loads it: nothing new, %zu ignored", loading->name, loading->ignored);
@@ -196,21 +198,21 @@ static const char *success(struct sp_arena *arena, const struct sp_loading *load
 
 /* ---- the answer ---- */
 
-struct sp_loading sp_loading_of(const struct sp_loader *loader)
+struct shapeproof_loading sp_loading_of(const struct sp_loader *loader)
 {
-    return (struct sp_loading){.loader = loader->id, .name = loader->name};
+    return (struct shapeproof_loading){.loader = loader->id, .name = loader->name};
 }
 
-struct sp_loading sp_loading_open(struct sp_arena *arena, struct sp_loading loading, const char *why)
+struct shapeproof_loading sp_loading_open(struct sp_arena *arena, struct shapeproof_loading loading, const char *why)
 {
-    loading.answer = SP_LOADING_UNKNOWN;
+    loading.answer = SHAPEPROOF_LOADING_UNKNOWN;
     loading.message = sp_arena_printf(arena, "whether %s loads it cannot be told: %s", loading.name, why);
     return loading;
 }
 
-struct sp_loading sp_loading_refused(struct sp_arena *arena, struct sp_loading loading, const char *why)
+struct shapeproof_loading sp_loading_refused(struct sp_arena *arena, struct shapeproof_loading loading, const char *why)
 {
-    loading.answer = SP_LOADING_REFUSED;
+    loading.answer = SHAPEPROOF_LOADING_REFUSED;
     loading.message = sp_arena_printf(arena, "%s refuses it: %s", loading.name, why);
     return loading;
 }
@@ -235,9 +237,9 @@ static const char *broken_words(struct sp_arena *arena, const struct sp_taking *
     return sp_arena_printf(arena, "it cannot make what is missing beside %s anew", taking->broken);
 }
 
-static struct sp_loading judge_taking(struct sp_arena *arena, struct sp_model_memory *memory,
-                                      const struct sp_load_subject *subject, const struct sp_taking *taking,
-                                      struct sp_loading loading)
+static struct shapeproof_loading judge_taking(struct sp_arena *arena, struct sp_model_memory *memory,
+                                              const struct sp_load_subject *subject, const struct sp_taking *taking,
+                                              struct shapeproof_loading loading)
 {
     const bool strict = memory->loader->strict && (taking->fresh || taking->ignored.count);
     const char *names = held_names(arena, memory, true, taking->fresh <= FEW ? FEW : 1),
@@ -253,16 +255,16 @@ static struct sp_loading judge_taking(struct sp_arena *arena, struct sp_model_me
     if (taking->broken) return sp_loading_refused(arena, loading, broken_words(arena, taking));
     if (strict || taking->reshaped || taking->failed)
         return sp_loading_refused(arena, loading, loading.remedy ? loading.remedy : wrong);
-    loading.answer = loading.fresh || loading.lost ? SP_LOADING_IN_PART : SP_LOADING_WHOLE;
-    loading.message = loading.answer == SP_LOADING_WHOLE
+    loading.answer = loading.fresh || loading.lost ? SHAPEPROOF_LOADING_IN_PART : SHAPEPROOF_LOADING_WHOLE;
+    loading.message = loading.answer == SHAPEPROOF_LOADING_WHOLE
                           ? success(arena, &loading)
                           : shortcoming(arena, memory->loader, &loading, names, &overruled);
     return loading;
 }
 
-static struct sp_loading judge_class(struct sp_arena *arena, const struct sp_loader *loader,
-                                     const struct sp_loaded *loaded, const struct sp_load_subject *subject,
-                                     struct sp_loading loading)
+static struct shapeproof_loading judge_class(struct sp_arena *arena, const struct sp_loader *loader,
+                                             const struct sp_loaded *loaded, const struct sp_load_subject *subject,
+                                             struct shapeproof_loading loading)
 {
     struct sp_model_memory memory;
     struct sp_class_model model = sp_class_predict(arena, loader, loaded, subject);
@@ -288,37 +290,40 @@ static bool is_own_quantisation(const struct sp_loader *loader, const struct sp_
     return loader->quantisation && subject->quantisation && strcmp(loader->quantisation, subject->quantisation) == 0;
 }
 
-static bool has_dtype(const struct sp_config *config)
+static bool has_dtype(const struct shapeproof_config *config)
 {
-    const struct sp_value root = sp_config_hyper(config)->root;
-    return sp_value_member(root, "dtype").type == SP_STRING || sp_value_member(root, "torch_dtype").type == SP_STRING;
+    const struct shapeproof_value root = sp_config_hyper(config)->root;
+    return sp_value_member(root, "dtype").type == SHAPEPROOF_VALUE_STRING ||
+           sp_value_member(root, "torch_dtype").type == SHAPEPROOF_VALUE_STRING;
 }
 
 /* The dtype that the configuration names, if torch makes no model of it; or NULL. */
-static const char *unknown_dtype(const struct sp_config *config)
+static const char *unknown_dtype(const struct shapeproof_config *config)
 {
     static const char *const known[] = {"float32", "float", "float16", "half", "bfloat16", "float64", "double"};
-    const struct sp_value root = sp_config_hyper(config)->root, said = sp_value_member(root, "dtype");
-    const struct sp_value dtype = said.type == SP_STRING ? said : sp_value_member(root, "torch_dtype");
-    return dtype.type != SP_STRING || SP_IS_AMONG(dtype.string, known) ? NULL : dtype.string;
+    const struct shapeproof_value root = sp_config_hyper(config)->root, said = sp_value_member(root, "dtype");
+    const struct shapeproof_value dtype =
+        said.type == SHAPEPROOF_VALUE_STRING ? said : sp_value_member(root, "torch_dtype");
+    return dtype.type != SHAPEPROOF_VALUE_STRING || SP_IS_AMONG(dtype.string, known) ? NULL : dtype.string;
 }
 
 /* A loading of a file that has not the data of all of its tensors: frameworks cannot copy a tensor without data, and
  * take a piece of one as it is. Fills in the answer and returns true; false for a file that has them all. */
-static bool judge_absent_data(struct sp_arena *arena, const struct sp_inventory *inventory, struct sp_loading *loading)
+static bool judge_absent_data(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
+                              struct shapeproof_loading *loading)
 {
     size_t pieces = 0, absent = 0;
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
-        if (tensor->flags & (SP_TENSOR_STATE | SP_TENSOR_NO_SHAPE)) continue;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
+        if (tensor->flags & (SHAPEPROOF_TENSOR_STATE | SHAPEPROOF_TENSOR_NO_SHAPE)) continue;
         pieces += tensor->piece != NULL;
-        absent += tensor->flags & SP_TENSOR_NO_DATA && tensor->bytes;
+        absent += tensor->flags & SHAPEPROOF_TENSOR_NO_DATA && tensor->bytes;
     }
     if (absent) {
         const char *count = sp_count_of(arena, absent, "tensor");
         *loading = sp_loading_refused(arena, *loading, sp_arena_printf(arena, "the file has no data for %s", count));
     } else if (pieces) {
-        loading->answer = SP_LOADING_IN_PART;
+        loading->answer = SHAPEPROOF_LOADING_IN_PART;
         loading->message = sp_arena_printf(arena, "%s gets a piece of %s, and not the rest", loading->name,
                                            sp_count_of(arena, pieces, "tensor"));
     }
@@ -327,22 +332,25 @@ static bool judge_absent_data(struct sp_arena *arena, const struct sp_inventory 
 
 /* Why a loader does not get a state dict out of a pickle; NULL when it does, or when the file is none. It is read with
  * weights_only=True, which knows torch's own names alone. */
-static const char *pickle_obstacle(struct sp_arena *arena, const struct sp_inventory *inventory)
+static const char *pickle_obstacle(struct sp_arena *arena, const struct shapeproof_inventory *inventory)
 {
-    if (sp_inventory_suspect_count(inventory) && strcmp(sp_inventory_format(inventory), "safetensors") != 0)
+    if (shapeproof_inventory_suspect_count(inventory) &&
+        strcmp(shapeproof_inventory_format(inventory), "safetensors") != 0)
         return sp_arena_printf(arena, "the file names %s, which is not loaded with weights_only=True",
-                               sp_inventory_suspect(inventory, 0)->name);
+                               shapeproof_inventory_suspect(inventory, 0)->name);
     if (inventory->unkeyed) return "what the file holds is no dictionary";
     return inventory->numbered ? "a key at the top of the file is no text" : NULL;
 }
 
-struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_load_subject *subject)
+struct shapeproof_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader,
+                                  const struct sp_load_subject *subject)
 {
-    struct sp_loading loading = sp_loading_of(loader);
+    struct shapeproof_loading loading = sp_loading_of(loader);
     const struct sp_loaded loaded = sp_class_loaded(loader, subject);
     if (!reads_format(loader, subject->inventory))
         return sp_loading_refused(
-            arena, loading, sp_arena_printf(arena, "it does not read %s", sp_inventory_format(subject->inventory)));
+            arena, loading,
+            sp_arena_printf(arena, "it does not read %s", shapeproof_inventory_format(subject->inventory)));
     if (!loaded.model_type) return sp_loading_open(arena, loading, "it has no class of its own for this configuration");
     const char *obstacle = pickle_obstacle(arena, subject->inventory);
     if (obstacle) return sp_loading_refused(arena, loading, obstacle);

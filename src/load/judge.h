@@ -14,27 +14,28 @@
 #include "shapeproof/table.h"
 
 struct sp_load_subject {
-    const struct sp_inventory *inventory;
-    const struct sp_tables *tables;
-    const struct sp_config *config;
-    const struct sp_prediction *prediction; /* from that; NULL: it is made when it is needed */
-    const struct sp_match *match;           /* of the inventory with that, or NULL */
-    const char *table;                      /* its name, or NULL: the configuration says it */
-    bool quantised;                         /* the weights, or the configuration says so: */
-    const char *quantisation;               /* the method, when `config` makes predictions of what is stored; or NULL */
-    const struct sp_data *data;             /* of the inventory, when tied tensors are to be compared; or NULL */
+    const struct shapeproof_inventory *inventory;
+    const struct shapeproof_tables *tables;
+    const struct shapeproof_config *config;
+    const struct shapeproof_prediction *prediction; /* from that; NULL: it is made when it is needed */
+    const struct sp_match *match;                   /* of the inventory with that, or NULL */
+    const char *table;                              /* its name, or NULL: the configuration says it */
+    bool quantised;                                 /* the weights, or the configuration says so: */
+    const char *quantisation;           /* the method, when `config` makes predictions of what is stored; or NULL */
+    const struct shapeproof_data *data; /* of the inventory, when tied tensors are to be compared; or NULL */
     const bool *spare; /* of each tensor of the inventory whether no model needs it: buffers, copies; NULL: none is */
 };
 
 /* Whether it reads such files and has a class for the configuration, which has to say its model_type. */
 bool sp_load_is_meant(const struct sp_loader *loader, const struct sp_load_subject *subject);
 /* An answer without a number in it yet; one that cannot be told; one that is no. */
-struct sp_loading sp_loading_of(const struct sp_loader *loader);
-struct sp_loading sp_loading_open(struct sp_arena *arena, struct sp_loading loading, const char *why);
-struct sp_loading sp_loading_refused(struct sp_arena *arena, struct sp_loading loading, const char *why);
+struct shapeproof_loading sp_loading_of(const struct sp_loader *loader);
+struct shapeproof_loading sp_loading_open(struct sp_arena *arena, struct shapeproof_loading loading, const char *why);
+struct shapeproof_loading sp_loading_refused(struct sp_arena *arena, struct shapeproof_loading loading,
+                                             const char *why);
 
 /* What the loader makes of it. Texts are in the arena, or static. */
-struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader,
-                          const struct sp_load_subject *subject);
+struct shapeproof_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader,
+                                  const struct sp_load_subject *subject);
 
 #endif

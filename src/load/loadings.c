@@ -17,89 +17,91 @@ static const struct sp_loader *const loaders[] = {&sp_loader_transformers, &sp_l
                                                   &sp_loader_diffusers, &sp_loader_torch, &sp_loader_mlx};
 enum { LOADERS = sizeof loaders / sizeof *loaders };
 
-struct sp_loadings {
+struct shapeproof_loadings {
     struct sp_arena arena;
-    const struct sp_check *check;
-    struct sp_data *data; /* of its file, while loaders are asked, when the check has read data; or NULL */
-    struct sp_loading items[LOADERS];
+    const struct shapeproof_check *check;
+    struct shapeproof_data *data; /* of its file, while loaders are asked, when the check has read data; or NULL */
+    struct shapeproof_loading items[LOADERS];
     size_t count;
 };
 
 /* ---- what a loader need not take ---- */
 
-static bool is_spare_prediction(const struct sp_check *check, size_t predicted)
+static bool is_spare_prediction(const struct shapeproof_check *check, size_t predicted)
 {
-    const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, predicted);
+    const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, predicted);
     return tensor->optional || tensor->buffer;
 }
 
 /* Of each tensor that was checked: predicted, and something that a file may lack; the state of a trainer; or judged as
  * harmless by the check. */
-static bool *list_spare(struct sp_arena *arena, const struct sp_check *check)
+static bool *list_spare(struct sp_arena *arena, const struct shapeproof_check *check)
 {
-    const size_t count = sp_inventory_count(check->inventory);
+    const size_t count = shapeproof_inventory_count(check->inventory);
     bool *spare = sp_arena_array(arena, count, sizeof *spare);
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         const bool harmless =
-            finding->severity == SP_SEVERITY_NOTE ||
-            (finding->cause != SP_NONE && check->causes[finding->cause].severity != SP_SEVERITY_ERROR);
-        if (finding->tensor != SP_NONE) spare[finding->tensor] = harmless;
+            finding->severity == SHAPEPROOF_SEVERITY_NOTE ||
+            (finding->cause != SHAPEPROOF_NONE && check->causes[finding->cause].severity != SHAPEPROOF_SEVERITY_ERROR);
+        if (finding->tensor != SHAPEPROOF_NONE) spare[finding->tensor] = harmless;
     }
     for (size_t i = 0; i < count; i++) {
         const size_t predicted = check->match.predicted_of[i];
-        if (predicted != SP_NONE) spare[i] = is_spare_prediction(check, predicted);
-        else if (sp_inventory_tensor(check->inventory, i)->flags & SP_TENSOR_STATE) spare[i] = true;
+        if (predicted != SHAPEPROOF_NONE) spare[i] = is_spare_prediction(check, predicted);
+        else if (shapeproof_inventory_tensor(check->inventory, i)->flags & SHAPEPROOF_TENSOR_STATE) spare[i] = true;
     }
     return spare;
 }
 
 /* Of another file than the one that was checked, only its names tell. */
-static bool *list_spare_by_name(struct sp_arena *arena, const struct sp_check *check,
-                                const struct sp_inventory *inventory)
+static bool *list_spare_by_name(struct sp_arena *arena, const struct shapeproof_check *check,
+                                const struct shapeproof_inventory *inventory)
 {
-    const size_t count = sp_inventory_count(inventory);
+    const size_t count = shapeproof_inventory_count(inventory);
     bool *spare = sp_arena_array(arena, count, sizeof *spare);
     for (size_t i = 0; i < count; i++) {
-        const size_t predicted = sp_prediction_find(check->prediction, sp_inventory_tensor(inventory, i)->name);
-        spare[i] = predicted != SP_NONE && is_spare_prediction(check, predicted);
+        const size_t predicted =
+            shapeproof_prediction_find(check->prediction, shapeproof_inventory_tensor(inventory, i)->name);
+        spare[i] = predicted != SHAPEPROOF_NONE && is_spare_prediction(check, predicted);
     }
     return spare;
 }
 
 /* ---- which file ---- */
 
-static struct sp_loading refuse_file(struct sp_loadings *loadings, const struct sp_loader *loader, const char *why)
+static struct shapeproof_loading refuse_file(struct shapeproof_loadings *loadings, const struct sp_loader *loader,
+                                             const char *why)
 {
     return sp_loading_refused(&loadings->arena, sp_loading_of(loader), why);
 }
 
 /* Whether the inventory is of that file of the folder. An index comes before a single file when a folder is read. */
-static bool was_read(const struct sp_inventory *inventory, const char *file)
+static bool was_read(const struct shapeproof_inventory *inventory, const char *file)
 {
     if (sp_ends_with(file, ".index.json")) return true;
     return inventory->file_count == 1 && strcmp(sp_base_name(inventory->files[0]), file) == 0;
 }
 
 /* The loader takes another file of the folder than the one that was checked. */
-static struct sp_loading load_other(struct sp_loadings *loadings, const struct sp_loader *loader,
-                                    struct sp_load_subject subject, const char *file)
+static struct shapeproof_loading load_other(struct shapeproof_loadings *loadings, const struct sp_loader *loader,
+                                            struct sp_load_subject subject, const char *file)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const char *path = sp_arena_printf(&loadings->arena, "%s/%s", subject.inventory->path, file);
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) return refuse_file(loadings, loader, sp_arena_printf(&loadings->arena, "%s cannot be read", file));
     subject.inventory = inventory;
     subject.data = NULL;
     subject.spare = list_spare_by_name(&loadings->arena, loadings->check, inventory);
-    struct sp_loading loading = sp_load(&loadings->arena, loader, &subject);
+    struct shapeproof_loading loading = sp_load(&loadings->arena, loader, &subject);
     loading.message = sp_arena_printf(&loadings->arena, "%s (it takes %s)", loading.message, file);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     return loading;
 }
 
 /* Whether the inventory is of files that such a loader takes. */
-static bool has_beginning(const struct sp_loader *loader, const struct sp_inventory *inventory)
+static bool has_beginning(const struct sp_loader *loader, const struct shapeproof_inventory *inventory)
 {
     for (size_t i = 0; i < inventory->file_count; i++) {
         const char *file = sp_base_name(inventory->files[i]);
@@ -109,7 +111,7 @@ static bool has_beginning(const struct sp_loader *loader, const struct sp_invent
     return true;
 }
 
-static bool lacks_shards(const struct sp_inventory *inventory)
+static bool lacks_shards(const struct shapeproof_inventory *inventory)
 {
     for (size_t i = 0; i < inventory->promise_count; i++)
         if (inventory->promises[i].unreadable) return true;
@@ -128,7 +130,8 @@ static const char *folder_of(struct sp_arena *arena, const char *path)
 /* Whether the checkpoint is what the loader takes when it is given the folder: it is the folder, or the first of the
  * files and indexes that the loader looks for there. A shard is only a part of that, and a file of another name, such
  * as one of a trainer, is taken by no loader. */
-static bool takes_file(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_inventory *inventory)
+static bool takes_file(struct sp_arena *arena, const struct sp_loader *loader,
+                       const struct shapeproof_inventory *inventory)
 {
     const char *path = inventory->path, *file = sp_base_name(path), *folder = folder_of(arena, path);
     const bool is_folder = sp_is_folder(path);
@@ -140,17 +143,18 @@ static bool takes_file(struct sp_arena *arena, const struct sp_loader *loader, c
 }
 
 /* Whether a difference, or the cause of some, was expected, and nothing else is wrong. */
-static bool is_all_expected(const struct sp_check *check)
+static bool is_all_expected(const struct shapeproof_check *check)
 {
     bool expected = false;
-    if (sp_check_verdict(check) != SP_VERDICT_MATCH) return false;
+    if (shapeproof_check_verdict(check) != SHAPEPROOF_VERDICT_MATCH) return false;
     for (size_t i = 0; i < check->finding_count; i++) expected = expected || check->findings[i].reason;
     for (size_t i = 0; i < check->cause_count; i++) expected = expected || check->causes[i].expected;
     return expected;
 }
 
 /* A loader that refuses the configuration itself has counted nothing, and no expectation is about that. */
-static bool decides(struct sp_loadings *loadings, const struct sp_loader *loader, const struct sp_loading *loading)
+static bool decides(struct shapeproof_loadings *loadings, const struct sp_loader *loader,
+                    const struct shapeproof_loading *loading)
 {
     const bool counted = loading->fresh || loading->ignored || loading->reshaped;
     if (!takes_file(&loadings->arena, loader, loadings->check->inventory)) return false;
@@ -160,8 +164,8 @@ static bool decides(struct sp_loadings *loadings, const struct sp_loader *loader
 /* ---- the answer ---- */
 
 /* The folder has no file that the loader takes. */
-static struct sp_loading refuse_folder(struct sp_loadings *loadings, const struct sp_loader *loader,
-                                       const struct sp_inventory *inventory)
+static struct shapeproof_loading refuse_folder(struct shapeproof_loadings *loadings, const struct sp_loader *loader,
+                                               const struct shapeproof_inventory *inventory)
 {
     struct sp_arena *arena = &loadings->arena;
     const char *const *usual = loader->files;
@@ -174,8 +178,8 @@ static struct sp_loading refuse_folder(struct sp_loadings *loadings, const struc
     return refuse_file(loadings, loader, why);
 }
 
-static struct sp_loading load_subject(struct sp_loadings *loadings, const struct sp_loader *loader,
-                                      const struct sp_load_subject *subject)
+static struct shapeproof_loading load_subject(struct shapeproof_loadings *loadings, const struct sp_loader *loader,
+                                              const struct sp_load_subject *subject)
 {
     const char *folder = subject->inventory->path;
     if (*loader->files && sp_is_folder(folder)) {
@@ -196,19 +200,19 @@ static struct sp_loading load_subject(struct sp_loadings *loadings, const struct
 
 /* Weights that would be taken whole get an adapter on top where adapter_config.json lies beside them: what was merged
  * already has it twice then. */
-static struct sp_loading with_adapter(struct sp_loadings *loadings, const struct sp_loader *loader,
-                                      struct sp_loading loading)
+static struct shapeproof_loading with_adapter(struct shapeproof_loadings *loadings, const struct sp_loader *loader,
+                                              struct shapeproof_loading loading)
 {
     static const char weights[] = "adapter_model.safetensors";
     struct sp_arena *arena = &loadings->arena;
-    const struct sp_inventory *inventory = loadings->check->inventory;
+    const struct shapeproof_inventory *inventory = loadings->check->inventory;
     const char *folder = folder_of(arena, inventory->path);
-    if (!loader->adds_adapter || loading.answer != SP_LOADING_WHOLE || !takes_file(arena, loader, inventory) ||
+    if (!loader->adds_adapter || loading.answer != SHAPEPROOF_LOADING_WHOLE || !takes_file(arena, loader, inventory) ||
         !sp_has_file(folder, "adapter_config.json"))
         return loading;
     if (!loader->base_of_adapter && !sp_has_file(folder, weights))
         return sp_loading_refused(arena, loading, "adapter_config.json is beside the weights, and no adapter");
-    loading.answer = SP_LOADING_IN_PART;
+    loading.answer = SHAPEPROOF_LOADING_IN_PART;
     loading.message =
         loader->base_of_adapter
             ? sp_arena_printf(arena, "%s with PEFT loads the base that adapter_config.json names in place of it",
@@ -230,7 +234,7 @@ static bool is_asked(const char *asked, const char *id)
 }
 
 /* Each word has to be the id of a loader. */
-static bool check_ids(const char *asked, struct sp_error *error)
+static bool check_ids(const char *asked, struct shapeproof_error *error)
 {
     for (const char *id = asked; id;) {
         const size_t length = strcspn(id, ",");
@@ -238,7 +242,7 @@ static bool check_ids(const char *asked, struct sp_error *error)
         for (size_t i = 0; i < LOADERS; i++)
             known = known || (strncmp(loaders[i]->id, id, length) == 0 && !loaders[i]->id[length]);
         if (!known) {
-            sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no loader %s", sp_quote(id).text);
+            sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "there is no loader %s", sp_quote(id).text);
             sp_hint(error, "there are transformers, transformers-4, diffusers, torch and mlx; or all of them, or none");
             return false;
         }
@@ -248,20 +252,20 @@ static bool check_ids(const char *asked, struct sp_error *error)
 }
 
 /* Whether the configuration names a quantiser. Otherwise no loader has one, whatever the tensors look like. */
-static bool names_quantiser(const struct sp_check *check)
+static bool names_quantiser(const struct shapeproof_check *check)
 {
     static const char *const keys[] = {"quantization_config", "compression_config", "quantization"};
-    const struct sp_value root = sp_config_hyper(check->quantisation.base)->root;
+    const struct shapeproof_value root = sp_config_hyper(check->quantisation.base)->root;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (sp_value_member(root, keys[i]).type == SP_OBJECT) return true;
+        if (sp_value_member(root, keys[i]).type == SHAPEPROOF_VALUE_OBJECT) return true;
     return check->quantisation.configured != NULL;
 }
 
 /* What the loaders are asked about. Without a quantiser the model is the one of full precision: its names and shapes
  * decide, and packed weights are taken for what they are not. */
-static struct sp_load_subject make_subject(struct sp_loadings *loadings)
+static struct sp_load_subject make_subject(struct shapeproof_loadings *loadings)
 {
-    const struct sp_check *check = loadings->check;
+    const struct shapeproof_check *check = loadings->check;
     struct sp_load_subject subject = {.inventory = check->inventory,
                                       .tables = check->tables,
                                       .config = check->quantisation.base,
@@ -278,25 +282,25 @@ static struct sp_load_subject make_subject(struct sp_loadings *loadings)
 }
 
 /* An adapter without the model that it is for: another library loads it, into a model from elsewhere. */
-static bool is_adapter_alone(const struct sp_check *check)
+static bool is_adapter_alone(const struct shapeproof_check *check)
 {
     bool adapter = false;
     for (size_t i = 0; i < check->cause_count; i++)
         adapter = adapter || strncmp(check->causes[i].id, "adapter", strlen("adapter")) == 0;
-    return adapter && sp_check_matched(check) * 2 < sp_prediction_count(check->prediction);
+    return adapter && sp_check_matched(check) * 2 < shapeproof_prediction_count(check->prediction);
 }
 
 /* Whether the loader's library is the one that the configuration is of: diffusers names the class of its own by
  * _class_name. */
 static bool is_of_library(const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
-    const struct sp_value class = sp_value_member(sp_config_hyper(subject->config)->root, "_class_name");
-    return (loader->class_key != NULL) == (class.type == SP_STRING);
+    const struct shapeproof_value class = sp_value_member(sp_config_hyper(subject->config)->root, "_class_name");
+    return (loader->class_key != NULL) == (class.type == SHAPEPROOF_VALUE_STRING);
 }
 
 /* The loader whose quantisation it is, or else the first of the library that the configuration is of, if it reads such
  * files and has a class for the configuration. NULL when it has not, or when there is no model in the file. */
-static const struct sp_loader *loader_meant(const struct sp_check *check, const struct sp_load_subject *subject)
+static const struct sp_loader *loader_meant(const struct shapeproof_check *check, const struct sp_load_subject *subject)
 {
     const struct sp_loader *meant = NULL;
     for (size_t i = 0; !meant && i < LOADERS; i++)
@@ -308,18 +312,19 @@ static const struct sp_loader *loader_meant(const struct sp_check *check, const 
 }
 
 /* What is not known is not worth a line unless it was asked. */
-static void add_loading(struct sp_loadings *loadings, const struct sp_loader *loader,
+static void add_loading(struct shapeproof_loadings *loadings, const struct sp_loader *loader,
                         const struct sp_load_subject *subject, bool asked)
 {
-    struct sp_loading loading = with_adapter(loadings, loader, load_subject(loadings, loader, subject));
+    struct shapeproof_loading loading = with_adapter(loadings, loader, load_subject(loadings, loader, subject));
     loading.decides = decides(loadings, loader, &loading);
-    if (asked || loading.answer != SP_LOADING_UNKNOWN) loadings->items[loadings->count++] = loading;
+    if (asked || loading.answer != SHAPEPROOF_LOADING_UNKNOWN) loadings->items[loadings->count++] = loading;
 }
 
-static bool is_loading_said(const struct sp_loadings *loadings, const char *id, const struct sp_loading *loading)
+static bool is_loading_said(const struct shapeproof_loadings *loadings, const char *id,
+                            const struct shapeproof_loading *loading)
 {
     for (size_t i = 0; i < loadings->count; i++) {
-        const struct sp_loading *other = &loadings->items[i];
+        const struct shapeproof_loading *other = &loadings->items[i];
         if (strcmp(other->loader, id) == 0)
             return other->answer == loading->answer && other->fresh == loading->fresh &&
                    other->ignored == loading->ignored && other->reshaped == loading->reshaped;
@@ -328,24 +333,25 @@ static bool is_loading_said(const struct sp_loadings *loadings, const char *id, 
 }
 
 /* Of all loaders, one that is nearly another is worth a line where it does something else. */
-static void add_variant(struct sp_loadings *loadings, const struct sp_loader *loader,
+static void add_variant(struct shapeproof_loadings *loadings, const struct sp_loader *loader,
                         const struct sp_load_subject *subject)
 {
-    struct sp_loading loading = with_adapter(loadings, loader, load_subject(loadings, loader, subject));
+    struct shapeproof_loading loading = with_adapter(loadings, loader, load_subject(loadings, loader, subject));
     loading.decides = decides(loadings, loader, &loading);
-    if (loading.answer != SP_LOADING_UNKNOWN && !is_loading_said(loadings, loader->variant_of, &loading))
+    if (loading.answer != SHAPEPROOF_LOADING_UNKNOWN && !is_loading_said(loadings, loader->variant_of, &loading))
         loadings->items[loadings->count++] = loading;
 }
 
-struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *asked, struct sp_error *error)
+struct shapeproof_loadings *shapeproof_loadings_new(const struct shapeproof_check *check, const char *asked,
+                                                    struct shapeproof_error *error)
 {
     const bool all = asked && strcmp(asked, "all") == 0, none = asked && strcmp(asked, "none") == 0;
-    struct sp_error unreadable = {0};
+    struct shapeproof_error unreadable = {0};
     sp_error_reset(error);
     if (asked && !all && !none && !check_ids(asked, error)) return NULL;
-    struct sp_loadings *loadings = sp_realloc(NULL, 1, sizeof *loadings);
-    *loadings = (struct sp_loadings){.check = check};
-    if (check->reads_data && !none) loadings->data = sp_data_open(check->inventory, &unreadable);
+    struct shapeproof_loadings *loadings = sp_realloc(NULL, 1, sizeof *loadings);
+    *loadings = (struct shapeproof_loadings){.check = check};
+    if (check->reads_data && !none) loadings->data = shapeproof_data_open(check->inventory, &unreadable);
     const struct sp_load_subject subject = make_subject(loadings);
     const struct sp_loader *meant = asked ? NULL : loader_meant(check, &subject);
     for (size_t i = 0; i < LOADERS; i++)
@@ -353,35 +359,35 @@ struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *as
         else if (all && loaders[i]->variant_of) add_variant(loadings, loaders[i], &subject);
         else if (all || loaders[i] == meant || is_asked(asked, loaders[i]->id))
             add_loading(loadings, loaders[i], &subject, asked != NULL);
-    sp_data_close(loadings->data);
+    shapeproof_data_close(loadings->data);
     loadings->data = NULL;
     return loadings;
 }
 
-void sp_loadings_free(struct sp_loadings *loadings)
+void shapeproof_loadings_free(struct shapeproof_loadings *loadings)
 {
     if (!loadings) return;
     sp_arena_free(&loadings->arena);
     free(loadings);
 }
 
-size_t sp_loading_count(const struct sp_loadings *loadings) { return loadings->count; }
-const struct sp_loading *sp_loading(const struct sp_loadings *loadings, size_t index)
+size_t shapeproof_loading_count(const struct shapeproof_loadings *loadings) { return loadings->count; }
+const struct shapeproof_loading *shapeproof_loading(const struct shapeproof_loadings *loadings, size_t index)
 {
     return &loadings->items[index];
 }
 
-const struct sp_loading *sp_loading_failed(const struct sp_loadings *loadings)
+const struct shapeproof_loading *shapeproof_loading_failed(const struct shapeproof_loadings *loadings)
 {
     for (size_t i = 0; i < loadings->count; i++) {
-        const enum sp_loading_answer answer = loadings->items[i].answer;
-        const bool bad = answer == SP_LOADING_IN_PART || answer == SP_LOADING_REFUSED;
+        const enum shapeproof_loading_answer answer = loadings->items[i].answer;
+        const bool bad = answer == SHAPEPROOF_LOADING_IN_PART || answer == SHAPEPROOF_LOADING_REFUSED;
         if (loadings->items[i].decides && bad) return &loadings->items[i];
     }
     return NULL;
 }
 
-const char *sp_loading_answer_name(enum sp_loading_answer answer)
+const char *shapeproof_loading_answer_name(enum shapeproof_loading_answer answer)
 {
     static const char *const names[] = {"whole", "in part", "refused", "unknown"};
     return names[answer];

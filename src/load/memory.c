@@ -42,9 +42,9 @@ size_t sp_memory_tie(const struct sp_model_memory *memory, size_t held)
 /* Those that are tied are one group: each leads to the same one. What is put together is tied to nothing. */
 static void tie_held(struct sp_model_memory *memory)
 {
-    for (size_t i = 0; i < sp_prediction_count(memory->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(memory->prediction, i);
-        if (tensor->same_as == SP_NONE) continue;
+    for (size_t i = 0; i < shapeproof_prediction_count(memory->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(memory->prediction, i);
+        if (tensor->same_as == SHAPEPROOF_NONE) continue;
         const struct sp_load_place *one = &memory->places[i], *other = &memory->places[tensor->same_as];
         if (one->held == SIZE_MAX || other->held == SIZE_MAX) continue;
         if (one->renamed.conversion || other->renamed.conversion) continue;
@@ -53,14 +53,15 @@ static void tie_held(struct sp_model_memory *memory)
 }
 
 /* What a file may lack is not in memory, unless the class says that it may be missing there. */
-static bool has_place(const struct sp_model_memory *memory, const struct sp_predicted *tensor, const char *name)
+static bool has_place(const struct sp_model_memory *memory, const struct shapeproof_predicted *tensor, const char *name)
 {
-    if (tensor->rank > SP_PIECE_RANK || (memory->loader->holds_once && tensor->same_as != SP_NONE)) return false;
+    if (tensor->rank > SP_PIECE_RANK || (memory->loader->holds_once && tensor->same_as != SHAPEPROOF_NONE))
+        return false;
     if (tensor->buffer && sp_class_computes(memory, name)) return false;
     return !tensor->optional || sp_class_may_lack(memory, name);
 }
 
-static struct sp_load_place place_predicted(struct sp_model_memory *memory, const struct sp_predicted *tensor,
+static struct sp_load_place place_predicted(struct sp_model_memory *memory, const struct shapeproof_predicted *tensor,
                                             struct sp_gathering *gathering)
 {
     size_t *note;
@@ -80,7 +81,7 @@ static struct sp_load_place place_predicted(struct sp_model_memory *memory, cons
 static void place_gathered(struct sp_model_memory *memory, struct sp_gathering *gathering)
 {
     for (size_t i = 0; i < gathering->count; i++) hold_gathered(memory, &gathering->items[i]);
-    for (size_t i = 0; i < sp_prediction_count(memory->prediction); i++) {
+    for (size_t i = 0; i < shapeproof_prediction_count(memory->prediction); i++) {
         struct sp_load_place *place = &memory->places[i];
         if (!place->renamed.conversion) continue;
         const struct sp_gathered *gathered = &gathering->items[place->held];
@@ -90,16 +91,16 @@ static void place_gathered(struct sp_model_memory *memory, struct sp_gathering *
 }
 
 void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loader, const struct sp_loaded *loaded,
-                     const struct sp_prediction *prediction)
+                     const struct shapeproof_prediction *prediction)
 {
-    const size_t count = sp_prediction_count(prediction);
+    const size_t count = shapeproof_prediction_count(prediction);
     struct sp_gathering gathering = {.arena = &memory->arena};
     *memory = (struct sp_model_memory){.loader = loader, .loaded = loaded, .prediction = prediction};
     memory->rules = sp_renaming_rules(&memory->arena, loader, loaded);
     sp_alike_init(&memory->alike, &memory->rules);
     memory->places = sp_realloc(NULL, count, sizeof *memory->places);
     for (size_t i = 0; i < count; i++)
-        memory->places[i] = place_predicted(memory, sp_prediction_tensor(prediction, i), &gathering);
+        memory->places[i] = place_predicted(memory, shapeproof_prediction_tensor(prediction, i), &gathering);
     place_gathered(memory, &gathering);
     tie_held(memory);
     sp_gathering_free(&gathering);

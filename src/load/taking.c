@@ -89,7 +89,7 @@ static size_t find_taker(struct sp_model_memory *memory, size_t held)
 
 /* A file of which no name begins with that of the base model, though the class has one, is of the base model alone; and
  * one of which some does is of a class with a head. */
-static enum sp_base_move base_move(const struct sp_model_memory *memory, const struct sp_inventory *inventory,
+static enum sp_base_move base_move(const struct sp_model_memory *memory, const struct shapeproof_inventory *inventory,
                                    const char *stripped)
 {
     const char *base = memory->loaded->base;
@@ -98,8 +98,8 @@ static enum sp_base_move base_move(const struct sp_model_memory *memory, const s
     if (!memory->loader->base_of_file || !length) return SP_BASE_STAYS;
     for (size_t i = 0; i < memory->count && !expects; i++)
         expects = strncmp(memory->items[i].name, base, length) == 0 && memory->items[i].name[length] == '.';
-    for (size_t i = 0; i < sp_inventory_count(inventory) && !has; i++)
-        has = strncmp(stripped_name(sp_inventory_tensor(inventory, i)->name, stripped), base, length) == 0;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory) && !has; i++)
+        has = strncmp(stripped_name(shapeproof_inventory_tensor(inventory, i)->name, stripped), base, length) == 0;
     return has == expects ? SP_BASE_STAYS : has ? SP_BASE_TAKEN : SP_BASE_ADDED;
 }
 
@@ -123,14 +123,14 @@ static struct sp_renamed rename_by_rules(struct sp_model_memory *memory, const c
     return renamed;
 }
 
-/* Where a name goes; `predicted` is its place among the predicted ones, or SP_NONE. A name that only became wrong by
- * the rules stays what it was. */
+/* Where a name goes; `predicted` is its place among the predicted ones, or SHAPEPROOF_NONE. A name that only became
+ * wrong by the rules stays what it was. */
 static struct sp_load_place place_name(struct sp_model_memory *memory, const char *name, size_t predicted,
                                        struct sp_taking *taking)
 {
     if (!memory->loader->renames || memory->as_named)
         return (struct sp_load_place){{.name = name}, sp_map_get(&memory->names, name)};
-    const bool known = predicted != SP_NONE && memory->places[predicted].held != SIZE_MAX;
+    const bool known = predicted != SHAPEPROOF_NONE && memory->places[predicted].held != SIZE_MAX;
     struct sp_load_place place =
         known ? memory->places[predicted] : (struct sp_load_place){rename_by_rules(memory, name), SIZE_MAX};
     if (memory->loader->base_of_file) {
@@ -184,13 +184,14 @@ static void take_gathered(struct sp_model_memory *memory, const struct sp_gather
 
 static bool is_buffer(const struct sp_model_memory *memory, const char *name)
 {
-    const size_t predicted = sp_prediction_find(memory->prediction, name);
-    return predicted != SP_NONE && sp_prediction_tensor(memory->prediction, predicted)->buffer;
+    const size_t predicted = shapeproof_prediction_find(memory->prediction, name);
+    return predicted != SHAPEPROOF_NONE && shapeproof_prediction_tensor(memory->prediction, predicted)->buffer;
 }
 
 /* Puts the tensor to those that become the same as it. */
 static void gather_held(struct sp_model_memory *memory, size_t held, struct sp_renamed renamed,
-                        const struct sp_tensor *tensor, struct sp_gathering *gathering, struct sp_taking *taking)
+                        const struct shapeproof_tensor *tensor, struct sp_gathering *gathering,
+                        struct sp_taking *taking)
 {
     struct sp_held *item = &memory->items[held];
     if (item->gathered == SIZE_MAX) {
@@ -203,7 +204,7 @@ static void gather_held(struct sp_model_memory *memory, size_t held, struct sp_r
 }
 
 static void take_into_memory(struct sp_model_memory *memory, const char *name, size_t predicted,
-                             const struct sp_tensor *tensor, size_t index, struct sp_gathering *gathering,
+                             const struct shapeproof_tensor *tensor, size_t index, struct sp_gathering *gathering,
                              struct sp_taking *taking)
 {
     const struct sp_load_place place = place_name(memory, name, predicted, taking);
@@ -243,36 +244,37 @@ bool sp_is_fresh(const struct sp_model_memory *memory, const struct sp_held *hel
     return !memory->unversioned || !has_match(memory->loader->forgiven, held->name);
 }
 
-/* Which predicted tensor has the name of one of the file, or SP_NONE. */
+/* Which predicted tensor has the name of one of the file, or SHAPEPROOF_NONE. */
 static size_t predicted_of_tensor(const struct sp_model_memory *memory, const struct sp_match *match, size_t tensor,
                                   const char *name)
 {
-    if (match && match->predicted_of[tensor] != SP_NONE && !match->renaming[tensor]) return match->predicted_of[tensor];
-    return sp_prediction_find(memory->prediction, name);
+    if (match && match->predicted_of[tensor] != SHAPEPROOF_NONE && !match->renaming[tensor])
+        return match->predicted_of[tensor];
+    return shapeproof_prediction_find(memory->prediction, name);
 }
 
 /* Whether a key at the top of a pickle leads to the tensor. The loader sees that key alone, and has no place for it. */
-static bool is_inside(const struct sp_tensor *tensor, const char *stripped)
+static bool is_inside(const struct shapeproof_tensor *tensor, const char *stripped)
 {
     const size_t length = stripped ? strlen(stripped) : 0;
     return tensor->outer && !(length > tensor->outer && strncmp(tensor->name, stripped, length) == 0);
 }
 
-static void drop_outer(struct sp_taking *taking, struct sp_model_memory *memory, const struct sp_tensor *tensor,
+static void drop_outer(struct sp_taking *taking, struct sp_model_memory *memory, const struct shapeproof_tensor *tensor,
                        size_t index)
 {
     drop(taking, memory, sp_arena_copy(&memory->arena, tensor->name, tensor->outer), index);
     if (!taking->outer) taking->outer = tensor->outer;
 }
 
-struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_inventory *inventory,
+struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct shapeproof_inventory *inventory,
                               const char *stripped)
 {
     const struct sp_match *match = memory->match;
     if (stripped || (match && (match->inventory != inventory || match->prediction != memory->prediction))) match = NULL;
     struct sp_gathering gathering = {.arena = &memory->arena};
     struct sp_taking taking = {.unknown = memory->unknown};
-    memory->unversioned = strcmp(sp_inventory_format(inventory), "safetensors") == 0;
+    memory->unversioned = strcmp(shapeproof_inventory_format(inventory), "safetensors") == 0;
     memory->as_named = memory->loader->shards_as_named && inventory->file_count > 1;
     memory->move = base_move(memory, inventory, stripped);
     for (size_t i = 0; i < memory->count; i++) {
@@ -280,8 +282,8 @@ struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_in
         item->there = item->reshaped = false;
         item->gathered = item->tensor = SIZE_MAX;
     }
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
         const char *name = stripped_name(tensor->name, stripped);
         if (is_inside(tensor, stripped)) {
             drop_outer(&taking, memory, tensor, i);

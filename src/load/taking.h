@@ -35,7 +35,7 @@ struct sp_model_memory {
     const struct sp_loaded *loaded;
     struct sp_renaming_rules rules;
     struct sp_alike alike;
-    const struct sp_prediction *prediction;
+    const struct shapeproof_prediction *prediction;
     struct sp_load_place
         *places; /* of each predicted name, before the name of the base model is looked at; or no `held` */
     const struct sp_match *match; /* of the file, or NULL: which of its names are predicted; most are */
@@ -52,7 +52,7 @@ struct sp_model_memory {
 
 /* The model that is predicted, as the loader's class holds it. Texts of the prediction must live as long. */
 void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loader, const struct sp_loaded *loaded,
-                     const struct sp_prediction *prediction);
+                     const struct shapeproof_prediction *prediction);
 /* A tensor by that name is tied to nothing. */
 void sp_memory_untie(struct sp_model_memory *memory, const char *name);
 /* The one that stands for all that are tied to each other. */
@@ -75,7 +75,7 @@ struct sp_taking {
 
 /* Takes the tensors of the inventory into the memory: marks what is there. Every name that begins with `stripped` loses
  * that before; NULL for nothing. */
-struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_inventory *inventory,
+struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct shapeproof_inventory *inventory,
                               const char *stripped);
 void sp_taking_free(struct sp_taking *taking);
 

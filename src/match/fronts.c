@@ -16,8 +16,8 @@ enum { SAMPLE = 64, PATTERN_SAMPLE = 1024 };
 
 struct rest {
     const struct sp_match *same;
-    const struct sp_inventory *inventory;
-    const struct sp_prediction *prediction;
+    const struct shapeproof_inventory *inventory;
+    const struct shapeproof_prediction *prediction;
     struct sp_naming *naming;
     struct sp_finder *names; /* for its scratch */
     size_t *tensors;         /* of the file, that are nothing predicted */
@@ -28,7 +28,7 @@ struct rest {
 
 static bool is_needed_tensor(const struct rest *rest, size_t predicted)
 {
-    const struct sp_predicted *tensor = sp_prediction_tensor(rest->prediction, predicted);
+    const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(rest->prediction, predicted);
     return !rest->found[predicted] && !tensor->optional;
 }
 
@@ -36,16 +36,16 @@ static bool is_needed_tensor(const struct rest *rest, size_t predicted)
 static void find_rest(struct rest *rest)
 {
     struct sp_finder finder = sp_predicted_finder(rest->naming, rest->prediction);
-    const size_t predicted = sp_prediction_count(rest->prediction);
+    const size_t predicted = shapeproof_prediction_count(rest->prediction);
     unsigned renaming;
     rest->count = rest->missing = 0;
     if (predicted) memset(rest->found, 0, predicted * sizeof *rest->found);
-    for (size_t i = 0; i < sp_inventory_count(rest->inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(rest->inventory, i);
+    for (size_t i = 0; i < shapeproof_inventory_count(rest->inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(rest->inventory, i);
         size_t place = rest->same->predicted_of[i];
-        if (place == SP_NONE) place = sp_finder_find(&finder, tensor->name, &renaming);
-        if (place != SP_NONE) rest->found[place] = true;
-        else if (!(tensor->flags & SP_TENSOR_STATE)) rest->tensors[rest->count++] = i;
+        if (place == SHAPEPROOF_NONE) place = sp_finder_find(&finder, tensor->name, &renaming);
+        if (place != SHAPEPROOF_NONE) rest->found[place] = true;
+        else if (!(tensor->flags & SHAPEPROOF_TENSOR_STATE)) rest->tensors[rest->count++] = i;
     }
     for (size_t i = 0; i < predicted; i++) rest->missing += is_needed_tensor(rest, i);
     sp_finder_free(&finder);
@@ -55,7 +55,8 @@ static void find_rest(struct rest *rest)
 static const char *name_seen_by_fronts(const struct rest *rest, size_t place)
 {
     unsigned renaming = 0;
-    return sp_finder_plain(rest->names, sp_inventory_tensor(rest->inventory, rest->tensors[place])->name, &renaming);
+    return sp_finder_plain(rest->names, shapeproof_inventory_tensor(rest->inventory, rest->tensors[place])->name,
+                           &renaming);
 }
 
 /* How many of a sample of the rest are explained by it. Where nothing but a "weight" and a "bias" stands behind it,
@@ -72,12 +73,12 @@ static size_t gain_of_front(const struct rest *rest, const struct sp_front *fron
         wanted.length = 0;
         sp_text_puts(&wanted, front->to);
         sp_text_puts(&wanted, name + from);
-        const size_t place = sp_prediction_find(rest->prediction, wanted.data);
-        if (place == SP_NONE || !is_needed_tensor(rest, place)) continue;
+        const size_t place = shapeproof_prediction_find(rest->prediction, wanted.data);
+        if (place == SHAPEPROOF_NONE || !is_needed_tensor(rest, place)) continue;
         gain++;
         telling = telling || strchr(name + from, '.');
-        fitting += sp_same_shape(sp_inventory_tensor(rest->inventory, rest->tensors[i]),
-                                 sp_prediction_tensor(rest->prediction, place));
+        fitting += sp_same_shape(shapeproof_inventory_tensor(rest->inventory, rest->tensors[i]),
+                                 shapeproof_prediction_tensor(rest->prediction, place));
     }
     sp_text_free(&wanted);
     return gain > 1 && telling ? gain : fitting;
@@ -111,7 +112,7 @@ static bool looks_like_a_wrapper(const struct sp_front *front)
 /* In a GGUF file another model stands beside that for text: a vision tower, an encoder of sounds, a projector. */
 static bool is_beside_text(const struct rest *rest, const char *from)
 {
-    return strcmp(sp_inventory_format(rest->inventory), "gguf") == 0 && sp_gguf_part(from);
+    return strcmp(shapeproof_inventory_format(rest->inventory), "gguf") == 0 && sp_gguf_part(from);
 }
 
 /* ---- the search ---- */
@@ -125,9 +126,9 @@ static void collect_patterns(const struct rest *rest, struct open_patterns *patt
 {
     for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, PATTERN_SAMPLE))
         sp_pattern_of(&patterns->of_file, name_seen_by_fronts(rest, i), NULL);
-    for (size_t i = 0; i < sp_prediction_count(rest->prediction); i++)
+    for (size_t i = 0; i < shapeproof_prediction_count(rest->prediction); i++)
         if (is_needed_tensor(rest, i))
-            sp_pattern_of(&patterns->predicted, sp_prediction_tensor(rest->prediction, i)->name, NULL);
+            sp_pattern_of(&patterns->predicted, shapeproof_prediction_tensor(rest->prediction, i)->name, NULL);
 }
 
 /* A beginning with an index in it is none of a component. */
@@ -184,7 +185,7 @@ static void try_unwrapping(struct rest *rest)
 {
     bool any = false;
     for (size_t i = 0; i < rest->count && !any && !rest->naming->drop_wrappers; i++)
-        any = sp_wrapper_in(sp_inventory_tensor(rest->inventory, rest->tensors[i])->name);
+        any = sp_wrapper_in(shapeproof_inventory_tensor(rest->inventory, rest->tensors[i])->name);
     if (!any) return;
     const size_t before = rest->missing;
     rest->naming->drop_wrappers = true;
@@ -199,8 +200,8 @@ void sp_fronts_infer(struct sp_arena *arena, const struct sp_match *same, struct
     struct sp_finder names = {.naming = naming};
     struct rest rest = {
         .same = same, .inventory = same->inventory, .prediction = same->prediction, .naming = naming, .names = &names};
-    rest.tensors = sp_realloc(NULL, sp_inventory_count(rest.inventory), sizeof *rest.tensors);
-    rest.found = sp_realloc(NULL, sp_prediction_count(rest.prediction), sizeof *rest.found);
+    rest.tensors = sp_realloc(NULL, shapeproof_inventory_count(rest.inventory), sizeof *rest.tensors);
+    rest.found = sp_realloc(NULL, shapeproof_prediction_count(rest.prediction), sizeof *rest.found);
     find_rest(&rest);
     try_unwrapping(&rest);
     while (naming->front_count < SP_MAX_FRONTS && rest.count && rest.missing) {

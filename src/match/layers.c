@@ -43,21 +43,22 @@ bool sp_is_in_layer(const char *tensor, const char *name, size_t length)
 static size_t layer_of_name(struct sp_levels *levels, int level, const char *name, size_t last)
 {
     struct sp_layers *layers = &levels->at[level];
-    if (last != SP_NONE && sp_is_in_layer(name, layers->items[last].name, layers->items[last].length)) return last;
+    if (last != SHAPEPROOF_NONE && sp_is_in_layer(name, layers->items[last].name, layers->items[last].length))
+        return last;
     const size_t length = sp_layer_end(name, level);
-    return length ? layer_named(levels, layers, name, length) : SP_NONE;
+    return length ? layer_named(levels, layers, name, length) : SHAPEPROOF_NONE;
 }
 
-void sp_levels_read(struct sp_levels *levels, const struct sp_prediction *prediction, int level)
+void sp_levels_read(struct sp_levels *levels, const struct shapeproof_prediction *prediction, int level)
 {
-    const size_t count = sp_prediction_count(prediction);
+    const size_t count = shapeproof_prediction_count(prediction);
     struct sp_layers *layers = &levels->at[level];
-    size_t last = SP_NONE;
+    size_t last = SHAPEPROOF_NONE;
     layers->of = sp_realloc(NULL, count, sizeof *layers->of);
     for (size_t i = 0; i < count; i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
-        layers->of[i] = tensor->optional ? SP_NONE : layer_of_name(levels, level, tensor->name, last);
-        if (layers->of[i] == SP_NONE) continue;
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, i);
+        layers->of[i] = tensor->optional ? SHAPEPROOF_NONE : layer_of_name(levels, level, tensor->name, last);
+        if (layers->of[i] == SHAPEPROOF_NONE) continue;
         last = layers->of[i];
         layers->items[last].predicted++;
     }

@@ -21,7 +21,7 @@ struct sp_layer {
 struct sp_layers {
     struct sp_layer *items;
     size_t count, capacity;
-    size_t *of; /* for each predicted tensor its layer, or SP_NONE: it has none, or is optional */
+    size_t *of; /* for each predicted tensor its layer, or SHAPEPROOF_NONE: it has none, or is optional */
     struct sp_map map;
 };
 
@@ -36,7 +36,7 @@ struct sp_levels {
 size_t sp_layer_end(const char *name, int level);
 /* Whether the tensor is under name[0..length), which is a layer's name. */
 bool sp_is_in_layer(const char *tensor, const char *name, size_t length);
-void sp_levels_read(struct sp_levels *levels, const struct sp_prediction *prediction, int level);
+void sp_levels_read(struct sp_levels *levels, const struct shapeproof_prediction *prediction, int level);
 void sp_levels_free(struct sp_levels *levels);
 
 #endif

@@ -10,31 +10,31 @@
  *
  *     file                    predicted_of   tensor_of                    predicted, differs
  *     0 module.wte.weight          0             0        wte.weight      0  same (renaming[0]: SP_STRIPPED)
- *     1 module.ln_f.weight         2          SP_NONE     lm_head.weight  1  tied to 0 and therefore not there
- *     2 extra                   SP_NONE          1        ln_f.weight     2  of another shape
+ *     1 module.ln_f.weight         2          SHAPEPROOF_NONE     lm_head.weight  1  tied to 0 and therefore not there
+ *     2 extra                   SHAPEPROOF_NONE          1        ln_f.weight     2  of another shape
  *
  * The file's own "extra" is unexpected: what differs about a tensor that is not predicted says sp_match_tensor. */
 struct sp_match {
-    const struct sp_inventory *inventory;
-    const struct sp_prediction *prediction;
-    size_t *predicted_of;    /* for each tensor of the file, or SP_NONE */
+    const struct shapeproof_inventory *inventory;
+    const struct shapeproof_prediction *prediction;
+    size_t *predicted_of;    /* for each tensor of the file, or SHAPEPROOF_NONE */
     unsigned char *renaming; /* for each tensor of the file: enum sp_renaming */
     size_t paired, renamed;  /* how many are predicted, and how many of these have any */
-    size_t *tensor_of;       /* for each predicted tensor, or SP_NONE */
+    size_t *tensor_of;       /* for each predicted tensor, or SHAPEPROOF_NONE */
     unsigned char *differs;  /* for each predicted tensor: enum sp_difference */
     /* For each predicted tensor that others are tied to: the first of them all, itself included, that is in the file
-     * (as an index in the prediction), or SP_NONE. */
+     * (as an index in the prediction), or SHAPEPROOF_NONE. */
     size_t *tie_kept;
 };
 
 /* Pairs what has one name in both. The arrays of a match are on the heap. */
-void sp_match_begin(struct sp_match *match, const struct sp_inventory *inventory,
-                    const struct sp_prediction *prediction);
+void sp_match_begin(struct sp_match *match, const struct shapeproof_inventory *inventory,
+                    const struct shapeproof_prediction *prediction);
 /* Then pairs what is left under the naming, and says in what each differs. */
 void sp_match_rest(struct sp_match *match, const struct sp_naming *naming);
 /* Both at once. */
-void sp_match_init(struct sp_match *match, const struct sp_inventory *inventory, const struct sp_prediction *prediction,
-                   const struct sp_naming *naming);
+void sp_match_init(struct sp_match *match, const struct shapeproof_inventory *inventory,
+                   const struct shapeproof_prediction *prediction, const struct sp_naming *naming);
 void sp_match_free(struct sp_match *match);
 
 enum sp_difference {
@@ -54,11 +54,11 @@ static inline enum sp_difference sp_match_predicted(const struct sp_match *match
     return (enum sp_difference)match->differs[predicted];
 }
 enum sp_difference sp_match_tensor(const struct sp_match *match, size_t tensor);
-/* The predicted tensor that is in the file and that this one is tied to, or SP_NONE. */
+/* The predicted tensor that is in the file and that this one is tied to, or SHAPEPROOF_NONE. */
 size_t sp_match_partner(const struct sp_match *match, size_t predicted);
 /* Whether the two are one storage in the file; both must be there. */
 bool sp_match_shares(const struct sp_match *match, size_t predicted, size_t partner);
-bool sp_same_shape(const struct sp_tensor *tensor, const struct sp_predicted *predicted);
+bool sp_same_shape(const struct shapeproof_tensor *tensor, const struct shapeproof_predicted *predicted);
 /* Missing, unexpected or of another shape: what has to be explained. */
 static inline bool sp_is_error(enum sp_difference difference)
 {
@@ -67,6 +67,7 @@ static inline bool sp_is_error(enum sp_difference difference)
 size_t sp_match_errors(const struct sp_match *match);
 /* How many there are under the naming that makes the most of it. `plain`, which may be NULL: whether that leaves every
  * name as it is. */
-size_t sp_match_best_errors(const struct sp_inventory *inventory, const struct sp_prediction *prediction, bool *plain);
+size_t sp_match_best_errors(const struct shapeproof_inventory *inventory,
+                            const struct shapeproof_prediction *prediction, bool *plain);
 
 #endif

@@ -42,12 +42,12 @@ void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp
 static size_t find_added(struct sp_finder *finder, const char *name, unsigned *renaming)
 {
     const char *add = finder->naming->add;
-    if (!*add) return SP_NONE;
+    if (!*add) return SHAPEPROOF_NONE;
     finder->whole.length = 0;
     sp_text_puts(&finder->whole, add);
     sp_text_puts(&finder->whole, name);
     const size_t found = finder->find(finder->context, finder->whole.data);
-    if (found != SP_NONE) *renaming |= SP_ADDED;
+    if (found != SHAPEPROOF_NONE) *renaming |= SP_ADDED;
     return found;
 }
 
@@ -79,9 +79,9 @@ const char *sp_finder_bare(struct sp_finder *finder, const char *name, unsigned 
 static size_t find_fronted(struct sp_finder *finder, const char *name, unsigned *renaming)
 {
     const struct sp_naming *naming = finder->naming;
-    size_t found = SP_NONE;
+    size_t found = SHAPEPROOF_NONE;
     name = sp_finder_plain(finder, name, renaming);
-    for (size_t i = 0; i < naming->front_count && found == SP_NONE; i++) {
+    for (size_t i = 0; i < naming->front_count && found == SHAPEPROOF_NONE; i++) {
         const size_t from = strlen(naming->fronts[i].from);
         if (strncmp(name, naming->fronts[i].from, from) != 0) continue;
         finder->whole.length = 0;
@@ -90,7 +90,7 @@ static size_t find_fronted(struct sp_finder *finder, const char *name, unsigned 
         found = finder->find(finder->context, finder->whole.data);
         finder->front = i;
     }
-    if (found != SP_NONE) *renaming = (*renaming & (SP_UNWRAPPED | SP_RESPELT)) | SP_FRONTED;
+    if (found != SHAPEPROOF_NONE) *renaming = (*renaming & (SP_UNWRAPPED | SP_RESPELT)) | SP_FRONTED;
     return found;
 }
 
@@ -99,20 +99,23 @@ static size_t find_under_naming(struct sp_finder *finder, const char *name, unsi
 {
     const struct sp_naming_scheme *scheme = finder->naming->scheme;
     const char *bare = sp_finder_bare(finder, name, renaming);
-    size_t found = bare != name ? finder->find(finder->context, bare) : SP_NONE;
-    if (found == SP_NONE) found = find_added(finder, bare, renaming);
+    size_t found = bare != name ? finder->find(finder->context, bare) : SHAPEPROOF_NONE;
+    if (found == SHAPEPROOF_NONE) found = find_added(finder, bare, renaming);
     for (size_t row = 0;
-         found == SP_NONE && scheme && sp_naming_scheme_translate(scheme, bare, &row, &finder->translated);) {
+         found == SHAPEPROOF_NONE && scheme && sp_naming_scheme_translate(scheme, bare, &row, &finder->translated);) {
         *renaming |= SP_TRANSLATED;
         found = finder->find(finder->context, finder->translated.data);
-        if (found == SP_NONE) found = find_added(finder, finder->translated.data, renaming);
+        if (found == SHAPEPROOF_NONE) found = find_added(finder, finder->translated.data, renaming);
     }
     return found;
 }
 
-static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
+static size_t find_predicted(const void *prediction, const char *name)
+{
+    return shapeproof_prediction_find(prediction, name);
+}
 
-struct sp_finder sp_predicted_finder(const struct sp_naming *naming, const struct sp_prediction *prediction)
+struct sp_finder sp_predicted_finder(const struct sp_naming *naming, const struct shapeproof_prediction *prediction)
 {
     return (struct sp_finder){.naming = naming, .find = find_predicted, .context = prediction};
 }
@@ -121,8 +124,8 @@ size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *rena
 {
     size_t found = finder->find(finder->context, name);
     *renaming = 0;
-    if (found == SP_NONE) found = find_under_naming(finder, name, renaming);
-    if (found == SP_NONE && finder->naming->front_count) found = find_fronted(finder, name, renaming);
+    if (found == SHAPEPROOF_NONE) found = find_under_naming(finder, name, renaming);
+    if (found == SHAPEPROOF_NONE && finder->naming->front_count) found = find_fronted(finder, name, renaming);
     return found;
 }
 
@@ -130,7 +133,7 @@ size_t sp_keep_name(const void *context, const char *name)
 {
     const struct sp_name_keeper *keeper = context;
     sp_map_add(keeper->names, sp_arena_string(keeper->arena, name), keeper->tensor);
-    return SP_NONE;
+    return SHAPEPROOF_NONE;
 }
 
 void sp_finder_free(struct sp_finder *finder)

@@ -61,7 +61,7 @@ void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp
 /* Looks names up under a naming, first as they are. Keeps its scratch between calls. */
 struct sp_finder {
     const struct sp_naming *naming;
-    size_t (*find)(const void *context, const char *name); /* an index, or SP_NONE */
+    size_t (*find)(const void *context, const char *name); /* an index, or SHAPEPROOF_NONE */
     const void *context;
     struct sp_text bare, whole, translated;
     struct sp_arena spellings;
@@ -69,8 +69,8 @@ struct sp_finder {
 };
 
 /* One that looks up among the predicted names. */
-struct sp_finder sp_predicted_finder(const struct sp_naming *naming, const struct sp_prediction *prediction);
-/* The index, or SP_NONE; `renaming` says what was done to the name (enum sp_renaming). */
+struct sp_finder sp_predicted_finder(const struct sp_naming *naming, const struct shapeproof_prediction *prediction);
+/* The index, or SHAPEPROOF_NONE; `renaming` says what was done to the name (enum sp_renaming). */
 size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *renaming);
 /* The name in the common spelling and without wrappers, if the naming says so: it itself, or in the finder's scratch.
  * Adds to `renaming`. */

@@ -7,7 +7,7 @@
 #include "names/joints.h"
 
 /* Adds a tensor of the file as a whole, or as a part, under every name that it could stand for. */
-void sp_joints_add_stored(struct sp_joints *joints, const struct sp_naming *naming, const struct sp_tensor *tensor,
-                          size_t item, bool whole);
+void sp_joints_add_stored(struct sp_joints *joints, const struct sp_naming *naming,
+                          const struct shapeproof_tensor *tensor, size_t item, bool whole);
 
 #endif

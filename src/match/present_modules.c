@@ -43,15 +43,17 @@ static void note_module(struct sp_present_modules *present, struct sp_text *scra
 void sp_present_modules_read(struct sp_present_modules *present, const struct sp_match *match)
 {
     struct sp_text scratch = {0};
-    for (size_t i = 0; i < sp_prediction_count(match->prediction); i++) {
+    for (size_t i = 0; i < shapeproof_prediction_count(match->prediction); i++) {
         const enum sp_difference difference = sp_match_predicted(match, i);
         if (difference != SP_LEFT_OUT)
-            note_module(present, &scratch, sp_prediction_tensor(match->prediction, i)->name, difference != SP_MISSING);
+            note_module(present, &scratch, shapeproof_prediction_tensor(match->prediction, i)->name,
+                        difference != SP_MISSING);
     }
-    for (size_t i = 0; i < sp_inventory_count(match->inventory); i++) {
+    for (size_t i = 0; i < shapeproof_inventory_count(match->inventory); i++) {
         const enum sp_difference difference = sp_match_tensor(match, i);
         if (difference != SP_STATE)
-            note_module(present, &scratch, sp_inventory_tensor(match->inventory, i)->name, difference != SP_UNEXPECTED);
+            note_module(present, &scratch, shapeproof_inventory_tensor(match->inventory, i)->name,
+                        difference != SP_UNEXPECTED);
     }
     sp_text_free(&scratch);
 }

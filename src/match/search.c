@@ -10,24 +10,25 @@
 
 enum { SAMPLE = 256 };
 
-static bool is_trainer_state(const struct sp_inventory *inventory, size_t tensor)
+static bool is_trainer_state(const struct shapeproof_inventory *inventory, size_t tensor)
 {
-    return sp_inventory_tensor(inventory, tensor)->flags & SP_TENSOR_STATE;
+    return shapeproof_inventory_tensor(inventory, tensor)->flags & SHAPEPROOF_TENSOR_STATE;
 }
 
 /* ---- any search ---- */
 
-void sp_naming_offer(struct sp_prefixes *strips, const struct sp_inventory *inventory, bool spelt)
+void sp_naming_offer(struct sp_prefixes *strips, const struct shapeproof_inventory *inventory, bool spelt)
 {
     const struct sp_naming plain = {.strip = "", .add = "", .drop_wrappers = true, .spelt = spelt};
-    const size_t count = sp_inventory_count(inventory);
-    const bool gguf = strcmp(sp_inventory_format(inventory), "gguf") == 0;
+    const size_t count = shapeproof_inventory_count(inventory);
+    const bool gguf = strcmp(shapeproof_inventory_format(inventory), "gguf") == 0;
     struct sp_finder finder = {.naming = &plain};
     unsigned renaming = 0;
     for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
         if (is_trainer_state(inventory, i)) continue;
-        if (gguf && sp_gguf_part(sp_inventory_tensor(inventory, i)->name)) continue; /* another model beside it */
-        sp_prefixes_offer(strips, sp_finder_plain(&finder, sp_inventory_tensor(inventory, i)->name, &renaming));
+        if (gguf && sp_gguf_part(shapeproof_inventory_tensor(inventory, i)->name))
+            continue; /* another model beside it */
+        sp_prefixes_offer(strips, sp_finder_plain(&finder, shapeproof_inventory_tensor(inventory, i)->name, &renaming));
     }
     sp_prefixes_keep_common(strips);
     sp_finder_free(&finder);
@@ -67,37 +68,37 @@ static size_t count_predicted(const void *context, const struct sp_naming *namin
 {
     const struct sp_match *same = context;
     struct sp_finder finder = sp_predicted_finder(naming, same->prediction);
-    const size_t count = sp_inventory_count(same->inventory);
+    const size_t count = shapeproof_inventory_count(same->inventory);
     size_t hits = 0;
     unsigned renaming;
     for (size_t i = 0; i < count; i += sp_stride_for(count, SAMPLE)) {
         if (is_trainer_state(same->inventory, i)) continue;
-        const size_t found = sp_finder_find(&finder, sp_inventory_tensor(same->inventory, i)->name, &renaming);
+        const size_t found = sp_finder_find(&finder, shapeproof_inventory_tensor(same->inventory, i)->name, &renaming);
         /* What the file has under the predicted name itself is no other tensor renamed. */
-        hits += found != SP_NONE && !(renaming && same->tensor_of[found] != SP_NONE);
+        hits += found != SHAPEPROOF_NONE && !(renaming && same->tensor_of[found] != SHAPEPROOF_NONE);
     }
     sp_finder_free(&finder);
     return hits;
 }
 
 /* Of how many names it counts. */
-static size_t count_sampled(const struct sp_inventory *inventory)
+static size_t count_sampled(const struct shapeproof_inventory *inventory)
 {
-    const size_t count = sp_inventory_count(inventory);
+    const size_t count = shapeproof_inventory_count(inventory);
     size_t sampled = 0;
     for (size_t i = 0; i < count; i += sp_stride_for(count, SAMPLE)) sampled += !is_trainer_state(inventory, i);
     return sampled;
 }
 
 /* How many of a sample of the names, of eight, the scheme has behind that prefix. */
-static size_t eighths_spoken(const struct sp_inventory *inventory, const struct sp_naming_scheme *scheme,
+static size_t eighths_spoken(const struct shapeproof_inventory *inventory, const struct sp_naming_scheme *scheme,
                              const char *strip, bool drop)
 {
-    const size_t count = sp_inventory_count(inventory), length = strlen(strip);
+    const size_t count = shapeproof_inventory_count(inventory), length = strlen(strip);
     size_t known = 0, seen = 0;
     struct sp_text bare = {0}, translated = {0};
     for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
-        const char *name = sp_inventory_tensor(inventory, i)->name;
+        const char *name = shapeproof_inventory_tensor(inventory, i)->name;
         if (drop) {
             sp_unwrap(&bare, name);
             name = bare.data;
@@ -112,7 +113,8 @@ static size_t eighths_spoken(const struct sp_inventory *inventory, const struct 
     return seen ? known * 8 / seen : 0;
 }
 
-static void try_schemes(struct sp_naming_search *search, struct sp_naming way, const struct sp_inventory *inventory)
+static void try_schemes(struct sp_naming_search *search, struct sp_naming way,
+                        const struct shapeproof_inventory *inventory)
 {
     const struct sp_prefixes *strips = &search->strips;
     for (size_t e = 0; e < sp_naming_scheme_count(); e++)
@@ -126,7 +128,7 @@ static void try_schemes(struct sp_naming_search *search, struct sp_naming way, c
 }
 
 struct sp_naming sp_naming_of_scheme(const struct sp_naming_scheme *scheme, const struct sp_prefixes *strips,
-                                     bool drop_wrappers, const struct sp_inventory *inventory)
+                                     bool drop_wrappers, const struct shapeproof_inventory *inventory)
 {
     struct sp_naming best = {.strip = "", .add = "", .drop_wrappers = drop_wrappers};
     size_t most = 0;
@@ -141,25 +143,25 @@ struct sp_naming sp_naming_of_scheme(const struct sp_naming_scheme *scheme, cons
     return best;
 }
 
-static bool has_slashes(const struct sp_inventory *inventory)
+static bool has_slashes(const struct shapeproof_inventory *inventory)
 {
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        if (strchr(sp_inventory_tensor(inventory, i)->name, '/')) return true;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        if (strchr(shapeproof_inventory_tensor(inventory, i)->name, '/')) return true;
     return false;
 }
 
-bool sp_has_wrappers(const struct sp_inventory *inventory)
+bool sp_has_wrappers(const struct shapeproof_inventory *inventory)
 {
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        if (sp_wrapper_in(sp_inventory_tensor(inventory, i)->name)) return true;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        if (sp_wrapper_in(shapeproof_inventory_tensor(inventory, i)->name)) return true;
     return false;
 }
 
-static void offer_predicted(struct sp_prefixes *adds, const struct sp_prediction *prediction)
+static void offer_predicted(struct sp_prefixes *adds, const struct shapeproof_prediction *prediction)
 {
-    const size_t count = sp_prediction_count(prediction);
+    const size_t count = shapeproof_prediction_count(prediction);
     for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES))
-        sp_prefixes_offer(adds, sp_prediction_tensor(prediction, i)->name);
+        sp_prefixes_offer(adds, shapeproof_prediction_tensor(prediction, i)->name);
     sp_prefixes_keep_common(adds);
 }
 
@@ -167,7 +169,7 @@ static void offer_predicted(struct sp_prefixes *adds, const struct sp_prediction
 static struct sp_naming infer_whole(struct sp_arena *arena, const struct sp_match *same)
 {
     const struct sp_naming plain = {.strip = "", .add = ""};
-    const struct sp_inventory *inventory = same->inventory;
+    const struct shapeproof_inventory *inventory = same->inventory;
     struct sp_naming_search search = {
         .strips = {.arena = arena}, .adds = {.arena = arena}, .score = count_predicted, .context = same, .best = plain};
     search.hits = count_predicted(same, &plain);
@@ -190,7 +192,7 @@ static struct sp_naming infer_whole(struct sp_arena *arena, const struct sp_matc
 struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_match *same)
 {
     struct sp_naming naming = {.strip = "", .add = ""};
-    if (!sp_inventory_count(same->inventory) || !sp_prediction_count(same->prediction)) return naming;
+    if (!shapeproof_inventory_count(same->inventory) || !shapeproof_prediction_count(same->prediction)) return naming;
     naming = infer_whole(arena, same);
     sp_fronts_infer(arena, same, &naming);
     return naming;

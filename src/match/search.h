@@ -16,12 +16,12 @@ struct sp_naming_search {
 };
 
 /* Candidates to strip: what names from all over the file begin with, without trainer state. */
-void sp_naming_offer(struct sp_prefixes *strips, const struct sp_inventory *inventory, bool spelt);
-bool sp_has_wrappers(const struct sp_inventory *inventory);
+void sp_naming_offer(struct sp_prefixes *strips, const struct shapeproof_inventory *inventory, bool spelt);
+bool sp_has_wrappers(const struct shapeproof_inventory *inventory);
 /* The scheme's names behind the prefix behind which the file has the most of them; no scheme when that is less than one
  * name in eight. */
 struct sp_naming sp_naming_of_scheme(const struct sp_naming_scheme *scheme, const struct sp_prefixes *strips,
-                                     bool drop_wrappers, const struct sp_inventory *inventory);
+                                     bool drop_wrappers, const struct shapeproof_inventory *inventory);
 /* Tries `way` (what is done to the names besides) with each prefix taken away, put in front, and both. */
 void sp_naming_try(struct sp_naming_search *search, struct sp_naming way);
 

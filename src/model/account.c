@@ -11,24 +11,25 @@
 
 /* ---- claims ---- */
 
-void sp_inventory_set_size(struct sp_inventory *inventory, uint64_t size)
+void sp_inventory_set_size(struct shapeproof_inventory *inventory, uint64_t size)
 {
     struct sp_account *account = &inventory->account;
     while (account->sizes.count + 1 < inventory->file_count) *SP_PUSH(&account->sizes) = 0;
     *SP_PUSH(&account->sizes) = size;
 }
 
-static void add_claim(struct sp_inventory *inventory, const struct sp_byte_claim *claim)
+static void add_claim(struct shapeproof_inventory *inventory, const struct sp_byte_claim *claim)
 {
     if (claim->begin < claim->end) *SP_PUSH(&inventory->account.claims) = *claim;
 }
 
-void sp_inventory_claim(struct sp_inventory *inventory, uint32_t file, uint64_t begin, uint64_t end, enum sp_use use)
+void sp_inventory_claim(struct shapeproof_inventory *inventory, uint32_t file, uint64_t begin, uint64_t end,
+                        enum sp_use use)
 {
     add_claim(inventory, &(struct sp_byte_claim){.begin = begin, .end = end, .file = file, .use = use});
 }
 
-void sp_inventory_claim_storage(struct sp_inventory *inventory, uint32_t file, uint64_t begin, uint64_t end,
+void sp_inventory_claim_storage(struct shapeproof_inventory *inventory, uint32_t file, uint64_t begin, uint64_t end,
                                 const char *storage, const char *record, bool whole)
 {
     add_claim(inventory, &(struct sp_byte_claim){.begin = begin,
@@ -40,7 +41,7 @@ void sp_inventory_claim_storage(struct sp_inventory *inventory, uint32_t file, u
                                                  .whole = whole});
 }
 
-void sp_inventory_claim_scattered(struct sp_inventory *inventory, uint64_t bytes, enum sp_use use)
+void sp_inventory_claim_scattered(struct shapeproof_inventory *inventory, uint64_t bytes, enum sp_use use)
 {
     uint64_t *sum = &inventory->account.scattered[use];
     if (!sp_add_u64(*sum, bytes, sum)) *sum = UINT64_MAX;
@@ -66,13 +67,13 @@ static int compare_reaches(const void *left, const void *right)
 }
 
 /* All reaches, sorted by their storages; how many. Bytes that are not known count as the end of the storage. */
-static struct reach *list_reaches(const struct sp_inventory *inventory, bool *counted, size_t *count)
+static struct reach *list_reaches(const struct shapeproof_inventory *inventory, bool *counted, size_t *count)
 {
     struct reach *reaches = sp_realloc(NULL, inventory->count + 1, sizeof *reaches);
     *count = 0;
     for (size_t i = 0; i < inventory->count; i++) {
-        const struct sp_tensor *tensor = &inventory->tensors[i];
-        const uint64_t item = sp_dtype_bits(tensor->dtype) / 8;
+        const struct shapeproof_tensor *tensor = &inventory->tensors[i];
+        const uint64_t item = shapeproof_dtype_bits(tensor->dtype) / 8;
         struct reach reach = {tensor->storage, 0, UINT64_MAX, tensor->file, &counted[i]};
         if (!tensor->storage || !tensor->parameters) continue;
         if (item &&
@@ -107,7 +108,7 @@ static uint64_t used_bytes(const struct reach *reaches, size_t count, const stru
 }
 
 /* The claim of a storage becomes one for what is used and one for the rest, wherever within it they lie. */
-static void divide_storages(struct sp_inventory *inventory, bool *counted)
+static void divide_storages(struct shapeproof_inventory *inventory, bool *counted)
 {
     struct sp_account *account = &inventory->account;
     size_t count = 0;
@@ -119,7 +120,7 @@ static void divide_storages(struct sp_inventory *inventory, bool *counted)
         const uint64_t size = claim.end - claim.begin;
         uint64_t used = claim.storage ? used_bytes(reaches, count, &claim, claim.whole ? UINT64_MAX : size) : 0;
         if (claim.whole && used) used = size;
-        if (used < size) *SP_PUSH(&account->unused) = (struct sp_unused){claim.record, claim.file, size - used};
+        if (used < size) *SP_PUSH(&account->unused) = (struct shapeproof_unused){claim.record, claim.file, size - used};
         account->claims.items[i].begin += used;
         claim.end = claim.begin + used;
         claim.use = SP_USE_TENSOR;
@@ -158,7 +159,7 @@ static size_t add_edges(struct edge *edges, size_t count, uint64_t begin, uint64
     return count;
 }
 
-static struct edge *list_edges(const struct sp_inventory *inventory, const bool *counted, size_t *count)
+static struct edge *list_edges(const struct shapeproof_inventory *inventory, const bool *counted, size_t *count)
 {
     const struct sp_account *account = &inventory->account;
     struct edge *edges = sp_realloc(NULL, 2 * (account->claims.count + inventory->count) + 1, sizeof *edges);
@@ -169,7 +170,7 @@ static struct edge *list_edges(const struct sp_inventory *inventory, const bool 
             *count = add_edges(edges, *count, claim->begin, claim->end, claim->file, claim->use);
     }
     for (size_t i = 0; i < inventory->count; i++) {
-        const struct sp_tensor *tensor = &inventory->tensors[i];
+        const struct shapeproof_tensor *tensor = &inventory->tensors[i];
         if (tensor->data_begin < tensor->data_end && !counted[i])
             *count = add_edges(edges, *count, tensor->data_begin, tensor->data_end, tensor->file, SP_USE_TENSOR);
     }
@@ -177,7 +178,7 @@ static struct edge *list_edges(const struct sp_inventory *inventory, const bool 
     return edges;
 }
 
-static uint64_t *sum_of_use(struct sp_file_bytes *bytes, const size_t *open)
+static uint64_t *sum_of_use(struct shapeproof_file_bytes *bytes, const size_t *open)
 {
     if (open[SP_USE_TENSOR]) return &bytes->tensors;
     if (open[SP_USE_UNUSED]) return &bytes->unused;
@@ -186,7 +187,7 @@ static uint64_t *sum_of_use(struct sp_file_bytes *bytes, const size_t *open)
 }
 
 /* The edges of one file, from 0 to its size; returns how many there are. */
-static size_t sum_file(struct sp_file_bytes *bytes, const struct edge *edges, size_t count, uint32_t file,
+static size_t sum_file(struct shapeproof_file_bytes *bytes, const struct edge *edges, size_t count, uint32_t file,
                        uint64_t size)
 {
     size_t open[SP_USE_COUNT] = {0}, i = 0;
@@ -214,17 +215,17 @@ static void add_scattered(struct sp_account *account, int use)
 }
 
 /* What of the tensor's data is not in its file: what lies past its end, or everything when it has no place. */
-static uint64_t absent_bytes(const struct sp_account *account, const struct sp_tensor *tensor)
+static uint64_t absent_bytes(const struct sp_account *account, const struct shapeproof_tensor *tensor)
 {
     const uint64_t size = tensor->file < account->sizes.count ? account->sizes.items[tensor->file] : 0;
-    if (tensor->piece && !(tensor->flags & SP_TENSOR_NO_DATA))
+    if (tensor->piece && !(tensor->flags & SHAPEPROOF_TENSOR_NO_DATA))
         return tensor->bytes - (tensor->piece->bytes < tensor->bytes ? tensor->piece->bytes : tensor->bytes);
-    if (!(tensor->flags & SP_TENSOR_NO_DATA)) return 0;
+    if (!(tensor->flags & SHAPEPROOF_TENSOR_NO_DATA)) return 0;
     if (!tensor->data_end || tensor->data_begin >= size) return tensor->bytes;
     return tensor->bytes - (size - tensor->data_begin < tensor->bytes ? size - tensor->data_begin : tensor->bytes);
 }
 
-static void sum_bytes(struct sp_inventory *inventory)
+static void sum_bytes(struct shapeproof_inventory *inventory)
 {
     struct sp_account *account = &inventory->account;
     size_t count, done = 0;
@@ -238,17 +239,18 @@ static void sum_bytes(struct sp_inventory *inventory)
     }
     for (int use = 0; use < SP_USE_COUNT; use++) add_scattered(account, use);
     for (size_t i = 0; i < inventory->count; i++)
-        if (inventory->tensors[i].same_as == SP_NONE)
+        if (inventory->tensors[i].same_as == SHAPEPROOF_NONE)
             account->bytes.absent += absent_bytes(account, &inventory->tensors[i]);
     free(edges);
     free(counted);
 }
 
 /* Few ask, and it takes as long as a hundredth of reading. An inventory is for one thread at a time. */
-static const struct sp_account *summed_account(const struct sp_inventory *inventory)
+static const struct sp_account *summed_account(const struct shapeproof_inventory *inventory)
 {
     if (!inventory->account.summed) {
-        struct sp_inventory *own = (struct sp_inventory *)inventory; /* to who sees it, nothing changes */
+        struct shapeproof_inventory *own =
+            (struct shapeproof_inventory *)inventory; /* to who sees it, nothing changes */
         own->account.summed = true;
         sum_bytes(own);
     }
@@ -264,17 +266,17 @@ void sp_account_free(struct sp_account *account)
 
 /* ---- what the public header promises ---- */
 
-const struct sp_file_bytes *sp_inventory_file_bytes(const struct sp_inventory *inventory)
+const struct shapeproof_file_bytes *shapeproof_inventory_file_bytes(const struct shapeproof_inventory *inventory)
 {
     return &summed_account(inventory)->bytes;
 }
 
-size_t sp_inventory_unused_count(const struct sp_inventory *inventory)
+size_t shapeproof_inventory_unused_count(const struct shapeproof_inventory *inventory)
 {
     return summed_account(inventory)->unused.count;
 }
 
-const struct sp_unused *sp_inventory_unused(const struct sp_inventory *inventory, size_t index)
+const struct shapeproof_unused *shapeproof_inventory_unused(const struct shapeproof_inventory *inventory, size_t index)
 {
     return &summed_account(inventory)->unused.items[index];
 }

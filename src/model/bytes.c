@@ -17,12 +17,12 @@ static size_t first_difference(const unsigned char *a, const unsigned char *b, s
 }
 
 static bool compare_bytes(struct sp_bytes_of a, struct sp_bytes_of b, uint64_t length, uint64_t *at,
-                          unsigned char *buffers, struct sp_error *error)
+                          unsigned char *buffers, struct shapeproof_error *error)
 {
     for (*at = 0; *at < length;) {
         const size_t part = length - *at < BUFFER ? (size_t)(length - *at) : BUFFER;
-        if (!sp_data_read(a.data, a.tensor, *at, buffers, part, error) ||
-            !sp_data_read(b.data, b.tensor, *at, buffers + BUFFER, part, error))
+        if (!shapeproof_data_read(a.data, a.tensor, *at, buffers, part, error) ||
+            !shapeproof_data_read(b.data, b.tensor, *at, buffers + BUFFER, part, error))
             return false;
         const size_t equal = first_difference(buffers, buffers + BUFFER, part);
         *at += equal;
@@ -31,7 +31,8 @@ static bool compare_bytes(struct sp_bytes_of a, struct sp_bytes_of b, uint64_t l
     return true;
 }
 
-bool sp_bytes_compare(struct sp_bytes_of a, struct sp_bytes_of b, uint64_t length, uint64_t *at, struct sp_error *error)
+bool sp_bytes_compare(struct sp_bytes_of a, struct sp_bytes_of b, uint64_t length, uint64_t *at,
+                      struct shapeproof_error *error)
 {
     unsigned char *buffers = sp_realloc(NULL, BUFFER, 2);
     const bool ok = compare_bytes(a, b, length, at, buffers, error);

@@ -7,13 +7,13 @@
 #include "shapeproof/data.h"
 
 struct sp_bytes_of {
-    const struct sp_data *data;
+    const struct shapeproof_data *data;
     size_t tensor; /* without an obstacle */
 };
 
 /* Compares the first `length` bytes, which both must have; *at is the first that differs, or `length`. False with an
  * error when a file cannot be read. */
 bool sp_bytes_compare(struct sp_bytes_of a, struct sp_bytes_of b, uint64_t length, uint64_t *at,
-                      struct sp_error *error);
+                      struct shapeproof_error *error);
 
 #endif

@@ -44,15 +44,21 @@ static const struct {
     {"decoder.version", ONE},
 };
 
-static bool is_index_dtype(enum sp_dtype dtype) { return dtype == SP_DTYPE_I64 || dtype == SP_DTYPE_I32; }
-static bool is_mask_dtype(enum sp_dtype dtype) { return dtype == SP_DTYPE_BOOL || dtype == SP_DTYPE_U8; }
+static bool is_index_dtype(enum shapeproof_dtype dtype)
+{
+    return dtype == SHAPEPROOF_DTYPE_I64 || dtype == SHAPEPROOF_DTYPE_I32;
+}
+static bool is_mask_dtype(enum shapeproof_dtype dtype)
+{
+    return dtype == SHAPEPROOF_DTYPE_BOOL || dtype == SHAPEPROOF_DTYPE_U8;
+}
 
 static bool is_square(const uint64_t *shape, uint32_t rank)
 {
     return rank >= 2 && shape[rank - 1] == shape[rank - 2] && shape[rank - 1] > 1;
 }
 
-static bool is_mask(const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
+static bool is_mask(const uint64_t *shape, uint32_t rank, enum shapeproof_dtype dtype)
 {
     if (rank > 4 || !is_square(shape, rank)) return false;
     for (uint32_t i = 0; i + 2 < rank; i++)
@@ -60,7 +66,7 @@ static bool is_mask(const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
     return rank > 2 || is_mask_dtype(dtype);
 }
 
-static bool has_look(enum look look, const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
+static bool has_look(enum look look, const uint64_t *shape, uint32_t rank, enum shapeproof_dtype dtype)
 {
     const bool integer = is_index_dtype(dtype), one = rank == 0 || (rank == 1 && shape[0] == 1);
     switch (look) {
@@ -89,7 +95,7 @@ static bool ends_with_name(const char *name, const char *tail)
     return !front || name[front - 1] == '.';
 }
 
-bool sp_is_computed(const char *name, const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
+bool sp_is_computed(const char *name, const uint64_t *shape, uint32_t rank, enum shapeproof_dtype dtype)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (ends_with_name(name, known[i].tail) && has_look(known[i].look, shape, rank, dtype)) return true;

@@ -8,6 +8,6 @@
 
 #include "shapeproof/dtype.h"
 
-bool sp_is_computed(const char *name, const uint64_t *shape, uint32_t rank, enum sp_dtype dtype);
+bool sp_is_computed(const char *name, const uint64_t *shape, uint32_t rank, enum shapeproof_dtype dtype);
 
 #endif

@@ -12,16 +12,16 @@
 
 enum { SUSPECTS_WARNED_OF = 20 };
 
-struct sp_inventory *sp_inventory_new(const char *path)
+struct shapeproof_inventory *sp_inventory_new(const char *path)
 {
-    struct sp_inventory *inventory = sp_realloc(NULL, 1, sizeof *inventory);
-    *inventory = (struct sp_inventory){0};
+    struct shapeproof_inventory *inventory = sp_realloc(NULL, 1, sizeof *inventory);
+    *inventory = (struct shapeproof_inventory){0};
     inventory->path = sp_arena_string(&inventory->arena, path);
     inventory->format = "";
     return inventory;
 }
 
-void sp_inventory_close(struct sp_inventory *inventory)
+void shapeproof_inventory_close(struct shapeproof_inventory *inventory)
 {
     if (!inventory) return;
     free(inventory->files);
@@ -38,26 +38,27 @@ void sp_inventory_close(struct sp_inventory *inventory)
     free(inventory);
 }
 
-uint32_t sp_inventory_add_file(struct sp_inventory *inventory, const char *name)
+uint32_t sp_inventory_add_file(struct shapeproof_inventory *inventory, const char *name)
 {
     SP_GROW(inventory->files, inventory->file_count, inventory->file_capacity);
     inventory->files[inventory->file_count] = sp_arena_string(&inventory->arena, name);
     return (uint32_t)inventory->file_count++;
 }
 
-struct sp_tensor *sp_inventory_add(struct sp_inventory *inventory, struct sp_error *error)
+struct shapeproof_tensor *sp_inventory_add(struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     if (inventory->count >= SP_MAX_TENSORS) {
-        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d tensors", SP_MAX_TENSORS);
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d tensors", SP_MAX_TENSORS);
         return NULL;
     }
     SP_GROW(inventory->tensors, inventory->count, inventory->capacity);
-    struct sp_tensor *tensor = &inventory->tensors[inventory->count++];
-    *tensor = (struct sp_tensor){.name = "", .dtype_name = sp_dtype_name(SP_DTYPE_UNKNOWN), .same_as = SP_NONE};
+    struct shapeproof_tensor *tensor = &inventory->tensors[inventory->count++];
+    *tensor = (struct shapeproof_tensor){
+        .name = "", .dtype_name = shapeproof_dtype_name(SHAPEPROOF_DTYPE_UNKNOWN), .same_as = SHAPEPROOF_NONE};
     return tensor;
 }
 
-void sp_inventory_add_metadata(struct sp_inventory *inventory, const char *key, const char *value)
+void sp_inventory_add_metadata(struct shapeproof_inventory *inventory, const char *key, const char *value)
 {
     const size_t known = sp_map_get(&inventory->metadata_keys, key);
     if (known != SIZE_MAX) { /* each shard repeats the metadata of the whole */
@@ -68,13 +69,13 @@ void sp_inventory_add_metadata(struct sp_inventory *inventory, const char *key, 
         return;
     }
     SP_GROW(inventory->metadata, inventory->metadata_count, inventory->metadata_capacity);
-    struct sp_metadata *added = &inventory->metadata[inventory->metadata_count];
+    struct shapeproof_metadata *added = &inventory->metadata[inventory->metadata_count];
     added->key = sp_arena_string(&inventory->arena, key);
     added->value = sp_arena_string(&inventory->arena, value);
     sp_map_add(&inventory->metadata_keys, added->key, inventory->metadata_count++);
 }
 
-void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...)
+void sp_inventory_warn(struct shapeproof_inventory *inventory, const char *format, ...)
 {
     va_list args;
     if (inventory->warning_count > SP_MAX_WARNINGS) return;
@@ -90,10 +91,10 @@ void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...)
 
 enum { UNREAD_NAMED = 10 };
 
-bool sp_inventory_unread(struct sp_inventory *inventory, const char *name, const struct sp_error *why,
-                         struct sp_error *error)
+bool sp_inventory_unread(struct shapeproof_inventory *inventory, const char *name, const struct shapeproof_error *why,
+                         struct shapeproof_error *error)
 {
-    if (why->kind == SP_KIND_IO || inventory->count >= SP_MAX_TENSORS)
+    if (why->kind == SHAPEPROOF_KIND_IO || inventory->count >= SP_MAX_TENSORS)
         return sp_fail(error, why->status, why->kind, "%s", why->message);
     if (!inventory->unread++) inventory->first_unread = *why;
     *SP_PUSH(&inventory->unread_names) = sp_arena_string(&inventory->arena, name);
@@ -103,9 +104,9 @@ bool sp_inventory_unread(struct sp_inventory *inventory, const char *name, const
 }
 
 /* Those that are not named above are counted; when nothing could be read, that is an error. */
-static bool judge_unread(struct sp_inventory *inventory, struct sp_error *error)
+static bool judge_unread(struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
-    const struct sp_error *why = &inventory->first_unread;
+    const struct shapeproof_error *why = &inventory->first_unread;
     if (inventory->unread && !inventory->count)
         return sp_fail(error, why->status, why->kind, "no tensor can be read (%zu broken; the first: %s)",
                        inventory->unread, why->message);
@@ -116,20 +117,21 @@ static bool judge_unread(struct sp_inventory *inventory, struct sp_error *error)
 }
 
 /* Notes what a checkpoint reaches for; true when it is new. */
-static bool note_suspect(struct sp_inventory *inventory, const char *name, bool called, bool in_a_model)
+static bool note_suspect(struct shapeproof_inventory *inventory, const char *name, bool called, bool in_a_model)
 {
     if (inventory->suspects.count >= SP_MAX_SUSPECTS) return false;
     for (size_t i = 0; i < inventory->suspects.count; i++) {
-        struct sp_suspect *known = &inventory->suspects.items[i];
+        struct shapeproof_suspect *known = &inventory->suspects.items[i];
         if (strcmp(known->name, name) != 0) continue;
         known->called = known->called || called;
         return false;
     }
-    *SP_PUSH(&inventory->suspects) = (struct sp_suspect){sp_arena_string(&inventory->arena, name), called, in_a_model};
+    *SP_PUSH(&inventory->suspects) =
+        (struct shapeproof_suspect){sp_arena_string(&inventory->arena, name), called, in_a_model};
     return true;
 }
 
-void sp_inventory_adopt_remarks(struct sp_inventory *inventory, const struct sp_inventory *part)
+void sp_inventory_adopt_remarks(struct shapeproof_inventory *inventory, const struct shapeproof_inventory *part)
 {
     for (size_t i = 0; i < part->warning_count; i++) sp_inventory_warn(inventory, "%s", part->warnings[i]);
     for (size_t i = 0; i < part->suspects.count; i++)
@@ -142,7 +144,7 @@ void sp_inventory_adopt_remarks(struct sp_inventory *inventory, const struct sp_
         *SP_PUSH(&inventory->unread_names) = sp_arena_string(&inventory->arena, part->unread_names.items[i]);
 }
 
-void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called)
+void sp_inventory_suspect_global(struct shapeproof_inventory *inventory, const char *name, bool called)
 {
     const size_t number = inventory->suspects.count;
     if (!note_suspect(inventory, name, called, false)) return;
@@ -154,22 +156,23 @@ void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *nam
 
 static void suspect_model(void *to, const char *name, const char *where)
 {
-    struct sp_inventory *inventory = to;
+    struct shapeproof_inventory *inventory = to;
     note_suspect(inventory, name, true, true);
     sp_inventory_warn(inventory, "%s; nothing was executed", where);
 }
 
-void sp_inventory_judge_keras(struct sp_inventory *inventory, const char *json, size_t length)
+void sp_inventory_judge_keras(struct shapeproof_inventory *inventory, const char *json, size_t length)
 {
     struct sp_arena arena = {0};
-    struct sp_value root;
-    struct sp_error error = {0};
+    struct shapeproof_value root;
+    struct shapeproof_error error = {0};
     if (sp_value_parse_json(&arena, json, length, &root, &error)) sp_keras_code_each(root, suspect_model, inventory);
     else sp_inventory_warn(inventory, "the configuration of the model is not read: %s", error.message);
     sp_arena_free(&arena);
 }
 
-void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, const char *shard, bool unreadable)
+void sp_inventory_promise(struct shapeproof_inventory *inventory, const char *tensor, const char *shard,
+                          bool unreadable)
 {
     SP_GROW(inventory->promises, inventory->promise_count, inventory->promise_capacity);
     struct sp_promise *promise = &inventory->promises[inventory->promise_count];
@@ -180,13 +183,13 @@ void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, co
     inventory->promise_count++;
 }
 
-bool sp_tensor_measure(struct sp_tensor *tensor)
+bool sp_tensor_measure(struct shapeproof_tensor *tensor)
 {
     uint64_t elements = 1, bytes = 0;
-    if (tensor->flags & SP_TENSOR_NO_SHAPE) elements = 0;
+    if (tensor->flags & SHAPEPROOF_TENSOR_NO_SHAPE) elements = 0;
     for (uint32_t i = 0; i < tensor->rank; i++)
         if (!sp_mul_u64(elements, tensor->shape[i], &elements)) return false;
-    const uint64_t bits = sp_dtype_bits(tensor->dtype), rest = elements % 8 * bits;
+    const uint64_t bits = shapeproof_dtype_bits(tensor->dtype), rest = elements % 8 * bits;
     if (rest % 8 || !sp_mul_u64(elements / 8, bits, &bytes) || !sp_add_u64(bytes, rest / 8, &bytes)) return false;
     tensor->parameters = elements;
     tensor->bytes = bytes;
@@ -195,7 +198,7 @@ bool sp_tensor_measure(struct sp_tensor *tensor)
 
 /* ---- ties: tensors sorted by storage and place in it, then one sweep ---- */
 
-static int compare_dimensions(const struct sp_tensor *a, const struct sp_tensor *b)
+static int compare_dimensions(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
 {
     if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
     for (uint32_t i = 0; i < a->rank; i++)
@@ -205,8 +208,8 @@ static int compare_dimensions(const struct sp_tensor *a, const struct sp_tensor 
 
 static int compare_storage_places(const void *left, const void *right)
 {
-    const struct sp_tensor *a = *(const struct sp_tensor *const *)left;
-    const struct sp_tensor *b = *(const struct sp_tensor *const *)right;
+    const struct shapeproof_tensor *a = *(const struct shapeproof_tensor *const *)left;
+    const struct shapeproof_tensor *b = *(const struct shapeproof_tensor *const *)right;
     if (a->file != b->file) return a->file < b->file ? -1 : 1;
     const int storage = strcmp(a->storage, b->storage);
     if (storage) return storage;
@@ -217,9 +220,10 @@ static int compare_storage_places(const void *left, const void *right)
     return a < b ? -1 : a > b; /* the first in file order comes first */
 }
 
-const struct sp_tensor_piece *sp_tensor_piece_copy(const struct sp_tensor_piece *piece, struct sp_arena *arena)
+const struct shapeproof_tensor_piece *sp_tensor_piece_copy(const struct shapeproof_tensor_piece *piece,
+                                                           struct sp_arena *arena)
 {
-    struct sp_tensor_piece *copy = sp_arena_alloc(arena, sizeof *copy);
+    struct shapeproof_tensor_piece *copy = sp_arena_alloc(arena, sizeof *copy);
     uint64_t *shape = sp_arena_array(arena, piece->rank, sizeof *shape);
     *copy = *piece;
     if (piece->rank) memcpy(shape, piece->shape, piece->rank * sizeof *shape);
@@ -228,12 +232,12 @@ const struct sp_tensor_piece *sp_tensor_piece_copy(const struct sp_tensor_piece 
     return copy;
 }
 
-uint64_t sp_tensor_reach(const struct sp_tensor *tensor)
+uint64_t sp_tensor_reach(const struct shapeproof_tensor *tensor)
 {
     uint64_t last = tensor->offset, step;
     if (!tensor->parameters) return tensor->offset;
     if (tensor->piece) {
-        const uint64_t bits = sp_dtype_bits(tensor->dtype);
+        const uint64_t bits = shapeproof_dtype_bits(tensor->dtype);
         return sp_add_u64(last, bits ? tensor->piece->bytes / bits * 8 : 0, &last) ? last : UINT64_MAX;
     }
     if (!tensor->stride) return sp_add_u64(last, tensor->parameters, &last) ? last : UINT64_MAX;
@@ -243,25 +247,25 @@ uint64_t sp_tensor_reach(const struct sp_tensor *tensor)
     return last == UINT64_MAX ? last : last + 1;
 }
 
-static void mark_ties(struct sp_tensor **shared, size_t count, const struct sp_tensor *first)
+static void mark_ties(struct shapeproof_tensor **shared, size_t count, const struct shapeproof_tensor *first)
 {
     uint64_t end = 0;
     for (size_t i = 0; i < count; i++) {
-        struct sp_tensor *tensor = shared[i], *before = i ? shared[i - 1] : NULL;
+        struct shapeproof_tensor *tensor = shared[i], *before = i ? shared[i - 1] : NULL;
         const bool same_storage =
             before && before->file == tensor->file && strcmp(before->storage, tensor->storage) == 0;
         if (!same_storage) end = 0;
         if (same_storage && before->offset == tensor->offset && compare_dimensions(before, tensor) == 0)
-            tensor->same_as = before->same_as != SP_NONE ? before->same_as : (size_t)(before - first);
-        else if (same_storage && tensor->parameters && tensor->offset < end) tensor->flags |= SP_TENSOR_VIEW;
+            tensor->same_as = before->same_as != SHAPEPROOF_NONE ? before->same_as : (size_t)(before - first);
+        else if (same_storage && tensor->parameters && tensor->offset < end) tensor->flags |= SHAPEPROOF_TENSOR_VIEW;
         const uint64_t now = sp_tensor_reach(tensor);
         if (now > end) end = now;
     }
 }
 
-static void find_ties(struct sp_inventory *inventory)
+static void find_ties(struct shapeproof_inventory *inventory)
 {
-    struct sp_tensor **shared = sp_realloc(NULL, inventory->count + 1, sizeof *shared);
+    struct shapeproof_tensor **shared = sp_realloc(NULL, inventory->count + 1, sizeof *shared);
     size_t count = 0;
     for (size_t i = 0; i < inventory->count; i++)
         if (inventory->tensors[i].storage && inventory->tensors[i].parameters) shared[count++] = &inventory->tensors[i];
@@ -270,34 +274,36 @@ static void find_ties(struct sp_inventory *inventory)
     free(shared);
 }
 
-static bool sum_totals(struct sp_inventory *inventory, struct sp_error *error)
+static bool sum_totals(struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
-    struct sp_totals *totals = &inventory->totals;
-    *totals = (struct sp_totals){.tensors = inventory->count};
+    struct shapeproof_totals *totals = &inventory->totals;
+    *totals = (struct shapeproof_totals){.tensors = inventory->count};
     for (size_t i = 0; i < inventory->count; i++) {
-        const struct sp_tensor *tensor = &inventory->tensors[i];
-        const bool first = tensor->same_as == SP_NONE;
+        const struct shapeproof_tensor *tensor = &inventory->tensors[i];
+        const bool first = tensor->same_as == SHAPEPROOF_NONE;
         inventory->dtypes |= UINT64_C(1) << tensor->dtype;
         if (!sp_add_u64(totals->parameters, tensor->parameters, &totals->parameters) ||
             !sp_add_u64(totals->unique_parameters, first ? tensor->parameters : 0, &totals->unique_parameters))
-            return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "the total number of parameters overflows 64 bits");
+            return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                           "the total number of parameters overflows 64 bits");
         if (!sp_add_u64(totals->bytes, first ? tensor->bytes : 0, &totals->bytes))
-            return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "the total number of bytes overflows 64 bits");
+            return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                           "the total number of bytes overflows 64 bits");
     }
     return true;
 }
 
-static bool refuse_duplicate(const struct sp_inventory *inventory, size_t index, struct sp_error *error)
+static bool refuse_duplicate(const struct shapeproof_inventory *inventory, size_t index, struct shapeproof_error *error)
 {
-    const struct sp_tensor *tensor = &inventory->tensors[index];
-    const struct sp_tensor *first = &inventory->tensors[sp_map_get(&inventory->names, tensor->name)];
+    const struct shapeproof_tensor *tensor = &inventory->tensors[index];
+    const struct shapeproof_tensor *first = &inventory->tensors[sp_map_get(&inventory->names, tensor->name)];
     if (first->file == tensor->file)
         return sp_malformed(error, "tensor name %s appears twice", sp_quote(tensor->name).text);
     return sp_malformed(error, "tensor %s is in two files: %s and %s", sp_quote(tensor->name).text,
                         sp_quote(inventory->files[first->file]).text, sp_quote(inventory->files[tensor->file]).text);
 }
 
-bool sp_inventory_finish(struct sp_inventory *inventory, struct sp_error *error)
+bool sp_inventory_finish(struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     if (!judge_unread(inventory, error)) return false;
     sp_map_reserve(&inventory->names, inventory->count);
@@ -309,42 +315,58 @@ bool sp_inventory_finish(struct sp_inventory *inventory, struct sp_error *error)
 
 /* ---- what the public header promises ---- */
 
-const char *sp_inventory_path(const struct sp_inventory *inventory) { return inventory->path; }
-const char *sp_inventory_format(const struct sp_inventory *inventory) { return inventory->format; }
-size_t sp_inventory_count(const struct sp_inventory *inventory) { return inventory->count; }
+const char *shapeproof_inventory_path(const struct shapeproof_inventory *inventory) { return inventory->path; }
+const char *shapeproof_inventory_format(const struct shapeproof_inventory *inventory) { return inventory->format; }
+size_t shapeproof_inventory_count(const struct shapeproof_inventory *inventory) { return inventory->count; }
 
-const struct sp_tensor *sp_inventory_tensor(const struct sp_inventory *inventory, size_t index)
+const struct shapeproof_tensor *shapeproof_inventory_tensor(const struct shapeproof_inventory *inventory, size_t index)
 {
     return &inventory->tensors[index];
 }
 
-size_t sp_inventory_find(const struct sp_inventory *inventory, const char *name)
+size_t shapeproof_inventory_find(const struct shapeproof_inventory *inventory, const char *name)
 {
     return sp_map_get(&inventory->names, name);
 }
 
-struct sp_totals sp_inventory_totals(const struct sp_inventory *inventory) { return inventory->totals; }
-size_t sp_inventory_file_count(const struct sp_inventory *inventory) { return inventory->file_count; }
-const char *sp_inventory_file(const struct sp_inventory *inventory, size_t index) { return inventory->files[index]; }
-const char *sp_inventory_beside(const struct sp_inventory *inventory) { return inventory->beside; }
-size_t sp_inventory_metadata_count(const struct sp_inventory *inventory) { return inventory->metadata_count; }
+struct shapeproof_totals shapeproof_inventory_totals(const struct shapeproof_inventory *inventory)
+{
+    return inventory->totals;
+}
+size_t shapeproof_inventory_file_count(const struct shapeproof_inventory *inventory) { return inventory->file_count; }
+const char *shapeproof_inventory_file(const struct shapeproof_inventory *inventory, size_t index)
+{
+    return inventory->files[index];
+}
+const char *shapeproof_inventory_beside(const struct shapeproof_inventory *inventory) { return inventory->beside; }
+size_t shapeproof_inventory_metadata_count(const struct shapeproof_inventory *inventory)
+{
+    return inventory->metadata_count;
+}
 
-struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inventory, size_t index)
+struct shapeproof_metadata shapeproof_inventory_metadata(const struct shapeproof_inventory *inventory, size_t index)
 {
     return inventory->metadata[index];
 }
 
-size_t sp_inventory_unread_count(const struct sp_inventory *inventory) { return inventory->unread; }
-size_t sp_inventory_warning_count(const struct sp_inventory *inventory) { return inventory->warning_count; }
+size_t shapeproof_inventory_unread_count(const struct shapeproof_inventory *inventory) { return inventory->unread; }
+size_t shapeproof_inventory_warning_count(const struct shapeproof_inventory *inventory)
+{
+    return inventory->warning_count;
+}
 
-const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index)
+const char *shapeproof_inventory_warning(const struct shapeproof_inventory *inventory, size_t index)
 {
     return inventory->warnings[index];
 }
 
-size_t sp_inventory_suspect_count(const struct sp_inventory *inventory) { return inventory->suspects.count; }
+size_t shapeproof_inventory_suspect_count(const struct shapeproof_inventory *inventory)
+{
+    return inventory->suspects.count;
+}
 
-const struct sp_suspect *sp_inventory_suspect(const struct sp_inventory *inventory, size_t index)
+const struct shapeproof_suspect *shapeproof_inventory_suspect(const struct shapeproof_inventory *inventory,
+                                                              size_t index)
 {
     return &inventory->suspects.items[index];
 }

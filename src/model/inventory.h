@@ -18,32 +18,32 @@ struct sp_promise {
     bool unreadable; /* the shard is not there, or cannot be opened */
 };
 
-struct sp_inventory {
+struct shapeproof_inventory {
     struct sp_arena arena; /* names, shapes, metadata: everything that the inventory hands out */
     const char *path;
     const char *format;
     const char **files;
     size_t file_count, file_capacity;
     struct sp_account account; /* of the bytes of these files */
-    struct sp_tensor *tensors;
+    struct shapeproof_tensor *tensors;
     size_t count, capacity;
-    struct sp_metadata *metadata;
+    struct shapeproof_metadata *metadata;
     size_t metadata_count, metadata_capacity;
     struct sp_map metadata_keys;
     const char **warnings;
     size_t warning_count, warning_capacity;
-    SP_ARRAY(struct sp_suspect) suspects;
+    SP_ARRAY(struct shapeproof_suspect) suspects;
     struct sp_promise *promises;
     size_t promise_count, promise_capacity;
     const char *beside;  /* what else in the directory could be taken for the checkpoint, or NULL */
     const char *stray;   /* a file beside the shards that could be taken for the checkpoint, or NULL */
     struct sp_map names; /* built by sp_inventory_finish */
-    struct sp_totals totals;
-    size_t unread;                /* tensors that are there and could not be read */
-    struct sp_error first_unread; /* why the first of them */
-    size_t divided;               /* tensors whose data ZeRO has divided among files of its optimizer */
-    const char *broken_optimizer; /* one of those files that cannot be read, or NULL */
-    bool gatherable;              /* and all of those files are there */
+    struct shapeproof_totals totals;
+    size_t unread;                        /* tensors that are there and could not be read */
+    struct shapeproof_error first_unread; /* why the first of them */
+    size_t divided;                       /* tensors whose data ZeRO has divided among files of its optimizer */
+    const char *broken_optimizer;         /* one of those files that cannot be read, or NULL */
+    bool gatherable;                      /* and all of those files are there */
     size_t joined;       /* tensors that are put together from pieces in files of ranks, which no loader does */
     size_t lacking;      /* tensors whose data is not there, in whole or in part */
     const char *damaged; /* a member of an archive whose bytes do not match their CRC, or NULL */
@@ -65,43 +65,46 @@ enum {
     SP_MAX_SUSPECTS = 1000
 };
 
-struct sp_inventory *sp_inventory_new(const char *path);
+struct shapeproof_inventory *sp_inventory_new(const char *path);
 /* Registers a file (the shard's name, or the path itself) and returns its index. */
-uint32_t sp_inventory_add_file(struct sp_inventory *inventory, const char *name);
-/* A new tensor, zeroed, with same_as = SP_NONE, to be filled at once; the pointer is good until the next call.
+uint32_t sp_inventory_add_file(struct shapeproof_inventory *inventory, const char *name);
+/* A new tensor, zeroed, with same_as = SHAPEPROOF_NONE, to be filled at once; the pointer is good until the next call.
  * NULL with an error past SP_MAX_TENSORS. Strings and arrays put into it must live in inventory->arena. */
-struct sp_tensor *sp_inventory_add(struct sp_inventory *inventory, struct sp_error *error);
+struct shapeproof_tensor *sp_inventory_add(struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 /* Copies both. A key is kept once: its first value, with a warning when a later one differs. */
-void sp_inventory_add_metadata(struct sp_inventory *inventory, const char *key, const char *value);
+void sp_inventory_add_metadata(struct shapeproof_inventory *inventory, const char *key, const char *value);
 /* Once each, however often it is said. Past SP_MAX_WARNINGS one last warning says that there are more. */
-void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sp_inventory_warn(struct shapeproof_inventory *inventory, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* One tensor that could not be read, and why: the others still are. A warning names it, and counts those beyond the
  * first few; sp_inventory_finish fails when there is no other. False, with `why` in `error`, when it is about more than
  * that tensor: the file itself cannot be read, or there is a limit. */
-bool sp_inventory_unread(struct sp_inventory *inventory, const char *name, const struct sp_error *why,
-                         struct sp_error *error);
+bool sp_inventory_unread(struct shapeproof_inventory *inventory, const char *name, const struct shapeproof_error *why,
+                         struct shapeproof_error *error);
 
 /* What was said of one of several files is said of the whole that they are: warnings, suspects, what is not read. */
-void sp_inventory_adopt_remarks(struct sp_inventory *inventory, const struct sp_inventory *part);
+void sp_inventory_adopt_remarks(struct shapeproof_inventory *inventory, const struct shapeproof_inventory *part);
 /* The same with a warning for each of the first. */
-void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called);
+void sp_inventory_suspect_global(struct shapeproof_inventory *inventory, const char *name, bool called);
 /* The same of all code in the configuration of a Keras model, a JSON text. */
-void sp_inventory_judge_keras(struct sp_inventory *inventory, const char *json, size_t length);
+void sp_inventory_judge_keras(struct shapeproof_inventory *inventory, const char *json, size_t length);
 /* Copies the names; `tensor` may be NULL. */
-void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, const char *shard, bool unreadable);
+void sp_inventory_promise(struct shapeproof_inventory *inventory, const char *tensor, const char *shard,
+                          bool unreadable);
 
 /* Sets parameters and bytes from shape and dtype; false, and nothing set, when a product overflows 64 bits or the
  * bits do not fill whole bytes. Readers call it before comparing with the bytes that the file holds. */
-bool sp_tensor_measure(struct sp_tensor *tensor);
+bool sp_tensor_measure(struct shapeproof_tensor *tensor);
 /* With its shape and its placement, in the arena. */
-const struct sp_tensor_piece *sp_tensor_piece_copy(const struct sp_tensor_piece *piece, struct sp_arena *arena);
+const struct shapeproof_tensor_piece *sp_tensor_piece_copy(const struct shapeproof_tensor_piece *piece,
+                                                           struct sp_arena *arena);
 /* One past the last element that the tensor reaches, counted from the start of its storage; UINT64_MAX when that
  * overflows. */
-uint64_t sp_tensor_reach(const struct sp_tensor *tensor);
+uint64_t sp_tensor_reach(const struct shapeproof_tensor *tensor);
 
 /* Called once, after the last tensor: refuses duplicate names, finds ties and overlapping views among tensors that
  * share a storage, sums up the totals. */
-bool sp_inventory_finish(struct sp_inventory *inventory, struct sp_error *error);
+bool sp_inventory_finish(struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 
 #endif

@@ -6,10 +6,10 @@
 #include "base/chars.h"
 #include "base/names.h"
 
-static const char *word_of(struct sp_value object, const char *key)
+static const char *word_of(struct shapeproof_value object, const char *key)
 {
-    const struct sp_value value = sp_value_member(object, key);
-    return value.type == SP_STRING ? value.string : "";
+    const struct shapeproof_value value = sp_value_member(object, key);
+    return value.type == SHAPEPROOF_VALUE_STRING ? value.string : "";
 }
 
 static bool begins(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
@@ -46,13 +46,13 @@ static bool is_code_of_tensorflow(const char *name)
 }
 
 /* One object that names a class. Fills `name` with what runs, and `where` with the sentence about it. */
-static void judge_entry(struct sp_value entry, struct sp_text *name, struct sp_text *where)
+static void judge_entry(struct shapeproof_value entry, struct sp_text *name, struct sp_text *where)
 {
-    const struct sp_value config = sp_value_member(entry, "config");
+    const struct shapeproof_value config = sp_value_member(entry, "config");
     const char *class_name = word_of(entry, "class_name"), *module = word_of(entry, "module");
     const char *behind = strrchr(class_name, '>'), *layer = word_of(config, "name");
     const bool is_function = strcmp(class_name, "function") == 0;
-    const char *called = is_function && config.type == SP_STRING ? config.string : class_name;
+    const char *called = is_function && config.type == SHAPEPROOF_VALUE_STRING ? config.string : class_name;
     if (!*layer) layer = word_of(entry, "name");
     if (strcmp(behind ? behind + 1 : class_name, "Lambda") == 0) {
         sp_text_puts(name, "keras.layers.Lambda");
@@ -74,11 +74,11 @@ static void judge_entry(struct sp_value entry, struct sp_text *name, struct sp_t
     }
 }
 
-void sp_keras_code_each(struct sp_value root, sp_keras_code_found *found, void *to)
+void sp_keras_code_each(struct shapeproof_value root, sp_keras_code_found *found, void *to)
 {
-    if (root.type == SP_LIST)
+    if (root.type == SHAPEPROOF_VALUE_LIST)
         for (size_t i = 0; i < root.count; i++) sp_keras_code_each(root.items[i], found, to);
-    if (root.type != SP_OBJECT) return;
+    if (root.type != SHAPEPROOF_VALUE_OBJECT) return;
     if (*word_of(root, "class_name")) {
         struct sp_text name = {0}, where = {0};
         judge_entry(root, &name, &where);

@@ -11,6 +11,6 @@ typedef void sp_keras_code_found(void *to, const char *name, const char *where);
 
 /* Reports whatever in a configuration (any part of what model.to_json() gives) runs code when Keras makes the model of
  * it, and is not Keras' own: Lambda layers, functions written as code, names in modules that Keras would import. */
-void sp_keras_code_each(struct sp_value root, sp_keras_code_found *found, void *to);
+void sp_keras_code_each(struct shapeproof_value root, sp_keras_code_found *found, void *to);
 
 #endif

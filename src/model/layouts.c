@@ -32,30 +32,30 @@ bool sp_differs_in_ones(const uint64_t *a, uint32_t a_rank, const uint64_t *b, u
 
 /* ---- of tensors ---- */
 
-static bool same_rank(const struct sp_tensor *a, const struct sp_tensor *b)
+static bool same_rank(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
 {
-    const uint32_t no_shape = SP_TENSOR_NO_SHAPE;
+    const uint32_t no_shape = SHAPEPROOF_TENSOR_NO_SHAPE;
     return a->rank == b->rank && (a->flags & no_shape) == (b->flags & no_shape);
 }
 
-bool sp_tensor_same_shape(const struct sp_tensor *a, const struct sp_tensor *b)
+bool sp_tensor_same_shape(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
 {
     return same_rank(a, b) && sp_same_dims(a->shape, a->rank, b->shape, b->rank);
 }
 
-bool sp_tensor_is_transposed(const struct sp_tensor *a, const struct sp_tensor *b)
+bool sp_tensor_is_transposed(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
 {
     return same_rank(a, b) && sp_is_transposed(a->shape, b->shape, a->rank);
 }
 
-bool sp_tensor_is_turned(const struct sp_tensor *a, const struct sp_tensor *b)
+bool sp_tensor_is_turned(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
 {
     const uint32_t rank = a->rank;
     if (!same_rank(a, b) || rank < 3 || memcmp(a->shape, b->shape, (rank - 2) * sizeof *a->shape) != 0) return false;
     return a->shape[rank - 2] == b->shape[rank - 1] && a->shape[rank - 1] == b->shape[rank - 2];
 }
 
-bool sp_is_row_major(const struct sp_tensor *tensor)
+bool sp_is_row_major(const struct shapeproof_tensor *tensor)
 {
     uint64_t expected = 1;
     if (!tensor->stride || !tensor->parameters) return true;
@@ -64,7 +64,7 @@ bool sp_is_row_major(const struct sp_tensor *tensor)
     return true;
 }
 
-bool sp_tensor_same_order(const struct sp_tensor *a, const struct sp_tensor *b)
+bool sp_tensor_same_order(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
 {
     if (sp_is_row_major(a) && sp_is_row_major(b)) return true;
     if (!a->stride || !b->stride) return false;
@@ -87,7 +87,7 @@ const char *sp_shape_text(struct sp_arena *arena, const uint64_t *shape, size_t 
     return sp_text_keep(&text, arena);
 }
 
-const char *sp_found_shape(struct sp_arena *arena, const struct sp_tensor *tensor)
+const char *sp_found_shape(struct sp_arena *arena, const struct shapeproof_tensor *tensor)
 {
-    return tensor->flags & SP_TENSOR_NO_SHAPE ? "no shape" : sp_shape_text(arena, tensor->shape, tensor->rank);
+    return tensor->flags & SHAPEPROOF_TENSOR_NO_SHAPE ? "no shape" : sp_shape_text(arena, tensor->shape, tensor->rank);
 }

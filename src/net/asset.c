@@ -47,9 +47,9 @@ static bool may_be_archive(const char *name)
     return false;
 }
 
-bool sp_remote_fail(const struct sp_net_response *answer, const char *shown, struct sp_error *error)
+bool sp_remote_fail(const struct sp_net_response *answer, const char *shown, struct shapeproof_error *error)
 {
-    sp_fail(error, SP_ERR_FILE, answer->kind ? answer->kind : SP_KIND_IO, "%s",
+    sp_fail(error, SHAPEPROOF_ERR_FILE, answer->kind ? answer->kind : SHAPEPROOF_KIND_IO, "%s",
             answer->why[0] ? answer->why : "no answer");
     if (answer->hint[0]) sp_hint(error, "%s", answer->hint);
     sp_error_prefix(error, shown);
@@ -57,7 +57,7 @@ bool sp_remote_fail(const struct sp_net_response *answer, const char *shown, str
 }
 
 /* Readers put the name of the file before an error by themselves: it goes off one that has it already. */
-void sp_remote_unname(const struct sp_asset *asset, struct sp_error *error)
+void sp_remote_unname(const struct sp_asset *asset, struct shapeproof_error *error)
 {
     const size_t length = strlen(asset->shown);
     if (strncmp(error->message, asset->shown, length) == 0 && strncmp(error->message + length, ": ", 2) == 0)
@@ -66,18 +66,18 @@ void sp_remote_unname(const struct sp_asset *asset, struct sp_error *error)
 
 /* ---- filling ---- */
 
-static bool fail_offline(const struct sp_asset *asset, struct sp_error *error)
+static bool fail_offline(const struct sp_asset *asset, struct shapeproof_error *error)
 {
-    sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "not in the cache, and --offline fetches nothing");
+    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "not in the cache, and --offline fetches nothing");
     sp_error_prefix(error, asset->shown);
     return false;
 }
 
 /* One range into the mirror; the file has to be the version that is there. */
 static bool fetch_span(struct sp_asset *asset, struct sp_byte_range span, const char *url, struct sp_net_response *told,
-                       struct sp_error *error)
+                       struct shapeproof_error *error)
 {
-    struct sp_remote *remote = asset->remote;
+    struct shapeproof_remote *remote = asset->remote;
     struct sp_transfer transfer = {.url = url,
                                    .etag = asset->mirrored.etag[0] ? asset->mirrored.etag : NULL,
                                    .fixed = remote->fixed,
@@ -90,7 +90,8 @@ static bool fetch_span(struct sp_asset *asset, struct sp_byte_range span, const 
         ok = told->outcome == SP_GOT;
         asset->requests += told->requests;
         if (ok && told->total != asset->mirrored.size) {
-            ok = sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "the file was changed since its beginning was read");
+            ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
+                         "the file was changed since its beginning was read");
             sp_error_prefix(error, asset->shown);
         }
         if (ok) ok = sp_mirrored_put(&asset->mirrored, told->begin, transfer.bytes, (size_t)told->length, error);
@@ -100,17 +101,17 @@ static bool fetch_span(struct sp_asset *asset, struct sp_byte_range span, const 
 }
 
 /* Where redirects led may be for a short time only: then from the beginning. */
-static bool fetch_more(struct sp_asset *asset, struct sp_byte_range span, struct sp_error *error)
+static bool fetch_more(struct sp_asset *asset, struct sp_byte_range span, struct shapeproof_error *error)
 {
     struct sp_net_response *told = sp_realloc(NULL, 1, sizeof *told);
     *told = (struct sp_net_response){0};
     bool ok = asset->direct && fetch_span(asset, span, asset->direct, told, error);
-    if (!ok && error->status == SP_OK) {
+    if (!ok && error->status == SHAPEPROOF_OK) {
         asset->direct = NULL;
         ok = fetch_span(asset, span, asset->url, told, error);
         if (ok) asset->direct = sp_arena_string(&asset->remote->arena, told->url);
     }
-    if (!ok && error->status == SP_OK) sp_remote_fail(told, asset->shown, error);
+    if (!ok && error->status == SHAPEPROOF_OK) sp_remote_fail(told, asset->shown, error);
     free(told);
     return ok && sp_mirrored_save(&asset->mirrored, &asset->remote->mirror, error);
 }
@@ -127,16 +128,16 @@ static struct sp_byte_range widen_span(struct sp_asset *asset, uint64_t offset, 
     return span;
 }
 
-static bool fail_limit(const struct sp_asset *asset, struct sp_error *error)
+static bool fail_limit(const struct sp_asset *asset, struct shapeproof_error *error)
 {
-    sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT,
+    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
             "its headers lie all over the file, or have more than %d MiB: too much to fetch", SP_MAX_HEADERS >> 20);
     sp_hint(error, "download the file, and name it");
     sp_error_prefix(error, asset->shown);
     return false;
 }
 
-static bool fill_span(struct sp_asset *asset, struct sp_byte_range wanted, struct sp_error *error)
+static bool fill_span(struct sp_asset *asset, struct sp_byte_range wanted, struct shapeproof_error *error)
 {
     struct sp_byte_range span = sp_mirrored_missing(&asset->mirrored, wanted);
     if (span.begin >= span.end) return true;
@@ -146,24 +147,25 @@ static bool fill_span(struct sp_asset *asset, struct sp_byte_range wanted, struc
     return fetch_more(asset, span, error);
 }
 
-static bool fill_asset(struct sp_supply *supply, uint64_t offset, uint64_t length, struct sp_error *error)
+static bool fill_asset(struct sp_supply *supply, uint64_t offset, uint64_t length, struct shapeproof_error *error)
 {
     struct sp_asset *asset = (struct sp_asset *)supply;
-    struct sp_error own = {0}; /* that of a caller may be filled already */
+    struct shapeproof_error own = {0}; /* that of a caller may be filled already */
     if (fill_span(asset, (struct sp_byte_range){offset, offset + length}, &own)) return true;
     sp_remote_unname(asset, &own);
-    if (error->status == SP_OK) *error = own;
+    if (error->status == SHAPEPROOF_OK) *error = own;
     return false;
 }
 
 /* ---- asking ---- */
 
-struct sp_asset *sp_remote_asset(struct sp_remote *remote, const char *name, struct sp_error *error)
+struct sp_asset *sp_remote_asset(struct shapeproof_remote *remote, const char *name, struct shapeproof_error *error)
 {
     for (size_t i = 0; i < remote->assets.count; i++)
         if (strcmp(remote->assets.items[i]->name, name) == 0) return remote->assets.items[i];
     if (!*name || !sp_is_safe_path(name)) {
-        sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "unsafe name %s: not a plain file name", sp_quote(name).text);
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED, "unsafe name %s: not a plain file name",
+                sp_quote(name).text);
         return NULL;
     }
     struct sp_arena *arena = &remote->arena;
@@ -178,7 +180,7 @@ struct sp_asset *sp_remote_asset(struct sp_remote *remote, const char *name, str
 
 /* Requests of a round, and whose they are. */
 struct asking {
-    struct sp_remote *remote;
+    struct shapeproof_remote *remote;
     SP_ARRAY(struct sp_transfer) transfers;
     struct sp_asset **owners;
     size_t owner_capacity;
@@ -198,9 +200,9 @@ static void add_asked_range(struct asking *asking, struct sp_asset *asset, uint6
 }
 
 /* False when it has to be there and cannot be. */
-static bool plan_asset(struct asking *asking, struct sp_asset *asset, struct sp_error *error)
+static bool plan_asset(struct asking *asking, struct sp_asset *asset, struct shapeproof_error *error)
 {
-    const struct sp_remote *remote = asking->remote;
+    const struct shapeproof_remote *remote = asking->remote;
     if (asset->presence != SP_NOT_ASKED) return true;
     const bool known = sp_mirrored_load(&asset->mirrored, &remote->mirror);
     if (known && (remote->fixed || remote->options.offline)) {
@@ -209,7 +211,7 @@ static bool plan_asset(struct asking *asking, struct sp_asset *asset, struct sp_
     }
     if (remote->options.offline) {
         if (!sp_is_document(asset->name)) return fail_offline(asset, error);
-        asset->presence = SP_ABSENT;
+        asset->presence = SHAPEPROOF_VALUE_ABSENT;
         return true;
     }
     const bool archive = may_be_archive(asset->name);
@@ -223,7 +225,7 @@ static bool plan_asset(struct asking *asking, struct sp_asset *asset, struct sp_
 }
 
 /* Bytes that came into the mirror, a new one unless they are of the version that is there. */
-static bool keep_answer(struct sp_asset *asset, const struct sp_transfer *transfer, struct sp_error *error)
+static bool keep_answer(struct sp_asset *asset, const struct sp_transfer *transfer, struct shapeproof_error *error)
 {
     const struct sp_net_response *answer = transfer->answer;
     struct sp_mirrored *mirrored = &asset->mirrored;
@@ -231,7 +233,8 @@ static bool keep_answer(struct sp_asset *asset, const struct sp_transfer *transf
                       (transfer->fixed || strcmp(mirrored->etag, answer->etag) == 0);
     asset->requests += answer->requests;
     if (!same && asset->presence == SP_THERE)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "the file was changed while it was fetched");
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
+                       "the file was changed while it was fetched");
     if ((!same || (asset->presence != SP_THERE && !answer->etag[0])) &&
         !sp_mirrored_make(mirrored, &asset->remote->mirror, answer->total, answer->etag, error))
         return false;
@@ -242,23 +245,23 @@ static bool keep_answer(struct sp_asset *asset, const struct sp_transfer *transf
 /* What has come of an answer that broke off helps the next command. */
 static void keep_part(struct sp_asset *asset, const struct sp_transfer *transfer)
 {
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     const struct sp_net_response *answer = transfer->answer;
     if (!answer->etag[0] || !answer->length || answer->total > INT64_MAX || answer->begin > answer->total) return;
     if (answer->length <= transfer->room && answer->length <= answer->total - answer->begin)
         keep_answer(asset, transfer, &ignored);
 }
 
-static bool take_answer(struct sp_asset *asset, const struct sp_transfer *transfer, struct sp_error *error)
+static bool take_answer(struct sp_asset *asset, const struct sp_transfer *transfer, struct shapeproof_error *error)
 {
     const struct sp_net_response *answer = transfer->answer;
-    struct sp_error own = {0};
+    struct shapeproof_error own = {0};
     switch (answer->outcome) {
     case SP_GOT:
         if (!keep_answer(asset, transfer, &own)) break;
         if (is_read_whole(asset->name) && answer->length < answer->total &&
-            !sp_fail(&own, SP_ERR_FILE, SP_KIND_LIMIT, "%" PRIu64 " bytes, more than the limit of %d", answer->total,
-                     SP_MAX_DOCUMENT))
+            !sp_fail(&own, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%" PRIu64 " bytes, more than the limit of %d",
+                     answer->total, SP_MAX_DOCUMENT))
             break;
         asset->direct = sp_arena_string(&asset->remote->arena, answer->url);
         asset->presence = SP_THERE;
@@ -267,25 +270,26 @@ static bool take_answer(struct sp_asset *asset, const struct sp_transfer *transf
         asset->presence = SP_THERE;
         return true;
     case SP_NOT_THERE:
-        asset->presence = SP_ABSENT;
+        asset->presence = SHAPEPROOF_VALUE_ABSENT;
         sp_mirrored_close(&asset->mirrored);
         sp_mirror_drop(&asset->remote->mirror, asset->name);
         return true;
     default:
         /* What may not be seen beside a file need not be there: stores of objects say 403 for both. */
         if (sp_is_document(asset->name) && !asset->remote->fixed && (answer->status == 401 || answer->status == 403)) {
-            asset->presence = SP_ABSENT;
+            asset->presence = SHAPEPROOF_VALUE_ABSENT;
             return true;
         }
         keep_part(asset, transfer);
         return sp_remote_fail(answer, asset->shown, error);
     }
-    if (error->status == SP_OK) *error = own;
+    if (error->status == SHAPEPROOF_OK) *error = own;
     sp_error_prefix(error, asset->shown);
     return false;
 }
 
-bool sp_remote_ask(struct sp_remote *remote, struct sp_asset *const *assets, size_t count, struct sp_error *error)
+bool sp_remote_ask(struct shapeproof_remote *remote, struct sp_asset *const *assets, size_t count,
+                   struct shapeproof_error *error)
 {
     struct asking asking = {.remote = remote};
     bool ok = true;
@@ -295,7 +299,7 @@ bool sp_remote_ask(struct sp_remote *remote, struct sp_asset *const *assets, siz
         ok = sp_round_run(&round, &remote->client, error);
         const bool came = ok;
         for (size_t i = 0; came && i < round.count; i++) {
-            struct sp_error later = {0}; /* the first is told; what came of the others is kept */
+            struct shapeproof_error later = {0}; /* the first is told; what came of the others is kept */
             ok = take_answer(asking.owners[i], &round.transfers[i], ok ? error : &later) && ok;
         }
         if (!came) sp_error_prefix(error, remote->name);
@@ -315,7 +319,7 @@ static bool has_version(const struct sp_mirrored *mirrored)
 }
 
 /* Fetches a span of the mirror once more. *same tells whether the bytes are those that are there. */
-static bool compare_span(struct sp_asset *asset, struct sp_byte_range span, bool *same, struct sp_error *error)
+static bool compare_span(struct sp_asset *asset, struct sp_byte_range span, bool *same, struct shapeproof_error *error)
 {
     struct sp_transfer transfer = {
         .url = asset->direct ? asset->direct : asset->url, .begin = span.begin, .room = span.end - span.begin};
@@ -332,7 +336,7 @@ static bool compare_span(struct sp_asset *asset, struct sp_byte_range span, bool
     return ok;
 }
 
-bool sp_remote_settle(struct sp_remote *remote, struct sp_error *error)
+bool sp_remote_settle(struct shapeproof_remote *remote, struct shapeproof_error *error)
 {
     for (size_t i = 0; i < remote->assets.count; i++) {
         struct sp_asset *asset = remote->assets.items[i];
@@ -344,7 +348,7 @@ bool sp_remote_settle(struct sp_remote *remote, struct sp_error *error)
         if (same) continue;
         sp_mirrored_close(mirrored);
         sp_mirror_drop(&remote->mirror, asset->name);
-        sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "the file was changed while it was fetched");
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED, "the file was changed while it was fetched");
         sp_hint(error, "ask again; the server tells no version of the file (ETag, Last-Modified)");
         sp_error_prefix(error, asset->shown);
         return false;

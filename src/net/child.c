@@ -63,7 +63,7 @@ static void end_exchange(struct exchange *exchange, enum sp_outcome outcome)
     exchange->work->counters->done++;
 }
 
-__attribute__((format(printf, 3, 4))) static void refuse_exchange(struct exchange *exchange, enum sp_kind kind,
+__attribute__((format(printf, 3, 4))) static void refuse_exchange(struct exchange *exchange, enum shapeproof_kind kind,
                                                                   const char *format, ...)
 {
     va_list args;
@@ -235,7 +235,7 @@ static void start_request(struct exchange *exchange, CURLM *multi)
     const struct sp_curl *curl = exchange->curl;
     CURL *easy = curl->do_easy_init();
     if (!easy) {
-        refuse_exchange(exchange, SP_KIND_IO, "libcurl cannot begin a request");
+        refuse_exchange(exchange, SHAPEPROOF_KIND_IO, "libcurl cannot begin a request");
         return;
     }
     exchange->easy = easy;
@@ -276,13 +276,13 @@ static void start_request(struct exchange *exchange, CURLM *multi)
 
 static void set_url(struct exchange *exchange, const char *text)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_url url;
     const bool was_plain = exchange->url.loopback;
     if (!sp_url_parse(text, &exchange->arena, &url, &error))
-        refuse_exchange(exchange, SP_KIND_REFUSED, "redirected to what is not followed: %s", error.message);
+        refuse_exchange(exchange, SHAPEPROOF_KIND_REFUSED, "redirected to what is not followed: %s", error.message);
     else if (url.loopback && !was_plain && exchange->redirects)
-        refuse_exchange(exchange, SP_KIND_REFUSED, "redirected to this machine itself, without encryption");
+        refuse_exchange(exchange, SHAPEPROOF_KIND_REFUSED, "redirected to this machine itself, without encryption");
     else exchange->url = url;
 }
 
@@ -291,11 +291,12 @@ static void follow_redirect(struct exchange *exchange)
     const char *to = NULL;
     exchange->curl->do_easy_getinfo(exchange->easy, CURLINFO_REDIRECT_URL, &to);
     if (!to) {
-        refuse_exchange(exchange, SP_KIND_IO, "HTTP status %d without a place to go on to", exchange->answer->status);
+        refuse_exchange(exchange, SHAPEPROOF_KIND_IO, "HTTP status %d without a place to go on to",
+                        exchange->answer->status);
         return;
     }
     if (exchange->redirects++ == MOST_REDIRECTS) {
-        refuse_exchange(exchange, SP_KIND_REFUSED, "more than %d redirects", MOST_REDIRECTS);
+        refuse_exchange(exchange, SHAPEPROOF_KIND_REFUSED, "more than %d redirects", MOST_REDIRECTS);
         return;
     }
     set_url(exchange, to);
@@ -314,9 +315,9 @@ __attribute__((format(printf, 3, 4))) static void try_again(struct exchange *exc
     va_end(args);
     const uint32_t pause = exchange->work->client->options->pause_ms;
     if (seconds > MOST_PAUSE_SECONDS) {
-        refuse_exchange(exchange, SP_KIND_IO, "%s, and to come again in %" PRIu64 " s", why, seconds);
+        refuse_exchange(exchange, SHAPEPROOF_KIND_IO, "%s, and to come again in %" PRIu64 " s", why, seconds);
     } else if (exchange->attempts == MOST_ATTEMPTS) {
-        refuse_exchange(exchange, SP_KIND_IO, "%s, the last of %d times", why, MOST_ATTEMPTS);
+        refuse_exchange(exchange, SHAPEPROOF_KIND_IO, "%s, the last of %d times", why, MOST_ATTEMPTS);
     } else {
         const int64_t wait = (int64_t)(pause ? pause : 500) << (exchange->attempts - 1);
         exchange->due = clock_ms() + (wait > (int64_t)seconds * 1000 ? wait : (int64_t)seconds * 1000);
@@ -334,12 +335,12 @@ static void finish_body(struct exchange *exchange, CURLcode code)
     struct sp_response *response = &exchange->response;
     if (!exchange->begun && !response->fault) begin_body(exchange); /* without a body */
     if (response->fault) {
-        refuse_exchange(exchange, SP_KIND_REFUSED, "the answer of the server is not used: %s", response->fault);
+        refuse_exchange(exchange, SHAPEPROOF_KIND_REFUSED, "the answer of the server is not used: %s", response->fault);
         return;
     }
     if (code == CURLE_OK && answer->total == UINT64_MAX) answer->total = answer->begin + answer->length;
     if (answer->total == UINT64_MAX && exchange->enough) {
-        refuse_exchange(exchange, SP_KIND_LIMIT, "the server tells no lengths and knows no ranges");
+        refuse_exchange(exchange, SHAPEPROOF_KIND_LIMIT, "the server tells no lengths and knows no ranges");
     } else if (answer->length == wanted_bytes(exchange)) {
         memccpy(answer->url, exchange->url.text, '\0', sizeof answer->url);
         end_exchange(exchange, SP_GOT);
@@ -380,7 +381,7 @@ static void refuse_status(struct exchange *exchange, int status)
         snprintf(answer->hint, sizeof answer->hint, "%s",
                  token ? "see that the token may read it, and that its terms are accepted on the page of the model"
                        : "it may be private or gated, or not exist: set HF_TOKEN to a token that may read it");
-    refuse_exchange(exchange, SP_KIND_IO, "HTTP status %d%s%s%s%s", status,
+    refuse_exchange(exchange, SHAPEPROOF_KIND_IO, "HTTP status %d%s%s%s%s", status,
                     status == 401   ? ", not without a token that may read it"
                     : status == 403 ? ", forbidden"
                     : status == 416 ? ", no such range"
@@ -413,7 +414,7 @@ static void settle_status(struct exchange *exchange, CURLcode code)
         snprintf(answer->why, sizeof answer->why, "HTTP status %d, it is not there%s%s%s", status,
                  exchange->response.code[0] ? " (" : "", exchange->response.code,
                  exchange->response.code[0] ? ")" : "");
-        answer->kind = SP_KIND_IO;
+        answer->kind = SHAPEPROOF_KIND_IO;
         end_exchange(exchange, SP_NOT_THERE);
         return;
     case 416:
@@ -445,12 +446,12 @@ static void settle_request(struct exchange *exchange, CURLcode code)
     const char *text = exchange->curl->do_easy_strerror(code);
     exchange->answer->status = exchange->response.status;
     if (exchange->response.fault && !has_body(exchange))
-        refuse_exchange(exchange, SP_KIND_REFUSED, "the answer of the server is not used: %s",
+        refuse_exchange(exchange, SHAPEPROOF_KIND_REFUSED, "the answer of the server is not used: %s",
                         exchange->response.fault);
     else if (exchange->response.status >= 200 && (code == CURLE_OK || code == CURLE_WRITE_ERROR || has_body(exchange)))
         settle_status(exchange, code);
     else if (is_passing(code)) try_again(exchange, 0, "no answer (%s)", text);
-    else refuse_exchange(exchange, SP_KIND_IO, "no answer: %s", text);
+    else refuse_exchange(exchange, SHAPEPROOF_KIND_IO, "no answer: %s", text);
 }
 
 /* ---- all of them ---- */

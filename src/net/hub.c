@@ -17,16 +17,17 @@
 enum { MAX_LISTING = 32 << 20, MOST_DOCUMENTS = 200 };
 
 struct hub {
-    struct sp_remote *remote;
+    struct shapeproof_remote *remote;
     const char *id, *revision, *path; /* as they were named; "main" and "" when they were not */
     struct sp_listing listing;
 };
 
 /* ---- the name ---- */
 
-static bool refuse_name(const char *url, struct sp_error *error)
+static bool refuse_name(const char *url, struct shapeproof_error *error)
 {
-    sp_fail(error, SP_ERR_USAGE, SP_KIND_REFUSED, "%s: expected hf://ORG/NAME[@REVISION][/PATH]", sp_quote(url).text);
+    sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_REFUSED, "%s: expected hf://ORG/NAME[@REVISION][/PATH]",
+            sp_quote(url).text);
     return false;
 }
 
@@ -47,7 +48,7 @@ static size_t revision_length(const char *text)
     return length;
 }
 
-static bool read_hub_name(struct hub *hub, const char *url, struct sp_error *error)
+static bool read_hub_name(struct hub *hub, const char *url, struct shapeproof_error *error)
 {
     struct sp_arena *arena = &hub->remote->arena;
     const char *text = url + 5, *slash = strchr(text, '/'), *at = strchr(text, '@');
@@ -88,9 +89,9 @@ static const char *escape_revision(struct hub *hub)
 }
 
 /* The folder of the cache for the model, or for a commit of it. */
-static bool open_mirror(struct hub *hub, const char *commit, struct sp_mirror *mirror, struct sp_error *error)
+static bool open_mirror(struct hub *hub, const char *commit, struct sp_mirror *mirror, struct shapeproof_error *error)
 {
-    struct sp_remote *remote = hub->remote;
+    struct shapeproof_remote *remote = hub->remote;
     const char *host = sp_cache_word(strstr(remote->client.token_origin, "//") + 2, &remote->arena);
     char *id = sp_arena_string(&remote->arena, hub->id);
     if (strchr(id, '/')) *strchr(id, '/') = '%'; /* which is in no name */
@@ -98,9 +99,10 @@ static bool open_mirror(struct hub *hub, const char *commit, struct sp_mirror *m
     return sp_mirror_open(mirror, remote->options.cache, key, &remote->arena, error);
 }
 
-static bool fetch_listing(struct hub *hub, const struct sp_mirror *notes, const char *note, struct sp_error *error)
+static bool fetch_listing(struct hub *hub, const struct sp_mirror *notes, const char *note,
+                          struct shapeproof_error *error)
 {
-    struct sp_remote *remote = hub->remote;
+    struct shapeproof_remote *remote = hub->remote;
     const char *url = sp_arena_printf(&remote->arena, "%s/api/models/%s/revision/%s", remote->options.endpoint, hub->id,
                                       escape_revision(hub));
     struct sp_transfer transfer = {.url = url, .room = MAX_LISTING};
@@ -113,8 +115,8 @@ static bool fetch_listing(struct hub *hub, const struct sp_mirror *notes, const 
     }
     const size_t length = ok ? (size_t)transfer.answer->length : 0;
     if (ok && length < transfer.answer->total)
-        ok = sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%s: a listing of more than %d MiB", remote->name,
-                     MAX_LISTING >> 20);
+        ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%s: a listing of more than %d MiB",
+                     remote->name, MAX_LISTING >> 20);
     char *text = sp_realloc(NULL, length + 1, 1);
     if (ok) memcpy(text, transfer.bytes, length);
     text[length] = '\0';
@@ -134,11 +136,11 @@ static bool is_commit(const char *revision)
     return strlen(revision) == 40 && strspn(revision, "0123456789abcdef") == 40;
 }
 
-static bool find_listing(struct hub *hub, struct sp_error *error)
+static bool find_listing(struct hub *hub, struct shapeproof_error *error)
 {
-    struct sp_remote *remote = hub->remote;
+    struct shapeproof_remote *remote = hub->remote;
     struct sp_mirror notes;
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     const char *note = sp_arena_printf(&remote->arena, "%s.json", escape_revision(hub));
     if (!open_mirror(hub, "revisions", &notes, error)) return false;
     char *known =
@@ -146,7 +148,7 @@ static bool find_listing(struct hub *hub, struct sp_error *error)
     bool ok = known && sp_listing_read(&hub->listing, known, strlen(known), &remote->arena, &ignored);
     free(known);
     if (!ok && remote->options.offline) {
-        sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "not in the cache, and --offline fetches nothing");
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "not in the cache, and --offline fetches nothing");
         sp_error_prefix(error, remote->name);
     } else if (!ok) {
         ok = fetch_listing(hub, &notes, note, error);
@@ -173,9 +175,9 @@ static bool is_listed_below(const char *name, const char *path)
 
 /* Files that may be checkpoints get their names, so that the mirror is listed as the model is; small ones and the first
  * index come at once. */
-static bool name_files(struct hub *hub, struct sp_error *error)
+static bool name_files(struct hub *hub, struct shapeproof_error *error)
 {
-    struct sp_remote *remote = hub->remote;
+    struct shapeproof_remote *remote = hub->remote;
     struct sp_asset *assets[MOST_DOCUMENTS];
     size_t count = 0;
     const char *slash = strrchr(hub->path, '/');
@@ -194,18 +196,19 @@ static bool name_files(struct hub *hub, struct sp_error *error)
 }
 
 /* Each component on its own; which can be read, and which should be there, is for the command to say. */
-static bool read_components(struct hub *hub, const struct sp_components *components, struct sp_error *error)
+static bool read_components(struct hub *hub, const struct shapeproof_components *components,
+                            struct shapeproof_error *error)
 {
-    const size_t count = sp_component_count(components);
+    const size_t count = shapeproof_component_count(components);
     for (size_t i = 0; i < count; i++) {
-        const struct sp_component *component = sp_component(components, i);
-        struct sp_error own = {0};
-        if (component->state != SP_COMPONENT_MODEL) continue;
+        const struct shapeproof_component *component = shapeproof_component(components, i);
+        struct shapeproof_error own = {0};
+        if (component->state != SHAPEPROOF_COMPONENT_MODEL) continue;
         const char *slash = *hub->path && strcmp(component->name, ".") ? "/" : "";
         const char *below = sp_arena_printf(&hub->remote->arena, "%s%s%s", hub->path, slash,
                                             strcmp(component->name, ".") == 0 ? "" : component->name);
-        if (sp_remote_read_folder(hub->remote, below, &own) || own.kind == SP_KIND_UNRECOGNISED ||
-            own.kind == SP_KIND_MALFORMED)
+        if (sp_remote_read_folder(hub->remote, below, &own) || own.kind == SHAPEPROOF_KIND_UNRECOGNISED ||
+            own.kind == SHAPEPROOF_KIND_MALFORMED)
             continue;
         *error = own;
         return false;
@@ -214,41 +217,41 @@ static bool read_components(struct hub *hub, const struct sp_components *compone
 }
 
 /* What lies there and is not fetched, where nothing else can be read. */
-static void hint_at_distributed(const struct hub *hub, struct sp_error *error)
+static void hint_at_distributed(const struct hub *hub, struct shapeproof_error *error)
 {
-    for (size_t i = 0; i < hub->listing.count && error->kind == SP_KIND_UNRECOGNISED; i++)
+    for (size_t i = 0; i < hub->listing.count && error->kind == SHAPEPROOF_KIND_UNRECOGNISED; i++)
         if (sp_ends_with(hub->listing.items[i], ".distcp") && is_listed_below(hub->listing.items[i], hub->path))
             sp_hint(error, "a distributed checkpoint (*.distcp) is read where it is on this machine: download it");
 }
 
-static bool read_place(struct hub *hub, struct sp_error *error)
+static bool read_place(struct hub *hub, struct shapeproof_error *error)
 {
-    struct sp_remote *remote = hub->remote;
+    struct shapeproof_remote *remote = hub->remote;
     bool folder = !*hub->path, file = false;
     for (size_t i = 0; i < hub->listing.count; i++) {
         file = file || strcmp(hub->listing.items[i], hub->path) == 0;
         folder = folder || (is_listed_below(hub->listing.items[i], hub->path) && !file);
     }
     if (!folder && !file) {
-        sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s%s: it is not among the %zu files of this revision", remote->name,
-                hub->path, hub->listing.count);
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s%s: it is not among the %zu files of this revision",
+                remote->name, hub->path, hub->listing.count);
         return false;
     }
     remote->path =
         *hub->path ? sp_arena_printf(&remote->arena, "%s/%s", remote->mirror.path, hub->path) : remote->mirror.path;
     if (file) return sp_remote_read_file(remote, hub->path, error);
-    struct sp_components *components = sp_components_open(remote->path, error);
+    struct shapeproof_components *components = shapeproof_components_open(remote->path, error);
     if (!components) return false;
-    const bool ok = sp_component_count(components) ? read_components(hub, components, error)
-                                                   : sp_remote_read_folder(remote, hub->path, error);
-    sp_components_free(components);
+    const bool ok = shapeproof_component_count(components) ? read_components(hub, components, error)
+                                                           : sp_remote_read_folder(remote, hub->path, error);
+    shapeproof_components_free(components);
     if (!ok) hint_at_distributed(hub, error);
     return ok;
 }
 
-static bool fetch_commit(struct hub *hub, struct sp_error *error)
+static bool fetch_commit(struct hub *hub, struct shapeproof_error *error)
 {
-    struct sp_remote *remote = hub->remote;
+    struct shapeproof_remote *remote = hub->remote;
     remote->base =
         sp_arena_printf(&remote->arena, "%s/%s/resolve/%s/", remote->options.endpoint, hub->id, hub->listing.commit);
     remote->fixed = true;
@@ -256,7 +259,7 @@ static bool fetch_commit(struct hub *hub, struct sp_error *error)
            read_place(hub, error);
 }
 
-bool sp_hub_fetch(struct sp_remote *remote, const char *url, struct sp_error *error)
+bool sp_hub_fetch(struct shapeproof_remote *remote, const char *url, struct shapeproof_error *error)
 {
     struct hub hub = {.remote = remote};
     bool ok = read_hub_name(&hub, url, error);

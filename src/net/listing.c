@@ -22,7 +22,7 @@ static bool read_siblings(struct sp_listing *listing, struct sp_json *json, stru
             if (!sp_json_ok(json)) return false;
         }
         if (listing->count == MAX_FILES)
-            return sp_fail(json->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d files", MAX_FILES);
+            return sp_fail(json->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d files", MAX_FILES);
         if (name && *name && sp_is_safe_path(name)) *SP_PUSH(listing) = sp_arena_string(arena, name);
     }
     return sp_json_ok(json);
@@ -40,7 +40,7 @@ static bool read_commit(struct sp_listing *listing, struct sp_json *json, struct
 }
 
 bool sp_listing_read(struct sp_listing *listing, char *text, size_t length, struct sp_arena *arena,
-                     struct sp_error *error)
+                     struct shapeproof_error *error)
 {
     struct sp_json json = {.what = "listing", .text = text, .length = length, .error = error};
     char *key;

@@ -14,6 +14,6 @@ struct sp_listing {
 
 /* Reads one into an empty listing or over another; `text` is written to, commit and names are the arena's. */
 bool sp_listing_read(struct sp_listing *listing, char *text, size_t length, struct sp_arena *arena,
-                     struct sp_error *error);
+                     struct shapeproof_error *error);
 
 #endif

@@ -20,9 +20,9 @@ enum { MAX_STATE = 1 << 20, MOST_SPANS = 10000 };
 
 static const char magic[] = "shapeproof-mirror 1\n";
 
-static bool fail_cache(const char *what, struct sp_error *error)
+static bool fail_cache(const char *what, struct shapeproof_error *error)
 {
-    sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "the cache, %s: %s", what, strerror(errno));
+    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "the cache, %s: %s", what, strerror(errno));
     sp_hint(error, "the cache is in $XDG_CACHE_HOME/shapeproof; name another folder there, or make room");
     return false;
 }
@@ -70,7 +70,7 @@ void sp_mirror_unlock(struct sp_mirror *mirror)
 }
 
 bool sp_mirror_open(struct sp_mirror *mirror, const char *cache, const char *key, struct sp_arena *arena,
-                    struct sp_error *error)
+                    struct shapeproof_error *error)
 {
     char *files = sp_arena_printf(arena, "%s/%s/files/", cache, key);
     char *state = sp_arena_printf(arena, "%s/%s/state/", cache, key);
@@ -119,7 +119,7 @@ static int create_mirrored(const struct sp_mirror *mirror, const char *name, int
     return -1;
 }
 
-bool sp_mirror_name(const struct sp_mirror *mirror, const char *name, struct sp_error *error)
+bool sp_mirror_name(const struct sp_mirror *mirror, const char *name, struct shapeproof_error *error)
 {
     const int fd = create_mirrored(mirror, name, 0);
     if (fd < 0) return fail_cache(name, error);
@@ -150,7 +150,7 @@ static bool write_at(int fd, const char *bytes, size_t length, uint64_t offset)
 
 /* Under another name first, so that nobody reads half of it. */
 bool sp_mirror_note(const struct sp_mirror *mirror, const char *name, const void *bytes, size_t length,
-                    struct sp_error *error)
+                    struct shapeproof_error *error)
 {
     char draft[1100];
     snprintf(draft, sizeof draft, "%s.%ld.draft", name, (long)getpid());
@@ -164,7 +164,7 @@ bool sp_mirror_note(const struct sp_mirror *mirror, const char *name, const void
 char *sp_mirror_noted(const struct sp_mirror *mirror, const char *name, size_t limit)
 {
     struct sp_file file;
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     if (!sp_file_open(&file, mirror->state, name, &ignored)) return NULL;
     char *text = sp_file_slurp(&file, limit, &ignored);
     sp_file_close(&file);
@@ -268,7 +268,7 @@ bool sp_mirrored_is_current(const struct sp_mirrored *file, const struct sp_mirr
 }
 
 bool sp_mirrored_make(struct sp_mirrored *file, const struct sp_mirror *mirror, uint64_t size, const char *etag,
-                      struct sp_error *error)
+                      struct shapeproof_error *error)
 {
     sp_mirrored_close(file);
     sp_mirror_drop(mirror, file->name);
@@ -279,14 +279,15 @@ bool sp_mirrored_make(struct sp_mirrored *file, const struct sp_mirror *mirror, 
     return fail_cache(file->name, error);
 }
 
-bool sp_mirrored_put(struct sp_mirrored *file, uint64_t begin, const void *bytes, size_t length, struct sp_error *error)
+bool sp_mirrored_put(struct sp_mirrored *file, uint64_t begin, const void *bytes, size_t length,
+                     struct shapeproof_error *error)
 {
     if (!write_at(file->fd, bytes, length, begin)) return fail_cache(file->name, error);
     add_span(file, (struct sp_byte_range){begin, begin + length});
     return true;
 }
 
-bool sp_mirrored_save(const struct sp_mirrored *file, const struct sp_mirror *mirror, struct sp_error *error)
+bool sp_mirrored_save(const struct sp_mirrored *file, const struct sp_mirror *mirror, struct shapeproof_error *error)
 {
     struct sp_text text = {0};
     /* Else a power cut could leave a state that says of holes that they are bytes. */

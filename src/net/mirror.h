@@ -36,30 +36,30 @@ struct sp_mirrored {
 
 /* Waits for any other process that fetches from the same place. */
 bool sp_mirror_open(struct sp_mirror *mirror, const char *cache, const char *key, struct sp_arena *arena,
-                    struct sp_error *error);
+                    struct shapeproof_error *error);
 /* For others to fetch; what is there can still be read. */
 void sp_mirror_unlock(struct sp_mirror *mirror);
 void sp_mirror_close(struct sp_mirror *mirror);
 /* An empty file under that name, unless there is a file: so that it is listed. */
-bool sp_mirror_name(const struct sp_mirror *mirror, const char *name, struct sp_error *error);
+bool sp_mirror_name(const struct sp_mirror *mirror, const char *name, struct shapeproof_error *error);
 /* Forgets a file that is there no more. */
 void sp_mirror_drop(const struct sp_mirror *mirror, const char *name);
 /* A short text of our own, under a name of its own. NULL when it is not there; free() it. */
 bool sp_mirror_note(const struct sp_mirror *mirror, const char *name, const void *bytes, size_t length,
-                    struct sp_error *error);
+                    struct shapeproof_error *error);
 char *sp_mirror_noted(const struct sp_mirror *mirror, const char *name, size_t limit);
 
 /* What earlier commands left of the file; false when that is nothing that can be used. */
 bool sp_mirrored_load(struct sp_mirrored *file, const struct sp_mirror *mirror);
 /* A new, empty mirror of a file. */
 bool sp_mirrored_make(struct sp_mirrored *file, const struct sp_mirror *mirror, uint64_t size, const char *etag,
-                      struct sp_error *error);
+                      struct shapeproof_error *error);
 bool sp_mirrored_put(struct sp_mirrored *file, uint64_t begin, const void *bytes, size_t length,
-                     struct sp_error *error);
+                     struct shapeproof_error *error);
 /* The part of `wanted` that is not there, without what is there at its ends; empty when all is. */
 struct sp_byte_range sp_mirrored_missing(const struct sp_mirrored *file, struct sp_byte_range wanted);
 /* Remembers what is there, once the disk has it. */
-bool sp_mirrored_save(const struct sp_mirrored *file, const struct sp_mirror *mirror, struct sp_error *error);
+bool sp_mirrored_save(const struct sp_mirrored *file, const struct sp_mirror *mirror, struct shapeproof_error *error);
 /* Whether the file under its name is still this one, and not one of another version. */
 bool sp_mirrored_is_current(const struct sp_mirrored *file, const struct sp_mirror *mirror);
 void sp_mirrored_close(struct sp_mirrored *file);

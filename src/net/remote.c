@@ -16,17 +16,18 @@
 /* A folder elsewhere, as readers see it. */
 struct far_folder {
     struct sp_far far; /* first */
-    struct sp_remote *remote;
+    struct shapeproof_remote *remote;
     const char *below; /* the base: "" or "unet/" */
 };
 
-static struct sp_asset *find_asset(const struct far_folder *folder, const char *name, struct sp_error *error)
+static struct sp_asset *find_asset(const struct far_folder *folder, const char *name, struct shapeproof_error *error)
 {
-    struct sp_remote *remote = folder->remote;
+    struct shapeproof_remote *remote = folder->remote;
     return sp_remote_asset(remote, sp_arena_printf(&remote->arena, "%s%s", folder->below, name), error);
 }
 
-static bool expect_shards(struct sp_far *far, const struct sp_shard *shards, size_t count, struct sp_error *error)
+static bool expect_shards(struct sp_far *far, const struct sp_shard *shards, size_t count,
+                          struct shapeproof_error *error)
 {
     const struct far_folder *folder = (const struct far_folder *)far;
     struct sp_asset **assets = sp_realloc(NULL, count, sizeof *assets);
@@ -40,7 +41,7 @@ static bool expect_shards(struct sp_far *far, const struct sp_shard *shards, siz
     return ok;
 }
 
-static bool open_asset(struct sp_far *far, const char *name, struct sp_file *file, struct sp_error *error)
+static bool open_asset(struct sp_far *far, const char *name, struct sp_file *file, struct shapeproof_error *error)
 {
     const struct far_folder *folder = (const struct far_folder *)far;
     struct sp_asset *asset = find_asset(folder, name, error);
@@ -49,38 +50,40 @@ static bool open_asset(struct sp_far *far, const char *name, struct sp_file *fil
         sp_remote_unname(asset, error);
         return false;
     }
-    if (asset->presence == SP_ABSENT)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "it is not there (HTTP status 404)");
+    if (asset->presence == SHAPEPROOF_VALUE_ABSENT)
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "it is not there (HTTP status 404)");
     if (!sp_file_open(file, folder->remote->mirror.files, asset->name, error)) return false;
     file->supply = &asset->supply;
     return true;
 }
 
 /* Runs the ordinary reading code over the mirror, which fetches what it looks at; what it finds is not kept. */
-static bool read_through(struct sp_remote *remote, const char *below, const char *name, struct sp_error *error)
+static bool read_through(struct shapeproof_remote *remote, const char *below, const char *name,
+                         struct shapeproof_error *error)
 {
     struct far_folder far = {.far = {expect_shards, open_asset}, .remote = remote, .below = below};
     struct sp_folder folder;
     const char *path = sp_arena_printf(&remote->arena, "%s/%s", remote->mirror.path, below);
-    if (!sp_folder_open(&folder, path)) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s: cannot be opened", path);
+    if (!sp_folder_open(&folder, path))
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: cannot be opened", path);
     folder.path = sp_arena_printf(&remote->arena, "%s%s", remote->name, below);
     folder.far = &far.far;
-    struct sp_inventory *inventory = sp_inventory_new(folder.path);
+    struct shapeproof_inventory *inventory = sp_inventory_new(folder.path);
     const bool ok =
         name ? sp_directory_read_file(&folder, name, inventory, error) : sp_directory_read(&folder, inventory, error);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     sp_folder_close(&folder);
     return ok;
 }
 
-bool sp_remote_read_folder(struct sp_remote *remote, const char *folder, struct sp_error *error)
+bool sp_remote_read_folder(struct shapeproof_remote *remote, const char *folder, struct shapeproof_error *error)
 {
     const char *slash = *folder ? "/" : "";
     return read_through(remote, sp_arena_printf(&remote->arena, "%s%s", folder, slash), NULL, error);
 }
 
 /* The pieces of a model of GGUF are known by its name. */
-static bool name_pieces(struct sp_remote *remote, const char *name, struct sp_error *error)
+static bool name_pieces(struct shapeproof_remote *remote, const char *name, struct shapeproof_error *error)
 {
     struct sp_shard_name piece;
     const char *base = sp_base_name(name);
@@ -93,7 +96,7 @@ static bool name_pieces(struct sp_remote *remote, const char *name, struct sp_er
     return true;
 }
 
-bool sp_remote_read_file(struct sp_remote *remote, const char *name, struct sp_error *error)
+bool sp_remote_read_file(struct shapeproof_remote *remote, const char *name, struct shapeproof_error *error)
 {
     const char *base = sp_base_name(name);
     const char *below = sp_arena_copy(&remote->arena, name, (size_t)(base - name));
@@ -124,8 +127,8 @@ const char *sp_cache_word(const char *text, struct sp_arena *arena)
 }
 
 /* Asks for some by their names; `weights` becomes true when one that is no document is there. */
-static bool try_names(struct sp_remote *remote, const char *const *names, size_t count, bool *weights,
-                      struct sp_error *error)
+static bool try_names(struct shapeproof_remote *remote, const char *const *names, size_t count, bool *weights,
+                      struct shapeproof_error *error)
 {
     struct sp_asset *assets[8];
     for (size_t i = 0; i < count; i++)
@@ -137,7 +140,7 @@ static bool try_names(struct sp_remote *remote, const char *const *names, size_t
 }
 
 /* A directory on the web has no list of its files: these are tried. */
-static bool fetch_directory(struct sp_remote *remote, struct sp_error *error)
+static bool fetch_directory(struct shapeproof_remote *remote, struct shapeproof_error *error)
 {
     static const char *const usual[] = {"config.json", "model.safetensors.index.json", "model.safetensors"};
     static const char *const others[] = {"diffusion_pytorch_model.safetensors", "adapter_config.json",
@@ -150,7 +153,7 @@ static bool fetch_directory(struct sp_remote *remote, struct sp_error *error)
 }
 
 /* The configuration is beside the file, when there is one; a signature in the query is for the file alone. */
-static bool fetch_beside(struct sp_remote *remote, const char *name, struct sp_error *error)
+static bool fetch_beside(struct shapeproof_remote *remote, const char *name, struct shapeproof_error *error)
 {
     struct sp_asset *assets[2] = {sp_remote_asset(remote, name, error), NULL};
     if (!assets[0]) return false;
@@ -161,7 +164,7 @@ static bool fetch_beside(struct sp_remote *remote, const char *name, struct sp_e
     return sp_remote_read_file(remote, name, error);
 }
 
-static bool fetch_web(struct sp_remote *remote, const char *text, struct sp_error *error)
+static bool fetch_web(struct shapeproof_remote *remote, const char *text, struct shapeproof_error *error)
 {
     struct sp_arena *arena = &remote->arena;
     struct sp_url url;
@@ -170,7 +173,7 @@ static bool fetch_web(struct sp_remote *remote, const char *text, struct sp_erro
     const char *path = strchr(url.shown + scheme, '/');
     const char *name = path ? strrchr(path, '/') + 1 : "";
     if (strchr(name, '%') || !sp_is_safe_path(name))
-        return sp_fail(error, SP_ERR_USAGE, SP_KIND_REFUSED, "%s: the name of the file is not plain",
+        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_REFUSED, "%s: the name of the file is not plain",
                        sp_quote(url.shown).text);
     remote->base =
         path ? sp_arena_copy(arena, url.shown, (size_t)(name - url.shown)) : sp_arena_printf(arena, "%s/", url.shown);
@@ -189,7 +192,7 @@ static bool fetch_web(struct sp_remote *remote, const char *text, struct sp_erro
 
 /* ---- in public ---- */
 
-bool sp_is_remote(const char *text)
+bool shapeproof_is_remote(const char *text)
 {
     size_t length = 0;
     while (sp_is_word(text[length]) || (length && strchr("+-.", text[length]) && text[length])) length++;
@@ -203,9 +206,9 @@ static bool is_token_text(const char *token)
     return true;
 }
 
-static bool prepare_client(struct sp_remote *remote, struct sp_error *error)
+static bool prepare_client(struct shapeproof_remote *remote, struct shapeproof_error *error)
 {
-    struct sp_remote_options *options = &remote->options;
+    struct shapeproof_remote_options *options = &remote->options;
     struct sp_url endpoint;
     if (!options->endpoint || !*options->endpoint) options->endpoint = "https://huggingface.co";
     size_t length = strlen(options->endpoint);
@@ -216,52 +219,55 @@ static bool prepare_client(struct sp_remote *remote, struct sp_error *error)
         return false;
     }
     if (options->token && !is_token_text(options->token))
-        return sp_fail(error, SP_ERR_USAGE, SP_KIND_REFUSED,
+        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_REFUSED,
                        "the token (HF_TOKEN, or its file) is not one line of text");
     if (!options->cache || !*options->cache)
-        return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "no folder for the cache is known");
+        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "no folder for the cache is known");
     remote->client = (struct sp_client){.options = options, .token_origin = endpoint.origin};
     return true;
 }
 
-static bool fetch_scheme(struct sp_remote *remote, const char *url, struct sp_error *error)
+static bool fetch_scheme(struct shapeproof_remote *remote, const char *url, struct shapeproof_error *error)
 {
     if (strncmp(url, "hf://", 5) == 0) return sp_hub_fetch(remote, url, error);
     if (strncmp(url, "s3://", 5) == 0) {
-        sp_fail(error, SP_ERR_USAGE, SP_KIND_REFUSED, "s3:// is not fetched by itself");
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_REFUSED, "s3:// is not fetched by itself");
         sp_hint(error, "sign an address, and name that: aws s3 presign s3://BUCKET/KEY");
         return false;
     }
     return fetch_web(remote, url, error);
 }
 
-struct sp_remote *sp_remote_fetch(const char *url, const struct sp_remote_options *options, struct sp_error *error)
+struct shapeproof_remote *shapeproof_remote_fetch(const char *url, const struct shapeproof_remote_options *options,
+                                                  struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    static const struct sp_remote_options defaults = {0};
+    static const struct shapeproof_remote_options defaults = {0};
     if (!options) options = &defaults;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
-    struct sp_remote *remote = sp_realloc(NULL, 1, sizeof *remote);
-    *remote = (struct sp_remote){.options = *options, .mirror = {.files = -1, .state = -1, .lock = -1}, .query = ""};
+    struct shapeproof_remote *remote = sp_realloc(NULL, 1, sizeof *remote);
+    *remote =
+        (struct shapeproof_remote){.options = *options, .mirror = {.files = -1, .state = -1, .lock = -1}, .query = ""};
     if (prepare_client(remote, error) && fetch_scheme(remote, url, error) && sp_remote_settle(remote, error)) {
         sp_mirror_unlock(&remote->mirror); /* a second place of the same command may be the same */
         return remote;
     }
-    sp_remote_free(remote);
+    shapeproof_remote_free(remote);
     return NULL;
 }
 
-const char *sp_remote_path(const struct sp_remote *remote) { return remote->path; }
-const char *sp_remote_folder(const struct sp_remote *remote) { return remote->mirror.path; }
-const char *sp_remote_name(const struct sp_remote *remote) { return remote->name; }
+const char *shapeproof_remote_path(const struct shapeproof_remote *remote) { return remote->path; }
+const char *shapeproof_remote_folder(const struct shapeproof_remote *remote) { return remote->mirror.path; }
+const char *shapeproof_remote_name(const struct shapeproof_remote *remote) { return remote->name; }
 
-bool sp_remote_confirm(const struct sp_remote *remote, struct sp_error *error)
+bool shapeproof_remote_confirm(const struct shapeproof_remote *remote, struct shapeproof_error *error)
 {
     sp_error_reset(error);
     for (size_t i = 0; i < remote->assets.count; i++) {
         const struct sp_asset *asset = remote->assets.items[i];
         if (asset->mirrored.fd < 0 || sp_mirrored_is_current(&asset->mirrored, &remote->mirror)) continue;
-        sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "another command fetched a newer version while this one read");
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
+                "another command fetched a newer version while this one read");
         sp_hint(error, "ask again: the newer one is in the cache");
         sp_error_prefix(error, asset->shown);
         return false;
@@ -269,7 +275,7 @@ bool sp_remote_confirm(const struct sp_remote *remote, struct sp_error *error)
     return true;
 }
 
-void sp_remote_free(struct sp_remote *remote)
+void shapeproof_remote_free(struct shapeproof_remote *remote)
 {
     if (!remote) return;
     for (size_t i = 0; i < remote->assets.count; i++) sp_mirrored_close(&remote->assets.items[i]->mirrored);

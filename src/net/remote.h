@@ -19,14 +19,14 @@ enum {
     SP_MOST_FILLS = 200           /* requests for more of one file */
 };
 
-enum sp_presence { SP_NOT_ASKED, SP_THERE, SP_ABSENT };
+enum sp_presence { SP_NOT_ASKED, SP_THERE, SHAPEPROOF_VALUE_ABSENT };
 
-struct sp_remote;
+struct shapeproof_remote;
 
 /* One file elsewhere. */
 struct sp_asset {
     struct sp_supply supply; /* first: a supply is an asset */
-    struct sp_remote *remote;
+    struct shapeproof_remote *remote;
     const char *name; /* below the base */
     const char *url, *shown;
     const char *direct; /* where redirects led to, or NULL */
@@ -37,9 +37,9 @@ struct sp_asset {
     unsigned requests; /* that brought bytes of it, or led to where they are, in this command */
 };
 
-struct sp_remote {
+struct shapeproof_remote {
     struct sp_arena arena;
-    struct sp_remote_options options;
+    struct shapeproof_remote_options options;
     struct sp_client client;
     struct sp_mirror mirror;
     const char *base, *query; /* of the URLs: base, name, query */
@@ -50,20 +50,21 @@ struct sp_remote {
 };
 
 /* The file of that name, which may not have been asked for; NULL with an error for a name that is not safe. */
-struct sp_asset *sp_remote_asset(struct sp_remote *remote, const char *name, struct sp_error *error);
-/* Asks for all that were not asked for yet. One that is not there is SP_ABSENT and no error. */
-bool sp_remote_ask(struct sp_remote *remote, struct sp_asset *const *assets, size_t count, struct sp_error *error);
+struct sp_asset *sp_remote_asset(struct shapeproof_remote *remote, const char *name, struct shapeproof_error *error);
+/* Asks for all that were not asked for yet. One that is not there is SHAPEPROOF_VALUE_ABSENT and no error. */
+bool sp_remote_ask(struct shapeproof_remote *remote, struct sp_asset *const *assets, size_t count,
+                   struct shapeproof_error *error);
 /* Of files that came in several ranges from a server that tells no version of them: what is there is fetched once more
  * and has to be the same, since else it may be of two versions. */
-bool sp_remote_settle(struct sp_remote *remote, struct sp_error *error);
+bool sp_remote_settle(struct shapeproof_remote *remote, struct shapeproof_error *error);
 /* Reads the checkpoint that the folder or the file below the base is, so that all that readers need is in the mirror.
  */
-bool sp_remote_read_folder(struct sp_remote *remote, const char *folder, struct sp_error *error);
-bool sp_remote_read_file(struct sp_remote *remote, const char *name, struct sp_error *error);
+bool sp_remote_read_folder(struct shapeproof_remote *remote, const char *folder, struct shapeproof_error *error);
+bool sp_remote_read_file(struct shapeproof_remote *remote, const char *name, struct shapeproof_error *error);
 /* What a transfer met, as an error about `shown`. Returns false. */
-bool sp_remote_fail(const struct sp_net_response *answer, const char *shown, struct sp_error *error);
+bool sp_remote_fail(const struct sp_net_response *answer, const char *shown, struct shapeproof_error *error);
 /* Takes the name of the file off the beginning of an error, for callers that put it there by themselves. */
-void sp_remote_unname(const struct sp_asset *asset, struct sp_error *error);
+void sp_remote_unname(const struct sp_asset *asset, struct shapeproof_error *error);
 /* Whether a name of a file beside a checkpoint is one that is read, and small. */
 bool sp_is_document(const char *name);
 
@@ -71,6 +72,6 @@ bool sp_is_document(const char *name);
 const char *sp_cache_word(const char *text, struct sp_arena *arena);
 
 /* hub.c: hf://... */
-bool sp_hub_fetch(struct sp_remote *remote, const char *url, struct sp_error *error);
+bool sp_hub_fetch(struct shapeproof_remote *remote, const char *url, struct shapeproof_error *error);
 
 #endif

@@ -22,7 +22,7 @@ enum { EXIT_NO_LIBRARY = 71, EXIT_UNCONFINED = 72, ROUND_SECONDS = 900, LOOK_MS 
 
 static uint64_t round_to_pages(uint64_t size) { return (size + PAGE - 1) / PAGE * PAGE; }
 
-static bool share_memory(struct sp_round *round, struct sp_counters **counters, struct sp_error *error)
+static bool share_memory(struct sp_round *round, struct sp_counters **counters, struct shapeproof_error *error)
 {
     const uint64_t heads = round_to_pages(sizeof **counters + round->count * sizeof(struct sp_net_response));
     uint64_t size = heads;
@@ -30,7 +30,8 @@ static bool share_memory(struct sp_round *round, struct sp_counters **counters, 
     void *shared = MAP_FAILED;
     if (size < SIZE_MAX / 2)
         shared = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (shared == MAP_FAILED) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "no memory for what is fetched");
+    if (shared == MAP_FAILED)
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory for what is fetched");
     round->shared = shared;
     round->shared_size = (size_t)size;
     *counters = shared;
@@ -73,7 +74,7 @@ static int64_t seconds_now(void)
 
 static void tell_progress(struct sp_client *client, const struct sp_work *work)
 {
-    const struct sp_progress progress = {
+    const struct shapeproof_progress progress = {
         .files = work->count,
         .files_done = work->counters->done < work->count ? (size_t)work->counters->done : work->count,
         .bytes = client->total.bytes + work->counters->bytes,
@@ -95,35 +96,38 @@ static bool watch_child(struct sp_client *client, const struct sp_work *work, in
     }
 }
 
-static bool judge_status(int status, struct sp_error *error)
+static bool judge_status(int status, struct shapeproof_error *error)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_LIBRARY) {
-        sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "libcurl, which fetches, could not be loaded");
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "libcurl, which fetches, could not be loaded");
         sp_hint(error, "install it (Debian: apt-get install libcurl4), or download the file and name it");
         return false;
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_UNCONFINED)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO,
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
                        "the sandbox for libcurl could not be set up (seccomp, rlimits)");
     if (WIFSIGNALED(status))
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_CRASHED, "the process that fetches died of signal %d",
-                       WTERMSIG(status));
-    return sp_fail(error, SP_ERR_FILE, SP_KIND_CRASHED, "the process that fetches ended in an odd way");
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
+                       "the process that fetches died of signal %d", WTERMSIG(status));
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED, "the process that fetches ended in an odd way");
 }
 
-static bool run_work(const struct sp_work *work, struct sp_client *client, struct sp_error *error)
+static bool run_work(const struct sp_work *work, struct sp_client *client, struct shapeproof_error *error)
 {
     int end, status = 0;
     const pid_t pid = sp_child_fork(&end);
-    if (pid < 0) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "no process can be started: %s", strerror(errno));
+    if (pid < 0)
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no process can be started: %s",
+                       strerror(errno));
     if (pid == 0) run_child(work, end);
     const bool ended = watch_child(client, work, end);
     close(end);
     if (!ended) kill(pid, SIGKILL);
     const pid_t got = sp_child_wait(pid, &status, 0);
     if (!ended)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "not all could be fetched within %d s", ROUND_SECONDS);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "not all could be fetched within %d s",
+                       ROUND_SECONDS);
     return got < 0 || judge_status(status, error); /* the host may reap children by itself */
 }
 
@@ -140,7 +144,7 @@ bool sp_answer_is_sound(const struct sp_transfer *transfer)
     const struct sp_net_response *answer = transfer->answer;
     if (!is_plain_text(answer->etag, sizeof answer->etag) || !is_plain_text(answer->url, sizeof answer->url) ||
         !is_plain_text(answer->why, sizeof answer->why) || !is_plain_text(answer->hint, sizeof answer->hint) ||
-        (unsigned)answer->kind > SP_KIND_CRASHED)
+        (unsigned)answer->kind > SHAPEPROOF_KIND_CRASHED)
         return false;
     switch (answer->outcome) {
     case SP_GOT:
@@ -159,19 +163,19 @@ bool sp_answer_is_sound(const struct sp_transfer *transfer)
     }
 }
 
-bool sp_round_run(struct sp_round *round, struct sp_client *client, struct sp_error *error)
+bool sp_round_run(struct sp_round *round, struct sp_client *client, struct shapeproof_error *error)
 {
     struct sp_work work = {.client = client, .transfers = round->transfers, .count = round->count};
     if (!round->count) return true;
     if (round->count > SP_MOST_TRANSFERS)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%zu files to fetch at once, at most %d", round->count,
-                       SP_MOST_TRANSFERS);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%zu files to fetch at once, at most %d",
+                       round->count, SP_MOST_TRANSFERS);
     if (!share_memory(round, &work.counters, error) || !run_work(&work, client, error)) return false;
     client->total.bytes += work.counters->bytes;
     client->total.requests += work.counters->requests;
     for (size_t i = 0; i < round->count; i++)
         if (!sp_answer_is_sound(&round->transfers[i]))
-            return sp_fail(error, SP_ERR_FILE, SP_KIND_CRASHED,
+            return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
                            "the process that fetches left no answer that makes sense");
     return true;
 }

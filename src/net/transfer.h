@@ -21,9 +21,9 @@ enum {
 
 /* What holds for all requests. */
 struct sp_client {
-    const struct sp_remote_options *options;
-    const char *token_origin; /* where the token may be sent */
-    struct sp_progress total; /* over all rounds */
+    const struct shapeproof_remote_options *options;
+    const char *token_origin;         /* where the token may be sent */
+    struct shapeproof_progress total; /* over all rounds */
 };
 
 enum sp_outcome {
@@ -36,11 +36,11 @@ enum sp_outcome {
 
 struct sp_net_response {
     enum sp_outcome outcome;
-    enum sp_kind kind; /* of SP_NO_ANSWER, with `why` and `hint` */
-    int status;        /* the last that was seen, or 0 */
-    uint64_t begin;    /* of the bytes in the file */
-    uint64_t length;   /* how many have come, at most `room`; also of SP_NO_ANSWER some may have */
-    uint64_t total;    /* of the file, where bytes have come */
+    enum shapeproof_kind kind; /* of SP_NO_ANSWER, with `why` and `hint` */
+    int status;                /* the last that was seen, or 0 */
+    uint64_t begin;            /* of the bytes in the file */
+    uint64_t length;           /* how many have come, at most `room`; also of SP_NO_ANSWER some may have */
+    uint64_t total;            /* of the file, where bytes have come */
     uint32_t requests;
     char etag[SP_ETAG_BYTES];   /* of the file, or its date, or "" */
     char url[SP_URL_BYTES + 1]; /* where the bytes came from, after redirects */
@@ -69,7 +69,7 @@ struct sp_round {
     void *shared;
     size_t shared_size;
 };
-bool sp_round_run(struct sp_round *round, struct sp_client *client, struct sp_error *error);
+bool sp_round_run(struct sp_round *round, struct sp_client *client, struct shapeproof_error *error);
 void sp_round_free(struct sp_round *round);
 /* Whether what a child left as the answer of this transfer can be one: it may have been taken over by a server. */
 bool sp_answer_is_sound(const struct sp_transfer *transfer);

@@ -49,25 +49,27 @@ static char *lower_case(char *text)
     return text;
 }
 
-static bool refuse_scheme(const char *text, struct sp_error *error)
+static bool refuse_scheme(const char *text, struct shapeproof_error *error)
 {
     const size_t length = strcspn(text, ":");
-    sp_fail(error, SP_ERR_USAGE, SP_KIND_REFUSED, "%.*s:// is not fetched: https:// and hf:// are", (int)length, text);
+    sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_REFUSED, "%.*s:// is not fetched: https:// and hf:// are",
+            (int)length, text);
     if (SP_IS(text, length, "http"))
         sp_hint(error, "a server that is asked without encryption can be anybody's: try https://");
     return false;
 }
 
-static bool refuse_url(const char *text, const char *why, struct sp_error *error)
+static bool refuse_url(const char *text, const char *why, struct shapeproof_error *error)
 {
     struct sp_arena arena = {0};
     const char *shown = sp_arena_copy(&arena, text, strcspn(text, "?#"));
-    sp_fail(error, SP_ERR_USAGE, SP_KIND_REFUSED, "%s: %s", sp_quote(strchr(shown, '@') ? "(a URL)" : shown).text, why);
+    sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_REFUSED, "%s: %s",
+            sp_quote(strchr(shown, '@') ? "(a URL)" : shown).text, why);
     sp_arena_free(&arena);
     return false;
 }
 
-bool sp_url_parse(const char *text, struct sp_arena *arena, struct sp_url *url, struct sp_error *error)
+bool sp_url_parse(const char *text, struct sp_arena *arena, struct sp_url *url, struct shapeproof_error *error)
 {
     const size_t scheme = strcspn(text, ":"), length = strcspn(text, "#");
     const bool tls = SP_IS(text, scheme, "https"), plain = SP_IS(text, scheme, "http");

@@ -19,7 +19,7 @@ struct sp_url {
     bool loopback;      /* plain http */
 };
 
-bool sp_url_parse(const char *text, struct sp_arena *arena, struct sp_url *url, struct sp_error *error);
+bool sp_url_parse(const char *text, struct sp_arena *arena, struct sp_url *url, struct shapeproof_error *error);
 /* `text` with everything that is no plain character of a path as %XX. */
 char *sp_url_escape(const char *text, struct sp_arena *arena);
 /* Whether it is "" or names with slashes between them that lead to no other place than below where they begin. */

@@ -121,7 +121,7 @@ static bool extreme_of(struct sp_assignment *numbers, const struct sp_origin *or
 /* Of whole numbers, as the table language has it. */
 static bool call(struct sp_assignment *numbers, const struct sp_origin *origin, struct sp_rational *value)
 {
-    struct sp_value args[SP_MAX_PARAMS], result = sp_value_int(0);
+    struct shapeproof_value args[SP_MAX_PARAMS], result = sp_value_int(0);
     const char *name = origin->operation.function->name, *problem = NULL;
     struct sp_rational number;
     if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0) return extreme_of(numbers, origin, name[1] == 'a', value);
@@ -134,9 +134,9 @@ static bool call(struct sp_assignment *numbers, const struct sp_origin *origin, 
     if (!sp_function_apply(origin->operation.function, &numbers->count->symbolic.algebra.arena, args, origin->count,
                            &result, &problem))
         return false;
-    if (result.type == SP_INT) *value = sp_rational_int(result.integer);
-    else if (result.type == SP_BOOL) *value = sp_rational_int(result.boolean);
-    return result.type == SP_INT || result.type == SP_BOOL;
+    if (result.type == SHAPEPROOF_VALUE_INT) *value = sp_rational_int(result.integer);
+    else if (result.type == SHAPEPROOF_VALUE_BOOL) *value = sp_rational_int(result.boolean);
+    return result.type == SHAPEPROOF_VALUE_INT || result.type == SHAPEPROOF_VALUE_BOOL;
 }
 
 /* What depends on the index of the loop is computed anew in each turn. */

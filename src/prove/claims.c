@@ -13,13 +13,13 @@
 
 enum { MAX_CASES = 10 };
 
-struct sp_proofs {
+struct shapeproof_proofs {
     struct sp_arena arena;
-    struct sp_proof *items;
+    struct shapeproof_proof *items;
     size_t count, capacity;
 };
 
-const char *sp_verdict_on_claim_name(enum sp_verdict_on_claim verdict)
+const char *shapeproof_verdict_on_claim_name(enum shapeproof_verdict_on_claim verdict)
 {
     static const char *const names[] = {"proved", "refuted", "tested", "undecided"};
     return names[verdict];
@@ -33,7 +33,7 @@ static void judge_approximation(struct sp_trial *trial)
     if (!sp_trial_numbers(trial, &left, &right)) return;
     const double truth = (double)left.num / (double)left.den, claimed = (double)right.num / (double)right.den;
     const double percent = fabs(claimed - truth) / fabs(truth) * 100;
-    trial->proof.verdict = percent <= trial->claim->percent ? SP_PROVED : SP_REFUTED;
+    trial->proof.verdict = percent <= trial->claim->percent ? SHAPEPROOF_PROVED : SHAPEPROOF_REFUTED;
     trial->proof.difference =
         sp_arena_printf(trial->arena, "%s for %s: %.3g %% off", sp_rational_text(trial->arena, right),
                         sp_rational_text(trial->arena, left), percent);
@@ -48,7 +48,7 @@ static void judge_rounding(struct sp_trial *trial)
     else if (sp_trial_numbers(trial, &left, &right)) {
         const bool whole = left.den == 1, good = whole && left.num >= printed.least && left.num <= printed.most;
         const char *number = sp_rational_text(trial->arena, left);
-        trial->proof.verdict = good ? SP_PROVED : SP_REFUTED;
+        trial->proof.verdict = good ? SHAPEPROOF_PROVED : SHAPEPROOF_REFUTED;
         trial->proof.difference =
             good ? number : sp_arena_printf(trial->arena, "%s, printed as %s", number, trial->claim->printed);
     }
@@ -154,7 +154,7 @@ static bool judge_by_cases(struct sp_trial *trial)
         good = number;
     }
     if (holds < all) return refute_by_cases(trial, &cases, holds, good);
-    trial->proof.verdict = SP_PROVED;
+    trial->proof.verdict = SHAPEPROOF_PROVED;
     if (all > 1) trial->proof.cases = sp_arena_printf(trial->arena, "in all %zu cases", all);
     return true;
 }
@@ -163,8 +163,8 @@ static void judge_example(struct sp_trial *trial)
 {
     struct sp_rational left, right;
     if (!sp_trial_numbers(trial, &left, &right)) return;
-    trial->proof.verdict = sp_rational_compare(left, right) == 0 ? SP_PROVED : SP_REFUTED;
-    if (trial->proof.verdict == SP_REFUTED)
+    trial->proof.verdict = sp_rational_compare(left, right) == 0 ? SHAPEPROOF_PROVED : SHAPEPROOF_REFUTED;
+    if (trial->proof.verdict == SHAPEPROOF_REFUTED)
         trial->proof.difference = sp_arena_printf(trial->arena, "%s, claimed %s", sp_rational_text(trial->arena, left),
                                                   sp_rational_text(trial->arena, right));
 }
@@ -179,7 +179,7 @@ static void judge_counted(struct sp_trial *trial)
         else if (trial->claim->kind == SP_CLAIM_ROUNDS) judge_rounding(trial);
         else if (trial->claim->is_example) judge_example(trial);
         else if (!judge_by_cases(trial) && !sp_trial_prove_by_splitting(trial)) sp_trial_try_points(trial);
-        else if (trial->proof.verdict == SP_PROVED) sp_trial_has_value_by_default(trial);
+        else if (trial->proof.verdict == SHAPEPROOF_PROVED) sp_trial_has_value_by_default(trial);
     }
     sp_values_free(&trial->when);
     if (algebra->failed) {
@@ -192,7 +192,7 @@ static void judge_counted(struct sp_trial *trial)
 /* With texts or lists among its values the claim is about another count of the table. */
 static void judge_claim(struct sp_trial *trial)
 {
-    struct sp_config *settings = sp_config_new();
+    struct shapeproof_config *settings = shapeproof_config_new();
     const struct sp_hyper *hyper = sp_config_hyper(settings);
     struct sp_count there, *usual = trial->count;
     trial->settings = settings;
@@ -208,7 +208,7 @@ static void judge_claim(struct sp_trial *trial)
             sp_count_free(&there);
         }
     }
-    sp_config_free(settings);
+    shapeproof_config_free(settings);
 }
 
 /* ---- all claims ---- */
@@ -224,7 +224,7 @@ static const char *claim_text(struct sp_arena *arena, const struct sp_claim *cla
 
 /* What `prove_unit` judges all claims with. */
 struct judge {
-    struct sp_proofs *proofs;
+    struct shapeproof_proofs *proofs;
     struct sp_count *count;
     const char *uncounted; /* why the table cannot be counted, or NULL */
     bool allow_tested;
@@ -232,31 +232,31 @@ struct judge {
 
 static void prove_claim(const struct judge *judge, const struct sp_unit *unit, const struct sp_claim *claim)
 {
-    struct sp_proofs *proofs = judge->proofs;
+    struct shapeproof_proofs *proofs = judge->proofs;
     struct sp_count *count = judge->count;
     struct sp_trial trial = {
         .arena = &proofs->arena, .count = count, .unit = unit, .claim = claim, .uncounted = judge->uncounted};
-    trial.proof = (struct sp_proof){.table = sp_arena_string(&proofs->arena, count->table->name),
-                                    .claim = claim_text(&proofs->arena, claim),
-                                    .source = claim->source,
-                                    .file = claim->span.source->name,
-                                    .line = sp_span_position(claim->span).line,
-                                    .erratum = claim->erratum};
+    trial.proof = (struct shapeproof_proof){.table = sp_arena_string(&proofs->arena, count->table->name),
+                                            .claim = claim_text(&proofs->arena, claim),
+                                            .source = claim->source,
+                                            .file = claim->span.source->name,
+                                            .line = sp_span_position(claim->span).line,
+                                            .erratum = claim->erratum};
     trial.replaced = sp_arena_array(&proofs->arena, claim->when_count, sizeof *trial.replaced);
     judge_claim(&trial);
     trial.proof.given = sp_trial_given(&trial);
-    trial.proof.as_expected = trial.proof.verdict == (claim->erratum ? SP_REFUTED : SP_PROVED) ||
-                              (!claim->erratum && judge->allow_tested && trial.proof.verdict == SP_TESTED);
+    trial.proof.as_expected = trial.proof.verdict == (claim->erratum ? SHAPEPROOF_REFUTED : SHAPEPROOF_PROVED) ||
+                              (!claim->erratum && judge->allow_tested && trial.proof.verdict == SHAPEPROOF_TESTED);
     SP_GROW(proofs->items, proofs->count, proofs->capacity);
     proofs->items[proofs->count++] = trial.proof;
 }
 
 /* What stands in the lines directly below an erratum corrects it: the first claim there that is none itself. */
-static void link_corrections(struct sp_proofs *proofs, size_t first)
+static void link_corrections(struct shapeproof_proofs *proofs, size_t first)
 {
     for (size_t i = proofs->count; i-- > first;) {
-        struct sp_proof *proof = &proofs->items[i];
-        const struct sp_proof *below = i + 1 < proofs->count ? &proofs->items[i + 1] : NULL;
+        struct shapeproof_proof *proof = &proofs->items[i];
+        const struct shapeproof_proof *below = i + 1 < proofs->count ? &proofs->items[i + 1] : NULL;
         if (!proof->erratum || !below || below->line != proof->line + 1) continue;
         proof->correction = below->erratum ? below->correction : below->claim;
     }
@@ -283,7 +283,7 @@ static bool is_in_scope(const struct scope *scope, const char *file)
 }
 
 /* The names of the tables about which claims are judged, found without parsing any. */
-static struct sp_map tables_claimed(const struct sp_tables *tables, const struct scope *scope)
+static struct sp_map tables_claimed(const struct shapeproof_tables *tables, const struct scope *scope)
 {
     struct sp_map names = {0};
     for (size_t i = 0; i < sp_tables_place_count(tables); i++) {
@@ -295,7 +295,8 @@ static struct sp_map tables_claimed(const struct sp_tables *tables, const struct
 }
 
 /* The claims in that place about the table, those of its own among them; or NULL. */
-static const struct sp_unit *claims_about(const struct sp_tables *tables, size_t place, const struct sp_unit *table)
+static const struct sp_unit *claims_about(const struct shapeproof_tables *tables, size_t place,
+                                          const struct sp_unit *table)
 {
     const struct sp_entry entry = sp_tables_entry(tables, place);
     if (strcmp(entry.about ? entry.about : entry.name, table->name) != 0) return NULL;
@@ -312,8 +313,8 @@ static const char *why_uncounted(struct sp_arena *arena, const struct sp_count *
 }
 
 /* The claims about one table. */
-static void prove_table(struct sp_proofs *proofs, const struct sp_tables *tables,
-                        const struct sp_prove_options *options, const struct sp_unit *table)
+static void prove_table(struct shapeproof_proofs *proofs, const struct shapeproof_tables *tables,
+                        const struct shapeproof_prove_options *options, const struct sp_unit *table)
 {
     struct sp_count count;
     const struct scope scope = {options->files, options->file_count};
@@ -336,23 +337,24 @@ static void prove_table(struct sp_proofs *proofs, const struct sp_tables *tables
     free(units);
 }
 
-struct sp_proofs *sp_prove(const struct sp_tables *tables, const struct sp_prove_options *options,
-                           struct sp_error *error)
+struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *tables,
+                                           const struct shapeproof_prove_options *options,
+                                           struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    static const struct sp_prove_options none = {0};
+    static const struct shapeproof_prove_options none = {0};
     assert(tables);
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
     assert((options->tables || !options->table_count) && (options->files || !options->file_count));
-    const size_t named = options->table_count, count = named ? named : sp_tables_count(tables);
-    struct sp_proofs *proofs = sp_realloc(NULL, 1, sizeof *proofs);
+    const size_t named = options->table_count, count = named ? named : shapeproof_tables_count(tables);
+    struct shapeproof_proofs *proofs = sp_realloc(NULL, 1, sizeof *proofs);
     const struct scope scope = {options->files, options->file_count};
     struct sp_map claimed = tables_claimed(tables, &scope);
     bool good = true;
-    *proofs = (struct sp_proofs){0};
+    *proofs = (struct shapeproof_proofs){0};
     for (size_t i = 0; i < count && good; i++) {
-        const char *name = named ? options->tables[i] : sp_tables_info(tables, i).name;
+        const char *name = named ? options->tables[i] : shapeproof_tables_info(tables, i).name;
         const bool is_claimed = sp_map_get(&claimed, name) != SIZE_MAX;
         const struct sp_unit *table = named || is_claimed ? sp_tables_table(tables, name, error) : NULL;
         good = table || !(named || is_claimed);
@@ -360,11 +362,11 @@ struct sp_proofs *sp_prove(const struct sp_tables *tables, const struct sp_prove
     }
     sp_map_free(&claimed);
     if (good) return proofs;
-    sp_proofs_free(proofs);
+    shapeproof_proofs_free(proofs);
     return NULL;
 }
 
-void sp_proofs_free(struct sp_proofs *proofs)
+void shapeproof_proofs_free(struct shapeproof_proofs *proofs)
 {
     if (!proofs) return;
     free(proofs->items);
@@ -372,5 +374,8 @@ void sp_proofs_free(struct sp_proofs *proofs)
     free(proofs);
 }
 
-size_t sp_proofs_count(const struct sp_proofs *proofs) { return proofs->count; }
-const struct sp_proof *sp_proofs_get(const struct sp_proofs *proofs, size_t index) { return &proofs->items[index]; }
+size_t shapeproof_proofs_count(const struct shapeproof_proofs *proofs) { return proofs->count; }
+const struct shapeproof_proof *shapeproof_proofs_get(const struct shapeproof_proofs *proofs, size_t index)
+{
+    return &proofs->items[index];
+}

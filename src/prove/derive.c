@@ -13,11 +13,11 @@
 #include "prove/words.h"
 #include "shapeproof/prove.h"
 
-struct sp_derivation {
+struct shapeproof_derivation {
     struct sp_count count;
-    struct sp_formula *formulas;
+    struct shapeproof_formula *formulas;
     size_t formula_count, formula_capacity;
-    struct sp_symbol *symbols;
+    struct shapeproof_symbol *symbols;
     size_t symbol_count;
     const char **assumed;
     size_t assumed_count, assumed_capacity;
@@ -33,18 +33,18 @@ static const char *formula_text(struct sp_count *count, const struct sp_poly *po
     return sp_text_keep(&text, &count->symbolic.algebra.arena);
 }
 
-static void add_formula(struct sp_derivation *derivation, const char *group, const char *when,
+static void add_formula(struct shapeproof_derivation *derivation, const char *group, const char *when,
                         const struct sp_poly *poly, enum sp_notation notation)
 {
     SP_GROW(derivation->formulas, derivation->formula_count, derivation->formula_capacity);
     derivation->formulas[derivation->formula_count++] =
-        (struct sp_formula){group, when, formula_text(&derivation->count, poly, true, notation),
-                            formula_text(&derivation->count, poly, false, notation)};
+        (struct shapeproof_formula){group, when, formula_text(&derivation->count, poly, true, notation),
+                                    formula_text(&derivation->count, poly, false, notation)};
 }
 
 /* The table with its conditions as they are by default, but for one that may be set apart. */
 struct forms {
-    struct sp_derivation *derivation;
+    struct shapeproof_derivation *derivation;
     enum sp_notation notation;
     const struct sp_poly *total; /* for all cases */
     char *seen;                  /* by atom: enum mark */
@@ -99,7 +99,7 @@ static const char *change_words(struct forms *forms, const struct sp_case_change
     return words;
 }
 
-static void assume_words(struct sp_derivation *derivation, const char *words)
+static void assume_words(struct shapeproof_derivation *derivation, const char *words)
 {
     SP_GROW(derivation->assumed, derivation->assumed_count, derivation->assumed_capacity);
     derivation->assumed[derivation->assumed_count++] = words;
@@ -109,7 +109,7 @@ static void assume_words(struct sp_derivation *derivation, const char *words)
  * together either. */
 static void add_assumptions(struct forms *forms, const struct sp_changes *changes)
 {
-    struct sp_derivation *derivation = forms->derivation;
+    struct shapeproof_derivation *derivation = forms->derivation;
     const struct sp_symbolic *symbolic = &derivation->count.symbolic;
     struct sp_conditions open = sp_case_open(&derivation->count, forms->total, changes), told = {0};
     for (size_t i = 0; i < symbolic->premises.count; i++) assume_words(derivation, symbolic->premises.assumed[i]);
@@ -229,10 +229,11 @@ static bool is_only_pair(struct sp_symbolic *symbolic, const struct sp_symbol_in
     return false;
 }
 
-static struct sp_symbol symbol_of_info(struct sp_count *count, const struct sp_symbol_info *info, const char *seen)
+static struct shapeproof_symbol symbol_of_info(struct sp_count *count, const struct sp_symbol_info *info,
+                                               const char *seen)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
-    struct sp_symbol symbol = {.name = info->name, .key = "", .fallback = "", .formula = ""};
+    struct shapeproof_symbol symbol = {.name = info->name, .key = "", .fallback = "", .formula = ""};
     const struct sp_symbol_info *pair = pair_of_side(symbolic, info);
     if (info->is_computed) symbol.formula = sp_formula_words(symbolic, info->key);
     else {
@@ -243,7 +244,7 @@ static struct sp_symbol symbol_of_info(struct sp_count *count, const struct sp_s
 }
 
 /* The symbols of the formulas. */
-static void list_symbols(struct sp_derivation *derivation, const char *seen)
+static void list_symbols(struct shapeproof_derivation *derivation, const char *seen)
 {
     struct sp_symbolic *symbolic = &derivation->count.symbolic;
     derivation->symbols = sp_realloc(NULL, symbolic->symbols.count, sizeof *derivation->symbols);
@@ -266,7 +267,7 @@ static bool derive_groups(struct forms *forms)
     return true;
 }
 
-static bool derive(struct sp_derivation *derivation, enum sp_notation notation)
+static bool derive(struct shapeproof_derivation *derivation, enum sp_notation notation)
 {
     struct sp_count *count = &derivation->count;
     struct forms forms = {.derivation = derivation, .notation = notation};
@@ -284,7 +285,7 @@ static bool derive(struct sp_derivation *derivation, enum sp_notation notation)
 
 /* What to give so that a table can be derived: its arguments are given by other tables, and one that serves classes is
  * as many tables as it has classes. */
-static void hint_at_settings(const struct sp_unit *unit, const struct sp_hyper *hyper, struct sp_error *error)
+static void hint_at_settings(const struct sp_unit *unit, const struct sp_hyper *hyper, struct shapeproof_error *error)
 {
     bool needs_arguments = false;
     for (size_t i = 0; i < unit->param_count; i++) needs_arguments = needs_arguments || !unit->params[i].fallback;
@@ -295,42 +296,46 @@ static void hint_at_settings(const struct sp_unit *unit, const struct sp_hyper *
         sp_hint(error, "say which model it is, such as --set %s=%s", key, unit->architectures[0]);
 }
 
-struct sp_derivation *sp_derive(const struct sp_tables *tables, const struct sp_config *config,
-                                const struct sp_derive_options *options, struct sp_error *error)
+struct shapeproof_derivation *shapeproof_derive(const struct shapeproof_tables *tables,
+                                                const struct shapeproof_config *config,
+                                                const struct shapeproof_derive_options *options,
+                                                struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    static const struct sp_derive_options none = {0};
+    static const struct shapeproof_derive_options none = {0};
     assert(tables);
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
     if (!options->table && !config) {
-        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is neither a table nor a configuration that chooses one");
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
+                "there is neither a table nor a configuration that chooses one");
         return NULL;
     }
     const struct sp_hyper *hyper = config ? sp_config_hyper(config) : NULL;
     const struct sp_unit *unit = sp_choose_table(tables, options->table, hyper, error);
     if (!unit) return NULL;
-    struct sp_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
-    *derivation = (struct sp_derivation){0};
-    const bool latex = options->notation == SP_FORMULA_LATEX;
+    struct shapeproof_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
+    *derivation = (struct shapeproof_derivation){0};
+    const bool latex = options->notation == SHAPEPROOF_FORMULA_LATEX;
     const bool counted = sp_count_table(&derivation->count, tables, unit, hyper, false);
     if (counted && derive(derivation, latex ? SP_NOTATION_LATEX : SP_NOTATION_TEXT) &&
         !derivation->count.symbolic.algebra.failed)
         return derivation;
     const char *why = derivation->count.symbolic.algebra.failed;
-    sp_fail_lines(error, derivation->count.symbolic.report.unknown ? SP_ERR_UNKNOWN : SP_ERR_TABLE, SP_KIND_NONE,
+    sp_fail_lines(error, derivation->count.symbolic.report.unknown ? SHAPEPROOF_ERR_UNKNOWN : SHAPEPROOF_ERR_TABLE,
+                  SHAPEPROOF_KIND_NONE,
                   counted ? (why ? why : "a default stands below a fraction line") : derivation->count.messages.data);
-    if (error->status == SP_ERR_UNKNOWN)
+    if (error->status == SHAPEPROOF_ERR_UNKNOWN)
         sp_hint(error, "'shapeproof tables' lists the tables; name one that comes near, or write one");
     hint_at_settings(unit, hyper, error);
-    sp_derivation_free(derivation);
+    shapeproof_derivation_free(derivation);
     return NULL;
 }
 
 /* ---- of a prediction ---- */
 
 struct prediction_forms {
-    struct sp_derivation *derivation;
+    struct shapeproof_derivation *derivation;
     struct sp_count *settled;            /* the table under the whole configuration */
     struct sp_values values, conditions; /* of all symbols; of conditions alone */
 };
@@ -374,17 +379,17 @@ static void add_checked(struct prediction_forms *forms, const char *group, uint6
     if (good > 0) add_formula(forms->derivation, group, "", form, SP_NOTATION_TEXT);
 }
 
-static void derive_prediction(struct sp_derivation *derivation, struct sp_count *settled,
-                              const struct sp_prediction *prediction, const struct sp_hyper *hyper)
+static void derive_prediction(struct shapeproof_derivation *derivation, struct sp_count *settled,
+                              const struct shapeproof_prediction *prediction, const struct sp_hyper *hyper)
 {
     struct prediction_forms forms = {.derivation = derivation, .settled = settled};
     forms.values = sp_settle(&derivation->count, settled, hyper);
     forms.conditions = conditions_in(&derivation->count, &forms.values);
-    for (size_t i = 0; i < sp_prediction_group_count(prediction); i++) {
-        const struct sp_group group = sp_prediction_group(prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
+        const struct shapeproof_group group = shapeproof_prediction_group(prediction, i);
         add_checked(&forms, group.name, group.parameters);
     }
-    add_checked(&forms, "total", sp_prediction_totals(prediction).unique_parameters);
+    add_checked(&forms, "total", shapeproof_prediction_totals(prediction).unique_parameters);
     const struct sp_poly *total = sp_reduce(&derivation->count, derivation->count.total, &forms.conditions);
     struct forms shown = {.derivation = derivation};
     see(&shown, total ? total : derivation->count.total);
@@ -394,31 +399,33 @@ static void derive_prediction(struct sp_derivation *derivation, struct sp_count 
     sp_values_free(&forms.conditions);
 }
 
-struct sp_derivation *sp_derive_prediction(const struct sp_tables *tables, const struct sp_prediction *prediction,
-                                           const struct sp_config *config, struct sp_error *error)
+struct shapeproof_derivation *shapeproof_derive_prediction(const struct shapeproof_tables *tables,
+                                                           const struct shapeproof_prediction *prediction,
+                                                           const struct shapeproof_config *config,
+                                                           struct shapeproof_error *error)
 {
     sp_error_reset(error);
     assert(tables && prediction && config);
     struct sp_count settled = {0};
-    const struct sp_unit *unit = sp_tables_unit(tables, sp_prediction_table(prediction));
-    struct sp_config *open = sp_config_open(config, SP_OPEN_NUMBERS);
-    struct sp_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
-    *derivation = (struct sp_derivation){0};
+    const struct sp_unit *unit = sp_tables_unit(tables, shapeproof_prediction_table(prediction));
+    struct shapeproof_config *open = sp_config_open(config, SP_OPEN_NUMBERS);
+    struct shapeproof_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
+    *derivation = (struct shapeproof_derivation){0};
     const bool counted = sp_count_table(&derivation->count, tables, unit, sp_config_hyper(open), false) &&
                          sp_count_table(&settled, tables, unit, sp_config_hyper(config), true);
     if (counted) derive_prediction(derivation, &settled, prediction, sp_config_hyper(config));
     else
-        sp_fail_lines(error, SP_ERR_TABLE, SP_KIND_NONE,
+        sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE,
                       derivation->count.messages.data ? derivation->count.messages.data : settled.messages.data);
     sp_count_free(&settled);
-    sp_config_free(open);
+    shapeproof_config_free(open);
     derivation->count.symbolic.fixed.settings = NULL; /* they were those of `open` */
     if (counted) return derivation;
-    sp_derivation_free(derivation);
+    shapeproof_derivation_free(derivation);
     return NULL;
 }
 
-void sp_derivation_free(struct sp_derivation *derivation)
+void shapeproof_derivation_free(struct shapeproof_derivation *derivation)
 {
     if (!derivation) return;
     free(derivation->formulas);
@@ -428,19 +435,31 @@ void sp_derivation_free(struct sp_derivation *derivation)
     free(derivation);
 }
 
-const char *sp_derivation_table(const struct sp_derivation *derivation) { return derivation->count.table->name; }
-size_t sp_derivation_formula_count(const struct sp_derivation *derivation) { return derivation->formula_count; }
-struct sp_formula sp_derivation_formula(const struct sp_derivation *derivation, size_t index)
+const char *shapeproof_derivation_table(const struct shapeproof_derivation *derivation)
+{
+    return derivation->count.table->name;
+}
+size_t shapeproof_derivation_formula_count(const struct shapeproof_derivation *derivation)
+{
+    return derivation->formula_count;
+}
+struct shapeproof_formula shapeproof_derivation_formula(const struct shapeproof_derivation *derivation, size_t index)
 {
     return derivation->formulas[index];
 }
-size_t sp_derivation_assumption_count(const struct sp_derivation *derivation) { return derivation->assumed_count; }
-const char *sp_derivation_assumption(const struct sp_derivation *derivation, size_t index)
+size_t shapeproof_derivation_assumption_count(const struct shapeproof_derivation *derivation)
+{
+    return derivation->assumed_count;
+}
+const char *shapeproof_derivation_assumption(const struct shapeproof_derivation *derivation, size_t index)
 {
     return derivation->assumed[index];
 }
-size_t sp_derivation_symbol_count(const struct sp_derivation *derivation) { return derivation->symbol_count; }
-struct sp_symbol sp_derivation_symbol(const struct sp_derivation *derivation, size_t index)
+size_t shapeproof_derivation_symbol_count(const struct shapeproof_derivation *derivation)
+{
+    return derivation->symbol_count;
+}
+struct shapeproof_symbol shapeproof_derivation_symbol(const struct shapeproof_derivation *derivation, size_t index)
 {
     return derivation->symbols[index];
 }

@@ -302,7 +302,7 @@ bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, con
     const bool found = find_best_example(&search);
     if (!found) search.replays = 1;
     if (!found && !find_example(&search, (struct wish){false, false}, false)) return false;
-    trial->proof.verdict = SP_REFUTED;
+    trial->proof.verdict = SHAPEPROOF_REFUTED;
     const int sign = found ? sp_rational_compare(search.claimed, search.truth) : sign_of(trial, error);
     trial->proof.difference = describe_difference(trial, values, error, sign);
     if (found) show_example(&search);

@@ -487,7 +487,7 @@ static bool try_turns(struct search *search)
 static void find_constants(const struct sp_expr *expr, int64_t *constants, size_t *count)
 {
     if (!expr) return;
-    if (expr->kind == SP_EXPR_LITERAL && expr->value.type == SP_INT && *count < MAX_CONSTANTS)
+    if (expr->kind == SP_EXPR_LITERAL && expr->value.type == SHAPEPROOF_VALUE_INT && *count < MAX_CONSTANTS)
         constants[(*count)++] = expr->value.integer;
     for (size_t i = 0; i < expr->count; i++) find_constants(expr->args[i], constants, count);
 }
@@ -514,9 +514,9 @@ static bool try_constants(struct search *search)
 
 /* ---- lists that have no default, and the class of the model ---- */
 
-static struct sp_config *lists_like(struct search *search, size_t which)
+static struct shapeproof_config *lists_like(struct search *search, size_t which)
 {
-    struct sp_config *config = sp_config_variant(search->trial->settings);
+    struct shapeproof_config *config = sp_config_variant(search->trial->settings);
     const struct sp_symbolic *symbolic = &search->trial->count->symbolic;
     const size_t length = which % 4 + 1;
     for (size_t i = 0; i < symbolic->symbols.count; i++) {
@@ -525,10 +525,11 @@ static struct sp_config *lists_like(struct search *search, size_t which)
             continue;
         if (strpbrk(symbol->key, "([ ") || sp_value_is_set(sp_value_at(sp_config_hyper(config)->root, symbol->key)))
             continue;
-        struct sp_value *items = sp_arena_array(search->trial->arena, length, sizeof *items);
+        struct shapeproof_value *items = sp_arena_array(search->trial->arena, length, sizeof *items);
         for (size_t k = 0; k < length; k++) items[k] = sp_value_int(which < 4 ? 2 : (int64_t)k + 1);
         sp_config_set_value(config, sp_arena_string(search->trial->arena, symbol->key),
-                            (struct sp_value){.type = SP_LIST, .count = length, .items = items}, "claim");
+                            (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = length, .items = items},
+                            "claim");
     }
     const struct sp_unit *table = search->trial->count->table;
     const char *key = sp_unit_class_key(table);
@@ -538,10 +539,10 @@ static struct sp_config *lists_like(struct search *search, size_t which)
     return config;
 }
 
-static void take_lists(struct search *search, struct sp_config *lists)
+static void take_lists(struct search *search, struct shapeproof_config *lists)
 {
     if (search->local.settings != search->trial->settings)
-        sp_config_free((struct sp_config *)(uintptr_t)search->local.settings);
+        shapeproof_config_free((struct shapeproof_config *)(uintptr_t)search->local.settings);
     search->local.settings = lists;
 }
 
@@ -550,7 +551,7 @@ static bool find_usual(struct search *search)
 {
     static const int64_t usual[] = {2, 8, 1, 4, 64, 3};
     for (size_t which = 0; which < MAX_LISTS; which++) {
-        struct sp_config *lists = lists_like(search, which);
+        struct shapeproof_config *lists = lists_like(search, which);
         const bool none = lists->setting_count == search->trial->settings->setting_count;
         take_lists(search, lists);
         for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
@@ -596,7 +597,7 @@ static void shrink(struct search *search)
 /* "depths = [2, 2], E = 3": lists of the point for which the table has no default go first. */
 static const char *with_lists(struct search *search, const char *words)
 {
-    const struct sp_config *settings = search->local.settings;
+    const struct shapeproof_config *settings = search->local.settings;
     for (size_t i = settings->setting_count; i-- > search->trial->settings->setting_count;) {
         struct sp_text text = {0};
         sp_value_json(&text, settings->settings[i].value);
@@ -619,7 +620,7 @@ static void refute_here(struct search *search)
     const char *words = with_lists(search, sp_trial_point_words(trial, &values, values.count, sides, 2));
     const char *numbers = sp_trial_sides_words(trial, search->left, search->right);
     sp_values_free(&values);
-    trial->proof.verdict = SP_REFUTED;
+    trial->proof.verdict = SHAPEPROOF_REFUTED;
     trial->proof.difference = *words ? "differs where it was tried" : numbers;
     if (*words) trial->proof.counterexample = sp_arena_printf(trial->arena, "%s: %s", words, numbers);
 }
@@ -653,7 +654,7 @@ static void refute_formally(struct search *search)
     const struct sp_poly *const sides[] = {trial->left, trial->right};
     const char *words = sp_trial_point_words(trial, &search->formal, search->formal.count, sides, 2);
     const char *numbers = sp_trial_sides_words(trial, search->formal_left, search->formal_right);
-    trial->proof.verdict = SP_REFUTED;
+    trial->proof.verdict = SHAPEPROOF_REFUTED;
     trial->proof.difference =
         sp_arena_printf(trial->arena, "differs by the formulas%s%s: %s; no point could be predicted",
                         *words ? " at " : "", words, numbers);
@@ -735,7 +736,7 @@ bool sp_trial_has_value_by_default(struct sp_trial *trial)
         !point_values(&search, &values) || sp_trial_sides_at(&search.local, &values, &search.left, &search.right) ||
         !sp_trial_is_possible(&search.local, &values) || !sp_trial_divides_by_zero(&search.local, &values);
     if (!good) {
-        trial->proof.verdict = SP_REFUTED;
+        trial->proof.verdict = SHAPEPROOF_REFUTED;
         trial->proof.cases = NULL;
         trial->proof.difference = "has no value by default: it divides by zero";
     }
@@ -753,7 +754,7 @@ void sp_trial_try_points(struct sp_trial *trial)
     if (find_difference(&search)) refute_here(&search);
     else if (!search.agreed && search.formal.count) refute_formally(&search);
     else {
-        trial->proof.verdict = SP_TESTED;
+        trial->proof.verdict = SHAPEPROOF_TESTED;
         trial->proof.points = search.agreed;
         trial->proof.untried = search.untried;
         if (!search.agreed) sp_trial_undecided(trial, "is no polynomial identity, and no point could be tried");

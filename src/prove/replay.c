@@ -27,25 +27,27 @@ static bool whole_number(const struct sp_trial *trial, const struct sp_poly *val
 }
 
 /* absent(key) is so when nothing gives the key; null(key) when it is null. */
-static void set_unset(const struct sp_symbol_info *symbol, bool holds, struct sp_config *config)
+static void set_unset(const struct sp_symbol_info *symbol, bool holds, struct shapeproof_config *config)
 {
     const bool null = strncmp(symbol->key, "null(", 5) == 0;
     if (null && holds)
-        sp_config_set_value(config, symbol->unset_key, (struct sp_value){.type = SP_NULL, .string = ""}, "claim");
+        sp_config_set_value(config, symbol->unset_key,
+                            (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL, .string = ""}, "claim");
 }
 
 /* num_layers[1]: an item of a pair, the other one being what it was, or the same. */
-static void set_side(const struct sp_symbol_info *symbol, int64_t number, struct sp_config *config)
+static void set_side(const struct sp_symbol_info *symbol, int64_t number, struct shapeproof_config *config)
 {
-    struct sp_value *pair = sp_arena_array(&config->arena, 2, sizeof *pair);
+    struct shapeproof_value *pair = sp_arena_array(&config->arena, 2, sizeof *pair);
     const char *bracket = strrchr(symbol->key, '[');
     const char *key = sp_arena_copy(&config->arena, symbol->key, (size_t)(bracket - symbol->key));
-    const struct sp_value now = sp_value_at(sp_config_hyper(config)->root, key);
+    const struct shapeproof_value now = sp_value_at(sp_config_hyper(config)->root, key);
     const bool second = bracket[1] == '1';
     for (size_t i = 0; i < 2; i++)
-        pair[i] = now.type == SP_LIST && now.count == 2 ? now.items[i] : sp_value_int(number);
+        pair[i] = now.type == SHAPEPROOF_VALUE_LIST && now.count == 2 ? now.items[i] : sp_value_int(number);
     pair[second] = sp_value_int(number);
-    sp_config_set_value(config, key, (struct sp_value){.type = SP_LIST, .count = 2, .items = pair}, "claim");
+    sp_config_set_value(config, key,
+                        (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 2, .items = pair}, "claim");
 }
 
 static bool is_side(const struct sp_trial *trial, const struct sp_symbol_info *symbol)
@@ -68,7 +70,7 @@ static bool is_left_out_key(const struct sp_trial *trial, const struct sp_values
 
 /* A symbol that is computed from keys has no value of its own. */
 static void set_symbol(const struct sp_trial *trial, const struct sp_symbol_info *symbol, int64_t number,
-                       struct sp_config *config)
+                       struct shapeproof_config *config)
 {
     if (symbol->unset_key) set_unset(symbol, number != 0, config);
     else if (is_side(trial, symbol)) set_side(symbol, number, config);
@@ -79,9 +81,9 @@ static void set_symbol(const struct sp_trial *trial, const struct sp_symbol_info
 }
 
 /* First the pairs, then the sides of which the point speaks. */
-static struct sp_config *configured(const struct sp_trial *trial, const struct sp_values *values)
+static struct shapeproof_config *configured(const struct sp_trial *trial, const struct sp_values *values)
 {
-    struct sp_config *config = sp_config_variant(trial->settings);
+    struct shapeproof_config *config = sp_config_variant(trial->settings);
     for (int sides = 0; sides < 2; sides++)
         for (size_t i = 0; i < values->count; i++) {
             const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, values->atoms[i]);
@@ -120,7 +122,7 @@ static bool value_of_name(void *context, const char *name, struct sp_rational *v
 static bool evaluate_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
                         struct sp_rational *right, const char **why)
 {
-    struct sp_config *config = configured(trial, values);
+    struct shapeproof_config *config = configured(trial, values);
     struct sp_count there;
     struct sp_trial local = *trial;
     local.count = &there;
@@ -136,7 +138,7 @@ static bool evaluate_at(const struct sp_trial *trial, const struct sp_values *va
     *why = local.proof.difference;
     trial->count->symbolic.algebra.work += there.symbolic.algebra.work + there.symbolic.steps;
     sp_count_free(&there);
-    sp_config_free(config);
+    shapeproof_config_free(config);
     return good;
 }
 
@@ -156,13 +158,13 @@ bool sp_trial_divides_by_zero(const struct sp_trial *trial, const struct sp_valu
 
 bool sp_trial_is_possible(const struct sp_trial *trial, const struct sp_values *values)
 {
-    struct sp_config *config = configured(trial, values);
-    struct sp_error error = {0};
-    const struct sp_predict_options options = {.table = trial->count->table->name};
-    struct sp_prediction *prediction = sp_predict(trial->count->tables, config, &options, &error);
-    trial->count->symbolic.algebra.work += prediction ? sp_prediction_count(prediction) : 0;
-    sp_prediction_free(prediction);
-    sp_config_free(config);
+    struct shapeproof_config *config = configured(trial, values);
+    struct shapeproof_error error = {0};
+    const struct shapeproof_predict_options options = {.table = trial->count->table->name};
+    struct shapeproof_prediction *prediction = shapeproof_predict(trial->count->tables, config, &options, &error);
+    trial->count->symbolic.algebra.work += prediction ? shapeproof_prediction_count(prediction) : 0;
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
     return prediction != NULL;
 }
 

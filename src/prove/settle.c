@@ -29,10 +29,12 @@ struct sp_values sp_settle(struct sp_count *count, struct sp_count *settled, con
     struct sp_values values = {0};
     for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
         const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
-        const struct sp_value value = sp_value_at(hyper->root, symbol->key);
+        const struct shapeproof_value value = sp_value_at(hyper->root, symbol->key);
         struct sp_rational number;
-        if (value.type == SP_INT) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));
-        else if (value.type == SP_BOOL) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.boolean));
+        if (value.type == SHAPEPROOF_VALUE_INT)
+            sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));
+        else if (value.type == SHAPEPROOF_VALUE_BOOL)
+            sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.boolean));
         else if (!symbol->fallback && evaluated(settled, symbol->name, &number))
             sp_values_add(&values, symbol->atom, sp_poly_rational(algebra, number));
     }
@@ -41,39 +43,40 @@ struct sp_values sp_settle(struct sp_count *count, struct sp_count *settled, con
 }
 
 /* {"0": {...}, "1": {...}}: a list in all but name. */
-static bool is_by_number(struct sp_value object)
+static bool is_by_number(struct shapeproof_value object)
 {
     for (size_t i = 0; i < object.count; i++) {
         const char *key = object.members[i].key;
         if (!*key || key[strspn(key, "0123456789")]) return false;
     }
-    return object.type == SP_OBJECT && object.count > 0;
+    return object.type == SHAPEPROOF_VALUE_OBJECT && object.count > 0;
 }
 
-static bool stays(struct sp_value value, enum sp_open open)
+static bool stays(struct shapeproof_value value, enum sp_open open)
 {
-    if (value.type == SP_STRING) return true;
-    return open == SP_OPEN_NUMBERS && (value.type == SP_BOOL || value.type == SP_LIST || is_by_number(value));
+    if (value.type == SHAPEPROOF_VALUE_STRING) return true;
+    return open == SP_OPEN_NUMBERS &&
+           (value.type == SHAPEPROOF_VALUE_BOOL || value.type == SHAPEPROOF_VALUE_LIST || is_by_number(value));
 }
 
 /* The members that stay, in sub-configurations too: as deep as a JSON file may be. */
-static struct sp_value opened(struct sp_arena *arena, struct sp_value object, enum sp_open open)
+static struct shapeproof_value opened(struct sp_arena *arena, struct shapeproof_value object, enum sp_open open)
 {
-    struct sp_member *members = sp_arena_array(arena, object.count, sizeof *members);
+    struct shapeproof_member *members = sp_arena_array(arena, object.count, sizeof *members);
     size_t count = 0;
     for (size_t i = 0; i < object.count; i++) {
-        struct sp_member member = object.members[i];
+        struct shapeproof_member member = object.members[i];
         const bool is_kept = stays(member.value, open);
-        if (member.value.type != SP_OBJECT && !is_kept) continue;
+        if (member.value.type != SHAPEPROOF_VALUE_OBJECT && !is_kept) continue;
         if (!is_kept) member.value = opened(arena, member.value, open);
         members[count++] = member;
     }
-    return (struct sp_value){.type = SP_OBJECT, .count = count, .members = members};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = count, .members = members};
 }
 
-struct sp_config *sp_config_open(const struct sp_config *config, enum sp_open open)
+struct shapeproof_config *sp_config_open(const struct shapeproof_config *config, enum sp_open open)
 {
-    struct sp_config *result = sp_config_new();
+    struct shapeproof_config *result = shapeproof_config_new();
     sp_config_set_root(result, opened(&result->arena, sp_config_hyper(config)->root, open));
     return result;
 }

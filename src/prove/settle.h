@@ -15,6 +15,6 @@ enum sp_open {
 };
 
 /* What is in the configuration, without what is to be open. The values are shared with `config`. */
-struct sp_config *sp_config_open(const struct sp_config *config, enum sp_open open);
+struct shapeproof_config *sp_config_open(const struct shapeproof_config *config, enum sp_open open);
 
 #endif

@@ -29,11 +29,11 @@ enum {
     FLAG_PLAUSIBILITY = 5    /* a flag that gives the total exactly is what a reader looks for first */
 };
 
-struct sp_solutions {
+struct shapeproof_solutions {
     struct sp_arena arena;
     const char *table, *asked;
     bool rounded, as_given;
-    struct sp_solution *items;
+    struct shapeproof_solution *items;
     size_t count, capacity;
     const char **skipped;
     size_t skipped_count, skipped_capacity;
@@ -49,23 +49,23 @@ static int plausibility(struct sp_range range)
 }
 
 /* How far the value is from the configured one, as a factor of it. */
-static double distance_of_value(const struct sp_solution *solution)
+static double distance_of_value(const struct shapeproof_solution *solution)
 {
-    const struct sp_value now = solution->configured;
-    const double from = now.type == SP_INT ? (double)now.integer : 0, to = (double)solution->value;
+    const struct shapeproof_value now = solution->configured;
+    const double from = now.type == SHAPEPROOF_VALUE_INT ? (double)now.integer : 0, to = (double)solution->value;
     if (from <= 0) return 1e9;
     return to > from ? to / from : from / to;
 }
 
 static int compare_solutions(const void *left, const void *right)
 {
-    const struct sp_solution *a = left, *b = right;
+    const struct shapeproof_solution *a = left, *b = right;
     if (a->plausibility != b->plausibility) return a->plausibility > b->plausibility ? -1 : 1;
     if (distance_of_value(a) != distance_of_value(b)) return distance_of_value(a) < distance_of_value(b) ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 
-static void skip_key(struct sp_solutions *solutions, const char *name)
+static void skip_key(struct shapeproof_solutions *solutions, const char *name)
 {
     SP_GROW(solutions->skipped, solutions->skipped_count, solutions->skipped_capacity);
     solutions->skipped[solutions->skipped_count++] = sp_arena_string(&solutions->arena, name);
@@ -105,25 +105,25 @@ static size_t find_values(struct sp_algebra *algebra, const struct sp_poly *poly
     return *complete ? intersect(ranges, count, others, other_count) : 0;
 }
 
-static void add_solution(struct sp_solutions *solutions, const struct sp_symbol_info *symbol, struct sp_value now,
-                         struct sp_range range)
+static void add_solution(struct shapeproof_solutions *solutions, const struct sp_symbol_info *symbol,
+                         struct shapeproof_value now, struct sp_range range)
 {
     SP_GROW(solutions->items, solutions->count, solutions->capacity);
     solutions->items[solutions->count++] =
-        (struct sp_solution){.name = sp_arena_string(&solutions->arena, symbol->name),
-                             .key = sp_arena_string(&solutions->arena, symbol->key),
-                             .configured = now,
-                             .value = range.first,
-                             .last = range.last,
-                             .plausibility = plausibility(range)};
+        (struct shapeproof_solution){.name = sp_arena_string(&solutions->arena, symbol->name),
+                                     .key = sp_arena_string(&solutions->arena, symbol->key),
+                                     .configured = now,
+                                     .value = range.first,
+                                     .last = range.last,
+                                     .plausibility = plausibility(range)};
 }
 
 /* ---- one hyper-parameter left open ---- */
 
 struct question {
-    const struct sp_tables *tables;
+    const struct shapeproof_tables *tables;
     const struct sp_unit *table;
-    const struct sp_config *config;
+    const struct shapeproof_config *config;
     const char *group;
     struct sp_printed wanted;
 };
@@ -132,8 +132,8 @@ struct question {
 struct unknown {
     struct sp_count *count;
     size_t atom;
-    const char *key;     /* as it is called in the answer */
-    struct sp_value now; /* in the configuration, if it is a number there */
+    const char *key;             /* as it is called in the answer */
+    struct shapeproof_value now; /* in the configuration, if it is a number there */
 };
 
 static bool is_wanted_number(const struct sp_poly *poly, struct sp_printed wanted)
@@ -166,11 +166,11 @@ static size_t other_atom(const struct unknown *unknown, const struct sp_poly *po
 }
 
 /* Whether the range is there already; what it covers is taken away. */
-static bool is_known_range(struct sp_solutions *solutions, const char *key, struct sp_range range)
+static bool is_known_range(struct shapeproof_solutions *solutions, const char *key, struct sp_range range)
 {
     size_t kept = 0;
     for (size_t i = 0; i < solutions->count; i++) {
-        const struct sp_solution item = solutions->items[i];
+        const struct shapeproof_solution item = solutions->items[i];
         const bool same = strcmp(item.key, key) == 0;
         if (same && item.value <= range.first && range.last <= item.last) return true;
         if (!same || item.value < range.first || range.last < item.last) solutions->items[kept++] = item;
@@ -181,11 +181,12 @@ static bool is_known_range(struct sp_solutions *solutions, const char *key, stru
 
 static bool is_now(const struct unknown *unknown, struct sp_range range)
 {
-    return unknown->now.type == SP_INT && range.first == range.last && unknown->now.integer == range.first;
+    return unknown->now.type == SHAPEPROOF_VALUE_INT && range.first == range.last &&
+           unknown->now.integer == range.first;
 }
 
 /* Adds a range, unless the unknown does not give the count there. False when a condition changes within it. */
-static bool add_range(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
+static bool add_range(struct shapeproof_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
                       const struct sp_poly *whole, struct sp_range range)
 {
     const struct sp_symbol_info *symbol = sp_symbol_of(unknown->count, unknown->atom);
@@ -200,7 +201,7 @@ static bool add_range(struct sp_solutions *solutions, const struct unknown *unkn
 
 /* In a case in which the count does not depend on the unknown: the values for which that is the case, as far as they
  * begin below a limit. */
-static bool add_all(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
+static bool add_all(struct shapeproof_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
                     const struct sp_poly *whole)
 {
     struct sp_range range = {0, 0};
@@ -218,11 +219,12 @@ static bool add_all(struct sp_solutions *solutions, const struct unknown *unknow
     return holds_at(unknown, whole, wanted, (int64_t)1 << 30) && add_range(solutions, unknown, wanted, whole, range);
 }
 
-static bool solve_branches(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
-                           const struct sp_poly *poly, const struct sp_poly *whole, size_t atom, int depth);
+static bool solve_branches(struct shapeproof_solutions *solutions, const struct unknown *unknown,
+                           struct sp_printed wanted, const struct sp_poly *poly, const struct sp_poly *whole,
+                           size_t atom, int depth);
 
 /* Solves in one case of the conditions; false when that is not possible. */
-static bool solve_case(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
+static bool solve_case(struct shapeproof_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
                        const struct sp_poly *poly, const struct sp_poly *whole, int depth)
 {
     struct sp_range ranges[MAX_RANGES];
@@ -238,8 +240,9 @@ static bool solve_case(struct sp_solutions *solutions, const struct unknown *unk
 }
 
 /* In each case of a floor, a minimum or a maximum. What is found is checked with it, for it may be of another case. */
-static bool solve_branches(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
-                           const struct sp_poly *poly, const struct sp_poly *whole, size_t atom, int depth)
+static bool solve_branches(struct shapeproof_solutions *solutions, const struct unknown *unknown,
+                           struct sp_printed wanted, const struct sp_poly *poly, const struct sp_poly *whole,
+                           size_t atom, int depth)
 {
     struct sp_branches cases;
     struct sp_branch one;
@@ -259,7 +262,7 @@ static bool solve_branches(struct sp_solutions *solutions, const struct unknown 
 }
 
 /* Conditions that depend on the unknown, such as [3 < L], are tried both ways. */
-static bool solve_cases(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
+static bool solve_cases(struct shapeproof_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
                         const struct sp_poly *poly, const struct sp_poly *whole, int conditions)
 {
     const size_t condition = other_atom(unknown, poly, true);
@@ -285,8 +288,8 @@ static size_t side_atom(const struct sp_count *count, const char *key, size_t si
 }
 
 /* Each side of a pair alone: the other one keeps its value. */
-static bool solve_sides(struct sp_solutions *solutions, struct sp_count *count, struct sp_printed wanted,
-                        const struct sp_poly *poly, const char *key, struct sp_value pair)
+static bool solve_sides(struct shapeproof_solutions *solutions, struct sp_count *count, struct sp_printed wanted,
+                        const struct sp_poly *poly, const char *key, struct shapeproof_value pair)
 {
     bool good = true;
     for (size_t side = 0; side < 2; side++) {
@@ -304,19 +307,21 @@ static bool solve_sides(struct sp_solutions *solutions, struct sp_count *count, 
     return good;
 }
 
-static bool is_pair_of_numbers(struct sp_value value)
+static bool is_pair_of_numbers(struct shapeproof_value value)
 {
-    return value.type == SP_LIST && value.count == 2 && value.items[0].type == SP_INT && value.items[1].type == SP_INT;
+    return value.type == SHAPEPROOF_VALUE_LIST && value.count == 2 && value.items[0].type == SHAPEPROOF_VALUE_INT &&
+           value.items[1].type == SHAPEPROOF_VALUE_INT;
 }
 
 /* False when the count is no polynomial in this hyper-parameter alone. `name` becomes its symbol, if it has one. */
-static bool solve_for(struct sp_solutions *solutions, const struct question *question, const char *key,
-                      struct sp_value now, const char **name)
+static bool solve_for(struct shapeproof_solutions *solutions, const struct question *question, const char *key,
+                      struct shapeproof_value now, const char **name)
 {
     struct sp_count count;
     const struct sp_hyper *hyper = sp_config_hyper(question->config);
     const struct sp_values none = {0};
-    bool good = sp_count_settled(&count, question->tables, question->table, hyper, key, now.type != SP_LIST);
+    bool good =
+        sp_count_settled(&count, question->tables, question->table, hyper, key, now.type != SHAPEPROOF_VALUE_LIST);
     const struct sp_poly *poly = good ? sp_count_group(&count, question->group) : NULL;
     const struct sp_symbol_info *symbol = sp_sym_symbol(&count.symbolic, key);
     if (symbol) *name = sp_arena_string(&solutions->arena, symbol->name);
@@ -324,7 +329,8 @@ static bool solve_for(struct sp_solutions *solutions, const struct question *que
     if (!poly) good = false;
     else if (is_pair_of_numbers(now)) good = solve_sides(solutions, &count, question->wanted, poly, key, now);
     else if (symbol) {
-        const struct unknown unknown = {&count, symbol->atom, key, now.type == SP_INT ? now : sp_value_absent("")};
+        const struct unknown unknown = {&count, symbol->atom, key,
+                                        now.type == SHAPEPROOF_VALUE_INT ? now : sp_value_absent("")};
         good = solve_cases(solutions, &unknown, question->wanted, poly, poly, 0);
     } /* else the count does not depend on it */
     good = good && !count.symbolic.algebra.failed;
@@ -335,11 +341,11 @@ static bool solve_for(struct sp_solutions *solutions, const struct question *que
 /* ---- by prediction: where the count is no polynomial in the hyper-parameter ---- */
 
 /* The parameters that the question is about: of all the model, or of a group. */
-static uint64_t count_asked(const struct question *question, const struct sp_prediction *prediction)
+static uint64_t count_asked(const struct question *question, const struct shapeproof_prediction *prediction)
 {
-    if (!question->group) return sp_prediction_totals(prediction).unique_parameters;
-    for (size_t i = 0; i < sp_prediction_group_count(prediction); i++) {
-        const struct sp_group group = sp_prediction_group(prediction, i);
+    if (!question->group) return shapeproof_prediction_totals(prediction).unique_parameters;
+    for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
+        const struct shapeproof_group group = shapeproof_prediction_group(prediction, i);
         if (strcmp(group.name, question->group) == 0) return group.parameters;
     }
     return 0;
@@ -354,30 +360,31 @@ static bool is_wanted(const struct question *question, uint64_t count)
 struct varied {
     const struct question *question;
     const char *key;
-    struct sp_value list; /* SP_LIST when it is an item */
+    struct shapeproof_value list; /* SHAPEPROOF_VALUE_LIST when it is an item */
     size_t item;
 };
 
 /* The count with `value` there; false when the table cannot be predicted with it. */
-static bool count_with(const struct varied *varied, struct sp_value value, uint64_t *count)
+static bool count_with(const struct varied *varied, struct shapeproof_value value, uint64_t *count)
 {
     const struct sp_scope scope = {.most = MAX_TENSORS};
-    struct sp_value items[MAX_ITEMS];
-    struct sp_error error = {0};
-    if (varied->list.type == SP_LIST) {
+    struct shapeproof_value items[MAX_ITEMS];
+    struct shapeproof_error error = {0};
+    if (varied->list.type == SHAPEPROOF_VALUE_LIST) {
         memcpy(items, varied->list.items, varied->list.count * sizeof *items);
         items[varied->item] = value;
-        value = (struct sp_value){.type = SP_LIST, .count = varied->list.count, .items = items};
+        value = (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = varied->list.count, .items = items};
     }
-    struct sp_config *config = sp_config_variant(varied->question->config);
+    struct shapeproof_config *config = sp_config_variant(varied->question->config);
     sp_config_set_value(config, varied->key, value, "");
     sp_config_limit(config, &scope);
-    struct sp_prediction *prediction = sp_predict(
-        varied->question->tables, config, &(struct sp_predict_options){.table = varied->question->table->name}, &error);
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(varied->question->tables, config,
+                           &(struct shapeproof_predict_options){.table = varied->question->table->name}, &error);
     if (prediction) *count = count_asked(varied->question, prediction);
     const bool good = prediction != NULL;
-    sp_prediction_free(prediction);
-    sp_config_free(config);
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
     return good;
 }
 
@@ -389,8 +396,8 @@ static bool holds_with(const struct varied *varied, int64_t value)
 
 /* Adds each run of consecutive values between `first` and `last`, both tried, that give the total, but the one that is
  * only the value of now. */
-static void add_runs(struct sp_solutions *solutions, const struct varied *varied, const struct sp_symbol_info *symbol,
-                     struct sp_value now, int64_t first, int64_t last)
+static void add_runs(struct shapeproof_solutions *solutions, const struct varied *varied,
+                     const struct sp_symbol_info *symbol, struct shapeproof_value now, int64_t first, int64_t last)
 {
     int64_t start = 0;
     for (int64_t value = first; value <= last + 1; value++) {
@@ -398,7 +405,7 @@ static void add_runs(struct sp_solutions *solutions, const struct varied *varied
         if (holds && !start) start = value;
         if (holds || !start) continue;
         const struct sp_range run = {start, value - 1};
-        const bool only_now = now.type == SP_INT && run.first == now.integer && run.last == now.integer;
+        const bool only_now = now.type == SHAPEPROOF_VALUE_INT && run.first == now.integer && run.last == now.integer;
         if (!only_now && !is_known_range(solutions, symbol->key, run)) add_solution(solutions, symbol, now, run);
         start = 0;
     }
@@ -438,8 +445,8 @@ static enum trend trend_of(const struct varied *varied, int64_t *above)
 /* The values that give the total. Where the count grows with the value both ends of the range are found by bisection;
  * since a division that rounds makes it grow in steps, the values around the ends are tried one by one. Elsewhere the
  * small values are tried. False when the range could not be searched. */
-static bool search_values(struct sp_solutions *solutions, const struct varied *varied,
-                          const struct sp_symbol_info *symbol, struct sp_value now)
+static bool search_values(struct shapeproof_solutions *solutions, const struct varied *varied,
+                          const struct sp_symbol_info *symbol, struct shapeproof_value now)
 {
     int64_t above;
     const size_t before = solutions->count;
@@ -461,7 +468,8 @@ static bool search_values(struct sp_solutions *solutions, const struct varied *v
 }
 
 /* A flag that, turned, gives the total, and does not as it is. */
-static void solve_flag(struct sp_solutions *solutions, const struct question *question, const char *key, bool now)
+static void solve_flag(struct shapeproof_solutions *solutions, const struct question *question, const char *key,
+                       bool now)
 {
     const struct varied varied = {.question = question, .key = key};
     const struct sp_symbol_info symbol = {.name = key, .key = key};
@@ -472,14 +480,14 @@ static void solve_flag(struct sp_solutions *solutions, const struct question *qu
 }
 
 /* Each number in a list alone. False when there are too many, or numbers in a list within the list. */
-static bool solve_items(struct sp_solutions *solutions, const struct question *question, const char *key,
-                        struct sp_value list)
+static bool solve_items(struct shapeproof_solutions *solutions, const struct question *question, const char *key,
+                        struct shapeproof_value list)
 {
     bool good = list.count <= MAX_ITEMS;
-    for (size_t i = 0; i < list.count && good; i++) good = list.items[i].type != SP_LIST;
+    for (size_t i = 0; i < list.count && good; i++) good = list.items[i].type != SHAPEPROOF_VALUE_LIST;
     if (!good) return false;
     for (size_t i = 0; i < list.count; i++) {
-        if (list.items[i].type != SP_INT) continue;
+        if (list.items[i].type != SHAPEPROOF_VALUE_INT) continue;
         const struct varied varied = {.question = question, .key = key, .list = list, .item = i};
         const char *name = sp_arena_printf(&solutions->arena, "%s[%zu]", key, i);
         const struct sp_symbol_info symbol = {.name = name, .key = name};
@@ -490,41 +498,44 @@ static bool solve_items(struct sp_solutions *solutions, const struct question *q
 
 /* ---- all of them ---- */
 
-static void solve_or_skip(struct sp_solutions *solutions, const struct question *question, const char *key,
-                          struct sp_value now)
+static void solve_or_skip(struct shapeproof_solutions *solutions, const struct question *question, const char *key,
+                          struct shapeproof_value now)
 {
     const struct varied varied = {.question = question, .key = key};
     struct sp_symbol_info symbol = {.name = key, .key = key};
     bool good = true;
-    if (now.type == SP_BOOL) solve_flag(solutions, question, key, now.boolean);
-    else if (now.type == SP_LIST && !is_pair_of_numbers(now)) good = solve_items(solutions, question, key, now);
+    if (now.type == SHAPEPROOF_VALUE_BOOL) solve_flag(solutions, question, key, now.boolean);
+    else if (now.type == SHAPEPROOF_VALUE_LIST && !is_pair_of_numbers(now))
+        good = solve_items(solutions, question, key, now);
     else if (!solve_for(solutions, question, key, now, &symbol.name)) {
-        good = now.type == SP_LIST ? solve_items(solutions, question, key, now)
-                                   : search_values(solutions, &varied, &symbol, now);
+        good = now.type == SHAPEPROOF_VALUE_LIST ? solve_items(solutions, question, key, now)
+                                                 : search_values(solutions, &varied, &symbol, now);
     }
     if (!good) skip_key(solutions, key);
 }
 
 /* Every number, flag and list among the hyper-parameters of the prediction. */
-static void solve_all(struct sp_solutions *solutions, const struct question *question,
-                      const struct sp_prediction *prediction)
+static void solve_all(struct shapeproof_solutions *solutions, const struct question *question,
+                      const struct shapeproof_prediction *prediction)
 {
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        if (hyper.value.type == SP_INT || hyper.value.type == SP_BOOL || hyper.value.type == SP_LIST)
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
+        if (hyper.value.type == SHAPEPROOF_VALUE_INT || hyper.value.type == SHAPEPROOF_VALUE_BOOL ||
+            hyper.value.type == SHAPEPROOF_VALUE_LIST)
             solve_or_skip(solutions, question, hyper.name, hyper.value);
     }
     if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
 }
 
-static bool check_group(const struct question *question, struct sp_error *error)
+static bool check_group(const struct question *question, struct shapeproof_error *error)
 {
     struct sp_count count;
     const bool known =
         !sp_count_table(&count, question->tables, question->table, sp_config_hyper(question->config), false) ||
         sp_count_group(&count, question->group);
     sp_count_free(&count);
-    return known || sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the table has no group [%s]", question->group);
+    return known ||
+           sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the table has no group [%s]", question->group);
 }
 
 /* Counts with what the configuration gives and with `open`; the hyper-parameter that was needed and lacking, or NULL.
@@ -548,7 +559,8 @@ static const char *missing_key(const struct question *question, struct sp_arena 
     return key && !lacking(question, key, arena) ? key : NULL;
 }
 
-static bool predict_and_solve(struct sp_solutions *solutions, const struct question *question, struct sp_error *error)
+static bool predict_and_solve(struct shapeproof_solutions *solutions, const struct question *question,
+                              struct shapeproof_error *error)
 {
     const char *missing = missing_key(question, &solutions->arena);
     if (!check_group(question, error)) return false;
@@ -556,43 +568,46 @@ static bool predict_and_solve(struct sp_solutions *solutions, const struct quest
         solve_or_skip(solutions, question, missing, sp_value_absent(missing));
         return true;
     }
-    struct sp_prediction *prediction = sp_predict(question->tables, question->config,
-                                                  &(struct sp_predict_options){.table = question->table->name}, error);
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(question->tables, question->config,
+                           &(struct shapeproof_predict_options){.table = question->table->name}, error);
     if (prediction) {
         solutions->as_given = is_wanted(question, count_asked(question, prediction));
         solve_all(solutions, question, prediction);
     }
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     return prediction != NULL;
 }
 
 /* `asked` is `wanted` as it was said. */
-static struct sp_solutions *solutions_of(const struct sp_tables *tables, const struct sp_config *config,
-                                         const char *asked, struct sp_printed wanted,
-                                         const struct sp_solve_options *options, struct sp_error *error)
+static struct shapeproof_solutions *
+solutions_of(const struct shapeproof_tables *tables, const struct shapeproof_config *config, const char *asked,
+             struct sp_printed wanted, const struct shapeproof_solve_options *options, struct shapeproof_error *error)
 {
-    static const struct sp_solve_options none = {0};
+    static const struct shapeproof_solve_options none = {0};
     assert(tables && config);
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
     const struct sp_unit *unit = sp_choose_table(tables, options->table, sp_config_hyper(config), error);
     if (!unit) return NULL;
-    struct sp_solutions *solutions = sp_realloc(NULL, 1, sizeof *solutions);
-    *solutions = (struct sp_solutions){.table = unit->name, .rounded = wanted.least != wanted.most};
+    struct shapeproof_solutions *solutions = sp_realloc(NULL, 1, sizeof *solutions);
+    *solutions = (struct shapeproof_solutions){.table = unit->name, .rounded = wanted.least != wanted.most};
     solutions->asked = sp_arena_string(&solutions->arena, asked);
     const struct question question = {tables, unit, config, options->group, wanted};
     if (predict_and_solve(solutions, &question, error)) return solutions;
-    sp_solutions_free(solutions);
+    shapeproof_solutions_free(solutions);
     return NULL;
 }
 
-struct sp_solutions *sp_solve(const struct sp_tables *tables, const struct sp_config *config, uint64_t total,
-                              const struct sp_solve_options *options, struct sp_error *error)
+struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *tables,
+                                              const struct shapeproof_config *config, uint64_t total,
+                                              const struct shapeproof_solve_options *options,
+                                              struct shapeproof_error *error)
 {
     sp_error_reset(error);
     char asked[32];
     if (total > INT64_MAX) {
-        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the total does not fit in 63 bits");
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the total does not fit in 63 bits");
         return NULL;
     }
     snprintf(asked, sizeof asked, "%" PRIu64, total);
@@ -600,24 +615,25 @@ struct sp_solutions *sp_solve(const struct sp_tables *tables, const struct sp_co
     return solutions_of(tables, config, asked, wanted, options, error);
 }
 
-struct sp_solutions *sp_solve_rounded(const struct sp_tables *tables, const struct sp_config *config,
-                                      const char *figure, const struct sp_solve_options *options,
-                                      struct sp_error *error)
+struct shapeproof_solutions *shapeproof_solve_rounded(const struct shapeproof_tables *tables,
+                                                      const struct shapeproof_config *config, const char *figure,
+                                                      const struct shapeproof_solve_options *options,
+                                                      struct shapeproof_error *error)
 {
     sp_error_reset(error);
     struct sp_printed wanted;
     assert(figure);
     if (sp_printed_read(figure, &wanted)) return solutions_of(tables, config, figure, wanted, options, error);
-    sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "'%s': expected a figure such as 65M or 1.5B", figure);
+    sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "'%s': expected a figure such as 65M or 1.5B", figure);
     return NULL;
 }
 
-const char *sp_solutions_asked(const struct sp_solutions *solutions) { return solutions->asked; }
-const char *sp_solutions_table(const struct sp_solutions *solutions) { return solutions->table; }
-bool sp_solutions_as_given(const struct sp_solutions *solutions) { return solutions->as_given; }
-bool sp_solutions_rounded(const struct sp_solutions *solutions) { return solutions->rounded; }
+const char *shapeproof_solutions_asked(const struct shapeproof_solutions *solutions) { return solutions->asked; }
+const char *shapeproof_solutions_table(const struct shapeproof_solutions *solutions) { return solutions->table; }
+bool shapeproof_solutions_as_given(const struct shapeproof_solutions *solutions) { return solutions->as_given; }
+bool shapeproof_solutions_rounded(const struct shapeproof_solutions *solutions) { return solutions->rounded; }
 
-void sp_solutions_free(struct sp_solutions *solutions)
+void shapeproof_solutions_free(struct shapeproof_solutions *solutions)
 {
     if (!solutions) return;
     free(solutions->items);
@@ -626,13 +642,16 @@ void sp_solutions_free(struct sp_solutions *solutions)
     free(solutions);
 }
 
-size_t sp_solutions_count(const struct sp_solutions *solutions) { return solutions->count; }
-struct sp_solution sp_solutions_get(const struct sp_solutions *solutions, size_t index)
+size_t shapeproof_solutions_count(const struct shapeproof_solutions *solutions) { return solutions->count; }
+struct shapeproof_solution shapeproof_solutions_get(const struct shapeproof_solutions *solutions, size_t index)
 {
     return solutions->items[index];
 }
-size_t sp_solutions_skipped_count(const struct sp_solutions *solutions) { return solutions->skipped_count; }
-const char *sp_solutions_skipped(const struct sp_solutions *solutions, size_t index)
+size_t shapeproof_solutions_skipped_count(const struct shapeproof_solutions *solutions)
+{
+    return solutions->skipped_count;
+}
+const char *shapeproof_solutions_skipped(const struct shapeproof_solutions *solutions, size_t index)
 {
     return solutions->skipped[index];
 }

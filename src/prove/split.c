@@ -441,7 +441,7 @@ bool sp_trial_prove_by_splitting(struct sp_trial *trial)
     }
     algebra->work = work;
     if (!proved) return false;
-    trial->proof.verdict = SP_PROVED;
+    trial->proof.verdict = SHAPEPROOF_PROVED;
     if (splitter.closed > 1) trial->proof.cases = sp_arena_printf(trial->arena, "in all %zu cases", splitter.closed);
     return true;
 }

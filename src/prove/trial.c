@@ -28,7 +28,7 @@ static struct sp_sym_env claim_env(struct sp_trial *trial)
 
 bool sp_trial_undecided(struct sp_trial *trial, const char *why)
 {
-    trial->proof.verdict = SP_UNDECIDED;
+    trial->proof.verdict = SHAPEPROOF_UNDECIDED;
     trial->proof.difference = sp_arena_string(trial->arena, why);
     return false;
 }
@@ -50,7 +50,7 @@ static bool undecided_by_messages(struct sp_trial *trial)
 static bool is_setting(const struct sp_argument *when)
 {
     return when->name && (when->expr->kind == SP_EXPR_LIST ||
-                          (when->expr->kind == SP_EXPR_LITERAL && when->expr->value.type == SP_STRING));
+                          (when->expr->kind == SP_EXPR_LITERAL && when->expr->value.type == SHAPEPROOF_VALUE_STRING));
 }
 
 static const struct sp_expr *defined(const struct sp_unit *unit, const char *name)
@@ -97,7 +97,7 @@ static bool is_own_setting(const struct sp_trial *trial, const char *key)
 }
 
 /* What the claim itself says of a key replaces what the line above all claims says of it. */
-bool sp_trial_read_settings(struct sp_trial *trial, struct sp_config *into)
+bool sp_trial_read_settings(struct sp_trial *trial, struct shapeproof_config *into)
 {
     const struct sp_sym_env env = claim_env(trial);
     for (size_t i = 0; i < trial->claim->when_count; i++) {
@@ -108,7 +108,7 @@ bool sp_trial_read_settings(struct sp_trial *trial, struct sp_config *into)
         if (!key) return sp_trial_undecided(trial, "'when' gives a text or a list to what is no hyper-parameter");
         if (!sp_sym_eval(&trial->count->symbolic, &env, when->expr, &sym)) return undecided_by_messages(trial);
         if (sym.kind != SP_SYM_VALUE) return sp_trial_undecided(trial, "the items of a list in 'when' must be known");
-        const struct sp_value known = sp_value_at(sp_config_hyper(into)->root, key);
+        const struct shapeproof_value known = sp_value_at(sp_config_hyper(into)->root, key);
         if (sp_value_is_set(known) && !sp_values_equal(known, sym.value)) {
             if (is_own(trial, i) || !is_own_setting(trial, key)) return contradicts(trial, when->name);
             trial->replaced[i] = true;
@@ -141,7 +141,7 @@ bool sp_trial_check_settings(struct sp_trial *trial)
         if (sp_poly_is_constant(condition, &holds) && holds.num == 0)
             return sp_trial_undecided(trial, "the table does not cover this 'when'");
     }
-    const struct sp_value root = symbolic->fixed.settings->root;
+    const struct shapeproof_value root = symbolic->fixed.settings->root;
     for (size_t i = 0; i < root.count && i < 64; i++)
         if (!(symbolic->fixed.settings_read >> i & 1))
             return sp_trial_undecided(

@@ -12,18 +12,19 @@ struct sp_trial {
     const struct sp_unit *unit; /* where the claim stands */
     const struct sp_claim *claim;
     const char *uncounted; /* why `count` is none, where the settings of the claim are needed for one; or NULL */
-    const struct sp_config *settings; /* the texts and lists that `when` gives, under which the table is counted */
-    struct sp_values when;            /* the numbers and conditions */
-    bool is_contradictory;            /* `when` is, as far as it was read last */
-    bool *replaced;                   /* by index in claim->when: the claim itself gives another value */
+    const struct shapeproof_config
+        *settings;         /* the texts and lists that `when` gives, under which the table is counted */
+    struct sp_values when; /* the numbers and conditions */
+    bool is_contradictory; /* `when` is, as far as it was read last */
+    bool *replaced;        /* by index in claim->when: the claim itself gives another value */
     const struct sp_poly *left, *right, *error; /* right - left: what the claim says too much */
-    struct sp_proof proof;
+    struct shapeproof_proof proof;
 };
 
 /* trial.c: reading. Each is false after it made the proof undecided, with the reason. */
 bool sp_trial_undecided(struct sp_trial *trial, const char *why);
 /* The texts and lists of `when`, by key; nothing for a claim that gives none. */
-bool sp_trial_read_settings(struct sp_trial *trial, struct sp_config *into);
+bool sp_trial_read_settings(struct sp_trial *trial, struct shapeproof_config *into);
 /* Whether the table, counted under the settings, is about them: it reads each, and its requirements hold. */
 bool sp_trial_check_settings(struct sp_trial *trial);
 bool sp_trial_read_when(struct sp_trial *trial);

@@ -25,16 +25,18 @@ static const char *first_with_suffix(const struct sp_zip *zip, const char *suffi
 /* A pickle of tensors whose storages are to be sought in a folder that there is not. */
 static const char *stray_pickle(const struct sp_zip *zip) { return first_with_suffix(zip, "data.pkl"); }
 
-static bool unrecognised(const struct sp_zip *zip, struct sp_error *error)
+static bool unrecognised(const struct sp_zip *zip, struct shapeproof_error *error)
 {
     const char *pickle = stray_pickle(zip);
-    if (!pickle) return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "a zip archive without a checkpoint in it");
-    return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+    if (!pickle)
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
+                       "a zip archive without a checkpoint in it");
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
                    "a zip archive with a pickle outside of a folder, not a file of torch.save ('%s')", pickle);
 }
 
-static bool index_archive(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                          struct sp_error *error)
+static bool index_archive(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                          struct shapeproof_error *error)
 {
     size_t pickle;
     const char *path;
@@ -53,8 +55,9 @@ static bool index_archive(const struct sp_file *file, uint32_t file_index, struc
     return ok;
 }
 
-static bool locate_archived(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
-                            struct sp_data_place *places, struct sp_error *error)
+static bool locate_archived(const struct sp_file *file, uint32_t file_index,
+                            const struct shapeproof_inventory *inventory, struct sp_data_place *places,
+                            struct shapeproof_error *error)
 {
     struct sp_zip *zip = sp_zip_open(file, error);
     if (!zip) return false;

@@ -26,13 +26,13 @@ enum {
 struct bundle {
     const struct sp_file *file;
     uint32_t file_index;
-    struct sp_inventory *inventory;
+    struct shapeproof_inventory *inventory;
     struct sp_zip *zip; /* NULL: a tar archive */
     const struct sp_tar *tar;
     bool several; /* checkpoints */
     size_t read;
-    uint64_t inflated;     /* bytes so far */
-    struct sp_error first; /* why the first that cannot be read cannot */
+    uint64_t inflated;             /* bytes so far */
+    struct shapeproof_error first; /* why the first that cannot be read cannot */
 };
 
 /* Endings of members that may be checkpoints. "data", "*.yaml", tokenizers and the like are none. */
@@ -79,12 +79,12 @@ static void claim_other_member(const struct bundle *b, size_t index)
 
 /* The bytes of a deflated member as a file. Members may share what is deflated: that of all is limited as well. */
 static bool inflate_into_memory(struct sp_zip *zip, size_t index, uint64_t *inflated, struct sp_file *inner,
-                                struct sp_error *error)
+                                struct shapeproof_error *error)
 {
     size_t length;
     if (*inflated >> 20 >= MAX_MEMBERS_MIB)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "the members before it inflate to %d MiB and more",
-                       MAX_MEMBERS_MIB);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                       "the members before it inflate to %d MiB and more", MAX_MEMBERS_MIB);
     *inflated += sp_zip_entry(zip, index)->size < MAX_MEMBER ? sp_zip_entry(zip, index)->size : MAX_MEMBER;
     char *bytes = sp_zip_read(zip, index, MAX_MEMBER, &length, error);
     if (!bytes) return false;
@@ -92,11 +92,12 @@ static bool inflate_into_memory(struct sp_zip *zip, size_t index, uint64_t *infl
     inner->size = length;
     const bool ok = inner->fd >= 0 && write(inner->fd, bytes, length) == (ssize_t)length;
     free(bytes);
-    return ok || sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "no memory to inflate into: %s", strerror(errno));
+    return ok ||
+           sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory to inflate into: %s", strerror(errno));
 }
 
 /* The member as a file: a range of the archive, or in memory of its own, to be closed. */
-static bool open_bundled(struct bundle *b, size_t index, struct sp_file *inner, struct sp_error *error)
+static bool open_bundled(struct bundle *b, size_t index, struct sp_file *inner, struct shapeproof_error *error)
 {
     *inner = (struct sp_file){.fd = b->file->fd, .path = name_of_member(b, index), .supply = b->file->supply};
     uint64_t begin = 0;
@@ -116,7 +117,7 @@ static bool open_bundled(struct bundle *b, size_t index, struct sp_file *inner, 
     return true;
 }
 
-static bool index_bundled(struct bundle *b, size_t index, struct sp_error *error)
+static bool index_bundled(struct bundle *b, size_t index, struct shapeproof_error *error)
 {
     const char *name = name_of_member(b, index);
     const char *prefix = b->several ? sp_arena_printf(&b->inventory->arena, "%s:", name) : "";
@@ -126,7 +127,7 @@ static bool index_bundled(struct bundle *b, size_t index, struct sp_error *error
     ok = ok && sp_nested_index(b->file, &inner, prefix, b->file_index, b->inventory, error);
     if (inner.fd != b->file->fd) sp_file_close(&inner);
     for (size_t i = first; ok && i < b->inventory->count && is_trainer_member(name); i++)
-        b->inventory->tensors[i].flags |= SP_TENSOR_STATE;
+        b->inventory->tensors[i].flags |= SHAPEPROOF_TENSOR_STATE;
     return ok;
 }
 
@@ -134,7 +135,7 @@ static void try_bundled(struct bundle *b, size_t index)
 {
     const char *name = name_of_member(b, index);
     const size_t before = b->inventory->count;
-    struct sp_error why = {0};
+    struct shapeproof_error why = {0};
     if (index_bundled(b, index, &why)) {
         b->read++;
         if (is_inflated(b, index)) sp_zip_claim_member(b->zip, index, b->inventory, b->file_index, SP_USE_TENSOR);
@@ -149,7 +150,7 @@ static void try_bundled(struct bundle *b, size_t index)
     sp_error_prefix(&b->first, sp_quote(name).text);
 }
 
-static bool index_bundle(struct bundle *b, const char *format, struct sp_error *error)
+static bool index_bundle(struct bundle *b, const char *format, struct shapeproof_error *error)
 {
     size_t candidates = 0;
     for (size_t i = 0; i < count_members(b); i++) candidates += is_checkpoint_name(name_of_member(b, i));
@@ -162,7 +163,9 @@ static bool index_bundle(struct bundle *b, const char *format, struct sp_error *
     b->inventory->format = format;
     if (b->read) return true;
     if (b->first.status) *error = b->first;
-    else sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is a tar archive without a checkpoint in it");
+    else
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
+                "this is a tar archive without a checkpoint in it");
     return false;
 }
 
@@ -176,14 +179,14 @@ bool sp_bundle_is(const struct sp_zip *zip)
 }
 
 bool sp_bundle_index(struct sp_zip *zip, const struct sp_file *file, uint32_t file_index,
-                     struct sp_inventory *inventory, struct sp_error *error)
+                     struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct bundle bundle = {.file = file, .file_index = file_index, .inventory = inventory, .zip = zip};
     return index_bundle(&bundle, "zip-bundle", error);
 }
 
 bool sp_bundle_index_member(struct sp_zip *zip, size_t index, const struct sp_file *file, uint32_t file_index,
-                            struct sp_inventory *inventory, struct sp_error *error)
+                            struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct bundle bundle = {.file = file, .file_index = file_index, .inventory = inventory, .zip = zip};
     if (!index_bundled(&bundle, index, error)) {
@@ -201,8 +204,8 @@ static unsigned probe_bundle(const struct sp_probe *probe)
     return probe->head_length >= SP_TAR_BLOCK && sp_tar_is_header(probe->head) ? TAR_BITS : 0;
 }
 
-static bool index_tar_bundle(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                             struct sp_error *error)
+static bool index_tar_bundle(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                             struct shapeproof_error *error)
 {
     struct sp_tar tar;
     struct bundle bundle = {.file = file, .file_index = file_index, .inventory = inventory, .tar = &tar};

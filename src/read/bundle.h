@@ -11,9 +11,9 @@ bool sp_bundle_is(const struct sp_zip *zip);
 /* Indexes each member with such a name. Where there is one, its tensors keep their names; those of several are called
  * "member:name". One that cannot be read is a warning, as long as there is another (format "zip-bundle"). */
 bool sp_bundle_index(struct sp_zip *zip, const struct sp_file *file, uint32_t file_index,
-                     struct sp_inventory *inventory, struct sp_error *error);
+                     struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 /* Indexes that one alone. */
 bool sp_bundle_index_member(struct sp_zip *zip, size_t index, const struct sp_file *file, uint32_t file_index,
-                            struct sp_inventory *inventory, struct sp_error *error);
+                            struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 
 #endif

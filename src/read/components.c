@@ -30,19 +30,19 @@
 
 enum { MAX_COMPONENTS = 100, MAX_COMPONENT_LIST = 1 << 20, MOST_LOOKED_AT = 10000 };
 
-struct sp_components {
+struct shapeproof_components {
     struct sp_arena arena;
     const char *path;
-    SP_ARRAY(struct sp_component) list;
+    SP_ARRAY(struct shapeproof_component) list;
 };
 
 /* A list while it is read. */
 struct component_list {
-    struct sp_components *components;
+    struct shapeproof_components *components;
     const struct sp_folder *folder; /* the directory */
     const char *below;              /* the folder in it that the entries are in, or "" */
     struct sp_json json;
-    struct sp_error *error;
+    struct shapeproof_error *error;
 };
 
 /* ---- what lies in the folder of a component ---- */
@@ -82,7 +82,7 @@ static struct contents look_into(const struct sp_folder *folder, const char *nam
 enum need { NEEDS_WEIGHTS, NEEDS_FOLDER, NEEDS_NOTHING, NEED_UNKNOWN };
 
 /* Of pipelines: configurations of models alone are called config.json. */
-static enum need need_in_pipeline(const struct sp_component *component, const struct contents *found)
+static enum need need_in_pipeline(const struct shapeproof_component *component, const struct contents *found)
 {
     static const char *const plain[] = {"Scheduler",        "Tokenizer", "Processor",
                                         "FeatureExtractor", "Guider",    "Guidance"};
@@ -93,7 +93,7 @@ static enum need need_in_pipeline(const struct sp_component *component, const st
 }
 
 /* Of Normalize there is no more than an empty folder, which few ways of copying a model keep. */
-static enum need need_of_module(const struct sp_component *component)
+static enum need need_of_module(const struct shapeproof_component *component)
 {
     static const char *const plain[] = {"Pooling",      "Dropout",         "BoW",        "WordWeights", "SpladePooling",
                                         "TokenPooling", "MultiVectorMask", "LogitScore", "Router",      "Asym"};
@@ -103,14 +103,14 @@ static enum need need_of_module(const struct sp_component *component)
 }
 
 /* Weights are evidence of their own; where there are none, it depends. */
-static void judge_component(struct sp_component *component, const struct contents *found, enum need need)
+static void judge_component(struct shapeproof_component *component, const struct contents *found, enum need need)
 {
     const bool missing = need == NEEDS_WEIGHTS || (need == NEEDS_FOLDER && !found->there);
     if (found->weights) {
-        component->state = SP_COMPONENT_MODEL;
+        component->state = SHAPEPROOF_COMPONENT_MODEL;
         return;
     }
-    component->state = missing ? SP_COMPONENT_MISSING : SP_COMPONENT_PLAIN;
+    component->state = missing ? SHAPEPROOF_COMPONENT_MISSING : SHAPEPROOF_COMPONENT_PLAIN;
     if (missing) component->note = found->there ? "its weights are not there" : "its folder is not there";
     else if (need == NEED_UNKNOWN) component->note = "no weights; whether it has any is not known";
     else component->note = "no weights";
@@ -133,7 +133,7 @@ static bool is_path_below(const char *path)
 }
 
 /* Some modules have a name of their own for it. */
-static const char *config_name(const struct sp_component *component)
+static const char *config_name(const struct shapeproof_component *component)
 {
     static const struct {
         const char *class_name, *file;
@@ -144,7 +144,7 @@ static const char *config_name(const struct sp_component *component)
     return "config.json";
 }
 
-static const char *find_config(const struct component_list *list, const struct sp_component *component)
+static const char *find_config(const struct component_list *list, const struct shapeproof_component *component)
 {
     struct sp_arena *arena = &list->components->arena;
     const char *file = sp_arena_printf(arena, "%s/%s", component->name, config_name(component));
@@ -153,22 +153,22 @@ static const char *find_config(const struct component_list *list, const struct s
 }
 
 /* Appends one with its place; NULL after an error. `entry` is its path in the folder of the list. */
-static struct sp_component *add_component(const struct component_list *list, const char *entry)
+static struct shapeproof_component *add_component(const struct component_list *list, const char *entry)
 {
-    struct sp_components *components = list->components;
+    struct shapeproof_components *components = list->components;
     struct sp_arena *arena = &components->arena;
     const char *slash = *list->below && *entry ? "/" : "";
     if (!is_path_below(entry)) {
-        sp_fail(list->error, SP_ERR_FILE, SP_KIND_REFUSED, "unsafe folder %s: not below this directory",
+        sp_fail(list->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED, "unsafe folder %s: not below this directory",
                 sp_quote(entry).text);
         return NULL;
     }
     if (components->list.count == MAX_COMPONENTS) {
-        sp_fail(list->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d components", MAX_COMPONENTS);
+        sp_fail(list->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d components", MAX_COMPONENTS);
         return NULL;
     }
-    struct sp_component *component = SP_PUSH(&components->list);
-    *component = (struct sp_component){.name = sp_arena_printf(arena, "%s%s%s", list->below, slash, entry)};
+    struct shapeproof_component *component = SP_PUSH(&components->list);
+    *component = (struct shapeproof_component){.name = sp_arena_printf(arena, "%s%s%s", list->below, slash, entry)};
     component->path = *component->name ? sp_folder_join(list->folder, component->name, arena)
                                        : sp_arena_string(arena, list->folder->path);
     if (!*component->name) component->name = ".";
@@ -176,21 +176,21 @@ static struct sp_component *add_component(const struct component_list *list, con
 }
 
 /* A folder that is named twice is one model. */
-static bool is_named_before(const struct sp_components *components)
+static bool is_named_before(const struct shapeproof_components *components)
 {
-    const struct sp_component *last = &components->list.items[components->list.count - 1];
+    const struct shapeproof_component *last = &components->list.items[components->list.count - 1];
     for (size_t i = 0; i + 1 < components->list.count; i++)
         if (strcmp(components->list.items[i].name, last->name) == 0) return true;
     return false;
 }
 
-static void finish_component(const struct component_list *list, struct sp_component *component, bool module)
+static void finish_component(const struct component_list *list, struct shapeproof_component *component, bool module)
 {
     const struct contents found = look_into(list->folder, component->name);
     component->config = find_config(list, component);
     judge_component(component, &found, module ? need_of_module(component) : need_in_pipeline(component, &found));
     if (!is_named_before(list->components)) return;
-    component->state = SP_COMPONENT_PLAIN;
+    component->state = SHAPEPROOF_COMPONENT_PLAIN;
     component->note = "the folder is named before";
 }
 
@@ -242,11 +242,11 @@ static bool scan_origin(struct sp_json *json, struct told *told)
 }
 
 /* Then there is no need to tell its components apart. */
-static bool is_single(const struct sp_components *components)
+static bool is_single(const struct shapeproof_components *components)
 {
     for (size_t i = 0; i < components->list.count; i++) {
-        const struct sp_component *component = &components->list.items[i];
-        if (component->state != SP_COMPONENT_PLAIN && strcmp(component->name, ".") != 0) return false;
+        const struct shapeproof_component *component = &components->list.items[i];
+        if (component->state != SHAPEPROOF_COMPONENT_PLAIN && strcmp(component->name, ".") != 0) return false;
     }
     return true;
 }
@@ -267,7 +267,7 @@ static bool add_further_models(struct component_list *list, const char *entry, c
     for (size_t i = 1;; i++) {
         const char *name = sp_arena_printf(arena, "%s_%zu", entry, i);
         if (!is_folder_there(list, name)) return true;
-        struct sp_component *component = add_component(list, name);
+        struct shapeproof_component *component = add_component(list, name);
         if (!component) return false;
         component->library = sp_arena_string(arena, told->library);
         component->class_name = component->model_class = sp_arena_string(arena, told->class_name);
@@ -280,7 +280,7 @@ static int compare_folder_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool is_listed(const struct sp_components *components, const char *name)
+static bool is_listed(const struct shapeproof_components *components, const char *name)
 {
     const size_t length = strlen(name);
     for (size_t i = 0; i < components->list.count; i++) {
@@ -294,7 +294,7 @@ static bool is_listed(const struct sp_components *components, const char *name)
  * looked at. */
 static void add_unlisted(struct component_list *list)
 {
-    struct sp_components *components = list->components;
+    struct shapeproof_components *components = list->components;
     SP_ARRAY(const char *) names = {0};
     const int fd = openat(list->folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
@@ -307,11 +307,11 @@ static void add_unlisted(struct component_list *list)
     if (stream) closedir(stream);
     if (names.count) qsort(names.items, names.count, sizeof *names.items, compare_folder_names);
     for (size_t i = 0; i < names.count && components->list.count < MAX_COMPONENTS; i++) {
-        struct sp_component *component = add_component(list, names.items[i]);
+        struct shapeproof_component *component = add_component(list, names.items[i]);
         if (!component) break;
         component->library = "";
         component->class_name = component->model_class = "a folder that the list does not name";
-        component->state = SP_COMPONENT_PLAIN;
+        component->state = SHAPEPROOF_COMPONENT_PLAIN;
         component->note = "not looked at";
     }
     free(names.items);
@@ -326,7 +326,7 @@ static bool scan_pipeline(struct component_list *list)
         struct told told = {.library = NULL};
         if (!scan_pair(&list->json, &told, NULL)) return false;
         if (!told.library || *key == '_') continue;
-        struct sp_component *component = add_component(list, *key ? key : ".");
+        struct shapeproof_component *component = add_component(list, *key ? key : ".");
         if (!component) return false;
         component->library = sp_arena_string(arena, told.library);
         component->class_name = component->model_class = sp_arena_string(arena, told.class_name);
@@ -349,11 +349,11 @@ static bool is_on_hub(const char *repository)
 }
 
 /* Where it is that is not in the directory. */
-static void say_elsewhere(struct sp_arena *arena, struct sp_component *component, const struct told *told)
+static void say_elsewhere(struct sp_arena *arena, struct shapeproof_component *component, const struct told *told)
 {
-    if (component->state != SP_COMPONENT_MISSING || !is_on_hub(told->repository)) return;
+    if (component->state != SHAPEPROOF_COMPONENT_MISSING || !is_on_hub(told->repository)) return;
     const char *folder = told->subfolder ? told->subfolder : "";
-    component->state = SP_COMPONENT_PLAIN;
+    component->state = SHAPEPROOF_COMPONENT_PLAIN;
     component->note = sp_arena_printf(arena, "not here but in hf://%s%s%s", told->repository,
                                       *folder ? ", in the folder " : "", folder);
 }
@@ -368,7 +368,7 @@ static bool scan_modular(struct component_list *list)
         struct told told = {.library = NULL};
         if (!scan_pair(&list->json, &told, scan_origin)) return false;
         if (*key == '_' || !told.class_name || !(told.listed || told.repository)) continue;
-        struct sp_component *component = add_component(list, *key ? key : ".");
+        struct shapeproof_component *component = add_component(list, *key ? key : ".");
         if (!component) return false;
         component->library = sp_arena_string(arena, told.library);
         component->class_name = component->model_class = sp_arena_string(arena, told.class_name);
@@ -385,7 +385,7 @@ static bool add_module(const struct component_list *list, const char *path, cons
 {
     struct sp_arena *arena = &list->components->arena;
     const char *dot = strrchr(type, '.');
-    struct sp_component *component = add_component(list, path);
+    struct shapeproof_component *component = add_component(list, path);
     if (!component) return false;
     component->class_name = sp_arena_string(arena, dot ? dot + 1 : type);
     component->library = sp_arena_copy(arena, type, dot ? strcspn(type, ".") : 0);
@@ -465,10 +465,10 @@ static bool is_there(const struct sp_folder *folder, const char *name)
 static bool read_routers(struct component_list *list)
 {
     static const char *const files[] = {"router_config.json", "config.json"}, *const routers[] = {"Router", "Asym"};
-    struct sp_components *components = list->components;
+    struct shapeproof_components *components = list->components;
     const size_t count = components->list.count;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_component component = components->list.items[i];
+        const struct shapeproof_component component = components->list.items[i];
         if (!SP_IS_AMONG(component.class_name, routers)) continue;
         list->below = strcmp(component.name, ".") == 0 ? "" : component.name;
         for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
@@ -481,7 +481,8 @@ static bool read_routers(struct component_list *list)
     return true;
 }
 
-static bool read_lists(struct sp_components *components, const struct sp_folder *folder, struct sp_error *error)
+static bool read_lists(struct shapeproof_components *components, const struct sp_folder *folder,
+                       struct shapeproof_error *error)
 {
     struct component_list list = {.components = components, .folder = folder, .below = "", .error = error};
     if (is_there(folder, "model_index.json")) {
@@ -495,24 +496,24 @@ static bool read_lists(struct sp_components *components, const struct sp_folder 
     return true;
 }
 
-struct sp_components *sp_components_open(const char *path, struct sp_error *error)
+struct shapeproof_components *shapeproof_components_open(const char *path, struct shapeproof_error *error)
 {
     struct sp_folder folder;
     bool ok = true;
     sp_error_reset(error);
-    struct sp_components *components = sp_realloc(NULL, 1, sizeof *components);
-    *components = (struct sp_components){.path = NULL};
+    struct shapeproof_components *components = sp_realloc(NULL, 1, sizeof *components);
+    *components = (struct shapeproof_components){.path = NULL};
     components->path = sp_arena_string(&components->arena, path);
     if (sp_folder_open(&folder, components->path)) {
         ok = read_lists(components, &folder, error);
         sp_folder_close(&folder);
     }
     if (ok) return components;
-    sp_components_free(components);
+    shapeproof_components_free(components);
     return NULL;
 }
 
-void sp_components_free(struct sp_components *components)
+void shapeproof_components_free(struct shapeproof_components *components)
 {
     if (!components) return;
     free(components->list.items);
@@ -520,16 +521,16 @@ void sp_components_free(struct sp_components *components)
     free(components);
 }
 
-const char *sp_components_path(const struct sp_components *components) { return components->path; }
-size_t sp_component_count(const struct sp_components *components) { return components->list.count; }
+const char *shapeproof_components_path(const struct shapeproof_components *components) { return components->path; }
+size_t shapeproof_component_count(const struct shapeproof_components *components) { return components->list.count; }
 
-void sp_component_leave_out(struct sp_components *components, size_t index, const char *note)
+void shapeproof_component_leave_out(struct shapeproof_components *components, size_t index, const char *note)
 {
-    components->list.items[index].state = SP_COMPONENT_PLAIN;
+    components->list.items[index].state = SHAPEPROOF_COMPONENT_PLAIN;
     components->list.items[index].note = note;
 }
 
-const struct sp_component *sp_component(const struct sp_components *components, size_t index)
+const struct shapeproof_component *shapeproof_component(const struct shapeproof_components *components, size_t index)
 {
     return &components->list.items[index];
 }

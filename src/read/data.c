@@ -14,8 +14,8 @@
 #include "read/folder.h"
 #include "read/reader.h"
 
-struct sp_data {
-    const struct sp_inventory *inventory;
+struct shapeproof_data {
+    const struct shapeproof_inventory *inventory;
     struct sp_arena arena;
     struct sp_file *files; /* as many as the inventory has; fd -1 when not open */
     struct sp_data_place *places;
@@ -24,33 +24,35 @@ struct sp_data {
 /* ---- places ---- */
 
 /* Whether its elements fill their range of bytes without holes. */
-static bool is_dense(const struct sp_tensor *tensor)
+static bool is_dense(const struct shapeproof_tensor *tensor)
 {
-    return !(tensor->flags & SP_TENSOR_EXPANDED) && sp_tensor_reach(tensor) - tensor->offset == tensor->parameters;
+    return !(tensor->flags & SHAPEPROOF_TENSOR_EXPANDED) &&
+           sp_tensor_reach(tensor) - tensor->offset == tensor->parameters;
 }
 
 /* What the inventory alone can tell. */
-static const char *obstacle_in(const struct sp_tensor *tensor)
+static const char *obstacle_in(const struct shapeproof_tensor *tensor)
 {
-    if (tensor->flags & (SP_TENSOR_NO_DATA | SP_TENSOR_NO_SHAPE)) return "the file holds no bytes for it";
+    if (tensor->flags & (SHAPEPROOF_TENSOR_NO_DATA | SHAPEPROOF_TENSOR_NO_SHAPE))
+        return "the file holds no bytes for it";
     if (tensor->piece) return "the file holds a part of it";
     if (!tensor->dtype) return "the size of its elements is not known";
     return is_dense(tensor) ? NULL : "not contiguous";
 }
 
-static void place_known(struct sp_data *data)
+static void place_known(struct shapeproof_data *data)
 {
     for (size_t i = 0; i < data->inventory->count; i++) {
-        const struct sp_tensor *tensor = &data->inventory->tensors[i];
+        const struct shapeproof_tensor *tensor = &data->inventory->tensors[i];
         data->places[i] = (struct sp_data_place){tensor->data_begin, tensor->data_end, NULL};
     }
 }
 
 /* After the readers have had their say: nothing is read but exactly the bytes of a tensor. */
-static void judge_places(struct sp_data *data)
+static void judge_places(struct shapeproof_data *data)
 {
     for (size_t i = 0; i < data->inventory->count; i++) {
-        const struct sp_tensor *tensor = &data->inventory->tensors[i];
+        const struct shapeproof_tensor *tensor = &data->inventory->tensors[i];
         struct sp_data_place *place = &data->places[i];
         const char *obstacle = obstacle_in(tensor);
         if (obstacle || !tensor->bytes) place->obstacle = obstacle;
@@ -61,8 +63,8 @@ static void judge_places(struct sp_data *data)
 
 /* ---- files ---- */
 
-/* Where the names of the inventory's files lead from: see sp_inventory_open. */
-static bool open_folder(struct sp_data *data, struct sp_folder *folder)
+/* Where the names of the inventory's files lead from: see shapeproof_inventory_open. */
+static bool open_folder(struct shapeproof_data *data, struct sp_folder *folder)
 {
     const char *path = data->inventory->path, *slash = strrchr(path, '/');
     *folder = (struct sp_folder){.fd = AT_FDCWD, .path = ""};
@@ -73,54 +75,57 @@ static bool open_folder(struct sp_data *data, struct sp_folder *folder)
 }
 
 /* Of what was fetched from elsewhere the headers alone are here, and holes in place of the data. */
-static bool is_mirror(struct sp_data *data, const struct sp_folder *folder, const char *name)
+static bool is_mirror(struct shapeproof_data *data, const struct sp_folder *folder, const char *name)
 {
     const int parents = (int)(sp_base_name(name) - name);
     const char *mark = sp_arena_printf(&data->arena, "%.*s%s", parents, name, SP_MIRROR_MARK);
     return faccessat(folder->fd, mark, F_OK, 0) == 0;
 }
 
-static bool open_file(struct sp_data *data, const struct sp_folder *folder, uint32_t index, struct sp_error *error)
+static bool open_file(struct shapeproof_data *data, const struct sp_folder *folder, uint32_t index,
+                      struct shapeproof_error *error)
 {
     const char *name = data->inventory->files[index];
     struct sp_file *file = &data->files[index];
-    bool ok = !is_mirror(data, folder, name) ||
-              sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "only its headers were fetched, and not the data");
+    bool ok = !is_mirror(data, folder, name) || sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
+                                                        "only its headers were fetched, and not the data");
     ok = ok && sp_file_open(file, folder->fd, name, error);
     const struct sp_reader *reader = ok ? sp_reader_for(file, error) : NULL;
     ok = reader && (!reader->locate || reader->locate(file, index, data->inventory, data->places, error));
     return ok || sp_folder_blame(folder, name, error);
 }
 
-static bool open_files(struct sp_data *data, struct sp_error *error)
+static bool open_files(struct shapeproof_data *data, struct shapeproof_error *error)
 {
     struct sp_folder folder;
     bool ok = true;
     if (!open_folder(data, &folder))
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s: cannot be opened again", data->inventory->path);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: cannot be opened again",
+                       data->inventory->path);
     for (uint32_t i = 0; i < data->inventory->file_count && ok; i++) ok = open_file(data, &folder, i, error);
     if (folder.fd != AT_FDCWD) sp_folder_close(&folder);
     return ok;
 }
 
-struct sp_data *sp_data_open(const struct sp_inventory *inventory, struct sp_error *error)
+struct shapeproof_data *shapeproof_data_open(const struct shapeproof_inventory *inventory,
+                                             struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    struct sp_data *data = sp_realloc(NULL, 1, sizeof *data);
-    *data = (struct sp_data){.inventory = inventory};
+    struct shapeproof_data *data = sp_realloc(NULL, 1, sizeof *data);
+    *data = (struct shapeproof_data){.inventory = inventory};
     data->files = sp_arena_array(&data->arena, inventory->file_count, sizeof *data->files);
     data->places = sp_arena_array(&data->arena, inventory->count, sizeof *data->places);
     for (size_t i = 0; i < inventory->file_count; i++) data->files[i].fd = -1;
     place_known(data);
     if (!open_files(data, error)) {
-        sp_data_close(data);
+        shapeproof_data_close(data);
         return NULL;
     }
     judge_places(data);
     return data;
 }
 
-void sp_data_close(struct sp_data *data)
+void shapeproof_data_close(struct shapeproof_data *data)
 {
     if (!data) return;
     for (size_t i = 0; i < data->inventory->file_count; i++) sp_file_close(&data->files[i]);
@@ -130,16 +135,20 @@ void sp_data_close(struct sp_data *data)
 
 /* ---- reading ---- */
 
-const char *sp_data_obstacle(const struct sp_data *data, size_t tensor) { return data->places[tensor].obstacle; }
+const char *shapeproof_data_obstacle(const struct shapeproof_data *data, size_t tensor)
+{
+    return data->places[tensor].obstacle;
+}
 
-bool sp_data_read(const struct sp_data *data, size_t tensor, uint64_t offset, void *into, size_t length,
-                  struct sp_error *error)
+bool shapeproof_data_read(const struct shapeproof_data *data, size_t tensor, uint64_t offset, void *into, size_t length,
+                          struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    const struct sp_tensor *read = &data->inventory->tensors[tensor];
+    const struct shapeproof_tensor *read = &data->inventory->tensors[tensor];
     if (data->places[tensor].obstacle || offset > read->bytes || length > read->bytes - offset)
-        return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "no bytes [%" PRIu64 ", +%zu) of tensor %s can be read",
-                       offset, length, sp_quote(read->name).text);
+        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
+                       "no bytes [%" PRIu64 ", +%zu) of tensor %s can be read", offset, length,
+                       sp_quote(read->name).text);
     if (sp_file_read(&data->files[read->file], data->places[tensor].begin + offset, into, length, error)) return true;
     sp_error_prefix(error, data->inventory->files[read->file]);
     return false;

@@ -109,13 +109,13 @@ static void note_metadata(struct listing *listing, const char *name)
     else *SP_PUSH(&listing->rank_metadata) = sp_arena_string(&listing->arena, name);
 }
 
-static bool list_folder(const struct sp_folder *folder, struct listing *listing, struct sp_error *error)
+static bool list_folder(const struct sp_folder *folder, struct listing *listing, struct shapeproof_error *error)
 {
     const int fd = dup(folder->fd);
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
     if (!stream) {
         if (fd >= 0) close(fd);
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s", strerror(errno));
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s", strerror(errno));
     }
     for (const struct dirent *entry; (entry = readdir(stream));) {
         listing->distributed = listing->distributed || sp_ends_with(entry->d_name, ".distcp");
@@ -182,7 +182,7 @@ static void add_absent(struct sp_names *absent, const char *name, const struct s
 }
 
 /* The shards are sorted, so that one sweep finds the numbers that are not there. */
-static void warn_absent_shards(const struct sp_shard *shards, size_t count, struct sp_inventory *inventory)
+static void warn_absent_shards(const struct sp_shard *shards, size_t count, struct shapeproof_inventory *inventory)
 {
     struct sp_names absent = {0};
     struct sp_shard_name first, shard;
@@ -206,14 +206,14 @@ static void warn_absent_shards(const struct sp_shard *shards, size_t count, stru
 
 /* ---- the choice ---- */
 
-static bool is_file_read(const struct sp_inventory *inventory, const char *name)
+static bool is_file_read(const struct shapeproof_inventory *inventory, const char *name)
 {
     for (size_t f = 0; f < inventory->file_count; f++)
         if (strcmp(inventory->files[f], name) == 0) return true;
     return false;
 }
 
-static void warn_stray(const char *index, const struct listing *listing, struct sp_inventory *inventory)
+static void warn_stray(const char *index, const struct listing *listing, struct shapeproof_inventory *inventory)
 {
     for (size_t i = 0; i < listing->count; i++) {
         const char *name = listing->names[i];
@@ -239,7 +239,7 @@ static bool has_own_index(const struct listing *listing, const char *name)
 
 /* Other loaders may take another one; and people another folder. */
 static void note_others(const struct sp_folder *folder, const char *chosen, const struct listing *listing,
-                        struct sp_inventory *inventory)
+                        struct shapeproof_inventory *inventory)
 {
     struct sp_names others = {0};
     const char *below = sp_folder_checkpoints_below(folder, &inventory->arena);
@@ -259,10 +259,10 @@ static void note_others(const struct sp_folder *folder, const char *chosen, cons
 /* ---- the optimizer beside the model ---- */
 
 /* Whether a tensor of the model has that shape. */
-static bool has_shape(const struct sp_inventory *inventory, const struct sp_tensor *like)
+static bool has_shape(const struct shapeproof_inventory *inventory, const struct shapeproof_tensor *like)
 {
     for (size_t i = 0; i < inventory->count; i++) {
-        const struct sp_tensor *tensor = &inventory->tensors[i];
+        const struct shapeproof_tensor *tensor = &inventory->tensors[i];
         if (tensor->rank == like->rank && memcmp(tensor->shape, like->shape, like->rank * sizeof *like->shape) == 0)
             return true;
     }
@@ -271,17 +271,17 @@ static bool has_shape(const struct sp_inventory *inventory, const struct sp_tens
 
 /* A trainer that resumes reads it: it must be whole, and its moments must be of this model. Of many the first few are
  * compared, and only matrices, as vectors may be pieces of flattened parameters. */
-static void look_at_optimizer(const struct sp_folder *folder, struct sp_inventory *inventory)
+static void look_at_optimizer(const struct sp_folder *folder, struct shapeproof_inventory *inventory)
 {
     static const char name[] = "optimizer.pt";
     enum { MOST = 16 };
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     if (faccessat(folder->fd, name, F_OK, 0) != 0) return;
-    struct sp_inventory *own = sp_inventory_new(name);
+    struct shapeproof_inventory *own = sp_inventory_new(name);
     if (!sp_folder_read(folder, name, own, &error))
         sp_inventory_warn(inventory, "%s: a training cannot go on from here", error.message);
     for (size_t i = 0, compared = 0; !error.status && i < own->count && compared < MOST; i++) {
-        const struct sp_tensor *moment = &own->tensors[i];
+        const struct shapeproof_tensor *moment = &own->tensors[i];
         if (!sp_ends_with(moment->name, ".exp_avg") || moment->rank < 2) continue;
         compared++;
         if (has_shape(inventory, moment)) continue;
@@ -289,11 +289,11 @@ static void look_at_optimizer(const struct sp_folder *folder, struct sp_inventor
                           sp_quote(moment->name).text);
         break;
     }
-    sp_inventory_close(own);
+    shapeproof_inventory_close(own);
 }
 
 static bool read_chosen(const struct sp_folder *folder, const char *name, const struct listing *listing,
-                        struct sp_inventory *inventory, struct sp_error *error)
+                        struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     if (!sp_is_index_name(name)) {
         if (!sp_folder_read(folder, name, inventory, error)) return false;
@@ -326,10 +326,10 @@ static const char *hint_for_ranks(const struct listing *listing)
     return NULL;
 }
 
-static bool refuse_distributed(const struct sp_folder *folder, struct sp_error *error)
+static bool refuse_distributed(const struct sp_folder *folder, struct shapeproof_error *error)
 {
     sp_fail(
-        error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+        error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
         "this is a distributed checkpoint of PyTorch (*.distcp) without its '.metadata', which has the names of the "
         "tensors");
     sp_hint(error, "it is written last: the saving was not finished, or hidden files were not copied");
@@ -367,7 +367,7 @@ static size_t list_shard_sets(const struct listing *listing, struct shard_set se
 
 /* "4 of 4 such as 'model-00001-of-00004.safetensors'; 1 of 5, 'model-00005-of-00005.safetensors'". What to do follows
  * where one set is there as a whole, and of the others a part. */
-static void refuse_shard_sets(const struct shard_set *sets, size_t count, struct sp_error *error)
+static void refuse_shard_sets(const struct shard_set *sets, size_t count, struct shapeproof_error *error)
 {
     struct sp_text text = {0};
     struct sp_names strays = {0};
@@ -379,7 +379,8 @@ static void refuse_shard_sets(const struct shard_set *sets, size_t count, struct
         if (is_whole) whole++;
         else sp_names_add(&strays, sets[i].first);
     }
-    sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "shards of several checkpoints in this directory: %s", text.data);
+    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
+            "shards of several checkpoints in this directory: %s", text.data);
     if (whole == 1)
         sp_hint(error, "remove the shards that are left over of another save, such as %s", sp_names_text(&strays));
     else sp_hint(error, "keep the shards of one save, and no others");
@@ -387,7 +388,7 @@ static void refuse_shard_sets(const struct shard_set *sets, size_t count, struct
     sp_text_free(&text);
 }
 
-static bool refuse_choice(const struct sp_folder *folder, const struct listing *listing, struct sp_error *error)
+static bool refuse_choice(const struct sp_folder *folder, const struct listing *listing, struct shapeproof_error *error)
 {
     struct sp_names names = {0};
     const char *gather = hint_for_ranks(listing);
@@ -401,7 +402,7 @@ static bool refuse_choice(const struct sp_folder *folder, const struct listing *
         return false;
     }
     for (size_t i = 0; i < listing->count; i++) sp_names_add(&names, listing->names[i]);
-    sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "several checkpoints in this directory: %s",
+    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED, "several checkpoints in this directory: %s",
             sp_names_text(&names));
     if (gather) sp_hint(error, "%s", gather);
     else if (sp_are_steps(listing->names, listing->count))
@@ -425,7 +426,7 @@ static const char *only_name(const struct listing *listing)
 }
 
 static bool read_distributed(const struct sp_folder *folder, const struct listing *listing,
-                             struct sp_inventory *inventory, struct sp_error *error)
+                             struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     const char *const whole = ".metadata";
     const char *backend = sp_megatron_backend(folder, &inventory->arena);
@@ -444,7 +445,7 @@ static bool are_dcp_shards(const struct listing *listing)
 }
 
 static bool choose_checkpoint(const struct sp_folder *folder, const struct listing *listing, struct sp_shard *shards,
-                              struct sp_inventory *inventory, struct sp_error *error)
+                              struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     for (size_t i = 0; i < COUNT(candidates); i++) {
         const char *name = match(listing, candidates[i]);
@@ -468,8 +469,8 @@ static bool choose_checkpoint(const struct sp_folder *folder, const struct listi
     return read_chosen(folder, only, listing, inventory, error);
 }
 
-bool sp_directory_read_pieces(const struct sp_folder *folder, const char *first, struct sp_inventory *inventory,
-                              struct sp_error *error)
+bool sp_directory_read_pieces(const struct sp_folder *folder, const char *first, struct shapeproof_inventory *inventory,
+                              struct shapeproof_error *error)
 {
     struct listing listing = {0};
     struct sp_shard_name set, other;
@@ -489,7 +490,8 @@ bool sp_directory_read_pieces(const struct sp_folder *folder, const char *first,
     return ok;
 }
 
-bool sp_directory_read(const struct sp_folder *folder, struct sp_inventory *inventory, struct sp_error *error)
+bool sp_directory_read(const struct sp_folder *folder, struct shapeproof_inventory *inventory,
+                       struct shapeproof_error *error)
 {
     struct listing listing = {0};
     if (!list_folder(folder, &listing, error)) {

@@ -22,7 +22,8 @@ void sp_folder_close(struct sp_folder *folder)
     folder->fd = -1;
 }
 
-bool sp_folder_open_file(const struct sp_folder *folder, const char *name, struct sp_file *file, struct sp_error *error)
+bool sp_folder_open_file(const struct sp_folder *folder, const char *name, struct sp_file *file,
+                         struct shapeproof_error *error)
 {
     if (!folder->far) return sp_file_open(file, folder->fd, name, error);
     *file = (struct sp_file){.fd = -1, .path = name};
@@ -36,7 +37,7 @@ char *sp_folder_join(const struct sp_folder *folder, const char *name, struct sp
     return sp_arena_printf(arena, "%s%s%s", folder->path, slash, name);
 }
 
-bool sp_folder_blame(const struct sp_folder *folder, const char *name, struct sp_error *error)
+bool sp_folder_blame(const struct sp_folder *folder, const char *name, struct shapeproof_error *error)
 {
     struct sp_arena arena = {0};
     sp_error_prefix(error, sp_folder_join(folder, name, &arena));
@@ -46,7 +47,7 @@ bool sp_folder_blame(const struct sp_folder *folder, const char *name, struct sp
 
 /* Appends the tensors of an open file, named `name` in the inventory. */
 static bool read_open(struct sp_file *file, const struct sp_folder *folder, const char *name,
-                      struct sp_inventory *inventory, struct sp_error *error)
+                      struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     file->path = sp_folder_join(folder, name, &inventory->arena);
     const struct sp_reader *reader = sp_reader_for(file, error);
@@ -56,8 +57,8 @@ static bool read_open(struct sp_file *file, const struct sp_folder *folder, cons
     return reader->index(file, index, inventory, error);
 }
 
-bool sp_folder_read(const struct sp_folder *folder, const char *name, struct sp_inventory *inventory,
-                    struct sp_error *error)
+bool sp_folder_read(const struct sp_folder *folder, const char *name, struct shapeproof_inventory *inventory,
+                    struct shapeproof_error *error)
 {
     struct sp_file file;
     const bool ok = sp_folder_open_file(folder, name, &file, error) &&
@@ -66,7 +67,7 @@ bool sp_folder_read(const struct sp_folder *folder, const char *name, struct sp_
     return ok || sp_folder_blame(folder, name, error);
 }
 
-static void warn_absent_shard(const struct sp_shard *shard, const char *reason, struct sp_inventory *inventory)
+static void warn_absent_shard(const struct sp_shard *shard, const char *reason, struct shapeproof_inventory *inventory)
 {
     if (shard->indexed)
         sp_inventory_warn(inventory, "shard %s cannot be read (%s): the index places %zu %s in it",
@@ -74,11 +75,11 @@ static void warn_absent_shard(const struct sp_shard *shard, const char *reason, 
     else sp_inventory_warn(inventory, "shard %s cannot be read (%s)", sp_quote(shard->name).text, reason);
 }
 
-static bool read_shard(const struct sp_folder *folder, struct sp_shard *shard, struct sp_inventory *inventory,
-                       struct sp_error *error)
+static bool read_shard(const struct sp_folder *folder, struct sp_shard *shard, struct shapeproof_inventory *inventory,
+                       struct shapeproof_error *error)
 {
     const char *format = inventory->format;
-    struct sp_error absent = {0};
+    struct shapeproof_error absent = {0};
     struct sp_file file;
     shard->file = SP_NO_FILE;
     if (!sp_folder_open_file(folder, shard->name, &file, &absent)) {
@@ -96,7 +97,7 @@ static bool read_shard(const struct sp_folder *folder, struct sp_shard *shard, s
 }
 
 bool sp_folder_read_shards(const struct sp_folder *folder, const char *owner, struct sp_shard *shards, size_t count,
-                           struct sp_inventory *inventory, struct sp_error *error)
+                           struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     size_t read = 0;
     if (folder->far && !folder->far->expect(folder->far, shards, count, error)) return false;
@@ -105,8 +106,8 @@ bool sp_folder_read_shards(const struct sp_folder *folder, const char *owner, st
         read += shards[i].file != SP_NO_FILE;
     }
     if (read ? sp_inventory_finish(inventory, error)
-             : sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "none of its %zu shards can be read (the first is %s)", count,
-                       sp_quote(shards[0].name).text))
+             : sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
+                       "none of its %zu shards can be read (the first is %s)", count, sp_quote(shards[0].name).text))
         return true;
     if (owner) return sp_folder_blame(folder, owner, error);
     sp_error_prefix(error, folder->path);

@@ -12,8 +12,8 @@ struct sp_shard;
 /* Whoever knows how to get at the files of a folder that is elsewhere, of which `fd` is a mirror. */
 struct sp_far {
     /* Says which files are opened next, so that they are fetched side by side. One that is not there is no error. */
-    bool (*expect)(struct sp_far *far, const struct sp_shard *shards, size_t count, struct sp_error *error);
-    bool (*open)(struct sp_far *far, const char *name, struct sp_file *file, struct sp_error *error);
+    bool (*expect)(struct sp_far *far, const struct sp_shard *shards, size_t count, struct shapeproof_error *error);
+    bool (*open)(struct sp_far *far, const char *name, struct sp_file *file, struct shapeproof_error *error);
 };
 
 struct sp_folder {
@@ -27,15 +27,15 @@ bool sp_folder_open(struct sp_folder *folder, const char *path);
 void sp_folder_close(struct sp_folder *folder);
 /* Opens a file in it; its name is not put into `error`. */
 bool sp_folder_open_file(const struct sp_folder *folder, const char *name, struct sp_file *file,
-                         struct sp_error *error);
+                         struct shapeproof_error *error);
 /* "path/name". */
 char *sp_folder_join(const struct sp_folder *folder, const char *name, struct sp_arena *arena);
 /* Adds "path/name: " in front of an error. Returns false. */
-bool sp_folder_blame(const struct sp_folder *folder, const char *name, struct sp_error *error);
+bool sp_folder_blame(const struct sp_folder *folder, const char *name, struct shapeproof_error *error);
 
 /* Reads the one file `name` as a whole checkpoint, and finishes the inventory. */
-bool sp_folder_read(const struct sp_folder *folder, const char *name, struct sp_inventory *inventory,
-                    struct sp_error *error);
+bool sp_folder_read(const struct sp_folder *folder, const char *name, struct shapeproof_inventory *inventory,
+                    struct shapeproof_error *error);
 
 struct sp_shard {
     const char *name;
@@ -50,6 +50,6 @@ struct sp_shard {
  * as there is another; one that is malformed is an error. `owner` (the index) is blamed for what no shard is to blame
  * for; NULL for the folder itself. */
 bool sp_folder_read_shards(const struct sp_folder *folder, const char *owner, struct sp_shard *shards, size_t count,
-                           struct sp_inventory *inventory, struct sp_error *error);
+                           struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 
 #endif

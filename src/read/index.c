@@ -32,8 +32,8 @@ struct weight_map {
 
 struct index {
     struct sp_json json; /* owns the text, which every name is borrowed from */
-    struct sp_error *error;
-    struct sp_inventory *inventory;
+    struct shapeproof_error *error;
+    struct shapeproof_inventory *inventory;
     struct weight_map map, bare; /* "weight_map", and the strings of the outermost object */
     bool has_map;
     bool groups;            /* of Keras: a name is that of a group */
@@ -150,10 +150,11 @@ static bool add_shard(struct index *index, const char *name, size_t *number)
     *number = sp_map_get(&index->shard_names, name);
     if (*number != SIZE_MAX) return true;
     if (!sp_is_plain_name(name))
-        return sp_fail(index->error, SP_ERR_FILE, SP_KIND_REFUSED, "unsafe shard name %s: not a plain file name",
-                       sp_quote(name).text);
+        return sp_fail(index->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
+                       "unsafe shard name %s: not a plain file name", sp_quote(name).text);
     if (index->shard_count == MAX_SHARDS)
-        return sp_fail(index->error, SP_ERR_FILE, SP_KIND_LIMIT, "index: more than %d shards", MAX_SHARDS);
+        return sp_fail(index->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "index: more than %d shards",
+                       MAX_SHARDS);
     SP_GROW(index->shards, index->shard_count, index->shard_capacity);
     *number = index->shard_count;
     sp_map_add(&index->shard_names, name, *number);
@@ -186,7 +187,7 @@ static bool collect_shards(struct index *index)
 
 /* ---- what the index claims, against what the shards hold ---- */
 
-static void warn_names(struct sp_inventory *inventory, const char *what, struct sp_names *names)
+static void warn_names(struct shapeproof_inventory *inventory, const char *what, struct sp_names *names)
 {
     if (names->count) sp_inventory_warn(inventory, "%s (%zu): %s", what, names->count, sp_names_text(names));
     sp_names_free(names);
@@ -195,18 +196,18 @@ static void warn_names(struct sp_inventory *inventory, const char *what, struct 
 static void compare_placements(const struct index *index)
 {
     const struct weight_map *map = index->has_map ? &index->map : &index->bare;
-    struct sp_inventory *inventory = index->inventory;
+    struct shapeproof_inventory *inventory = index->inventory;
     struct sp_names missing = {0}, elsewhere = {0}, unindexed = {0};
     struct sp_arena scratch = {0};
     bool *listed = sp_arena_array(&scratch, inventory->count, sizeof *listed);
     for (size_t i = 0; i < map->count; i++) {
         const struct placement *placement = &map->placements[i];
         const uint32_t file = index->shards[placement->shard].file;
-        const size_t found = sp_inventory_find(inventory, placement->tensor);
-        if (found == SP_NONE)
+        const size_t found = shapeproof_inventory_find(inventory, placement->tensor);
+        if (found == SHAPEPROOF_NONE)
             sp_inventory_promise(inventory, placement->tensor, placement->shard_name, file == SP_NO_FILE);
-        if (found == SP_NONE && file != SP_NO_FILE) sp_names_add(&missing, placement->tensor);
-        if (found == SP_NONE) continue;
+        if (found == SHAPEPROOF_NONE && file != SP_NO_FILE) sp_names_add(&missing, placement->tensor);
+        if (found == SHAPEPROOF_NONE) continue;
         listed[found] = true;
         if (inventory->tensors[found].file != file) sp_names_add(&elsewhere, placement->tensor);
     }
@@ -228,12 +229,12 @@ static const char *group_key(struct sp_arena *arena, uint32_t file, const char *
 static void compare_groups(const struct index *index)
 {
     const struct weight_map *map = index->has_map ? &index->map : &index->bare;
-    struct sp_inventory *inventory = index->inventory;
+    struct shapeproof_inventory *inventory = index->inventory;
     struct sp_names missing = {0};
     struct sp_arena scratch = {0};
     struct sp_map groups = {0};
     for (size_t i = 0; i < inventory->count; i++) {
-        const struct sp_tensor *tensor = &inventory->tensors[i];
+        const struct shapeproof_tensor *tensor = &inventory->tensors[i];
         const char *slash = strrchr(tensor->name, '/');
         const size_t length = slash ? (size_t)(slash - tensor->name) : 0;
         sp_map_add(&groups, group_key(&scratch, tensor->file, tensor->name, length), i);
@@ -297,8 +298,8 @@ static void release_index(struct index *index)
     free(index->json.text);
 }
 
-bool sp_index_read(const struct sp_folder *folder, const char *name, struct sp_inventory *inventory,
-                   struct sp_error *error)
+bool sp_index_read(const struct sp_folder *folder, const char *name, struct shapeproof_inventory *inventory,
+                   struct shapeproof_error *error)
 {
     struct index index = {.json = {.what = "index", .error = error}, .error = error, .inventory = inventory};
     const bool ok = load_index(&index, folder, name) &&

@@ -7,8 +7,8 @@
 
 /* Reads the index `name` and all its shards as one finished inventory. What the index claims and the shards do not
  * hold, or the other way round, becomes warnings. */
-bool sp_index_read(const struct sp_folder *folder, const char *name, struct sp_inventory *inventory,
-                   struct sp_error *error);
+bool sp_index_read(const struct sp_folder *folder, const char *name, struct shapeproof_inventory *inventory,
+                   struct shapeproof_error *error);
 
 /* A name of a file without a way to it: what a stranger's list may name. */
 bool sp_is_plain_name(const char *name);

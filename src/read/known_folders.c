@@ -27,7 +27,7 @@ static bool is_there(const struct sp_folder *folder, const char *name)
 static const char *commit_of_main(const struct sp_folder *folder, struct sp_arena *arena)
 {
     struct sp_file file;
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     char text[MAX_COMMIT + 1] = "";
     if (!sp_file_open(&file, folder->fd, "refs/main", &ignored)) return NULL;
     const bool ok = file.size <= MAX_COMMIT && sp_file_read(&file, 0, text, (size_t)file.size, &ignored);
@@ -62,7 +62,7 @@ static size_t list_snapshots(const struct sp_folder *folder, struct sp_arena *ar
 }
 
 /* Without a refs/main that leads to a snapshot: which there are. */
-static void fail_cached(const struct sp_folder *folder, struct sp_arena *arena, struct sp_error *error)
+static void fail_cached(const struct sp_folder *folder, struct sp_arena *arena, struct shapeproof_error *error)
 {
     const char **names = sp_realloc(NULL, MOST_SNAPSHOTS, sizeof *names);
     const size_t count = list_snapshots(folder, arena, names);
@@ -70,10 +70,11 @@ static void fail_cached(const struct sp_folder *folder, struct sp_arena *arena, 
     struct sp_names list = {0};
     for (size_t i = 0; i < count; i++) sp_names_add(&list, names[i]);
     if (!count)
-        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
                 "a model in the cache of the Hugging Face hub, of which no snapshot was downloaded");
     else
-        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "a model in the cache of the Hugging Face hub, %s: it has %s",
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
+                "a model in the cache of the Hugging Face hub, %s: it has %s",
                 commit ? "whose refs/main names a snapshot that was not downloaded" : "without refs/main",
                 sp_names_text(&list));
     if (count)
@@ -89,7 +90,7 @@ static void fail_cached(const struct sp_folder *folder, struct sp_arena *arena, 
 static const char *word_in_file(const struct sp_folder *folder, const char *name, struct sp_arena *arena)
 {
     struct sp_file file;
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     char text[MAX_COMMIT + 1] = "";
     if (!sp_file_open(&file, folder->fd, name, &ignored)) return NULL;
     const bool ok = file.size <= MAX_COMMIT && sp_file_read(&file, 0, text, (size_t)file.size, &ignored);
@@ -147,14 +148,14 @@ static const struct {
      "ask about the checkpoint that it was converted from"},
 };
 
-bool sp_folder_is_known(const struct sp_folder *folder, struct sp_error *error)
+bool sp_folder_is_known(const struct sp_folder *folder, struct shapeproof_error *error)
 {
     struct sp_arena arena = {0};
     const bool cached = is_there(folder, "snapshots") && (is_there(folder, "blobs") || is_there(folder, "refs"));
     const char *snapshot = cached ? sp_hub_snapshot(folder, &arena) : NULL;
     bool known = cached;
     if (snapshot) {
-        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
                 "a model in the cache of the Hugging Face hub, which is in %s", sp_quote(snapshot).text);
         sp_hint(error, "ask about %s", sp_quote(sp_folder_join(folder, snapshot, &arena)).text);
     } else if (cached) {
@@ -163,21 +164,21 @@ bool sp_folder_is_known(const struct sp_folder *folder, struct sp_error *error)
     const char *step = known ? NULL : last_step(folder, &arena);
     if (step) {
         known = true;
-        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "a training, whose last checkpoint is %s",
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED, "a training, whose last checkpoint is %s",
                 sp_quote(step).text);
         sp_hint(error, "ask about %s", sp_quote(sp_folder_join(folder, step, &arena)).text);
     }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !known; i++) {
         if (!is_there(folder, kinds[i].file)) continue;
         known = true;
-        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is %s", kinds[i].what);
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED, "this is %s", kinds[i].what);
         sp_hint(error, "%s", kinds[i].hint);
     }
     sp_arena_free(&arena);
     return known;
 }
 
-char *sp_checkpoint_path(const char *path)
+char *shapeproof_checkpoint_path(const char *path)
 {
     struct sp_arena arena = {0};
     struct sp_folder folder;

@@ -10,6 +10,6 @@
  */
 const char *sp_hub_snapshot(const struct sp_folder *folder, struct sp_arena *arena);
 /* True, with an error that says what the directory is, when it is one of those. */
-bool sp_folder_is_known(const struct sp_folder *folder, struct sp_error *error);
+bool sp_folder_is_known(const struct sp_folder *folder, struct shapeproof_error *error);
 
 #endif

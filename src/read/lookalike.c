@@ -128,30 +128,33 @@ static bool is_web_page(const struct sp_probe *probe)
     return !strncasecmp(tag, "!doctype", 8) || !strncasecmp(tag, "html", 4) || !strncasecmp(tag, "?xml", 4);
 }
 
-static bool describe_text(const struct sp_probe *probe, struct sp_error *error)
+static bool describe_text(const struct sp_probe *probe, struct shapeproof_error *error)
 {
     const size_t begin = text_begin(probe);
     const char first = begin < probe->head_length ? (char)probe->head[begin] : '\0';
     const struct sp_quoted line = first_line(probe);
     if ((first == '{' || first == '[') && (has_word(probe, "\"error") || has_word(probe, "\"message")))
-        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
                 "this is the answer of a server in JSON, %s: the download failed", line.text);
     else if (first == '{' || first == '[')
-        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is JSON text, not a checkpoint: %s", line.text);
-    else sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is text, not a checkpoint: %s", line.text);
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED, "this is JSON text, not a checkpoint: %s",
+                line.text);
+    else
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED, "this is text, not a checkpoint: %s",
+                line.text);
     return true;
 }
 
 /* ---- all together ---- */
 
-static bool refuse_as(struct sp_error *error, const char *what, const char *hint)
+static bool refuse_as(struct shapeproof_error *error, const char *what, const char *hint)
 {
-    sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is %s", what);
+    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED, "this is %s", what);
     if (hint) sp_hint(error, "%s", hint);
     return true;
 }
 
-bool sp_is_lookalike(const struct sp_probe *probe, struct sp_error *error)
+bool sp_is_lookalike(const struct sp_probe *probe, struct shapeproof_error *error)
 {
     const char *path = probe->file->path;
     for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)

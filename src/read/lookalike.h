@@ -6,6 +6,6 @@
 
 /* True, with an error that says what it is and what to do about it, for a file that its bytes or its name show to be
  * something else than a checkpoint that is read. */
-bool sp_is_lookalike(const struct sp_probe *probe, struct sp_error *error);
+bool sp_is_lookalike(const struct sp_probe *probe, struct shapeproof_error *error);
 
 #endif

@@ -17,11 +17,11 @@ static const char *prefixed(struct sp_arena *arena, const char *prefix, const ch
 }
 
 /* As parts of the file: names of their own, and their places counted from its beginning. */
-static void adopt_tensors(struct sp_inventory *inventory, size_t first, const char *prefix, bool in_place,
+static void adopt_tensors(struct shapeproof_inventory *inventory, size_t first, const char *prefix, bool in_place,
                           uint64_t base)
 {
     for (size_t i = first; i < inventory->count; i++) {
-        struct sp_tensor *tensor = &inventory->tensors[i];
+        struct shapeproof_tensor *tensor = &inventory->tensors[i];
         tensor->name = prefixed(&inventory->arena, prefix, tensor->name);
         if (tensor->storage) tensor->storage = prefixed(&inventory->arena, prefix, tensor->storage);
         if (!in_place) tensor->data_begin = tensor->data_end = 0;
@@ -33,7 +33,8 @@ static void adopt_tensors(struct sp_inventory *inventory, size_t first, const ch
 }
 
 /* What its reader claimed, in the same way. What was inflated is claimed as a whole by who inflated it. */
-static void adopt_claims(struct sp_inventory *inventory, size_t first, const char *prefix, bool in_place, uint64_t base)
+static void adopt_claims(struct shapeproof_inventory *inventory, size_t first, const char *prefix, bool in_place,
+                         uint64_t base)
 {
     struct sp_account *account = &inventory->account;
     for (size_t i = first; in_place && i < account->claims.count; i++) {
@@ -47,25 +48,27 @@ static void adopt_claims(struct sp_inventory *inventory, size_t first, const cha
 }
 
 /* A name of a member is written once, and stands in front of those of all its tensors. */
-static bool prefixes_fit(const char *prefix, size_t count, struct sp_error *error)
+static bool prefixes_fit(const char *prefix, size_t count, struct shapeproof_error *error)
 {
     const size_t length = strlen(prefix);
     if (length <= SP_MAX_NAME / 2 && length <= MAX_PREFIXES / (count + 1)) return true;
-    return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT,
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                    "its name has %zu bytes, in front of the names of %zu tensors; at most %d, and %d in all", length,
                    count, SP_MAX_NAME / 2, MAX_PREFIXES);
 }
 
 bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, const char *prefix, uint32_t file_index,
-                     struct sp_inventory *inventory, struct sp_error *error)
+                     struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct sp_file file = *inner;
     const size_t first = inventory->count, claims = inventory->account.claims.count;
     file.nesting = outer->nesting + 1;
     if (file.nesting > MAX_FILES_WITHIN)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "files within files, more than %d deep", MAX_FILES_WITHIN);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "files within files, more than %d deep",
+                       MAX_FILES_WITHIN);
     if (inventory->arena.used > MAX_LISTED_BYTES)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "names and shapes of more than %d bytes", MAX_LISTED_BYTES);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "names and shapes of more than %d bytes",
+                       MAX_LISTED_BYTES);
     const struct sp_reader *reader = sp_reader_for(&file, error);
     const bool ok = reader && reader->index(&file, file_index, inventory, error) &&
                     prefixes_fit(prefix, inventory->count - first, error);
@@ -82,8 +85,8 @@ static unsigned probe_gzip(const struct sp_probe *probe)
     return probe->head_length >= 3 && !memcmp(probe->head, "\x1f\x8b\x08", 3) ? 24 : 0;
 }
 
-static bool index_gzip(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                       struct sp_error *error)
+static bool index_gzip(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                       struct shapeproof_error *error)
 {
     struct sp_file inflated;
     uint64_t used;

@@ -9,6 +9,6 @@
  * storages get `prefix` in front of their names. Where they lie is kept when `inner` is a range of the file, whose
  * `base` it then has; otherwise it is forgotten. */
 bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, const char *prefix, uint32_t file_index,
-                     struct sp_inventory *inventory, struct sp_error *error);
+                     struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 
 #endif

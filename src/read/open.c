@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * sp_inventory_open: a file, an index, the first of several pieces, or a directory. */
+ * shapeproof_inventory_open: a file, an index, the first of several pieces, or a directory. */
 #define _GNU_SOURCE /* AT_FDCWD */
 #include <fcntl.h>
 #include <string.h>
@@ -19,10 +19,10 @@ static bool is_first_piece(const char *path)
 }
 
 /* A part of a distributed checkpoint has no names of its own. */
-static bool refuse_part(const char *path, struct sp_error *error)
+static bool refuse_part(const char *path, struct shapeproof_error *error)
 {
     const char *name = sp_base_name(path);
-    sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
             "a part of a distributed checkpoint of PyTorch, which has no names: they are in '.metadata' beside it");
     if (name == path) sp_hint(error, "ask about the directory that it lies in");
     else sp_hint(error, "ask about the directory, '%.*s'", (int)(name - path < 300 ? name - path : 300), path);
@@ -30,8 +30,8 @@ static bool refuse_part(const char *path, struct sp_error *error)
     return false;
 }
 
-bool sp_directory_read_file(const struct sp_folder *folder, const char *name, struct sp_inventory *inventory,
-                            struct sp_error *error)
+bool sp_directory_read_file(const struct sp_folder *folder, const char *name, struct shapeproof_inventory *inventory,
+                            struct shapeproof_error *error)
 {
     if (sp_is_index_name(name)) return sp_index_read(folder, name, inventory, error);
     if (sp_is_dcp_name(name)) return sp_dcp_read(folder, &name, 1, inventory, error);
@@ -40,7 +40,7 @@ bool sp_directory_read_file(const struct sp_folder *folder, const char *name, st
 }
 
 /* Reads a file that stands for others beside it. */
-static bool open_with_others(const char *path, struct sp_inventory *inventory, struct sp_error *error)
+static bool open_with_others(const char *path, struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     const char *name = sp_base_name(path);
     const char *parent = sp_arena_copy(&inventory->arena, path, (size_t)(name - path));
@@ -53,7 +53,7 @@ static bool open_with_others(const char *path, struct sp_inventory *inventory, s
     return ok;
 }
 
-static bool open_path(const char *path, struct sp_inventory *inventory, struct sp_error *error)
+static bool open_path(const char *path, struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct sp_folder folder;
     if (sp_folder_open(&folder, path)) {
@@ -67,11 +67,11 @@ static bool open_path(const char *path, struct sp_inventory *inventory, struct s
     return sp_folder_read(&(struct sp_folder){.fd = AT_FDCWD, .path = ""}, path, inventory, error);
 }
 
-struct sp_inventory *sp_inventory_open(const char *path, struct sp_error *error)
+struct shapeproof_inventory *shapeproof_inventory_open(const char *path, struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    struct sp_inventory *inventory = sp_inventory_new(path);
+    struct shapeproof_inventory *inventory = sp_inventory_new(path);
     if (open_path(path, inventory, error)) return inventory;
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     return NULL;
 }

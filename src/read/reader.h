@@ -29,16 +29,16 @@ struct sp_reader {
     unsigned (*probe)(const struct sp_probe *probe);
     /* Appends the tensors of `file` to the inventory, with `file_index` as their file, and sets inventory->format.
      * Never reads tensor data. sp_inventory_finish is called by the caller, after the last file. */
-    bool (*index)(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                  struct sp_error *error);
+    bool (*index)(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                  struct shapeproof_error *error);
     /* Finds the places of the tensors of `file` that `index` gave none, where finding each costs a look into the file
      * that only those need who read data. Places are as many as tensors; the others' are left alone. May be NULL. */
-    bool (*locate)(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
-                   struct sp_data_place *places, struct sp_error *error);
+    bool (*locate)(const struct sp_file *file, uint32_t file_index, const struct shapeproof_inventory *inventory,
+                   struct sp_data_place *places, struct shapeproof_error *error);
 };
 
 /* The reader for a file by its content, or NULL with an error that names what the file looks like. */
-const struct sp_reader *sp_reader_for(const struct sp_file *file, struct sp_error *error);
+const struct sp_reader *sp_reader_for(const struct sp_file *file, struct shapeproof_error *error);
 
 extern const struct sp_reader sp_reader_safetensors;  /* src/read/safetensors/: safetensors */
 extern const struct sp_reader sp_reader_archive;      /* src/read/archive_reader.c: torch-zip, torchscript, keras-zip */

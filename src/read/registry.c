@@ -26,11 +26,12 @@ static const struct sp_reader *const readers[] = {
 };
 /* clang-format on */
 
-static bool unrecognised_file(const struct sp_probe *probe, struct sp_error *error)
+static bool unrecognised_file(const struct sp_probe *probe, struct shapeproof_error *error)
 {
     if (!probe->file->size) return sp_malformed(error, "empty file");
     if (sp_is_lookalike(probe, error)) return false;
-    return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "not a checkpoint in any format that is read here");
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
+                   "not a checkpoint in any format that is read here");
 }
 
 static const struct sp_reader *surest(const struct sp_probe *probe, unsigned *bits)
@@ -46,7 +47,7 @@ static const struct sp_reader *surest(const struct sp_probe *probe, unsigned *bi
     return best;
 }
 
-const struct sp_reader *sp_reader_for(const struct sp_file *file, struct sp_error *error)
+const struct sp_reader *sp_reader_for(const struct sp_file *file, struct shapeproof_error *error)
 {
     unsigned char head[SP_PROBE_BYTES];
     const size_t length = file->size < sizeof head ? (size_t)file->size : sizeof head;
@@ -58,7 +59,7 @@ const struct sp_reader *sp_reader_for(const struct sp_file *file, struct sp_erro
         probe.deep = true;
         best = surest(&probe, &bits);
     }
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     if (bits == 1 && sp_is_lookalike(&probe, &ignored)) best = NULL; /* a name is no proof: git-lfs pointers keep it */
     if (!best) unrecognised_file(&probe, error);
     return best;

@@ -113,17 +113,17 @@ static bool is_pipeline(const struct sp_folder *folder)
 }
 
 /* What the directory is, and what there is below it. */
-static void fail_empty(const struct sp_folder *folder, struct search *search, struct sp_error *error)
+static void fail_empty(const struct sp_folder *folder, struct search *search, struct shapeproof_error *error)
 {
     const bool pipeline = is_pipeline(folder), any = search->found.count;
     const char *list = any ? list_found(search) : "";
     if (pipeline)
-        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
                 any ? "a diffusers pipeline: its components are checkpoints of their own: %s"
                     : "a diffusers pipeline (model_index.json), of which no component is here%s",
                 list);
     else
-        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
                 any ? "no checkpoint in this directory itself, but in %s" : "no checkpoint in this directory%s", list);
     if (!any) return;
     if (search->found.count > 1 && sp_are_steps(search->found.items, search->found.count)) {
@@ -146,7 +146,7 @@ const char *sp_folder_checkpoints_below(const struct sp_folder *folder, struct s
     return names;
 }
 
-bool sp_folder_refuse_empty(const struct sp_folder *folder, struct sp_error *error)
+bool sp_folder_refuse_empty(const struct sp_folder *folder, struct shapeproof_error *error)
 {
     struct search search = {.entries = 0};
     if (sp_folder_is_known(folder, error)) {

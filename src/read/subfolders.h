@@ -6,7 +6,7 @@
 #include "read/folder.h"
 
 /* Fails with what the directory is, as far as that shows, and names the subfolders that hold checkpoints. */
-bool sp_folder_refuse_empty(const struct sp_folder *folder, struct sp_error *error);
+bool sp_folder_refuse_empty(const struct sp_folder *folder, struct shapeproof_error *error);
 
 /* The subfolders that hold checkpoints of their own, quoted, in the arena; NULL when there are none. */
 const char *sp_folder_checkpoints_below(const struct sp_folder *folder, struct sp_arena *arena);

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 
 void sp_window_open(struct sp_window *window, const struct sp_file *file, uint64_t begin, uint64_t end,
-                    struct sp_error *error)
+                    struct shapeproof_error *error)
 {
     window->file = file;
     window->error = error;
@@ -97,10 +97,10 @@ uint64_t sp_names_budget(uint64_t file_size)
     return SP_NAMES_BUDGET_BASE + file_size * SP_NAMES_BUDGET_FACTOR;
 }
 
-bool sp_names_spend(uint64_t *budget, size_t length, struct sp_error *error)
+bool sp_names_spend(uint64_t *budget, size_t length, struct shapeproof_error *error)
 {
     if (length > *budget)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT,
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                        "names of more than %d bytes for each byte of the file, and %d MiB besides, in all",
                        SP_NAMES_BUDGET_FACTOR, SP_NAMES_BUDGET_BASE >> 20);
     *budget -= length;
@@ -112,7 +112,7 @@ const char *sp_window_text(struct sp_window *window, uint64_t length, size_t lim
     const char *name = NULL;
     if (!window->ok) return "";
     if (length > limit) {
-        window->ok = sp_fail(window->error, SP_ERR_FILE, SP_KIND_LIMIT,
+        window->ok = sp_fail(window->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                              "%s: a name of %" PRIu64 " bytes at byte %" PRIu64 ", at most %zu", window->what, length,
                              window->at, limit);
         return "";

@@ -12,7 +12,7 @@ enum { SP_WINDOW_BYTES = 4096 };
 
 struct sp_window {
     const struct sp_file *file;
-    struct sp_error *error;
+    struct shapeproof_error *error;
     const char *what; /* that is read, for the message about its end: "array 3 of 7" */
     uint64_t at, end; /* of the file: nothing is taken from `end` on */
     uint64_t begin;   /* of what is in `bytes` */
@@ -23,7 +23,7 @@ struct sp_window {
 
 /* Bytes [begin, end) of the file; an `end` past its end is the end. */
 void sp_window_open(struct sp_window *window, const struct sp_file *file, uint64_t begin, uint64_t end,
-                    struct sp_error *error);
+                    struct shapeproof_error *error);
 static inline uint64_t sp_window_left(const struct sp_window *window) { return window->end - window->at; }
 /* Copies `count` bytes, or zeros them and fails. */
 bool sp_window_take(struct sp_window *window, void *into, size_t count);
@@ -44,6 +44,6 @@ enum { SP_NAMES_BUDGET_BASE = 1 << 20, SP_NAMES_BUDGET_FACTOR = 64 };
 /* What a file of that size may spend on names. */
 uint64_t sp_names_budget(uint64_t file_size);
 /* Takes a name of that length from the budget; false with an error when it is larger than what is left. */
-bool sp_names_spend(uint64_t *budget, size_t length, struct sp_error *error);
+bool sp_names_spend(uint64_t *budget, size_t length, struct shapeproof_error *error);
 
 #endif

@@ -14,16 +14,16 @@
 /* ---- JSON: shapeproof.check/1 ---- */
 
 /* "found": what the file holds. */
-static void json_found(struct sp_writer *json, const struct sp_check *check)
+static void json_found(struct sp_writer *json, const struct shapeproof_check *check)
 {
-    const struct sp_totals totals = sp_inventory_totals(sp_check_inventory(check));
+    const struct shapeproof_totals totals = shapeproof_inventory_totals(shapeproof_check_inventory(check));
     sp_write_key_open_line(json, "found", '{');
     sp_json_totals(json, &totals);
     sp_write_close(json);
 }
 
 /* A size that a name or an index declares, and whether it is so. */
-static void json_declared(struct sp_writer *json, const struct sp_declared *declared)
+static void json_declared(struct sp_writer *json, const struct shapeproof_declared *declared)
 {
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "where", declared->where);
@@ -35,9 +35,9 @@ static void json_declared(struct sp_writer *json, const struct sp_declared *decl
 }
 
 /* "counts": elements, counted in every way; with what is declared about them. */
-static void json_counts(struct sp_writer *json, const struct sp_check *check)
+static void json_counts(struct sp_writer *json, const struct shapeproof_check *check)
 {
-    const struct sp_counts counts = sp_check_counts(check);
+    const struct shapeproof_counts counts = shapeproof_check_counts(check);
     const struct {
         const char *key;
         uint64_t value;
@@ -48,70 +48,75 @@ static void json_counts(struct sp_writer *json, const struct sp_check *check)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         sp_write_key_number(json, numbers[i].key, numbers[i].value);
     sp_write_key_open_line(json, "declared", '[');
-    for (size_t i = 0; i < sp_check_declared_count(check); i++) json_declared(json, sp_check_declared(check, i));
+    for (size_t i = 0; i < shapeproof_check_declared_count(check); i++)
+        json_declared(json, shapeproof_check_declared(check, i));
     sp_write_close(json);
     sp_write_close(json);
 }
 
 /* The values of a hyper-parameter are JSON already. */
-static void json_cause(struct sp_writer *json, const struct sp_cause *cause)
+static void json_cause(struct sp_writer *json, const struct shapeproof_cause *cause)
 {
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "id", cause->id);
     sp_write_key_string(json, "message", cause->message);
     sp_write_key_optional(json, "hyperparameter", cause->hyperparameter);
-    if (cause->configured.type != SP_ABSENT) sp_write_key_value(json, "configured", cause->configured);
-    if (cause->found.type != SP_ABSENT) sp_write_key_value(json, "found", cause->found);
+    if (cause->configured.type != SHAPEPROOF_VALUE_ABSENT) sp_write_key_value(json, "configured", cause->configured);
+    if (cause->found.type != SHAPEPROOF_VALUE_ABSENT) sp_write_key_value(json, "found", cause->found);
     sp_write_key_number(json, "explains", cause->explains);
-    sp_write_key_string(json, "severity", sp_severity_name(cause->severity));
+    sp_write_key_string(json, "severity", shapeproof_severity_name(cause->severity));
     sp_write_key_optional(json, "hint", cause->hint);
-    if (cause->patch.type == SP_OBJECT) sp_write_key_value(json, "patch", cause->patch);
+    if (cause->patch.type == SHAPEPROOF_VALUE_OBJECT) sp_write_key_value(json, "patch", cause->patch);
     sp_write_close(json);
 }
 
 /* The cause by its id: several findings share one. */
-static void json_finding(struct sp_writer *json, const struct sp_check *check, const struct sp_finding *finding)
+static void json_finding(struct sp_writer *json, const struct shapeproof_check *check,
+                         const struct shapeproof_finding *finding)
 {
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "id", finding->id);
-    sp_write_key_string(json, "severity", sp_severity_name(finding->severity));
+    sp_write_key_string(json, "severity", shapeproof_severity_name(finding->severity));
     sp_write_key_string(json, "name", finding->name);
     sp_write_key_optional(json, "expected", finding->expected);
     sp_write_key_optional(json, "found", finding->found);
     sp_write_key_string(json, "message", finding->message);
     sp_write_key_optional(json, "reason", finding->reason);
-    if (finding->cause != SP_NONE) sp_write_key_string(json, "cause", sp_check_cause(check, finding->cause)->id);
+    if (finding->cause != SHAPEPROOF_NONE)
+        sp_write_key_string(json, "cause", shapeproof_check_cause(check, finding->cause)->id);
     sp_write_close(json);
 }
 
-void sp_json_check_members(struct sp_writer *json, const struct sp_check *check, const struct sp_loadings *loadings)
+void sp_json_check_members(struct sp_writer *json, const struct shapeproof_check *check,
+                           const struct shapeproof_loadings *loadings)
 {
-    sp_write_key_string(json, "verdict", sp_verdict_name(sp_check_verdict(check)));
-    sp_write_key_string(json, "table", sp_prediction_table(sp_check_prediction(check)));
-    sp_json_hyperparameters(json, sp_check_prediction(check), NULL);
-    sp_json_predicted_totals(json, "predicted", sp_check_prediction(check), NULL);
+    sp_write_key_string(json, "verdict", shapeproof_verdict_name(shapeproof_check_verdict(check)));
+    sp_write_key_string(json, "table", shapeproof_prediction_table(shapeproof_check_prediction(check)));
+    sp_json_hyperparameters(json, shapeproof_check_prediction(check), NULL);
+    sp_json_predicted_totals(json, "predicted", shapeproof_check_prediction(check), NULL);
     json_found(json, check);
     json_counts(json, check);
     sp_write_key_open(json, "causes", '[');
-    for (size_t i = 0; i < sp_check_cause_count(check); i++) json_cause(json, sp_check_cause(check, i));
+    for (size_t i = 0; i < shapeproof_check_cause_count(check); i++) json_cause(json, shapeproof_check_cause(check, i));
     sp_write_close(json);
     sp_write_key_open(json, "findings", '[');
-    for (size_t i = 0; i < sp_check_finding_count(check); i++) json_finding(json, check, sp_check_finding(check, i));
+    for (size_t i = 0; i < shapeproof_check_finding_count(check); i++)
+        json_finding(json, check, shapeproof_check_finding(check, i));
     sp_write_close(json);
     if (loadings) sp_json_loadings(json, loadings);
-    sp_json_warnings(json, sp_check_inventory(check), sp_check_prediction(check));
-    sp_write_key_string(json, "summary", sp_check_summary(check));
-    sp_write_key_optional(json, "advice", sp_check_advice(check));
-    sp_write_key_string(json, "file", sp_inventory_path(sp_check_inventory(check)));
+    sp_json_warnings(json, shapeproof_check_inventory(check), shapeproof_check_prediction(check));
+    sp_write_key_string(json, "summary", shapeproof_check_summary(check));
+    sp_write_key_optional(json, "advice", shapeproof_check_advice(check));
+    sp_write_key_string(json, "file", shapeproof_inventory_path(shapeproof_check_inventory(check)));
 }
 
 /* ---- text ---- */
 
-enum sp_color sp_verdict_color(enum sp_verdict verdict)
+enum sp_color sp_verdict_color(enum shapeproof_verdict verdict)
 {
-    return verdict == SP_VERDICT_MATCH       ? SP_COLOR_GREEN
-           : verdict == SP_VERDICT_EXPLAINED ? SP_COLOR_YELLOW
-                                             : SP_COLOR_RED;
+    return verdict == SHAPEPROOF_VERDICT_MATCH       ? SP_COLOR_GREEN
+           : verdict == SHAPEPROOF_VERDICT_EXPLAINED ? SP_COLOR_YELLOW
+                                                     : SP_COLOR_RED;
 }
 
 /* The path without the directory that the checkpoint is in, or is. */
@@ -127,11 +132,11 @@ static const char *path_beside(const char *path, const char *checkpoint)
 
 /* "gpt2, from config.json": the configuration names the table and has the hyper-parameters. "mine (mine.shapes), with
  * the values of config.json": the table is the user's. */
-static void put_table_line(const struct sp_check *check, struct sp_text *cell)
+static void put_table_line(const struct shapeproof_check *check, struct sp_text *cell)
 {
-    const char *config = sp_config_path(sp_check_config(check));
-    const char *file = sp_prediction_table_file(sp_check_prediction(check));
-    sp_put_visible(cell, sp_prediction_table(sp_check_prediction(check)));
+    const char *config = shapeproof_config_path(shapeproof_check_config(check));
+    const char *file = shapeproof_prediction_table_file(shapeproof_check_prediction(check));
+    sp_put_visible(cell, shapeproof_prediction_table(shapeproof_check_prediction(check)));
     if (file) {
         sp_text_puts(cell, " (");
         sp_put_visible(cell, file);
@@ -139,7 +144,7 @@ static void put_table_line(const struct sp_check *check, struct sp_text *cell)
     }
     if (!*config) return;
     sp_text_puts(cell, file ? ", with the values of " : ", from ");
-    sp_put_visible(cell, path_beside(config, sp_inventory_path(sp_check_inventory(check))));
+    sp_put_visible(cell, path_beside(config, shapeproof_inventory_path(shapeproof_check_inventory(check))));
 }
 
 /* ---- the counts: only those that say something ---- */
@@ -165,7 +170,7 @@ static void put_count(struct sp_table *table, const char *label, uint64_t tensor
 }
 
 /* A rough size is worth seeing even if it agrees; an exact one is not. */
-static void put_declared(struct sp_table *table, const struct sp_declared *declared)
+static void put_declared(struct sp_table *table, const struct shapeproof_declared *declared)
 {
     if (declared->exact && declared->agrees && !declared->note) return;
     sp_text_puts(sp_table_cell(table), "declared");
@@ -181,11 +186,13 @@ static void put_declared(struct sp_table *table, const struct sp_declared *decla
 }
 
 /* At least "predicted" and "stored"; a row that says the same as the one above is left out. */
-static void put_counts(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
+static void put_counts(const struct shapeproof_check *check, struct sp_text *text,
+                       const struct shapeproof_report_options *options)
 {
     static const struct sp_column columns[] = {{"counts", false}, {"tensors", true}, {"parameters", true}, {"", false}};
-    const struct sp_predicted_totals predicted = sp_prediction_totals(sp_check_prediction(check));
-    const struct sp_counts counts = sp_check_counts(check);
+    const struct shapeproof_predicted_totals predicted =
+        shapeproof_prediction_totals(shapeproof_check_prediction(check));
+    const struct shapeproof_counts counts = shapeproof_check_counts(check);
     struct sp_table table = {.columns = columns, .column_count = 4, .prose = true};
     struct sp_text note = {0};
     if (predicted.parameters != counts.predicted) put_share(&note, predicted.parameters, "with ties twice");
@@ -203,31 +210,33 @@ static void put_counts(const struct sp_check *check, struct sp_text *text, const
     if (counts.logical != counts.unique - counts.copies - counts.buffers - counts.state)
         sp_text_puts(&note, note.length ? ", unpacked" : "unpacked");
     if (counts.logical != counts.unique) put_count(&table, "logical", counts.logical_tensors, counts.logical, &note);
-    for (size_t i = 0; i < sp_check_declared_count(check); i++) put_declared(&table, sp_check_declared(check, i));
+    for (size_t i = 0; i < shapeproof_check_declared_count(check); i++)
+        put_declared(&table, shapeproof_check_declared(check, i));
     sp_text_puts(text, "\n");
     sp_table_render(&table, text, options);
     sp_text_free(&note);
 }
 
 /* What was not read, where a directory has more than one that could be. */
-static void put_others(const struct sp_check *check, struct sp_text *cell)
+static void put_others(const struct shapeproof_check *check, struct sp_text *cell)
 {
-    const char *beside = sp_inventory_beside(sp_check_inventory(check));
+    const char *beside = shapeproof_inventory_beside(shapeproof_check_inventory(check));
     if (!beside) return;
     sp_text_puts(cell, ", not ");
     sp_put_visible(cell, beside);
 }
 
 /* What was compared: the file, and with which table. */
-static void put_checkpoint(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
+static void put_checkpoint(const struct shapeproof_check *check, struct sp_text *text,
+                           const struct shapeproof_report_options *options)
 {
     struct sp_table table = sp_label_table();
     struct sp_text *cell = sp_labelled(&table, "checkpoint");
-    sp_put_visible(cell, sp_inventory_path(sp_check_inventory(check)));
-    sp_text_printf(cell, " (%s)", sp_inventory_format(sp_check_inventory(check)));
+    sp_put_visible(cell, shapeproof_inventory_path(shapeproof_check_inventory(check)));
+    sp_text_printf(cell, " (%s)", shapeproof_inventory_format(shapeproof_check_inventory(check)));
     put_others(check, cell);
     put_table_line(check, sp_labelled(&table, "table"));
-    sp_put_doubt_rows(&table, "", sp_check_inventory(check));
+    sp_put_doubt_rows(&table, "", shapeproof_check_inventory(check));
     sp_put_loading_row(&table, options->loadings);
     sp_table_render(&table, text, options);
 }
@@ -237,11 +246,12 @@ static void put_checkpoint(const struct sp_check *check, struct sp_text *text, c
 enum { FIRST_LINE = 159 };
 
 /* The first loader that does not take the file whole; NULL when there is none. */
-static const struct sp_loading *bad_loading(const struct sp_loadings *loadings)
+static const struct shapeproof_loading *bad_loading(const struct shapeproof_loadings *loadings)
 {
-    for (size_t i = 0; loadings && i < sp_loading_count(loadings); i++) {
-        const struct sp_loading *loading = sp_loading(loadings, i);
-        if (loading->answer == SP_LOADING_IN_PART || loading->answer == SP_LOADING_REFUSED) return loading;
+    for (size_t i = 0; loadings && i < shapeproof_loading_count(loadings); i++) {
+        const struct shapeproof_loading *loading = shapeproof_loading(loadings, i);
+        if (loading->answer == SHAPEPROOF_LOADING_IN_PART || loading->answer == SHAPEPROOF_LOADING_REFUSED)
+            return loading;
     }
     return NULL;
 }
@@ -259,16 +269,16 @@ static bool put_remark(struct sp_text *line, const char *remark, size_t length)
 static void make_room(struct sp_text *line, size_t length) { sp_cut_at_word(line, 0, FIRST_LINE - 2 - length); }
 
 /* In a few words: with all of them, or without what goes without saying. */
-static void put_briefly(struct sp_text *text, const struct sp_loading *loading, const char *noun)
+static void put_briefly(struct sp_text *text, const struct shapeproof_loading *loading, const char *noun)
 {
-    if (loading->answer == SP_LOADING_IN_PART && loading->fresh)
+    if (loading->answer == SHAPEPROOF_LOADING_IN_PART && loading->fresh)
         sp_text_printf(text, "%zu of %zu %snew", loading->fresh, loading->expected, noun);
     else sp_text_puts(text, "it does not load whole");
 }
 
 /* All that is said of the loading, or as much as there is room for; where causes say what is wrong, no details, and
  * nothing in place of a cause. */
-static void put_bad_loading(struct sp_text *line, const struct sp_loading *loading, bool detailed)
+static void put_bad_loading(struct sp_text *line, const struct shapeproof_loading *loading, bool detailed)
 {
     struct sp_text message = {0}, brief = {0}, briefest = {0};
     sp_put_visible(&message, loading->message);
@@ -296,28 +306,31 @@ static void cut_reassurance(struct sp_text *line)
     line->data[line->length] = '\0';
 }
 
-void sp_put_headline(const struct sp_check *check, const struct sp_loadings *loadings, struct sp_text *line)
+void sp_put_headline(const struct shapeproof_check *check, const struct shapeproof_loadings *loadings,
+                     struct sp_text *line)
 {
-    const struct sp_loading *bad = bad_loading(loadings);
-    sp_text_printf(line, "%s: ", sp_verdict_name(sp_check_verdict(check)));
-    sp_put_visible(line, sp_check_headline(check));
+    const struct shapeproof_loading *bad = bad_loading(loadings);
+    sp_text_printf(line, "%s: ", shapeproof_verdict_name(shapeproof_check_verdict(check)));
+    sp_put_visible(line, shapeproof_check_headline(check));
     if (!bad) return;
     cut_reassurance(line);
-    put_bad_loading(line, bad, sp_check_verdict(check) != SP_VERDICT_DIFFERS);
+    put_bad_loading(line, bad, shapeproof_check_verdict(check) != SHAPEPROOF_VERDICT_DIFFERS);
 }
 
-static void put_first_line(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
+static void put_first_line(const struct shapeproof_check *check, struct sp_text *text,
+                           const struct shapeproof_report_options *options)
 {
     struct sp_text line = {0};
-    const char *verdict = sp_verdict_name(sp_check_verdict(check));
+    const char *verdict = shapeproof_verdict_name(shapeproof_check_verdict(check));
     sp_put_headline(check, options->loadings, &line);
-    sp_color_puts(text, options->color, sp_verdict_color(sp_check_verdict(check)), verdict);
+    sp_color_puts(text, options->color, sp_verdict_color(shapeproof_check_verdict(check)), verdict);
     sp_text_puts(text, line.data + strlen(verdict));
     sp_text_puts(text, "\n\n");
     sp_text_free(&line);
 }
 
-void sp_put_check(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
+void sp_put_check(const struct shapeproof_check *check, struct sp_text *text,
+                  const struct shapeproof_report_options *options)
 {
     put_first_line(check, text, options);
     put_checkpoint(check, text, options);
@@ -326,12 +339,13 @@ void sp_put_check(const struct sp_check *check, struct sp_text *text, const stru
     sp_put_causes_and_findings(check, text, options);
 }
 
-char *sp_report_check(const struct sp_check *check, const struct sp_report_options *options, size_t *length)
+char *shapeproof_report_check(const struct shapeproof_check *check, const struct shapeproof_report_options *options,
+                              size_t *length)
 {
-    static const struct sp_report_options plain = {0};
+    static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->format == SP_REPORT_JSON) {
+    if (options->format == SHAPEPROOF_REPORT_JSON) {
         struct sp_writer json = sp_write_document(&text, "shapeproof.check/1");
         sp_json_check_members(&json, check, options->loadings);
         sp_write_close(&json);

@@ -7,16 +7,19 @@
 #include "shapeproof/check.h"
 
 /* check.c: the members of the JSON object of a check, into one that is open; and its text. */
-void sp_json_check_members(struct sp_writer *json, const struct sp_check *check, const struct sp_loadings *loadings);
-void sp_put_check(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options);
+void sp_json_check_members(struct sp_writer *json, const struct shapeproof_check *check,
+                           const struct shapeproof_loadings *loadings);
+void sp_put_check(const struct shapeproof_check *check, struct sp_text *text,
+                  const struct shapeproof_report_options *options);
 /* The first line, which begins with the verdict and a colon, into an empty text. */
-void sp_put_headline(const struct sp_check *check, const struct sp_loadings *loadings, struct sp_text *line);
+void sp_put_headline(const struct shapeproof_check *check, const struct shapeproof_loadings *loadings,
+                     struct sp_text *line);
 /* Green, yellow, red. */
-enum sp_color sp_verdict_color(enum sp_verdict verdict);
+enum sp_color sp_verdict_color(enum shapeproof_verdict verdict);
 
 /* check_findings.c: what follows what was compared. Without options->all the report as a whole, of which `text` is the
  * beginning, has no more than SP_MOST_LINES lines. */
-void sp_put_causes_and_findings(const struct sp_check *check, struct sp_text *text,
-                                const struct sp_report_options *options);
+void sp_put_causes_and_findings(const struct shapeproof_check *check, struct sp_text *text,
+                                const struct shapeproof_report_options *options);
 
 #endif

@@ -13,8 +13,8 @@ enum part { PART_CAUSES, PART_OPEN, PART_EXPLAINED, PART_NOTES };
 static const char *const headings[] = {"causes", "findings", "findings that the causes explain", "notes"};
 
 struct report {
-    const struct sp_check *check;
-    const struct sp_report_options *options;
+    const struct shapeproof_check *check;
+    const struct shapeproof_report_options *options;
     struct sp_text *text;
     size_t counts[PART_NOTES + 1]; /* of the findings of each part that are worth a line, or of all */
 };
@@ -40,19 +40,19 @@ static void put_hint(const struct report *report, const char *hint)
 }
 
 /* Whether one of the causes behind it, before `end`, has the same hint: it is said once. */
-static bool is_said_below(const struct sp_check *check, size_t cause, size_t end)
+static bool is_said_below(const struct shapeproof_check *check, size_t cause, size_t end)
 {
     for (size_t i = cause + 1; i < end; i++)
-        if (sp_check_cause(check, i)->hint == sp_check_cause(check, cause)->hint) return true;
+        if (shapeproof_check_cause(check, i)->hint == shapeproof_check_cause(check, cause)->hint) return true;
     return false;
 }
 
 /* Returns how many are left. */
 static size_t put_first_causes(const struct report *report, size_t most)
 {
-    const size_t all = sp_check_cause_count(report->check), count = most < all ? most : all;
+    const size_t all = shapeproof_check_cause_count(report->check), count = most < all ? most : all;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_cause *cause = sp_check_cause(report->check, i);
+        const struct shapeproof_cause *cause = shapeproof_check_cause(report->check, i);
         sp_put_severity(report->text, report->options, cause->severity);
         const size_t begin = report->text->length;
         put_message(report, cause->message, FOUR_LINES);
@@ -64,28 +64,29 @@ static size_t put_first_causes(const struct report *report, size_t most)
 
 /* ---- findings ---- */
 
-static enum part part_of_finding(const struct sp_finding *finding)
+static enum part part_of_finding(const struct shapeproof_finding *finding)
 {
-    if (finding->severity == SP_SEVERITY_NOTE) return PART_NOTES;
-    return finding->cause == SP_NONE ? PART_OPEN : PART_EXPLAINED;
+    if (finding->severity == SHAPEPROOF_SEVERITY_NOTE) return PART_NOTES;
+    return finding->cause == SHAPEPROOF_NONE ? PART_OPEN : PART_EXPLAINED;
 }
 
 /* A note that a cause has said is said; unless it was an error that somebody expected. */
-static bool is_worth_a_line(const struct sp_finding *finding)
+static bool is_worth_a_line(const struct shapeproof_finding *finding)
 {
-    return finding->severity != SP_SEVERITY_NOTE || finding->cause == SP_NONE || finding->reason;
+    return finding->severity != SHAPEPROOF_SEVERITY_NOTE || finding->cause == SHAPEPROOF_NONE || finding->reason;
 }
 
 static void count_parts(struct report *report)
 {
-    for (size_t i = 0; i < sp_check_finding_count(report->check); i++) {
-        const struct sp_finding *finding = sp_check_finding(report->check, i);
+    for (size_t i = 0; i < shapeproof_check_finding_count(report->check); i++) {
+        const struct shapeproof_finding *finding = shapeproof_check_finding(report->check, i);
         report->counts[part_of_finding(finding)] += report->options->all || is_worth_a_line(finding);
     }
 }
 
 /*   error    h.{0-4}.ln.weight is missing: (768) (5 tensors) */
-static void put_finding(const struct report *report, const char *name, size_t count, const struct sp_finding *finding)
+static void put_finding(const struct report *report, const char *name, size_t count,
+                        const struct shapeproof_finding *finding)
 {
     struct sp_text *text = report->text;
     sp_put_severity(text, report->options, finding->severity);
@@ -93,8 +94,8 @@ static void put_finding(const struct report *report, const char *name, size_t co
     sp_put_visible(text, name);
     sp_text_puts(text, " ");
     put_message(report, finding->message, TWO_LINES);
-    if (finding->kind == SP_FINDING_MISSING) sp_text_printf(text, ": %s", finding->expected);
-    if (finding->kind == SP_FINDING_UNEXPECTED) sp_text_printf(text, ": %s", finding->found);
+    if (finding->kind == SHAPEPROOF_FINDING_MISSING) sp_text_printf(text, ": %s", finding->expected);
+    if (finding->kind == SHAPEPROOF_FINDING_UNEXPECTED) sp_text_printf(text, ": %s", finding->found);
     if (count > 1) sp_text_printf(text, " (%zu tensors)", count);
     sp_put_reason(text, finding->reason);
     sp_end_item(text, begin);
@@ -104,8 +105,8 @@ static void put_finding(const struct report *report, const char *name, size_t co
 static size_t put_first_groups(const struct report *report, enum part part, size_t most)
 {
     size_t left = report->counts[part];
-    for (size_t i = 0; i < sp_check_group_count(report->check) && left && most; i++) {
-        const struct sp_finding_group group = sp_check_group(report->check, i);
+    for (size_t i = 0; i < shapeproof_check_group_count(report->check) && left && most; i++) {
+        const struct shapeproof_finding_group group = shapeproof_check_group(report->check, i);
         if (part_of_finding(group.first) != part || !is_worth_a_line(group.first)) continue;
         put_finding(report, group.name, group.count, group.first);
         left -= group.count;
@@ -117,8 +118,8 @@ static size_t put_first_groups(const struct report *report, enum part part, size
 /* A line for each. */
 static void put_each(const struct report *report, enum part part)
 {
-    for (size_t i = 0; i < sp_check_finding_count(report->check); i++) {
-        const struct sp_finding *finding = sp_check_finding(report->check, i);
+    for (size_t i = 0; i < shapeproof_check_finding_count(report->check); i++) {
+        const struct shapeproof_finding *finding = shapeproof_check_finding(report->check, i);
         if (part_of_finding(finding) == part) put_finding(report, finding->name, 1, finding);
     }
 }
@@ -131,7 +132,8 @@ static void put_first_of(const struct report *report, enum part part, size_t mos
     sp_put_heading(report->text, report->options, headings[part]);
     const size_t left = part == PART_CAUSES ? put_first_causes(report, most) : put_first_groups(report, part, most);
     if (left) sp_text_printf(report->text, "  ... and %zu more; --all lists them\n", left);
-    if (part == PART_OPEN && sp_check_advice(report->check)) put_hint(report, sp_check_advice(report->check));
+    if (part == PART_OPEN && shapeproof_check_advice(report->check))
+        put_hint(report, shapeproof_check_advice(report->check));
 }
 
 /* What is written takes at most `room` lines, but there is one cause or finding, whatever it takes. Returns how many
@@ -149,7 +151,7 @@ static size_t put_part(const struct report *report, enum part part, size_t room)
 
 static bool is_part_empty(const struct report *report, enum part part)
 {
-    return part == PART_CAUSES ? !sp_check_cause_count(report->check) : !report->counts[part];
+    return part == PART_CAUSES ? !shapeproof_check_cause_count(report->check) : !report->counts[part];
 }
 
 /* The fewest lines in which something is said of it. */
@@ -203,12 +205,13 @@ static void put_everything(const struct report *report)
         if (is_part_empty(report, part)) continue;
         sp_put_heading(report->text, report->options, headings[part]);
         put_each(report, part);
-        if (part == PART_OPEN && sp_check_advice(report->check)) put_hint(report, sp_check_advice(report->check));
+        if (part == PART_OPEN && shapeproof_check_advice(report->check))
+            put_hint(report, shapeproof_check_advice(report->check));
     }
 }
 
-void sp_put_causes_and_findings(const struct sp_check *check, struct sp_text *text,
-                                const struct sp_report_options *options)
+void sp_put_causes_and_findings(const struct shapeproof_check *check, struct sp_text *text,
+                                const struct shapeproof_report_options *options)
 {
     struct report report = {.check = check, .options = options, .text = text};
     count_parts(&report);

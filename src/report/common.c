@@ -70,16 +70,16 @@ void sp_put_cut(struct sp_text *text, const char *string, size_t columns)
     sp_text_free(&whole);
 }
 
-void sp_put_value(struct sp_text *text, struct sp_value value, size_t columns)
+void sp_put_value(struct sp_text *text, struct shapeproof_value value, size_t columns)
 {
-    char *json = sp_value_text(value);
+    char *json = shapeproof_value_text(value);
     sp_put_cut(text, json, columns);
     free(json);
 }
 
-void sp_put_provenance(struct sp_text *text, struct sp_provenance from)
+void sp_put_provenance(struct sp_text *text, struct shapeproof_provenance from)
 {
-    char *words = sp_provenance_text(from);
+    char *words = shapeproof_provenance_text(from);
     sp_put_visible(text, words);
     free(words);
 }
@@ -123,11 +123,11 @@ char *sp_text_take(struct sp_text *text, size_t *length)
     return data;
 }
 
-char *sp_report_visible(const char *string)
+char *shapeproof_report_visible(const char *string)
 {
     struct sp_text text = {0};
     sp_put_visible(&text, string);
     return sp_text_take(&text, NULL);
 }
 
-void sp_free(void *memory) { free(memory); }
+void shapeproof_free(void *memory) { free(memory); }

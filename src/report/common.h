@@ -25,8 +25,8 @@ void sp_put_cut(struct sp_text *text, const char *string, size_t columns);
 /* Cuts what was appended since `begin` at a word, when it has more columns than that, with " ..." behind it. */
 void sp_cut_at_word(struct sp_text *text, size_t begin, size_t columns);
 /* A hyper-parameter's value, and where it is from. */
-void sp_put_value(struct sp_text *text, struct sp_value value, size_t columns);
-void sp_put_provenance(struct sp_text *text, struct sp_provenance from);
+void sp_put_value(struct sp_text *text, struct shapeproof_value value, size_t columns);
+void sp_put_provenance(struct sp_text *text, struct shapeproof_provenance from);
 /* (50257, 768), (768), () for a scalar. */
 void sp_put_shape(struct sp_text *text, const uint64_t *shape, size_t rank);
 /* 147.2 MiB, 512 B. */

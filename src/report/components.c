@@ -13,25 +13,27 @@ enum outcome { OUTCOME_NONE, OUTCOME_MATCH, OUTCOME_EXPLAINED, OUTCOME_UNKNOWN, 
 
 static const char *const outcome_words[] = {"-", "match", "explained", "unknown", "differs", "missing"};
 
-static enum outcome outcome_of(const struct sp_component *component, const struct sp_component_result *result)
+static enum outcome outcome_of(const struct shapeproof_component *component,
+                               const struct shapeproof_component_result *result)
 {
-    if (component->state == SP_COMPONENT_MISSING && !result->check) return OUTCOME_MISSING;
+    if (component->state == SHAPEPROOF_COMPONENT_MISSING && !result->check) return OUTCOME_MISSING;
     if (!result->check) return result->error ? OUTCOME_UNKNOWN : OUTCOME_NONE;
-    const enum sp_verdict verdict = sp_check_verdict(result->check);
-    return verdict == SP_VERDICT_MATCH       ? OUTCOME_MATCH
-           : verdict == SP_VERDICT_EXPLAINED ? OUTCOME_EXPLAINED
-           : verdict == SP_VERDICT_UNKNOWN   ? OUTCOME_UNKNOWN
-                                             : OUTCOME_DIFFERS;
+    const enum shapeproof_verdict verdict = shapeproof_check_verdict(result->check);
+    return verdict == SHAPEPROOF_VERDICT_MATCH       ? OUTCOME_MATCH
+           : verdict == SHAPEPROOF_VERDICT_EXPLAINED ? OUTCOME_EXPLAINED
+           : verdict == SHAPEPROOF_VERDICT_UNKNOWN   ? OUTCOME_UNKNOWN
+                                                     : OUTCOME_DIFFERS;
 }
 
 /* What is missing differs from what the list says. */
 static enum outcome as_verdict(enum outcome outcome) { return outcome == OUTCOME_MISSING ? OUTCOME_DIFFERS : outcome; }
 
-static enum outcome worst_outcome(const struct sp_components *components, const struct sp_component_result *results)
+static enum outcome worst_outcome(const struct shapeproof_components *components,
+                                  const struct shapeproof_component_result *results)
 {
     enum outcome worst = OUTCOME_NONE;
-    for (size_t i = 0; i < sp_component_count(components); i++) {
-        const enum outcome outcome = as_verdict(outcome_of(sp_component(components, i), &results[i]));
+    for (size_t i = 0; i < shapeproof_component_count(components); i++) {
+        const enum outcome outcome = as_verdict(outcome_of(shapeproof_component(components, i), &results[i]));
         if (outcome > worst) worst = outcome;
     }
     return worst;
@@ -39,11 +41,12 @@ static enum outcome worst_outcome(const struct sp_components *components, const 
 
 /* ---- JSON: shapeproof.components/1 ---- */
 
-static void json_component(struct sp_writer *json, const struct sp_component *component,
-                           const struct sp_component_result *result)
+static void json_component(struct sp_writer *json, const struct shapeproof_component *component,
+                           const struct shapeproof_component_result *result)
 {
-    static const char *const states[] = {
-        [SP_COMPONENT_MODEL] = "model", [SP_COMPONENT_PLAIN] = "plain", [SP_COMPONENT_MISSING] = "missing"};
+    static const char *const states[] = {[SHAPEPROOF_COMPONENT_MODEL] = "model",
+                                         [SHAPEPROOF_COMPONENT_PLAIN] = "plain",
+                                         [SHAPEPROOF_COMPONENT_MISSING] = "missing"};
     sp_write_open(json, '{');
     sp_write_key_string(json, "name", component->name);
     sp_write_key_string(json, "library", component->library);
@@ -53,22 +56,22 @@ static void json_component(struct sp_writer *json, const struct sp_component *co
     if (result->check) sp_json_check_members(json, result->check, result->loadings);
     if (result->error) {
         sp_write_key_string(json, "error", result->error->message);
-        sp_write_key_filled(json, "kind", sp_kind_name(result->error->kind));
+        sp_write_key_filled(json, "kind", shapeproof_kind_name(result->error->kind));
         sp_write_key_filled(json, "hint", result->error->hint);
         sp_write_key_number(json, "status", (uint64_t)result->error->status);
     }
     sp_write_close(json);
 }
 
-static void json_components(const struct sp_components *components, const struct sp_component_result *results,
-                            struct sp_text *text)
+static void json_components(const struct shapeproof_components *components,
+                            const struct shapeproof_component_result *results, struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.components/1");
     sp_write_key_string(&json, "verdict", outcome_words[worst_outcome(components, results)]);
-    sp_write_key_string(&json, "file", sp_components_path(components));
+    sp_write_key_string(&json, "file", shapeproof_components_path(components));
     sp_write_key_open(&json, "components", '[');
-    for (size_t i = 0; i < sp_component_count(components); i++)
-        json_component(&json, sp_component(components, i), &results[i]);
+    for (size_t i = 0; i < shapeproof_component_count(components); i++)
+        json_component(&json, shapeproof_component(components, i), &results[i]);
     sp_write_close(&json);
     sp_write_close(&json);
 }
@@ -78,23 +81,25 @@ static void json_components(const struct sp_components *components, const struct
 static enum sp_color outcome_color(enum outcome outcome)
 {
     if (outcome == OUTCOME_NONE) return SP_COLOR_NONE;
-    return sp_verdict_color(outcome == OUTCOME_MATCH       ? SP_VERDICT_MATCH
-                            : outcome == OUTCOME_EXPLAINED ? SP_VERDICT_EXPLAINED
-                                                           : SP_VERDICT_DIFFERS);
+    return sp_verdict_color(outcome == OUTCOME_MATCH       ? SHAPEPROOF_VERDICT_MATCH
+                            : outcome == OUTCOME_EXPLAINED ? SHAPEPROOF_VERDICT_EXPLAINED
+                                                           : SHAPEPROOF_VERDICT_DIFFERS);
 }
 
 /* How many are as bad as the worst, and which. */
-static void put_worst_verdict(const struct sp_components *components, const struct sp_component_result *results,
-                              struct sp_text *text, const struct sp_report_options *options)
+static void put_worst_verdict(const struct shapeproof_components *components,
+                              const struct shapeproof_component_result *results, struct sp_text *text,
+                              const struct shapeproof_report_options *options)
 {
     const enum outcome worst = worst_outcome(components, results);
     struct sp_names names = {0}, failed = {0};
-    const size_t count = sp_component_count(components);
+    const size_t count = shapeproof_component_count(components);
     for (size_t i = 0; i < count; i++) {
-        const struct sp_component *component = sp_component(components, i);
+        const struct shapeproof_component *component = shapeproof_component(components, i);
         const enum outcome outcome = as_verdict(outcome_of(component, &results[i]));
         if (outcome == worst) sp_names_add(&names, component->name);
-        if (results[i].loadings && sp_loading_failed(results[i].loadings)) sp_names_add(&failed, component->name);
+        if (results[i].loadings && shapeproof_loading_failed(results[i].loadings))
+            sp_names_add(&failed, component->name);
     }
     sp_color_puts(text, options->color, outcome_color(worst), outcome_words[worst]);
     if (worst == OUTCOME_MATCH && names.count == 1) sp_text_puts(text, ": the one component that has weights");
@@ -109,7 +114,7 @@ static void put_worst_verdict(const struct sp_components *components, const stru
 }
 
 /* What came of it, or why there is nothing to compare: "DDIMScheduler: no weights". */
-static void put_reason(const struct sp_component *component, const struct sp_component_result *result,
+static void put_reason(const struct shapeproof_component *component, const struct shapeproof_component_result *result,
                        struct sp_text *cell)
 {
     if (result->check) {
@@ -126,13 +131,14 @@ static void put_reason(const struct sp_component *component, const struct sp_com
     }
 }
 
-static void put_component_lines(const struct sp_components *components, const struct sp_component_result *results,
-                                struct sp_text *text, const struct sp_report_options *options)
+static void put_component_lines(const struct shapeproof_components *components,
+                                const struct shapeproof_component_result *results, struct sp_text *text,
+                                const struct shapeproof_report_options *options)
 {
     static const struct sp_column columns[] = {{"component", false}, {"verdict", false}, {"", false}};
     struct sp_table table = {.columns = columns, .column_count = 3, .prose = true};
-    for (size_t i = 0; i < sp_component_count(components); i++) {
-        const struct sp_component *component = sp_component(components, i);
+    for (size_t i = 0; i < shapeproof_component_count(components); i++) {
+        const struct shapeproof_component *component = shapeproof_component(components, i);
         const enum outcome outcome = outcome_of(component, &results[i]);
         sp_put_visible(sp_table_cell(&table), component->name);
         sp_text_puts(sp_table_cell(&table), outcome_words[outcome]);
@@ -143,10 +149,10 @@ static void put_component_lines(const struct sp_components *components, const st
 }
 
 /* The report that the component has by itself. */
-static void put_details(const struct sp_component_result *result, struct sp_text *text,
-                        const struct sp_report_options *options)
+static void put_details(const struct shapeproof_component_result *result, struct sp_text *text,
+                        const struct shapeproof_report_options *options)
 {
-    struct sp_report_options own = *options;
+    struct shapeproof_report_options own = *options;
     struct sp_text details = {0};
     own.loadings = result->loadings;
     sp_put_check(result->check, &details, &own);
@@ -157,36 +163,39 @@ static void put_details(const struct sp_component_result *result, struct sp_text
 
 /* Whether one of those that were asked does not take it whole, or cannot be told to, and the line of the component does
  * not say all there is to that: a loader that finds no file has counted nothing. */
-static bool is_ill_loaded(const struct sp_loadings *loadings)
+static bool is_ill_loaded(const struct shapeproof_loadings *loadings)
 {
-    for (size_t i = 0; loadings && i < sp_loading_count(loadings); i++) {
-        const struct sp_loading *loading = sp_loading(loadings, i);
+    for (size_t i = 0; loadings && i < shapeproof_loading_count(loadings); i++) {
+        const struct shapeproof_loading *loading = shapeproof_loading(loadings, i);
         const bool counted = loading->expected || loading->fresh || loading->ignored || loading->reshaped;
-        if (loading->answer == SP_LOADING_REFUSED && !counted && !loading->decides) continue;
-        if (loading->answer != SP_LOADING_WHOLE) return true;
+        if (loading->answer == SHAPEPROOF_LOADING_REFUSED && !counted && !loading->decides) continue;
+        if (loading->answer != SHAPEPROOF_LOADING_WHOLE) return true;
     }
     return false;
 }
 
-static bool is_detailed(const struct sp_component_result *result, const struct sp_report_options *options)
+static bool is_detailed(const struct shapeproof_component_result *result,
+                        const struct shapeproof_report_options *options)
 {
     if (!result->check) return false;
-    return options->all || sp_check_verdict(result->check) == SP_VERDICT_DIFFERS || is_ill_loaded(result->loadings);
+    return options->all || shapeproof_check_verdict(result->check) == SHAPEPROOF_VERDICT_DIFFERS ||
+           is_ill_loaded(result->loadings);
 }
 
-char *sp_report_components(const struct sp_components *components, const struct sp_component_result *results,
-                           const struct sp_report_options *options, size_t *length)
+char *shapeproof_report_components(const struct shapeproof_components *components,
+                                   const struct shapeproof_component_result *results,
+                                   const struct shapeproof_report_options *options, size_t *length)
 {
-    static const struct sp_report_options plain = {0};
+    static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->format == SP_REPORT_JSON) {
+    if (options->format == SHAPEPROOF_REPORT_JSON) {
         json_components(components, results, &text);
         return sp_text_take(&text, length);
     }
     put_worst_verdict(components, results, &text, options);
     put_component_lines(components, results, &text, options);
-    for (size_t i = 0; i < sp_component_count(components); i++)
+    for (size_t i = 0; i < shapeproof_component_count(components); i++)
         if (is_detailed(&results[i], options)) put_details(&results[i], &text, options);
     return sp_text_take(&text, length);
 }
@@ -194,7 +203,7 @@ char *sp_report_components(const struct sp_components *components, const struct 
 /* ---- what they hold ---- */
 
 static void put_totals_row(struct sp_table *table, const char *name, const char *class_name,
-                           const struct sp_totals *totals)
+                           const struct shapeproof_totals *totals)
 {
     sp_put_visible(sp_table_cell(table), name);
     sp_put_visible(sp_table_cell(table), class_name);
@@ -206,19 +215,20 @@ static void put_totals_row(struct sp_table *table, const char *name, const char 
 /* Sums of a hundred checkpoints may be too large where none of them is. */
 static uint64_t saturated(uint64_t sum, uint64_t more) { return more > UINT64_MAX - sum ? UINT64_MAX : sum + more; }
 
-char *sp_report_component_totals(const struct sp_components *components, const struct sp_totals *totals,
-                                 const struct sp_report_options *options, size_t *length)
+char *shapeproof_report_component_totals(const struct shapeproof_components *components,
+                                         const struct shapeproof_totals *totals,
+                                         const struct shapeproof_report_options *options, size_t *length)
 {
     static const struct sp_column columns[] = {
         {"component", false}, {"class", false}, {"tensors", true}, {"parameters", true}, {"bytes", true}};
-    static const struct sp_report_options plain = {0};
+    static const struct shapeproof_report_options plain = {0};
     struct sp_table table = {.columns = columns, .column_count = 5};
-    struct sp_totals sum = {0};
+    struct shapeproof_totals sum = {0};
     struct sp_text text = {0};
-    sp_put_visible(&text, sp_components_path(components));
+    sp_put_visible(&text, shapeproof_components_path(components));
     sp_text_puts(&text, "\n\n");
-    for (size_t i = 0; i < sp_component_count(components); i++) {
-        const struct sp_component *component = sp_component(components, i);
+    for (size_t i = 0; i < shapeproof_component_count(components); i++) {
+        const struct shapeproof_component *component = shapeproof_component(components, i);
         if (!totals[i].tensors) continue;
         put_totals_row(&table, component->name, component->class_name, &totals[i]);
         sum.tensors = saturated(sum.tensors, totals[i].tensors);

@@ -7,13 +7,13 @@
 #include "report/table.h"
 #include "shapeproof/report.h"
 
-static void derive_json(const struct sp_derivation *derivation, struct sp_text *text)
+static void derive_json(const struct shapeproof_derivation *derivation, struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.derive/1");
-    sp_write_key_string(&json, "table", sp_derivation_table(derivation));
+    sp_write_key_string(&json, "table", shapeproof_derivation_table(derivation));
     sp_write_key_open(&json, "formulas", '[');
-    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
-        const struct sp_formula formula = sp_derivation_formula(derivation, i);
+    for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
+        const struct shapeproof_formula formula = shapeproof_derivation_formula(derivation, i);
         sp_write_open_line(&json, '{');
         sp_write_key_string(&json, "group", formula.group);
         sp_write_key_filled(&json, "when", formula.when);
@@ -23,8 +23,8 @@ static void derive_json(const struct sp_derivation *derivation, struct sp_text *
     }
     sp_write_close(&json);
     sp_write_key_open(&json, "symbols", '[');
-    for (size_t i = 0; i < sp_derivation_symbol_count(derivation); i++) {
-        const struct sp_symbol symbol = sp_derivation_symbol(derivation, i);
+    for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++) {
+        const struct shapeproof_symbol symbol = shapeproof_derivation_symbol(derivation, i);
         sp_write_open_line(&json, '{');
         sp_write_key_string(&json, "name", symbol.name);
         sp_write_key_filled(&json, "key", symbol.key);
@@ -34,8 +34,8 @@ static void derive_json(const struct sp_derivation *derivation, struct sp_text *
     }
     sp_write_close(&json);
     sp_write_key_open(&json, "assuming", '[');
-    for (size_t i = 0; i < sp_derivation_assumption_count(derivation); i++)
-        sp_write_string(&json, sp_derivation_assumption(derivation, i));
+    for (size_t i = 0; i < shapeproof_derivation_assumption_count(derivation); i++)
+        sp_write_string(&json, shapeproof_derivation_assumption(derivation, i));
     sp_write_close(&json);
     sp_write_close(&json);
 }
@@ -49,13 +49,13 @@ static void put_group_name(struct sp_text *text, const char *group)
 }
 
 /* A row for each group and the total; below it a row for each condition that changes it: "  if not tied  + E*V". */
-static void put_formulas(const struct sp_derivation *derivation, struct sp_text *text,
-                         const struct sp_report_derive_options *options)
+static void put_formulas(const struct shapeproof_derivation *derivation, struct sp_text *text,
+                         const struct shapeproof_report_derive_options *options)
 {
     static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
     struct sp_table table = {.columns = columns, .column_count = 2};
-    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
-        const struct sp_formula formula = sp_derivation_formula(derivation, i);
+    for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
+        const struct shapeproof_formula formula = shapeproof_derivation_formula(derivation, i);
         struct sp_text *cell = sp_table_cell(&table);
         if (*formula.when) {
             sp_text_puts(cell, "  if ");
@@ -71,13 +71,13 @@ static void put_formulas(const struct sp_derivation *derivation, struct sp_text 
 }
 
 /* What stands for which hyper-parameter, with its default; or what is computed, and how. */
-static void put_symbols(const struct sp_derivation *derivation, struct sp_text *text,
-                        const struct sp_report_options *options)
+static void put_symbols(const struct shapeproof_derivation *derivation, struct sp_text *text,
+                        const struct shapeproof_report_options *options)
 {
     static const struct sp_column columns[] = {{"symbol", false}, {"hyper-parameter", false}, {"default", false}};
     struct sp_table table = {.columns = columns, .column_count = 3};
-    for (size_t i = 0; i < sp_derivation_symbol_count(derivation); i++) {
-        const struct sp_symbol symbol = sp_derivation_symbol(derivation, i);
+    for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++) {
+        const struct shapeproof_symbol symbol = shapeproof_derivation_symbol(derivation, i);
         sp_put_visible(sp_table_cell(&table), symbol.name);
         struct sp_text *cell = sp_table_cell(&table);
         sp_text_puts(cell, *symbol.formula ? "= " : "");
@@ -88,22 +88,22 @@ static void put_symbols(const struct sp_derivation *derivation, struct sp_text *
 }
 
 /* given F <= L and E >= 1 */
-static void put_assumptions(const struct sp_derivation *derivation, struct sp_text *text)
+static void put_assumptions(const struct shapeproof_derivation *derivation, struct sp_text *text)
 {
-    for (size_t i = 0; i < sp_derivation_assumption_count(derivation); i++) {
+    for (size_t i = 0; i < shapeproof_derivation_assumption_count(derivation); i++) {
         sp_text_puts(text, i ? " and " : "given ");
-        sp_put_visible(text, sp_derivation_assumption(derivation, i));
+        sp_put_visible(text, shapeproof_derivation_assumption(derivation, i));
     }
-    if (sp_derivation_assumption_count(derivation)) sp_text_puts(text, "\n");
+    if (shapeproof_derivation_assumption_count(derivation)) sp_text_puts(text, "\n");
 }
 
-char *sp_report_derive(const struct sp_derivation *derivation, const struct sp_report_derive_options *options,
-                       size_t *length)
+char *shapeproof_report_derive(const struct shapeproof_derivation *derivation,
+                               const struct shapeproof_report_derive_options *options, size_t *length)
 {
-    static const struct sp_report_derive_options plain = {0};
+    static const struct shapeproof_report_derive_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->report.format == SP_REPORT_JSON) {
+    if (options->report.format == SHAPEPROOF_REPORT_JSON) {
         derive_json(derivation, &text);
         return sp_text_take(&text, length);
     }

@@ -9,21 +9,22 @@
 #include "report/wrap.h"
 
 /* model.pt (torch-zip), 28 tensors, 7,872 elements */
-static void put_side(struct sp_table *table, const char *label, const struct sp_inventory *inventory)
+static void put_side(struct sp_table *table, const char *label, const struct shapeproof_inventory *inventory)
 {
-    const struct sp_totals totals = sp_inventory_totals(inventory);
+    const struct shapeproof_totals totals = shapeproof_inventory_totals(inventory);
     struct sp_text *cell = sp_labelled(table, label);
-    sp_put_visible(cell, sp_inventory_path(inventory));
-    sp_text_printf(cell, " (%s), ", sp_inventory_format(inventory));
+    sp_put_visible(cell, shapeproof_inventory_path(inventory));
+    sp_text_printf(cell, " (%s), ", shapeproof_inventory_format(inventory));
     sp_put_count(cell, totals.tensors, "tensor", "tensors");
     sp_text_puts(cell, ", ");
     sp_put_count(cell, totals.unique_parameters, "element", "elements");
 }
 
 /* 28 tensors compared, 30.8 KiB: 1 differs */
-static void put_data(struct sp_table *table, const struct sp_diff *diff, const struct sp_diff_totals *totals)
+static void put_data(struct sp_table *table, const struct shapeproof_diff *diff,
+                     const struct shapeproof_diff_totals *totals)
 {
-    const char *note = sp_diff_data_note(diff);
+    const char *note = shapeproof_diff_data_note(diff);
     struct sp_text *cell = sp_labelled(table, "data");
     sp_put_count(cell, totals->data_compared, "tensor", "tensors");
     sp_text_puts(cell, " compared, ");
@@ -33,29 +34,31 @@ static void put_data(struct sp_table *table, const struct sp_diff *diff, const s
 }
 
 /* What was compared: A, B, what they share, and whether bytes were read. */
-static void put_both_sides(const struct sp_diff *diff, struct sp_text *text, const struct sp_report_options *options)
+static void put_both_sides(const struct shapeproof_diff *diff, struct sp_text *text,
+                           const struct shapeproof_report_options *options)
 {
-    const struct sp_diff_totals totals = sp_diff_totals(diff);
+    const struct shapeproof_diff_totals totals = shapeproof_diff_totals(diff);
     struct sp_table table = sp_label_table();
-    put_side(&table, "A", sp_diff_inventory(diff, SP_DIFF_A));
-    put_side(&table, "B", sp_diff_inventory(diff, SP_DIFF_B));
+    put_side(&table, "A", shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_A));
+    put_side(&table, "B", shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_B));
     sp_put_count(sp_labelled(&table, "both"), totals.both, "tensor", "tensors");
-    sp_put_doubt_rows(&table, "A: ", sp_diff_inventory(diff, SP_DIFF_A));
-    sp_put_doubt_rows(&table, "B: ", sp_diff_inventory(diff, SP_DIFF_B));
+    sp_put_doubt_rows(&table, "A: ", shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_A));
+    sp_put_doubt_rows(&table, "B: ", shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_B));
     if (totals.data) put_data(&table, diff, &totals);
     sp_table_render(&table, text, options);
 }
 
 /* How the names of A become those of B. */
-static void put_mappings(const struct sp_diff *diff, struct sp_text *text, const struct sp_report_options *options)
+static void put_mappings(const struct shapeproof_diff *diff, struct sp_text *text,
+                         const struct shapeproof_report_options *options)
 {
     static const struct sp_column columns[] = {
         {NULL, false}, {NULL, false}, {NULL, false}, {NULL, true}, {NULL, false}};
     struct sp_table table = {.columns = columns, .column_count = 5};
-    if (!sp_diff_mapping_count(diff)) return;
+    if (!shapeproof_diff_mapping_count(diff)) return;
     sp_put_heading(text, options, "renamed");
-    for (size_t i = 0; i < sp_diff_mapping_count(diff); i++) {
-        const struct sp_diff_mapping mapping = sp_diff_mapping(diff, i);
+    for (size_t i = 0; i < shapeproof_diff_mapping_count(diff); i++) {
+        const struct shapeproof_diff_mapping mapping = shapeproof_diff_mapping(diff, i);
         struct sp_text *from = sp_table_cell(&table);
         sp_text_puts(from, "  ");
         sp_put_visible(from, mapping.from);
@@ -70,16 +73,16 @@ static void put_mappings(const struct sp_diff *diff, struct sp_text *text, const
 }
 
 /* A finding that shares its line with no other. */
-static struct sp_diff_group group_of_one(const struct sp_diff_finding *finding)
+static struct shapeproof_diff_group group_of_one(const struct shapeproof_diff_finding *finding)
 {
-    return (struct sp_diff_group){finding->name, 1, finding};
+    return (struct shapeproof_diff_group){finding->name, 1, finding};
 }
 
 /*   error    h.{0,1}.w is in A alone: F32 (2) (2 tensors) */
-static void put_diff_group(struct sp_text *text, const struct sp_report_options *options,
-                           const struct sp_diff_group *group)
+static void put_diff_group(struct sp_text *text, const struct shapeproof_report_options *options,
+                           const struct shapeproof_diff_group *group)
 {
-    const struct sp_diff_finding *finding = group->first;
+    const struct shapeproof_diff_finding *finding = group->first;
     sp_put_severity(text, options, finding->severity);
     const size_t begin = text->length;
     sp_put_visible(text, group->name);
@@ -92,19 +95,20 @@ static void put_diff_group(struct sp_text *text, const struct sp_report_options 
 }
 
 /* What is renamed was said above, and of state only the number is said. */
-static bool is_shown(const struct sp_diff_finding *finding, bool all, bool notes)
+static bool is_shown(const struct shapeproof_diff_finding *finding, bool all, bool notes)
 {
-    const bool in_short = finding->kind == SP_DIFF_FINDING_RENAMED || finding->kind == SP_DIFF_FINDING_STATE;
+    const bool in_short =
+        finding->kind == SHAPEPROOF_DIFF_FINDING_RENAMED || finding->kind == SHAPEPROOF_DIFF_FINDING_STATE;
     if (in_short && !all) return false;
-    return (finding->severity == SP_SEVERITY_NOTE) == notes;
+    return (finding->severity == SHAPEPROOF_SEVERITY_NOTE) == notes;
 }
 
 /*   note     24 tensors renamed (expected: the names of 2021); nothing for none. */
-static void put_expected_names(struct sp_text *text, const struct sp_report_options *options, size_t count,
+static void put_expected_names(struct sp_text *text, const struct shapeproof_report_options *options, size_t count,
                                const char *reason)
 {
     if (!count) return;
-    sp_put_severity(text, options, SP_SEVERITY_NOTE);
+    sp_put_severity(text, options, SHAPEPROOF_SEVERITY_NOTE);
     const size_t begin = text->length;
     sp_put_count(text, count, "tensor renamed", "tensors renamed");
     sp_put_reason(text, reason);
@@ -112,14 +116,14 @@ static void put_expected_names(struct sp_text *text, const struct sp_report_opti
 }
 
 /* How many of the renamed ones are expected, for each reason. */
-static void put_all_expected_names(const struct sp_diff *diff, struct sp_text *text,
-                                   const struct sp_report_options *options)
+static void put_all_expected_names(const struct shapeproof_diff *diff, struct sp_text *text,
+                                   const struct shapeproof_report_options *options)
 {
     const char *reason = NULL;
     size_t count = 0;
-    for (size_t i = 0; i < sp_diff_finding_count(diff); i++) {
-        const struct sp_diff_finding *finding = sp_diff_finding(diff, i);
-        if (finding->kind != SP_DIFF_FINDING_RENAMED || !finding->reason) continue;
+    for (size_t i = 0; i < shapeproof_diff_finding_count(diff); i++) {
+        const struct shapeproof_diff_finding *finding = shapeproof_diff_finding(diff, i);
+        if (finding->kind != SHAPEPROOF_DIFF_FINDING_RENAMED || !finding->reason) continue;
         if (finding->reason != reason) {
             put_expected_names(text, options, count, reason);
             count = 0;
@@ -131,33 +135,34 @@ static void put_all_expected_names(const struct sp_diff *diff, struct sp_text *t
 }
 
 /* Of optimizer or trainer state only how much there is in A alone, and in B. */
-static void put_state(const struct sp_diff *diff, struct sp_text *text, const struct sp_report_options *options)
+static void put_state(const struct shapeproof_diff *diff, struct sp_text *text,
+                      const struct shapeproof_report_options *options)
 {
     size_t in_a = 0, in_b = 0;
-    for (size_t i = 0; i < sp_diff_finding_count(diff); i++) {
-        const struct sp_diff_finding *finding = sp_diff_finding(diff, i);
-        if (finding->kind != SP_DIFF_FINDING_STATE) continue;
-        in_a += finding->b == SP_NONE;
-        in_b += finding->a == SP_NONE;
+    for (size_t i = 0; i < shapeproof_diff_finding_count(diff); i++) {
+        const struct shapeproof_diff_finding *finding = shapeproof_diff_finding(diff, i);
+        if (finding->kind != SHAPEPROOF_DIFF_FINDING_STATE) continue;
+        in_a += finding->b == SHAPEPROOF_NONE;
+        in_b += finding->a == SHAPEPROOF_NONE;
     }
     for (int side = 0; side < 2; side++) {
         const size_t count = side ? in_b : in_a;
         if (!count) continue;
-        sp_put_severity(text, options, SP_SEVERITY_NOTE);
+        sp_put_severity(text, options, SHAPEPROOF_SEVERITY_NOTE);
         sp_put_count(text, count, "tensor", "tensors");
         sp_text_printf(text, " of state beside the model in %s alone\n", side ? "B" : "A");
     }
 }
 
 /* A line for each, or for each group as far as there is room for them. */
-static void put_diff_groups(const struct sp_diff *diff, struct sp_text *body, const struct sp_report_options *options,
-                            bool notes, size_t room)
+static void put_diff_groups(const struct shapeproof_diff *diff, struct sp_text *body,
+                            const struct shapeproof_report_options *options, bool notes, size_t room)
 {
-    const size_t count = options->all ? sp_diff_finding_count(diff) : sp_diff_group_count(diff);
+    const size_t count = options->all ? shapeproof_diff_finding_count(diff) : shapeproof_diff_group_count(diff);
     size_t left = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_diff_group shown =
-            options->all ? group_of_one(sp_diff_finding(diff, i)) : sp_diff_group(diff, i);
+        const struct shapeproof_diff_group shown =
+            options->all ? group_of_one(shapeproof_diff_finding(diff, i)) : shapeproof_diff_group(diff, i);
         const size_t end = body->length;
         if (!is_shown(shown.first, options->all, notes)) continue;
         if (!left) put_diff_group(body, options, &shown);
@@ -168,16 +173,16 @@ static void put_diff_groups(const struct sp_diff *diff, struct sp_text *body, co
     if (left) sp_text_printf(body, "  ... and %zu more; --all lists them\n", left);
 }
 
-static bool has_notes(const struct sp_diff *diff)
+static bool has_notes(const struct shapeproof_diff *diff)
 {
-    for (size_t i = 0; i < sp_diff_finding_count(diff); i++)
-        if (sp_diff_finding(diff, i)->severity == SP_SEVERITY_NOTE) return true;
+    for (size_t i = 0; i < shapeproof_diff_finding_count(diff); i++)
+        if (shapeproof_diff_finding(diff, i)->severity == SHAPEPROOF_SEVERITY_NOTE) return true;
     return false;
 }
 
 /* Errors and warnings under one heading, notes under another. */
-static void put_diff_findings(const struct sp_diff *diff, struct sp_text *text, const struct sp_report_options *options,
-                              bool notes)
+static void put_diff_findings(const struct shapeproof_diff *diff, struct sp_text *text,
+                              const struct shapeproof_report_options *options, bool notes)
 {
     enum { HEADING = 2, MORE = 1, FEWEST = 4 };
     struct sp_text body = {0};
@@ -195,18 +200,20 @@ static void put_diff_findings(const struct sp_diff *diff, struct sp_text *text, 
     sp_text_free(&body);
 }
 
-char *sp_report_diff(const struct sp_diff *diff, const struct sp_report_options *options, size_t *length)
+char *shapeproof_report_diff(const struct shapeproof_diff *diff, const struct shapeproof_report_options *options,
+                             size_t *length)
 {
-    static const struct sp_report_options plain = {0};
+    static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->format == SP_REPORT_JSON) {
+    if (options->format == SHAPEPROOF_REPORT_JSON) {
         sp_diff_put_json(diff, &text);
         return sp_text_take(&text, length);
     }
-    sp_color_puts(&text, options->color, sp_diff_is_same(diff) ? SP_COLOR_GREEN : SP_COLOR_RED, sp_diff_verdict(diff));
+    sp_color_puts(&text, options->color, shapeproof_diff_is_same(diff) ? SP_COLOR_GREEN : SP_COLOR_RED,
+                  sp_diff_verdict(diff));
     sp_text_puts(&text, ": ");
-    sp_put_visible(&text, sp_diff_summary(diff));
+    sp_put_visible(&text, shapeproof_diff_summary(diff));
     sp_text_puts(&text, "\n\n");
     put_both_sides(diff, &text, options);
     put_mappings(diff, &text, options);

@@ -6,10 +6,10 @@
 #include "base/text.h"
 #include "shapeproof/diff.h"
 
-static inline const char *sp_diff_verdict(const struct sp_diff *diff)
+static inline const char *sp_diff_verdict(const struct shapeproof_diff *diff)
 {
-    return sp_diff_is_same(diff) ? "same" : "differs";
+    return shapeproof_diff_is_same(diff) ? "same" : "differs";
 }
-void sp_diff_put_json(const struct sp_diff *diff, struct sp_text *text);
+void sp_diff_put_json(const struct shapeproof_diff *diff, struct sp_text *text);
 
 #endif

@@ -10,11 +10,11 @@
 enum { ITEM_COLUMN = 11 };
 
 /* Red, yellow, dim. */
-static enum sp_color severity_color(enum sp_severity severity)
+static enum sp_color severity_color(enum shapeproof_severity severity)
 {
-    return severity == SP_SEVERITY_ERROR     ? SP_COLOR_RED
-           : severity == SP_SEVERITY_WARNING ? SP_COLOR_YELLOW
-                                             : SP_COLOR_DIM;
+    return severity == SHAPEPROOF_SEVERITY_ERROR     ? SP_COLOR_RED
+           : severity == SHAPEPROOF_SEVERITY_WARNING ? SP_COLOR_YELLOW
+                                                     : SP_COLOR_DIM;
 }
 
 struct sp_table sp_label_table(void)
@@ -29,29 +29,30 @@ struct sp_text *sp_labelled(struct sp_table *table, const char *label)
     return sp_table_cell(table);
 }
 
-void sp_put_doubt_rows(struct sp_table *table, const char *of, const struct sp_inventory *inventory)
+void sp_put_doubt_rows(struct sp_table *table, const char *of, const struct shapeproof_inventory *inventory)
 {
     struct sp_text *cell;
-    if (sp_inventory_unread_count(inventory)) {
+    if (shapeproof_inventory_unread_count(inventory)) {
         sp_text_puts(cell = sp_labelled(table, "unread"), of);
         sp_put_unread(cell, inventory);
     }
-    if (sp_inventory_suspect_count(inventory)) {
+    if (shapeproof_inventory_suspect_count(inventory)) {
         sp_text_puts(cell = sp_labelled(table, "suspicious"), of);
         sp_put_suspects(cell, inventory);
     }
 }
 
-void sp_put_heading(struct sp_text *text, const struct sp_report_options *options, const char *heading)
+void sp_put_heading(struct sp_text *text, const struct shapeproof_report_options *options, const char *heading)
 {
     sp_text_puts(text, "\n");
     sp_color_puts(text, options->color, SP_COLOR_BOLD, heading);
     sp_text_puts(text, "\n");
 }
 
-void sp_put_severity(struct sp_text *text, const struct sp_report_options *options, enum sp_severity severity)
+void sp_put_severity(struct sp_text *text, const struct shapeproof_report_options *options,
+                     enum shapeproof_severity severity)
 {
-    const char *name = sp_severity_name(severity);
+    const char *name = shapeproof_severity_name(severity);
     sp_text_puts(text, "  ");
     sp_color_puts(text, options->color, severity_color(severity), name);
     sp_text_pad(text, ITEM_COLUMN - strlen("  ") - strlen(name));

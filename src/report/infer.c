@@ -13,28 +13,33 @@
 #include "shapeproof/report.h"
 
 /* How many tensors of the file are not as predicted. */
-static size_t unexplained(const struct sp_inference *inference) { return sp_inference_unexplained_count(inference); }
+static size_t unexplained(const struct shapeproof_inference *inference)
+{
+    return shapeproof_inference_unexplained_count(inference);
+}
 
 /* The tensor of the file behind an index into those. */
-static const struct sp_tensor *unexplained_tensor(const struct sp_inference *inference, size_t index)
+static const struct shapeproof_tensor *unexplained_tensor(const struct shapeproof_inference *inference, size_t index)
 {
-    return sp_inventory_tensor(sp_inference_inventory(inference), sp_inference_unexplained(inference, index));
+    return shapeproof_inventory_tensor(shapeproof_inference_inventory(inference),
+                                       shapeproof_inference_unexplained(inference, index));
 }
 
 /* Likewise the predicted tensor that the file lacks. */
-static const struct sp_predicted *missing_tensor(const struct sp_inference *inference, size_t index)
+static const struct shapeproof_predicted *missing_tensor(const struct shapeproof_inference *inference, size_t index)
 {
-    return sp_prediction_tensor(sp_inference_prediction(inference), sp_inference_missing(inference, index));
+    return shapeproof_prediction_tensor(shapeproof_inference_prediction(inference),
+                                        shapeproof_inference_missing(inference, index));
 }
 
 /* ---- JSON: shapeproof.infer/1 ---- */
 
 /* What was found out, with the reason for each. */
-static void json_hyperparameters(struct sp_writer *json, const struct sp_inference *inference)
+static void json_hyperparameters(struct sp_writer *json, const struct shapeproof_inference *inference)
 {
     sp_write_key_open(json, "hyperparameters", '[');
-    for (size_t i = 0; i < sp_inference_count(inference); i++) {
-        const struct sp_inferred inferred = sp_inference_get(inference, i);
+    for (size_t i = 0; i < shapeproof_inference_count(inference); i++) {
+        const struct shapeproof_inferred inferred = shapeproof_inference_get(inference, i);
         sp_write_open_line(json, '{');
         sp_write_key_string(json, "name", inferred.name);
         sp_write_key_value(json, "value", inferred.value);
@@ -46,23 +51,23 @@ static void json_hyperparameters(struct sp_writer *json, const struct sp_inferen
 }
 
 /* "unexplained" and "missing": names alone. */
-static void json_names(struct sp_writer *json, const struct sp_inference *inference)
+static void json_names(struct sp_writer *json, const struct shapeproof_inference *inference)
 {
     sp_write_key_open(json, "unexplained", '[');
     for (size_t i = 0; i < unexplained(inference); i++) sp_write_string(json, unexplained_tensor(inference, i)->name);
     sp_write_close(json);
     sp_write_key_open(json, "missing", '[');
-    for (size_t i = 0; i < sp_inference_missing_count(inference); i++)
+    for (size_t i = 0; i < shapeproof_inference_missing_count(inference); i++)
         sp_write_string(json, missing_tensor(inference, i)->name);
     sp_write_close(json);
 }
 
 /* How the file stores it. */
-static void json_notes(struct sp_writer *json, const struct sp_inference *inference)
+static void json_notes(struct sp_writer *json, const struct shapeproof_inference *inference)
 {
     sp_write_key_open(json, "notes", '[');
-    for (size_t i = 0; i < sp_inference_note_count(inference); i++) {
-        const struct sp_inference_note note = sp_inference_note(inference, i);
+    for (size_t i = 0; i < shapeproof_inference_note_count(inference); i++) {
+        const struct shapeproof_inference_note note = shapeproof_inference_note(inference, i);
         sp_write_open_line(json, '{');
         sp_write_key_string(json, "id", note.id);
         sp_write_key_string(json, "message", note.message);
@@ -72,11 +77,11 @@ static void json_notes(struct sp_writer *json, const struct sp_inference *infere
 }
 
 /* The tables that came close, the chosen one first. */
-static void json_candidates(struct sp_writer *json, const struct sp_inference *inference)
+static void json_candidates(struct sp_writer *json, const struct shapeproof_inference *inference)
 {
     sp_write_key_open(json, "candidates", '[');
-    for (size_t i = 0; i < sp_inference_candidate_count(inference); i++) {
-        const struct sp_inference_candidate candidate = sp_inference_candidate(inference, i);
+    for (size_t i = 0; i < shapeproof_inference_candidate_count(inference); i++) {
+        const struct shapeproof_inference_candidate candidate = shapeproof_inference_candidate(inference, i);
         sp_write_open_line(json, '{');
         sp_write_key_string(json, "table", candidate.table);
         sp_write_key_number(json, "explained", candidate.explained);
@@ -87,29 +92,29 @@ static void json_candidates(struct sp_writer *json, const struct sp_inference *i
     sp_write_close(json);
 }
 
-static void infer_json(const struct sp_inference *inference, struct sp_text *text)
+static void infer_json(const struct shapeproof_inference *inference, struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.infer/1");
-    sp_write_key_string(&json, "table", sp_inference_table(inference));
+    sp_write_key_string(&json, "table", shapeproof_inference_table(inference));
     json_hyperparameters(&json, inference);
-    sp_write_key_number(&json, "explained", sp_inference_explained(inference));
+    sp_write_key_number(&json, "explained", shapeproof_inference_explained(inference));
     json_names(&json, inference);
     json_notes(&json, inference);
     json_candidates(&json, inference);
-    sp_write_key_string(&json, "file", sp_inventory_path(sp_inference_inventory(inference)));
+    sp_write_key_string(&json, "file", shapeproof_inventory_path(shapeproof_inference_inventory(inference)));
     sp_write_close(&json);
 }
 
 /* ---- text ---- */
 
 /* gpt2: explains 27 of 28 tensors, but 1 more should be there */
-static void put_verdict(const struct sp_inference *inference, struct sp_text *text,
-                        const struct sp_report_options *options)
+static void put_verdict(const struct shapeproof_inference *inference, struct sp_text *text,
+                        const struct shapeproof_report_options *options)
 {
-    const size_t explained = sp_inference_explained(inference), all = explained + unexplained(inference);
-    const bool good = sp_inference_explains_all(inference);
+    const size_t explained = shapeproof_inference_explained(inference), all = explained + unexplained(inference);
+    const bool good = shapeproof_inference_explains_all(inference);
     sp_color_begin(text, options->color, good ? SP_COLOR_GREEN : SP_COLOR_YELLOW);
-    sp_put_visible(text, sp_inference_table(inference));
+    sp_put_visible(text, shapeproof_inference_table(inference));
     sp_color_end(text, options->color, good ? SP_COLOR_GREEN : SP_COLOR_YELLOW);
     sp_text_puts(text, ": explains ");
     if (explained == all) sp_text_puts(text, "all ");
@@ -119,24 +124,25 @@ static void put_verdict(const struct sp_inference *inference, struct sp_text *te
         sp_text_grouped(text, all);
     }
     sp_text_puts(text, all == 1 ? " tensor" : " tensors");
-    for (size_t i = 0; i < sp_inference_note_count(inference); i++) {
-        const struct sp_inference_note note = sp_inference_note(inference, i);
+    for (size_t i = 0; i < shapeproof_inference_note_count(inference); i++) {
+        const struct shapeproof_inference_note note = shapeproof_inference_note(inference, i);
         if (note.brief) sp_text_puts(text, ", ");
         if (note.brief) sp_put_visible(text, note.brief);
     }
-    if (sp_inference_missing_count(inference)) {
+    if (shapeproof_inference_missing_count(inference)) {
         sp_text_puts(text, ", but ");
-        sp_put_count(text, sp_inference_missing_count(inference), "more should be there", "more should be there");
+        sp_put_count(text, shapeproof_inference_missing_count(inference), "more should be there",
+                     "more should be there");
     }
     sp_text_puts(text, "\n");
 }
 
 /* The tables that explain the file just as well. */
-static void put_equals(const struct sp_inference *inference, struct sp_table *table)
+static void put_equals(const struct shapeproof_inference *inference, struct sp_table *table)
 {
     struct sp_text *cell = NULL;
-    for (size_t i = 1; i < sp_inference_candidate_count(inference); i++) {
-        const struct sp_inference_candidate candidate = sp_inference_candidate(inference, i);
+    for (size_t i = 1; i < shapeproof_inference_candidate_count(inference); i++) {
+        const struct shapeproof_inference_candidate candidate = shapeproof_inference_candidate(inference, i);
         if (!candidate.same) continue;
         if (cell) sp_text_puts(cell, ", ");
         else cell = sp_labelled(table, "or just as well");
@@ -158,52 +164,52 @@ static void end_remark(struct sp_text *text, size_t begin)
 }
 
 /* How the file stores the model. */
-static void put_inference_notes(const struct sp_inference *inference, struct sp_text *text,
-                                const struct sp_report_options *options)
+static void put_inference_notes(const struct shapeproof_inference *inference, struct sp_text *text,
+                                const struct shapeproof_report_options *options)
 {
-    if (!sp_inference_note_count(inference)) return;
+    if (!shapeproof_inference_note_count(inference)) return;
     sp_put_heading(text, options, "notes");
-    for (size_t i = 0; i < sp_inference_note_count(inference); i++) {
+    for (size_t i = 0; i < shapeproof_inference_note_count(inference); i++) {
         const size_t begin = begin_remark(text);
-        sp_put_visible(text, sp_inference_note(inference, i).message);
+        sp_put_visible(text, shapeproof_inference_note(inference, i).message);
         end_remark(text, begin);
     }
 }
 
 /* The file, the table that was found, and those that say the same of it. */
-static void put_inferred_table(const struct sp_inference *inference, struct sp_text *text,
-                               const struct sp_report_options *options)
+static void put_inferred_table(const struct shapeproof_inference *inference, struct sp_text *text,
+                               const struct shapeproof_report_options *options)
 {
     struct sp_table table = sp_label_table();
-    const struct sp_inventory *inventory = sp_inference_inventory(inference);
+    const struct shapeproof_inventory *inventory = shapeproof_inference_inventory(inference);
     struct sp_text *cell = sp_labelled(&table, "checkpoint");
-    sp_put_visible(cell, sp_inventory_path(inventory));
-    sp_text_printf(cell, " (%s)", sp_inventory_format(inventory));
+    sp_put_visible(cell, shapeproof_inventory_path(inventory));
+    sp_text_printf(cell, " (%s)", shapeproof_inventory_format(inventory));
     cell = sp_labelled(&table, "table");
-    sp_put_visible(cell, sp_inference_table(inference));
-    if (*sp_inference_class(inference)) sp_text_printf(cell, ", for %s", sp_inference_class(inference));
+    sp_put_visible(cell, shapeproof_inference_table(inference));
+    if (*shapeproof_inference_class(inference)) sp_text_printf(cell, ", for %s", shapeproof_inference_class(inference));
     put_equals(inference, &table);
     sp_table_render(&table, text, options);
 }
 
 /* What chooses the class is said beside the table, unless that has none: an architecture is a hyper-parameter then, as
  * it is when it is the name of a model within the class. */
-static bool is_said_before(const struct sp_inference *inference, struct sp_inferred inferred)
+static bool is_said_before(const struct shapeproof_inference *inference, struct shapeproof_inferred inferred)
 {
-    const char *class = sp_inference_class(inference);
-    const bool is_other = inferred.value.type == SP_STRING && strcmp(inferred.value.string, class) != 0;
+    const char *class = shapeproof_inference_class(inference);
+    const bool is_other = inferred.value.type == SHAPEPROOF_VALUE_STRING && strcmp(inferred.value.string, class) != 0;
     return sp_is_class_key(inferred.name) && *class && !is_other;
 }
 
 /* The hyper-parameters that the file determines, or those that it does not. */
-static void put_inferred(const struct sp_inference *inference, struct sp_text *text,
-                         const struct sp_report_options *options, bool determined)
+static void put_inferred(const struct shapeproof_inference *inference, struct sp_text *text,
+                         const struct shapeproof_report_options *options, bool determined)
 {
     const struct sp_column columns[] = {
         {determined ? "hyper-parameter" : "not determined", false}, {"value", false}, {"because", false}};
     struct sp_table table = {.columns = columns, .column_count = 3, .prose = true};
-    for (size_t i = 0; i < sp_inference_count(inference); i++) {
-        const struct sp_inferred inferred = sp_inference_get(inference, i);
+    for (size_t i = 0; i < shapeproof_inference_count(inference); i++) {
+        const struct shapeproof_inferred inferred = shapeproof_inference_get(inference, i);
         if (inferred.determined != determined || is_said_before(inference, inferred)) continue;
         sp_put_visible(sp_table_cell(&table), inferred.name);
         sp_put_value(sp_table_cell(&table), inferred.value, 40);
@@ -243,7 +249,7 @@ static void put_tensor_remark(struct sp_text *text, const char *name, const char
 }
 
 /* All of them below the heading, collapsed unless each is wanted; nothing when there are none. */
-static void put_remarks(struct remarks *remarks, struct sp_text *text, const struct sp_report_options *options,
+static void put_remarks(struct remarks *remarks, struct sp_text *text, const struct shapeproof_report_options *options,
                         const char *heading)
 {
     enum { FEWEST = 4 };
@@ -276,21 +282,21 @@ static void end_remarks(struct remarks *remarks)
 }
 
 /* The shape of each, and the one that the table has for that name. */
-static void put_unexplained(const struct sp_inference *inference, struct sp_text *text,
-                            const struct sp_report_options *options)
+static void put_unexplained(const struct shapeproof_inference *inference, struct sp_text *text,
+                            const struct shapeproof_report_options *options)
 {
-    const struct sp_prediction *prediction = sp_inference_prediction(inference);
+    const struct shapeproof_prediction *prediction = shapeproof_inference_prediction(inference);
     struct remarks remarks;
     struct sp_text said = {0};
     begin_remarks(&remarks, unexplained(inference));
     for (size_t i = 0; i < unexplained(inference); i++) {
-        const struct sp_tensor *tensor = unexplained_tensor(inference, i);
-        const size_t predicted = sp_prediction_find(prediction, tensor->name);
+        const struct shapeproof_tensor *tensor = unexplained_tensor(inference, i);
+        const size_t predicted = shapeproof_prediction_find(prediction, tensor->name);
         sp_put_shape(&said, tensor->shape, tensor->rank);
-        if (predicted != SP_NONE) {
+        if (predicted != SHAPEPROOF_NONE) {
             sp_text_puts(&said, ", where the table has ");
-            sp_put_shape(&said, sp_prediction_tensor(prediction, predicted)->shape,
-                         sp_prediction_tensor(prediction, predicted)->rank);
+            sp_put_shape(&said, shapeproof_prediction_tensor(prediction, predicted)->shape,
+                         shapeproof_prediction_tensor(prediction, predicted)->rank);
         }
         remark(&remarks, tensor->name, &said);
     }
@@ -300,14 +306,14 @@ static void put_unexplained(const struct sp_inference *inference, struct sp_text
 }
 
 /* The shape that each should have. */
-static void put_missing(const struct sp_inference *inference, struct sp_text *text,
-                        const struct sp_report_options *options)
+static void put_missing(const struct shapeproof_inference *inference, struct sp_text *text,
+                        const struct shapeproof_report_options *options)
 {
     struct remarks remarks;
     struct sp_text said = {0};
-    begin_remarks(&remarks, sp_inference_missing_count(inference));
-    for (size_t i = 0; i < sp_inference_missing_count(inference); i++) {
-        const struct sp_predicted *tensor = missing_tensor(inference, i);
+    begin_remarks(&remarks, shapeproof_inference_missing_count(inference));
+    for (size_t i = 0; i < shapeproof_inference_missing_count(inference); i++) {
+        const struct shapeproof_predicted *tensor = missing_tensor(inference, i);
         sp_put_shape(&said, tensor->shape, tensor->rank);
         remark(&remarks, tensor->name, &said);
     }
@@ -317,17 +323,17 @@ static void put_missing(const struct sp_inference *inference, struct sp_text *te
 }
 
 /* The tables that came second, when none explains everything. */
-static void put_other_tables(const struct sp_inference *inference, struct sp_text *text,
-                             const struct sp_report_options *options)
+static void put_other_tables(const struct shapeproof_inference *inference, struct sp_text *text,
+                             const struct shapeproof_report_options *options)
 {
     static const struct sp_column columns[] = {{"other tables", false}, {"explained", true}, {"missing", true}};
     enum { MOST = 4 };
     struct sp_table table = {.columns = columns, .column_count = 3};
     size_t shown = 0;
-    if (!unexplained(inference) && !sp_inference_missing_count(inference)) return;
-    for (size_t i = 1; i < sp_inference_candidate_count(inference) && shown < MOST; i++) {
-        const struct sp_inference_candidate candidate = sp_inference_candidate(inference, i);
-        if (candidate.same || candidate.explained * 2 < sp_inference_explained(inference)) continue;
+    if (!unexplained(inference) && !shapeproof_inference_missing_count(inference)) return;
+    for (size_t i = 1; i < shapeproof_inference_candidate_count(inference) && shown < MOST; i++) {
+        const struct shapeproof_inference_candidate candidate = shapeproof_inference_candidate(inference, i);
+        if (candidate.same || candidate.explained * 2 < shapeproof_inference_explained(inference)) continue;
         sp_put_visible(sp_table_cell(&table), candidate.table);
         sp_text_grouped(sp_table_cell(&table), candidate.explained);
         sp_text_grouped(sp_table_cell(&table), candidate.missing);
@@ -337,12 +343,13 @@ static void put_other_tables(const struct sp_inference *inference, struct sp_tex
     sp_table_render(&table, text, options);
 }
 
-char *sp_report_infer(const struct sp_inference *inference, const struct sp_report_options *options, size_t *length)
+char *shapeproof_report_infer(const struct shapeproof_inference *inference,
+                              const struct shapeproof_report_options *options, size_t *length)
 {
-    static const struct sp_report_options plain = {0};
+    static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->format == SP_REPORT_JSON) {
+    if (options->format == SHAPEPROOF_REPORT_JSON) {
         infer_json(inference, &text);
         return sp_text_take(&text, length);
     }

@@ -9,18 +9,19 @@
 #include "shapeproof/prediction.h"
 
 /* The fields of the totals, inside an open object. */
-void sp_json_totals(struct sp_writer *json, const struct sp_totals *totals);
+void sp_json_totals(struct sp_writer *json, const struct shapeproof_totals *totals);
 /* "shape" of a tensor; null when it has none. */
-void sp_json_shape(struct sp_writer *json, const struct sp_tensor *tensor);
+void sp_json_shape(struct sp_writer *json, const struct shapeproof_tensor *tensor);
 /* "same_as", the name of the tensor that it is the same as; nothing when there is none. */
-void sp_json_same_as(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor);
+void sp_json_same_as(struct sp_writer *json, const struct shapeproof_inventory *inventory,
+                     const struct shapeproof_tensor *tensor);
 /* "warnings", with those about the configuration unless the prediction is NULL; behind them, if there are any, "unread"
  * and "suspicious" */
-void sp_json_warnings(struct sp_writer *json, const struct sp_inventory *inventory,
-                      const struct sp_prediction *prediction);
+void sp_json_warnings(struct sp_writer *json, const struct shapeproof_inventory *inventory,
+                      const struct shapeproof_prediction *prediction);
 
 /* What unpickling the file would call, in words; and how many tensors cannot be read. Nothing, and false, for none. */
-bool sp_put_suspects(struct sp_text *cell, const struct sp_inventory *inventory);
-bool sp_put_unread(struct sp_text *cell, const struct sp_inventory *inventory);
+bool sp_put_suspects(struct sp_text *cell, const struct shapeproof_inventory *inventory);
+bool sp_put_unread(struct sp_text *cell, const struct shapeproof_inventory *inventory);
 
 #endif

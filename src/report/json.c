@@ -88,9 +88,9 @@ void sp_write_number(struct sp_writer *json, uint64_t value)
     sp_text_number(json->text, value);
 }
 
-void sp_write_key_value(struct sp_writer *json, const char *key, struct sp_value value)
+void sp_write_key_value(struct sp_writer *json, const char *key, struct shapeproof_value value)
 {
-    char *text = sp_value_text(value);
+    char *text = shapeproof_value_text(value);
     sp_write_key(json, key);
     sp_write_raw(json, text);
     free(text);

@@ -44,7 +44,7 @@ void sp_write_raw(struct sp_writer *json, const char *value);
 /* A key and its value; of a container, its opening. */
 void sp_write_key_open(struct sp_writer *json, const char *key, char bracket);
 void sp_write_key_open_line(struct sp_writer *json, const char *key, char bracket);
-void sp_write_key_value(struct sp_writer *json, const char *key, struct sp_value value);
+void sp_write_key_value(struct sp_writer *json, const char *key, struct shapeproof_value value);
 void sp_write_key_string(struct sp_writer *json, const char *key, const char *value);
 void sp_write_key_number(struct sp_writer *json, const char *key, uint64_t value);
 void sp_write_key_bool(struct sp_writer *json, const char *key, bool value);

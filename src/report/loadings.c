@@ -4,21 +4,27 @@
 
 #include "report/findings.h"
 
-static size_t count_loadings(const struct sp_loadings *loadings) { return loadings ? sp_loading_count(loadings) : 0; }
-
-void sp_put_loading_row(struct sp_table *table, const struct sp_loadings *loadings)
+static size_t count_loadings(const struct shapeproof_loadings *loadings)
 {
-    if (count_loadings(loadings) == 1) sp_put_visible(sp_labelled(table, "loading"), sp_loading(loadings, 0)->message);
+    return loadings ? shapeproof_loading_count(loadings) : 0;
+}
+
+void sp_put_loading_row(struct sp_table *table, const struct shapeproof_loadings *loadings)
+{
+    if (count_loadings(loadings) == 1)
+        sp_put_visible(sp_labelled(table, "loading"), shapeproof_loading(loadings, 0)->message);
 }
 
 /* Green for whole, red for refused. */
-static enum sp_color answer_color(enum sp_loading_answer answer)
+static enum sp_color answer_color(enum shapeproof_loading_answer answer)
 {
-    return answer == SP_LOADING_WHOLE ? SP_COLOR_GREEN : answer == SP_LOADING_REFUSED ? SP_COLOR_RED : SP_COLOR_YELLOW;
+    return answer == SHAPEPROOF_LOADING_WHOLE     ? SP_COLOR_GREEN
+           : answer == SHAPEPROOF_LOADING_REFUSED ? SP_COLOR_RED
+                                                  : SP_COLOR_YELLOW;
 }
 
-void sp_put_loading_table(const struct sp_loadings *loadings, struct sp_text *text,
-                          const struct sp_report_options *options)
+void sp_put_loading_table(const struct shapeproof_loadings *loadings, struct sp_text *text,
+                          const struct shapeproof_report_options *options)
 {
     static const struct sp_column columns[] = {
         {"loading", false}, {"", false}, {"new", true}, {"ignored", true}, {"", false}};
@@ -26,9 +32,9 @@ void sp_put_loading_table(const struct sp_loadings *loadings, struct sp_text *te
     const size_t count = count_loadings(loadings);
     if (count < 2) return;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_loading *loading = sp_loading(loadings, i);
+        const struct shapeproof_loading *loading = shapeproof_loading(loadings, i);
         sp_text_puts(sp_table_cell(&table), loading->loader);
-        sp_text_puts(sp_table_cell(&table), sp_loading_answer_name(loading->answer));
+        sp_text_puts(sp_table_cell(&table), shapeproof_loading_answer_name(loading->answer));
         sp_table_color(&table, answer_color(loading->answer));
         sp_text_grouped(sp_table_cell(&table), loading->fresh);
         sp_text_grouped(sp_table_cell(&table), loading->ignored);
@@ -38,14 +44,14 @@ void sp_put_loading_table(const struct sp_loadings *loadings, struct sp_text *te
     sp_table_render(&table, text, options);
 }
 
-void sp_json_loadings(struct sp_writer *json, const struct sp_loadings *loadings)
+void sp_json_loadings(struct sp_writer *json, const struct shapeproof_loadings *loadings)
 {
     sp_write_key_open(json, "loads", '[');
     for (size_t i = 0; i < count_loadings(loadings); i++) {
-        const struct sp_loading *loading = sp_loading(loadings, i);
+        const struct shapeproof_loading *loading = shapeproof_loading(loadings, i);
         sp_write_open_line(json, '{');
         sp_write_key_string(json, "loader", loading->loader);
-        sp_write_key_string(json, "answer", sp_loading_answer_name(loading->answer));
+        sp_write_key_string(json, "answer", shapeproof_loading_answer_name(loading->answer));
         sp_write_key_number(json, "new", loading->fresh);
         sp_write_key_number(json, "ignored", loading->ignored);
         sp_write_key_number(json, "lost", loading->lost);

@@ -16,33 +16,35 @@
 /* ---- formulas, when there are any ---- */
 
 /* NULL when there is none for the group. */
-static const char *formula_of(const struct sp_derivation *forms, const char *group)
+static const char *formula_of(const struct shapeproof_derivation *forms, const char *group)
 {
-    for (size_t i = 0; forms && i < sp_derivation_formula_count(forms); i++)
-        if (strcmp(sp_derivation_formula(forms, i).group, group) == 0) return sp_derivation_formula(forms, i).text;
+    for (size_t i = 0; forms && i < shapeproof_derivation_formula_count(forms); i++)
+        if (strcmp(shapeproof_derivation_formula(forms, i).group, group) == 0)
+            return shapeproof_derivation_formula(forms, i).text;
     return NULL;
 }
 
 /* What a hyper-parameter is called in them, or NULL. */
-static const char *symbol_in(const struct sp_derivation *forms, const char *key)
+static const char *symbol_in(const struct shapeproof_derivation *forms, const char *key)
 {
-    for (size_t i = 0; forms && i < sp_derivation_symbol_count(forms); i++)
-        if (strcmp(sp_derivation_symbol(forms, i).key, key) == 0) return sp_derivation_symbol(forms, i).name;
+    for (size_t i = 0; forms && i < shapeproof_derivation_symbol_count(forms); i++)
+        if (strcmp(shapeproof_derivation_symbol(forms, i).key, key) == 0)
+            return shapeproof_derivation_symbol(forms, i).name;
     return NULL;
 }
 
 /* ---- JSON: shapeproof.predict/1 ---- */
 
-void sp_json_hyperparameters(struct sp_writer *json, const struct sp_prediction *prediction,
-                             const struct sp_derivation *forms)
+void sp_json_hyperparameters(struct sp_writer *json, const struct shapeproof_prediction *prediction,
+                             const struct shapeproof_derivation *forms)
 {
     sp_write_key_open(json, "hyperparameters", '[');
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
         sp_write_open_line(json, '{');
         sp_write_key_string(json, "name", hyper.name);
         sp_write_key_value(json, "value", hyper.value);
-        char *from = sp_provenance_text(hyper.from);
+        char *from = shapeproof_provenance_text(hyper.from);
         sp_write_key_string(json, "from", from);
         free(from);
         sp_write_key_optional(json, "symbol", symbol_in(forms, hyper.name));
@@ -51,10 +53,10 @@ void sp_json_hyperparameters(struct sp_writer *json, const struct sp_prediction 
     sp_write_close(json);
 }
 
-void sp_json_predicted_totals(struct sp_writer *json, const char *key, const struct sp_prediction *prediction,
-                              const struct sp_derivation *forms)
+void sp_json_predicted_totals(struct sp_writer *json, const char *key, const struct shapeproof_prediction *prediction,
+                              const struct shapeproof_derivation *forms)
 {
-    const struct sp_predicted_totals totals = sp_prediction_totals(prediction);
+    const struct shapeproof_predicted_totals totals = shapeproof_prediction_totals(prediction);
     sp_write_key_open_line(json, key, '{');
     sp_write_key_number(json, "tensors", totals.tensors);
     sp_write_key_number(json, "parameters", totals.parameters);
@@ -66,36 +68,37 @@ void sp_json_predicted_totals(struct sp_writer *json, const char *key, const str
 }
 
 /* A predicted tensor, one line. */
-static void json_predicted(struct sp_writer *json, const struct sp_prediction *prediction,
-                           const struct sp_predicted *tensor)
+static void json_predicted(struct sp_writer *json, const struct shapeproof_prediction *prediction,
+                           const struct shapeproof_predicted *tensor)
 {
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "name", tensor->name);
     sp_write_key_numbers(json, "shape", tensor->shape, tensor->rank);
     sp_write_key_number(json, "parameters", tensor->parameters);
-    sp_write_key_string(json, "group", sp_prediction_group(prediction, tensor->group).name);
+    sp_write_key_string(json, "group", shapeproof_prediction_group(prediction, tensor->group).name);
     sp_write_key_bool(json, "buffer", tensor->buffer);
     sp_write_key_bool(json, "optional", tensor->optional);
-    if (tensor->same_as != SP_NONE)
-        sp_write_key_string(json, "same_as", sp_prediction_tensor(prediction, tensor->same_as)->name);
-    if (tensor->dtype != SP_DTYPE_UNKNOWN) sp_write_key_string(json, "dtype", sp_dtype_name(tensor->dtype));
+    if (tensor->same_as != SHAPEPROOF_NONE)
+        sp_write_key_string(json, "same_as", shapeproof_prediction_tensor(prediction, tensor->same_as)->name);
+    if (tensor->dtype != SHAPEPROOF_DTYPE_UNKNOWN)
+        sp_write_key_string(json, "dtype", shapeproof_dtype_name(tensor->dtype));
     sp_write_key_optional(json, "stands_for", tensor->stands_for);
     sp_write_close(json);
 }
 
-static void predict_json(const struct sp_prediction *prediction, const struct sp_derivation *forms,
+static void predict_json(const struct shapeproof_prediction *prediction, const struct shapeproof_derivation *forms,
                          struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.predict/1");
-    sp_write_key_string(&json, "table", sp_prediction_table(prediction));
+    sp_write_key_string(&json, "table", shapeproof_prediction_table(prediction));
     sp_json_hyperparameters(&json, prediction, forms);
     sp_write_key_open(&json, "tensors", '[');
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++)
-        json_predicted(&json, prediction, sp_prediction_tensor(prediction, i));
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++)
+        json_predicted(&json, prediction, shapeproof_prediction_tensor(prediction, i));
     sp_write_close(&json);
     sp_write_key_open(&json, "groups", '[');
-    for (size_t i = 0; i < sp_prediction_group_count(prediction); i++) {
-        const struct sp_group group = sp_prediction_group(prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
+        const struct shapeproof_group group = shapeproof_prediction_group(prediction, i);
         sp_write_open_line(&json, '{');
         sp_write_key_string(&json, "name", group.name);
         sp_write_key_number(&json, "parameters", group.parameters);
@@ -110,14 +113,14 @@ static void predict_json(const struct sp_prediction *prediction, const struct sp
 /* ---- text ---- */
 
 /* Name, symbol in the formulas, value, and where the value comes from. */
-static void put_hyperparameter_table(const struct sp_prediction *prediction, struct sp_text *text,
-                                     const struct sp_report_predict_options *options)
+static void put_hyperparameter_table(const struct shapeproof_prediction *prediction, struct sp_text *text,
+                                     const struct shapeproof_report_predict_options *options)
 {
     static const struct sp_column columns[] = {
         {"hyper-parameter", false}, {"symbol", false}, {"value", false}, {"from", false}};
     struct sp_table table = {.columns = columns, .column_count = 4};
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
         const char *symbol = symbol_in(options->forms, hyper.name);
         sp_put_visible(sp_table_cell(&table), hyper.name);
         sp_put_visible(sp_table_cell(&table), symbol ? symbol : "");
@@ -128,22 +131,22 @@ static void put_hyperparameter_table(const struct sp_prediction *prediction, str
 }
 
 /* optional, buffer, F32, same as wte.weight */
-static void put_predicted_note(const struct sp_prediction *prediction, const struct sp_predicted *tensor,
-                               struct sp_text *text)
+static void put_predicted_note(const struct shapeproof_prediction *prediction,
+                               const struct shapeproof_predicted *tensor, struct sp_text *text)
 {
     const char *comma = "";
     if (tensor->optional) sp_text_puts(text, "optional"), comma = ", ";
     if (tensor->buffer) sp_text_printf(text, "%sbuffer", comma), comma = ", ";
-    if (tensor->dtype != SP_DTYPE_UNKNOWN)
-        sp_text_printf(text, "%s%s", comma, sp_dtype_name(tensor->dtype)), comma = ", ";
-    if (tensor->same_as == SP_NONE) return;
+    if (tensor->dtype != SHAPEPROOF_DTYPE_UNKNOWN)
+        sp_text_printf(text, "%s%s", comma, shapeproof_dtype_name(tensor->dtype)), comma = ", ";
+    if (tensor->same_as == SHAPEPROOF_NONE) return;
     sp_text_printf(text, "%ssame %sas ", comma, tensor->rows_only ? "rows " : "");
-    sp_put_visible(text, sp_prediction_tensor(prediction, tensor->same_as)->name);
+    sp_put_visible(text, shapeproof_prediction_tensor(prediction, tensor->same_as)->name);
 }
 
 /*   h.{0-11}.ln_1.weight  (768)  x 12  9,216 */
-static void put_predicted(const struct sp_prediction *prediction, struct sp_table *table, const char *name,
-                          size_t count, const struct sp_predicted *tensor)
+static void put_predicted(const struct shapeproof_prediction *prediction, struct sp_table *table, const char *name,
+                          size_t count, const struct shapeproof_predicted *tensor)
 {
     struct sp_text *cell = sp_table_cell(table);
     sp_text_puts(cell, "  ");
@@ -156,7 +159,7 @@ static void put_predicted(const struct sp_prediction *prediction, struct sp_tabl
 }
 
 /* = E*N*(4*E + 6); nothing when there is none, or it is 0. */
-static void put_formula(struct sp_text *cell, const struct sp_derivation *forms, const char *group)
+static void put_formula(struct sp_text *cell, const struct shapeproof_derivation *forms, const char *group)
 {
     const char *formula = formula_of(forms, group);
     if (!formula || strcmp(formula, "0") == 0) return;
@@ -165,10 +168,10 @@ static void put_formula(struct sp_text *cell, const struct sp_derivation *forms,
 }
 
 /* [attention]  28,366,848  = E*N*(4*E + 6) */
-static void put_group_heading(const struct sp_prediction *prediction, struct sp_table *table, size_t group,
-                              const struct sp_derivation *forms)
+static void put_group_heading(const struct shapeproof_prediction *prediction, struct sp_table *table, size_t group,
+                              const struct shapeproof_derivation *forms)
 {
-    const struct sp_group info = sp_prediction_group(prediction, group);
+    const struct shapeproof_group info = shapeproof_prediction_group(prediction, group);
     struct sp_text *cell = sp_table_cell(table);
     sp_table_color(table, SP_COLOR_BOLD);
     sp_text_puts(cell, "[");
@@ -182,8 +185,8 @@ static void put_group_heading(const struct sp_prediction *prediction, struct sp_
 }
 
 /* Tensors share a line when all but their indices is the same; the key stands for all that. */
-static size_t merge_key(struct sp_arena *arena, struct sp_map *known, const struct sp_prediction *prediction,
-                        const struct sp_predicted *tensor, size_t index)
+static size_t merge_key(struct sp_arena *arena, struct sp_map *known, const struct shapeproof_prediction *prediction,
+                        const struct shapeproof_predicted *tensor, size_t index)
 {
     struct sp_text text = {0};
     sp_put_shape(&text, tensor->shape, tensor->rank);
@@ -196,15 +199,15 @@ static size_t merge_key(struct sp_arena *arena, struct sp_map *known, const stru
 }
 
 /* The tensors of a group, in its order; `members` are indices into the prediction. */
-static void put_group_lines(const struct sp_prediction *prediction, struct sp_table *table, const size_t *members,
-                            size_t count, bool all)
+static void put_group_lines(const struct shapeproof_prediction *prediction, struct sp_table *table,
+                            const size_t *members, size_t count, bool all)
 {
     struct sp_arena arena = {0};
     struct sp_map known = {0};
     struct sp_collapse_input *input = sp_realloc(NULL, count, sizeof *input);
     struct sp_collapsed *lines;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, members[i]);
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, members[i]);
         if (all) put_predicted(prediction, table, tensor->name, 1, tensor);
         else
             input[i] = (struct sp_collapse_input){.name = tensor->name,
@@ -213,25 +216,25 @@ static void put_group_lines(const struct sp_prediction *prediction, struct sp_ta
     const size_t line_count = all ? 0 : sp_collapse(&arena, NULL, input, count, &lines);
     for (size_t i = 0; i < line_count; i++)
         put_predicted(prediction, table, lines[i].name, lines[i].count,
-                      sp_prediction_tensor(prediction, members[lines[i].first]));
+                      shapeproof_prediction_tensor(prediction, members[lines[i].first]));
     free(input);
     sp_map_free(&known);
     sp_arena_free(&arena);
 }
 
 /* Group by group. */
-static void put_tensors(const struct sp_prediction *prediction, struct sp_text *text,
-                        const struct sp_report_predict_options *options)
+static void put_tensors(const struct shapeproof_prediction *prediction, struct sp_text *text,
+                        const struct shapeproof_report_predict_options *options)
 {
     static const struct sp_column columns[] = {
         {"tensor", false}, {"shape", false}, {"", false}, {"parameters", true}, {"", false}};
     struct sp_table table = {.columns = columns, .column_count = 5};
-    const size_t count = sp_prediction_count(prediction);
+    const size_t count = shapeproof_prediction_count(prediction);
     size_t *members = sp_realloc(NULL, count, sizeof *members);
-    for (size_t group = 0; group < sp_prediction_group_count(prediction); group++) {
+    for (size_t group = 0; group < shapeproof_prediction_group_count(prediction); group++) {
         size_t used = 0;
         for (size_t i = 0; i < count; i++)
-            if (sp_prediction_tensor(prediction, i)->group == group) members[used++] = i;
+            if (shapeproof_prediction_tensor(prediction, i)->group == group) members[used++] = i;
         put_group_heading(prediction, &table, group, options->forms);
         put_group_lines(prediction, &table, members, used, options->report.all);
     }
@@ -241,7 +244,7 @@ static void put_tensors(const struct sp_prediction *prediction, struct sp_text *
 
 /* parameters  124,439,808 unique  = E*(N*(12*E + 13) + P + V + 2) */
 static void put_total(struct sp_table *table, const char *name, uint64_t number, const char *what,
-                      const struct sp_derivation *forms)
+                      const struct shapeproof_derivation *forms)
 {
     sp_text_puts(sp_table_cell(table), name);
     struct sp_text *cell = sp_table_cell(table);
@@ -252,11 +255,11 @@ static void put_total(struct sp_table *table, const char *name, uint64_t number,
 
 /* A total that says the same as another is left out. Where tensors are tied, "parameters" of the JSON counts them each
  * time, and "unique_parameters" once: the text says which of the two each number is. */
-static void put_predicted_totals(const struct sp_prediction *prediction, struct sp_text *text,
-                                 const struct sp_report_predict_options *options)
+static void put_predicted_totals(const struct shapeproof_prediction *prediction, struct sp_text *text,
+                                 const struct shapeproof_report_predict_options *options)
 {
     static const struct sp_column columns[] = {{NULL, false}, {NULL, false}, {NULL, false}};
-    const struct sp_predicted_totals totals = sp_prediction_totals(prediction);
+    const struct shapeproof_predicted_totals totals = shapeproof_prediction_totals(prediction);
     struct sp_table table = {.columns = columns, .column_count = 3};
     const bool tied = totals.parameters != totals.unique_parameters;
     put_total(&table, "tensors", totals.tensors, "", NULL);
@@ -267,18 +270,18 @@ static void put_predicted_totals(const struct sp_prediction *prediction, struct 
     sp_table_render(&table, text, &options->report);
 }
 
-char *sp_report_predict(const struct sp_prediction *prediction, const struct sp_report_predict_options *options,
-                        size_t *length)
+char *shapeproof_report_predict(const struct shapeproof_prediction *prediction,
+                                const struct shapeproof_report_predict_options *options, size_t *length)
 {
-    static const struct sp_report_predict_options plain = {0};
+    static const struct shapeproof_report_predict_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->report.format == SP_REPORT_JSON) {
+    if (options->report.format == SHAPEPROOF_REPORT_JSON) {
         predict_json(prediction, options->forms, &text);
         return sp_text_take(&text, length);
     }
     sp_text_puts(&text, "table ");
-    sp_color_puts(&text, options->report.color, SP_COLOR_BOLD, sp_prediction_table(prediction));
+    sp_color_puts(&text, options->report.color, SP_COLOR_BOLD, shapeproof_prediction_table(prediction));
     sp_text_puts(&text, "\n\n");
     put_hyperparameter_table(prediction, &text, options);
     sp_text_puts(&text, "\n");

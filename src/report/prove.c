@@ -7,13 +7,13 @@
 #include "shapeproof/report.h"
 
 /* A claim, the verdict on it, and why; what there is nothing to say about is left out. */
-static void json_proof(struct sp_writer *json, const struct sp_proof *proof)
+static void json_proof(struct sp_writer *json, const struct shapeproof_proof *proof)
 {
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "table", proof->table);
     sp_write_key_string(json, "claim", proof->claim);
     sp_write_key_filled(json, "given", proof->given);
-    sp_write_key_string(json, "verdict", sp_verdict_on_claim_name(proof->verdict));
+    sp_write_key_string(json, "verdict", shapeproof_verdict_on_claim_name(proof->verdict));
     sp_write_key_filled(json, "difference", proof->difference);
     sp_write_key_filled(json, "counterexample", proof->counterexample);
     sp_write_key_filled(json, "cases", proof->cases);
@@ -21,7 +21,7 @@ static void json_proof(struct sp_writer *json, const struct sp_proof *proof)
     sp_write_key_filled(json, "correction", proof->correction);
     sp_write_key_bool(json, "erratum", proof->erratum);
     sp_write_key_bool(json, "as_expected", proof->as_expected);
-    if (proof->verdict == SP_TESTED) {
+    if (proof->verdict == SHAPEPROOF_TESTED) {
         sp_write_key_number(json, "points", proof->points);
         sp_write_key_number(json, "disagreed", 0);
         sp_write_key_number(json, "untried", proof->untried);
@@ -31,11 +31,11 @@ static void json_proof(struct sp_writer *json, const struct sp_proof *proof)
     sp_write_close(json);
 }
 
-static void prove_json(const struct sp_proofs *proofs, struct sp_text *text)
+static void prove_json(const struct shapeproof_proofs *proofs, struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.prove/1");
     sp_write_key_open(&json, "claims", '[');
-    for (size_t i = 0; i < sp_proofs_count(proofs); i++) json_proof(&json, sp_proofs_get(proofs, i));
+    for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) json_proof(&json, shapeproof_proofs_get(proofs, i));
     sp_write_close(&json);
     sp_write_close(&json);
 }
@@ -57,18 +57,19 @@ static void put_detail(struct sp_text *text, const char *label, const char *deta
 }
 
 /*   REFUTED    claim total = V*E, and below it why, where, and who said so. */
-static void put_proof(const struct sp_proof *proof, struct sp_text *text, bool color)
+static void put_proof(const struct shapeproof_proof *proof, struct sp_text *text, bool color)
 {
     const char *word = verdicts[proof->verdict].word;
     sp_text_puts(text, "  ");
     sp_color_puts(text, color,
-                  proof->as_expected && proof->verdict == SP_REFUTED ? SP_COLOR_YELLOW : verdicts[proof->verdict].color,
+                  proof->as_expected && proof->verdict == SHAPEPROOF_REFUTED ? SP_COLOR_YELLOW
+                                                                             : verdicts[proof->verdict].color,
                   word);
     sp_text_pad(text, 11 - strlen(word));
     sp_put_visible(text, proof->claim);
     sp_text_puts(text, "\n");
     put_detail(text, "given ", proof->given);
-    if (proof->verdict == SP_TESTED)
+    if (proof->verdict == SHAPEPROOF_TESTED)
         sp_text_printf(text, "             agreed at %zu points, disagreed at 0, %zu could not be tried\n",
                        proof->points, proof->untried);
     put_detail(text, "", proof->difference);
@@ -80,12 +81,13 @@ static void put_proof(const struct sp_proof *proof, struct sp_text *text, bool c
 }
 
 /* The claims table by table, then how many of each kind there are. */
-static void prove_text(const struct sp_proofs *proofs, struct sp_text *text, const struct sp_report_options *options)
+static void prove_text(const struct shapeproof_proofs *proofs, struct sp_text *text,
+                       const struct shapeproof_report_options *options)
 {
     size_t counts[4] = {0}, errata = 0, surprises = 0;
     const char *table = "";
-    for (size_t i = 0; i < sp_proofs_count(proofs); i++) {
-        const struct sp_proof *proof = sp_proofs_get(proofs, i);
+    for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) {
+        const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
         counts[proof->verdict]++;
         errata += proof->erratum && proof->as_expected;
         surprises += !proof->as_expected;
@@ -95,18 +97,20 @@ static void prove_text(const struct sp_proofs *proofs, struct sp_text *text, con
         put_proof(proof, text, options->color);
     }
     if (*table) sp_text_puts(text, "\n");
-    sp_put_count(text, sp_proofs_count(proofs), "claim", "claims");
-    sp_text_printf(text, ": %zu proved, %zu refuted (%zu known errata), %zu tested, %zu undecided", counts[SP_PROVED],
-                   counts[SP_REFUTED], errata, counts[SP_TESTED], counts[SP_UNDECIDED]);
+    sp_put_count(text, shapeproof_proofs_count(proofs), "claim", "claims");
+    sp_text_printf(text, ": %zu proved, %zu refuted (%zu known errata), %zu tested, %zu undecided",
+                   counts[SHAPEPROOF_PROVED], counts[SHAPEPROOF_REFUTED], errata, counts[SHAPEPROOF_TESTED],
+                   counts[SHAPEPROOF_UNDECIDED]);
     sp_text_printf(text, surprises ? "; %zu not as expected\n" : "\n", surprises);
 }
 
-char *sp_report_prove(const struct sp_proofs *proofs, const struct sp_report_options *options, size_t *length)
+char *shapeproof_report_prove(const struct shapeproof_proofs *proofs, const struct shapeproof_report_options *options,
+                              size_t *length)
 {
-    static const struct sp_report_options plain = {0};
+    static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->format == SP_REPORT_JSON) prove_json(proofs, &text);
+    if (options->format == SHAPEPROOF_REPORT_JSON) prove_json(proofs, &text);
     else prove_text(proofs, &text, options);
     return sp_text_take(&text, length);
 }

@@ -9,48 +9,48 @@
 #include "shapeproof/report.h"
 
 /* "value" of an exact total; "first" and "last" of a rounded one, which several values give. */
-static void json_solution(struct sp_writer *json, const struct sp_solution *solution, bool rounded)
+static void json_solution(struct sp_writer *json, const struct shapeproof_solution *solution, bool rounded)
 {
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "name", solution->name);
     sp_write_key_string(json, "key", solution->key);
-    const bool flag = solution->configured.type == SP_BOOL;
+    const bool flag = solution->configured.type == SHAPEPROOF_VALUE_BOOL;
     if (flag) sp_write_key_bool(json, "value", solution->value != 0);
     else sp_write_key_number(json, rounded ? "first" : "value", (uint64_t)solution->value);
     if (!flag && (rounded || solution->last != solution->value) && solution->last != INT64_MAX)
         sp_write_key_number(json, "last", (uint64_t)solution->last);
-    char *configured = sp_value_text(solution->configured);
-    if (flag || solution->configured.type == SP_INT) sp_write_key_string(json, "configured", configured);
+    char *configured = shapeproof_value_text(solution->configured);
+    if (flag || solution->configured.type == SHAPEPROOF_VALUE_INT) sp_write_key_string(json, "configured", configured);
     free(configured);
     sp_write_close(json);
 }
 
-static void solve_json(const struct sp_solutions *solutions, struct sp_text *text)
+static void solve_json(const struct shapeproof_solutions *solutions, struct sp_text *text)
 {
-    const bool rounded = sp_solutions_rounded(solutions);
+    const bool rounded = shapeproof_solutions_rounded(solutions);
     struct sp_writer json = sp_write_document(text, "shapeproof.solve/1");
-    sp_write_key_string(&json, "table", sp_solutions_table(solutions));
+    sp_write_key_string(&json, "table", shapeproof_solutions_table(solutions));
     sp_write_key(&json, rounded ? "rounds_to" : "total");
-    if (rounded) sp_write_string(&json, sp_solutions_asked(solutions));
-    else sp_write_raw(&json, sp_solutions_asked(solutions));
-    sp_write_key_bool(&json, "as_given", sp_solutions_as_given(solutions));
+    if (rounded) sp_write_string(&json, shapeproof_solutions_asked(solutions));
+    else sp_write_raw(&json, shapeproof_solutions_asked(solutions));
+    sp_write_key_bool(&json, "as_given", shapeproof_solutions_as_given(solutions));
     sp_write_key_open(&json, "solutions", '[');
-    for (size_t i = 0; i < sp_solutions_count(solutions); i++) {
-        const struct sp_solution solution = sp_solutions_get(solutions, i);
+    for (size_t i = 0; i < shapeproof_solutions_count(solutions); i++) {
+        const struct shapeproof_solution solution = shapeproof_solutions_get(solutions, i);
         json_solution(&json, &solution, rounded);
     }
     sp_write_close(&json);
     sp_write_key_open(&json, "skipped", '[');
-    for (size_t i = 0; i < sp_solutions_skipped_count(solutions); i++)
-        sp_write_string(&json, sp_solutions_skipped(solutions, i));
+    for (size_t i = 0; i < shapeproof_solutions_skipped_count(solutions); i++)
+        sp_write_string(&json, shapeproof_solutions_skipped(solutions, i));
     sp_write_close(&json);
     sp_write_close(&json);
 }
 
 /* "1024", "41004..41208", or "false" */
-static void put_solved_values(struct sp_text *text, const struct sp_solution *solution)
+static void put_solved_values(struct sp_text *text, const struct shapeproof_solution *solution)
 {
-    if (solution->configured.type == SP_BOOL) {
+    if (solution->configured.type == SHAPEPROOF_VALUE_BOOL) {
         sp_text_puts(text, solution->value ? "true" : "false");
         return;
     }
@@ -60,49 +60,51 @@ static void put_solved_values(struct sp_text *text, const struct sp_solution *so
 }
 
 /* The most plausible first. */
-static void put_solutions(const struct sp_solutions *solutions, struct sp_text *text,
-                          const struct sp_report_options *options)
+static void put_solutions(const struct shapeproof_solutions *solutions, struct sp_text *text,
+                          const struct shapeproof_report_options *options)
 {
     static const struct sp_column exact[] = {
         {"symbol", false}, {"hyper-parameter", false}, {"value", true}, {"instead of", true}};
     static const struct sp_column rounded[] = {
         {"symbol", false}, {"hyper-parameter", false}, {"values", true}, {"now", true}};
-    struct sp_table table = {.columns = sp_solutions_rounded(solutions) ? rounded : exact, .column_count = 4};
-    for (size_t i = 0; i < sp_solutions_count(solutions); i++) {
-        const struct sp_solution solution = sp_solutions_get(solutions, i);
+    struct sp_table table = {.columns = shapeproof_solutions_rounded(solutions) ? rounded : exact, .column_count = 4};
+    for (size_t i = 0; i < shapeproof_solutions_count(solutions); i++) {
+        const struct shapeproof_solution solution = shapeproof_solutions_get(solutions, i);
         sp_put_visible(sp_table_cell(&table), solution.name);
         sp_put_visible(sp_table_cell(&table), solution.key);
         put_solved_values(sp_table_cell(&table), &solution);
         struct sp_text *cell = sp_table_cell(&table);
-        if (solution.configured.type == SP_INT || solution.configured.type == SP_BOOL)
+        if (solution.configured.type == SHAPEPROOF_VALUE_INT || solution.configured.type == SHAPEPROOF_VALUE_BOOL)
             sp_value_json(cell, solution.configured);
     }
     sp_table_render(&table, text, options);
 }
 
 /* Whether anything gives the total; what would; what could not be tried. */
-static void solve_text(const struct sp_solutions *solutions, struct sp_text *text,
-                       const struct sp_report_options *options)
+static void solve_text(const struct shapeproof_solutions *solutions, struct sp_text *text,
+                       const struct shapeproof_report_options *options)
 {
-    const bool as_given = sp_solutions_as_given(solutions), found = sp_solutions_count(solutions) > 0;
+    const bool as_given = shapeproof_solutions_as_given(solutions), found = shapeproof_solutions_count(solutions) > 0;
     if (as_given || !found) {
         sp_text_puts(text, as_given ? "the hyper-parameters give " : "no single hyper-parameter gives ");
-        sp_put_visible(text, sp_solutions_asked(solutions));
+        sp_put_visible(text, shapeproof_solutions_asked(solutions));
         sp_text_puts(text, as_given ? " parameters as they are\n" : " parameters\n");
     }
     if (as_given && found) sp_text_puts(text, "\n");
     if (found) put_solutions(solutions, text, options);
-    for (size_t i = 0; i < sp_solutions_skipped_count(solutions); i++)
+    for (size_t i = 0; i < shapeproof_solutions_skipped_count(solutions); i++)
         sp_text_printf(text, "%s%s%s", i ? ", " : "not all values could be tried, and none of those tried gives it: ",
-                       sp_solutions_skipped(solutions, i), i + 1 == sp_solutions_skipped_count(solutions) ? "\n" : "");
+                       shapeproof_solutions_skipped(solutions, i),
+                       i + 1 == shapeproof_solutions_skipped_count(solutions) ? "\n" : "");
 }
 
-char *sp_report_solve(const struct sp_solutions *solutions, const struct sp_report_options *options, size_t *length)
+char *shapeproof_report_solve(const struct shapeproof_solutions *solutions,
+                              const struct shapeproof_report_options *options, size_t *length)
 {
-    static const struct sp_report_options plain = {0};
+    static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->format == SP_REPORT_JSON) solve_json(solutions, &text);
+    if (options->format == SHAPEPROOF_REPORT_JSON) solve_json(solutions, &text);
     else solve_text(solutions, &text, options);
     return sp_text_take(&text, length);
 }

@@ -189,7 +189,7 @@ void sp_table_measure(struct sp_table *table)
     forget_rows(table);
 }
 
-void sp_table_begin(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options)
+void sp_table_begin(struct sp_table *table, struct sp_text *out, const struct shapeproof_report_options *options)
 {
     fit_titles(table);
     ignore_outliers(&table->layout);
@@ -198,14 +198,14 @@ void sp_table_begin(struct sp_table *table, struct sp_text *out, const struct sp
     if (table->layout.rows) write_titles(table, (struct line){out, 0, options->color});
 }
 
-void sp_table_flush(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options)
+void sp_table_flush(struct sp_table *table, struct sp_text *out, const struct shapeproof_report_options *options)
 {
     for (size_t i = 0; i < table->count; i += table->column_count)
         write_row(table, i, (struct line){out, 0, options->color});
     forget_rows(table);
 }
 
-void sp_table_render(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options)
+void sp_table_render(struct sp_table *table, struct sp_text *out, const struct shapeproof_report_options *options)
 {
     assert(table->column_count && table->column_count <= SP_TABLE_COLUMNS && table->count % table->column_count == 0);
     widen_columns(table);

@@ -53,13 +53,13 @@ void sp_table_color(struct sp_table *table, enum sp_color color);
 /* Appends the table, and frees it. Nothing is cut: behind a text in the first column that is far longer than most
  * others, the rest of its row is moved to the right. When options->width is given, the first column is narrowed until
  * the rows fit, and the rest of a row that does not is put on the next line. */
-void sp_table_render(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options);
+void sp_table_render(struct sp_table *table, struct sp_text *out, const struct shapeproof_report_options *options);
 /* Measures the rows since the last call, and forgets them. */
 void sp_table_measure(struct sp_table *table);
 /* Appends the titles of the rows that were measured. */
-void sp_table_begin(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options);
+void sp_table_begin(struct sp_table *table, struct sp_text *out, const struct shapeproof_report_options *options);
 /* Appends the rows since the last call, and forgets them. */
-void sp_table_flush(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options);
+void sp_table_flush(struct sp_table *table, struct sp_text *out, const struct shapeproof_report_options *options);
 void sp_table_free(struct sp_table *table);
 
 #endif

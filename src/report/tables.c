@@ -8,16 +8,17 @@
 
 enum { LINE = 80, GAP = 2, LONGEST_NAME = 25 }; /* columns */
 
-static void tables_json(const struct sp_tables *tables, struct sp_text *text, const struct sp_tables_filter *filter)
+static void tables_json(const struct shapeproof_tables *tables, struct sp_text *text,
+                        const struct shapeproof_tables_filter *filter)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.tables/1");
     sp_write_key_open(&json, "tables", '[');
-    for (size_t i = 0; i < sp_tables_count(tables); i++) {
-        if (!sp_tables_fits(tables, i, filter)) continue;
-        const struct sp_table_info info = sp_tables_info(tables, i);
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
+        if (!shapeproof_tables_fits(tables, i, filter)) continue;
+        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
         sp_write_open_line(&json, '{');
         sp_write_key_string(&json, "name", info.name);
-        sp_write_key_string(&json, "kind", sp_tables_kind(tables, i));
+        sp_write_key_string(&json, "kind", shapeproof_tables_kind(tables, i));
         sp_write_key_string(&json, "title", info.title);
         sp_write_key_string(&json, "file", info.file);
         sp_write_key_number(&json, "line", info.line);
@@ -35,14 +36,15 @@ struct tables_layout {
     size_t kind, title, end;
 };
 
-static struct tables_layout layout_of(const struct sp_tables *tables, const struct sp_report_options *options)
+static struct tables_layout layout_of(const struct shapeproof_tables *tables,
+                                      const struct shapeproof_report_options *options)
 {
     struct tables_layout layout = {.end = options->width ? options->width : LINE};
     size_t name = strlen("table"), kind = strlen("kind");
-    for (size_t i = 0; i < sp_tables_count(tables); i++) {
-        if (!sp_tables_fits(tables, i, options->filter)) continue;
-        const size_t width = sp_visible_width(sp_tables_info(tables, i).name);
-        const size_t length = strlen(sp_tables_kind(tables, i));
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
+        if (!shapeproof_tables_fits(tables, i, options->filter)) continue;
+        const size_t width = sp_visible_width(shapeproof_tables_info(tables, i).name);
+        const size_t length = strlen(shapeproof_tables_kind(tables, i));
         if (width > name && width <= LONGEST_NAME) name = width;
         if (length > kind) kind = length;
     }
@@ -79,7 +81,7 @@ static void put_words(struct sp_text *text, const char *words, size_t *column, c
 }
 
 /* What it is, and the configurations that it serves when its name does not say. */
-static void describe_table(struct sp_text *words, const struct sp_table_info *info)
+static void describe_table(struct sp_text *words, const struct shapeproof_table_info *info)
 {
     sp_put_visible(words, info->title);
     if (!info->model_type_count) sp_text_puts(words, " (no model_type)");
@@ -93,16 +95,16 @@ static void describe_table(struct sp_text *words, const struct sp_table_info *in
     sp_text_puts(words, ")");
 }
 
-static void put_table(struct sp_text *text, const struct sp_tables *tables, size_t index,
+static void put_table(struct sp_text *text, const struct shapeproof_tables *tables, size_t index,
                       const struct tables_layout *layout)
 {
-    const struct sp_table_info info = sp_tables_info(tables, index);
+    const struct shapeproof_table_info info = shapeproof_tables_info(tables, index);
     struct sp_text words = {0};
     size_t column = sp_visible_width(info.name);
     sp_put_visible(text, info.name);
     move_to(text, &column, layout->kind);
-    sp_text_puts(text, sp_tables_kind(tables, index));
-    column += strlen(sp_tables_kind(tables, index));
+    sp_text_puts(text, shapeproof_tables_kind(tables, index));
+    column += strlen(shapeproof_tables_kind(tables, index));
     move_to(text, &column, layout->title);
     describe_table(&words, &info);
     put_words(text, words.data, &column, layout);
@@ -120,18 +122,19 @@ static void put_titles(struct sp_text *text, bool color, const struct tables_lay
     sp_text_puts(text, "\n");
 }
 
-char *sp_report_tables(const struct sp_tables *tables, const struct sp_report_options *options, size_t *length)
+char *shapeproof_report_tables(const struct shapeproof_tables *tables, const struct shapeproof_report_options *options,
+                               size_t *length)
 {
-    static const struct sp_report_options plain = {0};
+    static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->format == SP_REPORT_JSON) {
+    if (options->format == SHAPEPROOF_REPORT_JSON) {
         tables_json(tables, &text, options->filter);
         return sp_text_take(&text, length);
     }
     const struct tables_layout layout = layout_of(tables, options);
     put_titles(&text, options->color, &layout);
-    for (size_t i = 0; i < sp_tables_count(tables); i++)
-        if (sp_tables_fits(tables, i, options->filter)) put_table(&text, tables, i, &layout);
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++)
+        if (shapeproof_tables_fits(tables, i, options->filter)) put_table(&text, tables, i, &layout);
     return sp_text_take(&text, length);
 }

@@ -13,7 +13,7 @@ struct search {
 };
 
 static bool evaluate(struct search *search, const struct sp_env *env, const struct sp_expr *expr,
-                     struct sp_value *value);
+                     struct shapeproof_value *value);
 
 /* Two names of one condition are one condition. */
 static struct sp_assumption named_condition(const struct sp_env *env, const struct sp_expr *expr)
@@ -28,30 +28,31 @@ static struct sp_assumption named_condition(const struct sp_env *env, const stru
 }
 
 static bool choose_alternative(struct search *search, const struct sp_env *env, const struct sp_expr *expr,
-                               struct sp_value *value)
+                               struct shapeproof_value *value)
 {
     const struct sp_assumption needed = named_condition(env, expr->args[0]);
-    struct sp_value condition;
+    struct shapeproof_value condition;
     if (!sp_solver_eval(&search->outline->solver, env, expr->args[0], &condition)) return false;
-    if (condition.type == SP_BOOL) return evaluate(search, env, expr->args[condition.boolean ? 1 : 2], value);
+    if (condition.type == SHAPEPROOF_VALUE_BOOL)
+        return evaluate(search, env, expr->args[condition.boolean ? 1 : 2], value);
     for (const struct sp_assumption *one = search->assumed; one; one = one->outer)
         if (one->condition == needed.condition && one->env.frame == needed.env.frame)
             return evaluate(search, env, expr->args[one->holds ? 1 : 2], value);
-    if (condition.type == SP_UNKNOWN && !search->lacking->condition) *search->lacking = needed;
+    if (condition.type == SHAPEPROOF_VALUE_UNKNOWN && !search->lacking->condition) *search->lacking = needed;
     return true;
 }
 
 static bool join_alternatives(struct search *search, const struct sp_env *env, const struct sp_expr *expr,
-                              struct sp_value *value)
+                              struct shapeproof_value *value)
 {
-    struct sp_value left, right;
+    struct shapeproof_value left, right;
     if (!evaluate(search, env, expr->args[0], &left) || !evaluate(search, env, expr->args[1], &right)) return false;
-    if (left.type == SP_STRING && right.type == SP_STRING)
+    if (left.type == SHAPEPROOF_VALUE_STRING && right.type == SHAPEPROOF_VALUE_STRING)
         *value = sp_value_string(sp_arena_printf(&search->outline->solver.arena, "%s%s", left.string, right.string));
-    else if (left.type == SP_INT && right.type == SP_INT &&
+    else if (left.type == SHAPEPROOF_VALUE_INT && right.type == SHAPEPROOF_VALUE_INT &&
              __builtin_add_overflow(left.integer, right.integer, &left.integer))
         return false;
-    else if (left.type == SP_INT && right.type == SP_INT) *value = left;
+    else if (left.type == SHAPEPROOF_VALUE_INT && right.type == SHAPEPROOF_VALUE_INT) *value = left;
     return true;
 }
 
@@ -70,23 +71,25 @@ static bool open_name(struct sp_env *env, const struct sp_expr **expr)
 /* `a default b`: b where a is not set, as far as that is known. A text that only its key could tell is taken for its
  * default: names cannot be laid out without it. */
 static bool choose_default(struct search *search, const struct sp_env *env, const struct sp_expr *expr,
-                           struct sp_value *value)
+                           struct shapeproof_value *value)
 {
-    struct sp_value fallback;
+    struct shapeproof_value fallback;
     if (!evaluate(search, env, expr->args[0], value)) return false;
     if (sp_value_is_set(*value)) return true;
     if (!evaluate(search, env, expr->args[1], &fallback)) return false;
-    if (value->type != SP_UNKNOWN || (fallback.type == SP_STRING && !sp_is_class_key(value->string))) *value = fallback;
+    if (value->type != SHAPEPROOF_VALUE_UNKNOWN ||
+        (fallback.type == SHAPEPROOF_VALUE_STRING && !sp_is_class_key(value->string)))
+        *value = fallback;
     return true;
 }
 
 /* An item of a list that depends on something. */
 static bool choose_item(struct search *search, const struct sp_env *env, const struct sp_expr *expr,
-                        struct sp_value *value)
+                        struct shapeproof_value *value)
 {
-    struct sp_value list, index;
+    struct shapeproof_value list, index;
     if (!evaluate(search, env, expr->args[0], &list) || !evaluate(search, env, expr->args[1], &index)) return false;
-    if (list.type != SP_LIST || index.type != SP_INT) return true;
+    if (list.type != SHAPEPROOF_VALUE_LIST || index.type != SHAPEPROOF_VALUE_INT) return true;
     if (index.integer < 0 || (uint64_t)index.integer >= list.count) return false;
     *value = list.items[index.integer];
     return true;
@@ -94,11 +97,11 @@ static bool choose_item(struct search *search, const struct sp_env *env, const s
 
 /* Only what is unknown as a whole is looked into. */
 static bool evaluate(struct search *search, const struct sp_env *env, const struct sp_expr *expr,
-                     struct sp_value *value)
+                     struct shapeproof_value *value)
 {
     struct sp_env own = *env;
     if (!sp_solver_eval(&search->outline->solver, env, expr, value)) return false;
-    if (value->type != SP_UNKNOWN || search->depth == MAX_DEPTH) return true;
+    if (value->type != SHAPEPROOF_VALUE_UNKNOWN || search->depth == MAX_DEPTH) return true;
     bool good = true;
     search->depth++;
     if (expr->kind == SP_EXPR_NAME && open_name(&own, &expr)) good = evaluate(search, &own, expr, value);
@@ -111,7 +114,7 @@ static bool evaluate(struct search *search, const struct sp_env *env, const stru
 }
 
 bool sp_assume_eval(struct sp_outline *outline, const struct sp_assumption *assumed, const struct sp_env *env,
-                    const struct sp_expr *expr, struct sp_value *value, struct sp_assumption *lacking)
+                    const struct sp_expr *expr, struct shapeproof_value *value, struct sp_assumption *lacking)
 {
     return evaluate(&(struct search){.outline = outline, .assumed = assumed, .lacking = lacking}, env, expr, value);
 }

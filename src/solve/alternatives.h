@@ -14,10 +14,10 @@ struct sp_assumption {
     const struct sp_assumption *outer;
 };
 
-/* The value under the assumptions. One that depends on another condition stays SP_UNKNOWN, and that condition is
- * `lacking`; the first one that is found is kept. */
+/* The value under the assumptions. One that depends on another condition stays SHAPEPROOF_VALUE_UNKNOWN, and that
+ * condition is `lacking`; the first one that is found is kept. */
 bool sp_assume_eval(struct sp_outline *outline, const struct sp_assumption *assumed, const struct sp_env *env,
-                    const struct sp_expr *expr, struct sp_value *value, struct sp_assumption *lacking);
+                    const struct sp_expr *expr, struct shapeproof_value *value, struct sp_assumption *lacking);
 /* What must be true under the assumption: its condition, or the opposite. In the outline's arena. */
 const struct sp_expr *sp_assumption_expr(struct sp_outline *outline, const struct sp_assumption *assumption);
 

@@ -16,7 +16,7 @@ static enum sp_answer solve(struct sp_solver *solver, const struct sp_env *env, 
                             const struct sp_want *want);
 
 static enum sp_answer solve_value(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
-                                  struct sp_value value)
+                                  struct shapeproof_value value)
 {
     const struct sp_want want = sp_want_value(value);
     return solve(solver, env, expr, &want);
@@ -28,7 +28,7 @@ static enum sp_answer both(enum sp_answer a, enum sp_answer b)
     return a == SP_HOLDS && b == SP_HOLDS ? SP_HOLDS : SP_OPEN;
 }
 
-static bool is_unknown_value(struct sp_value value) { return value.type == SP_UNKNOWN; }
+static bool is_unknown_value(struct shapeproof_value value) { return value.type == SHAPEPROOF_VALUE_UNKNOWN; }
 
 /* ---- keys ---- */
 
@@ -63,11 +63,11 @@ static enum sp_answer solve_int(struct sp_solver *solver, const struct sp_env *e
 }
 
 static enum sp_answer solve_quotient(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
-                                     struct sp_value product, struct sp_value factor)
+                                     struct shapeproof_value product, struct shapeproof_value factor)
 {
     const double by = sp_value_as_real(factor), quotient = sp_value_as_real(product) / by;
     if (by == 0) return sp_value_as_real(product) == 0 ? SP_OPEN : SP_CONTRADICTS;
-    if (product.type == SP_INT && factor.type == SP_INT) {
+    if (product.type == SHAPEPROOF_VALUE_INT && factor.type == SHAPEPROOF_VALUE_INT) {
         int64_t whole = 0;
         const bool divides = sp_divide_i64(product.integer, factor.integer, &whole);
         return solve_int(solver, env, expr, divides, whole);
@@ -110,10 +110,10 @@ static bool invert_right(enum sp_op op, int64_t left, int64_t want, int64_t *rig
 }
 
 /* What int() is to be may be wanted as a real number. */
-static bool as_whole(struct sp_value value, int64_t *whole)
+static bool as_whole(struct shapeproof_value value, int64_t *whole)
 {
     const double real = sp_value_as_real(value);
-    if (value.type == SP_INT) *whole = value.integer;
+    if (value.type == SHAPEPROOF_VALUE_INT) *whole = value.integer;
     else if (real != floor(real) || fabs(real) >= 1e15) return false;
     else *whole = (int64_t)real;
     return true;
@@ -122,16 +122,16 @@ static bool as_whole(struct sp_value value, int64_t *whole)
 static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                        const struct sp_want *want)
 {
-    const struct sp_value left = sp_solver_value(solver, env, expr->args[0]),
-                          right = sp_solver_value(solver, env, expr->args[1]);
+    const struct shapeproof_value left = sp_solver_value(solver, env, expr->args[0]),
+                                  right = sp_solver_value(solver, env, expr->args[1]);
     if (want->kind != SP_WANT_VALUE || !sp_value_is_number(want->value)) return SP_CONTRADICTS;
     if (is_unknown_value(left) && is_unknown_value(right)) return SP_OPEN;
-    const struct sp_value known = is_unknown_value(left) ? right : left;
+    const struct shapeproof_value known = is_unknown_value(left) ? right : left;
     const struct sp_expr *open = expr->args[is_unknown_value(left) ? 0 : 1];
     if (!sp_value_is_number(known)) return SP_CONTRADICTS;
     if (expr->op == SP_OP_MUL) return solve_quotient(solver, env, open, want->value, known);
     int64_t wanted, value = 0;
-    if (known.type != SP_INT || !as_whole(want->value, &wanted) || expr->op == SP_OP_MOD) return SP_OPEN;
+    if (known.type != SHAPEPROOF_VALUE_INT || !as_whole(want->value, &wanted) || expr->op == SP_OP_MOD) return SP_OPEN;
     if (expr->op == SP_OP_POW && is_unknown_value(right)) return SP_OPEN;
     const bool possible = is_unknown_value(left) ? invert_left(expr->op, known.integer, wanted, &value)
                                                  : invert_right(expr->op, known.integer, wanted, &value);
@@ -171,11 +171,11 @@ static bool is_about_one_list(const struct sp_expr *left, const struct sp_expr *
 static enum sp_answer solve_logic(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                   bool want)
 {
-    const struct sp_value so = sp_value_bool(want);
+    const struct shapeproof_value so = sp_value_bool(want);
     if ((expr->op == SP_OP_AND) == want)
         return both(solve_value(solver, env, expr->args[0], so), solve_value(solver, env, expr->args[1], so));
-    const struct sp_value left = sp_solver_value(solver, env, expr->args[0]),
-                          right = sp_solver_value(solver, env, expr->args[1]);
+    const struct shapeproof_value left = sp_solver_value(solver, env, expr->args[0]),
+                                  right = sp_solver_value(solver, env, expr->args[1]);
     if ((!is_unknown_value(left) && sp_value_is_true(left) == want) ||
         (!is_unknown_value(right) && sp_value_is_true(right) == want))
         return SP_HOLDS;
@@ -205,23 +205,23 @@ static const char *only_other_text(struct sp_solver *solver, const struct sp_env
 static enum sp_answer solve_equality(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                      bool equal)
 {
-    const struct sp_value left = sp_solver_value(solver, env, expr->args[0]),
-                          right = sp_solver_value(solver, env, expr->args[1]);
+    const struct shapeproof_value left = sp_solver_value(solver, env, expr->args[0]),
+                                  right = sp_solver_value(solver, env, expr->args[1]);
     if (is_unknown_value(left) && is_unknown_value(right)) return SP_OPEN;
-    const struct sp_value known = is_unknown_value(left) ? right : left;
+    const struct shapeproof_value known = is_unknown_value(left) ? right : left;
     const struct sp_expr *open = expr->args[is_unknown_value(left) ? 0 : 1];
     if (equal) return solve_value(solver, env, open, known);
-    if (known.type == SP_BOOL) return solve_value(solver, env, open, sp_value_bool(!known.boolean));
-    const char *other = known.type == SP_STRING ? only_other_text(solver, env, open, known.string) : NULL;
+    if (known.type == SHAPEPROOF_VALUE_BOOL) return solve_value(solver, env, open, sp_value_bool(!known.boolean));
+    const char *other = known.type == SHAPEPROOF_VALUE_STRING ? only_other_text(solver, env, open, known.string) : NULL;
     return other ? solve_value(solver, env, open, sp_value_string(other)) : SP_OPEN;
 }
 
 static enum sp_answer solve_membership(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                        bool member)
 {
-    const struct sp_value item = sp_solver_value(solver, env, expr->args[0]),
-                          list = sp_solver_value(solver, env, expr->args[1]);
-    if (is_unknown_value(item) && list.type == SP_LIST && list.count == 1 && member)
+    const struct shapeproof_value item = sp_solver_value(solver, env, expr->args[0]),
+                                  list = sp_solver_value(solver, env, expr->args[1]);
+    if (is_unknown_value(item) && list.type == SHAPEPROOF_VALUE_LIST && list.count == 1 && member)
         return solve_value(solver, env, expr->args[0], list.items[0]);
     if (is_unknown_value(item)) return SP_OPEN;
     const struct sp_want want = {.kind = SP_WANT_MEMBER, .value = item, .lacks = !member};
@@ -232,7 +232,7 @@ static enum sp_answer solve_operator(struct sp_solver *solver, const struct sp_e
                                      const struct sp_want *want)
 {
     if (expr->op <= SP_OP_POW) return solve_arithmetic(solver, env, expr, want);
-    if (want->kind != SP_WANT_VALUE || want->value.type != SP_BOOL) return SP_CONTRADICTS;
+    if (want->kind != SP_WANT_VALUE || want->value.type != SHAPEPROOF_VALUE_BOOL) return SP_CONTRADICTS;
     const bool so = want->value.boolean;
     switch (expr->op) {
     case SP_OP_AND:
@@ -253,10 +253,11 @@ static enum sp_answer solve_unary(struct sp_solver *solver, const struct sp_env 
                                   const struct sp_want *want)
 {
     if (want->kind != SP_WANT_VALUE) return SP_CONTRADICTS;
-    if (expr->op == SP_OP_NOT && want->value.type == SP_BOOL)
+    if (expr->op == SP_OP_NOT && want->value.type == SHAPEPROOF_VALUE_BOOL)
         return solve_value(solver, env, expr->args[0], sp_value_bool(!want->value.boolean));
     if (expr->op != SP_OP_NEGATE || !sp_value_is_number(want->value)) return SP_CONTRADICTS;
-    if (want->value.type == SP_REAL) return solve_value(solver, env, expr->args[0], sp_value_real(-want->value.real));
+    if (want->value.type == SHAPEPROOF_VALUE_REAL)
+        return solve_value(solver, env, expr->args[0], sp_value_real(-want->value.real));
     int64_t negated = 0;
     const bool fits = !__builtin_sub_overflow((int64_t)0, want->value.integer, &negated);
     return solve_int(solver, env, expr->args[0], fits, negated);
@@ -283,7 +284,7 @@ static enum sp_answer presume(struct sp_solver *solver, const struct sp_env *env
 static enum sp_answer solve_choice(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                    const struct sp_want *want)
 {
-    const struct sp_value condition = sp_solver_value(solver, env, expr->args[0]);
+    const struct shapeproof_value condition = sp_solver_value(solver, env, expr->args[0]);
     if (!is_unknown_value(condition)) return solve(solver, env, expr->args[sp_value_is_true(condition) ? 1 : 2], want);
     const enum sp_answer yes = sp_value_satisfies(sp_solver_value(solver, env, expr->args[1]), want);
     const enum sp_answer no = sp_value_satisfies(sp_solver_value(solver, env, expr->args[2]), want);
@@ -296,15 +297,15 @@ static enum sp_answer solve_choice(struct sp_solver *solver, const struct sp_env
     return both(decided, solve(solver, env, expr->args[chosen ? 1 : 2], want));
 }
 
-static enum sp_answer tell_unset(struct sp_solver *solver, const char *key, enum sp_value_type unset)
+static enum sp_answer tell_unset(struct sp_solver *solver, const char *key, enum shapeproof_value_type unset)
 {
-    const struct sp_want without = sp_want_value((struct sp_value){.type = unset, .string = key});
+    const struct sp_want without = sp_want_value((struct shapeproof_value){.type = unset, .string = key});
     return sp_known_tell(&solver->known, key, &without);
 }
 
 /* Whether the expression is what is wanted if the key is absent, or null. */
 static bool holds_without(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
-                          const struct sp_want *want, const char *key, enum sp_value_type unset)
+                          const struct sp_want *want, const char *key, enum shapeproof_value_type unset)
 {
     struct sp_known *known = &solver->known;
     struct sp_kept before = sp_known_keep(known);
@@ -341,19 +342,21 @@ static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_en
 {
     const struct sp_expr *first = expr->args[0];
     const char *key = sp_solver_key(solver, env, first);
-    const struct sp_value value = sp_solver_value(solver, env, first);
+    const struct shapeproof_value value = sp_solver_value(solver, env, first);
     if (!is_unknown_value(value)) return solve(solver, env, sp_value_is_set(value) ? first : expr->args[1], want);
-    if (want->kind == SP_WANT_VALUE && key && holds_without(solver, env, expr, want, key, SP_NULL) &&
-        !holds_without(solver, env, expr, want, key, SP_ABSENT))
-        return tell_unset(solver, key, SP_NULL);
+    if (want->kind == SP_WANT_VALUE && key && holds_without(solver, env, expr, want, key, SHAPEPROOF_VALUE_NULL) &&
+        !holds_without(solver, env, expr, want, key, SHAPEPROOF_VALUE_ABSENT))
+        return tell_unset(solver, key, SHAPEPROOF_VALUE_NULL);
     if (want->kind == SP_WANT_VALUE && first->kind == SP_EXPR_BINARY) {
         if (contains_index(first) && !solver->known.tell_items) return SP_OPEN;
         key = sp_solver_key(solver, env, first->args[0]);
-        if (key && holds_without(solver, env, expr, want, key, SP_ABSENT)) return tell_unset(solver, key, SP_ABSENT);
+        if (key && holds_without(solver, env, expr, want, key, SHAPEPROOF_VALUE_ABSENT))
+            return tell_unset(solver, key, SHAPEPROOF_VALUE_ABSENT);
     }
     if (first->kind == SP_EXPR_CALL && strcmp(first->name, "len") == 0 && expr->args[1]->kind == SP_EXPR_DEFAULT) {
         key = sp_solver_key(solver, env, first->args[0]);
-        if (key && tell_unset(solver, key, SP_ABSENT) == SP_HOLDS) return solve(solver, env, expr->args[1], want);
+        if (key && tell_unset(solver, key, SHAPEPROOF_VALUE_ABSENT) == SP_HOLDS)
+            return solve(solver, env, expr->args[1], want);
     }
     if (key && is_spared(solver, env, expr, want)) return SP_OPEN;
     return solve(solver, env, first, want);
@@ -386,12 +389,12 @@ static enum sp_answer solve_inner_item(struct sp_solver *solver, const struct sp
 static enum sp_answer solve_item(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want, bool scalar)
 {
-    const struct sp_value index = sp_solver_value(solver, env, expr->args[1]);
+    const struct shapeproof_value index = sp_solver_value(solver, env, expr->args[1]);
     const bool is_member = want->kind == SP_WANT_MEMBER;
     const struct sp_want whole = sp_want_value(want->value);
     if (want->kind == SP_WANT_ITEM && want->scalar && !want->is_member) want = &whole; /* of at(at(layers, i), j) */
     if (want->kind == SP_WANT_LENGTH || is_unknown_value(index)) return SP_OPEN;
-    if (index.type != SP_INT || index.integer < 0) return SP_CONTRADICTS;
+    if (index.type != SHAPEPROOF_VALUE_INT || index.integer < 0) return SP_CONTRADICTS;
     if (want->kind == SP_WANT_ITEM) return solve_inner_item(solver, env, expr, index.integer, want);
     const struct sp_want item = {.kind = SP_WANT_ITEM,
                                  .value = want->value,
@@ -423,7 +426,7 @@ static enum sp_answer solve_member(struct sp_solver *solver, const struct sp_env
 static enum sp_answer invert_call_own(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                       const struct sp_want *want)
 {
-    struct sp_value args[SP_MAX_PARAMS];
+    struct shapeproof_value args[SP_MAX_PARAMS];
     struct sp_env own;
     const struct sp_definition *function = function_of(env, expr, &own);
     if (!function || function->param_count != expr->count || expr->count > SP_MAX_PARAMS) return SP_CONTRADICTS;
@@ -435,9 +438,9 @@ static enum sp_answer invert_call_own(struct sp_solver *solver, const struct sp_
 /* The text of the table that begins so; when it names none, the beginning itself. Of several it may be any. */
 static enum sp_answer solve_start(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
 {
-    const struct sp_value text = sp_solver_value(solver, env, expr->args[0]),
-                          start = sp_solver_value(solver, env, expr->args[1]);
-    if (start.type != SP_STRING) return SP_OPEN;
+    const struct shapeproof_value text = sp_solver_value(solver, env, expr->args[0]),
+                                  start = sp_solver_value(solver, env, expr->args[1]);
+    if (start.type != SHAPEPROOF_VALUE_STRING) return SP_OPEN;
     const size_t length = strlen(start.string);
     const bool has_texts = is_unknown_value(text) && *text.string && !sp_is_release(start.string);
     const struct sp_literals *texts = has_texts ? sp_solver_texts(solver, text.string) : NULL;
@@ -459,17 +462,19 @@ static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *
     if (!expr->function || function_of(env, expr, &own)) return invert_call_own(solver, env, expr, want);
     if (strcmp(expr->name, "at") == 0) return solve_item(solver, env, expr, want, true);
     if (want->kind != SP_WANT_VALUE) return SP_OPEN;
-    if (strcmp(expr->name, "len") == 0 && want->value.type == SP_INT) {
+    if (strcmp(expr->name, "len") == 0 && want->value.type == SHAPEPROOF_VALUE_INT) {
         const struct sp_want length = {.kind = SP_WANT_LENGTH, .value = want->value};
         return solve(solver, env, expr->args[0], &length);
     }
     const bool rounds = strcmp(expr->name, "int") == 0 || strcmp(expr->name, "round") == 0;
-    if (rounds && want->value.type == SP_INT) /* as a real number: it need not divide */
+    if (rounds && want->value.type == SHAPEPROOF_VALUE_INT) /* as a real number: it need not divide */
         return solve_value(solver, env, expr->args[0], sp_value_real((double)want->value.integer));
     if (strcmp(expr->name, "starts_with") == 0 && sp_value_is_true(want->value)) return solve_start(solver, env, expr);
     if ((strcmp(expr->name, "absent") == 0 || strcmp(expr->name, "null") == 0) && sp_value_is_true(want->value))
-        return solve_value(solver, env, expr->args[0],
-                           (struct sp_value){.type = expr->name[0] == 'a' ? SP_ABSENT : SP_NULL, .string = ""});
+        return solve_value(
+            solver, env, expr->args[0],
+            (struct shapeproof_value){.type = expr->name[0] == 'a' ? SHAPEPROOF_VALUE_ABSENT : SHAPEPROOF_VALUE_NULL,
+                                      .string = ""});
     return SP_OPEN;
 }
 
@@ -507,7 +512,7 @@ static enum sp_answer invert_dispatch(struct sp_solver *solver, const struct sp_
 static enum sp_answer solve(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                             const struct sp_want *want)
 {
-    struct sp_value value;
+    struct shapeproof_value value;
     if (solver->depth >= MAX_DEPTH) return SP_OPEN;
     if (!sp_solver_eval(solver, env, expr, &value)) return SP_CONTRADICTS;
     const enum sp_answer known = sp_value_satisfies(value, want);

@@ -11,7 +11,7 @@
 
 /* ---- putting a value in ---- */
 
-bool sp_suppose(struct sp_solver *solver, const char *path, struct sp_value value)
+bool sp_suppose(struct sp_solver *solver, const char *path, struct shapeproof_value value)
 {
     const struct sp_want want = sp_want_value(value);
     sp_solver_open(solver, path);
@@ -30,16 +30,16 @@ struct question {
 };
 
 /* The expression, if the key were that. */
-static struct sp_value value_if(const struct question *question, struct sp_value supposed)
+static struct shapeproof_value value_if(const struct question *question, struct shapeproof_value supposed)
 {
-    struct sp_value value = sp_value_absent("");
+    struct shapeproof_value value = sp_value_absent("");
     if (sp_suppose(question->solver, question->key->path, supposed))
         value = sp_solver_value(question->solver, question->env, question->expr);
     sp_suppose_end(question->solver);
     return value;
 }
 
-static bool would_hold(const struct question *question, struct sp_value value)
+static bool would_hold(const struct question *question, struct shapeproof_value value)
 {
     return sp_value_satisfies(value_if(question, value), &question->want) == SP_HOLDS;
 }
@@ -52,7 +52,7 @@ static bool would_hold_for(const struct question *question, int64_t number)
 static void add_key_value(const struct question *question, struct sp_key_values *solutions, int64_t number)
 {
     for (size_t i = 0; i < solutions->count; i++)
-        if (solutions->list[i].type == SP_INT && solutions->list[i].integer == number) return;
+        if (solutions->list[i].type == SHAPEPROOF_VALUE_INT && solutions->list[i].integer == number) return;
     if (solutions->count < SP_MAX_SOLUTIONS && would_hold_for(question, number))
         solutions->list[solutions->count++] = sp_value_int(number);
 }
@@ -64,9 +64,10 @@ static bool invert(const struct question *question, struct sp_key_values *soluti
     struct sp_solver *solver = question->solver;
     sp_solver_open(solver, question->key->path);
     const enum sp_answer answer = sp_invert(solver, question->env, question->expr, &question->want);
-    const struct sp_value value = sp_known_value(&solver->known, question->key->path);
+    const struct shapeproof_value value = sp_known_value(&solver->known, question->key->path);
     sp_solver_open(solver, NULL);
-    const bool is_scalar = value.type > SP_UNKNOWN && value.type < SP_LIST; /* of a list only parts may be known */
+    const bool is_scalar = value.type > SHAPEPROOF_VALUE_UNKNOWN &&
+                           value.type < SHAPEPROOF_VALUE_LIST; /* of a list only parts may be known */
     if (answer != SP_HOLDS || !is_scalar || !would_hold(question, value)) return false;
     solutions->list[solutions->count++] = value;
     return true;
@@ -77,9 +78,9 @@ static bool invert(const struct question *question, struct sp_key_values *soluti
 /* The expression, if the key were that number. */
 static bool number_if(const struct question *question, int64_t number, int64_t *result)
 {
-    const struct sp_value value = value_if(question, sp_value_int(number));
+    const struct shapeproof_value value = value_if(question, sp_value_int(number));
     *result = value.integer;
-    return value.type == SP_INT;
+    return value.type == SHAPEPROOF_VALUE_INT;
 }
 
 static void add_rounded(const struct question *question, struct sp_key_values *solutions, double number)
@@ -140,17 +141,17 @@ static double least_reaching(const struct question *question, int64_t bound)
     enum { HALVINGS = 60 };
     static const double largest = 1 << 20;
     double below = 0, above = 1;
-    struct sp_value value;
+    struct shapeproof_value value;
     for (;; above *= 2) {
         if (above > largest) return -1;
         value = value_if(question, sp_value_real(above));
-        if (value.type != SP_INT) return -1;
+        if (value.type != SHAPEPROOF_VALUE_INT) return -1;
         if (value.integer >= bound) break;
     }
     for (int i = 0; i < HALVINGS; i++) {
         const double middle = below + (above - below) / 2;
         value = value_if(question, sp_value_real(middle));
-        if (value.type != SP_INT) return -1;
+        if (value.type != SHAPEPROOF_VALUE_INT) return -1;
         *(value.integer >= bound ? &above : &below) = middle;
     }
     return above;
@@ -168,7 +169,7 @@ static void add_fractions(const struct question *question, struct sp_key_values 
         const double number = ceil(first * parts[i]) / parts[i];
         bool known = number >= end || !would_hold(question, sp_value_real(number));
         for (size_t k = 0; k < solutions->count; k++)
-            known |= solutions->list[k].type == SP_REAL && !(solutions->list[k].real < number) &&
+            known |= solutions->list[k].type == SHAPEPROOF_VALUE_REAL && !(solutions->list[k].real < number) &&
                      !(solutions->list[k].real > number);
         if (!known) solutions->list[solutions->count++] = sp_value_real(number);
     }
@@ -198,16 +199,16 @@ static void find_boundary(const struct question *question, int64_t now, int64_t 
 
 static void approach(const struct question *question, struct sp_key_values *solutions)
 {
-    const struct sp_value now = question->key->now, wanted = question->want.value;
-    if (now.type == SP_BOOL && would_hold(question, sp_value_bool(!now.boolean)))
+    const struct shapeproof_value now = question->key->now, wanted = question->want.value;
+    if (now.type == SHAPEPROOF_VALUE_BOOL && would_hold(question, sp_value_bool(!now.boolean)))
         solutions->list[solutions->count++] = sp_value_bool(!now.boolean);
-    if (now.type == SP_REAL && wanted.type == SP_INT) add_fractions(question, solutions);
-    if (now.type != SP_INT || now.integer < 0 || now.integer > MOST) return;
-    if (wanted.type == SP_INT) {
+    if (now.type == SHAPEPROOF_VALUE_REAL && wanted.type == SHAPEPROOF_VALUE_INT) add_fractions(question, solutions);
+    if (now.type != SHAPEPROOF_VALUE_INT || now.integer < 0 || now.integer > MOST) return;
+    if (wanted.type == SHAPEPROOF_VALUE_INT) {
         extrapolate(question, now.integer, solutions);
         look_near(question, now.integer, solutions);
         if (!solutions->count) bisect_key(question, solutions);
-    } else if (wanted.type == SP_BOOL) {
+    } else if (wanted.type == SHAPEPROOF_VALUE_BOOL) {
         find_boundary(question, now.integer, -1, solutions);
         find_boundary(question, now.integer, 1, solutions);
     }
@@ -219,13 +220,13 @@ bool sp_key_matters(struct sp_solver *solver, const struct sp_unknown *key, cons
                     const struct sp_expr *expr)
 {
     sp_solver_open(solver, key->path);
-    const bool matters = sp_solver_value(solver, env, expr).type == SP_UNKNOWN;
+    const bool matters = sp_solver_value(solver, env, expr).type == SHAPEPROOF_VALUE_UNKNOWN;
     sp_solver_open(solver, NULL);
     return matters;
 }
 
 struct sp_key_values sp_solve_key(struct sp_solver *solver, const struct sp_unknown *key, const struct sp_env *env,
-                                  const struct sp_expr *expr, struct sp_value wanted)
+                                  const struct sp_expr *expr, struct shapeproof_value wanted)
 {
     const struct question question = {solver, key, env, expr, sp_want_value(wanted)};
     struct sp_key_values solutions = {.count = 0};

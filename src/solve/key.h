@@ -11,8 +11,8 @@
 
 /* The key that is in question. */
 struct sp_unknown {
-    const char *path;    /* "text_config.n_head" */
-    struct sp_value now; /* what it is, or what stands for it by default */
+    const char *path;            /* "text_config.n_head" */
+    struct shapeproof_value now; /* what it is, or what stands for it by default */
 };
 
 /* Whether the value of the expression depends on the key, as everything else is configured. */
@@ -21,7 +21,7 @@ bool sp_key_matters(struct sp_solver *solver, const struct sp_unknown *key, cons
 /* Values of a key, the likeliest first: numbers, texts, true or false, no lists. Texts live as long as the solver. */
 enum { SP_MAX_SOLUTIONS = 6 };
 struct sp_key_values {
-    struct sp_value list[SP_MAX_SOLUTIONS];
+    struct shapeproof_value list[SP_MAX_SOLUTIONS];
     size_t count;
 };
 
@@ -29,9 +29,9 @@ struct sp_key_values {
  * round, leads; where there is no way back, or more than one, those near to what the key is now. Each was put in: with
  * it the expression does have that value. None when the expression does not depend on the key. */
 struct sp_key_values sp_solve_key(struct sp_solver *solver, const struct sp_unknown *key, const struct sp_env *env,
-                                  const struct sp_expr *expr, struct sp_value wanted);
+                                  const struct sp_expr *expr, struct shapeproof_value wanted);
 /* Until sp_suppose_end the key is that; false when it cannot be. */
-bool sp_suppose(struct sp_solver *solver, const char *path, struct sp_value value);
+bool sp_suppose(struct sp_solver *solver, const char *path, struct shapeproof_value value);
 void sp_suppose_end(struct sp_solver *solver);
 
 #endif

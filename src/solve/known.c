@@ -9,48 +9,52 @@
 
 #include "lang/functions.h"
 
-static struct sp_value unknown(const char *path) { return (struct sp_value){.type = SP_UNKNOWN, .string = path}; }
+static struct shapeproof_value unknown(const char *path)
+{
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_UNKNOWN, .string = path};
+}
 
 /* ---- does a value meet what is wanted? ---- */
 
 static enum sp_answer answer(bool yes) { return yes ? SP_HOLDS : SP_CONTRADICTS; }
 
 /* Python writes 0 and 1 for truth values often enough. */
-static bool equal(struct sp_value have, struct sp_value want)
+static bool equal(struct shapeproof_value have, struct shapeproof_value want)
 {
-    if (want.type == SP_BOOL && have.type == SP_INT) have = sp_value_bool(have.integer != 0);
-    return have.type == SP_ABSENT ? want.type == SP_ABSENT : sp_values_equal(have, want);
+    if (want.type == SHAPEPROOF_VALUE_BOOL && have.type == SHAPEPROOF_VALUE_INT)
+        have = sp_value_bool(have.integer != 0);
+    return have.type == SHAPEPROOF_VALUE_ABSENT ? want.type == SHAPEPROOF_VALUE_ABSENT : sp_values_equal(have, want);
 }
 
 /* As `in` does: an item of a list, or a part of a text. */
-static enum sp_answer meets_member(struct sp_value have, const struct sp_want *want)
+static enum sp_answer meets_member(struct shapeproof_value have, const struct sp_want *want)
 {
     bool found = false;
-    if (have.type == SP_STRING && want->value.type == SP_STRING)
+    if (have.type == SHAPEPROOF_VALUE_STRING && want->value.type == SHAPEPROOF_VALUE_STRING)
         return answer((strstr(have.string, want->value.string) != NULL) != want->lacks);
-    if (have.type != SP_LIST) return SP_CONTRADICTS;
+    if (have.type != SHAPEPROOF_VALUE_LIST) return SP_CONTRADICTS;
     for (size_t i = 0; i < have.count; i++) found = found || sp_values_equal(have.items[i], want->value);
     return answer(found != want->lacks);
 }
 
-static enum sp_answer meets_item(struct sp_value have, const struct sp_want *want)
+static enum sp_answer meets_item(struct shapeproof_value have, const struct sp_want *want)
 {
-    const bool is_all = have.type != SP_LIST && want->scalar;
-    if (!is_all && (have.type != SP_LIST || want->index >= have.count)) return SP_CONTRADICTS;
-    const struct sp_value item = is_all ? have : have.items[want->index];
-    if (item.type == SP_UNKNOWN) return SP_OPEN;
+    const bool is_all = have.type != SHAPEPROOF_VALUE_LIST && want->scalar;
+    if (!is_all && (have.type != SHAPEPROOF_VALUE_LIST || want->index >= have.count)) return SP_CONTRADICTS;
+    const struct shapeproof_value item = is_all ? have : have.items[want->index];
+    if (item.type == SHAPEPROOF_VALUE_UNKNOWN) return SP_OPEN;
     return want->is_member ? meets_member(item, want) : answer(equal(item, want->value));
 }
 
-static enum sp_answer meets_length(struct sp_value have, const struct sp_want *want)
+static enum sp_answer meets_length(struct shapeproof_value have, const struct sp_want *want)
 {
-    if (have.type != SP_LIST && have.type != SP_OBJECT) return SP_CONTRADICTS;
-    return answer(want->value.type == SP_INT && want->value.integer == (int64_t)have.count);
+    if (have.type != SHAPEPROOF_VALUE_LIST && have.type != SHAPEPROOF_VALUE_OBJECT) return SP_CONTRADICTS;
+    return answer(want->value.type == SHAPEPROOF_VALUE_INT && want->value.integer == (int64_t)have.count);
 }
 
-enum sp_answer sp_value_satisfies(struct sp_value have, const struct sp_want *want)
+enum sp_answer sp_value_satisfies(struct shapeproof_value have, const struct sp_want *want)
 {
-    if (have.type == SP_UNKNOWN) return SP_OPEN;
+    if (have.type == SHAPEPROOF_VALUE_UNKNOWN) return SP_OPEN;
     switch (want->kind) {
     case SP_WANT_VALUE:
         return answer(equal(have, want->value));
@@ -124,10 +128,10 @@ static const char *item_path(const struct sp_known *known, const char *path, siz
     return sp_arena_printf(known->arena, "%s[%zu]", path, index);
 }
 
-static struct sp_value value_of_fact(struct sp_known *known, struct sp_fact *fact);
+static struct shapeproof_value value_of_fact(struct sp_known *known, struct sp_fact *fact);
 
 /* Of a list for which one value may stand, and of which nothing told that it is one. */
-static bool is_one_value(const struct sp_fact *fact, const struct sp_value *items)
+static bool is_one_value(const struct sp_fact *fact, const struct shapeproof_value *items)
 {
     if (!fact->scalar || !fact->is_closed || !fact->length) return false;
     for (size_t i = 0; i < fact->length; i++)
@@ -136,46 +140,49 @@ static bool is_one_value(const struct sp_fact *fact, const struct sp_value *item
 }
 
 /* The list whose length is known, with unknown items where nothing was told of them. */
-static struct sp_value list_of_items(struct sp_known *known, struct sp_fact *fact)
+static struct shapeproof_value list_of_items(struct sp_known *known, struct sp_fact *fact)
 {
     if (fact->list_made == known->changes) return fact->list;
-    struct sp_value *items = sp_arena_array(known->arena, fact->length, sizeof *items);
+    struct shapeproof_value *items = sp_arena_array(known->arena, fact->length, sizeof *items);
     for (size_t i = 0; i < fact->length; i++) {
         const char *path = item_path(known, fact->path, i);
         const struct sp_fact *item = sp_known_fact(known, path);
         items[i] = item ? value_of_fact(known, fact_of(known, path)) : unknown(path);
     }
-    fact->list = is_one_value(fact, items) ? items[0]
-                                           : (struct sp_value){.type = SP_LIST, .count = fact->length, .items = items};
+    fact->list = is_one_value(fact, items)
+                     ? items[0]
+                     : (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = fact->length, .items = items};
     fact->list_made = known->changes;
     return fact->list;
 }
 
-static struct sp_value value_of_fact(struct sp_known *known, struct sp_fact *fact)
+static struct shapeproof_value value_of_fact(struct sp_known *known, struct sp_fact *fact)
 {
-    return fact->value.type != SP_UNKNOWN || fact->length == SIZE_MAX ? fact->value : list_of_items(known, fact);
+    return fact->value.type != SHAPEPROOF_VALUE_UNKNOWN || fact->length == SIZE_MAX ? fact->value
+                                                                                    : list_of_items(known, fact);
 }
 
 /* A sub-configuration that is not there has no members. */
 static bool is_within_absent(const struct sp_known *known, const struct sp_fact *fact)
 {
     for (size_t i = fact->parent; i != SIZE_MAX; i = known->facts[i].parent) {
-        const enum sp_value_type type = known->facts[i].value.type;
-        if (type == SP_ABSENT || type == SP_NULL) return true;
+        const enum shapeproof_value_type type = known->facts[i].value.type;
+        if (type == SHAPEPROOF_VALUE_ABSENT || type == SHAPEPROOF_VALUE_NULL) return true;
     }
     return false;
 }
 
-struct sp_value sp_known_value(struct sp_known *known, const char *path)
+struct shapeproof_value sp_known_value(struct sp_known *known, const char *path)
 {
     struct sp_fact *fact = fact_of(known, path);
     if (fact->guess > known->touched) known->touched = fact->guess;
     if (is_within_absent(known, fact)) return sp_value_absent(fact->path);
-    if (fact->value.type == SP_UNKNOWN && fact->has_members) return (struct sp_value){.type = SP_OBJECT};
+    if (fact->value.type == SHAPEPROOF_VALUE_UNKNOWN && fact->has_members)
+        return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT};
     return value_of_fact(known, fact);
 }
 
-struct sp_value sp_known_item(struct sp_known *known, const char *list, size_t index)
+struct shapeproof_value sp_known_item(struct sp_known *known, const char *list, size_t index)
 {
     const struct sp_fact *fact = sp_known_fact(known, list);
     if (!fact || index >= fact->item_count) return unknown(list);
@@ -198,7 +205,7 @@ static enum sp_answer learn(struct sp_known *known, struct sp_fact *fact)
         fact->reason = known->reason;
         fact->guess = known->touched;
     }
-    if (fact->value.type == SP_UNKNOWN || sp_value_is_set(fact->value)) note_members(known, fact);
+    if (fact->value.type == SHAPEPROOF_VALUE_UNKNOWN || sp_value_is_set(fact->value)) note_members(known, fact);
     known->told++;
     known->changes++;
     return SP_HOLDS;
@@ -233,9 +240,9 @@ static void tell_list_of(struct sp_known *known, const char *path, bool is_list)
 }
 
 /* What shapes depend on counts something: it is not negative. */
-static enum sp_answer tell_value(struct sp_known *known, const char *path, struct sp_value value)
+static enum sp_answer tell_value(struct sp_known *known, const char *path, struct shapeproof_value value)
 {
-    if (value.type == SP_INT && value.integer < 0) return SP_CONTRADICTS;
+    if (value.type == SHAPEPROOF_VALUE_INT && value.integer < 0) return SP_CONTRADICTS;
     tell_list_of(known, path, false);
     struct sp_fact *fact = fact_of(known, path);
     fact->value = value;
@@ -259,7 +266,8 @@ static enum sp_answer tell_item(struct sp_known *known, const char *path, const 
 static enum sp_answer tell_length(struct sp_known *known, const char *path, const struct sp_want *want)
 {
     struct sp_fact *list = fact_of(known, path);
-    if (want->value.type != SP_INT || want->value.integer < (int64_t)list->item_count) return SP_CONTRADICTS;
+    if (want->value.type != SHAPEPROOF_VALUE_INT || want->value.integer < (int64_t)list->item_count)
+        return SP_CONTRADICTS;
     if (sp_is_item_key(path)) {
         tell_list_of(known, path, true);
         list = fact_of(known, path); /* facts move */
@@ -304,7 +312,8 @@ enum sp_answer sp_known_tell_inner(struct sp_known *known, const char *path, siz
 {
     const struct sp_fact *outer = fact_of(known, path);
     const char *item = item_path(known, path, index);
-    if (outer->value.type != SP_UNKNOWN || index >= (outer->length == SIZE_MAX ? MAX_ITEMS : outer->length))
+    if (outer->value.type != SHAPEPROOF_VALUE_UNKNOWN ||
+        index >= (outer->length == SIZE_MAX ? MAX_ITEMS : outer->length))
         return SP_CONTRADICTS;
     tell_list_of(known, item, true);
     return sp_known_tell(known, item, want);
@@ -321,7 +330,7 @@ static size_t prefix_length(const char *path)
 /* How long a list is at least; 0 when its items told nothing. */
 static size_t known_length(const struct sp_fact *list)
 {
-    if (!list->item_count || list->value.type != SP_UNKNOWN) return 0;
+    if (!list->item_count || list->value.type != SHAPEPROOF_VALUE_UNKNOWN) return 0;
     return list->length != SIZE_MAX ? list->length : list->scalar ? 0 : list->item_count;
 }
 
@@ -345,24 +354,24 @@ static size_t length_beside(const struct sp_known *known, const struct sp_fact *
 size_t sp_known_length_beside(struct sp_known *known, const char *path)
 {
     const struct sp_fact *fact = fact_of(known, path);
-    return fact->value.type == SP_UNKNOWN && fact->length == SIZE_MAX ? length_beside(known, fact) : 0;
+    return fact->value.type == SHAPEPROOF_VALUE_UNKNOWN && fact->length == SIZE_MAX ? length_beside(known, fact) : 0;
 }
 
-struct sp_value sp_known_item_beside(struct sp_known *known, const char *path)
+struct shapeproof_value sp_known_item_beside(struct sp_known *known, const char *path)
 {
     const char *list = sp_arena_copy(known->arena, path, (size_t)(strrchr(path, '[') - path));
     const struct sp_fact *fact = sp_known_fact(known, list);
     const size_t count = fact ? fact->item_count : 0; /* facts move when one is added */
     for (size_t i = 0; i < count; i++) {
-        const struct sp_value item = sp_known_value(known, item_path(known, list, i));
+        const struct shapeproof_value item = sp_known_value(known, item_path(known, list, i));
         if (sp_value_is_set(item)) return item;
     }
-    return (struct sp_value){.type = SP_UNKNOWN, .string = ""};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_UNKNOWN, .string = ""};
 }
 
 static bool is_open_list(const struct sp_fact *fact)
 {
-    return fact->value.type == SP_UNKNOWN && fact->length == SIZE_MAX && fact->item_count;
+    return fact->value.type == SHAPEPROOF_VALUE_UNKNOWN && fact->length == SIZE_MAX && fact->item_count;
 }
 
 bool sp_known_has_open_lists(const struct sp_known *known)
@@ -385,7 +394,7 @@ bool sp_known_close_list(struct sp_known *known, const char *path, size_t length
 void sp_known_open_list(struct sp_known *known, const char *path)
 {
     struct sp_fact *fact = fact_of(known, path);
-    if (fact->value.type != SP_UNKNOWN || !fact->item_count) return;
+    if (fact->value.type != SHAPEPROOF_VALUE_UNKNOWN || !fact->item_count) return;
     fact->length = SIZE_MAX;
     fact->is_closed = false;
     known->changes++;
@@ -394,7 +403,7 @@ void sp_known_open_list(struct sp_known *known, const char *path)
 size_t sp_known_count_set(const struct sp_known *known)
 {
     size_t count = 0;
-    for (size_t i = 0; i < known->count; i++) count += known->facts[i].value.type != SP_UNKNOWN;
+    for (size_t i = 0; i < known->count; i++) count += known->facts[i].value.type != SHAPEPROOF_VALUE_UNKNOWN;
     return count;
 }
 
@@ -463,7 +472,7 @@ bool sp_known_forget_guesses(struct sp_known *known, bool lists)
 }
 
 /* Of a list each item as well. */
-static void settle(struct sp_known *known, const char *path, struct sp_value value, enum sp_reason_kind kind,
+static void settle(struct sp_known *known, const char *path, struct shapeproof_value value, enum sp_reason_kind kind,
                    size_t guess)
 {
     struct sp_fact *fact = fact_of(known, path);
@@ -471,15 +480,15 @@ static void settle(struct sp_known *known, const char *path, struct sp_value val
     fact->is_used = true;
     fact->value = value;
     fact->guess = guess;
-    fact->reason =
-        (struct sp_reason){.kind = kind, .name = "", .rounded = kind != SP_REASON_STATED && value.type == SP_INT};
+    fact->reason = (struct sp_reason){
+        .kind = kind, .name = "", .rounded = kind != SP_REASON_STATED && value.type == SHAPEPROOF_VALUE_INT};
     if (sp_value_is_set(value)) note_members(known, fact);
-    if (value.type == SP_LIST) fact->item_count = fact->length = value.count;
-    for (size_t i = 0; value.type == SP_LIST && i < value.count; i++)
+    if (value.type == SHAPEPROOF_VALUE_LIST) fact->item_count = fact->length = value.count;
+    for (size_t i = 0; value.type == SHAPEPROOF_VALUE_LIST && i < value.count; i++)
         settle(known, item_path(known, path, i), value.items[i], kind, guess);
 }
 
-void sp_known_state(struct sp_known *known, const char *path, struct sp_value value)
+void sp_known_state(struct sp_known *known, const char *path, struct shapeproof_value value)
 {
     if (!sp_value_is_set(value) || sp_value_is_set(sp_known_value(known, path))) return;
     settle(known, path, value, SP_REASON_STATED, 0);
@@ -487,7 +496,7 @@ void sp_known_state(struct sp_known *known, const char *path, struct sp_value va
     known->changes++;
 }
 
-void sp_known_settle_exactly(struct sp_known *known, const char *path, struct sp_value value)
+void sp_known_settle_exactly(struct sp_known *known, const char *path, struct shapeproof_value value)
 {
     settle(known, path, value, SP_REASON_ONLY, 0);
     fact_of(known, path)->reason.rounded = false;
@@ -495,7 +504,7 @@ void sp_known_settle_exactly(struct sp_known *known, const char *path, struct sp
     known->changes++;
 }
 
-void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value, bool guess)
+void sp_known_settle(struct sp_known *known, const char *path, struct shapeproof_value value, bool guess)
 {
     if (guess) sp_known_guess(known, path);
     settle(known, path, value, guess ? SP_REASON_GUESS : SP_REASON_ONLY, guess ? known->guesses : 0);
@@ -508,7 +517,7 @@ void sp_known_keep_dimensions(struct sp_known *known)
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
         const bool is_sure = fact->reason.kind == SP_REASON_DIMENSION && !fact->reason.rounded && !fact->guess &&
-                             fact->value.type == SP_INT && !strchr(fact->path, '[');
+                             fact->value.type == SHAPEPROOF_VALUE_INT && !strchr(fact->path, '[');
         if (!is_sure) *fact = blank(fact->path, fact->parent);
     }
     list_used(known);
@@ -520,7 +529,7 @@ void sp_known_forget_dimensions(struct sp_known *known)
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
         const bool is_told = fact->reason.kind == SP_REASON_DIMENSION || fact->reason.kind == SP_REASON_PRODUCT;
-        const bool is_guess = fact->reason.kind == SP_REASON_GUESS && fact->value.type == SP_INT;
+        const bool is_guess = fact->reason.kind == SP_REASON_GUESS && fact->value.type == SHAPEPROOF_VALUE_INT;
         if (is_told || is_guess) *fact = blank(fact->path, fact->parent);
     }
     list_used(known);

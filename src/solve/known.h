@@ -41,7 +41,7 @@ struct sp_reason {
 /* What an expression shall be. */
 struct sp_want {
     enum { SP_WANT_VALUE, SP_WANT_ITEM, SP_WANT_LENGTH, SP_WANT_MEMBER } kind;
-    struct sp_value
+    struct shapeproof_value
         value; /* that value; or the list's item at `index`; or its length; or an item that it has or lacks */
     size_t index;
     bool scalar;    /* of an item: what is no list stands for every item */
@@ -57,14 +57,15 @@ enum sp_answer {
 
 /* An item that a list has, or lacks. */
 struct sp_told_member {
-    struct sp_value item;
+    struct shapeproof_value item;
     bool lacks;
     const struct sp_told_member *next;
 };
 
 struct sp_fact {
-    const char *path;      /* "text_config.depths", or an item: "text_config.depths[2]" */
-    struct sp_value value; /* SP_UNKNOWN, a value, SP_NULL, or SP_ABSENT: the configuration is to lack it */
+    const char *path;              /* "text_config.depths", or an item: "text_config.depths[2]" */
+    struct shapeproof_value value; /* SHAPEPROOF_VALUE_UNKNOWN, a value, SHAPEPROOF_VALUE_NULL, or
+                                      SHAPEPROOF_VALUE_ABSENT: the configuration is to lack it */
     struct sp_reason reason;
     size_t guess;     /* the last guess that it follows from; or 0 */
     size_t parent;    /* the object that it is a member of, as an index; or SIZE_MAX */
@@ -77,8 +78,8 @@ struct sp_fact {
     bool is_closed;    /* nothing told how long it is: it ends with the last item that was told */
     bool objects;      /* the items are told member by member: "layers[2].width" is a fact */
     const struct sp_told_member *members;
-    struct sp_value list; /* put together from the items */
-    size_t list_made;     /* when: `changes` then */
+    struct shapeproof_value list; /* put together from the items */
+    size_t list_made;             /* when: `changes` then */
 };
 
 enum { SP_MAX_GUESSES = 100 };
@@ -107,11 +108,11 @@ struct sp_kept {
 };
 
 /* Whether a value is what is wanted. */
-enum sp_answer sp_value_satisfies(struct sp_value have, const struct sp_want *want);
-/* SP_UNKNOWN when it is not known. */
-struct sp_value sp_known_value(struct sp_known *known, const char *path);
-/* That of an item which was told of a list; SP_UNKNOWN when it was not. */
-struct sp_value sp_known_item(struct sp_known *known, const char *list, size_t index);
+enum sp_answer sp_value_satisfies(struct shapeproof_value have, const struct sp_want *want);
+/* SHAPEPROOF_VALUE_UNKNOWN when it is not known. */
+struct shapeproof_value sp_known_value(struct sp_known *known, const char *path);
+/* That of an item which was told of a list; SHAPEPROOF_VALUE_UNKNOWN when it was not. */
+struct shapeproof_value sp_known_item(struct sp_known *known, const char *list, size_t index);
 /* NULL when nothing was ever told of it. */
 const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *path);
 enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want);
@@ -119,11 +120,11 @@ enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const str
 enum sp_answer sp_known_tell_inner(struct sp_known *known, const char *path, size_t index, const struct sp_want *want);
 /* Whatever was told of it, or of its items, it is that value: others were tried. `guess`: others may do as well. A
  * number may have been rounded down; sp_known_settle_exactly: it was not. */
-void sp_known_settle_exactly(struct sp_known *known, const char *path, struct sp_value value);
-void sp_known_settle(struct sp_known *known, const char *path, struct sp_value value, bool guess);
+void sp_known_settle_exactly(struct sp_known *known, const char *path, struct shapeproof_value value);
+void sp_known_settle(struct sp_known *known, const char *path, struct shapeproof_value value, bool guess);
 /* The metadata of the file give it that value; what tensors told of it stays, but for a list of which only some items
  * are known. */
-void sp_known_state(struct sp_known *known, const char *path, struct sp_value value);
+void sp_known_state(struct sp_known *known, const char *path, struct shapeproof_value value);
 /* Whether members of it were told, or asked for. */
 bool sp_known_is_object(const struct sp_known *known, const char *path);
 /* Whether items of a list are told, and not how many there are. */
@@ -138,8 +139,8 @@ size_t sp_known_count_set(const struct sp_known *known);
 bool sp_known_close_lists(struct sp_known *known);
 /* How long lists are in the same configuration; 0 when there is none, or the key is known. */
 size_t sp_known_length_beside(struct sp_known *known, const char *path);
-/* What is known of another item of the list that this is an item of; SP_UNKNOWN when nothing is. */
-struct sp_value sp_known_item_beside(struct sp_known *known, const char *path);
+/* What is known of another item of the list that this is an item of; SHAPEPROOF_VALUE_UNKNOWN when nothing is. */
+struct shapeproof_value sp_known_item_beside(struct sp_known *known, const char *path);
 /* Trying something out: what is known is kept on the heap, and later put back. */
 struct sp_kept sp_known_keep(const struct sp_known *known);
 void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and frees it */
@@ -156,7 +157,7 @@ void sp_known_guess(struct sp_known *known, const char *key);
 void sp_known_clear(struct sp_known *known);
 void sp_known_free(struct sp_known *known);
 
-static inline struct sp_want sp_want_value(struct sp_value value)
+static inline struct sp_want sp_want_value(struct shapeproof_value value)
 {
     return (struct sp_want){.kind = SP_WANT_VALUE, .value = value};
 }

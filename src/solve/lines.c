@@ -11,7 +11,8 @@ void sp_loop_enter(struct sp_loop *loop, int64_t turn) { loop->binding.value = s
 
 void sp_loop_leave(struct sp_loop *loop)
 {
-    for (; loop; loop = loop->outer) loop->binding.value = (struct sp_value){.type = SP_UNKNOWN, .string = ""};
+    for (; loop; loop = loop->outer)
+        loop->binding.value = (struct shapeproof_value){.type = SHAPEPROOF_VALUE_UNKNOWN, .string = ""};
 }
 
 struct sp_loop *sp_line_outermost(const struct sp_line *line)
@@ -54,7 +55,7 @@ static bool name_depends_on(struct dependence *dependence, const struct sp_env *
     struct sp_env own = *env;
     if (meaning.kind == SP_MEANS_LOOP) {
         const struct sp_binding *index = sp_loop_numbered(env->loops, meaning.index);
-        return dependence->loop ? index == &dependence->loop->binding : index->value.type == SP_UNKNOWN;
+        return dependence->loop ? index == &dependence->loop->binding : index->value.type == SHAPEPROOF_VALUE_UNKNOWN;
     }
     if (meaning.kind == SP_MEANS_DEFINITION && meaning.definition->is_function) {
         own = sp_definition_env(env, meaning);
@@ -124,10 +125,10 @@ size_t sp_line_fix_numbers(struct sp_solver *solver, const struct sp_line *line,
     size_t unknown = SIZE_MAX;
     for (size_t i = 0; i < line->hole_count; i++) {
         const struct sp_hole *hole = &line->holes[i];
-        struct sp_value value = sp_value_int((int64_t)hole->constant);
+        struct shapeproof_value value = sp_value_int((int64_t)hole->constant);
         fixed->is_fixed[i] = !hole->loop;
         if (hole->expr && !sp_solver_eval(solver, hole->env, hole->expr, &value)) value = sp_value_int(-1);
-        if (hole->expr && value.type != SP_INT) {
+        if (hole->expr && value.type != SHAPEPROOF_VALUE_INT) {
             fixed->is_fixed[i] = false;
             unknown = i;
         }
@@ -174,25 +175,26 @@ bool sp_condition_is_about(const struct sp_line_condition *condition, const stru
     return around && (about & loop_bit(outside));
 }
 
-static bool eval_condition(struct sp_solver *solver, const struct sp_line_condition *condition, struct sp_value *value)
+static bool eval_condition(struct sp_solver *solver, const struct sp_line_condition *condition,
+                           struct shapeproof_value *value)
 {
     if (sp_condition_varies(condition)) return sp_solver_eval(solver, condition->env, condition->expr, value);
     return sp_solver_remember(solver, condition->env, condition->expr, &condition->state->remembered, value);
 }
 
-struct sp_value sp_condition_value(struct sp_solver *solver, const struct sp_line_condition *condition)
+struct shapeproof_value sp_condition_value(struct sp_solver *solver, const struct sp_line_condition *condition)
 {
-    struct sp_value value;
+    struct shapeproof_value value;
     return eval_condition(solver, condition, &value) ? value : sp_value_absent("");
 }
 
 bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
-        struct sp_value value;
+        struct shapeproof_value value;
         if (!eval_condition(solver, condition, &value)) return true;
-        if (value.type == SP_BOOL && !value.boolean) return true;
-        if (value.type == SP_INT && !value.integer) return true;
+        if (value.type == SHAPEPROOF_VALUE_BOOL && !value.boolean) return true;
+        if (value.type == SHAPEPROOF_VALUE_INT && !value.integer) return true;
     }
     return false;
 }
@@ -200,19 +202,19 @@ bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line)
 bool sp_line_is_decided(struct sp_solver *solver, const struct sp_line *line)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
-        struct sp_value value;
-        if (!eval_condition(solver, condition, &value) || value.type == SP_UNKNOWN) return false;
+        struct shapeproof_value value;
+        if (!eval_condition(solver, condition, &value) || value.type == SHAPEPROOF_VALUE_UNKNOWN) return false;
     }
     return true;
 }
 
 static bool is_within_line(struct sp_solver *solver, const struct sp_loop *loop)
 {
-    const struct sp_value first = sp_solver_value(solver, loop->env, loop->clause->first);
-    const struct sp_value last = sp_solver_value(solver, loop->env, loop->clause->last);
-    const struct sp_value turn = loop->binding.value;
-    return first.type == SP_INT && last.type == SP_INT && turn.type == SP_INT && turn.integer >= first.integer &&
-           turn.integer <= last.integer;
+    const struct shapeproof_value first = sp_solver_value(solver, loop->env, loop->clause->first);
+    const struct shapeproof_value last = sp_solver_value(solver, loop->env, loop->clause->last);
+    const struct shapeproof_value turn = loop->binding.value;
+    return first.type == SHAPEPROOF_VALUE_INT && last.type == SHAPEPROOF_VALUE_INT &&
+           turn.type == SHAPEPROOF_VALUE_INT && turn.integer >= first.integer && turn.integer <= last.integer;
 }
 
 bool sp_line_is_met(struct sp_solver *solver, const struct sp_line *line)

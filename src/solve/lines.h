@@ -38,7 +38,7 @@ bool sp_condition_varies(const struct sp_line_condition *condition);
 /* Whether it depends on the index of that loop around it. */
 bool sp_condition_is_about(const struct sp_line_condition *condition, const struct sp_loop *loop);
 /* Its value, as sp_solver_value has it. */
-struct sp_value sp_condition_value(struct sp_solver *solver, const struct sp_line_condition *condition);
+struct shapeproof_value sp_condition_value(struct sp_solver *solver, const struct sp_line_condition *condition);
 /* Whether one of its conditions is known not to be met. */
 bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line);
 /* Each of its conditions has a value that is known. */

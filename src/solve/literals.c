@@ -22,10 +22,11 @@ static void add_literal(struct sp_literals *literals, const char *text)
     literals->list[literals->count++] = text;
 }
 
-void sp_literals_add(struct sp_literals *literals, struct sp_value value)
+void sp_literals_add(struct sp_literals *literals, struct shapeproof_value value)
 {
-    if (value.type == SP_STRING) add_literal(literals, value.string);
-    for (size_t i = 0; value.type == SP_LIST && i < value.count; i++) sp_literals_add(literals, value.items[i]);
+    if (value.type == SHAPEPROOF_VALUE_STRING) add_literal(literals, value.string);
+    for (size_t i = 0; value.type == SHAPEPROOF_VALUE_LIST && i < value.count; i++)
+        sp_literals_add(literals, value.items[i]);
 }
 
 void sp_literals_in(struct sp_literals *literals, const struct sp_expr *expr)
@@ -89,7 +90,7 @@ static const char *fallback_in(const struct sp_literals *names, const struct sp_
     if (expr->kind == SP_EXPR_DEFAULT && mentions(names, expr->args[0])) {
         const struct sp_expr *last = expr->args[1];
         while (last->kind == SP_EXPR_DEFAULT) last = last->args[1];
-        if (last->kind == SP_EXPR_LITERAL && last->value.type == SP_STRING) return last->value.string;
+        if (last->kind == SP_EXPR_LITERAL && last->value.type == SHAPEPROOF_VALUE_STRING) return last->value.string;
     }
     for (size_t i = 0; i < expr->count && !found; i++) found = fallback_in(names, expr->args[i]);
     return found;

@@ -20,7 +20,7 @@ void sp_literals_define(struct sp_literals *literals, const struct sp_unit *tabl
 void sp_literals_in(struct sp_literals *literals, const struct sp_expr *expr);
 bool sp_literals_have(const struct sp_literals *literals, const char *text);
 /* The text, or the texts in the list. */
-void sp_literals_add(struct sp_literals *literals, struct sp_value value);
+void sp_literals_add(struct sp_literals *literals, struct shapeproof_value value);
 void sp_literals_free(struct sp_literals *literals);
 
 /* "1.13.0" */

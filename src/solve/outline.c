@@ -48,7 +48,7 @@ static struct sp_loop *loop_named(struct sp_loop *loop, const struct sp_env *env
 }
 
 static bool value_under(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr,
-                        struct sp_value *value)
+                        struct shapeproof_value *value)
 {
     struct sp_assumption lacking = {.condition = NULL};
     return sp_assume_eval(outline, place->assumed, place->env, expr, value, &lacking);
@@ -78,7 +78,7 @@ static bool move_hole(struct sp_hole *hole, enum sp_op op, bool is_left, int64_t
 static bool hole_of_index(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr,
                           struct sp_hole *hole)
 {
-    struct sp_value by;
+    struct shapeproof_value by;
     *hole = (struct sp_hole){.loop = loop_named(place->loop, place->env, expr), .factor = 1};
     if (hole->loop) return true;
     if (expr->kind == SP_EXPR_NAME) {
@@ -90,7 +90,7 @@ static bool hole_of_index(struct sp_outline *outline, const struct place *place,
     if (expr->kind != SP_EXPR_BINARY) return false;
     for (size_t i = 0; i < 2; i++)
         if (hole_of_index(outline, place, expr->args[i], hole))
-            return value_under(outline, place, expr->args[1 - i], &by) && by.type == SP_INT &&
+            return value_under(outline, place, expr->args[1 - i], &by) && by.type == SHAPEPROOF_VALUE_INT &&
                    move_hole(hole, expr->op, i == 0, by.integer);
     return false;
 }
@@ -121,7 +121,7 @@ static bool is_number(const struct sp_env *env, const struct sp_expr *expr, unsi
 {
     struct sp_env own = *env;
     if (depth == MAX_DEPTH) return false;
-    if (expr->kind == SP_EXPR_LITERAL) return expr->value.type == SP_INT;
+    if (expr->kind == SP_EXPR_LITERAL) return expr->value.type == SHAPEPROOF_VALUE_INT;
     if (expr->kind == SP_EXPR_BINARY && expr->op != SP_OP_ADD) return expr->op <= SP_OP_POW;
     if (expr->kind == SP_EXPR_BINARY)
         return is_number(env, expr->args[0], depth + 1) || is_number(env, expr->args[1], depth + 1);
@@ -134,15 +134,17 @@ static bool append_hole(struct sp_outline *outline, const struct place *place, c
                         struct pattern *pattern)
 {
     const char mark = SP_INDEX_MARK, text = SP_TEXT_MARK;
-    struct sp_value value;
+    struct shapeproof_value value;
     if (!value_under(outline, place, expr, &value)) return false;
-    if (value.type == SP_STRING) {
+    if (value.type == SHAPEPROOF_VALUE_STRING) {
         append_text(pattern, value.string);
-    } else if (value.type == SP_UNKNOWN && sp_is_class_key(value.string) && !is_number(place->env, expr, 0)) {
+    } else if (value.type == SHAPEPROOF_VALUE_UNKNOWN && sp_is_class_key(value.string) &&
+               !is_number(place->env, expr, 0)) {
         sp_text_append(&pattern->text, &text, 1);
-    } else if ((value.type == SP_INT || value.type == SP_UNKNOWN) && pattern->count < SP_MAX_INDICES) {
+    } else if ((value.type == SHAPEPROOF_VALUE_INT || value.type == SHAPEPROOF_VALUE_UNKNOWN) &&
+               pattern->count < SP_MAX_INDICES) {
         const struct sp_hole number = {.constant = (uint64_t)value.integer};
-        pattern->holes[pattern->count++] = value.type == SP_INT ? number : hole_of(outline, place, expr);
+        pattern->holes[pattern->count++] = value.type == SHAPEPROOF_VALUE_INT ? number : hole_of(outline, place, expr);
         sp_text_append(&pattern->text, &mark, 1);
     } else return false;
     return true;
@@ -314,7 +316,7 @@ static struct place assuming(struct sp_outline *outline, const struct place *pla
 static void find_lacking_key(struct sp_outline *outline, const struct place *place, const struct sp_template *name,
                              struct sp_assumption *lacking)
 {
-    struct sp_value value;
+    struct shapeproof_value value;
     for (size_t i = 0; i < name->count; i++)
         if (name->pieces[i].hole)
             sp_assume_eval(outline, place->assumed, place->env, name->pieces[i].hole, &value, lacking);
@@ -336,7 +338,10 @@ static void walk_row(struct sp_outline *outline, const struct place *place, cons
     else walk_tensor(outline, place, row);
 }
 
-static bool is_false_value(struct sp_value value) { return value.type == SP_BOOL && !value.boolean; }
+static bool is_false_value(struct shapeproof_value value)
+{
+    return value.type == SHAPEPROOF_VALUE_BOOL && !value.boolean;
+}
 
 /* Where the walk is, for its callbacks. */
 struct step {
@@ -356,7 +361,7 @@ static bool outline_row(const void *at, const struct sp_row *row)
     const struct step *step = at;
     const struct place *place = step->place;
     struct place own = *place;
-    struct sp_value wanted = sp_value_bool(true);
+    struct shapeproof_value wanted = sp_value_bool(true);
     if (row->condition && !sp_solver_eval(&step->outline->solver, place->env, row->condition, &wanted)) return true;
     if (is_false_value(wanted) && (!step->outline->keeps_all || sp_row_is_alternative(row))) return true;
     own.condition = condition_of(step->outline, place, row->condition);
@@ -388,7 +393,8 @@ static bool outline_range(const void *at, size_t clause)
                              .outer = place->loop,
                              .depth = place->loop ? place->loop->depth + 1 : 0,
                              .number = outline->loop_count};
-    loop->binding = sp_loop_within(place->env->loops, (struct sp_value){.type = SP_UNKNOWN, .string = ""});
+    loop->binding =
+        sp_loop_within(place->env->loops, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_UNKNOWN, .string = ""});
     SP_GROW(outline->loops, outline->loop_count, outline->loop_capacity);
     outline->loops[outline->loop_count++] = loop;
     inner.env = env_with(outline, place->env, &loop->binding);
@@ -403,15 +409,15 @@ static void walk_each(struct sp_outline *outline, const struct place *place, siz
 {
     const struct sp_clause *loop = &place->env->section->clauses[clause];
     struct sp_assumption lacking = {.condition = NULL};
-    struct sp_value list;
+    struct shapeproof_value list;
     if (!sp_assume_eval(outline, place->assumed, place->env, loop->first, &list, &lacking)) return;
-    if (list.type != SP_LIST && lacking.condition && place->assumptions < SP_MAX_ASSUMPTIONS) {
+    if (list.type != SHAPEPROOF_VALUE_LIST && lacking.condition && place->assumptions < SP_MAX_ASSUMPTIONS) {
         const struct place yes = assuming(outline, place, lacking, true);
         const struct place no = assuming(outline, place, lacking, false);
         walk_each(outline, &yes, clause);
         walk_each(outline, &no, clause);
     }
-    if (list.type != SP_LIST) return;
+    if (list.type != SHAPEPROOF_VALUE_LIST) return;
     for (size_t i = 0; i < list.count && outline->count < MAX_LINES; i++) {
         struct sp_binding *binding = sp_arena_alloc(&outline->solver.arena, sizeof *binding);
         struct place inner = *place;
@@ -435,7 +441,7 @@ static bool outline_if(const void *at, size_t clause)
     const struct place *place = step->place;
     const struct sp_expr *condition = place->env->section->clauses[clause].first;
     struct place inner = *place;
-    struct sp_value wanted;
+    struct shapeproof_value wanted;
     if (!sp_solver_eval(&step->outline->solver, place->env, condition, &wanted)) return true;
     if (is_false_value(wanted) && !step->outline->keeps_all) return true;
     inner.condition = condition_of(step->outline, place, condition);
@@ -486,7 +492,7 @@ void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, co
     sp_alternatives_link(outline);
 }
 
-void sp_outline_configure(struct sp_outline *outline, const struct sp_unit *table, const struct sp_value *root)
+void sp_outline_configure(struct sp_outline *outline, const struct sp_unit *table, const struct shapeproof_value *root)
 {
     *outline = (struct sp_outline){.keeps_all = true};
     sp_solver_init(&outline->solver, table);

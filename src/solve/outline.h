@@ -117,7 +117,7 @@ void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, co
 /* The same for a configuration, the object `root`, which must live as long: its names are those that this makes, and
  * what it rules out is laid out all the same, but for the other models that a composite can have: hundreds of lines
  * that no change of a single key brings about. Afterwards what was not told is as configured. */
-void sp_outline_configure(struct sp_outline *outline, const struct sp_unit *table, const struct sp_value *root);
+void sp_outline_configure(struct sp_outline *outline, const struct sp_unit *table, const struct shapeproof_value *root);
 void sp_outline_free(struct sp_outline *outline);
 /* The name of a line for people: "layers.{}.weight". In the arena. */
 const char *sp_line_shown(struct sp_outline *outline, const struct sp_line *line);

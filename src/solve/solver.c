@@ -6,7 +6,7 @@
 
 /* The value that is configured: looked for once, since a configuration may be wide, as that of a Keras model is. Paths
  * live as long as the solver. */
-static struct sp_value configured_value(struct sp_solver *solver, const char *path)
+static struct shapeproof_value configured_value(struct sp_solver *solver, const char *path)
 {
     const size_t place = sp_map_get(&solver->places, path);
     if (place != SIZE_MAX) return solver->values.items[place];
@@ -14,17 +14,17 @@ static struct sp_value configured_value(struct sp_solver *solver, const char *pa
     return *SP_PUSH(&solver->values) = sp_value_at(*solver->configured, path);
 }
 
-static struct sp_value ask_known(void *context, const char *path)
+static struct shapeproof_value ask_known(void *context, const char *path)
 {
     struct sp_solver *solver = context;
     if (solver->lookups) *SP_PUSH(solver->lookups) = path;
     if (!solver->configured || (solver->open && strcmp(path, solver->open) == 0))
         return sp_known_value(&solver->known, path);
-    const struct sp_value value = configured_value(solver, path);
-    return value.type == SP_BOOL && solver->flags_open ? sp_known_value(&solver->known, path) : value;
+    const struct shapeproof_value value = configured_value(solver, path);
+    return value.type == SHAPEPROOF_VALUE_BOOL && solver->flags_open ? sp_known_value(&solver->known, path) : value;
 }
 
-static struct sp_value ask_known_item(void *context, const char *path, size_t index)
+static struct shapeproof_value ask_known_item(void *context, const char *path, size_t index)
 {
     struct sp_solver *solver = context;
     if (solver->lookups) *SP_PUSH(solver->lookups) = path;
@@ -62,20 +62,20 @@ static struct sp_eval *begin_eval(struct sp_solver *solver)
 }
 
 bool sp_solver_eval(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
-                    struct sp_value *value)
+                    struct shapeproof_value *value)
 {
     return sp_eval(begin_eval(solver), env, expr, value);
 }
 
 bool sp_solver_remember(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
-                        struct sp_remembered *remembered, struct sp_value *value)
+                        struct sp_remembered *remembered, struct shapeproof_value *value)
 {
     return sp_eval_remembered(begin_eval(solver), env, expr, remembered, value);
 }
 
-struct sp_value sp_solver_value(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
+struct shapeproof_value sp_solver_value(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
 {
-    struct sp_value value;
+    struct shapeproof_value value;
     return sp_solver_eval(solver, env, expr, &value) ? value : sp_value_absent("");
 }
 
@@ -131,9 +131,10 @@ bool sp_solver_is_covered(struct sp_solver *solver)
 {
     const struct sp_env env = {.frame = solver->frame};
     for (size_t i = 0; i < solver->table->requirement_count; i++) {
-        struct sp_value value;
+        struct shapeproof_value value;
         if (!sp_solver_eval(solver, &env, solver->table->requirements[i].condition, &value)) return false;
-        if (value.type != SP_UNKNOWN && (value.type != SP_BOOL || !value.boolean)) return false;
+        if (value.type != SHAPEPROOF_VALUE_UNKNOWN && (value.type != SHAPEPROOF_VALUE_BOOL || !value.boolean))
+            return false;
     }
     return true;
 }
@@ -157,9 +158,9 @@ static size_t count_types(struct sp_solver *solver, struct sp_want *only)
 
 bool sp_solver_tell_class(struct sp_solver *solver, const char *class)
 {
-    struct sp_value *item = sp_arena_alloc(&solver->arena, sizeof *item);
+    struct shapeproof_value *item = sp_arena_alloc(&solver->arena, sizeof *item);
     *item = sp_value_string(sp_arena_string(&solver->arena, class));
-    const struct sp_value list = {.type = SP_LIST, .count = 1, .items = item};
+    const struct shapeproof_value list = {.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = item};
     const struct sp_want want = sp_want_value(sp_unit_is_by_class(solver->table) ? *item : list);
     sp_known_tell(&solver->known, sp_unit_class_key(solver->table), &want);
     if (solver->table->model_type_count < 2) return sp_solver_is_covered(solver);
@@ -174,7 +175,7 @@ void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table)
     *solver = (struct sp_solver){.table = table};
     struct sp_view *view = sp_arena_alloc(&solver->arena, sizeof *view);
     struct sp_frame *frame = sp_arena_alloc(&solver->arena, sizeof *frame);
-    *view = (struct sp_view){.object = {.type = SP_OBJECT}, .prefix = ""};
+    *view = (struct sp_view){.object = {.type = SHAPEPROOF_VALUE_OBJECT}, .prefix = ""};
     *frame = (struct sp_frame){.unit = table, .view = view};
     frame->remembered = sp_arena_array(&solver->arena, table->definition_count, sizeof *frame->remembered);
     frame->param_exprs = sp_arena_array(&solver->arena, table->param_count, sizeof(struct sp_expr *));
@@ -182,7 +183,8 @@ void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table)
     solver->known.arena = &solver->arena;
     solver->knowledge =
         (struct sp_knowledge){ask_known, ask_known_item, solver, &solver->known.changes, &solver->known.touched};
-    solver->hyper = (struct sp_hyper){.root = {.type = SP_OBJECT}, .file = "", .knowledge = &solver->knowledge};
+    solver->hyper =
+        (struct sp_hyper){.root = {.type = SHAPEPROOF_VALUE_OBJECT}, .file = "", .knowledge = &solver->knowledge};
     solver->eval = (struct sp_eval){.arena = &solver->arena, .hyper = &solver->hyper, .messages = &solver->messages};
 }
 

@@ -24,12 +24,12 @@ struct sp_solver {
     const struct sp_frame *frame; /* of the table itself, in which its definitions and requirements have their values */
     struct sp_known known;
     /* An object: what holds where nothing was told. NULL: nothing is known but what was told. Of it is not known: */
-    const struct sp_value *configured;
-    const char *open;                 /* this key, NULL for none */
-    bool flags_open;                  /* all that are true or false */
-    struct sp_map places;             /* of what is configured what was looked up so far, by its path: */
-    SP_ARRAY(struct sp_value) values; /* an index of these */
-    struct sp_lookups *lookups;       /* where lookups are noted; or NULL */
+    const struct shapeproof_value *configured;
+    const char *open;                         /* this key, NULL for none */
+    bool flags_open;                          /* all that are true or false */
+    struct sp_map places;                     /* of what is configured what was looked up so far, by its path: */
+    SP_ARRAY(struct shapeproof_value) values; /* an index of these */
+    struct sp_lookups *lookups;               /* where lookups are noted; or NULL */
     bool supposes; /* of two alternatives of which nothing is known the first one is taken: a guess */
     struct sp_eval eval;
     struct sp_text messages; /* of the evaluator; nobody reads them */
@@ -56,14 +56,14 @@ void sp_solver_ask_anew(struct sp_solver *solver);
 /* From now on the keys that evaluations look up are noted there; NULL for no longer. An expression depends on no other
  * key: with that one open, or otherwise, the evaluation would look up the same keys, and come to the same value. */
 void sp_solver_note_lookups(struct sp_solver *solver, struct sp_lookups *lookups);
-/* The value under what is known; SP_UNKNOWN, with the key that it lacks. False when there can be none. */
+/* The value under what is known; SHAPEPROOF_VALUE_UNKNOWN, with the key that it lacks. False when there can be none. */
 bool sp_solver_eval(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
-                    struct sp_value *value);
+                    struct shapeproof_value *value);
 /* The same, worked out once for all that is known: the expression depends on no index. */
 bool sp_solver_remember(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
-                        struct sp_remembered *remembered, struct sp_value *value);
+                        struct sp_remembered *remembered, struct shapeproof_value *value);
 /* The same; one that cannot be computed contradicts everything, and is absent. */
-struct sp_value sp_solver_value(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr);
+struct shapeproof_value sp_solver_value(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr);
 /* What sp_literals_about has of the table, collected once. */
 const struct sp_literals *sp_solver_texts(struct sp_solver *solver, const char *path);
 /* The path of a key of the configuration that the environment's table reads: "text_config.hidden_size". */

@@ -12,11 +12,12 @@ struct sp_turns {
     struct sp_solver *solver;
     const struct sp_line *line;
     bool (*visit)(struct sp_turns *turns); /* false: that is enough, and the loops stay in these turns */
-    struct sp_value (*end)(struct sp_turns *turns, struct sp_loop *loop); /* of a loop whose last turn is not
+    struct shapeproof_value (*end)(struct sp_turns *turns, struct sp_loop *loop); /* of a loop whose last turn is not
                                                                                    known; or NULL */
     void *context;
-    size_t left;          /* turns that may still be entered */
-    struct sp_value open; /* why it ended early: the bound that is not known, or is none; not set when visit said so */
+    size_t left; /* turns that may still be entered */
+    struct shapeproof_value
+        open; /* why it ended early: the bound that is not known, or is none; not set when visit said so */
 };
 
 /* True when there was every turn. */
@@ -24,6 +25,6 @@ bool sp_walk_turns(struct sp_turns *turns);
 /* The numbers in the line's name, in the turns that its loops are in. `open`: the value that is not known, of SP_OPEN.
  */
 enum sp_answer sp_line_numbers(struct sp_solver *solver, const struct sp_line *line, uint64_t *numbers,
-                               struct sp_value *open);
+                               struct shapeproof_value *open);
 
 #endif

@@ -99,10 +99,10 @@ static const char *const forms[] = {
 
 size_t sp_form_count(void) { return sizeof forms / sizeof *forms; }
 
-static bool fill_form(struct sp_arena *arena, const char *form, int bits, int group, struct sp_value *value)
+static bool fill_form(struct sp_arena *arena, const char *form, int bits, int group, struct shapeproof_value *value)
 {
     struct sp_text json = {0};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     for (const char *c = form; *c;) {
         if (strncmp(c, "BITS", 4) == 0) sp_text_printf(&json, "%d", bits), c += 4;
         else if (strncmp(c, "GROUP", 5) == 0) sp_text_printf(&json, "%d", group), c += 5;
@@ -114,21 +114,21 @@ static bool fill_form(struct sp_arena *arena, const char *form, int bits, int gr
     return good;
 }
 
-const struct sp_unit *sp_form_part(const struct sp_tables *tables, size_t method)
+const struct sp_unit *sp_form_part(const struct shapeproof_tables *tables, size_t method)
 {
     struct sp_arena scratch = {0};
     struct sp_quantised quantised;
-    struct sp_value form;
+    struct shapeproof_value form;
     const bool good = fill_form(&scratch, forms[method], 4, 128, &form);
-    const struct sp_member member = {"quantization_config", form};
-    const struct sp_hyper hyper = {.root = {.type = SP_OBJECT, .count = good, .members = &member}};
+    const struct shapeproof_member member = {"quantization_config", form};
+    const struct sp_hyper hyper = {.root = {.type = SHAPEPROOF_VALUE_OBJECT, .count = good, .members = &member}};
     sp_quantised_open(&quantised, tables, &hyper, NULL);
     sp_quantised_close(&quantised);
     sp_arena_free(&scratch);
     return quantised.part;
 }
 
-void sp_form_visit_all(struct sp_arena *arena, size_t method, void (*take)(void *context, struct sp_value form),
+void sp_form_visit_all(struct sp_arena *arena, size_t method, void (*take)(void *context, struct shapeproof_value form),
                        void *context)
 {
     static const int bits[] = {4, 8, 3, 2, 5, 6}, groups[] = {128, 64, 32, 16, 256, 512, 1024, -1};
@@ -137,15 +137,16 @@ void sp_form_visit_all(struct sp_arena *arena, size_t method, void (*take)(void 
     const size_t group_count = strstr(form, "GROUP") ? sizeof groups / sizeof *groups : 1;
     for (size_t b = 0; b < bit_count; b++)
         for (size_t g = 0; g < group_count; g++) {
-            struct sp_value value;
+            struct shapeproof_value value;
             if (fill_form(arena, form, bits[b], groups[g], &value)) take(context, value);
         }
 }
 
-struct sp_member sp_form_setting(struct sp_value form)
+struct shapeproof_member sp_form_setting(struct shapeproof_value form)
 {
-    const struct sp_value method = sp_value_member(form, "quant_method");
-    const bool mlx = method.type == SP_STRING && strcmp(method.string, "mlx") == 0;
-    const struct sp_value keys = {SP_OBJECT, .count = form.count - mlx, .members = form.members + mlx};
-    return (struct sp_member){mlx ? "quantization" : "quantization_config", keys};
+    const struct shapeproof_value method = sp_value_member(form, "quant_method");
+    const bool mlx = method.type == SHAPEPROOF_VALUE_STRING && strcmp(method.string, "mlx") == 0;
+    const struct shapeproof_value keys = {SHAPEPROOF_VALUE_OBJECT, .count = form.count - mlx,
+                                          .members = form.members + mlx};
+    return (struct shapeproof_member){mlx ? "quantization" : "quantization_config", keys};
 }

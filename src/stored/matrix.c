@@ -66,34 +66,36 @@ static struct sp_unit *new_unit(struct sp_arena *arena, const struct sp_unit *pa
 }
 
 /* What the part reads of the form: some methods have it further within. */
-static struct sp_value read_part_of(struct sp_arena *arena, struct sp_value form)
+static struct shapeproof_value read_part_of(struct sp_arena *arena, struct shapeproof_value form)
 {
-    const struct sp_value method = sp_value_member(form, "quant_method");
+    const struct shapeproof_value method = sp_value_member(form, "quant_method");
     struct sp_rules rules;
-    if (method.type != SP_STRING) return form;
+    if (method.type != SHAPEPROOF_VALUE_STRING) return form;
     sp_rules_open(&rules, arena, form, "", method.string);
     sp_rules_close(&rules);
     return rules.whole;
 }
 
 /* The members of the form, those of its only group too, as the part reads them. */
-static void add_form(struct sp_method *method, struct sp_value form, size_t from)
+static void add_form(struct sp_method *method, struct shapeproof_value form, size_t from)
 {
     form = read_part_of(method->arena, form);
-    const struct sp_value groups = sp_value_member(form, "config_groups");
-    const struct sp_value group = groups.type == SP_OBJECT ? groups.members[0].value : groups;
-    const size_t own = form.count, grouped = group.type == SP_OBJECT ? group.count : 0;
+    const struct shapeproof_value groups = sp_value_member(form, "config_groups");
+    const struct shapeproof_value group = groups.type == SHAPEPROOF_VALUE_OBJECT ? groups.members[0].value : groups;
+    const size_t own = form.count, grouped = group.type == SHAPEPROOF_VALUE_OBJECT ? group.count : 0;
     memcpy(method->members + from, form.members, own * sizeof *method->members);
     if (grouped) memcpy(method->members + from + own, group.members, grouped * sizeof *method->members);
-    method->root = (struct sp_value){.type = SP_OBJECT, .count = from + own + grouped, .members = method->members};
+    method->root = (struct shapeproof_value){
+        .type = SHAPEPROOF_VALUE_OBJECT, .count = from + own + grouped, .members = method->members};
 }
 
-void sp_method_open(struct sp_method *method, const struct sp_unit *part, struct sp_value form)
+void sp_method_open(struct sp_method *method, const struct sp_unit *part, struct shapeproof_value form)
 {
     enum { MOST = 64 };
     *method = (struct sp_method){.unit = NULL};
     method->members = sp_realloc(NULL, MOST, sizeof *method->members);
-    for (int i = 0; i < OWN_KEYS; i++) method->members[i] = (struct sp_member){own_key(i), sp_value_absent(own_key(i))};
+    for (int i = 0; i < OWN_KEYS; i++)
+        method->members[i] = (struct shapeproof_member){own_key(i), sp_value_absent(own_key(i))};
     struct sp_arena *arena = sp_realloc(NULL, 1, sizeof *arena);
     *arena = (struct sp_arena){0};
     method->arena = arena;
@@ -118,7 +120,7 @@ size_t sp_method_tails(const struct sp_method *method) { return method->outline.
 
 /* ---- turned round ---- */
 
-static const struct sp_tensor *member_called(const struct sp_matrix_members *members, const char *tail)
+static const struct shapeproof_tensor *member_called(const struct sp_matrix_members *members, const char *tail)
 {
     for (size_t i = 0; i < members->count; i++)
         if (strcmp(members->tails[i], tail) == 0) return members->tensors[i];
@@ -126,14 +128,14 @@ static const struct sp_tensor *member_called(const struct sp_matrix_members *mem
 }
 
 /* The dimensions in front of those that the row has: of experts. False when there are more than one. */
-static bool lead_of(const struct sp_line *line, const struct sp_tensor *tensor, uint64_t *lead)
+static bool lead_of(const struct sp_line *line, const struct shapeproof_tensor *tensor, uint64_t *lead)
 {
     const size_t rank = line->row->rank;
     *lead = tensor->rank == rank + 1 ? tensor->shape[0] : 0;
     return tensor->rank == rank || tensor->rank == rank + 1;
 }
 
-static const uint64_t *own_shape(const struct sp_line *line, const struct sp_tensor *tensor)
+static const uint64_t *own_shape(const struct sp_line *line, const struct shapeproof_tensor *tensor)
 {
     return tensor->shape + (tensor->rank - line->row->rank);
 }
@@ -149,9 +151,9 @@ static void set_dimension(struct sp_method *method, int key, uint64_t value)
 static int64_t value_for(struct sp_method *method, const struct sp_line *line, size_t d, int key, uint64_t value)
 {
     set_dimension(method, key, value);
-    const struct sp_value found = sp_solver_value(&method->outline.solver, line->env, line->row->shape[d]);
+    const struct shapeproof_value found = sp_solver_value(&method->outline.solver, line->env, line->row->shape[d]);
     set_dimension(method, key, 0);
-    return found.type == SP_INT ? found.integer : -1;
+    return found.type == SHAPEPROOF_VALUE_INT ? found.integer : -1;
 }
 
 /* The largest value of the key for which the dimension, which grows with it, is as large as it is: what was rounded up
@@ -159,9 +161,9 @@ static int64_t value_for(struct sp_method *method, const struct sp_line *line, s
 static uint64_t approach_dimension(struct sp_method *method, const struct sp_line *line, size_t d, int key,
                                    int64_t wanted)
 {
-    const struct sp_value without = sp_solver_value(&method->outline.solver, line->env, line->row->shape[d]);
+    const struct shapeproof_value without = sp_solver_value(&method->outline.solver, line->env, line->row->shape[d]);
     uint64_t low = 1, high = UINT64_C(1) << 40;
-    if (without.type == SP_INT || value_for(method, line, d, key, low) < 0) return 0;
+    if (without.type == SHAPEPROOF_VALUE_INT || value_for(method, line, d, key, low) < 0) return 0;
     while (low + 1 < high) {
         const uint64_t middle = low + (high - low) / 2;
         if (value_for(method, line, d, key, middle) <= wanted) low = middle;
@@ -177,7 +179,7 @@ static uint64_t find_dimension(struct sp_method *method, const struct sp_matrix_
     sp_solver_open(solver, own_key(key));
     for (size_t i = 0; i < method->outline.count; i++) {
         const struct sp_line *line = &method->outline.lines[i];
-        const struct sp_tensor *tensor = member_called(members, method->tails[i]);
+        const struct shapeproof_tensor *tensor = member_called(members, method->tails[i]);
         uint64_t lead;
         if (!tensor || line->optional || !lead_of(line, tensor, &lead) || !sp_line_is_met(solver, line)) continue;
         for (size_t d = 0; d < line->row->rank; d++) {
@@ -185,9 +187,9 @@ static uint64_t find_dimension(struct sp_method *method, const struct sp_matrix_
             sp_invert(solver, line->env, line->row->shape[d], &want);
         }
     }
-    const struct sp_value value = sp_known_value(&solver->known, own_key(key));
+    const struct shapeproof_value value = sp_known_value(&solver->known, own_key(key));
     sp_solver_open(solver, NULL);
-    return value.type == SP_INT && value.integer > 0 ? (uint64_t)value.integer : 0;
+    return value.type == SHAPEPROOF_VALUE_INT && value.integer > 0 ? (uint64_t)value.integer : 0;
 }
 
 /* The same where the part rounds: each tensor tells the most that it may be. */
@@ -196,7 +198,7 @@ static uint64_t find_rounded(struct sp_method *method, const struct sp_matrix_me
     uint64_t least = 0, lead;
     for (size_t i = 0; i < method->outline.count; i++) {
         const struct sp_line *line = &method->outline.lines[i];
-        const struct sp_tensor *tensor = member_called(members, method->tails[i]);
+        const struct shapeproof_tensor *tensor = member_called(members, method->tails[i]);
         if (!tensor || !lead_of(line, tensor, &lead) || !sp_line_is_met(&method->outline.solver, line)) continue;
         for (size_t d = 0; d < line->row->rank; d++) {
             const uint64_t most = approach_dimension(method, line, d, key, (int64_t)own_shape(line, tensor)[d]);
@@ -215,26 +217,27 @@ static void find_and_set(struct sp_method *method, const struct sp_matrix_member
 
 /* ---- and forth ---- */
 
-static bool is_as_stored(struct sp_method *method, const struct sp_line *line, const struct sp_tensor *tensor)
+static bool is_as_stored(struct sp_method *method, const struct sp_line *line, const struct shapeproof_tensor *tensor)
 {
     const uint64_t *shape = own_shape(line, tensor);
     const size_t rank = line->row->rank;
-    if (line->row->dtype != SP_DTYPE_UNKNOWN && line->row->dtype != tensor->dtype) return false;
+    if (line->row->dtype != SHAPEPROOF_DTYPE_UNKNOWN && line->row->dtype != tensor->dtype) return false;
     for (size_t d = 0; d < rank; d++) {
-        const struct sp_value value = sp_solver_value(&method->outline.solver, line->env, line->row->shape[d]);
-        if (value.type != SP_INT || value.integer < 0 || (uint64_t)value.integer != shape[d]) return false;
+        const struct shapeproof_value value = sp_solver_value(&method->outline.solver, line->env, line->row->shape[d]);
+        if (value.type != SHAPEPROOF_VALUE_INT || value.integer < 0 || (uint64_t)value.integer != shape[d])
+            return false;
     }
     return true;
 }
 
 /* A scale of the whole is written as () and as (1). */
-static bool is_one(struct sp_method *method, const struct sp_line *line, const struct sp_tensor *tensor)
+static bool is_one(struct sp_method *method, const struct sp_line *line, const struct shapeproof_tensor *tensor)
 {
     if (tensor->parameters != 1 || tensor->rank > 1 || line->row->rank > 1) return false;
-    const struct sp_value value =
+    const struct shapeproof_value value =
         line->row->rank ? sp_solver_value(&method->outline.solver, line->env, line->row->shape[0]) : sp_value_int(1);
-    return value.type == SP_INT && value.integer == 1 &&
-           (line->row->dtype == SP_DTYPE_UNKNOWN || line->row->dtype == tensor->dtype);
+    return value.type == SHAPEPROOF_VALUE_INT && value.integer == 1 &&
+           (line->row->dtype == SHAPEPROOF_DTYPE_UNKNOWN || line->row->dtype == tensor->dtype);
 }
 
 /* Whether the tensors are exactly what the part makes of the matrix. */
@@ -244,7 +247,7 @@ static bool is_made_of(struct sp_method *method, const struct sp_matrix_members 
     bool any = false;
     for (size_t i = 0; i < method->outline.count; i++) {
         const struct sp_line *line = &method->outline.lines[i];
-        const struct sp_tensor *tensor = member_called(members, method->tails[i]);
+        const struct shapeproof_tensor *tensor = member_called(members, method->tails[i]);
         uint64_t own;
         if (!sp_line_is_met(&method->outline.solver, line)) continue;
         if (!tensor && line->optional) continue;
@@ -263,7 +266,7 @@ static bool is_made_of(struct sp_method *method, const struct sp_matrix_members 
 static bool try_flat(struct sp_method *method, const struct sp_matrix_members *members, uint64_t *elements)
 {
     static const uint64_t widths[] = {2, 4, 8, 1};
-    const struct sp_tensor *weight = member_called(members, "weight"), *groups = member_called(members, "W_q");
+    const struct shapeproof_tensor *weight = member_called(members, "weight"), *groups = member_called(members, "W_q");
     uint64_t lead;
     if (!weight) weight = groups; /* HQQ: groups of the matrix as a whole */
     for (size_t i = 0; weight && i < sizeof widths / sizeof *widths; i++) {

@@ -19,7 +19,7 @@ enum { SP_MAX_MEMBERS = 24 };
 /* The tensors of one module: their names behind its name, "qweight". */
 struct sp_matrix_members {
     const char *tails[SP_MAX_MEMBERS];
-    const struct sp_tensor *tensors[SP_MAX_MEMBERS];
+    const struct shapeproof_tensor *tensors[SP_MAX_MEMBERS];
     size_t count;
     const char *module;
 };
@@ -35,12 +35,12 @@ struct sp_method {
     struct sp_outline outline; /* of the part, for a matrix whose dimensions are keys */
     struct sp_arena *arena;    /* of what follows */
     struct sp_unit *unit;
-    struct sp_value root;
-    struct sp_member *members; /* those of `root`: first the dimensions, then the form */
-    const char **tails;        /* of each line */
+    struct shapeproof_value root;
+    struct shapeproof_member *members; /* those of `root`: first the dimensions, then the form */
+    const char **tails;                /* of each line */
 };
 
-void sp_method_open(struct sp_method *method, const struct sp_unit *part, struct sp_value form);
+void sp_method_open(struct sp_method *method, const struct sp_unit *part, struct shapeproof_value form);
 void sp_method_close(struct sp_method *method);
 /* The number of lines that can be tails, and each: "qweight", "weight". */
 size_t sp_method_tails(const struct sp_method *method);

@@ -38,10 +38,10 @@ bool sp_strip_member(struct sp_text *module, const char *name, const char *dot, 
     return true;
 }
 
-void sp_note_tails(const struct sp_inventory *file, struct sp_map *tails)
+void sp_note_tails(const struct shapeproof_inventory *file, struct sp_map *tails)
 {
-    for (size_t i = 0; i < sp_inventory_count(file); i++) {
-        const char *name = sp_inventory_tensor(file, i)->name;
+    for (size_t i = 0; i < shapeproof_inventory_count(file); i++) {
+        const char *name = shapeproof_inventory_tensor(file, i)->name;
         sp_map_add(tails, name + sp_last_component(name, strlen(name), "."), i);
     }
 }
@@ -56,21 +56,21 @@ bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails)
     return false;
 }
 
-static bool can_pack(enum sp_dtype dtype)
+static bool can_pack(enum shapeproof_dtype dtype)
 {
-    if (dtype == SP_DTYPE_UNKNOWN || dtype == SP_DTYPE_I64 || dtype == SP_DTYPE_BOOL)
+    if (dtype == SHAPEPROOF_DTYPE_UNKNOWN || dtype == SHAPEPROOF_DTYPE_I64 || dtype == SHAPEPROOF_DTYPE_BOOL)
         return false; /* positions, masks */
-    return !sp_dtype_is_float(dtype) || sp_dtype_bits(dtype) <= 8;
+    return !shapeproof_dtype_is_float(dtype) || shapeproof_dtype_bits(dtype) <= 8;
 }
 
-bool sp_looks_packed(const struct sp_tensor *tensor) { return tensor->rank && can_pack(tensor->dtype); }
+bool sp_looks_packed(const struct shapeproof_tensor *tensor) { return tensor->rank && can_pack(tensor->dtype); }
 
-bool sp_any_looks_packed(const struct sp_inventory *inventory)
+bool sp_any_looks_packed(const struct shapeproof_inventory *inventory)
 {
     bool can = false;
-    for (int dtype = 0; dtype < SP_DTYPE_COUNT; dtype++)
-        can = can || (inventory->dtypes >> dtype & 1 && can_pack((enum sp_dtype)dtype));
-    for (size_t i = 0; can && i < sp_inventory_count(inventory); i++)
-        if (sp_looks_packed(sp_inventory_tensor(inventory, i))) return true;
+    for (int dtype = 0; dtype < SHAPEPROOF_DTYPE_COUNT; dtype++)
+        can = can || (inventory->dtypes >> dtype & 1 && can_pack((enum shapeproof_dtype)dtype));
+    for (size_t i = 0; can && i < shapeproof_inventory_count(inventory); i++)
+        if (sp_looks_packed(shapeproof_inventory_tensor(inventory, i))) return true;
     return false;
 }

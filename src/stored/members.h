@@ -23,12 +23,12 @@ void sp_part_members_of(struct sp_part_members *members, const struct sp_unit *p
  * does not end so. */
 bool sp_strip_member(struct sp_text *module, const char *name, const char *dot, const char *member);
 /* The last components of the names of a file. */
-void sp_note_tails(const struct sp_inventory *file, struct sp_map *tails);
+void sp_note_tails(const struct shapeproof_inventory *file, struct sp_map *tails);
 /* Whether the file has any of the names that such a quantised weight has. `tails` are those of its names. */
 bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails);
 
 /* A tensor that cannot be a plain weight: of integers, or of bytes. */
-bool sp_looks_packed(const struct sp_tensor *tensor);
-bool sp_any_looks_packed(const struct sp_inventory *inventory);
+bool sp_looks_packed(const struct shapeproof_tensor *tensor);
+bool sp_any_looks_packed(const struct shapeproof_inventory *inventory);
 
 #endif

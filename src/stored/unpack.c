@@ -23,7 +23,7 @@ struct module {
 /* The modules that the tensors of the file form, as a method calls them: for all of its forms. */
 struct modules {
     struct sp_arena *arena;
-    const struct sp_inventory *file;
+    const struct shapeproof_inventory *file;
     struct sp_method *method;
     bool stacked;
     struct sp_map names;
@@ -51,7 +51,7 @@ static struct module *module_named(struct modules *modules, const struct sp_text
 
 static void add_member(struct modules *modules, size_t tensor, bool weights, struct sp_text *name)
 {
-    const struct sp_tensor *stored = sp_inventory_tensor(modules->file, tensor);
+    const struct shapeproof_tensor *stored = shapeproof_inventory_tensor(modules->file, tensor);
     for (size_t i = 0; i < sp_method_tails(modules->method); i++) {
         const char *tail = modules->method->tails[i];
         if (is_weight(tail) != weights || !sp_strip_member(name, stored->name, modules->stacked ? "" : ".", tail))
@@ -69,8 +69,8 @@ static void collect_modules(struct modules *modules)
 {
     struct sp_text name = {0};
     for (int weights = 0; weights < 2; weights++)
-        for (size_t i = 0; i < sp_inventory_count(modules->file); i++)
-            if (!(sp_inventory_tensor(modules->file, i)->flags & SP_TENSOR_STATE))
+        for (size_t i = 0; i < shapeproof_inventory_count(modules->file); i++)
+            if (!(shapeproof_inventory_tensor(modules->file, i)->flags & SHAPEPROOF_TENSOR_STATE))
                 add_member(modules, i, weights, &name);
     sp_text_free(&name);
 }
@@ -82,7 +82,7 @@ static void find_kinds(struct modules *modules)
         struct module *module = &modules->list.items[i];
         key.length = 0;
         for (size_t k = 0; k < module->count; k++) {
-            const struct sp_tensor *tensor = sp_inventory_tensor(modules->file, module->tensors[k]);
+            const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(modules->file, module->tensors[k]);
             sp_text_printf(&key, "%zu %d", module->tails[k], (int)tensor->dtype);
             for (uint32_t d = 0; d < tensor->rank; d++) sp_text_printf(&key, " %" PRIu64, tensor->shape[d]);
             sp_text_puts(&key, ";");
@@ -110,7 +110,7 @@ static struct sp_matrix_members members_of(const struct modules *modules, const 
     struct sp_matrix_members members = {.count = module->count, .module = module->name};
     for (size_t i = 0; i < module->count; i++) {
         members.tails[i] = modules->method->tails[module->tails[i]];
-        members.tensors[i] = sp_inventory_tensor(modules->file, module->tensors[i]);
+        members.tensors[i] = shapeproof_inventory_tensor(modules->file, module->tensors[i]);
     }
     return members;
 }
@@ -172,24 +172,24 @@ static bool has_dimension(const struct dimensions *dimensions, uint64_t dimensio
 }
 
 /* Of the tensors that no module has. */
-static void collect_dimensions(struct dimensions *dimensions, const struct sp_inventory *file,
+static void collect_dimensions(struct dimensions *dimensions, const struct shapeproof_inventory *file,
                                const struct sp_unpacked *unpacked)
 {
-    const size_t count = sp_inventory_count(file);
+    const size_t count = shapeproof_inventory_count(file);
     bool *packed = sp_realloc(NULL, count, sizeof *packed);
     memset(packed, 0, count * sizeof *packed);
     dimensions->count = 0;
     for (size_t i = 0; i < unpacked->count; i++)
         for (size_t k = 0; k < unpacked->modules[i].count; k++) packed[unpacked->modules[i].tensors[k]] = true;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(file, i);
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(file, i);
         for (uint32_t d = 0; d < tensor->rank && !packed[i] && dimensions->count < MAX_DIMENSIONS; d++)
             if (!has_dimension(dimensions, tensor->shape[d])) dimensions->list[dimensions->count++] = tensor->shape[d];
     }
     free(packed);
 }
 
-static void count_familiar(struct sp_unpacked *unpacked, const struct sp_inventory *file)
+static void count_familiar(struct sp_unpacked *unpacked, const struct shapeproof_inventory *file)
 {
     struct dimensions dimensions;
     if (!unpacked->count) return;
@@ -201,8 +201,8 @@ static void count_familiar(struct sp_unpacked *unpacked, const struct sp_invento
 
 struct unpacking {
     struct sp_arena *arena;
-    const struct sp_tables *tables;
-    const struct sp_inventory *file;
+    const struct shapeproof_tables *tables;
+    const struct shapeproof_inventory *file;
     const struct sp_unit *part;
     struct modules modules;              /* of the method that is tried */
     struct sp_unpacked found[MAX_FOUND]; /* best first */
@@ -227,7 +227,7 @@ static void keep_unpacked(struct unpacking *unpacking, struct sp_unpacked unpack
     unpacking->found[place] = unpacked;
 }
 
-static void unpack_form(void *context, struct sp_value form)
+static void unpack_form(void *context, struct shapeproof_value form)
 {
     struct unpacking *unpacking = context;
     struct modules *modules = &unpacking->modules;
@@ -254,8 +254,8 @@ static void unpack_method(struct unpacking *unpacking, size_t method)
     free_modules(&unpacking->modules);
 }
 
-size_t sp_unpack(struct sp_arena *arena, const struct sp_tables *tables, const struct sp_inventory *file,
-                 struct sp_unpacked *found, size_t most)
+size_t sp_unpack(struct sp_arena *arena, const struct shapeproof_tables *tables,
+                 const struct shapeproof_inventory *file, struct sp_unpacked *found, size_t most)
 {
     struct unpacking unpacking = {.arena = arena, .tables = tables, .file = file};
     struct sp_map tails = {0};

@@ -5,7 +5,7 @@
 
 #include "stored/matrix.h"
 
-struct sp_tables;
+struct shapeproof_tables;
 
 /* A module whose tensors are those of a quantised matrix. */
 struct sp_packed_module {
@@ -17,7 +17,7 @@ struct sp_packed_module {
 
 /* How a file may be quantised. */
 struct sp_unpacked {
-    struct sp_value form; /* as quantization_config would have it */
+    struct shapeproof_value form; /* as quantization_config would have it */
     struct sp_packed_module *modules;
     size_t count, tensors; /* modules, and tensors of theirs */
     size_t familiar;       /* modules of which a dimension is that of a tensor which is stored as it is */
@@ -25,7 +25,7 @@ struct sp_unpacked {
 
 /* The forms under which the most tensors are those of quantised matrices, the likeliest first; all in the arena. No
  * more than `most`, and none when nothing of the file is quantised. */
-size_t sp_unpack(struct sp_arena *arena, const struct sp_tables *tables, const struct sp_inventory *file,
-                 struct sp_unpacked *found, size_t most);
+size_t sp_unpack(struct sp_arena *arena, const struct shapeproof_tables *tables,
+                 const struct shapeproof_inventory *file, struct sp_unpacked *found, size_t most);
 
 #endif

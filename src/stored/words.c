@@ -11,7 +11,7 @@ struct phrase {
 };
 
 /* [128, 128] as "128 x 128". */
-static void put_sizes(struct sp_text *text, struct sp_value list)
+static void put_sizes(struct sp_text *text, struct shapeproof_value list)
 {
     for (size_t i = 0; i < list.count; i++) {
         if (i) sp_text_puts(text, " x ");
@@ -19,27 +19,27 @@ static void put_sizes(struct sp_text *text, struct sp_value list)
     }
 }
 
-static void put_cut(struct sp_text *text, struct sp_value value)
+static void put_cut(struct sp_text *text, struct shapeproof_value value)
 {
     struct sp_text json = {0};
     sp_value_json(&json, value);
-    const size_t quote = value.type == SP_STRING, length = json.length - 2 * quote;
+    const size_t quote = value.type == SHAPEPROOF_VALUE_STRING, length = json.length - 2 * quote;
     sp_text_append(text, json.data + quote, length < LONGEST ? length : LONGEST);
     sp_text_free(&json);
 }
 
-static void put_phrase(struct sp_text *text, struct sp_value value, const struct phrase *phrase)
+static void put_phrase(struct sp_text *text, struct shapeproof_value value, const struct phrase *phrase)
 {
-    const bool none = value.type == SP_INT && value.integer == -1;
+    const bool none = value.type == SHAPEPROOF_VALUE_INT && value.integer == -1;
     if (!sp_value_is_set(value) || none || sp_value_is_bool(value, false)) return;
     sp_text_printf(text, ", %s", phrase->before);
-    if (value.type == SP_LIST) put_sizes(text, value);
-    else if (value.type != SP_BOOL) put_cut(text, value);
+    if (value.type == SHAPEPROOF_VALUE_LIST) put_sizes(text, value);
+    else if (value.type != SHAPEPROOF_VALUE_BOOL) put_cut(text, value);
     sp_text_puts(text, phrase->behind);
 }
 
 const char *sp_stored_words(struct sp_arena *arena, const char *method,
-                            struct sp_value (*ask)(const void *context, const char *key), const void *context)
+                            struct shapeproof_value (*ask)(const void *context, const char *key), const void *context)
 {
     static const struct phrase phrases[] = {{"quant_algo", "", ""},
                                             {"format", "", ""},
@@ -65,18 +65,18 @@ const char *sp_stored_words(struct sp_arena *arena, const char *method,
 }
 
 /* A key of the form, of its only group, or of the weights of that. */
-static struct sp_value ask_form(const void *context, const char *key)
+static struct shapeproof_value ask_form(const void *context, const char *key)
 {
-    const struct sp_value form = *(const struct sp_value *)context;
-    const struct sp_value groups = sp_value_member(form, "config_groups");
-    struct sp_value value = sp_value_member(form, key);
-    if (groups.type != SP_OBJECT || sp_value_is_set(value)) return value;
-    const struct sp_value weights = sp_value_member(groups.members[0].value, "weights");
+    const struct shapeproof_value form = *(const struct shapeproof_value *)context;
+    const struct shapeproof_value groups = sp_value_member(form, "config_groups");
+    struct shapeproof_value value = sp_value_member(form, key);
+    if (groups.type != SHAPEPROOF_VALUE_OBJECT || sp_value_is_set(value)) return value;
+    const struct shapeproof_value weights = sp_value_member(groups.members[0].value, "weights");
     return strcmp(key, "weights") == 0 ? sp_value_absent(key) : sp_value_member(weights, key);
 }
 
-const char *sp_form_words(struct sp_arena *arena, struct sp_value form)
+const char *sp_form_words(struct sp_arena *arena, struct shapeproof_value form)
 {
-    const struct sp_value method = sp_value_member(form, "quant_method");
-    return sp_stored_words(arena, method.type == SP_STRING ? method.string : "", ask_form, &form);
+    const struct shapeproof_value method = sp_value_member(form, "quant_method");
+    return sp_stored_words(arena, method.type == SHAPEPROOF_VALUE_STRING ? method.string : "", ask_form, &form);
 }

@@ -7,8 +7,8 @@
 
 /* `ask` has the keys of quantization_config. In the arena. */
 const char *sp_stored_words(struct sp_arena *arena, const char *method,
-                            struct sp_value (*ask)(const void *context, const char *key), const void *context);
+                            struct shapeproof_value (*ask)(const void *context, const char *key), const void *context);
 /* The same of a form (forms.h). */
-const char *sp_form_words(struct sp_arena *arena, struct sp_value form);
+const char *sp_form_words(struct sp_arena *arena, struct shapeproof_value form);
 
 #endif

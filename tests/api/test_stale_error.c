@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One struct sp_error will do for a whole program: every public function resets it. Which functions those are is read
- * off the public headers, so that one that is missing here is a failure. */
+ * One struct shapeproof_error will do for a whole program: every public function resets it. Which functions those are
+ * is read off the public headers, so that one that is missing here is a failure. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,23 +25,23 @@ enum { MOST_FUNCTIONS = 100, LONGEST_NAME = 64, LONGEST_HEADER = 1 << 16 };
 
 /* What the calls need, made with errors of its own. */
 struct world {
-    struct sp_tables *tables;
-    struct sp_config *config;
-    struct sp_inventory *inventory;
-    struct sp_data *data;
-    struct sp_prediction *prediction;
+    struct shapeproof_tables *tables;
+    struct shapeproof_config *config;
+    struct shapeproof_inventory *inventory;
+    struct shapeproof_data *data;
+    struct shapeproof_prediction *prediction;
     struct scratch scratch;
 };
 
 static void make_world(struct world *world)
 {
-    struct sp_error error = {0};
-    world->tables = sp_tables_new(&error);
-    world->config = sp_config_new();
-    assert_int_equal(sp_config_load(world->config, CONFIG, &error), SP_OK);
-    world->inventory = sp_inventory_open(MODEL, &error);
-    world->data = sp_data_open(world->inventory, &error);
-    world->prediction = sp_predict(world->tables, world->config, NULL, &error);
+    struct shapeproof_error error = {0};
+    world->tables = shapeproof_tables_new(&error);
+    world->config = shapeproof_config_new();
+    assert_int_equal(shapeproof_config_load(world->config, CONFIG, &error), SHAPEPROOF_OK);
+    world->inventory = shapeproof_inventory_open(MODEL, &error);
+    world->data = shapeproof_data_open(world->inventory, &error);
+    world->prediction = shapeproof_predict(world->tables, world->config, NULL, &error);
     assert_non_null(world->prediction);
     scratch_make(&world->scratch);
 }
@@ -49,28 +49,28 @@ static void make_world(struct world *world)
 static void free_world(struct world *world)
 {
     scratch_remove(&world->scratch);
-    sp_prediction_free(world->prediction);
-    sp_data_close(world->data);
-    sp_inventory_close(world->inventory);
-    sp_config_free(world->config);
-    sp_tables_free(world->tables);
+    shapeproof_prediction_free(world->prediction);
+    shapeproof_data_close(world->data);
+    shapeproof_inventory_close(world->inventory);
+    shapeproof_config_free(world->config);
+    shapeproof_tables_free(world->tables);
 }
 
 /* ---- a call of each function that must succeed ---- */
 
-static bool calls_inventory_open(struct world *world, struct sp_error *error)
+static bool calls_inventory_open(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_inventory *inventory = sp_inventory_open(MODEL, error);
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(MODEL, error);
     (void)world;
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     return inventory != NULL;
 }
 
-static bool calls_components_open(struct world *world, struct sp_error *error)
+static bool calls_components_open(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_components *components = sp_components_open("fixtures/models/tiny-gpt2", error);
+    struct shapeproof_components *components = shapeproof_components_open("fixtures/models/tiny-gpt2", error);
     (void)world;
-    sp_components_free(components);
+    shapeproof_components_free(components);
     return components != NULL;
 }
 
@@ -80,7 +80,7 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
     return remove(path);
 }
 
-static bool calls_remote(struct world *world, struct sp_error *fetching, struct sp_error *confirming)
+static bool calls_remote(struct world *world, struct shapeproof_error *fetching, struct shapeproof_error *confirming)
 {
     static const char array[] =
         "\x3c\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}       ";
@@ -91,216 +91,220 @@ static bool calls_remote(struct world *world, struct sp_error *fetching, struct 
     serve_file(server, "a.safetensors", array, sizeof array, sizeof array);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/ok/a.safetensors", server->port);
     snprintf(cache, sizeof cache, "%s", scratch_path(&world->scratch, "cache"));
-    struct sp_remote *remote = sp_remote_fetch(url, &(struct sp_remote_options){.cache = cache}, fetching);
-    const bool good = remote && sp_remote_confirm(remote, confirming);
-    sp_remote_free(remote);
+    struct shapeproof_remote *remote =
+        shapeproof_remote_fetch(url, &(struct shapeproof_remote_options){.cache = cache}, fetching);
+    const bool good = remote && shapeproof_remote_confirm(remote, confirming);
+    shapeproof_remote_free(remote);
     server_stop(server);
     nftw(cache, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     return good;
 }
 
-static bool calls_remote_fetch(struct world *world, struct sp_error *error)
+static bool calls_remote_fetch(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_error own = {0};
+    struct shapeproof_error own = {0};
     return calls_remote(world, error, &own);
 }
 
-static bool calls_remote_confirm(struct world *world, struct sp_error *error)
+static bool calls_remote_confirm(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_error own = {0};
+    struct shapeproof_error own = {0};
     return calls_remote(world, &own, error);
 }
 
-static bool calls_data_open(struct world *world, struct sp_error *error)
+static bool calls_data_open(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_data *data = sp_data_open(world->inventory, error);
-    sp_data_close(data);
+    struct shapeproof_data *data = shapeproof_data_open(world->inventory, error);
+    shapeproof_data_close(data);
     return data != NULL;
 }
 
-static bool calls_data_read(struct world *world, struct sp_error *error)
+static bool calls_data_read(struct world *world, struct shapeproof_error *error)
 {
     char byte;
-    return sp_data_read(world->data, 0, 0, &byte, 1, error);
+    return shapeproof_data_read(world->data, 0, 0, &byte, 1, error);
 }
 
-static bool calls_tables_new(struct world *world, struct sp_error *error)
+static bool calls_tables_new(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_tables *tables = sp_tables_new(error);
+    struct shapeproof_tables *tables = shapeproof_tables_new(error);
     (void)world;
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
     return tables != NULL;
 }
 
-static bool calls_tables_add_file(struct world *world, struct sp_error *error)
+static bool calls_tables_add_file(struct world *world, struct shapeproof_error *error)
 {
-    return sp_tables_add_file(world->tables, "docs/examples/small_gpt2.shapes", error) == SP_OK;
+    return shapeproof_tables_add_file(world->tables, "docs/examples/small_gpt2.shapes", error) == SHAPEPROOF_OK;
 }
 
-static bool calls_tables_add_text(struct world *world, struct sp_error *error)
+static bool calls_tables_add_text(struct world *world, struct shapeproof_error *error)
 {
     static const char text[] = "table of_a_text\nweight (3)\n";
-    return sp_tables_add_text(world->tables, "text.shapes", text, sizeof text - 1, error) == SP_OK;
+    return shapeproof_tables_add_text(world->tables, "text.shapes", text, sizeof text - 1, error) == SHAPEPROOF_OK;
 }
 
-static bool calls_table_format(struct world *world, struct sp_error *error)
+static bool calls_table_format(struct world *world, struct shapeproof_error *error)
 {
     static const char text[] = "table t\nw (3)\n";
-    char *formatted = sp_table_format("text.shapes", text, sizeof text - 1, NULL, error);
+    char *formatted = shapeproof_table_format("text.shapes", text, sizeof text - 1, NULL, error);
     (void)world;
-    sp_free(formatted);
+    shapeproof_free(formatted);
     return formatted != NULL;
 }
 
-static bool calls_config_load(struct world *world, struct sp_error *error)
+static bool calls_config_load(struct world *world, struct shapeproof_error *error)
 {
-    return sp_config_load(world->config, CONFIG, error) == SP_OK;
+    return shapeproof_config_load(world->config, CONFIG, error) == SHAPEPROOF_OK;
 }
 
-static bool calls_config_set(struct world *world, struct sp_error *error)
+static bool calls_config_set(struct world *world, struct shapeproof_error *error)
 {
-    return sp_config_set(world->config, "attn_pdrop=0", error) == SP_OK;
+    return shapeproof_config_set(world->config, "attn_pdrop=0", error) == SHAPEPROOF_OK;
 }
 
-static bool calls_config_count_vocabulary(struct world *world, struct sp_error *error)
+static bool calls_config_count_vocabulary(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_config *config = sp_config_new();
-    struct sp_error own = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
+    struct shapeproof_error own = {0};
     (void)world;
-    assert_int_equal(sp_config_load(config, "fixtures/sockeye/small.hpm", &own), SP_OK);
-    const enum sp_status status = sp_config_count_vocabulary(config, SP_VOCABULARY_SOCKEYE, true, error);
-    sp_config_free(config);
-    return status == SP_OK;
+    assert_int_equal(shapeproof_config_load(config, "fixtures/sockeye/small.hpm", &own), SHAPEPROOF_OK);
+    const enum shapeproof_status status =
+        shapeproof_config_count_vocabulary(config, SHAPEPROOF_VOCABULARY_SOCKEYE, true, error);
+    shapeproof_config_free(config);
+    return status == SHAPEPROOF_OK;
 }
 
-static bool calls_predict(struct world *world, struct sp_error *error)
+static bool calls_predict(struct world *world, struct shapeproof_error *error)
 {
-    const struct sp_predict_options options = {.stored = true};
-    struct sp_prediction *prediction = sp_predict(world->tables, world->config, &options, error);
-    sp_prediction_free(prediction);
+    const struct shapeproof_predict_options options = {.stored = true};
+    struct shapeproof_prediction *prediction = shapeproof_predict(world->tables, world->config, &options, error);
+    shapeproof_prediction_free(prediction);
     return prediction != NULL;
 }
 
-static bool calls_check_new(struct world *world, struct sp_error *error)
+static bool calls_check_new(struct world *world, struct shapeproof_error *error)
 {
-    const struct sp_check_options options = {.data = true};
-    struct sp_check *check = sp_check_new(world->inventory, world->tables, world->config, &options, error);
-    sp_check_free(check);
+    const struct shapeproof_check_options options = {.data = true};
+    struct shapeproof_check *check =
+        shapeproof_check_new(world->inventory, world->tables, world->config, &options, error);
+    shapeproof_check_free(check);
     return check != NULL;
 }
 
-static bool calls_loadings_new(struct world *world, struct sp_error *error)
+static bool calls_loadings_new(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_error none = {0};
-    struct sp_check *check = sp_check_new(world->inventory, world->tables, world->config, NULL, &none);
-    struct sp_loadings *loadings = check ? sp_loadings_new(check, "all", error) : NULL;
-    sp_loadings_free(loadings);
-    sp_check_free(check);
+    struct shapeproof_error none = {0};
+    struct shapeproof_check *check = shapeproof_check_new(world->inventory, world->tables, world->config, NULL, &none);
+    struct shapeproof_loadings *loadings = check ? shapeproof_loadings_new(check, "all", error) : NULL;
+    shapeproof_loadings_free(loadings);
+    shapeproof_check_free(check);
     return loadings != NULL;
 }
 
-static bool calls_diff_new(struct world *world, struct sp_error *error)
+static bool calls_diff_new(struct world *world, struct shapeproof_error *error)
 {
-    const struct sp_diff_options options = {.data = true};
-    struct sp_diff *diff = sp_diff_new(world->inventory, world->inventory, &options, error);
-    sp_diff_free(diff);
+    const struct shapeproof_diff_options options = {.data = true};
+    struct shapeproof_diff *diff = shapeproof_diff_new(world->inventory, world->inventory, &options, error);
+    shapeproof_diff_free(diff);
     return diff != NULL;
 }
 
-static bool calls_expectations_load(struct world *world, struct sp_error *error)
+static bool calls_expectations_load(struct world *world, struct shapeproof_error *error)
 {
     static const char text[] = "# nothing is expected\n";
     const char *path = scratch_write(&world->scratch, "expected", text, sizeof text - 1);
-    struct sp_expectations *expectations = sp_expectations_load(path, "2024-01-01", error);
-    sp_expectations_free(expectations);
+    struct shapeproof_expectations *expectations = shapeproof_expectations_load(path, "2024-01-01", error);
+    shapeproof_expectations_free(expectations);
     return expectations != NULL;
 }
 
-static bool calls_keras_compose(struct world *world, struct sp_error *error)
+static bool calls_keras_compose(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_config *config = sp_config_new();
-    const enum sp_status status = sp_keras_compose(world->tables, config, world->inventory, error);
-    sp_config_free(config);
-    return status == SP_OK;
+    struct shapeproof_config *config = shapeproof_config_new();
+    const enum shapeproof_status status = shapeproof_keras_compose(world->tables, config, world->inventory, error);
+    shapeproof_config_free(config);
+    return status == SHAPEPROOF_OK;
 }
 
-static bool calls_config_fit(struct world *world, struct sp_error *error)
+static bool calls_config_fit(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_config *config = sp_config_new();
-    const enum sp_status status = sp_config_fit(config, world->tables, NULL, world->inventory, error);
-    sp_config_free(config);
-    return status == SP_OK;
+    struct shapeproof_config *config = shapeproof_config_new();
+    const enum shapeproof_status status = shapeproof_config_fit(config, world->tables, NULL, world->inventory, error);
+    shapeproof_config_free(config);
+    return status == SHAPEPROOF_OK;
 }
 
-static bool calls_config_quantisation_is_known(struct world *world, struct sp_error *error)
+static bool calls_config_quantisation_is_known(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_config *config = sp_config_new();
-    const enum sp_status status = sp_config_quantisation_is_known(config, world->tables, error);
-    sp_config_free(config);
-    return status == SP_OK;
+    struct shapeproof_config *config = shapeproof_config_new();
+    const enum shapeproof_status status = shapeproof_config_quantisation_is_known(config, world->tables, error);
+    shapeproof_config_free(config);
+    return status == SHAPEPROOF_OK;
 }
 
-static bool calls_infer(struct world *world, struct sp_error *error)
+static bool calls_infer(struct world *world, struct shapeproof_error *error)
 {
-    const struct sp_infer_options options = {.table = "gpt2"};
-    struct sp_inference *inference = sp_infer(world->inventory, world->tables, &options, error);
-    sp_inference_free(inference);
+    const struct shapeproof_infer_options options = {.table = "gpt2"};
+    struct shapeproof_inference *inference = shapeproof_infer(world->inventory, world->tables, &options, error);
+    shapeproof_inference_free(inference);
     return inference != NULL;
 }
 
-static bool calls_learn(struct world *world, struct sp_error *error)
+static bool calls_learn(struct world *world, struct shapeproof_error *error)
 {
-    const struct sp_learn_example example = {world->inventory, world->config};
-    struct sp_learning *learning = sp_learn(&example, 1, world->tables, NULL, error);
-    sp_learning_free(learning);
+    const struct shapeproof_learn_example example = {world->inventory, world->config};
+    struct shapeproof_learning *learning = shapeproof_learn(&example, 1, world->tables, NULL, error);
+    shapeproof_learning_free(learning);
     return learning != NULL;
 }
 
-static bool calls_prove(struct world *world, struct sp_error *error)
+static bool calls_prove(struct world *world, struct shapeproof_error *error)
 {
     static const char *const names[] = {"gpt2"};
-    const struct sp_prove_options options = {.tables = names, .table_count = 1};
-    struct sp_proofs *proofs = sp_prove(world->tables, &options, error);
-    sp_proofs_free(proofs);
+    const struct shapeproof_prove_options options = {.tables = names, .table_count = 1};
+    struct shapeproof_proofs *proofs = shapeproof_prove(world->tables, &options, error);
+    shapeproof_proofs_free(proofs);
     return proofs != NULL;
 }
 
-static bool calls_derive(struct world *world, struct sp_error *error)
+static bool calls_derive(struct world *world, struct shapeproof_error *error)
 {
-    const struct sp_derive_options options = {.table = "gpt2"};
-    struct sp_derivation *derivation = sp_derive(world->tables, NULL, &options, error);
-    sp_derivation_free(derivation);
+    const struct shapeproof_derive_options options = {.table = "gpt2"};
+    struct shapeproof_derivation *derivation = shapeproof_derive(world->tables, NULL, &options, error);
+    shapeproof_derivation_free(derivation);
     return derivation != NULL;
 }
 
-static bool calls_derive_prediction(struct world *world, struct sp_error *error)
+static bool calls_derive_prediction(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_derivation *derivation = sp_derive_prediction(world->tables, world->prediction, world->config, error);
-    sp_derivation_free(derivation);
+    struct shapeproof_derivation *derivation =
+        shapeproof_derive_prediction(world->tables, world->prediction, world->config, error);
+    shapeproof_derivation_free(derivation);
     return derivation != NULL;
 }
 
-static bool calls_solve(struct world *world, struct sp_error *error)
+static bool calls_solve(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_solutions *solutions = sp_solve(world->tables, world->config, 7872, NULL, error);
-    sp_solutions_free(solutions);
+    struct shapeproof_solutions *solutions = shapeproof_solve(world->tables, world->config, 7872, NULL, error);
+    shapeproof_solutions_free(solutions);
     return solutions != NULL;
 }
 
-static bool calls_solve_rounded(struct world *world, struct sp_error *error)
+static bool calls_solve_rounded(struct world *world, struct shapeproof_error *error)
 {
-    struct sp_solutions *solutions = sp_solve_rounded(world->tables, world->config, "8K", NULL, error);
-    sp_solutions_free(solutions);
+    struct shapeproof_solutions *solutions = shapeproof_solve_rounded(world->tables, world->config, "8K", NULL, error);
+    shapeproof_solutions_free(solutions);
     return solutions != NULL;
 }
 
 #define CALL(function)                                                                                                 \
     {                                                                                                                  \
-        "sp_" #function, calls_##function                                                                              \
+        "shapeproof_" #function, calls_##function                                                                      \
     }
 static const struct call {
     const char *function;
-    bool (*succeeds)(struct world *world, struct sp_error *error);
+    bool (*succeeds)(struct world *world, struct shapeproof_error *error);
 } calls[] = {
     CALL(inventory_open),
     CALL(components_open),
@@ -362,11 +366,11 @@ static void declare(struct declared *declared, const char *declaration)
 
 static void read_declarations(struct declared *declared, char *text)
 {
-    for (char *at = strstr(text, "SP_API "); at; at = strstr(at, "SP_API ")) {
+    for (char *at = strstr(text, "SHAPEPROOF_API "); at; at = strstr(at, "SHAPEPROOF_API ")) {
         char *end = strchr(at, ';');
         if (!end) break;
         *end = '\0';
-        if (strstr(at, "struct sp_error *")) declare(declared, at);
+        if (strstr(at, "struct shapeproof_error *")) declare(declared, at);
         at = end + 1;
     }
 }
@@ -404,12 +408,12 @@ static void a_stale_error_does_no_harm(void **state)
     (void)state;
     make_world(&world);
     for (size_t i = 0; i < CALL_COUNT; i++) {
-        struct sp_error error = {0};
-        assert_null(sp_inventory_open("fixtures/no such file", &error));
-        assert_int_equal(error.status, SP_ERR_FILE);
+        struct shapeproof_error error = {0};
+        assert_null(shapeproof_inventory_open("fixtures/no such file", &error));
+        assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
         snprintf(error.hint, sizeof error.hint, "look for it elsewhere");
         if (!calls[i].succeeds(&world, &error)) fail_msg("%s failed: %s", calls[i].function, error.message);
-        if (error.status != SP_OK || error.kind != SP_KIND_NONE || *error.message || *error.hint)
+        if (error.status != SHAPEPROOF_OK || error.kind != SHAPEPROOF_KIND_NONE || *error.message || *error.hint)
             fail_msg("%s left an error of an earlier call: %s", calls[i].function, error.message);
     }
     free_world(&world);
@@ -418,13 +422,13 @@ static void a_stale_error_does_no_harm(void **state)
 static void nor_does_one_that_was_never_set(void **state)
 {
     struct world world = {.tables = NULL};
-    struct sp_error error;
+    struct shapeproof_error error;
     (void)state;
     make_world(&world);
     for (size_t i = 0; i < CALL_COUNT; i++) {
         memset(&error, 0x55, sizeof error);
         if (!calls[i].succeeds(&world, &error)) fail_msg("%s failed", calls[i].function);
-        assert_int_equal(error.status, SP_OK);
+        assert_int_equal(error.status, SHAPEPROOF_OK);
     }
     free_world(&world);
 }
@@ -432,16 +436,16 @@ static void nor_does_one_that_was_never_set(void **state)
 /* What a call says is of that call: neither the status nor the hint of an earlier one shines through. */
 static void a_new_error_replaces_the_old_one(void **state)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
     (void)state;
-    assert_null(sp_inventory_open("fixtures/no such file", &error));
+    assert_null(shapeproof_inventory_open("fixtures/no such file", &error));
     snprintf(error.hint, sizeof error.hint, "look for it elsewhere");
-    assert_int_equal(sp_config_set(config, "no value", &error), SP_ERR_USAGE);
-    assert_int_equal(error.kind, SP_KIND_NONE);
+    assert_int_equal(shapeproof_config_set(config, "no value", &error), SHAPEPROOF_ERR_USAGE);
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_NONE);
     assert_string_equal(error.message, "'no value': expected key=value");
     assert_string_equal(error.hint, "");
-    sp_config_free(config);
+    shapeproof_config_free(config);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include "base/utf8.h"
 
 struct fixture {
-    struct sp_error error;
+    struct shapeproof_error error;
     struct sp_json json;
 };
 
@@ -25,7 +25,7 @@ static void begin(struct fixture *fixture, const char *text)
     char *copy = malloc(length ? length : 1);
     assert_non_null(copy);
     memcpy(copy, text, length);
-    fixture->error = (struct sp_error){0};
+    fixture->error = (struct shapeproof_error){0};
     fixture->json = (struct sp_json){.what = "text", .text = copy, .length = length, .error = &fixture->error};
 }
 

@@ -200,7 +200,7 @@ static void test_file(void **state)
 {
     (void)state;
     char path[] = "/tmp/shapeproof-test-XXXXXX", into[8] = "";
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_file file;
     const int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -214,14 +214,14 @@ static void test_file(void **state)
     free(whole);
     assert_null(sp_file_slurp(&file, 9, &error));
     assert_string_equal(error.message, "10 bytes, more than the limit of 9");
-    assert_int_equal(error.kind, SP_KIND_LIMIT);
-    error = (struct sp_error){0};
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_LIMIT);
+    error = (struct shapeproof_error){0};
     assert_int_equal(ftruncate(fd, 8), 0); /* it shrinks while it is read */
     assert_false(sp_file_read(&file, 7, into, 3, &error));
     assert_string_equal(error.message, "ends at byte 8, expected 3 bytes at 7");
-    error = (struct sp_error){0};
+    error = (struct shapeproof_error){0};
     assert_false(sp_file_read(&file, UINT64_MAX, into, 1, &error));
-    assert_int_equal(error.kind, SP_KIND_MALFORMED);
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_MALFORMED);
     sp_file_close(&file);
     sp_file_close(&file);
     close(fd);
@@ -237,11 +237,11 @@ static void test_not_a_file(void **state)
         {"/nonexistent", "No such file or directory"},
     };
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         struct sp_file file;
         assert_false(sp_file_open(&file, AT_FDCWD, paths[i][0], &error));
         assert_string_equal(error.message, paths[i][1]);
-        assert_int_equal(error.kind, SP_KIND_IO);
+        assert_int_equal(error.kind, SHAPEPROOF_KIND_IO);
         sp_file_close(&file);
     }
 }

@@ -161,14 +161,14 @@ static void test_json(void **state)
 static void test_error_lines(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     sp_malformed(&error, "no '%s'", "x'\nhint: run it\r\xe2\x80\xa8");
     sp_hint(&error, "or %s", "a\nb");
     sp_error_prefix(&error, "c\nd");
     assert_string_equal(error.message, "c\\x0ad: no 'x'\\x0ahint: run it\\x0d\\u{2028}'");
     assert_string_equal(error.hint, "or a\\x0ab");
     sp_error_reset(&error);
-    sp_fail_lines(&error, SP_ERR_TABLE, SP_KIND_NONE, "a\tb\nc");
+    sp_fail_lines(&error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, "a\tb\nc");
     assert_string_equal(error.message, "a\\x09b\nc");
 }
 
@@ -250,13 +250,13 @@ static void test_names(void **state)
 static void test_first_error_stays(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    assert_false(sp_fail(&error, SP_ERR_FILE, SP_KIND_LIMIT, "number %d", 1));
+    struct shapeproof_error error = {0};
+    assert_false(sp_fail(&error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "number %d", 1));
     assert_false(sp_malformed(&error, "number %d", 2));
-    assert_false(sp_fail(&error, SP_ERR_USAGE, SP_KIND_IO, "number %d", 3));
+    assert_false(sp_fail(&error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_IO, "number %d", 3));
     assert_string_equal(error.message, "number 1");
-    assert_int_equal(error.status, SP_ERR_FILE);
-    assert_string_equal(sp_kind_name(error.kind), "limit");
+    assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
+    assert_string_equal(shapeproof_kind_name(error.kind), "limit");
     sp_hint(&error, "first");
     sp_hint(&error, "second");
     assert_string_equal(error.hint, "first");
@@ -272,7 +272,7 @@ static void test_error_cut(void **state)
     (void)state;
     char long_text[2000];
     for (size_t shift = 0; shift < 4; shift++) {
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         size_t length = shift;
         memset(long_text, 'a', shift);
         for (; length + 4 < sizeof long_text; length += 4) memcpy(long_text + length, "\xf0\x9f\x98\x80", 4);

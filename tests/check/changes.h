@@ -8,15 +8,15 @@
 /* One change to one model. */
 struct trial {
     struct model *model;
-    const struct sp_prediction *truth; /* of the unchanged configuration */
-    uint64_t state;                    /* of the random numbers */
-    struct sp_map changed;             /* names of the tensors that were changed */
+    const struct shapeproof_prediction *truth; /* of the unchanged configuration */
+    uint64_t state;                            /* of the random numbers */
+    struct sp_map changed;                     /* names of the tensors that were changed */
     struct sp_arena arena;
-    char key[256];               /* of the hyper-parameter that was changed, */
-    struct sp_value value;       /* and what it was */
-    const struct sp_map *before; /* names of what an earlier change touched, or NULL */
-    bool again;                  /* one of them was changed */
-    const char *retyped;         /* the tensor whose dtype alone was changed */
+    char key[256];                 /* of the hyper-parameter that was changed, */
+    struct shapeproof_value value; /* and what it was */
+    const struct sp_map *before;   /* names of what an earlier change touched, or NULL */
+    bool again;                    /* one of them was changed */
+    const char *retyped;           /* the tensor whose dtype alone was changed */
 };
 
 /* What a check may answer besides leaving what was changed without a cause: the ids of causes, each of them true. */
@@ -245,28 +245,31 @@ static bool change_dtype(struct trial *trial)
 {
     struct part *part = any_part(trial);
     note(trial, part->name);
-    part->dtype = part->dtype == SP_DTYPE_F64 ? SP_DTYPE_F32 : SP_DTYPE_F64; /* F32 among BF16 is common */
+    part->dtype = part->dtype == SHAPEPROOF_DTYPE_F64 ? SHAPEPROOF_DTYPE_F32
+                                                      : SHAPEPROOF_DTYPE_F64; /* F32 among BF16 is common */
     trial->retyped = part->name;
     return true;
 }
 
 /* ---- changes to the configuration ---- */
 
-static bool is_number(struct sp_hyperparameter hyper) { return hyper.value.type == SP_INT; }
-static bool is_truth_value(struct sp_hyperparameter hyper) { return hyper.value.type == SP_BOOL; }
+static bool is_number(struct shapeproof_hyperparameter hyper) { return hyper.value.type == SHAPEPROOF_VALUE_INT; }
+static bool is_truth_value(struct shapeproof_hyperparameter hyper) { return hyper.value.type == SHAPEPROOF_VALUE_BOOL; }
 
-static bool is_vocabulary(struct sp_hyperparameter hyper)
+static bool is_vocabulary(struct shapeproof_hyperparameter hyper)
 {
     return is_number(hyper) && strstr(hyper.name, "vocab_size") != NULL;
 }
 
 /* Any hyper-parameter of the kind that is for the configuration to say; false when there is none. */
-static bool any_hyperparameter(struct trial *trial, bool (*wanted)(struct sp_hyperparameter))
+static bool any_hyperparameter(struct trial *trial, bool (*wanted)(struct shapeproof_hyperparameter))
 {
-    const size_t count = sp_prediction_hyperparameter_count(trial->truth), start = count ? below(trial, count) : 0;
+    const size_t count = shapeproof_prediction_hyperparameter_count(trial->truth),
+                 start = count ? below(trial, count) : 0;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(trial->truth, (start + i) % count);
-        if (!wanted(hyper) || hyper.from.source == SP_SOURCE_TABLE) continue;
+        const struct shapeproof_hyperparameter hyper =
+            shapeproof_prediction_hyperparameter(trial->truth, (start + i) % count);
+        if (!wanted(hyper) || hyper.from.source == SHAPEPROOF_SOURCE_TABLE) continue;
         snprintf(trial->key, sizeof trial->key, "%s", hyper.name);
         trial->value = hyper.value;
         return true;
@@ -301,10 +304,10 @@ static bool flip(struct trial *trial)
 
 static bool is_possible(const struct model *model)
 {
-    struct sp_error error = {0};
-    struct sp_prediction *prediction =
-        sp_predict(model->tables, model->config, &(struct sp_predict_options){.stored = true}, &error);
-    sp_prediction_free(prediction);
+    struct shapeproof_error error = {0};
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(model->tables, model->config, &(struct shapeproof_predict_options){.stored = true}, &error);
+    shapeproof_prediction_free(prediction);
     return prediction != NULL;
 }
 
@@ -315,12 +318,12 @@ static bool resize_vocabulary(struct trial *trial)
     if (!any_hyperparameter(trial, is_vocabulary)) return false;
     const int64_t value = trial->value.integer + 1 + (int64_t)below(trial, 100);
     snprintf(larger, sizeof larger, "%" PRId64, value);
-    struct sp_config *config = trial->model->config;
+    struct shapeproof_config *config = trial->model->config;
     trial->model->config = sp_config_variant(config);
     set(trial, larger);
     const bool possible = is_possible(trial->model);
     if (possible) model_predict(trial->model, AS_STORED);
-    sp_config_free(trial->model->config);
+    shapeproof_config_free(trial->model->config);
     trial->model->config = config;
     trial->value = sp_value_int(value);
     return possible;

@@ -10,54 +10,55 @@
 #include "check/check.h"
 
 /* The values of a patch, and of the objects in it. */
-static inline void follow_patch(struct sp_config *config, struct sp_arena *arena, struct sp_value patch,
+static inline void follow_patch(struct shapeproof_config *config, struct sp_arena *arena, struct shapeproof_value patch,
                                 const char *path)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     for (size_t i = 0; i < patch.count; i++) {
         const char *place = sp_arena_printf(arena, "%s%s%s", path, *path ? "." : "", patch.members[i].key);
-        if (patch.members[i].value.type == SP_OBJECT) {
+        if (patch.members[i].value.type == SHAPEPROOF_VALUE_OBJECT) {
             follow_patch(config, arena, patch.members[i].value, place);
             continue;
         }
         const char *value = sp_value_words(arena, patch.members[i].value);
-        assert_int_equal(sp_config_set(config, sp_arena_printf(arena, "%s=%s", place, value), &error), SP_OK);
+        assert_int_equal(shapeproof_config_set(config, sp_arena_printf(arena, "%s=%s", place, value), &error),
+                         SHAPEPROOF_OK);
     }
 }
 
 /* "give --set a=1 --set b=2". */
-static inline void follow_options(struct sp_config *config, const char *hint)
+static inline void follow_options(struct shapeproof_config *config, const char *hint)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     for (const char *p = hint; (p = strstr(p, "--set ")) != NULL;) {
         char setting[128];
         p += strlen("--set ");
         snprintf(setting, sizeof setting, "%.*s", (int)strcspn(p, " "), p);
-        assert_int_equal(sp_config_set(config, setting, &error), SP_OK);
+        assert_int_equal(shapeproof_config_set(config, setting, &error), SHAPEPROOF_OK);
     }
 }
 
 /* ", and take out 'a', 'b.c': programs compute them anew". */
-static inline void follow_removals(struct sp_config *config, const char *hint)
+static inline void follow_removals(struct shapeproof_config *config, const char *hint)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const char *p = strstr(hint, ", and take out '");
     for (p = p ? p + strlen(", and take out ") : ""; *p == '\'';) {
         char setting[128];
         const int length = (int)strcspn(++p, "'");
         snprintf(setting, sizeof setting, "%.*s=null", length, p);
-        assert_int_equal(sp_config_set(config, setting, &error), SP_OK);
+        assert_int_equal(shapeproof_config_set(config, setting, &error), SHAPEPROOF_OK);
         p += length + 1;
         p += strspn(p, ", ");
     }
 }
 
 /* The same, or "write into config.json: {"a": 1, "b": {"c": 2}}". */
-static inline void follow(struct sp_config *config, const char *hint)
+static inline void follow(struct shapeproof_config *config, const char *hint)
 {
     struct sp_arena arena = {0};
-    struct sp_error error = {0};
-    struct sp_value patch;
+    struct shapeproof_error error = {0};
+    struct shapeproof_value patch;
     const char *begin = strchr(hint, '{'), *end = strrchr(hint, '}');
     if (strncmp(hint, "give --set ", strlen("give --set ")) == 0) {
         follow_options(config, hint);
@@ -74,12 +75,13 @@ static inline void follow(struct sp_config *config, const char *hint)
     sp_arena_free(&arena);
 }
 
-static inline const struct sp_finding *finding_of(const struct sp_check *check, const struct sp_finding *wanted)
+static inline const struct shapeproof_finding *finding_of(const struct shapeproof_check *check,
+                                                          const struct shapeproof_finding *wanted)
 {
-    for (size_t i = 0; i < sp_check_finding_count(check); i++) {
-        const struct sp_finding *finding = sp_check_finding(check, i);
+    for (size_t i = 0; i < shapeproof_check_finding_count(check); i++) {
+        const struct shapeproof_finding *finding = shapeproof_check_finding(check, i);
         if (strcmp(finding->name, wanted->name) == 0 && strcmp(finding->id, "dtype") != 0 &&
-            finding->severity == SP_SEVERITY_ERROR)
+            finding->severity == SHAPEPROOF_SEVERITY_ERROR)
             return finding;
     }
     return NULL;
@@ -92,26 +94,28 @@ static inline bool is_to_be_followed(const char *hint)
 }
 
 /* Does as the hint of a cause says. */
-static inline void assert_hint_holds(const struct sp_check *check, size_t cause)
+static inline void assert_hint_holds(const struct shapeproof_check *check, size_t cause)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_variant(sp_check_config(check));
-    follow(config, sp_check_cause(check, cause)->hint);
-    struct sp_check *again = sp_check_new(sp_check_inventory(check), check->tables, config,
-                                          &(struct sp_check_options){.table = check->table_name}, &error);
-    if (!again) fail_msg("%s: %s", sp_check_cause(check, cause)->hint, error.message);
-    for (size_t i = 0; i < sp_check_finding_count(check); i++)
-        if (sp_check_finding(check, i)->cause == cause) assert_null(finding_of(again, sp_check_finding(check, i)));
-    for (size_t i = 0; i < sp_check_cause_count(again); i++) /* programs refuse lists of another length */
-        assert_string_not_equal(sp_check_cause(again, i)->id, "layer-list");
-    sp_check_free(again);
-    sp_config_free(config);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = sp_config_variant(shapeproof_check_config(check));
+    follow(config, shapeproof_check_cause(check, cause)->hint);
+    struct shapeproof_check *again =
+        shapeproof_check_new(shapeproof_check_inventory(check), check->tables, config,
+                             &(struct shapeproof_check_options){.table = check->table_name}, &error);
+    if (!again) fail_msg("%s: %s", shapeproof_check_cause(check, cause)->hint, error.message);
+    for (size_t i = 0; i < shapeproof_check_finding_count(check); i++)
+        if (shapeproof_check_finding(check, i)->cause == cause)
+            assert_null(finding_of(again, shapeproof_check_finding(check, i)));
+    for (size_t i = 0; i < shapeproof_check_cause_count(again); i++) /* programs refuse lists of another length */
+        assert_string_not_equal(shapeproof_check_cause(again, i)->id, "layer-list");
+    shapeproof_check_free(again);
+    shapeproof_config_free(config);
 }
 
-static inline void assert_hints_hold(const struct sp_check *check)
+static inline void assert_hints_hold(const struct shapeproof_check *check)
 {
-    for (size_t i = 0; i < sp_check_cause_count(check); i++)
-        if (is_to_be_followed(sp_check_cause(check, i)->hint)) assert_hint_holds(check, i);
+    for (size_t i = 0; i < shapeproof_check_cause_count(check); i++)
+        if (is_to_be_followed(shapeproof_check_cause(check, i)->hint)) assert_hint_holds(check, i);
 }
 
 #endif

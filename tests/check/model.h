@@ -29,7 +29,7 @@
 
 struct part {
     char *name;
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
     uint32_t rank;
     uint64_t shape[9];
     const char *storage; /* in memory alone */
@@ -40,21 +40,21 @@ struct part {
 
 struct model {
     struct scratch scratch;
-    struct sp_tables *tables;
-    struct sp_config *config;
+    struct shapeproof_tables *tables;
+    struct shapeproof_config *config;
     struct part *parts;
     size_t count, capacity;
-    struct sp_inventory *inventory;
-    struct sp_check *check;
+    struct shapeproof_inventory *inventory;
+    struct shapeproof_check *check;
     char *first_line;     /* of the last check */
     const char *metadata; /* of the file to write: "\"format\":\"pt\"" */
-    struct sp_check_options options;
+    struct shapeproof_check_options options;
 };
 
 static inline void model_close_check(struct model *model)
 {
-    sp_check_free(model->check);
-    sp_inventory_close(model->inventory);
+    shapeproof_check_free(model->check);
+    shapeproof_inventory_close(model->inventory);
     free(model->first_line);
     model->check = NULL;
     model->inventory = NULL;
@@ -72,8 +72,8 @@ static inline void model_close(struct model *model)
     model_close_check(model);
     model_empty(model);
     free(model->parts);
-    sp_config_free(model->config);
-    sp_tables_free(model->tables);
+    shapeproof_config_free(model->config);
+    shapeproof_tables_free(model->tables);
     scratch_remove(&model->scratch);
 }
 
@@ -86,27 +86,28 @@ static inline void die(const char *what, const char *why)
 /* The configuration of everything that follows. */
 static inline void model_open(struct model *model, const char *config)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     *model = (struct model){0};
     scratch_make(&model->scratch);
-    model->tables = sp_tables_new(&error);
+    model->tables = shapeproof_tables_new(&error);
     if (!model->tables) die("tables", error.message);
-    model->config = sp_config_new();
-    if (sp_config_load(model->config, scratch_write(&model->scratch, "config.json", config, strlen(config)), &error))
+    model->config = shapeproof_config_new();
+    if (shapeproof_config_load(model->config, scratch_write(&model->scratch, "config.json", config, strlen(config)),
+                               &error))
         die("config", error.message);
 }
 
 static inline void model_set(struct model *model, const char *setting)
 {
-    struct sp_error error = {0};
-    if (sp_config_set(model->config, setting, &error)) die(setting, error.message);
+    struct shapeproof_error error = {0};
+    if (shapeproof_config_set(model->config, setting, &error)) die(setting, error.message);
 }
 
 static inline struct part *model_add_shape(struct model *model, const char *name, uint32_t rank, const uint64_t *shape)
 {
     SP_GROW(model->parts, model->count, model->capacity);
     struct part *part = &model->parts[model->count++];
-    *part = (struct part){.name = strdup(name), .dtype = SP_DTYPE_F32, .rank = rank};
+    *part = (struct part){.name = strdup(name), .dtype = SHAPEPROOF_DTYPE_F32, .rank = rank};
     for (uint32_t i = 0; i < rank; i++) part->shape[i] = shape[i];
     return part;
 }
@@ -120,19 +121,19 @@ enum { WITH_OPTIONAL = 1, WITH_TIED = 2, AS_STORED = 4 };
 
 static inline void model_predict(struct model *model, int also)
 {
-    struct sp_error error = {0};
-    const struct sp_predict_options options = {.stored = (also & AS_STORED) != 0};
-    struct sp_prediction *prediction = sp_predict(model->tables, model->config, &options, &error);
+    struct shapeproof_error error = {0};
+    const struct shapeproof_predict_options options = {.stored = (also & AS_STORED) != 0};
+    struct shapeproof_prediction *prediction = shapeproof_predict(model->tables, model->config, &options, &error);
     if (!prediction) die("predict", error.message);
     model_empty(model);
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, i);
         if (tensor->optional && !(also & WITH_OPTIONAL)) continue;
-        if (tensor->same_as != SP_NONE && !(also & WITH_TIED)) continue;
+        if (tensor->same_as != SHAPEPROOF_NONE && !(also & WITH_TIED)) continue;
         struct part *part = model_add_shape(model, tensor->name, tensor->rank, tensor->shape);
-        if (tensor->dtype != SP_DTYPE_UNKNOWN) part->dtype = tensor->dtype;
+        if (tensor->dtype != SHAPEPROOF_DTYPE_UNKNOWN) part->dtype = tensor->dtype;
     }
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 /* ---- changing it; names are shell patterns ---- */
@@ -202,7 +203,7 @@ static inline void model_transpose(struct model *model, const char *names)
     }
 }
 
-static inline void model_retype(struct model *model, const char *names, enum sp_dtype dtype)
+static inline void model_retype(struct model *model, const char *names, enum shapeproof_dtype dtype)
 {
     for (size_t i = 0; i < model->count; i++)
         if (fits(&model->parts[i], names)) model->parts[i].dtype = dtype;
@@ -240,7 +241,7 @@ static inline void model_share(struct model *model, const char *names, const cha
 
 static inline uint64_t bytes_of(const struct part *part)
 {
-    uint64_t bytes = sp_dtype_bits(part->dtype) / 8;
+    uint64_t bytes = shapeproof_dtype_bits(part->dtype) / 8;
     for (uint32_t d = 0; d < part->rank; d++) bytes *= part->shape[d];
     return bytes;
 }
@@ -276,7 +277,7 @@ static inline void model_write(struct model *model, const char *file)
         const struct part *part = &model->parts[i];
         if (i || model->metadata) sp_text_puts(&header, ",");
         sp_text_json(&header, part->name);
-        sp_text_printf(&header, ":{\"dtype\":\"%s\",\"shape\":[", sp_dtype_name(part->dtype));
+        sp_text_printf(&header, ":{\"dtype\":\"%s\",\"shape\":[", shapeproof_dtype_name(part->dtype));
         for (uint32_t d = 0; d < part->rank; d++) sp_text_printf(&header, d ? ",%" PRIu64 : "%" PRIu64, part->shape[d]);
         sp_text_printf(&header, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", offset, offset + bytes_of(part));
         offset += bytes_of(part);
@@ -288,20 +289,20 @@ static inline void model_write(struct model *model, const char *file)
     sp_text_free(&header);
 }
 
-static inline struct sp_inventory *model_in_memory(const struct model *model)
+static inline struct shapeproof_inventory *model_in_memory(const struct model *model)
 {
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = sp_inventory_new("memory");
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = sp_inventory_new("memory");
     sp_inventory_add_file(inventory, "memory");
     inventory->format = "torch-zip";
     for (size_t i = 0; i < model->count; i++) {
         const struct part *part = &model->parts[i];
-        struct sp_tensor *tensor = sp_inventory_add(inventory, &error);
+        struct shapeproof_tensor *tensor = sp_inventory_add(inventory, &error);
         uint64_t *shape = sp_arena_array(&inventory->arena, part->rank, sizeof *shape);
         if (part->rank) memcpy(shape, part->shape, part->rank * sizeof *shape);
         tensor->name = sp_arena_string(&inventory->arena, part->name);
         tensor->dtype = part->dtype;
-        tensor->dtype_name = sp_dtype_name(part->dtype);
+        tensor->dtype_name = shapeproof_dtype_name(part->dtype);
         tensor->shape = shape;
         tensor->rank = part->rank;
         tensor->flags = part->flags;
@@ -314,18 +315,19 @@ static inline struct sp_inventory *model_in_memory(const struct model *model)
 }
 
 /* Fails when there is none. */
-static inline struct sp_check *run_check(const struct model *model, uint64_t seed, struct sp_answer_cache *asked)
+static inline struct shapeproof_check *run_check(const struct model *model, uint64_t seed,
+                                                 struct sp_answer_cache *asked)
 {
-    struct sp_error error = {0};
-    struct sp_check *check =
+    struct shapeproof_error error = {0};
+    struct shapeproof_check *check =
         sp_check_new_shuffled(model->inventory, model->tables, model->config, &model->options, seed, asked, &error);
     if (!check) die("check", error.message);
     return check;
 }
 
-static inline char *report_check(const struct sp_check *check)
+static inline char *report_check(const struct shapeproof_check *check)
 {
-    return sp_report_check(check, &(struct sp_report_options){.format = SP_REPORT_JSON}, NULL);
+    return shapeproof_report_check(check, &(struct shapeproof_report_options){.format = SHAPEPROOF_REPORT_JSON}, NULL);
 }
 
 /* The reports in other orders, against that of the usual one. */
@@ -334,20 +336,20 @@ static inline void model_check_orders(struct model *model, struct sp_answer_cach
     static uint64_t seed;
     char *usual = report_check(model->check);
     for (int i = 0; i < ORDERS; i++) {
-        struct sp_check *check = run_check(model, ++seed, asked);
+        struct shapeproof_check *check = run_check(model, ++seed, asked);
         char *report = report_check(check);
         if (strcmp(report, usual) != 0) {
             fprintf(stderr, "with seed %" PRIu64 ":\n%s\nin place of\n%s\n", seed, report, usual);
             die("the order of explainers", "makes a difference");
         }
-        sp_free(report);
-        sp_check_free(check);
+        shapeproof_free(report);
+        shapeproof_check_free(check);
     }
-    sp_free(usual);
+    shapeproof_free(usual);
 }
 
 /* The first line that `shapeproof check` prints of that inventory, which the model takes over. */
-static inline const char *model_judge(struct model *model, struct sp_inventory *inventory)
+static inline const char *model_judge(struct model *model, struct shapeproof_inventory *inventory)
 {
     struct sp_text line = {0};
     struct sp_answer_cache asked = {0};
@@ -358,14 +360,15 @@ static inline const char *model_judge(struct model *model, struct sp_inventory *
     model_check_orders(model, &asked);
     sp_asked_free(&asked);
     assert_report_reads_well(model->check);
-    sp_text_printf(&line, "%s: %s", sp_verdict_name(sp_check_verdict(model->check)), sp_check_summary(model->check));
+    sp_text_printf(&line, "%s: %s", shapeproof_verdict_name(shapeproof_check_verdict(model->check)),
+                   shapeproof_check_summary(model->check));
     return model->first_line = line.data;
 }
 
 static inline const char *model_check_path(struct model *model, const char *path)
 {
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) die(path, error.message);
     return model_judge(model, inventory);
 }
@@ -379,10 +382,11 @@ static inline const char *model_check(struct model *model)
 static inline const char *model_check_memory(struct model *model) { return model_judge(model, model_in_memory(model)); }
 
 /* The first cause of that id, or NULL. */
-static inline const struct sp_cause *model_cause(const struct model *model, const char *id)
+static inline const struct shapeproof_cause *model_cause(const struct model *model, const char *id)
 {
-    for (size_t i = 0; i < sp_check_cause_count(model->check); i++)
-        if (strcmp(sp_check_cause(model->check, i)->id, id) == 0) return sp_check_cause(model->check, i);
+    for (size_t i = 0; i < shapeproof_check_cause_count(model->check); i++)
+        if (strcmp(shapeproof_check_cause(model->check, i)->id, id) == 0)
+            return shapeproof_check_cause(model->check, i);
     return NULL;
 }
 
@@ -390,8 +394,8 @@ static inline const struct sp_cause *model_cause(const struct model *model, cons
 static inline size_t model_findings(const struct model *model, const char *id)
 {
     size_t count = 0;
-    for (size_t i = 0; i < sp_check_finding_count(model->check); i++)
-        count += strcmp(sp_check_finding(model->check, i)->id, id) == 0;
+    for (size_t i = 0; i < shapeproof_check_finding_count(model->check); i++)
+        count += strcmp(shapeproof_check_finding(model->check, i)->id, id) == 0;
     return count;
 }
 

@@ -50,28 +50,29 @@ static inline void assert_lines_are_short(const char *report)
     assert_reads(lines <= MOST_LINES, "has more lines than anybody reads", report);
 }
 
-static inline void assert_says_what_to_do(const struct sp_check *check, const char *report)
+static inline void assert_says_what_to_do(const struct shapeproof_check *check, const char *report)
 {
     bool is_open = false;
-    for (size_t i = 0; i < sp_check_cause_count(check); i++) {
-        const struct sp_cause *cause = sp_check_cause(check, i);
-        assert_reads(cause->hint || cause->severity != SP_SEVERITY_ERROR, "has an error without a hint", report);
+    for (size_t i = 0; i < shapeproof_check_cause_count(check); i++) {
+        const struct shapeproof_cause *cause = shapeproof_check_cause(check, i);
+        assert_reads(cause->hint || cause->severity != SHAPEPROOF_SEVERITY_ERROR, "has an error without a hint",
+                     report);
     }
-    for (size_t i = 0; i < sp_check_finding_count(check); i++) {
-        const struct sp_finding *finding = sp_check_finding(check, i);
-        is_open = is_open || (finding->severity == SP_SEVERITY_ERROR && finding->cause == SP_NONE);
+    for (size_t i = 0; i < shapeproof_check_finding_count(check); i++) {
+        const struct shapeproof_finding *finding = shapeproof_check_finding(check, i);
+        is_open = is_open || (finding->severity == SHAPEPROOF_SEVERITY_ERROR && finding->cause == SHAPEPROOF_NONE);
     }
-    assert_reads(!is_open || sp_check_advice(check), "says nothing of findings without a cause", report);
-    if (sp_check_verdict(check) == SP_VERDICT_DIFFERS)
+    assert_reads(!is_open || shapeproof_check_advice(check), "says nothing of findings without a cause", report);
+    if (shapeproof_check_verdict(check) == SHAPEPROOF_VERDICT_DIFFERS)
         assert_reads(strstr(report, " hint: ") != NULL, "says not what to do", report);
 }
 
-static inline void assert_report_reads_well(const struct sp_check *check)
+static inline void assert_report_reads_well(const struct shapeproof_check *check)
 {
-    char *report = sp_report_check(check, NULL, NULL);
+    char *report = shapeproof_report_check(check, NULL, NULL);
     assert_lines_are_short(report);
     assert_says_what_to_do(check, report);
-    sp_free(report);
+    shapeproof_free(report);
 }
 
 #endif

@@ -13,7 +13,7 @@ static inline void model_add_recorded_one(struct model *model, const char *name,
     char *end = NULL;
     for (; *dims >= '0' && *dims <= '9'; dims = *end ? end + 1 : end) shape[rank++] = strtoull(dims, &end, 10);
     struct part *part = model_add_shape(model, name, rank, shape);
-    if (*dims) part->dtype = sp_dtype_from_name(dims, strlen(dims));
+    if (*dims) part->dtype = shapeproof_dtype_from_name(dims, strlen(dims));
 }
 
 /* "h.{0-3}.bias" is four tensors. */

@@ -20,16 +20,17 @@ struct catalogue {
 /* Whether a check of the model says that the file is what its configuration promises. */
 static void hold_against_table(struct catalogue *catalogue)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct model *model = &catalogue->model;
     model->inventory = model_in_memory(model);
     model->inventory->format = "safetensors";
-    model->check = sp_check_new(model->inventory, model->tables, model->config, NULL, &error);
-    if (!model->check && error.status == SP_ERR_UNKNOWN) catalogue->unknown++;
-    else if (model->check && sp_check_verdict(model->check) != SP_VERDICT_DIFFERS) catalogue->matched++;
+    model->check = shapeproof_check_new(model->inventory, model->tables, model->config, NULL, &error);
+    if (!model->check && error.status == SHAPEPROOF_ERR_UNKNOWN) catalogue->unknown++;
+    else if (model->check && shapeproof_check_verdict(model->check) != SHAPEPROOF_VERDICT_DIFFERS) catalogue->matched++;
     else {
         catalogue->wrong++;
-        print_message("%s: %s\n", catalogue->name, model->check ? sp_check_summary(model->check) : error.message);
+        print_message("%s: %s\n", catalogue->name,
+                      model->check ? shapeproof_check_summary(model->check) : error.message);
     }
 }
 

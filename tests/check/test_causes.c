@@ -35,7 +35,7 @@ static void assert_in_docs(const char *path, struct sp_text *table)
 
 struct finding_row {
     const char *id;
-    enum sp_severity severity;
+    enum shapeproof_severity severity;
     const char *meaning;
 };
 
@@ -44,23 +44,24 @@ static void assert_findings_in_docs(const char *path, const struct finding_row *
     struct sp_text table = {0};
     sp_text_puts(&table, "\n\n| id of a finding | severity | meaning |\n|---|---|---|\n");
     for (size_t i = 0; i < count; i++)
-        sp_text_printf(&table, "| `%s` | %s | %s |\n", rows[i].id, sp_severity_name(rows[i].severity), rows[i].meaning);
+        sp_text_printf(&table, "| `%s` | %s | %s |\n", rows[i].id, shapeproof_severity_name(rows[i].severity),
+                       rows[i].meaning);
     sp_text_puts(&table, "\n");
     assert_in_docs(path, &table);
 }
 
-#define ROW(name, id, severity, meaning) {id, SP_SEVERITY_##severity, meaning},
+#define ROW(name, id, severity, meaning) {id, SHAPEPROOF_SEVERITY_##severity, meaning},
 
 static void test_docs_of_findings(void **state)
 {
-    static const struct finding_row rows[] = {SP_FINDINGS(ROW)};
+    static const struct finding_row rows[] = {SHAPEPROOF_FINDINGS(ROW)};
     (void)state;
     assert_findings_in_docs("docs/causes.md", rows, sizeof rows / sizeof *rows);
 }
 
 static void test_docs_of_diff_findings(void **state)
 {
-    static const struct finding_row rows[] = {SP_DIFF_FINDINGS(ROW)};
+    static const struct finding_row rows[] = {SHAPEPROOF_DIFF_FINDINGS(ROW)};
     (void)state;
     assert_findings_in_docs("docs/diff.md", rows, sizeof rows / sizeof *rows);
 }
@@ -73,8 +74,8 @@ static void test_docs_of_causes(void **state)
     (void)state;
     sp_text_puts(&table, "\n\n| id of a cause | usually | meaning |\n|---|---|---|\n");
     for (size_t i = 0; i < SP_CAUSE_COUNT; i++)
-        sp_text_printf(&table, "| `%s` | %s | %s |\n", sp_cause_rows[i].id, sp_severity_name(sp_cause_rows[i].severity),
-                       sp_cause_rows[i].meaning);
+        sp_text_printf(&table, "| `%s` | %s | %s |\n", sp_cause_rows[i].id,
+                       shapeproof_severity_name(sp_cause_rows[i].severity), sp_cause_rows[i].meaning);
     sp_text_puts(&table, "\n");
     assert_in_docs("docs/causes.md", &table);
 }

@@ -77,12 +77,12 @@ static void transpose_one(struct model *model, const struct family *family) { mo
 
 static void retype_one(struct model *model, const struct family *family)
 {
-    model_retype(model, family->one, SP_DTYPE_F16);
+    model_retype(model, family->one, SHAPEPROOF_DTYPE_F16);
 }
 
 static void retype_embedding(struct model *model, const struct family *family)
 {
-    model_retype(model, family->embedding, SP_DTYPE_F16);
+    model_retype(model, family->embedding, SHAPEPROOF_DTYPE_F16);
 }
 
 static void add_head(struct model *model, const struct family *family)
@@ -292,12 +292,12 @@ static void two_hyperparameters(void **state)
     assert_string_equal(model_check(&model),
                         "differs: intermediate_size is 11008 in config.json, the file has 11264 (96 tensors); "
                         "vocab_size is 32000 in config.json, the file has 32002 (2 tensors)");
-    assert_int_equal(sp_check_cause_count(model.check), 2);
-    assert_string_equal(sp_check_cause(model.check, 0)->hyperparameter, "intermediate_size");
-    assert_int_equal(sp_check_cause(model.check, 0)->configured.integer, 11008);
-    assert_int_equal(sp_check_cause(model.check, 0)->found.integer, 11264);
-    assert_int_equal(sp_check_cause(model.check, 0)->explains, 96);
-    assert_string_equal(sp_check_cause(model.check, 1)->hyperparameter, "vocab_size");
+    assert_int_equal(shapeproof_check_cause_count(model.check), 2);
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hyperparameter, "intermediate_size");
+    assert_int_equal(shapeproof_check_cause(model.check, 0)->configured.integer, 11008);
+    assert_int_equal(shapeproof_check_cause(model.check, 0)->found.integer, 11264);
+    assert_int_equal(shapeproof_check_cause(model.check, 0)->explains, 96);
+    assert_string_equal(shapeproof_check_cause(model.check, 1)->hyperparameter, "vocab_size");
     model_close(&model);
 }
 
@@ -313,9 +313,9 @@ static void two_dimensions_of_one_tensor(void **state)
                         "differs: n_embd is 768 in config.json, the file has 512 (147 tensors); 8 heads of 64 are "
                         "usual, 4 of 128 and 16 of 32 fit as well; n_positions is 1024 in config.json, the file has "
                         "512 (1 tensor)");
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "write into config.json: {\"n_embd\": 512, \"n_head\": 8, \"n_positions\": 512}");
-    assert_ptr_equal(sp_check_cause(model.check, 1)->hint, sp_check_cause(model.check, 0)->hint);
+    assert_ptr_equal(shapeproof_check_cause(model.check, 1)->hint, shapeproof_check_cause(model.check, 0)->hint);
     model_close(&model);
 }
 
@@ -328,7 +328,7 @@ static void three_hyperparameters(void **state)
     assert_string_equal(
         model_check(&model),
         "differs: num_hidden_layers is 12 in config.json, the file has 11 (16 tensors); and 2 other causes");
-    assert_int_equal(sp_check_cause_count(model.check), 3);
+    assert_int_equal(shapeproof_check_cause_count(model.check), 3);
     model_close(&model);
 }
 
@@ -355,13 +355,13 @@ static void findings_of_every_kind(void **state)
     BEGIN(LLAMA_7B);
     model_drop(&model, "model.norm.weight");
     model_resize(&model, "model.layers.1.mlp.up_proj.weight", 11008, 77);
-    model_retype(&model, "model.layers.2.mlp.up_proj.weight", SP_DTYPE_I8);
+    model_retype(&model, "model.layers.2.mlp.up_proj.weight", SHAPEPROOF_DTYPE_I8);
     model_add_shape(&model, "extra", SHAPE(5, 5));
     model_add_shape(&model, "more", SHAPE(5, 5));
     assert_string_equal(
         model_check(&model),
         "differs: 2 tensors are unexpected: extra, more; 1 is missing; 1 has another shape; 1 has another dtype");
-    assert_int_equal(sp_check_cause_count(model.check), 0);
+    assert_int_equal(shapeproof_check_cause_count(model.check), 0);
     model_close(&model);
 }
 
@@ -373,12 +373,12 @@ static void shapes_stay_apart(void **state)
     model_resize(&model, "model.layers.5.mlp.up_proj.weight", 11008, 78);
     assert_string_equal(model_check(&model),
                         "differs: 6 tensors have another shape: model.layers.{0-5}.mlp.up_proj.weight");
-    assert_int_equal(sp_check_group_count(model.check), 2);
-    assert_string_equal(sp_check_group(model.check, 0).name, "model.layers.{0-4}.mlp.up_proj.weight");
-    assert_int_equal(sp_check_group(model.check, 0).count, 5);
-    assert_string_equal(sp_check_group(model.check, 0).first->message,
+    assert_int_equal(shapeproof_check_group_count(model.check), 2);
+    assert_string_equal(shapeproof_check_group(model.check, 0).name, "model.layers.{0-4}.mlp.up_proj.weight");
+    assert_int_equal(shapeproof_check_group(model.check, 0).count, 5);
+    assert_string_equal(shapeproof_check_group(model.check, 0).first->message,
                         "(77, 4096), expected (11008, 4096): intermediate_size");
-    assert_string_equal(sp_check_group(model.check, 1).name, "model.layers.5.mlp.up_proj.weight");
+    assert_string_equal(shapeproof_check_group(model.check, 1).name, "model.layers.5.mlp.up_proj.weight");
     model_close(&model);
 }
 
@@ -450,7 +450,7 @@ static void a_huge_suggestion(void **state)
 {
     BEGIN(mixtral);
     model_resize(&model, "*.gate.weight", 8, 9000000000000);
-    model_retype(&model, "*.gate.weight", SP_DTYPE_BOOL);
+    model_retype(&model, "*.gate.weight", SHAPEPROOF_DTYPE_BOOL);
     assert_string_equal(model_check_memory(&model),
                         "differs: 8 tensors have another shape: model.layers.{0-7}.block_sparse_moe.gate.weight");
     model_close(&model);
@@ -571,8 +571,8 @@ static void conv1d_as_linear(void **state)
 static void dtypes_by_kind_are_as_they_should(void **state)
 {
     BEGIN(LLAMA_7B);
-    model_retype(&model, "*", SP_DTYPE_BF16);
-    model_retype(&model, "*norm*", SP_DTYPE_F32);
+    model_retype(&model, "*", SHAPEPROOF_DTYPE_BF16);
+    model_retype(&model, "*norm*", SHAPEPROOF_DTYPE_F32);
     assert_string_equal(model_check(&model), "match: all 291 tensors, 5,933,109,248 elements");
     model_close(&model);
 }
@@ -581,11 +581,11 @@ static void dtypes_by_kind_are_as_they_should(void **state)
 static void half_of_a_kind(void **state)
 {
     BEGIN(LLAMA_7B);
-    model_retype(&model, "model.layers.?.mlp.up_proj.weight", SP_DTYPE_F16);
-    model_retype(&model, "model.layers.1[0-5].mlp.up_proj.weight", SP_DTYPE_F16);
+    model_retype(&model, "model.layers.?.mlp.up_proj.weight", SHAPEPROOF_DTYPE_F16);
+    model_retype(&model, "model.layers.1[0-5].mlp.up_proj.weight", SHAPEPROOF_DTYPE_F16);
     assert_string_equal(model_check(&model),
                         "differs: 16 tensors have another dtype: model.layers.{0-15}.mlp.up_proj.weight");
-    model_retype(&model, "model.layers.16.mlp.up_proj.weight", SP_DTYPE_F16);
+    model_retype(&model, "model.layers.16.mlp.up_proj.weight", SHAPEPROOF_DTYPE_F16);
     assert_string_equal(model_check(&model),
                         "differs: 15 tensors have another dtype: model.layers.{17-31}.mlp.up_proj.weight");
     model_close(&model);
@@ -595,10 +595,10 @@ static void half_of_a_kind(void **state)
 static void one_of_a_pair(void **state)
 {
     BEGIN("{\"model_type\": \"gpt2\", \"n_layer\": 2}");
-    model_retype(&model, "transformer.h.1.attn.c_attn.bias", SP_DTYPE_BF16);
+    model_retype(&model, "transformer.h.1.attn.c_attn.bias", SHAPEPROOF_DTYPE_BF16);
     assert_string_equal(model_check(&model),
                         "differs: transformer.h.1.attn.c_attn.bias has dtype BF16 where all others have F32");
-    model_retype(&model, "transformer.h.1.attn.c_attn.weight", SP_DTYPE_BF16);
+    model_retype(&model, "transformer.h.1.attn.c_attn.weight", SHAPEPROOF_DTYPE_BF16);
     assert_string_equal(model_check(&model), "differs: 2 tensors have another dtype: "
                                              "transformer.h.1.attn.c_attn.{weight,bias}");
     model_close(&model);
@@ -609,16 +609,16 @@ static void a_scalar_of_its_own(void **state)
 {
     BEGIN("{\"model_type\": \"clip\", \"text_config\": {\"num_hidden_layers\": 2}, "
           "\"vision_config\": {\"num_hidden_layers\": 2}}");
-    static const enum sp_dtype files[] = {SP_DTYPE_F32, SP_DTYPE_F16, SP_DTYPE_BF16};
+    static const enum shapeproof_dtype files[] = {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_F16, SHAPEPROOF_DTYPE_BF16};
     for (size_t i = 0; i < 3; i++) {
         model_retype(&model, "*", files[i]);
-        model_retype(&model, "logit_scale", SP_DTYPE_F64);
+        model_retype(&model, "logit_scale", SHAPEPROOF_DTYPE_F64);
         assert_memory_equal(model_check(&model), "match: all ", 11);
     }
-    model_retype(&model, "logit_scale", SP_DTYPE_F16);
+    model_retype(&model, "logit_scale", SHAPEPROOF_DTYPE_F16);
     assert_string_equal(model_check(&model), "differs: logit_scale has dtype F16 where all others have BF16");
-    model_retype(&model, "logit_scale", SP_DTYPE_BF16);
-    model_retype(&model, "text_projection.weight", SP_DTYPE_F64);
+    model_retype(&model, "logit_scale", SHAPEPROOF_DTYPE_BF16);
+    model_retype(&model, "text_projection.weight", SHAPEPROOF_DTYPE_F64);
     assert_string_equal(model_check(&model),
                         "differs: text_projection.weight has dtype F64 where all others have BF16");
     model_close(&model);
@@ -633,8 +633,8 @@ static void half_of_the_layers(void **state)
                        "\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 4, "
                        "\"intermediate_size\": 96, \"torch_dtype\": \"bfloat16\"}");
     model_predict(&model, 0);
-    model_retype(&model, "*", SP_DTYPE_BF16);
-    model_retype(&model, "*.layers.[01].mlp.up_proj.weight", SP_DTYPE_F16);
+    model_retype(&model, "*", SHAPEPROOF_DTYPE_BF16);
+    model_retype(&model, "*.layers.[01].mlp.up_proj.weight", SHAPEPROOF_DTYPE_F16);
     assert_string_equal(model_check(&model),
                         "differs: 2 tensors have another dtype: model.layers.{0,1}.mlp.up_proj.weight");
     model_set(&model, "torch_dtype=float16");
@@ -652,7 +652,7 @@ static void dtypes_that_the_table_declares(void **state)
     model_predict(&model, WITH_OPTIONAL);
     assert_string_equal(model_check(&model), "match: all 207 tensors, 110,106,940 elements");
     assert_int_equal(model_findings(&model, "optional"), 5);
-    model_retype(&model, "*position_ids", SP_DTYPE_F32);
+    model_retype(&model, "*position_ids", SHAPEPROOF_DTYPE_F32);
     assert_string_equal(model_check(&model),
                         "differs: bert.embeddings.position_ids has dtype F32 where the table has I64");
     model_close(&model);
@@ -666,8 +666,8 @@ static void optional_buffers(void **state)
     model_predict(&model, WITH_OPTIONAL);
     assert_string_equal(model_check(&model), "match: all 172 tensors, 137,022,732 elements");
     assert_int_equal(model_findings(&model, "optional"), 24);
-    assert_string_equal(sp_check_group(model.check, 0).name, "transformer.h.{0-11}.attn.bias");
-    assert_string_equal(sp_check_group(model.check, 0).first->message, "is an optional buffer");
+    assert_string_equal(shapeproof_check_group(model.check, 0).name, "transformer.h.{0-11}.attn.bias");
+    assert_string_equal(shapeproof_check_group(model.check, 0).first->message, "is an optional buffer");
     model_resize(&model, "transformer.h.7.attn.bias", 1024, 77);
     assert_string_equal(model_check(&model),
                         "differs: transformer.h.7.attn.bias (1, 1, 77, 77), expected (1, 1, 1024, 1024): n_positions");
@@ -681,7 +681,7 @@ static void trainer_state(void **state)
         char name[256];
         snprintf(name, sizeof name, "optimizer.state.%zu.exp_avg", i);
         struct part part = model.parts[i];
-        model_add_shape(&model, name, part.rank, part.shape)->flags = SP_TENSOR_STATE;
+        model_add_shape(&model, name, part.rank, part.shape)->flags = SHAPEPROOF_TENSOR_STATE;
     }
     assert_string_equal(model_check_memory(&model), "match: all 148 tensors, 124,439,808 elements");
     assert_string_equal(model_cause(&model, "state")->message, "148 tensors of state beside the model");
@@ -696,7 +696,7 @@ static void trainer_state_and_prefix(void **state)
     for (size_t i = 0; i < 900; i++) {
         char name[256];
         snprintf(name, sizeof name, "%zu.state.%zu.exp_avg", i, i);
-        model_add_shape(&model, name, SHAPE(3))->flags = SP_TENSOR_STATE;
+        model_add_shape(&model, name, SHAPE(3))->flags = SHAPEPROOF_TENSOR_STATE;
     }
     assert_string_equal(model_check_memory(&model),
                         "explained: 148 of 1048 names in the file begin with 'model.'; nothing else differs");
@@ -712,13 +712,13 @@ static void fixtures(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         struct model model;
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         model_open(&model, "{}");
-        char *config = sp_config_beside(paths[i]);
-        assert_int_equal(sp_config_load(model.config, config, &error), SP_OK);
+        char *config = shapeproof_config_beside(paths[i]);
+        assert_int_equal(shapeproof_config_load(model.config, config, &error), SHAPEPROOF_OK);
         model_check_path(&model, paths[i]);
-        assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
-        sp_free(config);
+        assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
+        shapeproof_free(config);
         model_close(&model);
     }
 }
@@ -727,10 +727,11 @@ static void fixtures(void **state)
 static void a_torch_file(void **state)
 {
     struct model model;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     (void)state;
     model_open(&model, "{}");
-    assert_int_equal(sp_config_load(model.config, "fixtures/models/tiny-gpt2/config.json", &error), SP_OK);
+    assert_int_equal(shapeproof_config_load(model.config, "fixtures/models/tiny-gpt2/config.json", &error),
+                     SHAPEPROOF_OK);
     assert_string_equal(model_check_path(&model, "fixtures/models/tiny-gpt2/pytorch_model.bin"),
                         "match: all 29 tensors, 7,872 elements");
     assert_string_equal(model_cause(&model, "tied")->message,

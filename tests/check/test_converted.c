@@ -18,7 +18,7 @@ struct conversion {
     char *name;            /* of the model that is read, or NULL */
     struct model original; /* its configuration is that of the original */
     struct model file;     /* without a configuration */
-    struct sp_value metadata;
+    struct shapeproof_value metadata;
     struct sp_arena arena;
     size_t count, unknown, wrong;
 };
@@ -29,65 +29,66 @@ static void complain(struct conversion *conversion, const char *what, const char
     print_message("%s: %s: %s\n", conversion->name, what, found);
 }
 
-static void add_metadata(const struct conversion *conversion, struct sp_inventory *inventory)
+static void add_metadata(const struct conversion *conversion, struct shapeproof_inventory *inventory)
 {
     for (size_t i = 0; i < conversion->metadata.count; i++) {
-        const struct sp_member *member = &conversion->metadata.members[i];
+        const struct shapeproof_member *member = &conversion->metadata.members[i];
         struct sp_text text = {0};
         if (strcmp(member->key, "tokenizer.ggml.tokens") == 0)
             sp_text_printf(&text, "%" PRId64 " strings", member->value.integer);
-        else if (member->value.type == SP_STRING) sp_text_puts(&text, member->value.string);
+        else if (member->value.type == SHAPEPROOF_VALUE_STRING) sp_text_puts(&text, member->value.string);
         else sp_value_json(&text, member->value);
         sp_inventory_add_metadata(inventory, member->key, text.data);
         sp_text_free(&text);
     }
 }
 
-static struct sp_inventory *converted_file(struct conversion *conversion)
+static struct shapeproof_inventory *converted_file(struct conversion *conversion)
 {
-    struct sp_inventory *inventory = model_in_memory(&conversion->file);
+    struct shapeproof_inventory *inventory = model_in_memory(&conversion->file);
     inventory->format = "gguf";
     add_metadata(conversion, inventory);
     return inventory;
 }
 
-static void hold_against(struct conversion *conversion, struct sp_config *config, const char *what)
+static void hold_against(struct conversion *conversion, struct shapeproof_config *config, const char *what)
 {
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = converted_file(conversion);
-    struct sp_check *check = NULL;
-    if (sp_config_fit(config, conversion->original.tables, NULL, inventory, &error) == SP_OK)
-        check = sp_check_new(inventory, conversion->original.tables, config, NULL, &error);
-    if (!check && error.status == SP_ERR_UNKNOWN && config == conversion->original.config) conversion->unknown++;
-    else if (!check || sp_check_verdict(check) == SP_VERDICT_DIFFERS)
-        complain(conversion, what, check ? sp_check_summary(check) : error.message);
-    sp_check_free(check);
-    sp_inventory_close(inventory);
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = converted_file(conversion);
+    struct shapeproof_check *check = NULL;
+    if (shapeproof_config_fit(config, conversion->original.tables, NULL, inventory, &error) == SHAPEPROOF_OK)
+        check = shapeproof_check_new(inventory, conversion->original.tables, config, NULL, &error);
+    if (!check && error.status == SHAPEPROOF_ERR_UNKNOWN && config == conversion->original.config)
+        conversion->unknown++;
+    else if (!check || shapeproof_check_verdict(check) == SHAPEPROOF_VERDICT_DIFFERS)
+        complain(conversion, what, check ? shapeproof_check_summary(check) : error.message);
+    shapeproof_check_free(check);
+    shapeproof_inventory_close(inventory);
 }
 
 static void compare_conversion(struct conversion *conversion, const char *expected)
 {
-    struct sp_error error = {0};
-    struct sp_inventory *a = model_in_memory(&conversion->original), *b = converted_file(conversion);
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *a = model_in_memory(&conversion->original), *b = converted_file(conversion);
     a->format = "safetensors";
-    struct sp_diff *diff = sp_diff_new(a, b, NULL, &error);
-    if (!diff || strcmp(sp_diff_summary(diff), expected) != 0)
-        complain(conversion, "diff", diff ? sp_diff_summary(diff) : error.message);
-    sp_diff_free(diff);
-    sp_inventory_close(a);
-    sp_inventory_close(b);
+    struct shapeproof_diff *diff = shapeproof_diff_new(a, b, NULL, &error);
+    if (!diff || strcmp(shapeproof_diff_summary(diff), expected) != 0)
+        complain(conversion, "diff", diff ? shapeproof_diff_summary(diff) : error.message);
+    shapeproof_diff_free(diff);
+    shapeproof_inventory_close(a);
+    shapeproof_inventory_close(b);
 }
 
 /* The last line of each: all of it is known. */
 static void close_conversion(struct conversion *conversion, const char *expected)
 {
-    struct sp_config *alone = sp_config_new();
+    struct shapeproof_config *alone = shapeproof_config_new();
     conversion->count++;
     hold_against(conversion, alone, "check");
     if (strncmp(conversion->name, "mmproj-", 7) != 0)
         hold_against(conversion, conversion->original.config, "check --config");
     compare_conversion(conversion, expected);
-    sp_config_free(alone);
+    shapeproof_config_free(alone);
     model_close(&conversion->original);
     model_close(&conversion->file);
     sp_arena_free(&conversion->arena);
@@ -106,7 +107,7 @@ static void add_tensor_line(struct model *model, char *rest)
 static void read_conversion_line(void *context, const char *word, char *rest)
 {
     struct conversion *conversion = context;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     if (strcmp(word, "base") == 0) conversion->name = strdup(rest);
     else if (strcmp(word, "config") == 0) {
         model_open(&conversion->original, rest);

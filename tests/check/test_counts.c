@@ -54,7 +54,7 @@ static const char *check_indexed(struct model *model, const char *metadata)
 static void assert_counts(const struct model *model, uint64_t predicted, uint64_t stored, uint64_t unique,
                           uint64_t logical)
 {
-    const struct sp_counts counts = sp_check_counts(model->check);
+    const struct shapeproof_counts counts = shapeproof_check_counts(model->check);
     assert_int_equal(counts.predicted, predicted);
     assert_int_equal(counts.stored, stored);
     assert_int_equal(counts.unique, unique);
@@ -71,8 +71,8 @@ static void one_storage_counted_twice(void **state)
     model_share(&model, "model.embed_tokens.weight", "0");
     assert_string_equal(model_check_memory(&model), "match: all 75 tensors, 41,689,600 elements");
     assert_counts(&model, 41689600, 58073600, 41689600, 41689600);
-    assert_int_equal(sp_check_counts(model.check).stored_tensors, 75);
-    assert_int_equal(sp_check_counts(model.check).logical_tensors, 74);
+    assert_int_equal(shapeproof_check_counts(model.check).stored_tensors, 75);
+    assert_int_equal(shapeproof_check_counts(model.check).logical_tensors, 74);
     model_close(&model);
 }
 
@@ -83,11 +83,11 @@ static void a_copy_counted_twice(void **state)
                         "explained: lm_head.weight is stored although it is tied to model.embed_tokens.weight "
                         "(tie_word_embeddings is true in config.json); nothing else differs");
     assert_counts(&model, 41689600, 58073600, 58073600, 41689600);
-    assert_int_equal(sp_check_counts(model.check).copies, 16384000);
-    assert_int_equal(sp_check_declared_count(model.check), 1);
-    assert_string_equal(sp_check_declared(model.check, 0)->text, "42M");
-    assert_string_equal(sp_check_declared(model.check, 0)->where, "the name stories42M.safetensors");
-    assert_true(sp_check_declared(model.check, 0)->agrees);
+    assert_int_equal(shapeproof_check_counts(model.check).copies, 16384000);
+    assert_int_equal(shapeproof_check_declared_count(model.check), 1);
+    assert_string_equal(shapeproof_check_declared(model.check, 0)->text, "42M");
+    assert_string_equal(shapeproof_check_declared(model.check, 0)->where, "the name stories42M.safetensors");
+    assert_true(shapeproof_check_declared(model.check, 0)->agrees);
     model_close(&model);
 }
 
@@ -97,7 +97,7 @@ static void a_fine_tune_that_is_not_tied(void **state)
     BEGIN(llama_3b, WITH_TIED);
     check_as(&model, "Llama-3.2-3B-Instruct-ft.safetensors");
     assert_counts(&model, 3212749824, 3606752256, 3606752256, 3212749824);
-    assert_true(sp_check_declared(model.check, 0)->agrees);
+    assert_true(shapeproof_check_declared(model.check, 0)->agrees);
     model_set(&model, "tie_word_embeddings=false");
     assert_string_equal(check_as(&model, "Llama-3.2-3B-Instruct-ft.safetensors"),
                         "match: all 255 tensors, 3,606,752,256 elements");
@@ -111,11 +111,11 @@ static void buffers_and_state(void **state)
 {
     BEGIN(gpt2, WITH_OPTIONAL);
     model_add_shape(&model, "optimizer.state.0.exp_avg", SHAPE(10));
-    model_part(&model, "optimizer.*")->flags = SP_TENSOR_STATE;
+    model_part(&model, "optimizer.*")->flags = SHAPEPROOF_TENSOR_STATE;
     model_check_memory(&model);
-    assert_ptr_equal(sp_check_inventory(model.check), model.inventory);
-    assert_ptr_equal(sp_check_config(model.check), model.config);
-    const struct sp_counts counts = sp_check_counts(model.check);
+    assert_ptr_equal(shapeproof_check_inventory(model.check), model.inventory);
+    assert_ptr_equal(shapeproof_check_config(model.check), model.config);
+    const struct shapeproof_counts counts = shapeproof_check_counts(model.check);
     assert_int_equal(counts.logical, 124439808);
     assert_int_equal(counts.state, 10);
     assert_int_equal(counts.buffers, 12 * (1024 * 1024 + 1));
@@ -134,12 +134,12 @@ static void packed_weights(void **state)
           "\"group_size\": 128, \"desc_act\": false}}",
           AS_STORED);
     assert_memory_equal(check_as(&model, "Llama-3.1-8B-GPTQ.safetensors"), "match: ", 7);
-    const struct sp_counts counts = sp_check_counts(model.check);
+    const struct shapeproof_counts counts = shapeproof_check_counts(model.check);
     assert_int_equal(counts.predicted, 8030261248);
     assert_int_equal(counts.logical, 8030261248);
     assert_int_equal(counts.logical_tensors, counts.predicted_tensors);
     assert_true(counts.stored < 2100000000);
-    assert_true(sp_check_declared(model.check, 0)->agrees);
+    assert_true(shapeproof_check_declared(model.check, 0)->agrees);
     model_close(&model);
 }
 
@@ -170,7 +170,7 @@ static void names_that_are_right(void **state)
     model_open(&model, gemma_7b);
     model_predict(&model, 0);
     assert_string_equal(check_as(&model, "gemma-7b.safetensors"), "match: all 254 tensors, 8,537,680,896 elements");
-    assert_int_equal(sp_check_declared_count(model.check), 1);
+    assert_int_equal(shapeproof_check_declared_count(model.check), 1);
     model_close(&model);
 }
 
@@ -234,7 +234,7 @@ static void what_an_index_says(void **state)
         assert_int_equal(model_cause(&model, "declared") != NULL, indices[i].line != NULL);
     }
     check_indexed(&model, "\"total_parameters\": 58073600");
-    assert_string_equal(sp_check_declared(model.check, 0)->note, "with ties twice");
+    assert_string_equal(shapeproof_check_declared(model.check, 0)->note, "with ties twice");
     model_close(&model);
 }
 

@@ -51,7 +51,7 @@ static bool listing(void) { return strcmp(environment("SHAPEPROOF_MUTATIONS"), "
 struct subject {
     struct model model;
     const char *path; /* of its configuration */
-    struct sp_prediction *truth;
+    struct shapeproof_prediction *truth;
     struct sp_map usual; /* causes that are given all the same, such as notes on buffers */
     struct sp_arena arena;
 };
@@ -60,9 +60,9 @@ struct subject {
 
 static bool any_restored(const struct asked *asked)
 {
-    const struct sp_check *check = asked->model->check;
-    for (size_t i = 0; i < sp_check_cause_count(check); i++)
-        if (is_restored(&asked->trials[0], sp_check_cause(check, i))) return true;
+    const struct shapeproof_check *check = asked->model->check;
+    for (size_t i = 0; i < shapeproof_check_cause_count(check); i++)
+        if (is_restored(&asked->trials[0], shapeproof_check_cause(check, i))) return true;
     return false;
 }
 
@@ -86,7 +86,7 @@ static bool is_not_told(const struct asked *asked)
 static void judge(struct asked *asked, const char *path, struct tally *tally)
 {
     struct model *model = asked->model;
-    struct sp_prediction *prediction = predict_changed(model, model->config);
+    struct shapeproof_prediction *prediction = predict_changed(model, model->config);
     const char *what = describe(asked);
     tally->made++;
     if (!prediction) {
@@ -97,11 +97,11 @@ static void judge(struct asked *asked, const char *path, struct tally *tally)
     model_check_memory(model);
     touch_all(asked, prediction);
     const bool traceless = is_traceless(asked, prediction);
-    const enum sp_verdict verdict = sp_check_verdict(model->check);
-    const char *wrong = traceless                     ? verdict == SP_VERDICT_DIFFERS ? "is no match" : NULL
-                        : verdict == SP_VERDICT_MATCH ? "is a match"
-                                                      : objection(asked);
-    sp_prediction_free(prediction);
+    const enum shapeproof_verdict verdict = shapeproof_check_verdict(model->check);
+    const char *wrong = traceless ? verdict == SHAPEPROOF_VERDICT_DIFFERS ? "is no match" : NULL
+                        : verdict == SHAPEPROOF_VERDICT_MATCH ? "is a match"
+                                                              : objection(asked);
+    shapeproof_prediction_free(prediction);
     if (listing()) print_message("    %s%s: %s\n", what, traceless ? " without trace" : "", model->first_line);
     tally->traceless += traceless;
     tally->wrong += wrong && !is_not_told(asked);
@@ -139,17 +139,17 @@ static struct asked begin(struct subject *subject)
     return (struct asked){.model = model, .truth = subject->truth, .usual = &subject->usual};
 }
 
-static void end(struct subject *subject, struct sp_config *unchanged, struct asked *asked)
+static void end(struct subject *subject, struct shapeproof_config *unchanged, struct asked *asked)
 {
     model_close_check(&subject->model);
-    sp_config_free(subject->model.config);
+    shapeproof_config_free(subject->model.config);
     subject->model.config = unchanged;
     asked_free(asked);
 }
 
 static void try_mutation(struct subject *subject, size_t kind, struct tally *tally)
 {
-    struct sp_config *config = subject->model.config;
+    struct shapeproof_config *config = subject->model.config;
     struct asked asked = begin(subject);
     if (change(&asked, kind, seed_of(subject->path, kind))) judge(&asked, subject->path, &tally[kind]);
     end(subject, config, &asked);
@@ -158,26 +158,29 @@ static void try_mutation(struct subject *subject, size_t kind, struct tally *tal
 /* ---- two at once ---- */
 
 /* Whether the two predictions differ in what was touched before. */
-static bool is_same_place(const struct asked *asked, const struct sp_prediction *one, const struct sp_prediction *other)
+static bool is_same_place(const struct asked *asked, const struct shapeproof_prediction *one,
+                          const struct shapeproof_prediction *other)
 {
     bool same = false;
-    for (size_t i = 0; i < sp_prediction_count(one) && !same; i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(one, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(one) && !same; i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(one, i);
         same = has_changed(tensor, other) && sp_map_get(&asked->touched, tensor->name) != SIZE_MAX;
     }
     return same;
 }
 
 /* A buffer, or what stands for a quantised weight: its dtype may be anything. */
-static bool is_no_weight(const struct sp_prediction *prediction, const char *name)
+static bool is_no_weight(const struct shapeproof_prediction *prediction, const char *name)
 {
-    const size_t place = sp_prediction_find(prediction, name);
-    const struct sp_predicted *tensor = place == SP_NONE ? NULL : sp_prediction_tensor(prediction, place);
+    const size_t place = shapeproof_prediction_find(prediction, name);
+    const struct shapeproof_predicted *tensor =
+        place == SHAPEPROOF_NONE ? NULL : shapeproof_prediction_tensor(prediction, place);
     return tensor && (tensor->buffer || tensor->stands_for);
 }
 
 /* Whether it leaves a trace, and none where there is one. */
-static bool is_elsewhere(struct asked *asked, const struct sp_prediction *before, const struct sp_prediction *after)
+static bool is_elsewhere(struct asked *asked, const struct shapeproof_prediction *before,
+                         const struct shapeproof_prediction *after)
 {
     const struct trial *last = &asked->trials[asked->count - 1];
     const size_t touched = asked->touched.count;
@@ -189,12 +192,12 @@ static bool is_elsewhere(struct asked *asked, const struct sp_prediction *before
 
 static bool change_elsewhere(struct asked *asked, size_t kind, uint64_t seed)
 {
-    struct sp_prediction *before = predict_changed(asked->model, asked->model->config), *after = NULL;
+    struct shapeproof_prediction *before = predict_changed(asked->model, asked->model->config), *after = NULL;
     bool elsewhere = change(asked, kind, seed);
     if (elsewhere) after = predict_changed(asked->model, asked->model->config);
     elsewhere = after && is_elsewhere(asked, before, after);
-    sp_prediction_free(after);
-    sp_prediction_free(before);
+    shapeproof_prediction_free(after);
+    shapeproof_prediction_free(before);
     return elsewhere;
 }
 
@@ -226,7 +229,7 @@ static bool change_twice(struct asked *asked, const char *path)
 
 static void try_pair(struct subject *subject, struct tally *tally)
 {
-    struct sp_config *config = subject->model.config;
+    struct shapeproof_config *config = subject->model.config;
     struct asked asked = begin(subject);
     if (change_twice(&asked, subject->path)) judge(&asked, subject->path, tally);
     end(subject, config, &asked);
@@ -237,18 +240,20 @@ static void try_pair(struct subject *subject, struct tally *tally)
 /* In huge models two changes, which others than in the next one. */
 static bool is_wanted(const struct subject *subject, size_t kind)
 {
-    if (sp_prediction_count(subject->truth) < HUGE || strcmp(environment("SHAPEPROOF_MUTATIONS"), "all") == 0)
+    if (shapeproof_prediction_count(subject->truth) < HUGE || strcmp(environment("SHAPEPROOF_MUTATIONS"), "all") == 0)
         return true;
     return (seed_of(subject->path, 0) / 2 + kind) % MUTATIONS < 2;
 }
 
 /* Whether it matches; all that may be said is that a name promises another size. */
-static bool is_flawless(const struct sp_check *check)
+static bool is_flawless(const struct shapeproof_check *check)
 {
-    for (size_t i = 0; i < sp_check_finding_count(check); i++)
-        if (sp_check_finding(check, i)->severity != SP_SEVERITY_NOTE) return false;
-    for (size_t i = 0; i < sp_check_cause_count(check); i++)
-        if (sp_check_cause(check, i)->severity != SP_SEVERITY_NOTE && sp_check_cause(check, i)->explains) return false;
+    for (size_t i = 0; i < shapeproof_check_finding_count(check); i++)
+        if (shapeproof_check_finding(check, i)->severity != SHAPEPROOF_SEVERITY_NOTE) return false;
+    for (size_t i = 0; i < shapeproof_check_cause_count(check); i++)
+        if (shapeproof_check_cause(check, i)->severity != SHAPEPROOF_SEVERITY_NOTE &&
+            shapeproof_check_cause(check, i)->explains)
+            return false;
     return true;
 }
 
@@ -261,25 +266,26 @@ static void check_unchanged(struct subject *subject)
     if (listing()) print_message("%s\n    %s\n", subject->path, line);
     if (!is_flawless(model->check)) print_error("%s: %s\n", subject->path, line);
     assert_true(is_flawless(model->check));
-    for (size_t i = 0; i < sp_check_cause_count(model->check); i++)
-        sp_map_add(&subject->usual,
-                   sp_arena_string(&subject->arena, kind_of(sp_check_cause(model->check, i), kind, sizeof kind)), 0);
+    for (size_t i = 0; i < shapeproof_check_cause_count(model->check); i++)
+        sp_map_add(
+            &subject->usual,
+            sp_arena_string(&subject->arena, kind_of(shapeproof_check_cause(model->check, i), kind, sizeof kind)), 0);
 }
 
-static void try_config(struct sp_tables *tables, const char *path, struct tally *tally)
+static void try_config(struct shapeproof_tables *tables, const char *path, struct tally *tally)
 {
-    struct sp_error error = {0};
-    struct subject subject = {.model = {.tables = tables, .config = sp_config_new()}, .path = path};
+    struct shapeproof_error error = {0};
+    struct subject subject = {.model = {.tables = tables, .config = shapeproof_config_new()}, .path = path};
     scratch_make(&subject.model.scratch);
-    if (!sp_config_load(subject.model.config, path, &error))
+    if (!shapeproof_config_load(subject.model.config, path, &error))
         subject.truth = predict_changed(&subject.model, subject.model.config);
     if (subject.truth) {
         check_unchanged(&subject);
         for (size_t i = 0; i < MUTATIONS; i++)
             if (is_wanted(&subject, i)) try_mutation(&subject, i, tally);
-        if (sp_prediction_count(subject.truth) < HUGE) try_pair(&subject, &tally[MUTATIONS]);
+        if (shapeproof_prediction_count(subject.truth) < HUGE) try_pair(&subject, &tally[MUTATIONS]);
     }
-    sp_prediction_free(subject.truth);
+    shapeproof_prediction_free(subject.truth);
     sp_map_free(&subject.usual);
     sp_arena_free(&subject.arena);
     subject.model.tables = NULL; /* for the next one */
@@ -288,12 +294,12 @@ static void try_config(struct sp_tables *tables, const char *path, struct tally 
 
 static bool try_all(const char *pattern, size_t step, struct tally *tally)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     glob_t paths;
     if (glob(pattern, GLOB_BRACE, NULL, &paths) != 0) return false;
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     for (size_t i = 0; i < paths.gl_pathc; i += step) try_config(tables, paths.gl_pathv[i], tally);
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
     globfree(&paths);
     return true;
 }

@@ -72,7 +72,7 @@ static void alter(struct model *model)
         model_resize(model, below(2) ? "*" : part->name, size, size + 1 + below(3));
         break;
     case 6:
-        part->dtype = SP_DTYPE_F16;
+        part->dtype = SHAPEPROOF_DTYPE_F16;
         break;
     default:
         snprintf(name, sizeof name, "stranger.%u.weight", below(1000000));
@@ -84,45 +84,50 @@ static void alter(struct model *model)
 /* Missing, unexpected and misshapen tensors, by the simplest comparison of names. */
 static size_t naive_errors(const struct model *model)
 {
-    const struct sp_prediction *prediction = sp_check_prediction(model->check);
+    const struct shapeproof_prediction *prediction = shapeproof_check_prediction(model->check);
     size_t errors = 0;
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const struct sp_predicted *expected = sp_prediction_tensor(prediction, i);
-        const size_t found = sp_inventory_find(model->inventory, expected->name);
-        if (found != SP_NONE) errors += !sp_same_shape(sp_inventory_tensor(model->inventory, found), expected);
-        else errors += !expected->optional && expected->same_as == SP_NONE;
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(prediction, i);
+        const size_t found = shapeproof_inventory_find(model->inventory, expected->name);
+        if (found != SHAPEPROOF_NONE)
+            errors += !sp_same_shape(shapeproof_inventory_tensor(model->inventory, found), expected);
+        else errors += !expected->optional && expected->same_as == SHAPEPROOF_NONE;
     }
-    for (size_t i = 0; i < sp_inventory_count(model->inventory); i++)
-        errors += sp_prediction_find(prediction, sp_inventory_tensor(model->inventory, i)->name) == SP_NONE;
+    for (size_t i = 0; i < shapeproof_inventory_count(model->inventory); i++)
+        errors += shapeproof_prediction_find(prediction, shapeproof_inventory_tensor(model->inventory, i)->name) ==
+                  SHAPEPROOF_NONE;
     return errors;
 }
 
-static size_t count_errors(const struct sp_check *check)
+static size_t count_errors(const struct shapeproof_check *check)
 {
     size_t errors = 0;
-    for (size_t i = 0; i < sp_check_finding_count(check); i++) {
-        const struct sp_finding *finding = sp_check_finding(check, i);
-        errors += finding->severity == SP_SEVERITY_ERROR && strcmp(finding->id, "dtype") != 0;
+    for (size_t i = 0; i < shapeproof_check_finding_count(check); i++) {
+        const struct shapeproof_finding *finding = shapeproof_check_finding(check, i);
+        errors += finding->severity == SHAPEPROOF_SEVERITY_ERROR && strcmp(finding->id, "dtype") != 0;
     }
     return errors;
 }
 
-static void assert_sums(const struct sp_check *check)
+static void assert_sums(const struct shapeproof_check *check)
 {
     size_t grouped = 0, open = 0;
-    for (size_t i = 0; i < sp_check_group_count(check); i++) grouped += sp_check_group(check, i).count;
-    assert_int_equal(grouped, sp_check_finding_count(check));
-    for (size_t c = 0; c < sp_check_cause_count(check); c++) {
-        const struct sp_cause *cause = sp_check_cause(check, c);
+    for (size_t i = 0; i < shapeproof_check_group_count(check); i++) grouped += shapeproof_check_group(check, i).count;
+    assert_int_equal(grouped, shapeproof_check_finding_count(check));
+    for (size_t c = 0; c < shapeproof_check_cause_count(check); c++) {
+        const struct shapeproof_cause *cause = shapeproof_check_cause(check, c);
         size_t explained = 0;
-        for (size_t i = 0; i < sp_check_finding_count(check); i++) explained += sp_check_finding(check, i)->cause == c;
+        for (size_t i = 0; i < shapeproof_check_finding_count(check); i++)
+            explained += shapeproof_check_finding(check, i)->cause == c;
         assert_true(cause->explains > 0);
         assert_non_null(cause->message);
-        if (cause->severity == SP_SEVERITY_ERROR) assert_int_equal(explained, cause->explains);
+        if (cause->severity == SHAPEPROOF_SEVERITY_ERROR) assert_int_equal(explained, cause->explains);
     }
-    for (size_t i = 0; i < sp_check_finding_count(check); i++) open += sp_finding_is_open(sp_check_finding(check, i));
-    assert_int_equal(sp_check_verdict(check) == SP_VERDICT_DIFFERS,
-                     open || (sp_check_cause_count(check) && sp_check_cause(check, 0)->severity == SP_SEVERITY_ERROR));
+    for (size_t i = 0; i < shapeproof_check_finding_count(check); i++)
+        open += sp_finding_is_open(shapeproof_check_finding(check, i));
+    assert_int_equal(shapeproof_check_verdict(check) == SHAPEPROOF_VERDICT_DIFFERS,
+                     open || (shapeproof_check_cause_count(check) &&
+                              shapeproof_check_cause(check, 0)->severity == SHAPEPROOF_SEVERITY_ERROR));
 }
 
 static void what_is_said_is_true(void **state)
@@ -142,8 +147,8 @@ static void what_is_said_is_true(void **state)
         if (errors != count_errors(model.check)) print_error("round %u: %s\n", round, model.first_line);
         assert_int_equal(count_errors(model.check), errors);
         assert_sums(model.check);
-        for (size_t i = 0; i < sp_check_cause_count(model.check); i++) {
-            if (strcmp(sp_check_cause(model.check, i)->id, "hyperparameter") != 0) continue;
+        for (size_t i = 0; i < shapeproof_check_cause_count(model.check); i++) {
+            if (strcmp(shapeproof_check_cause(model.check, i)->id, "hyperparameter") != 0) continue;
             assert_hint_holds(model.check, i);
             hints++;
         }

@@ -12,39 +12,40 @@
 #include "shapeproof/shapeproof.h"
 
 struct checked {
-    struct sp_inventory *inventory;
-    struct sp_tables *tables;
-    struct sp_config *config;
-    struct sp_check *check;
+    struct shapeproof_inventory *inventory;
+    struct shapeproof_tables *tables;
+    struct shapeproof_config *config;
+    struct shapeproof_check *check;
 };
 
 static struct checked check_file(const char *path)
 {
-    struct sp_error error = {0};
-    struct checked checked = {.inventory = sp_inventory_open(path, &error), .tables = sp_tables_new(&error)};
-    char *beside = sp_config_beside(path);
+    struct shapeproof_error error = {0};
+    struct checked checked = {.inventory = shapeproof_inventory_open(path, &error),
+                              .tables = shapeproof_tables_new(&error)};
+    char *beside = shapeproof_config_beside(path);
     assert_non_null(beside);
-    checked.config = sp_config_new();
-    sp_config_load(checked.config, beside, &error);
-    sp_free(beside);
+    checked.config = shapeproof_config_new();
+    shapeproof_config_load(checked.config, beside, &error);
+    shapeproof_free(beside);
     assert_string_equal(error.message, "");
-    checked.check = sp_check_new(checked.inventory, checked.tables, checked.config, NULL, &error);
+    checked.check = shapeproof_check_new(checked.inventory, checked.tables, checked.config, NULL, &error);
     assert_string_equal(error.message, "");
     return checked;
 }
 
 static void close_check(struct checked *checked)
 {
-    sp_check_free(checked->check);
-    sp_config_free(checked->config);
-    sp_tables_free(checked->tables);
-    sp_inventory_close(checked->inventory);
+    shapeproof_check_free(checked->check);
+    shapeproof_config_free(checked->config);
+    shapeproof_tables_free(checked->tables);
+    shapeproof_inventory_close(checked->inventory);
 }
 
-static bool has_cause(const struct sp_check *check, const char *id, const char *message)
+static bool has_cause(const struct shapeproof_check *check, const char *id, const char *message)
 {
-    for (size_t i = 0; i < sp_check_cause_count(check); i++) {
-        const struct sp_cause *cause = sp_check_cause(check, i);
+    for (size_t i = 0; i < shapeproof_check_cause_count(check); i++) {
+        const struct shapeproof_cause *cause = shapeproof_check_cause(check, i);
         if (strcmp(cause->id, id) == 0 && strstr(cause->message, message)) return true;
     }
     return false;
@@ -53,11 +54,11 @@ static bool has_cause(const struct sp_check *check, const char *id, const char *
 static void assert_sockeye_3(const char *path, uint64_t tensors, uint64_t parameters, uint64_t unique, uint64_t buffers)
 {
     struct checked checked = check_file(path);
-    const struct sp_prediction *prediction = sp_check_prediction(checked.check);
-    const struct sp_predicted_totals sum = sp_prediction_totals(prediction);
-    assert_int_equal(sp_check_verdict(checked.check), SP_VERDICT_MATCH);
-    assert_string_equal(sp_prediction_table(prediction), "sockeye_3");
-    assert_int_equal(sp_inventory_count(checked.inventory), tensors);
+    const struct shapeproof_prediction *prediction = shapeproof_check_prediction(checked.check);
+    const struct shapeproof_predicted_totals sum = shapeproof_prediction_totals(prediction);
+    assert_int_equal(shapeproof_check_verdict(checked.check), SHAPEPROOF_VERDICT_MATCH);
+    assert_string_equal(shapeproof_prediction_table(prediction), "sockeye_3");
+    assert_int_equal(shapeproof_inventory_count(checked.inventory), tensors);
     assert_int_equal(sum.tensors, tensors);
     assert_int_equal(sum.parameters, parameters);
     assert_int_equal(sum.unique_parameters, unique);
@@ -91,10 +92,10 @@ static void names_of_mxnet(void **state)
 {
     (void)state;
     struct checked checked = check_file("fixtures/sockeye/ok/sockeye1/params.safetensors");
-    assert_int_equal(sp_check_verdict(checked.check), SP_VERDICT_EXPLAINED);
-    assert_string_equal(sp_prediction_table(sp_check_prediction(checked.check)), "sockeye_rnn");
-    assert_int_equal(sp_check_finding_count(checked.check), 0);
-    assert_int_equal(sp_check_cause_count(checked.check), 1);
+    assert_int_equal(shapeproof_check_verdict(checked.check), SHAPEPROOF_VERDICT_EXPLAINED);
+    assert_string_equal(shapeproof_prediction_table(shapeproof_check_prediction(checked.check)), "sockeye_rnn");
+    assert_int_equal(shapeproof_check_finding_count(checked.check), 0);
+    assert_int_equal(shapeproof_check_cause_count(checked.check), 1);
     assert_true(has_cause(checked.check, "prefix", "every name in the file begins with 'arg:'"));
     close_check(&checked);
 }

@@ -137,7 +137,7 @@ static void store(struct model *model, const struct outcome *outcome, const stru
         model_fill(model, rule->embedding, 0xff);
     }
     if (outcome->relation == APART) model_fill(model, rule->head, 1);
-    if (outcome->relation == RETYPED) model_retype(model, rule->head, SP_DTYPE_BF16);
+    if (outcome->relation == RETYPED) model_retype(model, rule->head, SHAPEPROOF_DTYPE_BF16);
     if (outcome->relation == ONE_STORAGE) {
         model_share(model, rule->head, "0");
         model_share(model, rule->embedding, "0");
@@ -171,11 +171,11 @@ static void check_cause(const struct model *model, const struct outcome *outcome
 {
     size_t causes = 0;
     if (disputed(outcome, rule)) return;
-    for (size_t i = 0; i < sp_check_cause_count(model->check); i++)
-        causes += strcmp(sp_check_cause(model->check, i)->id, "dtype") != 0; /* which another test looks at */
+    for (size_t i = 0; i < shapeproof_check_cause_count(model->check); i++)
+        causes += strcmp(shapeproof_check_cause(model->check, i)->id, "dtype") != 0; /* which another test looks at */
     assert_int_equal(causes, outcome->cause != NULL);
     if (!outcome->cause) return;
-    const struct sp_cause *cause = model_cause(model, outcome->cause);
+    const struct shapeproof_cause *cause = model_cause(model, outcome->cause);
     assert_non_null(cause);
     assert_string_equal(cause->hyperparameter, rule->key);
     assert_true(sp_value_is_bool(cause->configured, rule->tied));
@@ -194,8 +194,8 @@ static void check_absent(const struct model *model, const struct outcome *outcom
     struct sp_text text = {0};
     expand(&text, head ? "is not stored: it is the same as H (R)" : "is not stored: it is the same as E (R)", rule);
     assert_int_equal(model_findings(model, "tied-absent"), 1);
-    assert_string_equal(sp_check_finding(model->check, 0)->name, head ? rule->embedding : rule->head);
-    assert_string_equal(sp_check_finding(model->check, 0)->message, text.data);
+    assert_string_equal(shapeproof_check_finding(model->check, 0)->name, head ? rule->embedding : rule->head);
+    assert_string_equal(shapeproof_check_finding(model->check, 0)->message, text.data);
     sp_text_free(&text);
 }
 
@@ -240,7 +240,7 @@ static void what_to_do(void **state)
     model_check(&model);
     assert_string_equal(model_cause(&model, "tied-apart")->hint, "set tie_word_embeddings to false to keep both");
     assert_true(sp_value_is_bool(model_cause(&model, "tied-apart")->found, false));
-    model_retype(&model, "lm_head.weight", SP_DTYPE_F16);
+    model_retype(&model, "lm_head.weight", SHAPEPROOF_DTYPE_F16);
     model_check(&model);
     assert_string_equal(model_cause(&model, "tied-copy")->hint,
                         "whether they are equal cannot be told: one is F16, the other F32");
@@ -273,18 +273,19 @@ static void the_last_byte(void **state)
 static void a_file_that_was_cut_short(void **state)
 {
     struct model model;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     (void)state;
     model_open(&model, rules[0].config);
     model_predict(&model, WITH_TIED);
     model_write(&model, "model.safetensors");
     const char *path = scratch_path(&model.scratch, "model.safetensors");
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     assert_non_null(inventory);
     assert_int_equal(truncate(path, 2000), 0);
-    assert_null(sp_check_new(inventory, model.tables, model.config, &(struct sp_check_options){.data = true}, &error));
-    assert_int_equal(error.status, SP_ERR_FILE);
-    sp_inventory_close(inventory);
+    assert_null(shapeproof_check_new(inventory, model.tables, model.config,
+                                     &(struct shapeproof_check_options){.data = true}, &error));
+    assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
+    shapeproof_inventory_close(inventory);
     model_close(&model);
 }
 

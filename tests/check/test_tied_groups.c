@@ -52,14 +52,14 @@ static void read_config(void *context, const char *word, char *rest)
 }
 
 /* Sets the flag in the configuration and in each part that has words. */
-static void set_flags(struct sp_config *config, struct sp_value part, const char *path, bool tied)
+static void set_flags(struct shapeproof_config *config, struct shapeproof_value part, const char *path, bool tied)
 {
     struct sp_text text = {0};
     bool has = !*path;
     for (size_t i = 0; i < part.count; i++) {
-        const struct sp_member *member = &part.members[i];
+        const struct shapeproof_member *member = &part.members[i];
         has |= strcmp(member->key, "tie_word_embeddings") == 0 || strcmp(member->key, "vocab_size") == 0;
-        if (member->value.type != SP_OBJECT) continue;
+        if (member->value.type != SHAPEPROOF_VALUE_OBJECT) continue;
         text.length = 0;
         sp_text_printf(&text, "%s%s%s", path, *path ? "." : "", member->key);
         set_flags(config, member->value, text.data, tied);
@@ -71,32 +71,33 @@ static void set_flags(struct sp_config *config, struct sp_value part, const char
 }
 
 /* The tensor that stands for all that are one with it; itself when it is tied to none. */
-static size_t stored_as(const struct sp_prediction *prediction, size_t tensor)
+static size_t stored_as(const struct shapeproof_prediction *prediction, size_t tensor)
 {
-    for (size_t next; (next = sp_prediction_tensor(prediction, tensor)->same_as) != SP_NONE;) tensor = next;
+    for (size_t next; (next = shapeproof_prediction_tensor(prediction, tensor)->same_as) != SHAPEPROOF_NONE;)
+        tensor = next;
     return tensor;
 }
 
 /* A group of the record, "a=b=c": the tensors of the prediction in it have to be one; each gets the group's number. */
-static bool is_group_one(const struct sp_prediction *prediction, char *group, size_t number, size_t *numbers)
+static bool is_group_one(const struct shapeproof_prediction *prediction, char *group, size_t number, size_t *numbers)
 {
-    size_t one = SP_NONE;
+    size_t one = SHAPEPROOF_NONE;
     for (char *next, *name = group; name; name = next) {
         next = strchr(name, '=');
         if (next) *next++ = '\0';
-        const size_t tensor = sp_prediction_find(prediction, name);
-        if (tensor == SP_NONE) continue;
+        const size_t tensor = shapeproof_prediction_find(prediction, name);
+        if (tensor == SHAPEPROOF_NONE) continue;
         numbers[tensor] = number;
-        if (one != SP_NONE && stored_as(prediction, tensor) != one) return false;
+        if (one != SHAPEPROOF_NONE && stored_as(prediction, tensor) != one) return false;
         one = stored_as(prediction, tensor);
     }
     return true;
 }
 
 /* The predicted tie that the record does not have, or one that only the record has; NULL when they agree. */
-static const char *disagreement(const struct sp_prediction *prediction, char *ties)
+static const char *disagreement(const struct shapeproof_prediction *prediction, char *ties)
 {
-    const size_t count = sp_prediction_count(prediction);
+    const size_t count = shapeproof_prediction_count(prediction);
     size_t *numbers = calloc(count + 1, sizeof *numbers), number = 0;
     const char *wrong = NULL;
     for (char *next, *group = *ties ? ties : NULL; group; group = next) {
@@ -106,9 +107,9 @@ static const char *disagreement(const struct sp_prediction *prediction, char *ti
     }
     for (size_t i = 0; i < count; i++) {
         const size_t other = stored_as(prediction, i);
-        const bool optional = sp_prediction_tensor(prediction, i)->optional;
+        const bool optional = shapeproof_prediction_tensor(prediction, i)->optional;
         if (other != i && !optional && (numbers[i] != numbers[other] || !numbers[i]))
-            wrong = sp_prediction_tensor(prediction, i)->name;
+            wrong = shapeproof_prediction_tensor(prediction, i)->name;
     }
     free(numbers);
     return wrong;
@@ -128,18 +129,18 @@ static bool is_said_otherwise(const char *release, bool tied, const char *name)
 static void compare_ties(struct groups *groups, const char *name, bool tied, char *ties)
 {
     struct model model;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const size_t place = sp_map_get(&groups->places, name);
     if (place == SIZE_MAX || is_said_otherwise(groups->release, tied, name)) return;
     model_open(&model, groups->configs.items[place]);
     set_flags(model.config, sp_config_hyper(model.config)->root, "", tied);
     sp_config_set_value(model.config, "transformers_version", sp_value_string(groups->version), "test");
-    struct sp_prediction *prediction = sp_predict(model.tables, model.config, NULL, &error);
+    struct shapeproof_prediction *prediction = shapeproof_predict(model.tables, model.config, NULL, &error);
     const char *wrong = prediction ? disagreement(prediction, ties) : NULL;
     groups->compared += prediction != NULL;
     groups->wrong += wrong != NULL;
     if (wrong) print_message("transformers %s, %s, %s: %s\n", groups->release, name, tied ? "tied" : "not tied", wrong);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     model_close(&model);
 }
 

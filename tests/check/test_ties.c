@@ -28,9 +28,9 @@ static void absent(void **state)
 {
     BEGIN(gpt2, 0);
     assert_string_equal(model_check(&model), "match: all 148 tensors, 124,439,808 elements");
-    assert_int_equal(sp_check_finding_count(model.check), 1);
-    assert_string_equal(sp_check_finding(model.check, 0)->id, "tied-absent");
-    assert_string_equal(sp_check_finding(model.check, 0)->message,
+    assert_int_equal(shapeproof_check_finding_count(model.check), 1);
+    assert_string_equal(shapeproof_check_finding(model.check, 0)->id, "tied-absent");
+    assert_string_equal(shapeproof_check_finding(model.check, 0)->message,
                         "is not stored: it is the same as transformer.wte.weight (tie_word_embeddings is true by "
                         "default)");
     model_close(&model);
@@ -45,7 +45,7 @@ static void stored_as_one(void **state)
     assert_string_equal(model_cause(&model, "tied")->message,
                         "lm_head.weight shares the storage of transformer.wte.weight, as it should "
                         "(tie_word_embeddings is true by default)");
-    assert_int_equal(model_cause(&model, "tied")->severity, SP_SEVERITY_NOTE);
+    assert_int_equal(model_cause(&model, "tied")->severity, SHAPEPROOF_SEVERITY_NOTE);
     model_close(&model);
 }
 
@@ -66,8 +66,8 @@ static void the_other_one_is_absent(void **state)
     BEGIN(llama, WITH_TIED);
     model_drop(&model, "model.embed_tokens.weight");
     assert_string_equal(model_check(&model), "match: all 38 tensors, 184,896 elements");
-    assert_string_equal(sp_check_finding(model.check, 0)->name, "model.embed_tokens.weight");
-    assert_string_equal(sp_check_finding(model.check, 0)->message,
+    assert_string_equal(shapeproof_check_finding(model.check, 0)->name, "model.embed_tokens.weight");
+    assert_string_equal(shapeproof_check_finding(model.check, 0)->message,
                         "is not stored: it is the same as lm_head.weight (tie_word_embeddings is true in config.json)");
     model_close(&model);
 }
@@ -99,7 +99,7 @@ static void one_storage_of_another_shape(void **state)
     model_resize(&model, "*", 320, 321);
     assert_string_equal(model_check_memory(&model),
                         "differs: vocab_size is 320 in config.json, the file has 321 (2 tensors)");
-    assert_int_equal(sp_check_cause_count(model.check), 1);
+    assert_int_equal(shapeproof_check_cause_count(model.check), 1);
     model_close(&model);
 }
 
@@ -119,12 +119,12 @@ static void four_as_one(void **state)
     model_share(&model, "*embed_tokens.weight", "0");
     model_share(&model, "lm_head.weight", "0");
     assert_string_equal(model_check_memory(&model), "match: all 134 tensors, 60,506,624 elements");
-    assert_int_equal(sp_check_cause_count(model.check), 2); /* two are always tied, the head by a setting */
-    assert_string_equal(sp_check_cause(model.check, 0)->message,
+    assert_int_equal(shapeproof_check_cause_count(model.check), 2); /* two are always tied, the head by a setting */
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->message,
                         "{encoder,decoder}.embed_tokens.weight share the storage of shared.weight, as they should "
                         "(always tied)");
     assert_string_equal(
-        sp_check_cause(model.check, 1)->message,
+        shapeproof_check_cause(model.check, 1)->message,
         "lm_head.weight shares the storage of shared.weight, as it should (tie_word_embeddings is true by default)");
     model_close(&model);
 }

@@ -10,67 +10,68 @@ static const char birds[] = "table any_bird\nmodel_type \"zz-bird\", \"zz_bird2\
                             "table nest\narchitectures \"zznest18\", \"zznest34\"\nx (6)\n"
                             "part some_part\nx (4)\n";
 
-static void assert_choice(const char *name, const char *settings, enum sp_status status, const char *expected)
+static void assert_choice(const char *name, const char *settings, enum shapeproof_status status, const char *expected)
 {
-    struct sp_error error = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    struct shapeproof_config *config = shapeproof_config_new();
     apply_settings(config, settings);
-    assert_int_equal(sp_tables_add_text(tables, "birds.shapes", birds, strlen(birds), &error), SP_OK);
-    struct sp_prediction *prediction = sp_predict(tables, config, &(struct sp_predict_options){.table = name}, &error);
+    assert_int_equal(shapeproof_tables_add_text(tables, "birds.shapes", birds, strlen(birds), &error), SHAPEPROOF_OK);
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(tables, config, &(struct shapeproof_predict_options){.table = name}, &error);
     assert_int_equal(error.status, status);
-    assert_string_equal(prediction ? sp_prediction_table(prediction) : error.message, expected);
-    sp_prediction_free(prediction);
-    sp_config_free(config);
-    sp_tables_free(tables);
+    assert_string_equal(prediction ? shapeproof_prediction_table(prediction) : error.message, expected);
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
+    shapeproof_tables_free(tables);
 }
 
 static void by_name(void **state)
 {
     (void)state;
-    assert_choice("any_bird", "", SP_OK, "any_bird");
-    assert_choice("any_bird", "model_type=gpt2", SP_OK, "any_bird");
-    assert_choice("nothing", "model_type=gpt2", SP_ERR_USAGE, "there is no table 'nothing'");
-    assert_choice("some_part", "", SP_ERR_USAGE, "there is no table 'some_part'");
+    assert_choice("any_bird", "", SHAPEPROOF_OK, "any_bird");
+    assert_choice("any_bird", "model_type=gpt2", SHAPEPROOF_OK, "any_bird");
+    assert_choice("nothing", "model_type=gpt2", SHAPEPROOF_ERR_USAGE, "there is no table 'nothing'");
+    assert_choice("some_part", "", SHAPEPROOF_ERR_USAGE, "there is no table 'some_part'");
 }
 
 static void by_model_type(void **state)
 {
     (void)state;
-    assert_choice(NULL, "model_type=zz-bird", SP_OK, "any_bird");
-    assert_choice(NULL, "model_type=zz_bird2 architectures=[\"Whatever\"]", SP_OK, "any_bird");
-    assert_choice(NULL, "model_type=nothing", SP_ERR_UNKNOWN, "no table for model_type 'nothing'");
-    assert_choice(NULL, "model_type=nothing architectures=[\"ZZBirdModel\"]", SP_ERR_UNKNOWN,
+    assert_choice(NULL, "model_type=zz-bird", SHAPEPROOF_OK, "any_bird");
+    assert_choice(NULL, "model_type=zz_bird2 architectures=[\"Whatever\"]", SHAPEPROOF_OK, "any_bird");
+    assert_choice(NULL, "model_type=nothing", SHAPEPROOF_ERR_UNKNOWN, "no table for model_type 'nothing'");
+    assert_choice(NULL, "model_type=nothing architectures=[\"ZZBirdModel\"]", SHAPEPROOF_ERR_UNKNOWN,
                   "no table for model_type 'nothing' (ZZBirdModel)");
 }
 
 static void by_class(void **state)
 {
     (void)state;
-    assert_choice(NULL, "model_type=zz-bird architectures=[\"ZZBirdForSinging\"]", SP_OK, "singing_bird");
-    assert_choice(NULL, "model_type=zz-bird architectures=[\"ZZBirdModel\"]", SP_OK, "any_bird");
-    assert_choice(NULL, "model_type=zz_fish architectures=[\"ZZFishForFlying\"]", SP_OK, "only_flying");
-    assert_choice(NULL, "model_type=zz_fish architectures=[\"ZZFishModel\"]", SP_ERR_UNKNOWN,
+    assert_choice(NULL, "model_type=zz-bird architectures=[\"ZZBirdForSinging\"]", SHAPEPROOF_OK, "singing_bird");
+    assert_choice(NULL, "model_type=zz-bird architectures=[\"ZZBirdModel\"]", SHAPEPROOF_OK, "any_bird");
+    assert_choice(NULL, "model_type=zz_fish architectures=[\"ZZFishForFlying\"]", SHAPEPROOF_OK, "only_flying");
+    assert_choice(NULL, "model_type=zz_fish architectures=[\"ZZFishModel\"]", SHAPEPROOF_ERR_UNKNOWN,
                   "no table for model_type 'zz_fish' (ZZFishModel)");
-    assert_choice(NULL, "model_type=zz_fish", SP_ERR_UNKNOWN, "no table for model_type 'zz_fish'");
+    assert_choice(NULL, "model_type=zz_fish", SHAPEPROOF_ERR_UNKNOWN, "no table for model_type 'zz_fish'");
 }
 
 /* Files of 2019 have a class and no model_type. */
 static void by_class_alone(void **state)
 {
     (void)state;
-    assert_choice(NULL, "architectures=[\"ZZBirdForSinging\"]", SP_OK, "singing_bird");
-    assert_choice(NULL, "architectures=[\"ZZBirdModel\"]", SP_OK, "any_bird");
-    assert_choice(NULL, "architectures=[\"ZzBird2Model\"]", SP_OK, "any_bird");
-    assert_choice(NULL, "architectures=\"ZZBirdModel\"", SP_OK, "any_bird");
-    assert_choice(NULL, "model_type=null architectures=[\"ZZBirdModel\"]", SP_OK, "any_bird");
+    assert_choice(NULL, "architectures=[\"ZZBirdForSinging\"]", SHAPEPROOF_OK, "singing_bird");
+    assert_choice(NULL, "architectures=[\"ZZBirdModel\"]", SHAPEPROOF_OK, "any_bird");
+    assert_choice(NULL, "architectures=[\"ZzBird2Model\"]", SHAPEPROOF_OK, "any_bird");
+    assert_choice(NULL, "architectures=\"ZZBirdModel\"", SHAPEPROOF_OK, "any_bird");
+    assert_choice(NULL, "model_type=null architectures=[\"ZZBirdModel\"]", SHAPEPROOF_OK, "any_bird");
     /* Another model whose name merely begins alike. */
-    assert_choice(NULL, "architectures=[\"ZZBirdsongModel\"]", SP_ERR_UNKNOWN,
+    assert_choice(NULL, "architectures=[\"ZZBirdsongModel\"]", SHAPEPROOF_ERR_UNKNOWN,
                   "no table for the architecture 'ZZBirdsongModel'");
-    assert_choice(NULL, "architectures=[\"ZZBirdXForSinging\"]", SP_ERR_UNKNOWN,
+    assert_choice(NULL, "architectures=[\"ZZBirdXForSinging\"]", SHAPEPROOF_ERR_UNKNOWN,
                   "no table for the architecture 'ZZBirdXForSinging'");
-    assert_choice(NULL, "", SP_ERR_UNKNOWN, "the configuration names neither model_type nor architectures");
-    assert_choice(NULL, "architectures=[] model_type=3", SP_ERR_UNKNOWN,
+    assert_choice(NULL, "", SHAPEPROOF_ERR_UNKNOWN, "the configuration names neither model_type nor architectures");
+    assert_choice(NULL, "architectures=[] model_type=3", SHAPEPROOF_ERR_UNKNOWN,
                   "the configuration names neither model_type nor architectures");
 }
 
@@ -78,14 +79,15 @@ static void by_class_alone(void **state)
 static void by_class_that_makes_it(void **state)
 {
     (void)state;
-    assert_choice(NULL, "_class_name=ZZFeather", SP_OK, "feather");
-    assert_choice(NULL, "_class_name=ZZDown model_type=zz-bird", SP_OK, "feather");
-    assert_choice(NULL, "architectures=[\"ZZDown\"]", SP_OK, "feather");
-    assert_choice(NULL, "model_type=zz-bird architectures=[\"ZZDown\"]", SP_OK, "any_bird");
+    assert_choice(NULL, "_class_name=ZZFeather", SHAPEPROOF_OK, "feather");
+    assert_choice(NULL, "_class_name=ZZDown model_type=zz-bird", SHAPEPROOF_OK, "feather");
+    assert_choice(NULL, "architectures=[\"ZZDown\"]", SHAPEPROOF_OK, "feather");
+    assert_choice(NULL, "model_type=zz-bird architectures=[\"ZZDown\"]", SHAPEPROOF_OK, "any_bird");
     /* Its name promises no model_type. */
-    assert_choice(NULL, "_class_name=ZZBirdModel", SP_ERR_UNKNOWN, "no table for the class 'ZZBirdModel'");
-    assert_choice(NULL, "_class_name=ZZBirdForSinging", SP_ERR_UNKNOWN, "no table for the class 'ZZBirdForSinging'");
-    assert_choice(NULL, "_class_name=3", SP_ERR_UNKNOWN,
+    assert_choice(NULL, "_class_name=ZZBirdModel", SHAPEPROOF_ERR_UNKNOWN, "no table for the class 'ZZBirdModel'");
+    assert_choice(NULL, "_class_name=ZZBirdForSinging", SHAPEPROOF_ERR_UNKNOWN,
+                  "no table for the class 'ZZBirdForSinging'");
+    assert_choice(NULL, "_class_name=3", SHAPEPROOF_ERR_UNKNOWN,
                   "the configuration names neither model_type nor architectures");
 }
 
@@ -93,20 +95,20 @@ static void by_class_that_makes_it(void **state)
 static void by_architecture(void **state)
 {
     (void)state;
-    assert_choice(NULL, "architecture=zznest18", SP_OK, "nest");
-    assert_choice(NULL, "architecture=zznest34.made_of_twigs", SP_OK, "nest");
-    assert_choice(NULL, "architecture=zznest34 model_type=zz-bird", SP_OK, "any_bird");
-    assert_choice(NULL, "architecture=zznest3", SP_ERR_UNKNOWN, "no table for the architecture 'zznest3'");
-    assert_choice(NULL, "architecture=zznest", SP_ERR_UNKNOWN, "no table for the architecture 'zznest'");
+    assert_choice(NULL, "architecture=zznest18", SHAPEPROOF_OK, "nest");
+    assert_choice(NULL, "architecture=zznest34.made_of_twigs", SHAPEPROOF_OK, "nest");
+    assert_choice(NULL, "architecture=zznest34 model_type=zz-bird", SHAPEPROOF_OK, "any_bird");
+    assert_choice(NULL, "architecture=zznest3", SHAPEPROOF_ERR_UNKNOWN, "no table for the architecture 'zznest3'");
+    assert_choice(NULL, "architecture=zznest", SHAPEPROOF_ERR_UNKNOWN, "no table for the architecture 'zznest'");
 }
 
 static void a_hidden_table_serves_nobody(void **state)
 {
     (void)state;
     struct run run = predict("table gpt2\nx (1)\n", "model_type=gpt2");
-    struct sp_error error = {0};
-    assert_null(sp_predict(run.tables, run.config, NULL, &error));
-    assert_int_equal(error.status, SP_ERR_UNKNOWN);
+    struct shapeproof_error error = {0};
+    assert_null(shapeproof_predict(run.tables, run.config, NULL, &error));
+    assert_int_equal(error.status, SHAPEPROOF_ERR_UNKNOWN);
     run_free(&run);
 }
 

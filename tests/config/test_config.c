@@ -15,7 +15,7 @@
 #include "config/config.h"
 #include "read/scratch_fixture.h"
 
-static void assert_holds(const struct sp_config *config, const char *expected)
+static void assert_holds(const struct shapeproof_config *config, const char *expected)
 {
     struct sp_text json = {0};
     sp_value_json(&json, sp_config_hyper(config)->root);
@@ -23,24 +23,24 @@ static void assert_holds(const struct sp_config *config, const char *expected)
     sp_text_free(&json);
 }
 
-static struct sp_value value_of(const struct sp_config *config, const char *key)
+static struct shapeproof_value value_of(const struct shapeproof_config *config, const char *key)
 {
     return sp_value_member(sp_config_hyper(config)->root, key);
 }
 
-static void load_bytes(struct sp_config *config, const char *name, const char *text, size_t length,
-                       struct sp_error *error)
+static void load_bytes(struct shapeproof_config *config, const char *name, const char *text, size_t length,
+                       struct shapeproof_error *error)
 {
-    *error = (struct sp_error){0};
+    *error = (struct shapeproof_error){0};
     const char *path = scratch_write(&scratch, name, text, length);
-    const enum sp_status status = sp_config_load(config, path, error);
+    const enum shapeproof_status status = shapeproof_config_load(config, path, error);
     assert_int_equal(status, error->status);
 }
 
-static struct sp_config *loaded(const char *name, const char *text)
+static struct shapeproof_config *loaded(const char *name, const char *text)
 {
-    struct sp_error error;
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_error error;
+    struct shapeproof_config *config = shapeproof_config_new();
     load_bytes(config, name, text, strlen(text), &error);
     assert_string_equal(error.message, "");
     return config;
@@ -48,24 +48,24 @@ static struct sp_config *loaded(const char *name, const char *text)
 
 static void assert_loads(const char *name, const char *text, const char *expected)
 {
-    struct sp_config *config = loaded(name, text);
+    struct shapeproof_config *config = loaded(name, text);
     assert_holds(config, expected);
     assert_string_equal(sp_config_hyper(config)->file, name);
-    sp_config_free(config);
+    shapeproof_config_free(config);
 }
 
 /* `expected` is the message behind the path of the file. */
 static void assert_bytes_refused(const char *name, const char *text, size_t length, const char *expected)
 {
-    struct sp_error error;
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_error error;
+    struct shapeproof_config *config = shapeproof_config_new();
     load_bytes(config, name, text, length, &error);
     const char *path = scratch_path(&scratch, name);
-    assert_int_equal(error.status, SP_ERR_TABLE);
+    assert_int_equal(error.status, SHAPEPROOF_ERR_TABLE);
     assert_memory_equal(error.message, path, strlen(path));
     assert_string_equal(error.message + strlen(path), expected);
     assert_holds(config, "{}");
-    sp_config_free(config);
+    shapeproof_config_free(config);
 }
 
 static void assert_refused(const char *name, const char *text, const char *expected)
@@ -91,12 +91,12 @@ static void json_values(void **state)
 static void absent_null_and_false(void **state)
 {
     (void)state;
-    struct sp_config *config = loaded("config.json", "{\"null\": null, \"false\": false}");
-    assert_int_equal(value_of(config, "absent").type, SP_ABSENT);
-    assert_int_equal(value_of(config, "null").type, SP_NULL);
-    assert_int_equal(value_of(config, "false").type, SP_BOOL);
-    assert_int_equal(sp_value_member(value_of(config, "null"), "x").type, SP_ABSENT);
-    sp_config_free(config);
+    struct shapeproof_config *config = loaded("config.json", "{\"null\": null, \"false\": false}");
+    assert_int_equal(value_of(config, "absent").type, SHAPEPROOF_VALUE_ABSENT);
+    assert_int_equal(value_of(config, "null").type, SHAPEPROOF_VALUE_NULL);
+    assert_int_equal(value_of(config, "false").type, SHAPEPROOF_VALUE_BOOL);
+    assert_int_equal(sp_value_member(value_of(config, "null"), "x").type, SHAPEPROOF_VALUE_ABSENT);
+    shapeproof_config_free(config);
 }
 
 static void json_numbers(void **state)
@@ -109,10 +109,10 @@ static void json_numbers(void **state)
     assert_loads("c.json", "{\"limit\": [0.0, Infinity, -Infinity], \"x\": NaN, \"t\": \"NaN, Infinity\"}",
                  "{\"limit\": [0, null, null], \"x\": null, \"t\": \"NaN, Infinity\"}");
     /* From 2^53 on a double may have been rounded: what is written as one is no integer any more, and no dimension. */
-    struct sp_config *config = loaded("c.json", "{\"a\": 9007199254740992.0, \"b\": 9007199254740991.0}");
-    assert_int_equal(value_of(config, "a").type, SP_REAL);
-    assert_int_equal(value_of(config, "b").type, SP_INT);
-    sp_config_free(config);
+    struct shapeproof_config *config = loaded("c.json", "{\"a\": 9007199254740992.0, \"b\": 9007199254740991.0}");
+    assert_int_equal(value_of(config, "a").type, SHAPEPROOF_VALUE_REAL);
+    assert_int_equal(value_of(config, "b").type, SHAPEPROOF_VALUE_INT);
+    shapeproof_config_free(config);
 }
 
 /* Digits are exact to the last one, whatever stands around them; beyond 64 bits a number is a real one. */
@@ -120,13 +120,13 @@ static void large_whole_numbers(void **state)
 {
     (void)state;
     const char *const wanted = "{\"a\": 9007199254740993, \"b\": 9223372036854775807, \"c\": 9.223372036854776e+18}";
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_new();
-    sp_config_set(config, "a=9007199254740993", &error);
-    sp_config_set(config, "b=9223372036854775807", &error);
-    sp_config_set(config, "c=9223372036854775808", &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
+    shapeproof_config_set(config, "a=9007199254740993", &error);
+    shapeproof_config_set(config, "b=9223372036854775807", &error);
+    shapeproof_config_set(config, "c=9223372036854775808", &error);
     assert_holds(config, wanted);
-    sp_config_free(config);
+    shapeproof_config_free(config);
     assert_loads("c.json", wanted, wanted);
     assert_loads("c.yaml", "a: 9007199254740993\nb: 9223372036854775807\nc: 9223372036854775808\n", wanted);
     assert_loads("c.hpm", "a=9007199254740993\nb=9223372036854775807\nc=9223372036854775808\n", wanted);
@@ -140,16 +140,16 @@ static void large_whole_numbers(void **state)
 static void repeated_keys(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_config *config = loaded("config.json", "{\"a\": 1, \"a\": 2}");
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = loaded("config.json", "{\"a\": 1, \"a\": 2}");
     assert_int_equal(value_of(config, "a").integer, 2); /* as the frameworks' parsers do */
     assert_holds(config, "{\"a\": 2}");                 /* once, as in Python */
-    assert_int_equal(sp_config_remark_count(config), 1);
-    assert_string_equal(sp_config_remark(config, 0),
+    assert_int_equal(shapeproof_config_remark_count(config), 1);
+    assert_string_equal(shapeproof_config_remark(config, 0),
                         "the key 'a' is there more than once: the last value counts, as it does for Python");
-    sp_config_set(config, "a=3", &error);
+    shapeproof_config_set(config, "a=3", &error);
     assert_holds(config, "{\"a\": 3}");
-    sp_config_free(config);
+    shapeproof_config_free(config);
     assert_loads("c.json", "{\"a\": 1, \"t\": {\"b\": 1, \"c\": 2, \"b\": {\"d\": 3}}, \"a\": [4]}",
                  "{\"a\": [4], \"t\": {\"b\": {\"d\": 3}, \"c\": 2}}");
     /* More keys than are compared one by one. */
@@ -160,10 +160,11 @@ static void repeated_keys(void **state)
     config = loaded("c.json", text.data);
     assert_int_equal(value_of(config, "k0").integer, 50);
     assert_int_equal(value_of(config, "k49").integer, 99);
-    assert_string_equal(sp_config_remark(config, 0), "the key 'k0' is there more than once, as 49 more are: the last "
-                                                     "value counts, as it does for Python");
+    assert_string_equal(shapeproof_config_remark(config, 0),
+                        "the key 'k0' is there more than once, as 49 more are: the last "
+                        "value counts, as it does for Python");
     sp_text_free(&text);
-    sp_config_free(config);
+    shapeproof_config_free(config);
 }
 
 static void wrong_json(void **state)
@@ -192,25 +193,25 @@ static void deep_json(void **state)
     (void)state;
     char *deep = calloc(1, 100001);
     memset(deep, '[', 100000);
-    struct sp_error error;
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_error error;
+    struct shapeproof_config *config = shapeproof_config_new();
     load_bytes(config, "c.json", deep, 100000, &error);
     assert_non_null(strstr(error.message, "line 1, column 1001: nested deeper than 1000 levels"));
-    sp_config_free(config);
+    shapeproof_config_free(config);
     free(deep);
 }
 
 static void unreadable_files(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_new();
-    assert_int_equal(sp_config_load(config, "/nowhere/config.json", &error), SP_ERR_TABLE);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
+    assert_int_equal(shapeproof_config_load(config, "/nowhere/config.json", &error), SHAPEPROOF_ERR_TABLE);
     assert_string_equal(error.message, "/nowhere/config.json: No such file or directory");
-    error = (struct sp_error){0};
-    assert_int_equal(sp_config_load(config, "/tmp", &error), SP_ERR_TABLE);
+    error = (struct shapeproof_error){0};
+    assert_int_equal(shapeproof_config_load(config, "/tmp", &error), SHAPEPROOF_ERR_TABLE);
     assert_string_equal(error.message, "/tmp: not a regular file");
-    sp_config_free(config);
+    shapeproof_config_free(config);
 }
 
 /* ---- .hpm ---- */
@@ -224,14 +225,14 @@ static void large_hpm(void **state)
     struct sp_text text = {0}, chain = {0};
     sp_text_puts(&text, "a=0123456789abcdef\n");
     for (int i = 0; i < 20000; i++) sp_text_printf(&text, "a%d=$a\na=$a$a\n", i);
-    struct sp_config *config = loaded("m.hpm", text.data);
+    struct shapeproof_config *config = loaded("m.hpm", text.data);
     assert_true(config->arena.used < (size_t)64 << 20);
-    sp_config_free(config);
+    shapeproof_config_free(config);
     sp_text_puts(&chain, "k0=1\n");
     for (int i = 1; i < 50000; i++) sp_text_printf(&chain, "k%d=$k%d\n", i, i - 1);
     config = loaded("m.hpm", chain.data);
     assert_int_equal(value_of(config, "k49999").integer, 1);
-    sp_config_free(config);
+    shapeproof_config_free(config);
     sp_text_free(&text);
     sp_text_free(&chain);
     assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
@@ -256,11 +257,11 @@ static void hpm_values(void **state)
 static void the_later_line_wins(void **state)
 {
     (void)state;
-    struct sp_config *config = loaded("m.hpm", "a=1\nb=$a\na=2\nc=$a\n");
+    struct shapeproof_config *config = loaded("m.hpm", "a=1\nb=$a\na=2\nc=$a\n");
     assert_int_equal(value_of(config, "a").integer, 2);
     assert_int_equal(value_of(config, "b").integer, 1);
     assert_int_equal(value_of(config, "c").integer, 2);
-    sp_config_free(config);
+    shapeproof_config_free(config);
 }
 
 static void shell_commands_are_refused(void **state)
@@ -286,9 +287,9 @@ static void expansion_is_bounded(void **state)
     struct sp_text text = {0};
     sp_text_puts(&text, "k0=xxxxxxxxxxxxxxxx\n");
     for (int i = 1; i <= 60; i++) sp_text_printf(&text, "k%d=$k%d$k%d\n", i, i - 1, i - 1);
-    struct sp_config *config = loaded("m.hpm", text.data);
+    struct shapeproof_config *config = loaded("m.hpm", text.data);
     assert_true(strlen(value_of(config, "k60").string) < 1 << 18);
-    sp_config_free(config);
+    shapeproof_config_free(config);
     sp_text_free(&text);
 }
 
@@ -296,11 +297,11 @@ static void expansion_is_bounded(void **state)
 
 static void assert_set(const char *setting, const char *expected)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = loaded("config.json", "{\"a\": 1, \"t\": {\"x\": 1, \"y\": 2}, \"n\": null}");
-    assert_int_equal(sp_config_set(config, setting, &error), SP_OK);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = loaded("config.json", "{\"a\": 1, \"t\": {\"x\": 1, \"y\": 2}, \"n\": null}");
+    assert_int_equal(shapeproof_config_set(config, setting, &error), SHAPEPROOF_OK);
     assert_holds(config, expected);
-    sp_config_free(config);
+    shapeproof_config_free(config);
 }
 
 static void settings(void **state)
@@ -323,50 +324,50 @@ static void wrong_settings(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"a", "=3", "", ".a=1", "a.=1", "a..b=1"};
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_config *config = shapeproof_config_new();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct sp_error error = {0};
-        assert_int_equal(sp_config_set(config, wrong[i], &error), SP_ERR_USAGE);
+        struct shapeproof_error error = {0};
+        assert_int_equal(shapeproof_config_set(config, wrong[i], &error), SHAPEPROOF_ERR_USAGE);
         assert_non_null(strstr(error.message, "expected"));
     }
     assert_holds(config, "{}");
-    sp_config_free(config);
+    shapeproof_config_free(config);
 }
 
 /* A setting wins over the file, whichever came first; the later of two settings wins. */
 static void who_wins(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_new();
-    sp_config_set(config, "a=5", &error);
-    sp_config_set(config, "a=6", &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
+    shapeproof_config_set(config, "a=5", &error);
+    shapeproof_config_set(config, "a=6", &error);
     load_bytes(config, "config.json", "{\"a\": 1, \"b\": 2}", 16, &error);
     assert_holds(config, "{\"b\": 2, \"a\": 6}");
     load_bytes(config, "other.json", "{\"c\": 3}", 8, &error); /* replaces the first file */
     assert_holds(config, "{\"c\": 3, \"a\": 6}");
-    struct sp_config *variant = sp_config_variant(config);
-    sp_config_set(variant, "a=7", &error);
+    struct shapeproof_config *variant = sp_config_variant(config);
+    shapeproof_config_set(variant, "a=7", &error);
     assert_holds(variant, "{\"c\": 3, \"a\": 7}");
     assert_holds(config, "{\"c\": 3, \"a\": 6}");
-    sp_config_free(variant);
-    sp_config_free(config);
+    shapeproof_config_free(variant);
+    shapeproof_config_free(config);
 }
 
 static void beside_a_checkpoint(void **state)
 {
     (void)state;
     scratch_empty(&scratch);
-    assert_null(sp_config_beside(scratch_write(&scratch, "model.safetensors", "", 0)));
-    assert_null(sp_config_beside(scratch.path));
+    assert_null(shapeproof_config_beside(scratch_write(&scratch, "model.safetensors", "", 0)));
+    assert_null(shapeproof_config_beside(scratch.path));
     scratch_write(&scratch, "config.json", "{}", 2);
-    char *path = sp_config_beside(scratch_path(&scratch, "model.safetensors"));
+    char *path = shapeproof_config_beside(scratch_path(&scratch, "model.safetensors"));
     assert_string_equal(path, scratch_path(&scratch, "config.json"));
     free(path);
-    path = sp_config_beside(scratch.path);
+    path = shapeproof_config_beside(scratch.path);
     assert_string_equal(path, scratch_path(&scratch, "config.json"));
     free(path);
-    assert_null(sp_config_beside("no-such-file-here"));
+    assert_null(shapeproof_config_beside("no-such-file-here"));
 }
 
 int main(void)

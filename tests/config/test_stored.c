@@ -23,14 +23,16 @@ static char *stored(const char *table, const char *settings)
 {
     struct run run = {0};
     struct sp_text out = {0};
-    run.tables = sp_tables_new(&run.error);
-    run.config = sp_config_new();
+    run.tables = shapeproof_tables_new(&run.error);
+    run.config = shapeproof_config_new();
     apply_settings(run.config, settings);
-    assert_int_equal(sp_tables_add_text(run.tables, "t.shapes", table, strlen(table), &run.error), SP_OK);
-    run.prediction = sp_predict(run.tables, run.config, &(struct sp_predict_options){.stored = true}, &run.error);
+    assert_int_equal(shapeproof_tables_add_text(run.tables, "t.shapes", table, strlen(table), &run.error),
+                     SHAPEPROOF_OK);
+    run.prediction =
+        shapeproof_predict(run.tables, run.config, &(struct shapeproof_predict_options){.stored = true}, &run.error);
     assert_string_equal(run.error.message, "");
-    for (size_t i = 0; i < sp_prediction_count(run.prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(run.prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(run.prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(run.prediction, i);
         list_tensor(&out, run.prediction, i);
         out.length--; /* the end of the line */
         sp_text_printf(&out, ": %" PRIu64, tensor->logical);

@@ -21,39 +21,40 @@ static void write_texts(const char *src, const char *trg)
     scratch_write(&scratch, "trg.txt", trg, strlen(trg));
 }
 
-static struct sp_config *loaded(const char *hpm)
+static struct shapeproof_config *loaded(const char *hpm)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_new();
-    sp_config_load(config, scratch_write(&scratch, "a.hpm", hpm, strlen(hpm)), &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
+    shapeproof_config_load(config, scratch_write(&scratch, "a.hpm", hpm, strlen(hpm)), &error);
     assert_string_equal(error.message, "");
     return config;
 }
 
-static int64_t size_of(const struct sp_config *config, const char *key)
+static int64_t size_of(const struct shapeproof_config *config, const char *key)
 {
-    const struct sp_value value = sp_value_member(sp_config_hyper(config)->root, key);
-    return value.type == SP_INT ? value.integer : -1;
+    const struct shapeproof_value value = sp_value_member(sp_config_hyper(config)->root, key);
+    return value.type == SHAPEPROOF_VALUE_INT ? value.integer : -1;
 }
 
-static void assert_sizes(const char *hpm, enum sp_vocabulary rule, int64_t src, int64_t trg)
+static void assert_sizes(const char *hpm, enum shapeproof_vocabulary rule, int64_t src, int64_t trg)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = loaded(hpm);
-    assert_int_equal(sp_config_count_vocabulary(config, rule, true, &error), SP_OK);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = loaded(hpm);
+    assert_int_equal(shapeproof_config_count_vocabulary(config, rule, true, &error), SHAPEPROOF_OK);
     assert_string_equal(error.message, "");
     assert_int_equal(size_of(config, "vocab_size_src"), src);
     assert_int_equal(size_of(config, "vocab_size_trg"), trg);
-    sp_config_free(config);
+    shapeproof_config_free(config);
 }
 
 static void assert_refused(const char *hpm, const char *expected)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = loaded(hpm);
-    assert_int_equal(sp_config_count_vocabulary(config, SP_VOCABULARY_SOCKEYE, true, &error), SP_ERR_TABLE);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = loaded(hpm);
+    assert_int_equal(shapeproof_config_count_vocabulary(config, SHAPEPROOF_VOCABULARY_SOCKEYE, true, &error),
+                     SHAPEPROOF_ERR_TABLE);
     if (!strstr(error.message, expected)) assert_string_equal(error.message, expected);
-    sp_config_free(config);
+    shapeproof_config_free(config);
 }
 
 /* Words w0, w1, ..., one a line. */
@@ -72,11 +73,11 @@ static void words(void **state)
 {
     (void)state;
     write_texts("the cat\nthe hat\n", "  le \t chat\r\nle  chapeau noir");
-    assert_sizes(PLAIN, SP_VOCABULARY_SOCKEYE, 3 + 4, 4 + 4);
-    assert_sizes(PLAIN, SP_VOCABULARY_NPARAM, 3 + 4, 4 + 4);
-    assert_sizes(PLAIN, SP_VOCABULARY_NONE, -1, -1);
+    assert_sizes(PLAIN, SHAPEPROOF_VOCABULARY_SOCKEYE, 3 + 4, 4 + 4);
+    assert_sizes(PLAIN, SHAPEPROOF_VOCABULARY_NPARAM, 3 + 4, 4 + 4);
+    assert_sizes(PLAIN, SHAPEPROOF_VOCABULARY_NONE, -1, -1);
     write_texts("", " \n\n\t");
-    assert_sizes(PLAIN, SP_VOCABULARY_SOCKEYE, 4, 4);
+    assert_sizes(PLAIN, SHAPEPROOF_VOCABULARY_SOCKEYE, 4, 4);
 }
 
 /* As Python's str.split(): every Unicode space divides, the zero-width one and U+180E do not. */
@@ -94,7 +95,7 @@ static void spaces(void **state)
                 "b\xe1\xa0\x8e"
                 "c\x1b"
                 "d\xef\xbb\xbf");
-    assert_sizes(PLAIN, SP_VOCABULARY_SOCKEYE, 9 + 4, 1 + 4);
+    assert_sizes(PLAIN, SHAPEPROOF_VOCABULARY_SOCKEYE, 9 + 4, 1 + 4);
 }
 
 /* A character may begin in one piece of the stream and end in the next one; so may a word. */
@@ -109,7 +110,7 @@ static void pieces(void **state)
         memcpy(text + length, "\xf0\x9f\x98\x80 \xf0\x9f\x98\x80z z", 13);
         scratch_write(&scratch, "src.txt", text, length + 12);
         scratch_write(&scratch, "trg.txt", text, length + 4);
-        assert_sizes(PLAIN, SP_VOCABULARY_SOCKEYE, 3 + 4, 1 + 4);
+        assert_sizes(PLAIN, SHAPEPROOF_VOCABULARY_SOCKEYE, 3 + 4, 1 + 4);
     }
     free(text);
 }
@@ -127,7 +128,7 @@ static void wrong_texts(void **state)
     assert_non_null(word);
     memset(word, 'x', 70000);
     scratch_write(&scratch, "src.txt", word, 65536);
-    assert_sizes(PLAIN, SP_VOCABULARY_SOCKEYE, 5, 4);
+    assert_sizes(PLAIN, SHAPEPROOF_VOCABULARY_SOCKEYE, 5, 4);
     scratch_write(&scratch, "src.txt", word, 65537);
     assert_refused(PLAIN, "src.txt: byte 65537: a word longer than 64 KB");
     free(word);
@@ -146,8 +147,8 @@ static void boundary(void **state)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         write_words("src.txt", (size_t)types[i]);
         write_words("trg.txt", 10);
-        assert_sizes(hpm, SP_VOCABULARY_SOCKEYE, sockeye[i], 14);
-        assert_sizes(hpm, SP_VOCABULARY_NPARAM, nparam[i], 14);
+        assert_sizes(hpm, SHAPEPROOF_VOCABULARY_SOCKEYE, sockeye[i], 14);
+        assert_sizes(hpm, SHAPEPROOF_VOCABULARY_NPARAM, nparam[i], 14);
     }
 }
 
@@ -155,13 +156,13 @@ static void least_counts(void **state)
 {
     (void)state;
     write_texts("a a a b b c", "a a a b b c");
-    assert_sizes(PLAIN "word_min_count=\"1:2\"\n", SP_VOCABULARY_SOCKEYE, 3 + 4, 2 + 4);
-    assert_sizes(PLAIN "word_min_count=3\n", SP_VOCABULARY_SOCKEYE, 1 + 4, 1 + 4);
-    assert_sizes(PLAIN "word_min_count=3\n", SP_VOCABULARY_NPARAM, 3 + 4, 3 + 4); /* it does not look */
-    assert_sizes(PLAIN "num_words=\"2:0\"\n", SP_VOCABULARY_SOCKEYE, 2 + 4, 3 + 4);
-    assert_sizes(PLAIN "num_words=2\nword_min_count=3\n", SP_VOCABULARY_SOCKEYE, 1 + 4, 1 + 4);
-    assert_sizes(PLAIN "pad_vocab_to_multiple_of=8\n", SP_VOCABULARY_SOCKEYE, 8, 8);
-    assert_sizes(PLAIN "pad_vocab_to_multiple_of=7\n", SP_VOCABULARY_SOCKEYE, 7, 7);
+    assert_sizes(PLAIN "word_min_count=\"1:2\"\n", SHAPEPROOF_VOCABULARY_SOCKEYE, 3 + 4, 2 + 4);
+    assert_sizes(PLAIN "word_min_count=3\n", SHAPEPROOF_VOCABULARY_SOCKEYE, 1 + 4, 1 + 4);
+    assert_sizes(PLAIN "word_min_count=3\n", SHAPEPROOF_VOCABULARY_NPARAM, 3 + 4, 3 + 4); /* it does not look */
+    assert_sizes(PLAIN "num_words=\"2:0\"\n", SHAPEPROOF_VOCABULARY_SOCKEYE, 2 + 4, 3 + 4);
+    assert_sizes(PLAIN "num_words=2\nword_min_count=3\n", SHAPEPROOF_VOCABULARY_SOCKEYE, 1 + 4, 1 + 4);
+    assert_sizes(PLAIN "pad_vocab_to_multiple_of=8\n", SHAPEPROOF_VOCABULARY_SOCKEYE, 8, 8);
+    assert_sizes(PLAIN "pad_vocab_to_multiple_of=7\n", SHAPEPROOF_VOCABULARY_SOCKEYE, 7, 7);
 }
 
 /* Sockeye does not count its own symbols as words, nparam does. */
@@ -169,25 +170,26 @@ static void special_symbols(void **state)
 {
     (void)state;
     write_texts("<s> a </s> <unk> <pad>", "<s> <s> b b");
-    assert_sizes(PLAIN, SP_VOCABULARY_SOCKEYE, 1 + 4, 1 + 4);
-    assert_sizes(PLAIN, SP_VOCABULARY_NPARAM, 5 + 4, 2 + 4);
-    assert_sizes(PLAIN "word_min_count=2\n", SP_VOCABULARY_SOCKEYE, 4, 1 + 4);
+    assert_sizes(PLAIN, SHAPEPROOF_VOCABULARY_SOCKEYE, 1 + 4, 1 + 4);
+    assert_sizes(PLAIN, SHAPEPROOF_VOCABULARY_NPARAM, 5 + 4, 2 + 4);
+    assert_sizes(PLAIN "word_min_count=2\n", SHAPEPROOF_VOCABULARY_SOCKEYE, 4, 1 + 4);
 }
 
 static void shared(void **state)
 {
     (void)state;
     write_texts("a b", "b c c");
-    assert_sizes(PLAIN "weight_tying=true\nweight_tying_type=trg_softmax\n", SP_VOCABULARY_SOCKEYE, 2 + 4, 2 + 4);
-    struct sp_error error = {0};
+    assert_sizes(PLAIN "weight_tying=true\nweight_tying_type=trg_softmax\n", SHAPEPROOF_VOCABULARY_SOCKEYE, 2 + 4,
+                 2 + 4);
+    struct shapeproof_error error = {0};
     static const char *const settings[] = {"shared_vocab=true", "weight_tying=true"};
     for (size_t i = 0; i < 2; i++) {
-        struct sp_config *config = loaded(PLAIN "weight_tying_type=src_trg_softmax\n");
-        sp_config_set(config, settings[i], &error);
-        sp_config_count_vocabulary(config, SP_VOCABULARY_SOCKEYE, true, &error);
+        struct shapeproof_config *config = loaded(PLAIN "weight_tying_type=src_trg_softmax\n");
+        shapeproof_config_set(config, settings[i], &error);
+        shapeproof_config_count_vocabulary(config, SHAPEPROOF_VOCABULARY_SOCKEYE, true, &error);
         assert_int_equal(size_of(config, "vocab_size_src"), 3 + 4);
         assert_int_equal(size_of(config, "vocab_size_trg"), 3 + 4);
-        sp_config_free(config);
+        shapeproof_config_free(config);
     }
 }
 
@@ -196,39 +198,42 @@ static void shared(void **state)
 static void origins(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     write_texts("a b c", "a");
-    struct sp_config *config = loaded(PLAIN "vocab_size_trg=77\n");
-    assert_int_equal(sp_config_count_vocabulary(config, SP_VOCABULARY_SOCKEYE, true, &error), SP_OK);
+    struct shapeproof_config *config = loaded(PLAIN "vocab_size_trg=77\n");
+    assert_int_equal(shapeproof_config_count_vocabulary(config, SHAPEPROOF_VOCABULARY_SOCKEYE, true, &error),
+                     SHAPEPROOF_OK);
     const struct sp_hyper *hyper = sp_config_hyper(config);
     assert_int_equal(size_of(config, "vocab_size_trg"), 77); /* it was said */
     assert_int_equal(hyper->override_count, 1);
     assert_string_equal(hyper->overrides[0].path, "vocab_size_src");
     assert_string_equal(hyper->overrides[0].from.name, "3 words of src.txt, rule of Sockeye");
-    sp_config_free(config);
+    shapeproof_config_free(config);
     config = loaded(PLAIN "bpe_symbols_src=9\n");
-    sp_config_count_vocabulary(config, SP_VOCABULARY_NPARAM, true, &error);
+    shapeproof_config_count_vocabulary(config, SHAPEPROOF_VOCABULARY_NPARAM, true, &error);
     assert_string_equal(sp_config_hyper(config)->overrides[0].from.name, "3 words of src.txt, rule of nparam");
-    sp_config_free(config);
+    shapeproof_config_free(config);
 }
 
 static void missing_texts(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const char *hpm = "train_bpe_src=none.txt\ntrain_bpe_trg=trg.txt\n";
     write_texts("a", "a b");
-    struct sp_config *config = loaded(hpm);
-    assert_int_equal(sp_config_count_vocabulary(config, SP_VOCABULARY_SOCKEYE, false, &error), SP_OK);
+    struct shapeproof_config *config = loaded(hpm);
+    assert_int_equal(shapeproof_config_count_vocabulary(config, SHAPEPROOF_VOCABULARY_SOCKEYE, false, &error),
+                     SHAPEPROOF_OK);
     assert_int_equal(size_of(config, "vocab_size_src"), -1);
     assert_int_equal(size_of(config, "vocab_size_trg"), 6);
-    sp_config_free(config);
+    shapeproof_config_free(config);
     assert_refused(hpm, "none.txt: No such file or directory");
     assert_refused("train_bpe_trg=trg.txt\n", "the configuration has no train_bpe_src to count vocab_size_src in");
     assert_refused("train_bpe_src=$root/x.txt\ntrain_bpe_trg=trg.txt\n", "No such file or directory");
     config = loaded("num_layers=2\n");
-    assert_int_equal(sp_config_count_vocabulary(config, SP_VOCABULARY_SOCKEYE, false, &error), SP_OK);
-    sp_config_free(config);
+    assert_int_equal(shapeproof_config_count_vocabulary(config, SHAPEPROOF_VOCABULARY_SOCKEYE, false, &error),
+                     SHAPEPROOF_OK);
+    shapeproof_config_free(config);
 }
 
 int main(void)

@@ -18,12 +18,12 @@
 static char *parsed(const char *yaml, size_t length)
 {
     struct sp_arena arena = {0};
-    struct sp_error error = {0};
-    struct sp_value value;
+    struct shapeproof_error error = {0};
+    struct shapeproof_value value;
     struct sp_text out = {0};
     if (sp_yaml_parse(&arena, yaml, length, &value, &error)) sp_value_json(&out, value);
     else sp_text_puts(&out, error.message);
-    if (error.status) assert_int_equal(error.status, SP_ERR_TABLE);
+    if (error.status) assert_int_equal(error.status, SHAPEPROOF_ERR_TABLE);
     sp_arena_free(&arena);
     return out.data;
 }
@@ -212,13 +212,13 @@ static void directives(void **state)
 
 static char *member(const char *path, const char *key)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_text json = {0};
-    struct sp_config *config = sp_config_new();
-    if (sp_config_load(config, path, &error) == SP_OK)
+    struct shapeproof_config *config = shapeproof_config_new();
+    if (shapeproof_config_load(config, path, &error) == SHAPEPROOF_OK)
         sp_value_json(&json, sp_value_member(sp_config_hyper(config)->root, key));
     else sp_text_puts(&json, error.message);
-    sp_config_free(config);
+    shapeproof_config_free(config);
     return json.data;
 }
 
@@ -293,42 +293,42 @@ static void kinds(void **state)
 static void version_of_one_file(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
     write_text("version", "1.12.2");
-    sp_config_load(config, write_text("config", SELF), &error);
+    shapeproof_config_load(config, write_text("config", SELF), &error);
     const struct sp_hyper *hyper = sp_config_hyper(config);
     assert_string_equal(sp_value_member(hyper->root, "version").string, "1.12.2");
     assert_string_equal(hyper->overrides[0].from.name, "the file version beside it");
-    sp_config_set(config, "version=1.17.0", &error);
+    shapeproof_config_set(config, "version=1.17.0", &error);
     assert_string_equal(sp_value_member(sp_config_hyper(config)->root, "version").string, "1.17.0");
-    sp_config_load(config, write_text("other.yaml", "a: 1\n"), &error);
+    shapeproof_config_load(config, write_text("other.yaml", "a: 1\n"), &error);
     hyper = sp_config_hyper(config);
     assert_int_equal(hyper->override_count, 1);
-    assert_int_equal(hyper->overrides[0].from.source, SP_SOURCE_SETTING);
+    assert_int_equal(hyper->overrides[0].from.source, SHAPEPROOF_SOURCE_SETTING);
     unlink(scratch_path(&scratch, "version"));
-    sp_config_free(config);
+    shapeproof_config_free(config);
 }
 
 static void beside(void **state)
 {
     (void)state;
-    char *path = sp_config_beside("fixtures/sockeye/ok/sockeye3/params.best");
+    char *path = shapeproof_config_beside("fixtures/sockeye/ok/sockeye3/params.best");
     assert_string_equal(path, "fixtures/sockeye/ok/sockeye3/config");
     free(path);
-    path = sp_config_beside("fixtures/sockeye/ok/sockeye3");
+    path = shapeproof_config_beside("fixtures/sockeye/ok/sockeye3");
     assert_string_equal(path, "fixtures/sockeye/ok/sockeye3/config");
     free(path);
-    path = sp_config_beside("fixtures/models/tiny-gpt2/model.safetensors");
+    path = shapeproof_config_beside("fixtures/models/tiny-gpt2/model.safetensors");
     assert_string_equal(path, "fixtures/models/tiny-gpt2/config.json");
     free(path);
     write_text("config", "a: 1\n");
     write_text("config.json", "{}");
-    path = sp_config_beside(scratch_path(&scratch, "params.best"));
+    path = shapeproof_config_beside(scratch_path(&scratch, "params.best"));
     assert_non_null(strstr(path, "/config.json"));
     free(path);
-    assert_null(sp_config_beside("fixtures/sockeye/make_sockeye.py"));
-    assert_null(sp_config_beside("src/params.best")); /* src/config is a directory */
+    assert_null(shapeproof_config_beside("fixtures/sockeye/make_sockeye.py"));
+    assert_null(shapeproof_config_beside("src/params.best")); /* src/config is a directory */
 }
 
 int main(void)

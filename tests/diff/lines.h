@@ -15,7 +15,7 @@
 /* ---- checkpoints in memory: lines of "NAME DTYPE SHAPE [STORAGE]", SHAPE being "4x3", or "-" for a
  * scalar; "format keras-hdf5" in front of them, unless it is safetensors ---- */
 
-static inline void set_shape(struct sp_inventory *inventory, struct sp_tensor *tensor, char *text)
+static inline void set_shape(struct shapeproof_inventory *inventory, struct shapeproof_tensor *tensor, char *text)
 {
     uint64_t *shape = sp_arena_array(&inventory->arena, 8, sizeof *shape);
     for (char *size = strtok(text, "x-"); size; size = strtok(NULL, "x-"))
@@ -23,25 +23,25 @@ static inline void set_shape(struct sp_inventory *inventory, struct sp_tensor *t
     tensor->shape = shape;
 }
 
-static inline void add_line(struct sp_inventory *inventory, const char *line)
+static inline void add_line(struct shapeproof_inventory *inventory, const char *line)
 {
     char name[256], dtype[16], shape[64], storage[64] = "";
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     if (sscanf(line, "%255s %15s %63s %63s", name, dtype, shape, storage) < 3) fail_msg("'%s'", line);
-    struct sp_tensor *tensor = sp_inventory_add(inventory, &error);
+    struct shapeproof_tensor *tensor = sp_inventory_add(inventory, &error);
     tensor->name = sp_arena_string(&inventory->arena, name);
-    tensor->dtype = sp_dtype_from_name(dtype, strlen(dtype));
-    tensor->dtype_name = sp_dtype_name(tensor->dtype);
+    tensor->dtype = shapeproof_dtype_from_name(dtype, strlen(dtype));
+    tensor->dtype_name = shapeproof_dtype_name(tensor->dtype);
     if (*storage) tensor->storage = sp_arena_string(&inventory->arena, storage);
-    if (strncmp(name, "optimizer", 9) == 0) tensor->flags |= SP_TENSOR_STATE;
+    if (strncmp(name, "optimizer", 9) == 0) tensor->flags |= SHAPEPROOF_TENSOR_STATE;
     set_shape(inventory, tensor, shape);
     assert_true(sp_tensor_measure(tensor));
 }
 
-static inline struct sp_inventory *inventory_of(const char *lines)
+static inline struct shapeproof_inventory *inventory_of(const char *lines)
 {
-    struct sp_inventory *inventory = sp_inventory_new("memory");
-    struct sp_error error = {0};
+    struct shapeproof_inventory *inventory = sp_inventory_new("memory");
+    struct shapeproof_error error = {0};
     char *text = strdup(lines), *rest = text;
     sp_inventory_add_file(inventory, "memory");
     inventory->format = "safetensors";
@@ -54,23 +54,23 @@ static inline struct sp_inventory *inventory_of(const char *lines)
 }
 
 struct both {
-    struct sp_inventory *a, *b;
-    struct sp_diff *diff;
+    struct shapeproof_inventory *a, *b;
+    struct shapeproof_diff *diff;
 };
 
 static inline struct both compare(const char *a, const char *b)
 {
-    struct sp_error error;
+    struct shapeproof_error error;
     struct both both = {inventory_of(a), inventory_of(b), NULL};
-    both.diff = sp_diff_new(both.a, both.b, NULL, &error);
+    both.diff = shapeproof_diff_new(both.a, both.b, NULL, &error);
     return both;
 }
 
 static inline void done(struct both *both)
 {
-    sp_diff_free(both->diff);
-    sp_inventory_close(both->a);
-    sp_inventory_close(both->b);
+    shapeproof_diff_free(both->diff);
+    shapeproof_inventory_close(both->a);
+    shapeproof_inventory_close(both->b);
 }
 
 /* The verdict with its reason, and the mappings behind it, each in a line. */
@@ -78,10 +78,10 @@ static inline void expect(const char *a, const char *b, const char *expected)
 {
     struct both both = compare(a, b);
     char text[2048];
-    int length = snprintf(text, sizeof text, "%s: %s", sp_diff_is_same(both.diff) ? "same" : "differs",
-                          sp_diff_summary(both.diff));
-    for (size_t i = 0; i < sp_diff_mapping_count(both.diff); i++) {
-        const struct sp_diff_mapping mapping = sp_diff_mapping(both.diff, i);
+    int length = snprintf(text, sizeof text, "%s: %s", shapeproof_diff_is_same(both.diff) ? "same" : "differs",
+                          shapeproof_diff_summary(both.diff));
+    for (size_t i = 0; i < shapeproof_diff_mapping_count(both.diff); i++) {
+        const struct shapeproof_diff_mapping mapping = shapeproof_diff_mapping(both.diff, i);
         length += snprintf(text + length, sizeof text - (size_t)length, "\n%s -> %s%s (%zu)", mapping.from, mapping.to,
                            mapping.transposed ? ", transposed" : "", mapping.tensors);
     }

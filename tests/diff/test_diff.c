@@ -160,19 +160,20 @@ static void state_is_no_difference(void **state)
 
 /* For each tensor of that side: "other" its counterpart, "alone", or "-" when the other side has it under another tie.
  */
-static void assert_side(const struct both *both, enum sp_diff_side side, const char *expected)
+static void assert_side(const struct both *both, enum shapeproof_diff_side side, const char *expected)
 {
-    const struct sp_inventory *here = sp_diff_inventory(both->diff, side);
-    const struct sp_inventory *there = sp_diff_inventory(both->diff, side == SP_DIFF_A ? SP_DIFF_B : SP_DIFF_A);
+    const struct shapeproof_inventory *here = shapeproof_diff_inventory(both->diff, side);
+    const struct shapeproof_inventory *there =
+        shapeproof_diff_inventory(both->diff, side == SHAPEPROOF_DIFF_A ? SHAPEPROOF_DIFF_B : SHAPEPROOF_DIFF_A);
     struct sp_text text = {0};
-    for (size_t i = 0; i < sp_inventory_count(here); i++) {
-        const size_t other = sp_diff_counterpart(both->diff, side, i);
-        const bool alone = sp_diff_is_alone(both->diff, side, i);
-        assert_false(alone && other != SP_NONE);
-        sp_text_printf(&text, "%s%s=%s", i ? " " : "", sp_inventory_tensor(here, i)->name,
-                       other != SP_NONE ? sp_inventory_tensor(there, other)->name
-                       : alone          ? "alone"
-                                        : "-");
+    for (size_t i = 0; i < shapeproof_inventory_count(here); i++) {
+        const size_t other = shapeproof_diff_counterpart(both->diff, side, i);
+        const bool alone = shapeproof_diff_is_alone(both->diff, side, i);
+        assert_false(alone && other != SHAPEPROOF_NONE);
+        sp_text_printf(&text, "%s%s=%s", i ? " " : "", shapeproof_inventory_tensor(here, i)->name,
+                       other != SHAPEPROOF_NONE ? shapeproof_inventory_tensor(there, other)->name
+                       : alone                  ? "alone"
+                                                : "-");
     }
     assert_string_equal(text.data, expected);
     sp_text_free(&text);
@@ -183,19 +184,19 @@ static void counterparts(void **state)
     struct both both = compare("e F32 8x2 s\nhead F32 8x2 s\nd.kernel F32 4x3\nq.q.weight F32 4x4\ngone F32 5",
                                "new F32 7x2\nd.weight F32 3x4\ne F32 8x2");
     (void)state;
-    assert_ptr_equal(sp_diff_inventory(both.diff, SP_DIFF_A), both.a);
-    assert_ptr_equal(sp_diff_inventory(both.diff, SP_DIFF_B), both.b);
-    assert_side(&both, SP_DIFF_A, "e=e head=- d.kernel=d.weight q.q.weight=alone gone=alone");
-    assert_side(&both, SP_DIFF_B, "new=alone d.weight=d.kernel e=e");
-    assert_false(sp_diff_is_converted(both.diff, 0));
-    assert_true(sp_diff_is_converted(both.diff, 2));
-    assert_false(sp_diff_is_converted(both.diff, 4));
-    assert_false(sp_diff_totals(both.diff).data);
+    assert_ptr_equal(shapeproof_diff_inventory(both.diff, SHAPEPROOF_DIFF_A), both.a);
+    assert_ptr_equal(shapeproof_diff_inventory(both.diff, SHAPEPROOF_DIFF_B), both.b);
+    assert_side(&both, SHAPEPROOF_DIFF_A, "e=e head=- d.kernel=d.weight q.q.weight=alone gone=alone");
+    assert_side(&both, SHAPEPROOF_DIFF_B, "new=alone d.weight=d.kernel e=e");
+    assert_false(shapeproof_diff_is_converted(both.diff, 0));
+    assert_true(shapeproof_diff_is_converted(both.diff, 2));
+    assert_false(shapeproof_diff_is_converted(both.diff, 4));
+    assert_false(shapeproof_diff_totals(both.diff).data);
     done(&both);
     both =
         compare("h.0.a.q.weight F32 4x4\nh.0.a.k.weight F32 2x4\nh.0.a.v.weight F32 2x4", "h.0.a.qkv.weight F32 8x4");
-    assert_side(&both, SP_DIFF_A, "h.0.a.q.weight=alone h.0.a.k.weight=alone h.0.a.v.weight=alone");
-    assert_side(&both, SP_DIFF_B, "h.0.a.qkv.weight=alone");
+    assert_side(&both, SHAPEPROOF_DIFF_A, "h.0.a.q.weight=alone h.0.a.k.weight=alone h.0.a.v.weight=alone");
+    assert_side(&both, SHAPEPROOF_DIFF_B, "h.0.a.qkv.weight=alone");
     done(&both);
 }
 
@@ -205,10 +206,11 @@ static void groups(void **state)
     struct both both = compare("h.0.w F32 2\nh.1.w F32 2\nh.2.w F32 3\nx F32 4", "x F32 5");
     size_t sum = 0;
     (void)state;
-    assert_int_equal(sp_diff_group_count(both.diff), 3);
-    for (size_t i = 0; i < sp_diff_group_count(both.diff); i++) sum += sp_diff_group(both.diff, i).count;
-    assert_int_equal(sum, sp_diff_finding_count(both.diff));
-    const struct sp_diff_group group = sp_diff_group(both.diff, 0);
+    assert_int_equal(shapeproof_diff_group_count(both.diff), 3);
+    for (size_t i = 0; i < shapeproof_diff_group_count(both.diff); i++)
+        sum += shapeproof_diff_group(both.diff, i).count;
+    assert_int_equal(sum, shapeproof_diff_finding_count(both.diff));
+    const struct shapeproof_diff_group group = shapeproof_diff_group(both.diff, 0);
     assert_string_equal(group.name, "h.{0,1}.w");
     assert_string_equal(group.first->message, "is in A alone: F32 (2)");
     done(&both);
@@ -218,17 +220,19 @@ static void groups(void **state)
 
 static char *diff_files(const char *a, const char *b)
 {
-    struct sp_error error = {0};
-    struct sp_inventory *in_a = sp_inventory_open(a, &error), *in_b = sp_inventory_open(b, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *in_a = shapeproof_inventory_open(a, &error),
+                                *in_b = shapeproof_inventory_open(b, &error);
     if (!in_a || !in_b) fail_msg("%s", error.message);
-    struct sp_diff *diff = sp_diff_new(in_a, in_b, &(struct sp_diff_options){.data = true}, &error);
+    struct shapeproof_diff *diff =
+        shapeproof_diff_new(in_a, in_b, &(struct shapeproof_diff_options){.data = true}, &error);
     if (!diff) fail_msg("%s", error.message);
-    char *summary = strdup(sp_diff_summary(diff));
-    assert_int_equal(sp_diff_is_same(diff), strncmp(summary, "all ", 4) == 0);
-    assert_true(sp_diff_totals(diff).data);
-    sp_diff_free(diff);
-    sp_inventory_close(in_a);
-    sp_inventory_close(in_b);
+    char *summary = strdup(shapeproof_diff_summary(diff));
+    assert_int_equal(shapeproof_diff_is_same(diff), strncmp(summary, "all ", 4) == 0);
+    assert_true(shapeproof_diff_totals(diff).data);
+    shapeproof_diff_free(diff);
+    shapeproof_inventory_close(in_a);
+    shapeproof_inventory_close(in_b);
     return summary;
 }
 
@@ -280,17 +284,17 @@ static void one_bit(void **state)
 
 /* ---- size ---- */
 
-static struct sp_inventory *large(const char *format, unsigned layers, unsigned experts)
+static struct shapeproof_inventory *large(const char *format, unsigned layers, unsigned experts)
 {
-    struct sp_inventory *inventory = sp_inventory_new("memory");
-    struct sp_error error = {0};
+    struct shapeproof_inventory *inventory = sp_inventory_new("memory");
+    struct shapeproof_error error = {0};
     static const uint64_t shape[] = {4, 4};
     sp_inventory_add_file(inventory, "memory");
     inventory->format = "safetensors";
     for (unsigned i = 0; i < layers * experts * 3; i++) {
-        struct sp_tensor *tensor = sp_inventory_add(inventory, &error);
+        struct shapeproof_tensor *tensor = sp_inventory_add(inventory, &error);
         tensor->name = sp_arena_printf(&inventory->arena, format, i / 3 / experts, i / 3 % experts, "udg"[i % 3]);
-        tensor->dtype = SP_DTYPE_F32;
+        tensor->dtype = SHAPEPROOF_DTYPE_F32;
         tensor->dtype_name = "F32";
         tensor->shape = shape;
         tensor->rank = 2;
@@ -306,17 +310,17 @@ static void many_tensors(void **state)
 {
     static const char *const formats[] = {"m.layers.%u.mlp.experts.%u.%c.w", "x.m.layers.%u.mlp.experts.%u.%c.w",
                                           "m.l%u.e%u.%c", "m.blocks.%u.ff.%u.%c_proj.w"};
-    struct sp_inventory *a = large(formats[0], 60, 256);
+    struct shapeproof_inventory *a = large(formats[0], 60, 256);
     (void)state;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        struct sp_error error;
-        struct sp_inventory *b = large(formats[i], 60, 256);
-        struct sp_diff *diff = sp_diff_new(a, b, NULL, &error);
-        assert_int_equal(sp_diff_totals(diff).both, i < 2 ? 46080 : 0);
-        sp_diff_free(diff);
-        sp_inventory_close(b);
+        struct shapeproof_error error;
+        struct shapeproof_inventory *b = large(formats[i], 60, 256);
+        struct shapeproof_diff *diff = shapeproof_diff_new(a, b, NULL, &error);
+        assert_int_equal(shapeproof_diff_totals(diff).both, i < 2 ? 46080 : 0);
+        shapeproof_diff_free(diff);
+        shapeproof_inventory_close(b);
     }
-    sp_inventory_close(a);
+    shapeproof_inventory_close(a);
 }
 
 int main(void)

@@ -120,7 +120,7 @@ static void quantised_of_another_model(void **state)
     struct both both = compare("a.norm.weight F32 256\na.up_proj.weight F32 640x256\n",
                                "a.norm.weight F32 256\na.up_proj.qweight I32 32x512\na.up_proj.qzeros I32 2x64\n"
                                "a.up_proj.scales F16 2x512\n");
-    assert_string_equal(sp_diff_summary(both.diff), "1 tensor removed, 3 added");
+    assert_string_equal(shapeproof_diff_summary(both.diff), "1 tensor removed, 3 added");
     done(&both);
 }
 

@@ -125,21 +125,21 @@ static void wrong_patterns(void **state)
 
 /* ---- the file ---- */
 
-static struct sp_expectations *load(struct scratch *scratch, const char *text, const char *today,
-                                    struct sp_error *error)
+static struct shapeproof_expectations *load(struct scratch *scratch, const char *text, const char *today,
+                                            struct shapeproof_error *error)
 {
-    return sp_expectations_load(scratch_write(scratch, "expect", text, strlen(text)), today, error);
+    return shapeproof_expectations_load(scratch_write(scratch, "expect", text, strlen(text)), today, error);
 }
 
 /* The first line of the message behind the path. */
 static void expect_mistake(const char *text, const char *expected)
 {
     struct scratch scratch;
-    struct sp_error error;
+    struct shapeproof_error error;
     scratch_make(&scratch);
-    struct sp_expectations *expectations = load(&scratch, text, "2026-06-30", &error);
+    struct shapeproof_expectations *expectations = load(&scratch, text, "2026-06-30", &error);
     if (expectations) fail_msg("accepted: %s", text);
-    assert_int_equal(error.status, SP_ERR_TABLE);
+    assert_int_equal(error.status, SHAPEPROOF_ERR_TABLE);
     const char *place = strstr(error.message, "/expect");
     char *end = strchr(error.message, '\n');
     assert_non_null(place);
@@ -170,10 +170,10 @@ static void mistakes(void **state)
 
 static void not_a_file(void **state)
 {
-    struct sp_error error;
+    struct shapeproof_error error;
     (void)state;
-    assert_null(sp_expectations_load("/nonexistent", "2026-06-30", &error));
-    assert_int_equal(error.status, SP_ERR_TABLE);
+    assert_null(shapeproof_expectations_load("/nonexistent", "2026-06-30", &error));
+    assert_int_equal(error.status, SHAPEPROOF_ERR_TABLE);
     assert_string_equal(error.message, "/nonexistent: No such file or directory");
 }
 
@@ -185,21 +185,21 @@ static void not_a_file(void **state)
 static void expect_verdict(const char *lines, const char *today, const char *expected)
 {
     struct model model;
-    struct sp_error error;
+    struct shapeproof_error error;
     char found[512];
     model_open(&model, GPT2);
     model_predict(&model, 0);
     model_drop(&model, "*.h.2.*");
-    struct sp_expectations *expectations = load(&model.scratch, lines, today, &error);
+    struct shapeproof_expectations *expectations = load(&model.scratch, lines, today, &error);
     if (!expectations) fail_msg("%s", error.message);
     model.options.expectations = expectations;
     model_check(&model);
-    snprintf(found, sizeof found, "%s: %s", sp_verdict_name(sp_check_verdict(model.check)),
-             sp_check_summary(model.check));
+    snprintf(found, sizeof found, "%s: %s", shapeproof_verdict_name(shapeproof_check_verdict(model.check)),
+             shapeproof_check_summary(model.check));
     const char *path = strstr(found, "(/"), *behind = path ? strstr(path, "expect:") : NULL;
     if (behind) memmove(found + (path + 1 - found), behind, strlen(behind) + 1);
     assert_string_equal(found, expected);
-    sp_expectations_free(expectations);
+    shapeproof_expectations_free(expectations);
     model_close(&model);
 }
 
@@ -239,20 +239,21 @@ static void unused_and_expired(void **state)
 static void a_prefix(void **state)
 {
     struct model model;
-    struct sp_error error;
+    struct shapeproof_error error;
     (void)state;
     model_open(&model, GPT2);
     model_predict(&model, 0);
     model_prefix(&model, "module.");
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_EXPLAINED);
-    struct sp_expectations *expectations = load(&model.scratch, "prefix * # trained in parallel", "2026-06-30", &error);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_EXPLAINED);
+    struct shapeproof_expectations *expectations =
+        load(&model.scratch, "prefix * # trained in parallel", "2026-06-30", &error);
     model.options.expectations = expectations;
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
-    assert_string_equal(sp_check_cause(model.check, 0)->message,
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->message,
                         "every name in the file begins with 'module.' (expected: trained in parallel)");
-    sp_expectations_free(expectations);
+    shapeproof_expectations_free(expectations);
     model_close(&model);
 }
 

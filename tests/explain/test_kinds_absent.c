@@ -75,7 +75,7 @@ static void no_layers_of_gpt2(void **state)
     BEGIN(gpt2);
     model_drop(&model, "transformer.h.*");
     SAYS("differs: n_layer is 12 in config.json, the file has 0 (144 tensors)", "hyperparameter", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "write into config.json: {\"n_layer\": 0}; --set n_layer=0 tries it");
     END;
 }

@@ -70,8 +70,8 @@ static void names_as_saved(void **state)
                        "\"target_modules\": [\"v_proj\", \"q_proj\"], \"rank_pattern\": {}}");
     model_check(&model);
     assert_told(&model, fitting, "adapter", 0);
-    assert_int_equal(sp_check_cause(model.check, 0)->explains, 64 + 146);
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_int_equal(shapeproof_check_cause(model.check, 0)->explains, 64 + 146);
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "load it onto its base: PeftModel.from_pretrained(base, DIRECTORY)");
     model_close(&model);
 }
@@ -83,12 +83,12 @@ static void names_with_the_adapters_own(void **state)
     adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.default.weight", "lora_B.default.weight", 8, AS_PEFT);
     model_check(&model);
     assert_told(&model, fitting, "adapter", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "its names carry the adapter's own, 'default', which PEFT leaves out when it saves");
     model_rename(&model, "*", ".default.", ".default_0.");
     model_check(&model);
     assert_told(&model, fitting, "adapter", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "its names carry the adapter's own, 'default_0', which PEFT leaves out when it saves");
     model_close(&model);
 }
@@ -201,11 +201,11 @@ static void what_was_trained_as_a_whole(void **state)
     adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
     model_add_shape(&model, PEFT "model.embed_tokens.weight", SHAPE(128256, 2048));
     model_check(&model);
-    assert_string_equal(sp_check_cause(model.check, 0)->id, "adapter");
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->id, "adapter");
     assert_int_equal(sp_check_open(model.check), 0);
     model_add_shape(&model, PEFT "model.layers.0.stranger", SHAPE(3));
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_DIFFERS);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_DIFFERS);
     assert_int_equal(sp_check_open(model.check), 1);
     model_close(&model);
 }
@@ -219,7 +219,7 @@ static void with_more_tokens(void **state)
     SAYS("differs: the adapter was trained with 128264 tokens, the base has 128256: "
          "base_model.model.model.embed_tokens.weight (1 tensor)",
          "adapter-shape adapter prefix", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "call resize_token_embeddings(128264) on the base before the adapter is loaded");
     model_resize(&model, "*embed_tokens*", 2048, 1024);
     model_check(&model);
@@ -266,7 +266,7 @@ static void not_merged(void **state)
     BEGIN(llama);
     adapt_in_memory(&model);
     SAYS(UNMERGED, "adapter-unmerged wrapper", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "not merged: call merge_and_unload() on the PEFT model, and save the model that it returns");
     model_prefix(&model, PEFT);
     SAYS(UNMERGED, "adapter-unmerged prefix wrapper", 0);
@@ -356,8 +356,8 @@ static void for_a_part_of_the_model(void **state)
          "adapter", 0);
     model_rename(&model, "*", "language_model.model.", "model.language_model.");
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_EXPLAINED);
-    assert_string_equal(sp_check_cause(model.check, 0)->id, "adapter-prefix");
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_EXPLAINED);
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->id, "adapter-prefix");
     END;
 }
 
@@ -372,10 +372,10 @@ static void a_layer_without(void **state)
     assert_string_equal(model_cause(&model, "adapter-target")->message,
                         "the adapter has nothing for 1 matrix whose siblings in other layers it changes: "
                         "model.layers.3.self_attn.q_proj.weight");
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_EXPLAINED);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_EXPLAINED);
     put_config(&model, "{\"r\": 8, \"target_modules\": [\"q_proj\", \"v_proj\"], \"layers_to_transform\": null}");
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_DIFFERS);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_DIFFERS);
     put_config(&model, "{\"r\": 8, \"target_modules\": [\"q_proj\", \"v_proj\"], \"layers_to_transform\": [0, 1]}");
     model_check(&model);
     assert_null(model_cause(&model, "adapter-target"));
@@ -522,11 +522,11 @@ static void assert_described(struct model *model, bool consistent, const char *t
 {
     bool is;
     model_check(model);
-    char *described = sp_adapter_describe(model->inventory, &is);
+    char *described = shapeproof_adapter_describe(model->inventory, &is);
     if (text) assert_string_equal(described, text);
     else assert_null(described);
     assert_int_equal(is, consistent);
-    sp_free(described);
+    shapeproof_free(described);
 }
 
 static void without_a_base(void **state)

@@ -32,8 +32,8 @@ static const char bart[] = "{\"model_type\": \"bart\", \"architectures\": [\"Bar
                            "\"encoder_ffn_dim\": 4096, \"decoder_ffn_dim\": 4096, \"max_position_embeddings\": 1024}";
 
 /* One for each layer; "%d" in the name is its index. */
-static void add_to_layers(struct model *model, int layers, const char *before, const char *behind, enum sp_dtype dtype,
-                          uint32_t rank, const uint64_t *shape)
+static void add_to_layers(struct model *model, int layers, const char *before, const char *behind,
+                          enum shapeproof_dtype dtype, uint32_t rank, const uint64_t *shape)
 {
     for (int i = 0; i < layers; i++) {
         char name[128];
@@ -46,7 +46,7 @@ static void add_to_layers(struct model *model, int layers, const char *before, c
 static void inv_freq_of_old_files(void **state)
 {
     BEGIN(tinyllama);
-    add_to_layers(&model, 22, "model.layers.", ".self_attn.rotary_emb.inv_freq", SP_DTYPE_F32, SHAPE(32));
+    add_to_layers(&model, 22, "model.layers.", ".self_attn.rotary_emb.inv_freq", SHAPEPROOF_DTYPE_F32, SHAPE(32));
     SAYS("match: all 223 tensors, 1,100,049,088 elements", "buffers", 0);
     END;
 }
@@ -56,7 +56,7 @@ static void inv_freq_of_old_files(void **state)
 static void inv_freq_of_other_heads(void **state)
 {
     BEGIN(tinyllama);
-    add_to_layers(&model, 22, "model.layers.", ".self_attn.rotary_emb.inv_freq", SP_DTYPE_F32, SHAPE(32));
+    add_to_layers(&model, 22, "model.layers.", ".self_attn.rotary_emb.inv_freq", SHAPEPROOF_DTYPE_F32, SHAPE(32));
     model_set(&model, "num_attention_heads=16");
     model_set(&model, "num_key_value_heads=2");
     SAYS("differs: num_attention_heads is 16 on the command line and num_key_value_heads 2, the file has 32 and 4 (22 "
@@ -66,7 +66,7 @@ static void inv_freq_of_other_heads(void **state)
     SAYS("differs: head_dim is 128 on the command line, num_key_value_heads 2 and num_attention_heads 16, the file has "
          "64, 4 and 32 (22 tensors)",
          "hyperparameter buffers", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "give --set head_dim=64 --set num_key_value_heads=4 --set num_attention_heads=32");
     END;
 }
@@ -75,9 +75,11 @@ static void inv_freq_of_other_heads(void **state)
 static void rotary_tables(void **state)
 {
     BEGIN(phi3);
-    add_to_layers(&model, 32, "model.layers.", ".self_attn.rotary_emb.inv_freq", SP_DTYPE_F32, SHAPE(48));
-    add_to_layers(&model, 32, "model.layers.", ".self_attn.rotary_emb.cos_cached", SP_DTYPE_F32, SHAPE(1, 1, 4096, 96));
-    add_to_layers(&model, 32, "model.layers.", ".self_attn.rotary_emb.sin_cached", SP_DTYPE_F32, SHAPE(1, 1, 4096, 96));
+    add_to_layers(&model, 32, "model.layers.", ".self_attn.rotary_emb.inv_freq", SHAPEPROOF_DTYPE_F32, SHAPE(48));
+    add_to_layers(&model, 32, "model.layers.", ".self_attn.rotary_emb.cos_cached", SHAPEPROOF_DTYPE_F32,
+                  SHAPE(1, 1, 4096, 96));
+    add_to_layers(&model, 32, "model.layers.", ".self_attn.rotary_emb.sin_cached", SHAPEPROOF_DTYPE_F32,
+                  SHAPE(1, 1, 4096, 96));
     SAYS("explained: the file also has buffers that loaders compute anew: "
          "model.layers.{0-31}.self_attn.rotary_emb.{inv_freq,cos_cached,sin_cached} (96 tensors); "
          "nothing else differs",
@@ -99,7 +101,7 @@ static void rope_freqs(void **state)
 static void a_parameter_called_inv_freq(void **state)
 {
     BEGIN(phi3);
-    add_to_layers(&model, 32, "model.layers.", ".self_attn.rotary_emb.inv_freq", SP_DTYPE_F32, SHAPE(48, 3072));
+    add_to_layers(&model, 32, "model.layers.", ".self_attn.rotary_emb.inv_freq", SHAPEPROOF_DTYPE_F32, SHAPE(48, 3072));
     SAYS("differs: 32 tensors are unexpected: model.layers.{0-31}.self_attn.rotary_emb.inv_freq", "", 32);
     END;
 }
@@ -107,8 +109,8 @@ static void a_parameter_called_inv_freq(void **state)
 static void causal_masks(void **state)
 {
     BEGIN(gpt2);
-    add_to_layers(&model, 12, "transformer.h.", ".attn.bias", SP_DTYPE_U8, SHAPE(1, 1, 1024, 1024));
-    add_to_layers(&model, 12, "transformer.h.", ".attn.masked_bias", SP_DTYPE_F32, 0, NULL);
+    add_to_layers(&model, 12, "transformer.h.", ".attn.bias", SHAPEPROOF_DTYPE_U8, SHAPE(1, 1, 1024, 1024));
+    add_to_layers(&model, 12, "transformer.h.", ".attn.masked_bias", SHAPEPROOF_DTYPE_F32, 0, NULL);
     SAYS("match: all 172 tensors, 137,022,732 elements", "buffers", 0);
     END;
 }
@@ -117,7 +119,7 @@ static void causal_masks(void **state)
 static void causal_masks_elsewhere(void **state)
 {
     BEGIN(phi3);
-    add_to_layers(&model, 32, "model.layers.", ".self_attn.bias", SP_DTYPE_BOOL, SHAPE(1, 1, 4096, 4096));
+    add_to_layers(&model, 32, "model.layers.", ".self_attn.bias", SHAPEPROOF_DTYPE_BOOL, SHAPE(1, 1, 4096, 4096));
     model_rename(&model, "*.self_attn.bias", "self_attn", "attn");
     SAYS("explained: the file also has buffers that loaders compute anew: model.layers.{0-31}.attn.bias "
          "(32 tensors); nothing else differs",
@@ -129,7 +131,7 @@ static void causal_masks_elsewhere(void **state)
 static void a_bias_called_attn_bias(void **state)
 {
     BEGIN(phi3);
-    add_to_layers(&model, 32, "model.layers.", ".attn.bias", SP_DTYPE_F32, SHAPE(3072));
+    add_to_layers(&model, 32, "model.layers.", ".attn.bias", SHAPEPROOF_DTYPE_F32, SHAPE(3072));
     SAYS("differs: 32 tensors are unexpected: model.layers.{0-31}.attn.bias", "", 32);
     END;
 }
@@ -137,9 +139,9 @@ static void a_bias_called_attn_bias(void **state)
 static void position_ids(void **state)
 {
     BEGIN(bert);
-    model_add_shape(&model, "bert.embeddings.position_ids", SHAPE(1, 512))->dtype = SP_DTYPE_I64;
+    model_add_shape(&model, "bert.embeddings.position_ids", SHAPE(1, 512))->dtype = SHAPEPROOF_DTYPE_I64;
     SAYS("match: all 203 tensors, 109,514,810 elements", "buffers", 0);
-    model_add_shape(&model, "bert.embeddings.token_type_ids", SHAPE(1, 512))->dtype = SP_DTYPE_I64;
+    model_add_shape(&model, "bert.embeddings.token_type_ids", SHAPE(1, 512))->dtype = SHAPEPROOF_DTYPE_I64;
     SAYS("explained: the file also has buffers that loaders compute anew: bert.embeddings.token_type_ids "
          "(1 tensor); nothing else differs",
          "stray-buffers buffers", 0);
@@ -210,7 +212,7 @@ static void a_stage_with_counters_too_many(void **state)
 {
     BEGIN(resnet);
     model_copy(&model, "resnet.encoder.stages.3.layers.0.shortcut.*", "stages.3", "stages.4");
-    model_retype(&model, "*num_batches_tracked", SP_DTYPE_I64);
+    model_retype(&model, "*num_batches_tracked", SHAPEPROOF_DTYPE_I64);
     SAYS("differs: 6 tensors are unexpected: resnet.encoder.stages.4.layers.0.shortcut.{convolution,normalization}."
          "weight, resnet.encoder.stages.4.layers.0.shortcut.normalization.{bias,running_mean,running_var,"
          "num_batches_tracked}",

@@ -34,11 +34,11 @@ static void all_or_none(void **state)
     static const char *const kinds[] = {"*.input_scale", "*.pre_quant_scale", "*.?_scale"};
     BEGIN_STORED(NVFP4);
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         model_drop(&model, kinds[i]);
         model_check(&model);
-        assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+        assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
     }
     END;
 }
@@ -49,8 +49,9 @@ static void an_expert_without(void **state)
     model_drop(&model, "*.layers.2.*experts.5.up_proj.input_scale");
     SAYS("differs: missing, although siblings have it: model.layers.2.mlp.experts.5.up_proj.input_scale (1 tensor)",
          "companion quantised", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->hint, HINT);
-    assert_int_equal(sp_check_finding(model.check, sp_check_finding_count(model.check) - 1)->kind, SP_FINDING_LACKING);
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint, HINT);
+    assert_int_equal(shapeproof_check_finding(model.check, shapeproof_check_finding_count(model.check) - 1)->kind,
+                     SHAPEPROOF_FINDING_LACKING);
     END;
 }
 
@@ -74,7 +75,7 @@ static void a_projection_without(void **state)
          "companion quantised", 0);
     model_drop(&model, "*.[qk]_proj.input_scale");
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
     model_drop(&model, "*.gate_proj.input_scale");
     SAYS("differs: missing, although siblings have it: model.layers.{0-3}.mlp.experts.{0-7}.gate_proj.input_scale (32 "
          "tensors)",
@@ -100,7 +101,7 @@ static void an_order_without(void **state)
          "companion quantised", 0);
     model_drop(&model, "*.g_idx");
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
     END;
 }
 
@@ -120,12 +121,12 @@ static void experts_of_one_rank(void **state)
     model_drop(&model, "*experts.[0-3].*");
     SAYS("differs: model.layers.{0-3}.mlp.experts.{0-3} are missing altogether (144 tensors)",
          "experts-missing quantised", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "the others are what one of 2 ranks of expert parallelism has: gather the ranks into one "
                         "checkpoint");
     model_drop(&model, "*.layers.2.*experts.5.*");
     model_check(&model);
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "take a file that has them: the router has a row for each expert");
     END;
 }
@@ -146,7 +147,7 @@ static void a_list_of_layers(void **state)
     model_open(&model, QWEN3(2, FULL ", " FULL));
     model_predict(&model, 0);
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
     END;
 }
 
@@ -155,7 +156,7 @@ static void a_list_of_other_layers(void **state)
 {
     BEGIN(QWEN3(2, FULL ", " FULL "], \"mtp_layer_types\": [" FULL));
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
     END;
 }
 

@@ -57,13 +57,13 @@ static void both_are_as_good(void **state)
 /* A class of a model that no table has is unknown, as before. */
 static void an_unknown_class_is_no_second_model(void **state)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     BEGIN(llama);
     model_set(&model, "architectures=[\"SomethingForCausalLM\"]");
-    struct sp_inventory *inventory = model_in_memory(&model);
-    assert_null(sp_check_new(inventory, model.tables, model.config, NULL, &error));
-    assert_int_equal(error.status, SP_ERR_UNKNOWN);
-    sp_inventory_close(inventory);
+    struct shapeproof_inventory *inventory = model_in_memory(&model);
+    assert_null(shapeproof_check_new(inventory, model.tables, model.config, NULL, &error));
+    assert_int_equal(error.status, SHAPEPROOF_ERR_UNKNOWN);
+    shapeproof_inventory_close(inventory);
     END;
 }
 

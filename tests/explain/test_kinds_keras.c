@@ -14,31 +14,31 @@
 
 enum kind { KERAS_2, KERAS_3 };
 
-static struct sp_inventory *new_file(enum kind kind)
+static struct shapeproof_inventory *new_file(enum kind kind)
 {
-    struct sp_inventory *inventory = sp_inventory_new("memory");
+    struct shapeproof_inventory *inventory = sp_inventory_new("memory");
     sp_inventory_add_file(inventory, "memory");
     inventory->format = kind == KERAS_2 ? "keras-hdf5" : "keras-weights";
     return inventory;
 }
 
-static void add(struct sp_inventory *inventory, const char *name, uint32_t rank, const uint64_t *shape)
+static void add(struct shapeproof_inventory *inventory, const char *name, uint32_t rank, const uint64_t *shape)
 {
-    struct sp_error error = {0};
-    struct sp_tensor *tensor = sp_inventory_add(inventory, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tensor *tensor = sp_inventory_add(inventory, &error);
     uint64_t *kept = sp_arena_array(&inventory->arena, rank, sizeof *kept);
     memcpy(kept, shape, rank * sizeof *kept);
     tensor->name = sp_arena_string(&inventory->arena, name);
-    tensor->dtype = SP_DTYPE_F32;
+    tensor->dtype = SHAPEPROOF_DTYPE_F32;
     tensor->dtype_name = "F32";
     tensor->shape = kept;
     tensor->rank = rank;
-    if (strncmp(name, "optimizer/", 10) == 0) tensor->flags |= SP_TENSOR_STATE;
+    if (strncmp(name, "optimizer/", 10) == 0) tensor->flags |= SHAPEPROOF_TENSOR_STATE;
     if (!sp_tensor_measure(tensor)) die(name, "too large");
 }
 
 /* A kernel and a bias. */
-static void add_layer(struct sp_inventory *inventory, enum kind kind, const char *layer, uint32_t rank,
+static void add_layer(struct shapeproof_inventory *inventory, enum kind kind, const char *layer, uint32_t rank,
                       const uint64_t *kernel)
 {
     char name[256];
@@ -50,9 +50,9 @@ static void add_layer(struct sp_inventory *inventory, enum kind kind, const char
     add(inventory, name, 1, &kernel[rank - 1]);
 }
 
-static struct sp_inventory *finish(struct sp_inventory *inventory)
+static struct shapeproof_inventory *finish(struct shapeproof_inventory *inventory)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     if (!sp_inventory_finish(inventory, &error)) die("inventory", error.message);
     return inventory;
 }
@@ -65,9 +65,9 @@ static const char *numbered(char *into, const char *class, int number)
 }
 
 /* Four convolutions from number `first` on, of channels that grow by `growth`, and a classifier. */
-static struct sp_inventory *convolutions(enum kind kind, int first, uint64_t growth)
+static struct shapeproof_inventory *convolutions(enum kind kind, int first, uint64_t growth)
 {
-    struct sp_inventory *inventory = new_file(kind);
+    struct shapeproof_inventory *inventory = new_file(kind);
     char layer[64];
     for (int i = 0; i < 4; i++)
         add_layer(inventory, kind, numbered(layer, "conv3d", first + i),
@@ -77,9 +77,9 @@ static struct sp_inventory *convolutions(enum kind kind, int first, uint64_t gro
 }
 
 /* The same with names of people's own. */
-static struct sp_inventory *blocks(enum kind kind, uint64_t growth)
+static struct shapeproof_inventory *blocks(enum kind kind, uint64_t growth)
 {
-    struct sp_inventory *inventory = new_file(kind);
+    struct shapeproof_inventory *inventory = new_file(kind);
     char layer[64];
     for (int i = 0; i < 4; i++) {
         sprintf(layer, "block%d_conv1", i + 1);
@@ -92,22 +92,22 @@ static struct sp_inventory *blocks(enum kind kind, uint64_t growth)
 /* ---- diff ---- */
 
 /* The summary and the mappings, each in a line. */
-static void assert_differ(struct sp_inventory *a, struct sp_inventory *b, const char *expected)
+static void assert_differ(struct shapeproof_inventory *a, struct shapeproof_inventory *b, const char *expected)
 {
-    struct sp_error error;
-    struct sp_diff *diff = sp_diff_new(a, b, NULL, &error);
+    struct shapeproof_error error;
+    struct shapeproof_diff *diff = shapeproof_diff_new(a, b, NULL, &error);
     struct sp_text text = {0};
     assert_non_null(diff);
-    sp_text_printf(&text, "%s\n", sp_diff_summary(diff));
-    for (size_t i = 0; i < sp_diff_mapping_count(diff); i++) {
-        const struct sp_diff_mapping mapping = sp_diff_mapping(diff, i);
+    sp_text_printf(&text, "%s\n", shapeproof_diff_summary(diff));
+    for (size_t i = 0; i < shapeproof_diff_mapping_count(diff); i++) {
+        const struct shapeproof_diff_mapping mapping = shapeproof_diff_mapping(diff, i);
         sp_text_printf(&text, "%s -> %s %zu\n", mapping.from, mapping.to, mapping.tensors);
     }
     assert_string_equal(text.data, expected);
     sp_text_free(&text);
-    sp_diff_free(diff);
-    sp_inventory_close(a);
-    sp_inventory_close(b);
+    shapeproof_diff_free(diff);
+    shapeproof_inventory_close(a);
+    shapeproof_inventory_close(b);
 }
 
 /* A second model of one program: none of its names is that of the first. */
@@ -141,7 +141,7 @@ static void counters_that_overlap(void **state)
 /* Loaded beside another of the same names: conv2d_10_1. */
 static void an_ending_behind_all_names(void **state)
 {
-    struct sp_inventory *a = new_file(KERAS_2), *b = new_file(KERAS_2);
+    struct shapeproof_inventory *a = new_file(KERAS_2), *b = new_file(KERAS_2);
     (void)state;
     add_layer(a, KERAS_2, "conv2d_9", SHAPE(3, 3, 1, 2));
     add_layer(a, KERAS_2, "conv2d_10", SHAPE(3, 3, 1, 2));
@@ -153,7 +153,7 @@ static void an_ending_behind_all_names(void **state)
 /* A gap in the numbers, another number of layers or another shape: these are other layers. */
 static void other_layers(void **state)
 {
-    struct sp_inventory *a = new_file(KERAS_3), *b = new_file(KERAS_3);
+    struct shapeproof_inventory *a = new_file(KERAS_3), *b = new_file(KERAS_3);
     (void)state;
     add_layer(a, KERAS_3, "conv3d", SHAPE(3, 3, 3, 1, 2));
     add_layer(a, KERAS_3, "conv3d_1", SHAPE(3, 3, 3, 1, 2));
@@ -187,7 +187,7 @@ static void no_name_in_common(void **state)
 /* A file of fewer layers. */
 static void fewer_layers(void **state)
 {
-    struct sp_inventory *a = convolutions(KERAS_3, 0, 1), *b = new_file(KERAS_3);
+    struct shapeproof_inventory *a = convolutions(KERAS_3, 0, 1), *b = new_file(KERAS_3);
     (void)state;
     add_layer(b, KERAS_3, "conv3d", SHAPE(3, 3, 3, 4, 5));
     assert_differ(a, finish(b), "8 tensors removed: layers/conv3d_{1-3}/vars/{0,1}, layers/dense/vars/{0,1}\n");
@@ -196,7 +196,7 @@ static void fewer_layers(void **state)
 /* The optimizer of the one has more variables: that is no matter of the model. */
 static void variables_of_the_optimizer(void **state)
 {
-    struct sp_inventory *files[2];
+    struct shapeproof_inventory *files[2];
     (void)state;
     for (int f = 0; f < 2; f++) {
         files[f] = new_file(KERAS_3);
@@ -229,19 +229,20 @@ static const char table[] = "table convolutions\n"
                             "layers/dense/vars/1      (2)\n";
 
 /* The whole first line and the causes of a check against the table. */
-static void assert_checked(struct sp_inventory *inventory, const char *line, const char *ids, size_t open)
+static void assert_checked(struct shapeproof_inventory *inventory, const char *line, const char *ids, size_t open)
 {
     struct model model;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     model_open(&model, "{}");
     const char *path = scratch_write(&model.scratch, "convolutions.shapes", table, strlen(table));
-    assert_int_equal(sp_tables_add_file(model.tables, path, &error), SP_OK);
+    assert_int_equal(shapeproof_tables_add_file(model.tables, path, &error), SHAPEPROOF_OK);
     model.inventory = inventory;
-    model.check = sp_check_new(inventory, model.tables, model.config,
-                               &(struct sp_check_options){.table = "convolutions"}, &error);
+    model.check = shapeproof_check_new(inventory, model.tables, model.config,
+                                       &(struct shapeproof_check_options){.table = "convolutions"}, &error);
     assert_non_null(model.check);
     struct sp_text text = {0};
-    sp_text_printf(&text, "%s: %s", sp_verdict_name(sp_check_verdict(model.check)), sp_check_summary(model.check));
+    sp_text_printf(&text, "%s: %s", shapeproof_verdict_name(shapeproof_check_verdict(model.check)),
+                   shapeproof_check_summary(model.check));
     model.first_line = text.data;
     assert_told(&model, line, ids, open);
     model_close(&model);
@@ -269,7 +270,7 @@ static void other_counters_than_the_table(void **state)
 /* Expected 2 variables, received none. */
 static void a_layer_without_its_variables(void **state)
 {
-    struct sp_inventory *inventory = new_file(KERAS_3);
+    struct shapeproof_inventory *inventory = new_file(KERAS_3);
     char layer[64];
     (void)state;
     for (uint64_t i = 0; i < 4; i++)

@@ -74,7 +74,7 @@ static void there_without_a_promise(void **state)
                 "out); nothing else differs",
                 "hyperparameter", 0);
     assert_string_equal(
-        sp_check_cause(plain.check, 0)->hint,
+        shapeproof_check_cause(plain.check, 0)->hint,
         "write into config.json: {\"num_nextn_predict_layers\": 1}; --set num_nextn_predict_layers=1 tries it");
     model_close(&plain);
     model_close(&model);
@@ -86,10 +86,10 @@ static void promised_and_dropped(void **state)
     BEGIN(deepseek, 0);
     model_check(&model);
     assert_told(&model, "match: all 1547 tensors, 27,230,190,824 elements", "multi-token", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->message,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->message,
                         "num_nextn_predict_layers is 1 in config.json, the file has none of these layers (32 tensors)");
-    assert_int_equal(sp_check_cause(model.check, 0)->explains, 32);
-    assert_int_equal(sp_check_finding(model.check, 0)->kind, SP_FINDING_LACKING);
+    assert_int_equal(shapeproof_check_cause(model.check, 0)->explains, 32);
+    assert_int_equal(shapeproof_check_finding(model.check, 0)->kind, SHAPEPROOF_FINDING_LACKING);
     model_close(&model);
 }
 
@@ -127,9 +127,9 @@ static void one_layer_more_and_all_lack_something(void **state)
     model_copy(&model, "model.layers.60.*", ".60.", ".61.");
     model_drop(&model, "model.layers.*.self_attn.o_proj.weight");
     model_check(&model);
-    assert_string_equal(sp_check_cause(model.check, 0)->hyperparameter, "num_hidden_layers");
-    assert_int_equal(sp_check_cause(model.check, 0)->found.integer, 62);
-    assert_int_equal(sp_check_cause_count(model.check), 1);
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hyperparameter, "num_hidden_layers");
+    assert_int_equal(shapeproof_check_cause(model.check, 0)->found.integer, 62);
+    assert_int_equal(shapeproof_check_cause_count(model.check), 1);
     assert_int_equal(sp_check_open(model.check), 61);
     model_close(&model);
 }
@@ -194,9 +194,9 @@ static void shared_keys_and_values_stored(void **state)
 {
     BEGIN(GEMMA(", \"num_kv_shared_layers\": 18"), WITH_OPTIONAL);
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
     assert_int_equal(model_findings(&model, "optional"), 54);
-    assert_string_equal(sp_check_group(model.check, 0).name,
+    assert_string_equal(shapeproof_check_group(model.check, 0).name,
                         "model.language_model.layers.{24-41}.self_attn.k_proj.weight");
     model_drop(&model, "*.layers.24.self_attn.q_proj.weight");
     model_check(&model);
@@ -216,7 +216,7 @@ static void indexers_of_some_layers(void **state)
     BEGIN(GLM(", \"index_topk_freq\": 4, \"index_skip_topk_offset\": 3"), 0);
     struct model plain;
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
     model_open(&plain, GLM(""));
     model_write(&model, "model.safetensors");
     model_check_path(&plain, scratch_path(&model.scratch, "model.safetensors"));

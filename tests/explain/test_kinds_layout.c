@@ -129,8 +129,8 @@ static void fused_projections(void **state)
     BEGIN(llama3);
     fuse_llama(&model);
     SAYS("explained: " LLAMA_FUSED "(160 tensors as 64); nothing else differs", "fused", 0);
-    assert_int_equal(sp_check_cause(model.check, 0)->explains, 224);
-    assert_non_null(strstr(sp_check_cause(model.check, 0)->hint, "order"));
+    assert_int_equal(shapeproof_check_cause(model.check, 0)->explains, 224);
+    assert_non_null(strstr(shapeproof_check_cause(model.check, 0)->hint, "order"));
     END;
 }
 
@@ -188,9 +188,9 @@ static void fused_with_odd_rows(void **state)
     fuse_llama(&model);
     model_resize(&model, "*.qkv_proj.weight", 6144, 5097);
     model_check(&model);
-    assert_null(strstr(sp_check_cause(model.check, 0)->message, "qkv_proj"));
+    assert_null(strstr(shapeproof_check_cause(model.check, 0)->message, "qkv_proj"));
     assert_int_equal(sp_check_open(model.check), 4 * 32);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_DIFFERS);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_DIFFERS);
     END;
 }
 
@@ -258,7 +258,7 @@ static void interleaved_heads(void **state)
     SAYS("explained: split in the file: attention.query_key_value = query + key + value (8 tensors as 24); "
          "nothing else differs",
          "split", 0);
-    assert_non_null(strstr(sp_check_cause(model.check, 0)->hint, "whether heads alternate"));
+    assert_non_null(strstr(shapeproof_check_cause(model.check, 0)->hint, "whether heads alternate"));
     END;
 }
 
@@ -275,7 +275,7 @@ static void which_three(void **state)
     }
     model_check(&model);
     assert_null(model_cause(&model, "fused"));
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_DIFFERS);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_DIFFERS);
     END;
 }
 
@@ -362,7 +362,7 @@ static void meta_llama(void **state)
     BEGIN(llama3);
     meta_names(&model);
     SAYS("explained: " META "(290 tensors); nothing else differs", "other-names", 0);
-    assert_non_null(strstr(sp_check_cause(model.check, 0)->hint, "wq and wk"));
+    assert_non_null(strstr(shapeproof_check_cause(model.check, 0)->hint, "wq and wk"));
     END;
 }
 
@@ -410,7 +410,7 @@ static void one_name_is_no_scheme(void **state)
     model_rename(&model, "lm_head.weight", "lm_head", "output");
     model_check(&model);
     assert_null(model_cause(&model, "other-names"));
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_DIFFERS);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_DIFFERS);
     END;
 }
 

@@ -100,8 +100,8 @@ static void heads_or_their_width(void **state)
     assert_string_equal(model_check(&model),
                         "differs: num_hidden_layers is 1 on the command line, the file has 2 (5 tensors); "
                         "and 2 other causes");
-    for (size_t i = 0; i < sp_check_cause_count(model.check); i++)
-        told = told || strcmp(sp_check_cause(model.check, i)->message,
+    for (size_t i = 0; i < shapeproof_check_cause_count(model.check); i++)
+        told = told || strcmp(shapeproof_check_cause(model.check, i)->message,
                               "head_dim is 16 on the command line, the file has 32 (4 tensors); 4 heads of 32 are "
                               "usual, 8 of 16 and 1 of 128 fit as well") == 0;
     assert_true(told);
@@ -233,13 +233,13 @@ static void class_of_ones_own(void **state)
         model_predict(&model, AS_STORED);
         if (cases[i].added) model_add_shape(&model, cases[i].added, SHAPE(1, 48));
         if (cases[i].dropped) model_drop(&model, cases[i].dropped);
-        struct sp_inventory *inventory = model_in_memory(&model);
+        struct shapeproof_inventory *inventory = model_in_memory(&model);
         model_open(&other, BERT("BertForRewards"));
-        char *says = sp_unknown_class_describe(inventory, other.tables, other.config);
+        char *says = shapeproof_unknown_class_describe(inventory, other.tables, other.config);
         if (cases[i].says) assert_string_equal(says, cases[i].says);
         else assert_null(says);
-        sp_free(says);
-        sp_inventory_close(inventory);
+        shapeproof_free(says);
+        shapeproof_inventory_close(inventory);
         model_close(&other);
         model_close(&model);
     }

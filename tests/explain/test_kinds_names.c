@@ -225,9 +225,10 @@ static void renamed_and_one_layer_less(void **state)
     model_drop(&model, "encoder.layer.3.*");
     model_rename(&model, "*.bias", "bias", "offset");
     model_check(&model);
-    assert_string_equal(sp_check_cause(model.check, 0)->id, "renamed");
-    assert_string_equal(sp_check_cause(model.check, 1)->message, "encoder.layer.3 is missing altogether (16 tensors)");
-    assert_int_equal(sp_check_cause_count(model.check), 2);
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->id, "renamed");
+    assert_string_equal(shapeproof_check_cause(model.check, 1)->message,
+                        "encoder.layer.3 is missing altogether (16 tensors)");
+    assert_int_equal(shapeproof_check_cause_count(model.check), 2);
     assert_int_equal(sp_check_open(model.check), 0);
     END;
 }
@@ -300,10 +301,11 @@ static void kept_misspelling(void **state)
     static const char table[] = "table pair\nmodel_type \"pair\"\n[all] for i in 0..3\n"
                                 "assign.{i}.left_weight (64, 32)\nassign.{i}.right_weight (64, 32)\n";
     struct model model;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     (void)state;
     model_open(&model, "{\"model_type\": \"pair\"}");
-    assert_int_equal(sp_tables_add_text(model.tables, "pair.shapes", table, strlen(table), &error), SP_OK);
+    assert_int_equal(shapeproof_tables_add_text(model.tables, "pair.shapes", table, strlen(table), &error),
+                     SHAPEPROOF_OK);
     model_predict(&model, 0);
     model_rename(&model, "*.right_weight", "right_weight", "right_wight");
     SAYS("differs: renamed: assign.{}.right_weight is called assign.{}.right_wight (4 tensors) in the "

@@ -203,7 +203,7 @@ static void layers_elsewhere(void **state)
 
 static void own_table(const char *table, const char *setting, const char *line, const char *ids)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct model model;
     model_open(&model, "{\"layers\": 3}");
     for (unsigned i = 0; i < 3; i++) {
@@ -213,7 +213,8 @@ static void own_table(const char *table, const char *setting, const char *line, 
         snprintf(name, sizeof name, "layer.%u.bias", i);
         model_add_shape(&model, name, SHAPE(4));
     }
-    assert_int_equal(sp_tables_add_text(model.tables, "mine.shapes", table, strlen(table), &error), SP_OK);
+    assert_int_equal(shapeproof_tables_add_text(model.tables, "mine.shapes", table, strlen(table), &error),
+                     SHAPEPROOF_OK);
     model.options.table = "mine";
     if (setting) model_set(&model, setting);
     SAYS(line, ids, 0);

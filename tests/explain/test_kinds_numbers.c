@@ -74,9 +74,9 @@ static void check_patch(const char *made, const char *asked, const char *hint)
     model_write(&model, "model.safetensors");
     model_open(&other, asked);
     model_check_path(&other, scratch_path(&model.scratch, "model.safetensors"));
-    for (size_t i = 0; i < sp_check_cause_count(other.check); i++)
-        told = told || strcmp(sp_check_cause(other.check, i)->hint, hint) == 0;
-    if (!told) fail_msg("%s", sp_check_cause(other.check, 0)->hint);
+    for (size_t i = 0; i < shapeproof_check_cause_count(other.check); i++)
+        told = told || strcmp(shapeproof_check_cause(other.check, i)->hint, hint) == 0;
+    if (!told) fail_msg("%s", shapeproof_check_cause(other.check, 0)->hint);
     assert_hints_hold(other.check);
     model_close(&other);
     model_close(&model);
@@ -176,7 +176,7 @@ static void a_flag_beside_its_text(void **state)
                 "differs: feed_forward_proj is \"relu\" in config.json, the file has one that begins with \"gated\" (6 "
                 "tensors)",
                 "hyperparameter", 0);
-    assert_string_equal(sp_check_cause(other.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(other.check, 0)->hint,
                         "write into config.json: {\"feed_forward_proj\": \"gated-gelu\"}, and take out "
                         "'is_gated_act', 'dense_act_fn': programs compute them anew");
     model_close(&other);
@@ -198,7 +198,7 @@ static void check_layers(const char *asked, const char *hint)
     model_write(&model, "model.safetensors");
     model_open(&other, asked);
     model_check_path(&other, scratch_path(&model.scratch, "model.safetensors"));
-    assert_string_equal(sp_check_cause(other.check, 0)->hint, hint);
+    assert_string_equal(shapeproof_check_cause(other.check, 0)->hint, hint);
     assert_hints_hold(other.check);
     model_close(&other);
     model_close(&model);

@@ -87,7 +87,7 @@ static void one_flat_matrix(void **state)
     BEGIN(llama);
     flatten(&model, "model.layers.3.self_attn.q_proj.weight", 1000000);
     model_check(&model);
-    assert_int_equal(sp_check_cause_count(model.check), 0);
+    assert_int_equal(shapeproof_check_cause_count(model.check), 0);
     assert_int_equal(sp_check_open(model.check), 1);
     model_close(&model);
 }
@@ -122,8 +122,8 @@ static void the_optimizer_of_one_rank(void **state)
     model_empty(&model);
     model_add_shape(&model, "optimizer_state_dict.fp32_flat_groups.0", SHAPE(62219904));
     model_check(&model);
-    assert_string_equal(sp_check_cause(model.check, 0)->id, "flat-pieces");
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->id, "flat-pieces");
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "run zero_to_fp32.py, which lies beside the ranks' files, and check what it writes");
     model_close(&model);
 }
@@ -173,8 +173,8 @@ static void a_padded_vocabulary_in_parts(void **state)
     cut(&model, 4);
     model_resize(&model, "*", 8000, 8004);
     model_check(&model);
-    assert_string_equal(sp_check_cause(model.check, 0)->id, "tensor-parallel");
-    assert_int_equal(sp_check_cause(model.check, 0)->explains, 226);
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->id, "tensor-parallel");
+    assert_int_equal(shapeproof_check_cause(model.check, 0)->explains, 226);
     model_close(&model);
 }
 
@@ -268,7 +268,7 @@ static void copies_of_a_few(void **state)
     BEGIN(llama);
     add_copies(&model, "model.layers.3.*", "ema.");
     model_check(&model);
-    assert_int_equal(sp_check_cause_count(model.check), 0);
+    assert_int_equal(shapeproof_check_cause_count(model.check), 0);
     assert_int_equal(sp_check_open(model.check), 9);
     model_close(&model);
 }
@@ -377,7 +377,8 @@ static void check_folder(struct model *model) { model_check_path(model, model->s
 
 static const char *only_warning(const struct model *model)
 {
-    return sp_inventory_warning_count(model->inventory) == 1 ? sp_inventory_warning(model->inventory, 0) : "none";
+    return shapeproof_inventory_warning_count(model->inventory) == 1 ? shapeproof_inventory_warning(model->inventory, 0)
+                                                                     : "none";
 }
 
 static void shards_in_order(void **state)
@@ -385,7 +386,7 @@ static void shards_in_order(void **state)
     BEGIN_SHARDS;
     check_folder(&model);
     assert_told(&model, "match: all 28 tensors, 118,592 elements", "", 0);
-    assert_int_equal(sp_inventory_warning_count(model.inventory), 0);
+    assert_int_equal(shapeproof_inventory_warning_count(model.inventory), 0);
     model_close(&model);
 }
 
@@ -442,7 +443,7 @@ static void a_shard_of_another_model(void **state)
     model_resize(&model, "*.h.0.mlp.*", 256, 320);
     write_shard(&model, SHARD1, false);
     check_folder(&model);
-    assert_string_equal(sp_check_cause(model.check, 0)->id, "hyperparameter");
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->id, "hyperparameter");
     model_close(&model);
 }
 

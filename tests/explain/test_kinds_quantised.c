@@ -70,11 +70,12 @@
 
 static void reconfigure(struct model *model, const char *config)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     model_close_check(model);
-    sp_config_free(model->config);
-    model->config = sp_config_new();
-    if (sp_config_load(model->config, scratch_write(&model->scratch, "config.json", config, strlen(config)), &error))
+    shapeproof_config_free(model->config);
+    model->config = shapeproof_config_new();
+    if (shapeproof_config_load(model->config, scratch_write(&model->scratch, "config.json", config, strlen(config)),
+                               &error))
         die("config", error.message);
 }
 
@@ -139,8 +140,8 @@ static void method_is_configured(void **state)
                  strstr(written[i].config, "\"quantization\"") ? "quantization" : "quantization_config",
                  written[i].count);
         assert_told(&model, line, "quantised", 0);
-        assert_string_equal(sp_check_cause(model.check, 0)->message, message);
-        assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+        assert_string_equal(shapeproof_check_cause(model.check, 0)->message, message);
+        assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
         assert_int_equal(model_findings(&model, "dtype"), 0);
         model_close(&model);
     }
@@ -196,11 +197,11 @@ static void no_dtype_of_what_is_quantised(void **state)
     (void)state;
     model_open(&model, INT8);
     model_predict(&model, AS_STORED);
-    model_retype(&model, "*norm.weight", SP_DTYPE_F16);
+    model_retype(&model, "*norm.weight", SHAPEPROOF_DTYPE_F16);
     reconfigure(&model, LLAMA(""));
     model_check(&model);
     assert_null(model_cause(&model, "dtype-configured"));
-    assert_int_equal(sp_check_cause(model.check, 0)->severity, SP_SEVERITY_ERROR);
+    assert_int_equal(shapeproof_check_cause(model.check, 0)->severity, SHAPEPROOF_SEVERITY_ERROR);
     model_close(&model);
 }
 
@@ -214,9 +215,10 @@ static void optional_members(void **state)
     model_drop(&model, "*inv_freq");
     model_check(&model);
     assert_told(&model, "match: all 963 tensors, 1,985,941,504 elements for 8,030,261,248 parameters", "quantised", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->message, "quantised: gptq, 4 bits, groups of 128 "
-                                                                 "(quantization_config in config.json): 224 weights in "
-                                                                 "896 tensors");
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->message,
+                        "quantised: gptq, 4 bits, groups of 128 "
+                        "(quantization_config in config.json): 224 weights in "
+                        "896 tensors");
     model_close(&model);
     model_open(&model, BNB("nf4", "true"));
     model_predict(&model, AS_STORED | WITH_OPTIONAL);
@@ -317,7 +319,7 @@ static void all_renamed(void **state)
     model_check(&model);
     assert_told(&model, "differs: renamed: 'layers' is called 'blocks' (512 tensors) in the file", "renamed quantised",
                 0);
-    assert_string_equal(sp_check_cause(model.check, 1)->message,
+    assert_string_equal(shapeproof_check_cause(model.check, 1)->message,
                         "quantised: fp8, blocks of 128 x 128 (quantization_config in config.json): no weight is there "
                         "under its name");
     model_close(&model);
@@ -451,14 +453,14 @@ static void routers(void **state)
     model_copy(&model, "*.experts.0.w1.*", "experts.0.w1", "gate");
     model_resize(&model, "*.block_sparse_moe.gate.*", 14336, 8);
     model_resize(&model, "*.block_sparse_moe.gate.qzeros", 1792, 1);
-    model_retype(&model, "*.block_sparse_moe.gate.q*", SP_DTYPE_I32);
+    model_retype(&model, "*.block_sparse_moe.gate.q*", SHAPEPROOF_DTYPE_I32);
     model_drop(&model, "*.block_sparse_moe.gate.weight");
     model_check(&model);
     assert_told(&model,
                 "explained: the routers of experts are quantised, and most loaders expect them as they are: "
                 "model.layers.{0-7}.block_sparse_moe.gate.weight (8 weights); nothing else differs",
                 "quantised-router quantised", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "leave them out (modules_to_not_convert) and quantise again");
     model_close(&model);
 }
@@ -472,26 +474,26 @@ static void in_a_way_of_its_own(void **state)
     model_predict(&model, 0);
     model_rename(&model, "*.mlp.*_proj.weight", "_proj.weight", "_proj.ternary");
     model_resize(&model, "*.ternary", 4096, 1024);
-    model_retype(&model, "*.ternary", SP_DTYPE_U8);
+    model_retype(&model, "*.ternary", SHAPEPROOF_DTYPE_U8);
     model_check(&model);
     assert_told(
         &model,
         "differs: 96 weights are quantised in a way of their own: in their place stand 'ternary' (U8, a quarter "
         "of the elements): model.layers.{0-31}.mlp.{gate_proj,up_proj,down_proj}.weight",
         "quantised dtype-configured", 0);
-    assert_int_equal(sp_check_cause(model.check, 0)->explains, 2 * 96);
-    assert_non_null(strstr(sp_check_cause(model.check, 0)->hint, "newly initialised"));
+    assert_int_equal(shapeproof_check_cause(model.check, 0)->explains, 2 * 96);
+    assert_non_null(strstr(shapeproof_check_cause(model.check, 0)->hint, "newly initialised"));
     model_copy(&model, "*.ternary", "ternary", "steps");
-    model_retype(&model, "*.steps", SP_DTYPE_F32);
+    model_retype(&model, "*.steps", SHAPEPROOF_DTYPE_F32);
     model_check(&model);
-    assert_int_equal(sp_check_cause(model.check, 0)->explains, 3 * 96);
-    assert_non_null(strstr(sp_check_cause(model.check, 0)->message, " and 'steps': "));
+    assert_int_equal(shapeproof_check_cause(model.check, 0)->explains, 3 * 96);
+    assert_non_null(strstr(shapeproof_check_cause(model.check, 0)->message, " and 'steps': "));
     model_close(&model);
     /* one alone may be an error of another kind */
     model_open(&model, LLAMA(""));
     model_predict(&model, 0);
     model_rename(&model, "model.layers.3.mlp.up_proj.weight", "up_proj.weight", "up_proj.ternary");
-    model_retype(&model, "*.ternary", SP_DTYPE_U8);
+    model_retype(&model, "*.ternary", SHAPEPROOF_DTYPE_U8);
     model_check(&model);
     assert_null(model_cause(&model, "quantised"));
     model_close(&model);
@@ -505,7 +507,7 @@ static void one_of_a_kind(void **state)
     model_open(&model, GPTQ(4, 128));
     model_predict(&model, AS_STORED);
     model_drop(&model, "model.layers.9.mlp.up_proj.*");
-    model_add_shape(&model, "model.layers.9.mlp.up_proj.weight", SHAPE(14336, 4096))->dtype = SP_DTYPE_BF16;
+    model_add_shape(&model, "model.layers.9.mlp.up_proj.weight", SHAPE(14336, 4096))->dtype = SHAPEPROOF_DTYPE_BF16;
     model_check(&model);
     assert_told(&model,
                 "differs: quantization_config in config.json quantises what the file does not: "
@@ -544,8 +546,8 @@ static void said_beside(void **state)
         reconfigure(&model, LLAMA(""));
         model_check(&model);
         assert_told(&model, model.first_line, "quantised", 0);
-        assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
-        assert_string_equal(sp_check_cause(model.check, 0)->message, files[i].message);
+        assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
+        assert_string_equal(shapeproof_check_cause(model.check, 0)->message, files[i].message);
         model_close(&model);
     }
 }
@@ -616,7 +618,7 @@ static void integers_alone(void **state)
     (void)state;
     model_open(&model, LLAMA(""));
     model_predict(&model, 0);
-    model_retype(&model, "*_proj.weight", SP_DTYPE_I8);
+    model_retype(&model, "*_proj.weight", SHAPEPROOF_DTYPE_I8);
     model_check(&model);
     assert_told(&model,
                 "differs: matrices are stored as integers, without anything that scales them: "
@@ -635,18 +637,18 @@ static void norms_in_full_precision(void **state)
     (void)state;
     model_open(&model, LLAMA(""));
     model_predict(&model, 0);
-    model_retype(&model, "*", SP_DTYPE_BF16);
-    model_retype(&model, "*norm.weight", SP_DTYPE_F32);
+    model_retype(&model, "*", SHAPEPROOF_DTYPE_BF16);
+    model_retype(&model, "*norm.weight", SHAPEPROOF_DTYPE_F32);
     model_check(&model);
     assert_told(&model, "match: all 291 tensors, 8,030,261,248 elements", "mixed-precision", 0);
     assert_string_equal(model_cause(&model, "mixed-precision")->message,
                         "mixed precision: BF16, but F32 in "
                         "model.layers.{0-31}.{input_layernorm,post_attention_layernorm}.weight, model.norm.weight "
                         "(65 tensors)");
-    model_retype(&model, "*_layernorm.weight", SP_DTYPE_BF16);
+    model_retype(&model, "*_layernorm.weight", SHAPEPROOF_DTYPE_BF16);
     model_check(&model);
     assert_told(&model, "match: all 291 tensors, 8,030,261,248 elements", "mixed-precision", 0);
-    model_retype(&model, "model.layers.7.input_layernorm.weight", SP_DTYPE_F32);
+    model_retype(&model, "model.layers.7.input_layernorm.weight", SHAPEPROOF_DTYPE_F32);
     model_check(&model);
     assert_told(&model,
                 "differs: model.layers.7.input_layernorm.weight has dtype F32 where others of its kind have BF16",
@@ -662,17 +664,17 @@ static void configured_precision(void **state)
     (void)state;
     model_open(&model, LLAMA(""));
     model_predict(&model, 0);
-    model_retype(&model, "*", SP_DTYPE_F32);
+    model_retype(&model, "*", SHAPEPROOF_DTYPE_F32);
     model_check(&model);
     assert_told(&model, "match: all 291 tensors, 8,030,261,248 elements", "dtype-configured", 0);
     assert_string_equal(model_cause(&model, "dtype-configured")->message,
                         "the configuration says torch_dtype bfloat16, all tensors are F32");
     assert_string_equal(model_cause(&model, "dtype-configured")->configured.string, "bfloat16");
     assert_string_equal(model_cause(&model, "dtype-configured")->found.string, "F32");
-    model_retype(&model, "*", SP_DTYPE_BF16);
+    model_retype(&model, "*", SHAPEPROOF_DTYPE_BF16);
     model_check(&model);
     assert_told(&model, "match: all 291 tensors, 8,030,261,248 elements", "", 0);
-    model_retype(&model, "*norm.weight", SP_DTYPE_F32);
+    model_retype(&model, "*norm.weight", SHAPEPROOF_DTYPE_F32);
     model_check(&model);
     assert_told(&model, "match: all 291 tensors, 8,030,261,248 elements", "mixed-precision", 0);
     model_close(&model);
@@ -685,7 +687,7 @@ static void scales_alone(void **state)
     (void)state;
     model_open(&model, LLAMA(""));
     model_predict(&model, 0);
-    model_retype(&model, "*", SP_DTYPE_BF16);
+    model_retype(&model, "*", SHAPEPROOF_DTYPE_BF16);
     model_add_shape(&model, "model.layers.3.mlp.up_proj.weight_scale_inv", SHAPE(112, 32));
     model_check(&model);
     assert_told(&model, "differs: model.layers.3.mlp.up_proj.weight_scale_inv is unexpected", "", 1);

@@ -79,7 +79,7 @@ static void head_absent_and_tied(void **state)
 {
     BEGIN(llama_3b, 0);
     EXPECT("match: all 254 tensors, 3,212,749,824 elements", "");
-    assert_string_equal(sp_check_finding(model.check, 0)->message,
+    assert_string_equal(shapeproof_check_finding(model.check, 0)->message,
                         "is not stored: it is the same as model.embed_tokens.weight (tie_word_embeddings is true in "
                         "config.json)");
     model_close(&model);
@@ -93,7 +93,7 @@ static void head_absent_and_not_tied(void **state)
            "model.embed_tokens.weight, or lost",
            "hyperparameter");
     assert_string_equal(
-        sp_check_cause(model.check, 0)->hint,
+        shapeproof_check_cause(model.check, 0)->hint,
         "write into config.json: {\"tie_word_embeddings\": true}; --set tie_word_embeddings=true tries it");
     model_close(&model);
 }
@@ -142,13 +142,13 @@ static void both_stored_and_different(void **state)
         "explained: lm_head.weight is stored although it is tied to model.embed_tokens.weight (tie_word_embeddings is "
         "true in config.json); nothing else differs",
         "tied-copy");
-    assert_string_equal(sp_check_cause(model.check, 0)->hint, "--data tells whether the two are equal");
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint, "--data tells whether the two are equal");
     model_fill(&model, "lm_head.weight", 0x3f);
     model.options.data = true;
     EXPECT("differs: lm_head.weight differs from model.embed_tokens.weight from element 0 on although tied to it "
            "(tie_word_embeddings is true in config.json): transformers 5 keeps both, 4 does not",
            "tied-apart");
-    assert_string_equal(sp_check_cause(model.check, 0)->hint, "set tie_word_embeddings to false to keep both");
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint, "set tie_word_embeddings to false to keep both");
     model_close(&model);
 }
 
@@ -170,9 +170,9 @@ static void nested_flag(void **state)
     const char *line = model_check(&model);
     assert_non_null(strstr(line, "match: all "));
     expect(&model, line, "", 0);
-    assert_int_equal(sp_check_finding_count(model.check), 1);
-    assert_string_equal(sp_check_finding(model.check, 0)->name, "language_model.lm_head.weight");
-    assert_string_equal(sp_check_finding(model.check, 0)->message,
+    assert_int_equal(shapeproof_check_finding_count(model.check), 1);
+    assert_string_equal(shapeproof_check_finding(model.check, 0)->name, "language_model.lm_head.weight");
+    assert_string_equal(shapeproof_check_finding(model.check, 0)->message,
                         "is not stored: it is the same as language_model.model.embed_tokens.weight "
                         "(text_config.tie_word_embeddings is true in config.json)");
     model_set(&model, "text_config.tie_word_embeddings=false");
@@ -189,7 +189,7 @@ static void class_default_ties(void **state)
 {
     BEGIN(gemma2, 0);
     EXPECT("match: all 288 tensors, 2,614,341,888 elements", "");
-    assert_string_equal(sp_check_finding(model.check, 0)->message,
+    assert_string_equal(shapeproof_check_finding(model.check, 0)->message,
                         "is not stored: it is the same as model.embed_tokens.weight (tie_word_embeddings is true by "
                         "default)");
     model_set(&model, "tie_word_embeddings=false");
@@ -213,7 +213,7 @@ static void redundant_copy(void **state)
     const char *line = model_check(&model);
     assert_memory_equal(line, "match: ", 7);
     expect(&model, line, "tied-copy", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->message,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->message,
                         "lm_head.weight is stored once more, byte for byte the same as model.embed_tokens.weight "
                         "(tie_word_embeddings is true in config.json)");
     model_close(&model);
@@ -230,7 +230,7 @@ static void encoder_without_an_embedding(void **state)
     EXPECT("explained: shared.weight is not stored, and besides decoder.embed_tokens.weight a loader may take "
            "lm_head.weight for it (tie_word_embeddings is false in config.json); nothing else differs",
            "tied-stand-in");
-    assert_string_equal(sp_check_cause(model.check, 0)->hint, "store shared.weight as well");
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint, "store shared.weight as well");
     model_close(&model);
 }
 
@@ -307,7 +307,7 @@ static void two_vocabularies(void **state)
         "although tied to it (share_encoder_decoder_embeddings is true by default, tie_word_embeddings is false in "
         "config.json): transformers 5 keeps both, 4 does not",
         "tied-apart tied-stand-in");
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "set share_encoder_decoder_embeddings to false to keep both");
     model_close(&model);
 }
@@ -318,7 +318,7 @@ static void first_rows(void **state)
 {
     BEGIN(cpmant, 0);
     EXPECT("match: all 436 tensors, 9,391,624,192 elements", "");
-    assert_string_equal(sp_check_finding(model.check, 0)->message,
+    assert_string_equal(shapeproof_check_finding(model.check, 0)->message,
                         "is not stored: it is the same as the first rows of cpmant.input_embedding.weight "
                         "(tie_word_embeddings is true by default)");
     model_predict(&model, WITH_TIED);
@@ -347,7 +347,7 @@ static void first_rows_that_are_equal(void **state)
     const char *line = model_check(&model);
     assert_memory_equal(line, "match: ", 7);
     expect(&model, line, "tied-copy", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->message,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->message,
                         "lm_head.weight is stored once more, byte for byte the same as the first rows of "
                         "cpmant.input_embedding.weight (tie_word_embeddings is true by default)");
     model_share(&model, "lm_head.weight", "0");
@@ -355,7 +355,7 @@ static void first_rows_that_are_equal(void **state)
     model.options.data = false;
     line = model_check_memory(&model);
     expect(&model, line, "tied", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->message,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->message,
                         "lm_head.weight shares the storage of the first rows of cpmant.input_embedding.weight, as it "
                         "should (tie_word_embeddings is true by default)");
     model_part(&model, "lm_head.weight")->offset = 8; /* the second row on */
@@ -376,7 +376,7 @@ static void head_dropped_when_saved(void **state)
     const char *line = model_check(&model);
     assert_memory_equal(line, "match: ", 7);
     expect(&model, line, "", 0);
-    assert_string_equal(sp_check_finding(model.check, 0)->message,
+    assert_string_equal(shapeproof_check_finding(model.check, 0)->message,
                         "is not stored: it is the same as model.decoder.embed_tokens.weight (tie_word_embeddings is "
                         "true by default)");
     model_set(&model, "tie_word_embeddings=false"); /* as it was trained */
@@ -396,10 +396,10 @@ static void pairs_of_bert(void **state)
     model_share(&model, "cls.predictions.bias", "1");
     model_share(&model, "cls.predictions.decoder.bias", "1");
     EXPECT_MEMORY("match: all 204 tensors, 109,514,298 elements", "tied tied");
-    assert_string_equal(sp_check_cause(model.check, 0)->message,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->message,
                         "cls.predictions.decoder.weight shares the storage of bert.embeddings.word_embeddings.weight, "
                         "as it should (tie_word_embeddings is true by default)");
-    assert_string_equal(sp_check_cause(model.check, 1)->message,
+    assert_string_equal(shapeproof_check_cause(model.check, 1)->message,
                         "cls.predictions.decoder.bias shares the storage of cls.predictions.bias, as it should "
                         "(tie_word_embeddings is true by default)");
     model_set(&model, "tie_word_embeddings=false");
@@ -411,7 +411,7 @@ static void pairs_of_bert(void **state)
                   "bert.embeddings.word_embeddings.weight although tie_word_embeddings is false on the command line; "
                   "nothing else differs",
                   "shared tied");
-    assert_string_equal(sp_check_cause(model.check, 1)->message,
+    assert_string_equal(shapeproof_check_cause(model.check, 1)->message,
                         "cls.predictions.decoder.bias shares the storage of cls.predictions.bias, as it should "
                         "(transformers 4 ties them whatever tie_word_embeddings says)");
     model_close(&model);

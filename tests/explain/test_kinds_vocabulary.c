@@ -82,7 +82,7 @@ static void one_token_more(void **state)
                 "differs: vocab_size is 32000 in config.json, the file has 32001 (as many as the tokenizer has, says "
                 "added_tokens.json) (2 tensors)",
                 "hyperparameter", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "write into config.json: {\"vocab_size\": 32001}; --set vocab_size=32001 tries it");
     model_close(&model);
 }
@@ -231,7 +231,7 @@ static void one_part_of_the_rows(void **state)
                 "differs: vocab_size is 32000 in config.json, the file has 4000 (1/8, as one of 8 ranks has that "
                 "divide it) (2 tensors)",
                 "hyperparameter", 0);
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "gather the 8 ranks into one file; if 4000 tokens are meant, the configuration must say so");
     model_resize(&model, "*", 4000, 4001);
     model_check(&model);
@@ -275,7 +275,7 @@ static void eight_rows_for_images(void **state)
 {
     BEGIN("{\"model_type\": \"mllama\", \"text_config\": {\"num_hidden_layers\": 4}}", 0);
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
     model_resize(&model, "language_model.model.embed_tokens.weight", 128264, 128256);
     model_check(&model);
     assert_told(&model,

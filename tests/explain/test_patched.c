@@ -15,9 +15,9 @@
 /* All patches of a check in one, as it is written. */
 static const char *patch_of_all(struct model *model)
 {
-    struct sp_value patch = {.type = SP_OBJECT};
-    for (size_t i = 0; i < sp_check_cause_count(model->check); i++) {
-        const struct sp_value own = sp_check_cause(model->check, i)->patch;
+    struct shapeproof_value patch = {.type = SHAPEPROOF_VALUE_OBJECT};
+    for (size_t i = 0; i < shapeproof_check_cause_count(model->check); i++) {
+        const struct shapeproof_value own = shapeproof_check_cause(model->check, i)->patch;
         if (sp_value_is_set(own)) patch = sp_value_patched(&model->check->arena, patch, own);
     }
     return sp_value_words(&model->check->arena, patch);

@@ -11,8 +11,8 @@ static inline char *told_ids(const struct model *model)
 {
     struct sp_text ids = {0};
     sp_text_puts(&ids, "");
-    for (size_t i = 0; i < sp_check_cause_count(model->check); i++)
-        sp_text_printf(&ids, "%s%s", i ? " " : "", sp_check_cause(model->check, i)->id);
+    for (size_t i = 0; i < shapeproof_check_cause_count(model->check); i++)
+        sp_text_printf(&ids, "%s%s", i ? " " : "", shapeproof_check_cause(model->check, i)->id);
     return ids.data;
 }
 

@@ -66,7 +66,7 @@ static void test_every_task_once(void **state)
     (void)state;
     for (unsigned jobs = 1; jobs <= 7; jobs += 3) {
         struct seen seen = {0};
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         struct sp_pool pool = pool_of(&seen, TASKS, jobs, say_number);
         assert_true(sp_pool_run(&pool, &error));
         assert_int_equal(seen.count, TASKS);
@@ -103,7 +103,7 @@ static void test_ends(void **state)
 {
     static const int statuses[] = {-1, -1, -1, 77, 0, 0, 0, 0}, signals[] = {SIGABRT, SIGSEGV, SIGKILL};
     struct seen seen = {0};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_pool pool = pool_of(&seen, 8, 3, end_somehow);
     (void)state;
     assert_true(sp_pool_run(&pool, &error));
@@ -124,7 +124,7 @@ static int hang(void *host, size_t task)
 static void test_late(void **state)
 {
     struct seen seen = {0};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_pool pool = pool_of(&seen, 6, 2, hang);
     (void)state;
     pool.seconds = 1;
@@ -140,7 +140,7 @@ static void test_late(void **state)
 /* A host that is killed takes its tasks along: the pipe that they hold is closed. */
 static void test_host_killed(void **state)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct pollfd ready = {.events = POLLIN};
     int ends[2];
     (void)state;
@@ -174,7 +174,7 @@ static int interrupt_host(void *host, size_t task)
 static void test_interrupt(void **state)
 {
     struct seen seen = {0};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_pool pool = pool_of(&seen, TASKS, 2, interrupt_host);
     sigset_t before, after;
     (void)state;
@@ -183,7 +183,7 @@ static void test_interrupt(void **state)
     assert_false(sp_pool_run(&pool, &error));
     sigprocmask(SIG_SETMASK, NULL, &after);
     assert_int_equal(pool.interrupted, SIGINT);
-    assert_int_equal(error.status, SP_OK);
+    assert_int_equal(error.status, SHAPEPROOF_OK);
     assert_true(seen.count <= 3);
     assert_int_equal(sigismember(&before, SIGINT), sigismember(&after, SIGINT));
 }
@@ -191,7 +191,7 @@ static void test_interrupt(void **state)
 static void test_host_stops(void **state)
 {
     struct seen seen = {.stop_after = 5};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_pool pool = pool_of(&seen, TASKS, 4, say_number);
     (void)state;
     assert_false(sp_pool_run(&pool, &error));
@@ -202,7 +202,7 @@ static void test_host_stops(void **state)
 static void test_nothing_to_do(void **state)
 {
     struct seen seen = {0};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_pool pool = pool_of(&seen, 0, 1, say_number);
     (void)state;
     assert_true(sp_pool_run(&pool, &error));

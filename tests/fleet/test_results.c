@@ -22,7 +22,7 @@ static const char document[] =
 static void test_write(void **state)
 {
     struct sp_text text = {0};
-    struct sp_error error = {.status = SP_ERR_FILE, .kind = SP_KIND_IO, .message = "b: gone"};
+    struct shapeproof_error error = {.status = SHAPEPROOF_ERR_FILE, .kind = SHAPEPROOF_KIND_IO, .message = "b: gone"};
     (void)state;
     sp_line_write(&text, "a/\"b\"", 0, document, &error);
     assert_string_equal(text.data,
@@ -81,7 +81,7 @@ static void test_read(void **state)
 static enum sp_line_outcome add_end(const char *path, const char *written, int status, int signal)
 {
     struct sp_results results;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const struct sp_pool_end end = {.status = status, .signal = signal, .output = written, .length = strlen(written)};
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -91,7 +91,7 @@ static enum sp_line_outcome add_end(const char *path, const char *written, int s
     close(ends[1]);
     size_t outcome = 0;
     while (outcome < SP_LINE_OUTCOMES && !results.counts[outcome]) outcome++;
-    if (outcome == SP_LINE_CRASHED) assert_int_equal(results.status, SP_ERR_FILE);
+    if (outcome == SP_LINE_CRASHED) assert_int_equal(results.status, SHAPEPROOF_ERR_FILE);
     sp_results_close(&results);
     return (enum sp_line_outcome)outcome;
 }
@@ -101,7 +101,7 @@ static void test_late_line(void **state)
 {
     const struct sp_pool_end end = {.status = -1, .late = 3600, .output = "", .length = 0};
     struct sp_results results;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     char text[400] = "";
     int ends[2];
     (void)state;
@@ -112,7 +112,7 @@ static void test_late_line(void **state)
     assert_string_equal(text, HEAD "\"path\": \"a\", \"status\": 4, \"error\": \"it was not done within 3600 s\", "
                                    "\"kind\": \"limit\", \"hint\": \"--timeout gives each of the list more time\"}\n");
     assert_int_equal(results.counts[SP_LINE_UNREADABLE], 1);
-    assert_int_equal(results.status, SP_ERR_FILE);
+    assert_int_equal(results.status, SHAPEPROOF_ERR_FILE);
     sp_results_close(&results);
     close(ends[0]);
     close(ends[1]);
@@ -144,7 +144,7 @@ static void test_cut(void **state)
     scratch_make(&scratch);
     for (size_t length = 0; length < sizeof two; length++) {
         struct sp_results results;
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         const char *path = scratch_write(&scratch, "out", two, length);
         assert_true(sp_results_open(&results, path, &error));
         assert_int_equal(sp_results_has(&results, "a"), length >= sizeof WHOLE);

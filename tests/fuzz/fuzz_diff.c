@@ -11,27 +11,28 @@
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
-static void compare_with_itself(const struct sp_inventory *inventory)
+static void compare_with_itself(const struct shapeproof_inventory *inventory)
 {
-    struct sp_error error = {0};
-    struct sp_diff *diff = sp_diff_new(inventory, inventory, &(struct sp_diff_options){.data = true}, &error);
-    if (!diff && (error.status != SP_ERR_FILE || !error.message[0])) abort();
-    for (size_t i = 0; diff && i < sp_diff_finding_count(diff); i++)
-        if (strcmp(sp_diff_finding(diff, i)->id, "not-compared") != 0) abort();
-    if (diff) sp_free(sp_report_diff(diff, NULL, NULL));
-    sp_diff_free(diff);
+    struct shapeproof_error error = {0};
+    struct shapeproof_diff *diff =
+        shapeproof_diff_new(inventory, inventory, &(struct shapeproof_diff_options){.data = true}, &error);
+    if (!diff && (error.status != SHAPEPROOF_ERR_FILE || !error.message[0])) abort();
+    for (size_t i = 0; diff && i < shapeproof_diff_finding_count(diff); i++)
+        if (strcmp(shapeproof_diff_finding(diff, i)->id, "not-compared") != 0) abort();
+    if (diff) shapeproof_free(shapeproof_report_diff(diff, NULL, NULL));
+    shapeproof_diff_free(diff);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     char path[32];
     const int fd = memfd_create("input", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size) abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (inventory) compare_with_itself(inventory);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     close(fd);
     return 0;
 }

@@ -9,8 +9,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static void read_again(struct sp_arena *arena, const struct sp_text *json)
 {
-    struct sp_error error = {0};
-    struct sp_value value;
+    struct shapeproof_error error = {0};
+    struct shapeproof_value value;
     struct sp_text again = {0};
     if (!sp_value_parse_json(arena, json->data, json->length, &value, &error)) abort();
     sp_value_json(&again, value);
@@ -21,13 +21,13 @@ static void read_again(struct sp_arena *arena, const struct sp_text *json)
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     struct sp_arena arena = {0};
-    struct sp_error error = {0};
-    struct sp_value value;
+    struct shapeproof_error error = {0};
+    struct shapeproof_value value;
     struct sp_text json = {0};
     if (sp_value_parse_json(&arena, (const char *)data, size, &value, &error)) {
         sp_value_json(&json, value);
         read_again(&arena, &json);
-    } else if (error.status != SP_ERR_TABLE || !error.message[0]) abort(); /* a refusal gives its reason */
+    } else if (error.status != SHAPEPROOF_ERR_TABLE || !error.message[0]) abort(); /* a refusal gives its reason */
     sp_text_free(&json);
     sp_arena_free(&arena);
     return 0;

@@ -24,7 +24,7 @@ static void read_lines(const char *text, size_t length)
 static void read_url(const char *text, struct sp_arena *arena)
 {
     struct sp_url url, again;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     if (!sp_url_parse(text, arena, &url, &error)) return;
     if (!sp_url_parse(url.text, arena, &again, &error) || strcmp(url.origin, again.origin) != 0) abort();
     if (strchr(url.shown, '?') || strchr(url.origin, '@')) abort();
@@ -33,7 +33,7 @@ static void read_url(const char *text, struct sp_arena *arena)
 static void read_names(char *text, size_t length, struct sp_arena *arena)
 {
     struct sp_listing listing = {0};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     if (sp_listing_read(&listing, text, length, arena, &error))
         for (size_t i = 0; i < listing.count; i++)
             if (!sp_is_safe_path(listing.items[i])) abort();

@@ -12,21 +12,21 @@ enum { MAX_SIZE = 2048 }; /* each claim may take its time */
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
-static void insist(const void *result, const struct sp_error *error)
+static void insist(const void *result, const struct shapeproof_error *error)
 {
-    if (!result && (error->status == SP_OK || !error->message[0])) abort(); /* a refusal gives its reason */
+    if (!result && (error->status == SHAPEPROOF_OK || !error->message[0])) abort(); /* a refusal gives its reason */
 }
 
-static void derive_all(const struct sp_tables *tables, const char *file)
+static void derive_all(const struct shapeproof_tables *tables, const char *file)
 {
-    for (size_t i = 0; i < sp_tables_count(tables); i++) {
-        const struct sp_table_info info = sp_tables_info(tables, i);
-        struct sp_error error = {0};
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
+        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
+        struct shapeproof_error error = {0};
         if (strcmp(info.file, file) != 0) continue;
-        const struct sp_derive_options options = {.table = info.name, .notation = SP_FORMULA_LATEX};
-        struct sp_derivation *derivation = sp_derive(tables, NULL, &options, &error);
+        const struct shapeproof_derive_options options = {.table = info.name, .notation = SHAPEPROOF_FORMULA_LATEX};
+        struct shapeproof_derivation *derivation = shapeproof_derive(tables, NULL, &options, &error);
         insist(derivation, &error);
-        sp_derivation_free(derivation);
+        shapeproof_derivation_free(derivation);
     }
 }
 
@@ -37,16 +37,16 @@ static void insist_on_equal(const char *one, const char *other)
 
 static void lay_out(const char *text)
 {
-    struct sp_error error = {0};
-    char *once = sp_table_format("input.shapes", text, strlen(text), NULL, &error);
+    struct shapeproof_error error = {0};
+    char *once = shapeproof_table_format("input.shapes", text, strlen(text), NULL, &error);
     insist(once, &error);
     if (!once) return;
-    char *twice = sp_table_format("input.shapes", once, strlen(once), NULL, &error);
+    char *twice = shapeproof_table_format("input.shapes", once, strlen(once), NULL, &error);
     char *tree = tree_of(text), *again = tree_of(once);
     insist_on_equal(once, twice);
     insist_on_equal(tree, again);
-    sp_free(once);
-    sp_free(twice);
+    shapeproof_free(once);
+    shapeproof_free(twice);
     free(tree);
     free(again);
 }
@@ -54,20 +54,20 @@ static void lay_out(const char *text)
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     static const char *const file = "input.shapes";
-    struct sp_error error = {0}, wrong = {0};
+    struct shapeproof_error error = {0}, wrong = {0};
     if (size > MAX_SIZE || !memmem(data, size, "table ", 6)) return 0;
     char *text = strndup((const char *)data, size);
     lay_out(text);
     free(text);
-    struct sp_tables *tables = sp_tables_new(&error);
-    if (sp_tables_add_text(tables, file, (const char *)data, size, &wrong) == SP_OK) {
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    if (shapeproof_tables_add_text(tables, file, (const char *)data, size, &wrong) == SHAPEPROOF_OK) {
         derive_all(tables, file);
-        const struct sp_prove_options options = {.files = &file, .file_count = 1};
-        struct sp_proofs *proofs = sp_prove(tables, &options, &error);
+        const struct shapeproof_prove_options options = {.files = &file, .file_count = 1};
+        struct shapeproof_proofs *proofs = shapeproof_prove(tables, &options, &error);
         insist(proofs, &error);
-        if (proofs) sp_free(sp_report_prove(proofs, NULL, NULL));
-        sp_proofs_free(proofs);
+        if (proofs) shapeproof_free(shapeproof_report_prove(proofs, NULL, NULL));
+        shapeproof_proofs_free(proofs);
     }
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
     return 0;
 }

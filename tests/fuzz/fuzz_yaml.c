@@ -9,11 +9,11 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     struct sp_arena arena = {0};
-    struct sp_error error = {0};
-    struct sp_value value;
+    struct shapeproof_error error = {0};
+    struct shapeproof_value value;
     struct sp_text json = {0};
     if (sp_yaml_parse(&arena, (const char *)data, size, &value, &error)) sp_value_json(&json, value);
-    else if (error.status != SP_ERR_TABLE || !error.message[0]) abort(); /* a refusal gives its reason */
+    else if (error.status != SHAPEPROOF_ERR_TABLE || !error.message[0]) abort(); /* a refusal gives its reason */
     sp_text_free(&json);
     sp_arena_free(&arena);
     return 0;

@@ -16,24 +16,26 @@
 #define CORPUS "../shared/data/architectures"
 
 struct tally {
-    struct sp_tables *tables;
+    struct shapeproof_tables *tables;
     size_t configs, found, keys, determined, wrong;
 };
 
 /* What the file is said to determine must be what the configuration has. */
-static void compare_values(const struct finding *finding, const struct sp_prediction *truth, const char *name,
+static void compare_values(const struct finding *finding, const struct shapeproof_prediction *truth, const char *name,
                            struct tally *tally)
 {
-    const bool same_table = strcmp(sp_inference_table(finding->inference), sp_prediction_table(truth)) == 0;
-    for (size_t i = 0; i < sp_inference_count(finding->inference); i++) {
-        const struct sp_inferred inferred = sp_inference_get(finding->inference, i);
+    const bool same_table =
+        strcmp(shapeproof_inference_table(finding->inference), shapeproof_prediction_table(truth)) == 0;
+    for (size_t i = 0; i < shapeproof_inference_count(finding->inference); i++) {
+        const struct shapeproof_inferred inferred = shapeproof_inference_get(finding->inference, i);
         tally->keys++;
         tally->determined += inferred.determined;
-        for (size_t k = 0; same_table && k < sp_prediction_hyperparameter_count(truth); k++) {
-            const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(truth, k);
+        for (size_t k = 0; same_table && k < shapeproof_prediction_hyperparameter_count(truth); k++) {
+            const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(truth, k);
             if (!inferred.determined || strcmp(hyper.name, inferred.name) != 0) continue;
-            if (hyper.from.source == SP_SOURCE_DEFAULT || sp_values_equal(hyper.value, inferred.value)) continue;
-            char *is = sp_value_text(hyper.value), *told = sp_value_text(inferred.value);
+            if (hyper.from.source == SHAPEPROOF_SOURCE_DEFAULT || sp_values_equal(hyper.value, inferred.value))
+                continue;
+            char *is = shapeproof_value_text(hyper.value), *told = shapeproof_value_text(inferred.value);
             print_message("%s: %s is %s, not %s (%s)\n", name, hyper.name, is, told, inferred.because);
             free(is);
             free(told);
@@ -42,43 +44,45 @@ static void compare_values(const struct finding *finding, const struct sp_predic
     }
 }
 
-static void infer_one(struct model *model, const char *name, const struct sp_prediction *truth, struct tally *tally)
+static void infer_one(struct model *model, const char *name, const struct shapeproof_prediction *truth,
+                      struct tally *tally)
 {
     struct finding finding = find(model, NULL);
-    const bool found = is_found(&finding, sp_prediction_table(truth)) && explains_all(&finding);
+    const bool found = is_found(&finding, shapeproof_prediction_table(truth)) && explains_all(&finding);
     if (!found)
-        print_message("%s: the table %s is not found; %s is\n", name, sp_prediction_table(truth),
-                      finding.inference ? sp_inference_table(finding.inference) : "none");
+        print_message("%s: the table %s is not found; %s is\n", name, shapeproof_prediction_table(truth),
+                      finding.inference ? shapeproof_inference_table(finding.inference) : "none");
     tally->found += found;
     if (found) compare_values(&finding, truth, name, tally);
-    if (found) assert_int_equal(verdict_on_config(model, &finding), SP_VERDICT_MATCH);
+    if (found) assert_int_equal(verdict_on_config(model, &finding), SHAPEPROOF_VERDICT_MATCH);
     finding_close(&finding);
 }
 
 /* Of the sides of an image only the product of patches shows; widths that were scaled and rounded do not show the
  * scale. */
-static bool is_one_way(const struct sp_prediction *truth)
+static bool is_one_way(const struct shapeproof_prediction *truth)
 {
-    return !strcmp(sp_prediction_table(truth), "yolos") || !strcmp(sp_prediction_table(truth), "efficientnet");
+    return !strcmp(shapeproof_prediction_table(truth), "yolos") ||
+           !strcmp(shapeproof_prediction_table(truth), "efficientnet");
 }
 
 static void infer_config(const char *folder, const char *name, struct tally *tally)
 {
     char path[1024];
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct model model = {0};
     scratch_make(&model.scratch);
     model.tables = tally->tables;
-    model.config = sp_config_new();
+    model.config = shapeproof_config_new();
     snprintf(path, sizeof path, CORPUS "/%s/%s", folder, name);
-    assert_int_equal(sp_config_load(model.config, path, &error), SP_OK);
-    struct sp_prediction *truth = sp_predict(model.tables, model.config, NULL, &error);
+    assert_int_equal(shapeproof_config_load(model.config, path, &error), SHAPEPROOF_OK);
+    struct shapeproof_prediction *truth = shapeproof_predict(model.tables, model.config, NULL, &error);
     if (truth && !is_one_way(truth)) {
         tally->configs++;
         model_predict(&model, 0);
         infer_one(&model, name, truth, tally);
     }
-    sp_prediction_free(truth);
+    shapeproof_prediction_free(truth);
     model.tables = NULL; /* for the next one */
     model_close(&model);
 }
@@ -98,10 +102,10 @@ static bool infer_folder(const char *folder, struct tally *tally)
 
 static void check_folder(const char *folder)
 {
-    struct sp_error error = {0};
-    struct tally tally = {.tables = sp_tables_new(&error)};
+    struct shapeproof_error error = {0};
+    struct tally tally = {.tables = shapeproof_tables_new(&error)};
     const bool there = infer_folder(folder, &tally);
-    sp_tables_free(tally.tables);
+    shapeproof_tables_free(tally.tables);
     if (!there) skip();
     print_message("%s: %zu of %zu found; %zu of %zu hyper-parameters are determined by the file\n", folder, tally.found,
                   tally.configs, tally.determined, tally.keys);

@@ -15,23 +15,23 @@
 #include "lang/tables.h"
 #include "model/inventory.h"
 
-static void add(struct sp_inventory *inventory, const char *name)
+static void add(struct shapeproof_inventory *inventory, const char *name)
 {
     static const uint64_t shape[] = {2, 2};
-    struct sp_error error = {0};
-    struct sp_tensor *tensor = sp_inventory_add(inventory, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tensor *tensor = sp_inventory_add(inventory, &error);
     tensor->name = sp_arena_string(&inventory->arena, name);
-    tensor->dtype = SP_DTYPE_F32;
+    tensor->dtype = SHAPEPROOF_DTYPE_F32;
     tensor->dtype_name = "F32";
     tensor->shape = shape;
     tensor->rank = 2;
     assert_true(sp_tensor_measure(tensor));
 }
 
-static struct sp_inventory *layers(size_t count)
+static struct shapeproof_inventory *layers(size_t count)
 {
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = sp_inventory_new("memory");
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = sp_inventory_new("memory");
     sp_inventory_add_file(inventory, "memory");
     inventory->format = "safetensors";
     for (size_t i = 0; i < count; i++) {
@@ -44,11 +44,11 @@ static struct sp_inventory *layers(size_t count)
 }
 
 /* How many questions were asked. */
-static size_t questions_about(struct sp_tables *tables, size_t count)
+static size_t questions_about(struct shapeproof_tables *tables, size_t count)
 {
     enum { AT_MOST = 1000000 };
     struct sp_arena arena = {0};
-    struct sp_inventory *inventory = layers(count);
+    struct shapeproof_inventory *inventory = layers(count);
     struct sp_infer_search search = {.file = inventory, .arena = &arena, .searched = {.tables = tables}};
     sp_infer_search_file(&search);
     const size_t asked = AT_MOST - search.effort.questions;
@@ -57,20 +57,20 @@ static size_t questions_about(struct sp_tables *tables, size_t count)
     free(search.attempts.items);
     free(search.views.items);
     sp_arena_free(&arena);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     return asked;
 }
 
 /* Twelve times as many layers once took more than a hundred times as long, and now no longer than four times. */
 static void layers_without_end(void **state)
 {
-    struct sp_error error = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     (void)state;
     const size_t few = questions_about(tables, 500);
     assert_true(few > 0);
     assert_true(questions_about(tables, 6000) <= 4 * few);
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
 }
 
 int main(void)

@@ -49,9 +49,9 @@ static void names_of_meta(void **state)
     model_add_shape(&model, "rope.freqs", SHAPE(32));
     FIND();
     assert_non_null(finding.inference);
-    assert_string_equal(sp_inference_table(finding.inference), "llama");
-    assert_true(sp_inference_explains_all(finding.inference));
-    assert_int_equal(sp_inference_explained(finding.inference), model.count - 1);
+    assert_string_equal(shapeproof_inference_table(finding.inference), "llama");
+    assert_true(shapeproof_inference_explains_all(finding.inference));
+    assert_int_equal(shapeproof_inference_explained(finding.inference), model.count - 1);
     TOLD("num_hidden_layers", "4");
     TOLD("intermediate_size", "640");
     TOLD("tie_word_embeddings", "false");
@@ -68,9 +68,9 @@ static void without_computed_buffers(void **state)
     model_drop(&model, "*relative_position_index");
     FIND();
     assert_non_null(finding.inference);
-    assert_string_equal(sp_inference_table(finding.inference), "swin");
-    assert_true(sp_inference_explains_all(finding.inference));
-    assert_int_equal(sp_inference_missing_count(finding.inference), 0);
+    assert_string_equal(shapeproof_inference_table(finding.inference), "swin");
+    assert_true(shapeproof_inference_explains_all(finding.inference));
+    assert_int_equal(shapeproof_inference_missing_count(finding.inference), 0);
     NOTED("absent-buffers", "encoder.layers.1.blocks.{0,1}.attention.self.relative_position_index");
     END();
 }
@@ -83,7 +83,7 @@ static void names_of_meta_wrapped(void **state)
     model_prefix(&model, "model.");
     FIND();
     assert_true(is_found(&finding, "llama"));
-    assert_true(sp_inference_explains_all(finding.inference));
+    assert_true(shapeproof_inference_explains_all(finding.inference));
     END();
 }
 
@@ -94,7 +94,7 @@ static void the_base_left_out_but_of_the_head(void **state)
     model_rename(&model, "model.*", "model.", "");
     FIND();
     assert_true(is_found(&finding, "llama"));
-    assert_true(sp_inference_explains_all(finding.inference));
+    assert_true(shapeproof_inference_explains_all(finding.inference));
     TOLD("tie_word_embeddings", "false");
     END();
 }
@@ -119,7 +119,7 @@ static void names_of_tensorflow(void **state)
     FIND();
     assert_non_null(finding.inference);
     assert_true(is_found(&finding, "bert"));
-    assert_true(sp_inference_explains_all(finding.inference));
+    assert_true(shapeproof_inference_explains_all(finding.inference));
     TOLD("intermediate_size", "24");
     TOLD("num_hidden_layers", "2");
     NOTED("names", "of TensorFlow");
@@ -143,13 +143,13 @@ static void names_of_timm(void **state)
            "classifier", "head");
     struct finding of_timm = find(&model, NULL), finding = find(&model, "vit");
     assert_non_null(of_timm.inference);
-    assert_string_equal(sp_inference_table(of_timm.inference), "timm_vit"); /* whose names these are */
-    assert_true(sp_inference_explains_all(of_timm.inference));
+    assert_string_equal(shapeproof_inference_table(of_timm.inference), "timm_vit"); /* whose names these are */
+    assert_true(shapeproof_inference_explains_all(of_timm.inference));
     finding_close(&of_timm);
     assert_non_null(finding.inference);
-    assert_string_equal(sp_inference_table(finding.inference), "vit");
-    assert_true(sp_inference_explains_all(finding.inference));
-    assert_int_equal(sp_inference_explained(finding.inference), model.count);
+    assert_string_equal(shapeproof_inference_table(finding.inference), "vit");
+    assert_true(shapeproof_inference_explains_all(finding.inference));
+    assert_int_equal(shapeproof_inference_explained(finding.inference), model.count);
     TOLD("qkv_bias", "true");
     TOLD("num_labels", "3");
     NOTED("names", "of timm");
@@ -165,7 +165,7 @@ static void nothing_joined_where_names_do(void **state)
           "\"num_key_value_heads\": 4, \"intermediate_size\": 112}");
     rename_as_meta(&model);
     FIND();
-    assert_string_equal(sp_inference_table(finding.inference), "llama");
+    assert_string_equal(shapeproof_inference_table(finding.inference), "llama");
     assert_string_equal(noted(&finding, "joined"), "");
     END();
 }
@@ -182,7 +182,7 @@ static void components_without_a_level(void **state)
     model_rename(&model, "vision_tower.*", "vision_tower.vision_model.", "vision_tower.");
     FIND();
     assert_true(is_found(&finding, "llava"));
-    assert_true(sp_inference_explains_all(finding.inference));
+    assert_true(shapeproof_inference_explains_all(finding.inference));
     TOLD("vision_config.num_hidden_layers", "3");
     GUESSED("vision_config.image_size", "28");
     END();
@@ -197,7 +197,7 @@ static void a_part_without_what_is_in_front(void **state)
     FIND();
     assert_true(is_found(&finding, "clip_text_model"));
     assert_true(is_found(&finding, "xclip_text_model"));
-    assert_true(sp_inference_explains_all(finding.inference));
+    assert_true(shapeproof_inference_explains_all(finding.inference));
     END();
 }
 
@@ -209,9 +209,9 @@ static void one_kind_of_matrix_turned(void **state)
     model_transpose(&model, "*down_proj.weight");
     FIND();
     assert_non_null(finding.inference);
-    assert_string_equal(sp_inference_table(finding.inference), "llama");
-    assert_int_equal(sp_inference_unexplained_count(finding.inference), 0);
-    assert_false(sp_inference_explains_all(finding.inference));
+    assert_string_equal(shapeproof_inference_table(finding.inference), "llama");
+    assert_int_equal(shapeproof_inference_unexplained_count(finding.inference), 0);
+    assert_false(shapeproof_inference_explains_all(finding.inference));
     NOTED("transposed", "model.layers.{0-3}.mlp.down_proj.weight");
     END();
 }
@@ -223,7 +223,7 @@ static void linear_layers_for_convolutions(void **state)
     model_transpose(&model, "*c_fc.weight");
     model_transpose(&model, "*c_proj.weight");
     FIND();
-    assert_true(sp_inference_explains_all(finding.inference));
+    assert_true(shapeproof_inference_explains_all(finding.inference));
     NOTED("turned", "gpt2 explains it as well with 9 tensors transposed, as nanoGPT stores it");
     END();
 }
@@ -234,7 +234,7 @@ static void convolutions_as_they_are(void **state)
     BEGIN(gpt2);
     FIND();
     FOUND("gpt2");
-    assert_int_equal(sp_inference_note_count(finding.inference), 0);
+    assert_int_equal(shapeproof_inference_note_count(finding.inference), 0);
     END();
 }
 
@@ -249,9 +249,9 @@ static void shard_in_the_middle(void **state)
     model_drop(&model, "lm_head.weight");
     FIND();
     assert_non_null(finding.inference);
-    assert_string_equal(sp_inference_table(finding.inference), "llama");
-    assert_int_equal(sp_inference_unexplained_count(finding.inference), 0);
-    assert_int_equal(sp_inference_missing_count(finding.inference), 9 + 3);
+    assert_string_equal(shapeproof_inference_table(finding.inference), "llama");
+    assert_int_equal(shapeproof_inference_unexplained_count(finding.inference), 0);
+    assert_int_equal(shapeproof_inference_missing_count(finding.inference), 9 + 3);
     GUESSED("num_hidden_layers", "3");
     GUESSED("tie_word_embeddings", "false");
     TOLD("intermediate_size", "640");
@@ -265,7 +265,7 @@ static void nothing_of_the_layers(void **state)
     model_drop(&model, "model.layers.*");
     FIND();
     assert_null(finding.inference);
-    assert_int_equal(finding.error.status, SP_ERR_UNKNOWN);
+    assert_int_equal(finding.error.status, SHAPEPROOF_ERR_UNKNOWN);
     END();
 }
 
@@ -275,8 +275,8 @@ static void text_half(void **state)
     model_prefix(&model, "language_model.");
     FIND();
     assert_non_null(finding.inference);
-    assert_string_equal(sp_inference_table(finding.inference), "llama");
-    assert_true(sp_inference_explains_all(finding.inference));
+    assert_string_equal(shapeproof_inference_table(finding.inference), "llama");
+    assert_true(shapeproof_inference_explains_all(finding.inference));
     NOTED("names", "language_model.");
     END();
 }
@@ -299,7 +299,7 @@ static void undetermined_keys(void **state)
     BEGIN(llama);
     FIND();
     FOUND("llama");
-    assert_non_null(strstr(sp_inference_config(finding.inference),
+    assert_non_null(strstr(shapeproof_inference_config(finding.inference),
                            "\"shapeproof_undetermined\": [\"model_type\", \"architectures\", \"num_attention_heads\", "
                            "\"num_key_value_heads\", \"head_dim\"]"));
     END();
@@ -310,8 +310,8 @@ static void nothing_undetermined(void **state)
     BEGIN(gpt2);
     FIND();
     FOUND("gpt2");
-    assert_int_equal(sp_inference_undetermined_count(finding.inference), 0);
-    assert_null(strstr(sp_inference_config(finding.inference), "undetermined"));
+    assert_int_equal(shapeproof_inference_undetermined_count(finding.inference), 0);
+    assert_null(strstr(shapeproof_inference_config(finding.inference), "undetermined"));
     END();
 }
 

@@ -23,7 +23,7 @@ static void dimensions(void **state)
     BEGIN(gpt2);
     FIND();
     FOUND("gpt2");
-    assert_string_equal(sp_inference_table(finding.inference), "gpt2");
+    assert_string_equal(shapeproof_inference_table(finding.inference), "gpt2");
     TOLD("architectures", "[\"GPT2LMHeadModel\"]");
     TOLD("vocab_size", "200");
     TOLD("n_embd", "48");
@@ -82,7 +82,7 @@ static void one_value_is_left(void **state)
     TOLD("n_shared_experts", "3");
     TOLD("intermediate_size", "48");
     TOLD("kv_lora_rank", "16");
-    assert_non_null(strstr(sp_inference_config(finding.inference), "\"q_lora_rank\": null"));
+    assert_non_null(strstr(shapeproof_inference_config(finding.inference), "\"q_lora_rank\": null"));
     END();
 }
 
@@ -312,11 +312,11 @@ static void damage(void **state)
     FIND();
     assert_non_null(finding.inference);
     assert_true(is_found(&finding, "llama"));
-    assert_int_equal(sp_inference_unexplained_count(finding.inference), 1);
-    assert_int_equal(sp_inference_missing_count(finding.inference), 1);
-    assert_int_equal(sp_inference_explained(finding.inference), model.count - 1);
-    const size_t extra = sp_inference_unexplained(finding.inference, 0);
-    assert_string_equal(sp_inventory_tensor(finding.inventory, extra)->name, "adapter.lora_A");
+    assert_int_equal(shapeproof_inference_unexplained_count(finding.inference), 1);
+    assert_int_equal(shapeproof_inference_missing_count(finding.inference), 1);
+    assert_int_equal(shapeproof_inference_explained(finding.inference), model.count - 1);
+    const size_t extra = shapeproof_inference_unexplained(finding.inference, 0);
+    assert_string_equal(shapeproof_inventory_tensor(finding.inventory, extra)->name, "adapter.lora_A");
     TOLD("num_hidden_layers", "3");
     END();
 }
@@ -327,7 +327,7 @@ static void one_wrong_shape(void **state)
     model_resize(&model, "transformer.h.2.mlp.c_fc.weight", 100, 101);
     FIND();
     assert_true(is_found(&finding, "gpt2"));
-    assert_int_equal(sp_inference_unexplained_count(finding.inference), 1);
+    assert_int_equal(shapeproof_inference_unexplained_count(finding.inference), 1);
     TOLD("n_inner", "100");
     END();
 }
@@ -343,11 +343,11 @@ static void too_little(void **state)
     model_add_shape(&model, "linear2.bias", SHAPE(10));
     FIND();
     assert_null(finding.inference);
-    assert_int_equal(finding.error.status, SP_ERR_UNKNOWN);
+    assert_int_equal(finding.error.status, SHAPEPROOF_ERR_UNKNOWN);
     assert_non_null(strstr(finding.error.message, "nearest: transformer_encoder_layer (explains 4, lacks 8)"));
     finding_close(&finding);
     finding = find(&model, "transformer_encoder_layer");
-    assert_int_equal(sp_inference_missing_count(finding.inference), 8);
+    assert_int_equal(shapeproof_inference_missing_count(finding.inference), 8);
     END();
 }
 
@@ -361,8 +361,8 @@ static void layer_alone(void **state)
     FIND();
     assert_true(is_found(&finding, "conv2d"));
     TOLD("kernel_size", "3");
-    assert_non_null(strstr(sp_inference_config(finding.inference), "\"shapeproof_table\": \"conv2d\""));
-    assert_int_equal(verdict_on_config(&model, &finding), SP_VERDICT_MATCH);
+    assert_non_null(strstr(shapeproof_inference_config(finding.inference), "\"shapeproof_table\": \"conv2d\""));
+    assert_int_equal(verdict_on_config(&model, &finding), SHAPEPROOF_VERDICT_MATCH);
     END();
 }
 
@@ -388,7 +388,7 @@ static void nothing_in_common(void **state)
     model_add_shape(&model, "", SHAPE(4));
     FIND();
     assert_null(finding.inference);
-    assert_int_equal(finding.error.status, SP_ERR_UNKNOWN);
+    assert_int_equal(finding.error.status, SHAPEPROOF_ERR_UNKNOWN);
     assert_string_equal(finding.error.message, "memory: no table explains the 3 tensors");
     END();
 }
@@ -399,7 +399,7 @@ static void no_tensors(void **state)
     model_empty(&model);
     FIND();
     assert_null(finding.inference);
-    assert_int_equal(finding.error.status, SP_ERR_UNKNOWN);
+    assert_int_equal(finding.error.status, SHAPEPROOF_ERR_UNKNOWN);
     END();
 }
 
@@ -421,10 +421,11 @@ static void deterministic(void **state)
 {
     BEGIN(llama);
     struct finding first = find(&model, NULL), second = find(&model, NULL);
-    char *a = sp_report_infer(first.inference, NULL, NULL), *b = sp_report_infer(second.inference, NULL, NULL);
+    char *a = shapeproof_report_infer(first.inference, NULL, NULL),
+         *b = shapeproof_report_infer(second.inference, NULL, NULL);
     assert_string_equal(a, b);
-    sp_free(a);
-    sp_free(b);
+    shapeproof_free(a);
+    shapeproof_free(b);
     finding_close(&first);
     finding_close(&second);
     model_close(&model);
@@ -436,9 +437,9 @@ static void one_table(void **state)
 {
     BEGIN(llama);
     struct finding finding = find(&model, "mistral");
-    assert_string_equal(sp_inference_table(finding.inference), "mistral");
+    assert_string_equal(shapeproof_inference_table(finding.inference), "mistral");
     assert_true(explains_all(&finding));
-    assert_int_equal(sp_inference_candidate_count(finding.inference), 1);
+    assert_int_equal(shapeproof_inference_candidate_count(finding.inference), 1);
     finding_close(&finding);
     finding = find(&model, "bert");
     assert_null(finding.inference);
@@ -446,7 +447,7 @@ static void one_table(void **state)
     finding_close(&finding);
     finding = find(&model, "no such");
     assert_null(finding.inference);
-    assert_int_equal(finding.error.status, SP_ERR_USAGE);
+    assert_int_equal(finding.error.status, SHAPEPROOF_ERR_USAGE);
     finding_close(&finding);
     model_close(&model);
 }
@@ -462,10 +463,10 @@ static void expect_solution(const char *condition, const char *n)
     model_add_shape(&model, "b", SHAPE(4));
     model_add_shape(&model, "c", SHAPE(5));
     struct finding finding = find(&model, "edge");
-    char *found = finding.inference ? sp_value_text(inferred(&finding, "n").value) : NULL;
+    char *found = finding.inference ? shapeproof_value_text(inferred(&finding, "n").value) : NULL;
     if (!found != !n || (n && strcmp(found, n) != 0))
         fail_msg("%s: n is %s, not %s", condition, found ? found : "nothing", n ? n : "nothing");
-    sp_free(found);
+    shapeproof_free(found);
     finding_close(&finding);
     model_close(&model);
 }

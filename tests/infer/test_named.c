@@ -13,7 +13,7 @@
 /* The configuration for the file says that, and no more but what the file does not decide. */
 static void assert_config(const struct finding *finding, const char *settings)
 {
-    const char *text = sp_inference_config(finding->inference);
+    const char *text = shapeproof_inference_config(finding->inference);
     if (strncmp(text, settings, strlen(settings)) != 0 ||
         (strncmp(text + strlen(settings), ",\n  \"shapeproof_undetermined\"", 29) != 0 &&
          strcmp(text + strlen(settings), "\n}\n") != 0))

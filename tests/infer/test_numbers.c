@@ -137,7 +137,7 @@ static void no_way_at_all(void **state)
     for (unsigned i = 0; i < 4; i++) add_module(&model, "ground", i, "weight", 16, 5);
     struct finding finding = find(&model, "wall");
     assert_null(finding.inference);
-    assert_int_equal(finding.error.status, SP_ERR_UNKNOWN);
+    assert_int_equal(finding.error.status, SHAPEPROOF_ERR_UNKNOWN);
     END();
 }
 

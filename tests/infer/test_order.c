@@ -23,14 +23,14 @@ static size_t random_up_to(size_t most)
     return (seed >> 33) % (most + 1);
 }
 
-static const struct sp_unit *random_table(const struct sp_tables *tables)
+static const struct sp_unit *random_table(const struct shapeproof_tables *tables)
 {
     static const char *const names[] = {"llama", "mistral", "qwen2", "gpt2", "bert"};
     return sp_tables_unit(tables, names[random_up_to(4)]);
 }
 
 /* Everything else follows from these. */
-static struct sp_attempt random_attempt(const struct sp_tables *tables, const struct sp_infer_view *views)
+static struct sp_attempt random_attempt(const struct shapeproof_tables *tables, const struct sp_infer_view *views)
 {
     struct sp_attempt attempt = {.tables = tables, .table = random_table(tables), .view = &views[random_up_to(1)]};
     static char prediction;
@@ -66,8 +66,8 @@ static void assert_laws_of(const struct sp_attempt *a, const struct sp_attempt *
 static void order_has_its_laws(void **state)
 {
     const struct sp_infer_view views[2] = {{.transposed = 0}, {.transposed = 1}};
-    struct sp_error error = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     struct sp_attempt *attempts = calloc(ATTEMPTS, sizeof *attempts);
     (void)state;
     assert_non_null(tables);
@@ -78,15 +78,15 @@ static void order_has_its_laws(void **state)
             for (size_t k = 0; k < ATTEMPTS; k++) assert_laws_of(&attempts[i], &attempts[j], &attempts[k]);
     }
     free(attempts);
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
 }
 
 /* What the file lacks or has besides always counts more than how simple an explanation is. */
 static void complete_comes_first(void **state)
 {
     const struct sp_infer_view views[2] = {{.transposed = 0}, {.transposed = 1}};
-    struct sp_error error = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     (void)state;
     assert_non_null(tables);
     for (size_t i = 0; i < 1000; i++) {
@@ -95,7 +95,7 @@ static void complete_comes_first(void **state)
         whole.unexplained = whole.holes = whole.missing = whole.lacks_layers = 0;
         assert_true(sp_attempt_is_better(&whole, &other));
     }
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
 }
 
 int main(void)

@@ -24,7 +24,7 @@ struct bounds {
 static const struct bounds saved_bounds = {99, 0}, default_bounds = {99, 0};
 
 struct tally {
-    struct sp_tables *tables;
+    struct shapeproof_tables *tables;
     struct sp_map done; /* by name */
     size_t tried, found, taken;
 };
@@ -40,7 +40,7 @@ static void judge(struct model *model, const char *table, struct tally *tally)
     tally->found += found;
     tally->taken += !found && is_taken(&finding);
     if (!found)
-        print_message("%s: %s%s\n", table, finding.inference ? sp_inference_table(finding.inference) : "none",
+        print_message("%s: %s%s\n", table, finding.inference ? shapeproof_inference_table(finding.inference) : "none",
                       is_taken(&finding) ? ", taken for it" : "");
     finding_close(&finding);
 }
@@ -48,12 +48,12 @@ static void judge(struct model *model, const char *table, struct tally *tally)
 /* The table that the configuration leads to, once. */
 static void try_config(struct model *model, struct tally *tally)
 {
-    struct sp_error error = {0};
-    struct sp_prediction *prediction = sp_predict(model->tables, model->config, NULL, &error);
-    if (prediction && sp_prediction_count(prediction) &&
-        sp_map_get(&tally->done, sp_prediction_table(prediction)) == SIZE_MAX) {
+    struct shapeproof_error error = {0};
+    struct shapeproof_prediction *prediction = shapeproof_predict(model->tables, model->config, NULL, &error);
+    if (prediction && shapeproof_prediction_count(prediction) &&
+        sp_map_get(&tally->done, shapeproof_prediction_table(prediction)) == SIZE_MAX) {
         char table[200];
-        snprintf(table, sizeof table, "%s", sp_prediction_table(prediction));
+        snprintf(table, sizeof table, "%s", shapeproof_prediction_table(prediction));
         const struct sp_unit *unit = sp_tables_unit(tally->tables, table);
         sp_map_add(&tally->done, unit->name, 1);
         if (tally->done.count % SAMPLE == 0) {
@@ -61,12 +61,12 @@ static void try_config(struct model *model, struct tally *tally)
             judge(model, table, tally);
         }
     }
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 static void begin_model(struct model *model, const struct tally *tally)
 {
-    *model = (struct model){.tables = tally->tables, .config = sp_config_new()};
+    *model = (struct model){.tables = tally->tables, .config = shapeproof_config_new()};
     scratch_make(&model->scratch);
 }
 
@@ -85,11 +85,11 @@ static bool try_saved(struct tally *tally)
     const int count = scandir(SAVED, &entries, is_config, alphasort);
     for (int i = 0; i < count; i++) {
         char path[1024];
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         struct model model;
         snprintf(path, sizeof path, SAVED "/%s", entries[i]->d_name);
         begin_model(&model, tally);
-        if (sp_config_load(model.config, path, &error) == SP_OK) try_config(&model, tally);
+        if (shapeproof_config_load(model.config, path, &error) == SHAPEPROOF_OK) try_config(&model, tally);
         end_model(&model);
         free(entries[i]);
     }
@@ -107,14 +107,15 @@ static void try_defaults(struct tally *tally)
         const struct sp_unit *unit = sp_tables_at(tally->tables, list[i]);
         struct model model;
         if (!unit || strncmp(unit->name, "gguf_", 5) == 0) continue;
-        struct sp_value class = sp_value_absent("");
+        struct shapeproof_value class = sp_value_absent("");
         if (unit->architecture_count) class = sp_value_string(unit->architectures[0]);
         if (!unit->model_type_count || sp_map_get(&tally->done, unit->name) != SIZE_MAX) continue;
         begin_model(&model, tally);
         sp_config_set_value(model.config, "model_type", sp_value_string(unit->model_types[0]), "test");
         if (unit->architecture_count)
             sp_config_set_value(model.config, "architectures",
-                                (struct sp_value){.type = SP_LIST, .count = 1, .items = &class}, "test");
+                                (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = &class},
+                                "test");
         try_config(&model, tally);
         end_model(&model);
     }
@@ -132,15 +133,15 @@ static void check_tally(const struct tally *tally, const char *what, struct boun
 
 static void found_by_own_prediction(void **state)
 {
-    struct sp_error error = {0};
-    struct tally saved = {.tables = sp_tables_new(&error)};
+    struct shapeproof_error error = {0};
+    struct tally saved = {.tables = shapeproof_tables_new(&error)};
     (void)state;
     assert_non_null(saved.tables);
     const bool there = try_saved(&saved);
     struct tally defaults = {.tables = saved.tables, .done = saved.done};
     if (there) try_defaults(&defaults);
     sp_map_free(&defaults.done);
-    sp_tables_free(saved.tables);
+    shapeproof_tables_free(saved.tables);
     if (!there) skip();
     check_tally(&saved, "saved", saved_bounds);
     check_tally(&defaults, "defaults", default_bounds);

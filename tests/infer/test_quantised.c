@@ -66,14 +66,14 @@ static void methods(void **state)
         OPEN_STORED(written[i].config);
         FIND();
         if (!finding.inference) fail_msg("%s: %s", written[i].manner, finding.error.message);
-        if (!sp_inference_explains_all(finding.inference)) fail_msg("%s", written[i].manner);
+        if (!shapeproof_inference_explains_all(finding.inference)) fail_msg("%s", written[i].manner);
         assert_true(is_found(&finding, "llama"));
-        assert_int_equal(sp_inference_explained(finding.inference), model.count);
+        assert_int_equal(shapeproof_inference_explained(finding.inference), model.count);
         TOLD("hidden_size", "1024");
         TOLD("intermediate_size", "2816");
         TOLD("num_hidden_layers", "3");
         assert_ptr_not_equal(strstr(noted(&finding, "quantised"), written[i].manner), NULL);
-        assert_int_equal(verdict_on_config(&model, &finding), SP_VERDICT_MATCH);
+        assert_int_equal(verdict_on_config(&model, &finding), SHAPEPROOF_VERDICT_MATCH);
         END();
     }
 }
@@ -86,7 +86,7 @@ static void experts_in_one_tensor(void **state)
                 "\"num_local_experts\": 4, \"quantization_config\": {\"quant_method\": \"mxfp4\"}}");
     FIND();
     assert_true(is_found(&finding, "gpt_oss"));
-    assert_true(sp_inference_explains_all(finding.inference));
+    assert_true(shapeproof_inference_explains_all(finding.inference));
     TOLD("num_local_experts", "4");
     TOLD("intermediate_size", "320");
     assert_non_null(strstr(noted(&finding, "quantised"), "mxfp4 (4 weights in 8 tensors)"));
@@ -99,7 +99,7 @@ static void behind_a_prefix(void **state)
     model_prefix(&model, "module.");
     FIND();
     assert_true(is_found(&finding, "llama"));
-    assert_true(sp_inference_explains_all(finding.inference));
+    assert_true(shapeproof_inference_explains_all(finding.inference));
     END();
 }
 
@@ -110,7 +110,7 @@ static void lost_scales(void **state)
     FIND();
     assert_non_null(finding.inference);
     assert_true(is_found(&finding, "llama"));
-    assert_false(sp_inference_explains_all(finding.inference));
+    assert_false(shapeproof_inference_explains_all(finding.inference));
     assert_non_null(strstr(noted(&finding, "incomplete"), "model.layers.1.mlp.{gate_proj,up_proj,down_proj}.weight"));
     END();
 }
@@ -119,11 +119,11 @@ static void lost_scales(void **state)
 static void integers_that_are_none(void **state)
 {
     OPEN_STORED(LLAMA(""));
-    model_add_shape(&model, "model.position_ids", SHAPE(1, 512))->dtype = SP_DTYPE_I64;
+    model_add_shape(&model, "model.position_ids", SHAPE(1, 512))->dtype = SHAPEPROOF_DTYPE_I64;
     FIND();
     assert_true(is_found(&finding, "llama"));
     assert_string_equal(noted(&finding, "quantised"), "");
-    assert_int_equal(sp_inference_unexplained_count(finding.inference), 0);
+    assert_int_equal(shapeproof_inference_unexplained_count(finding.inference), 0);
     END();
 }
 

@@ -71,7 +71,7 @@ static void lists_within_lists(void **state)
           "\"down_blocks_repeat_mappers\": [1, 1], \"up_blocks_repeat_mappers\": [2, 1], "
           "\"timestep_conditioning_type\": [\"sca\", \"crp\", \"abc\"], \"timestep_ratio_embedding_dim\": 16}");
     FIND();
-    assert_true(!finding.inference || strcmp(sp_inference_table(finding.inference), "stable_cascade") == 0);
+    assert_true(!finding.inference || strcmp(shapeproof_inference_table(finding.inference), "stable_cascade") == 0);
     END();
 }
 

@@ -11,39 +11,39 @@
 
 #include "infer/finding.h"
 
-static struct sp_tables *tables;
+static struct shapeproof_tables *tables;
 
 static int make_tables(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    tables = sp_tables_new(&error);
+    struct shapeproof_error error = {0};
+    tables = shapeproof_tables_new(&error);
     return tables ? 0 : -1;
 }
 
 static int free_tables(void **state)
 {
     (void)state;
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
     return 0;
 }
 
 /* A file of what these settings predict. */
 static void make_model(struct model *model, const char *table, char *settings)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     char *save = NULL;
-    *model = (struct model){.tables = tables, .config = sp_config_new()};
+    *model = (struct model){.tables = tables, .config = shapeproof_config_new()};
     scratch_make(&model->scratch);
     for (char *word = strtok_r(settings, " ", &save); word; word = strtok_r(NULL, " ", &save)) model_set(model, word);
-    struct sp_prediction *prediction =
-        sp_predict(tables, model->config, &(struct sp_predict_options){.table = table}, &error);
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(tables, model->config, &(struct shapeproof_predict_options){.table = table}, &error);
     if (!prediction) die(table, error.message);
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, i);
         if (!tensor->optional) model_add_shape(model, tensor->name, tensor->rank, tensor->shape);
     }
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 /* A row of the file: release, table, settings, and a digest. */
@@ -56,8 +56,8 @@ static bool is_recovered(char *row, const char *wanted)
     if (strcmp(table, wanted) != 0) return true;
     make_model(&model, table, settings);
     struct finding finding = find(&model, NULL);
-    const bool good =
-        is_found(&finding, table) && explains_all(&finding) && verdict_on_config(&model, &finding) == SP_VERDICT_MATCH;
+    const bool good = is_found(&finding, table) && explains_all(&finding) &&
+                      verdict_on_config(&model, &finding) == SHAPEPROOF_VERDICT_MATCH;
     if (!good) print_message("%s %s of %zu tensors is not found\n", release, table, model.count);
     finding_close(&finding);
     model.tables = NULL; /* for the next one */

@@ -5,20 +5,20 @@
 
 #include "shapeproof/table.h"
 
-static struct sp_tables *tables;
+static struct shapeproof_tables *tables;
 
 static inline int open_tables(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    tables = sp_tables_new(&error);
+    struct shapeproof_error error = {0};
+    tables = shapeproof_tables_new(&error);
     return tables == NULL;
 }
 
 static inline int close_tables(void **state)
 {
     (void)state;
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
     return 0;
 }
 

@@ -66,43 +66,45 @@ static void damage(struct sp_text *text)
     free(copy);
 }
 
-static struct sp_config *small_config(void)
+static struct shapeproof_config *small_config(void)
 {
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_config *config = shapeproof_config_new();
     apply_settings(config, "vocab_size=11 hidden_size=8 n_embd=8 d_model=8 num_hidden_layers=2 n_layer=2 num_layers=2 "
                            "num_attention_heads=2 n_head=2 intermediate_size=6 d_ff=6 d_kv=4 num_heads=2 "
                            "depths=[2,1] text_config={} vision_config={} encoder_layers=2 decoder_layers=2");
     return config;
 }
 
-static void check_status(enum sp_status status, const struct sp_error *error)
+static void check_status(enum shapeproof_status status, const struct shapeproof_error *error)
 {
-    if (status != SP_OK && status != SP_ERR_TABLE && status != SP_ERR_UNKNOWN)
+    if (status != SHAPEPROOF_OK && status != SHAPEPROOF_ERR_TABLE && status != SHAPEPROOF_ERR_UNKNOWN)
         fail_msg("status %d: %s", (int)status, error->message);
-    assert_int_equal(status != SP_OK, error->message[0] != '\0');
+    assert_int_equal(status != SHAPEPROOF_OK, error->message[0] != '\0');
 }
 
 /* Asks for a table of the damaged file and for each of its dimensions. */
-static void try_table(const struct sp_tables *tables, const char *name, const struct sp_config *config)
+static void try_table(const struct shapeproof_tables *tables, const char *name, const struct shapeproof_config *config)
 {
-    struct sp_error error = {0};
-    struct sp_prediction *prediction = sp_predict(tables, config, &(struct sp_predict_options){.table = name}, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(tables, config, &(struct shapeproof_predict_options){.table = name}, &error);
     check_status(error.status, &error);
-    for (size_t i = 0; prediction && i < sp_prediction_count(prediction) && i < 50; i++)
-        for (uint32_t k = 0; k < sp_prediction_tensor(prediction, i)->rank; k++)
-            free(sp_prediction_dimension(prediction, i, k));
-    sp_prediction_free(prediction);
+    for (size_t i = 0; prediction && i < shapeproof_prediction_count(prediction) && i < 50; i++)
+        for (uint32_t k = 0; k < shapeproof_prediction_tensor(prediction, i)->rank; k++)
+            free(shapeproof_prediction_dimension(prediction, i, k));
+    shapeproof_prediction_free(prediction);
 }
 
-static void one_round(const struct sp_builtin_file *file, struct sp_tables *tables, const struct sp_config *config,
-                      size_t *accepted)
+static void one_round(const struct sp_builtin_file *file, struct shapeproof_tables *tables,
+                      const struct shapeproof_config *config, size_t *accepted)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_text text = {0};
     sp_text_append(&text, sp_builtin_text + file->text, file->length);
     for (size_t edits = 1 + random_below(MAX_EDITS); edits > 0 && text.length; edits--) damage(&text);
     const size_t before = tables->own.count;
-    check_status(sp_tables_add_text(tables, sp_builtin_word(file->words), text.data, text.length, &error), &error);
+    check_status(shapeproof_tables_add_text(tables, sp_builtin_word(file->words), text.data, text.length, &error),
+                 &error);
     *accepted += tables->own.count > before;
     for (size_t i = before; i < tables->own.count; i++)
         if (tables->own.items[i]->is_table) try_table(tables, tables->own.items[i]->name, config);
@@ -112,35 +114,35 @@ static void one_round(const struct sp_builtin_file *file, struct sp_tables *tabl
 static void damaged_tables(void **state)
 {
     (void)state;
-    struct sp_config *config = small_config();
-    struct sp_tables *tables = NULL;
+    struct shapeproof_config *config = small_config();
+    struct shapeproof_tables *tables = NULL;
     size_t accepted = 0;
     for (size_t round = 0; round < ROUNDS; round++) {
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         if (round % 20 == 0) {
-            sp_tables_free(tables);
-            tables = sp_tables_new(&error);
+            shapeproof_tables_free(tables);
+            tables = shapeproof_tables_new(&error);
         }
         one_round(&sp_builtin_files[random_below(sp_builtin_file_count)], tables, config, &accepted);
     }
     print_message("%zu of %d damaged files are tables still\n", accepted, ROUNDS);
     assert_in_range(accepted, ROUNDS / 50, ROUNDS / 2); /* neither harmless nor always fatal */
-    sp_tables_free(tables);
-    sp_config_free(config);
+    shapeproof_tables_free(tables);
+    shapeproof_config_free(config);
 }
 
 /* Every beginning of a file, as an interrupted download leaves it. */
 static void cut_tables(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     const struct sp_builtin_file *file = &sp_builtin_files[random_below(sp_builtin_file_count)];
     for (size_t length = 0; length < file->length; length += 1 + random_below(7)) {
-        error = (struct sp_error){0};
-        check_status(sp_tables_add_text(tables, "file", sp_builtin_text + file->text, length, &error), &error);
+        error = (struct shapeproof_error){0};
+        check_status(shapeproof_tables_add_text(tables, "file", sp_builtin_text + file->text, length, &error), &error);
     }
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
 }
 
 int main(void)

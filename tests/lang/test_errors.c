@@ -80,7 +80,7 @@ static char *actual_messages(const char *text)
     char *given = settings ? strndup(text + 4, strcspn(text + 4, "\n")) : strdup("");
     struct run run = predict(text, given);
     assert_null(run.prediction);
-    assert_int_equal(settings, *sp_tables_messages(run.tables) == '\0');
+    assert_int_equal(settings, *shapeproof_tables_messages(run.tables) == '\0');
     char *actual = messages_of(run.text);
     run_free(&run);
     free(given);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * sp_table_format: what it lays out says the same and stays as it is, and so do the built-in tables. */
+ * shapeproof_table_format: what it lays out says the same and stays as it is, and so do the built-in tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,9 +16,9 @@
 
 static char *formatted(const char *text)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     size_t length = 0;
-    char *result = sp_table_format("t.shapes", text, strlen(text), &length, &error);
+    char *result = shapeproof_table_format("t.shapes", text, strlen(text), &length, &error);
     if (!result) print_message("%s\n", error.message);
     assert_non_null(result);
     assert_int_equal(length, strlen(result));
@@ -231,9 +231,9 @@ static void test_mistakes_are_the_parsers(void **state)
 {
     (void)state;
     const char *text = "table t\nw (n\n";
-    struct sp_error error = {0};
-    assert_null(sp_table_format("mine.shapes", text, strlen(text), NULL, &error));
-    assert_int_equal(error.status, SP_ERR_TABLE);
+    struct shapeproof_error error = {0};
+    assert_null(shapeproof_table_format("mine.shapes", text, strlen(text), NULL, &error));
+    assert_int_equal(error.status, SHAPEPROOF_ERR_TABLE);
     assert_string_equal(error.message, "mine.shapes:2:3: this bracket is never closed: expected ')'\n"
                                        "    2 | w (n\n"
                                        "      |   ^");

@@ -5,16 +5,17 @@
 
 #include "lang/prediction.h"
 
-static char *names_of(const struct sp_prediction *prediction, struct sp_keys keys)
+static char *names_of(const struct shapeproof_prediction *prediction, struct sp_keys keys)
 {
     struct sp_text text = {0};
     sp_text_puts(&text, "");
     for (size_t i = 0; i < keys.count; i++)
-        sp_text_printf(&text, "%s%s", i ? " " : "", sp_prediction_hyperparameter(prediction, keys.list[i]).name);
+        sp_text_printf(&text, "%s%s", i ? " " : "",
+                       shapeproof_prediction_hyperparameter(prediction, keys.list[i]).name);
     return text.data;
 }
 
-static void assert_keys(const struct sp_prediction *prediction, struct sp_keys keys, const char *expected)
+static void assert_keys(const struct shapeproof_prediction *prediction, struct sp_keys keys, const char *expected)
 {
     char *names = names_of(prediction, keys);
     assert_string_equal(names, expected);
@@ -58,7 +59,7 @@ static void a_dimension_may_be_a_key(void **state)
     struct run run = predict("table t\nV = vocab\na (V, 2*V)\n", "vocab=5");
     (void)state;
     assert_int_equal(sp_prediction_dimension_key(run.prediction, 0, 0), 0);
-    assert_int_equal(sp_prediction_dimension_key(run.prediction, 0, 1), SP_NONE);
+    assert_int_equal(sp_prediction_dimension_key(run.prediction, 0, 1), SHAPEPROOF_NONE);
     run_free(&run);
 }
 
@@ -81,8 +82,8 @@ static void equal_conditions_are_one(void **state)
     assert_ptr_not_equal(conditions[1], conditions[3]);
     assert_string_equal(conditions[3]->words, "tie and (n == 2)");
     assert_keys(run.prediction, conditions[3]->keys, "tie n");
-    assert_int_equal(conditions[3]->key, SP_NONE);
-    assert_string_equal(sp_prediction_hyperparameter(run.prediction, conditions[1]->key).name, "tie");
+    assert_int_equal(conditions[3]->key, SHAPEPROOF_NONE);
+    assert_string_equal(shapeproof_prediction_hyperparameter(run.prediction, conditions[1]->key).name, "tie");
     run_free(&run);
 }
 
@@ -93,20 +94,20 @@ static void values_are_typed(void **state)
                              "a=1 b=2.5 c=x d=true list=[1,2.5,\"x\",true]");
     static const struct {
         const char *name, *value;
-        enum sp_value_type type;
-        enum sp_source source;
+        enum shapeproof_value_type type;
+        enum shapeproof_source source;
         const char *from;
-    } expected[] = {{"a", "1", SP_INT, SP_SOURCE_SETTING, "command line"},
-                    {"b", "2.5", SP_REAL, SP_SOURCE_SETTING, "command line"},
-                    {"c", "\"x\"", SP_STRING, SP_SOURCE_SETTING, "command line"},
-                    {"d", "true", SP_BOOL, SP_SOURCE_SETTING, "command line"},
-                    {"list", "[1, 2.5, \"x\", true]", SP_LIST, SP_SOURCE_SETTING, "command line"},
-                    {"n", "7", SP_INT, SP_SOURCE_TABLE, "table t"}};
+    } expected[] = {{"a", "1", SHAPEPROOF_VALUE_INT, SHAPEPROOF_SOURCE_SETTING, "command line"},
+                    {"b", "2.5", SHAPEPROOF_VALUE_REAL, SHAPEPROOF_SOURCE_SETTING, "command line"},
+                    {"c", "\"x\"", SHAPEPROOF_VALUE_STRING, SHAPEPROOF_SOURCE_SETTING, "command line"},
+                    {"d", "true", SHAPEPROOF_VALUE_BOOL, SHAPEPROOF_SOURCE_SETTING, "command line"},
+                    {"list", "[1, 2.5, \"x\", true]", SHAPEPROOF_VALUE_LIST, SHAPEPROOF_SOURCE_SETTING, "command line"},
+                    {"n", "7", SHAPEPROOF_VALUE_INT, SHAPEPROOF_SOURCE_TABLE, "table t"}};
     (void)state;
-    assert_int_equal(sp_prediction_hyperparameter_count(run.prediction), sizeof expected / sizeof *expected);
+    assert_int_equal(shapeproof_prediction_hyperparameter_count(run.prediction), sizeof expected / sizeof *expected);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(run.prediction, i);
-        char *value = sp_value_text(hyper.value), *from = sp_provenance_text(hyper.from);
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(run.prediction, i);
+        char *value = shapeproof_value_text(hyper.value), *from = shapeproof_provenance_text(hyper.from);
         assert_string_equal(hyper.name, expected[i].name);
         assert_string_equal(value, expected[i].value);
         assert_string_equal(from, expected[i].from);

@@ -260,14 +260,14 @@ static void a_large_table_is_fast(void **state)
                                    "num_attention_heads=128 num_nextn_predict_layers=1";
     struct run run = predict(table, settings);
     assert_non_null(run.prediction);
-    assert_true(sp_prediction_count(run.prediction) > 90000);
+    assert_true(shapeproof_prediction_count(run.prediction) > 90000);
     const clock_t start = clock();
-    struct sp_prediction *again =
-        sp_predict(run.tables, run.config, &(struct sp_predict_options){.table = "t"}, &run.error);
+    struct shapeproof_prediction *again =
+        shapeproof_predict(run.tables, run.config, &(struct shapeproof_predict_options){.table = "t"}, &run.error);
     const double seconds = seconds_since(start);
-    print_message("%zu tensors in %.0f ms\n", sp_prediction_count(again), seconds * 1000);
+    print_message("%zu tensors in %.0f ms\n", shapeproof_prediction_count(again), seconds * 1000);
     assert_true(seconds < 5); /* 0.07 on an idle machine */
-    sp_prediction_free(again);
+    shapeproof_prediction_free(again);
     run_free(&run);
 }
 

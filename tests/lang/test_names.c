@@ -42,11 +42,11 @@ static void children_define_anew(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         struct run run = predict(tables, "other=1 m=5");
-        const struct sp_predict_options options = {.table = expected[i].table};
-        struct sp_prediction *prediction = sp_predict(run.tables, run.config, &options, &run.error);
+        const struct shapeproof_predict_options options = {.table = expected[i].table};
+        struct shapeproof_prediction *prediction = shapeproof_predict(run.tables, run.config, &options, &run.error);
         char *text = listing(prediction);
         assert_string_equal(text, expected[i].text);
-        sp_prediction_free(prediction);
+        shapeproof_prediction_free(prediction);
         free(text);
         run_free(&run);
     }

@@ -16,14 +16,15 @@
 /* The tensors as "name (2, 3)", one a line; with `total`, only the number of parameters. */
 static void expect(const char *table, const char *const *settings, const char *listing, uint64_t total)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_text text = {0};
-    struct sp_config *config = sp_config_new();
-    for (; *settings; settings++) assert_int_equal(sp_config_set(config, *settings, &error), SP_OK);
-    struct sp_prediction *prediction = sp_predict(tables, config, &(struct sp_predict_options){.table = table}, &error);
+    struct shapeproof_config *config = shapeproof_config_new();
+    for (; *settings; settings++) assert_int_equal(shapeproof_config_set(config, *settings, &error), SHAPEPROOF_OK);
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(tables, config, &(struct shapeproof_predict_options){.table = table}, &error);
     if (!prediction) fail_msg("%s: %s", table, error.message);
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, i);
         if (tensor->optional) continue;
         sp_text_printf(&text, "%s (", tensor->name);
         for (uint32_t k = 0; k < tensor->rank; k++)
@@ -31,10 +32,10 @@ static void expect(const char *table, const char *const *settings, const char *l
         sp_text_puts(&text, ")\n");
     }
     if (listing) assert_string_equal(text.data, listing);
-    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, total);
+    assert_int_equal(shapeproof_prediction_totals(prediction).unique_parameters, total);
     sp_text_free(&text);
-    sp_prediction_free(prediction);
-    sp_config_free(config);
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
 }
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 

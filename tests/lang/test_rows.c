@@ -142,15 +142,15 @@ static void totals(void **state)
                                 "[two]\nc (6)\nd (5) buffer\ne (7) optional\n"
                                 "[one]\nf (10)\n";
     struct run run = predict(table, "");
-    const struct sp_predicted_totals totals = sp_prediction_totals(run.prediction);
+    const struct shapeproof_predicted_totals totals = shapeproof_prediction_totals(run.prediction);
     assert_int_equal(totals.tensors, 5);
     assert_int_equal(totals.parameters, 6 + 6 + 6 + 10);
     assert_int_equal(totals.unique_parameters, 6 + 6 + 10);
     assert_int_equal(totals.buffers, 5);
     char *text = groups(run.prediction);
     assert_string_equal(text, "[one] 16\n[two] 6\n");
-    assert_int_equal(sp_prediction_find(run.prediction, "c"), 2);
-    assert_int_equal(sp_prediction_find(run.prediction, "z"), SP_NONE);
+    assert_int_equal(shapeproof_prediction_find(run.prediction, "c"), 2);
+    assert_int_equal(shapeproof_prediction_find(run.prediction, "z"), SHAPEPROOF_NONE);
     free(text);
     run_free(&run);
 }
@@ -162,7 +162,7 @@ static void requirements(void **state)
     assert_listing(table, "kind=plain", "x (1)\n");
     struct run run = predict(table, "kind=odd");
     assert_null(run.prediction);
-    assert_int_equal(run.error.status, SP_ERR_UNKNOWN);
+    assert_int_equal(run.error.status, SHAPEPROOF_ERR_UNKNOWN);
     assert_string_equal(run.text, "t.shapes:2:1: no table for the kind odd\n"
                                   "    2 | require kind != \"odd\", \"no table for the kind \" + kind\n"
                                   "      | ^~~~~~~");

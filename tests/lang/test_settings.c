@@ -147,11 +147,11 @@ static const struct {
 };
 
 /* "(V, E)"; NULL without such a tensor. */
-static char *shape_of(const struct sp_prediction *prediction, const char *name)
+static char *shape_of(const struct shapeproof_prediction *prediction, const char *name)
 {
-    const size_t index = sp_prediction_find(prediction, name);
-    if (index == SP_NONE) return NULL;
-    const struct sp_predicted *tensor = sp_prediction_tensor(prediction, index);
+    const size_t index = shapeproof_prediction_find(prediction, name);
+    if (index == SHAPEPROOF_NONE) return NULL;
+    const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, index);
     struct sp_text out = {0};
     sp_text_puts(&out, "(");
     for (uint32_t i = 0; i < tensor->rank; i++) sp_text_printf(&out, "%s%" PRIu64, i ? ", " : "", tensor->shape[i]);
@@ -162,31 +162,31 @@ static char *shape_of(const struct sp_prediction *prediction, const char *name)
 static void rare_settings(void **state)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct sp_error error = {0};
-        struct sp_config *config = sp_config_new();
+        struct shapeproof_error error = {0};
+        struct shapeproof_config *config = shapeproof_config_new();
         apply_settings(config, rows[i].settings);
-        struct sp_prediction *prediction =
-            sp_predict(*state, config, &(struct sp_predict_options){.table = rows[i].table}, &error);
+        struct shapeproof_prediction *prediction =
+            shapeproof_predict(*state, config, &(struct shapeproof_predict_options){.table = rows[i].table}, &error);
         if (!prediction) fail_msg("%s %s: %s", rows[i].table, rows[i].settings, error.message);
         char *shape = shape_of(prediction, rows[i].name);
         const char *expected = rows[i].shape ? rows[i].shape : "none", *found = shape ? shape : "none";
         if (strcmp(expected, found)) fail_msg("%s %s: %s is %s", rows[i].table, rows[i].settings, rows[i].name, found);
         free(shape);
-        sp_prediction_free(prediction);
-        sp_config_free(config);
+        shapeproof_prediction_free(prediction);
+        shapeproof_config_free(config);
     }
 }
 
 static int make_tables(void **state)
 {
-    struct sp_error error = {0};
-    *state = sp_tables_new(&error);
+    struct shapeproof_error error = {0};
+    *state = shapeproof_tables_new(&error);
     return *state == NULL;
 }
 
 static int free_tables(void **state)
 {
-    sp_tables_free(*state);
+    shapeproof_tables_free(*state);
     return 0;
 }
 

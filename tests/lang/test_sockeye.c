@@ -40,24 +40,24 @@ static int free_tables(void **state)
 static void rnn(void **state)
 {
     (void)state;
-    struct sp_prediction *prediction = predict("sockeye_rnn", SETTINGS(RNN, "rnn_attention_type=dot"));
-    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, 79638799);
-    assert_int_equal(sp_prediction_totals(prediction).tensors, 34);
+    struct shapeproof_prediction *prediction = predict("sockeye_rnn", SETTINGS(RNN, "rnn_attention_type=dot"));
+    assert_int_equal(shapeproof_prediction_totals(prediction).unique_parameters, 79638799);
+    assert_int_equal(shapeproof_prediction_totals(prediction).tensors, 34);
     assert_int_equal(group(prediction, "enc2decinit"), 1050624);
     assert_int_equal(group(prediction, "hidden"), 524800);
     assert_int_equal(group(prediction, "decoder_lx"), 5251072);
     assert_int_equal(group(prediction, "birnn"), 1576960);
     assert_int_equal(group(prediction, "encoder_lx"), 2101248);
     assert_int_equal(group(prediction, "io"), 69134095);
-    assert_int_equal(sp_prediction_group_count(prediction), 6);
-    sp_prediction_free(prediction);
+    assert_int_equal(shapeproof_prediction_group_count(prediction), 6);
+    shapeproof_prediction_free(prediction);
 }
 
 static void rnn_variants(void **state)
 {
     (void)state;
     assert_int_equal(totals("sockeye_rnn", SETTINGS(RNN)).unique_parameters, 80163599); /* mlp is Sockeye's default */
-    const struct sp_predicted_totals tied =
+    const struct shapeproof_predicted_totals tied =
         totals("sockeye_rnn", SETTINGS(RNN, "rnn_attention_type=dot", "weight_tying=true"));
     assert_int_equal(tied.unique_parameters, 57742095);
     assert_int_equal(tied.tensors, 33);
@@ -67,13 +67,13 @@ static void rnn_variants(void **state)
 static void rnn_target_width(void **state)
 {
     (void)state;
-    struct sp_prediction *prediction =
+    struct shapeproof_prediction *prediction =
         predict("sockeye_rnn", SETTINGS("vocab_size_src=10", "vocab_size_trg=20", "num_embed=[6, 8]", "num_layers=2",
                                         "rnn_num_hidden=4", "rnn_cell_type=gru"));
     assert_int_equal(tensor(prediction, "encoder_birnn_forward_l0_i2h_weight")->shape[1], 6);
     assert_int_equal(tensor(prediction, "decoder_rnn_l0_i2h_weight")->shape[0], 3 * 4);
     assert_int_equal(tensor(prediction, "decoder_rnn_l0_i2h_weight")->shape[1], 8 + 4);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 #define TRANSFORMER "vocab_size_src=29624", "vocab_size_trg=28059", "num_layers=[1, 1]", "num_embed=[512, 512]"
@@ -83,9 +83,9 @@ static void transformer(void **state)
 {
     (void)state;
     const char *wide = "transformer_feed_forward_num_hidden=1024", *list = "transformer_feed_forward_num_hidden=300";
-    struct sp_prediction *prediction = predict("sockeye_transformer", SETTINGS(TRANSFORMER, list));
-    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, 47696883);
-    assert_int_equal(sp_prediction_totals(prediction).tensors, 34);
+    struct shapeproof_prediction *prediction = predict("sockeye_transformer", SETTINGS(TRANSFORMER, list));
+    assert_int_equal(shapeproof_prediction_totals(prediction).unique_parameters, 47696883);
+    assert_int_equal(shapeproof_prediction_totals(prediction).tensors, 34);
     assert_int_equal(group(prediction, "decoder_att"), 2099200);
     assert_int_equal(group(prediction, "decoder_ff"), 309036);
     assert_int_equal(group(prediction, "decoder_final"), 1024);
@@ -93,7 +93,7 @@ static void transformer(void **state)
     assert_int_equal(group(prediction, "encoder_ff"), 309036);
     assert_int_equal(group(prediction, "encoder_final"), 1024);
     assert_int_equal(group(prediction, "io"), 43927963);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     assert_int_equal(totals("sockeye_transformer", SETTINGS(TRANSFORMER, wide)).unique_parameters, 49181083);
     assert_int_equal(totals("sockeye_transformer", SETTINGS(TRANSFORMER, wide, "weight_tying=true")).unique_parameters,
                      34814875);
@@ -109,26 +109,26 @@ static void transformer_3(void **state)
 {
     (void)state;
     const uint64_t V = 32000, e = 512, f = 2048, sn = 6, tn = 4;
-    struct sp_prediction *prediction =
+    struct shapeproof_prediction *prediction =
         predict("sockeye_3", SETTINGS("vocab_size_src=32000", "vocab_size_trg=32000", "num_layers=[6, 4]"));
-    const struct sp_predicted_totals sum = sp_prediction_totals(prediction);
+    const struct shapeproof_predicted_totals sum = shapeproof_prediction_totals(prediction);
     assert_int_equal(sum.unique_parameters, V * e + V + sn * (4 * e * e + 2 * e * f + f + 5 * e) +
                                                 tn * (8 * e * e + 2 * e * f + f + 7 * e) + 4 * e);
     assert_int_equal(sum.parameters, sum.unique_parameters + 2 * V * e);
     assert_int_equal(sum.buffers, 2 * 96 * e);
     assert_true(tensor(prediction, "encoder.pos_embedding.weight")->buffer);
-    const size_t first = sp_prediction_find(prediction, "embedding_source.embedding.weight");
-    const size_t second = sp_prediction_find(prediction, "embedding_target.embedding.weight");
+    const size_t first = shapeproof_prediction_find(prediction, "embedding_source.embedding.weight");
+    const size_t second = shapeproof_prediction_find(prediction, "embedding_target.embedding.weight");
     assert_int_equal(tensor(prediction, "embedding_target.embedding.weight")->same_as, first);
     assert_int_equal(tensor(prediction, "output_layer.weight")->same_as, second);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 /* ---- what Sockeye builds: every row of truth.tsv ---- */
 
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-static char *line_of(const struct sp_predicted *one)
+static char *line_of(const struct shapeproof_predicted *one)
 {
     struct sp_text line = {0};
     sp_text_printf(&line, "%s (", one->name);
@@ -147,16 +147,16 @@ static uint64_t hash_lines(char **lines, size_t count)
 }
 
 /* Tensors, elements and the hash of names and shapes, as make_truth.py writes them. */
-static char *digest(const struct sp_prediction *prediction)
+static char *digest(const struct shapeproof_prediction *prediction)
 {
-    const size_t all = sp_prediction_count(prediction);
+    const size_t all = shapeproof_prediction_count(prediction);
     char **lines = calloc(all, sizeof *lines);
     uint64_t elements = 0;
     size_t count = 0;
     struct sp_text text = {0};
     assert_non_null(lines);
     for (size_t i = 0; i < all; i++) {
-        const struct sp_predicted *one = sp_prediction_tensor(prediction, i);
+        const struct shapeproof_predicted *one = shapeproof_prediction_tensor(prediction, i);
         if (one->optional) continue;
         lines[count++] = line_of(one);
         elements += one->parameters;
@@ -177,11 +177,11 @@ static bool is_right(char *row)
     char *all = strdup(settings);
     const char *list[64] = {strtok_r(settings, " ", &words)};
     for (size_t i = 1; i < 63 && list[i - 1]; i++) list[i] = strtok_r(NULL, " ", &words);
-    struct sp_prediction *prediction = predict(table, list);
+    struct shapeproof_prediction *prediction = predict(table, list);
     char *found = digest(prediction);
     const bool right = strcmp(found, expected) == 0;
     if (!right) print_error("%s %s: %s\n  is        %s\n  should be %s\n", table, release, all, found, expected);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     free(found);
     free(all);
     return right;
@@ -229,7 +229,7 @@ static bool parse(const char *line, struct counted *row)
 static void load_recipe(const struct counted *row)
 {
     struct sp_text text = {0};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const bool recurrent = strcmp(row->kind, "rnn") == 0;
     sp_text_printf(&text, "# a recipe\nencoder=\"%s\"\ndecoder=\"%s\"\n", row->kind, row->kind);
     sp_text_printf(&text, "layers=%s\nnum_layers=\"$layers:${layers}\" # both\nnum_embed=\"%s:%s\"\n", row->layers,
@@ -242,7 +242,7 @@ static void load_recipe(const struct counted *row)
                        row->width);
     sp_text_printf(&text, "vocab_size_src=%" PRIu64 "\nvocab_size_trg=%" PRIu64 "\n", row->words[0], row->words[1]);
     configure((const char *const[]){NULL});
-    sp_config_load(config, scratch_write(&scratch, "row.hpm", text.data, text.length), &error);
+    shapeproof_config_load(config, scratch_write(&scratch, "row.hpm", text.data, text.length), &error);
     assert_string_equal(error.message, "");
     sp_text_free(&text);
 }
@@ -251,13 +251,13 @@ static void check_row(const struct counted *row)
 {
     const bool recurrent = strcmp(row->kind, "rnn") == 0;
     load_recipe(row);
-    struct sp_prediction *prediction = predicted(NULL); /* the recipe chooses the table */
-    assert_string_equal(sp_prediction_table(prediction), recurrent ? "sockeye_rnn" : "sockeye_transformer");
-    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, row->total);
+    struct shapeproof_prediction *prediction = predicted(NULL); /* the recipe chooses the table */
+    assert_string_equal(shapeproof_prediction_table(prediction), recurrent ? "sockeye_rnn" : "sockeye_transformer");
+    assert_int_equal(shapeproof_prediction_totals(prediction).unique_parameters, row->total);
     assert_int_equal(row->group_count, recurrent ? 6 : 7);
     for (size_t i = 0; i < row->group_count; i++)
         assert_int_equal(group(prediction, recurrent ? rnn_groups[i] : transformer_groups[i]), row->groups[i]);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 static void published_counts(void **state)
@@ -297,10 +297,10 @@ static void published_counts_here(void **state)
 
 static void refused(const char *table, const char *setting, const char *expected)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     assert_null(attempt(
         table, SETTINGS("vocab_size_src=9", "vocab_size_trg=9", "num_layers=1", "rnn_num_hidden=8", setting), &error));
-    assert_int_equal(error.status, SP_ERR_UNKNOWN);
+    assert_int_equal(error.status, SHAPEPROOF_ERR_UNKNOWN);
     if (!strstr(error.message, expected)) assert_string_equal(error.message, expected);
 }
 
@@ -318,9 +318,9 @@ static void unknown_kinds(void **state)
 static void missing_settings(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     assert_null(attempt("sockeye_rnn", (const char *const[]){NULL}, &error));
-    assert_int_equal(error.status, SP_ERR_TABLE);
+    assert_int_equal(error.status, SHAPEPROOF_ERR_TABLE);
     assert_non_null(strstr(error.message, "the hyper-parameter 'rnn_num_hidden' is not set"));
     assert_non_null(strstr(error.message, "the hyper-parameter 'vocab_size_src' is not set"));
     assert_non_null(strstr(error.message, "the hyper-parameter 'num_layers' is not set"));

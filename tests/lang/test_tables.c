@@ -15,12 +15,12 @@
 static void refuses(const char *table, const char *class)
 {
     char setting[100];
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     snprintf(setting, sizeof setting, "architectures=[\"%s\"]", class);
-    struct sp_prediction *prediction =
+    struct shapeproof_prediction *prediction =
         attempt(table, SETTINGS(setting, "vocab_size=10", "hidden_size=8", "num_hidden_layers=1"), &error);
     if (prediction) fail_msg("%s takes the class %s", table, class);
-    assert_int_equal(error.status, SP_ERR_UNKNOWN);
+    assert_int_equal(error.status, SHAPEPROOF_ERR_UNKNOWN);
     if (!strstr(error.message, class)) fail_msg("the message does not name %s: %s", class, error.message);
 }
 
@@ -28,9 +28,9 @@ static void refuses(const char *table, const char *class)
 static void test_titles(void **state)
 {
     (void)state;
-    assert_true(sp_tables_count(tables) > 0);
-    for (size_t i = 0; i < sp_tables_count(tables); i++) {
-        const struct sp_table_info info = sp_tables_info(tables, i);
+    assert_true(shapeproof_tables_count(tables) > 0);
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
+        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
         if (!*info.title) fail_msg("table %s has no title", info.name);
         assert_true(strlen(info.title) <= 120);
     }
@@ -87,7 +87,7 @@ static void test_architectures(void **state)
 static void test_arguments_of_timm(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
 #define TINY "architecture=vit_tiny_patch16_224", "num_classes=0"
     assert_int_equal(totals(NULL, SETTINGS(TINY)).unique_parameters, 5524416);
     assert_int_equal(totals(NULL, SETTINGS(TINY, "model_args.depth=3")).unique_parameters, 1520640);
@@ -111,7 +111,7 @@ static void test_arguments_of_timm(void **state)
     assert_int_equal(totals(NULL, SETTINGS("architecture=crossvit_9_240", "model_args.img_size=192")).unique_parameters,
                      8516176);
     assert_null(attempt(NULL, SETTINGS("architecture=resnet18", "model_args.base_width=32"), &error));
-    assert_int_equal(error.status, SP_ERR_UNKNOWN);
+    assert_int_equal(error.status, SHAPEPROOF_ERR_UNKNOWN);
     assert_non_null(strstr(error.message, "base_width"));
 }
 
@@ -136,7 +136,7 @@ static void test_gpt2_untied(void **state)
 static void test_llama3_8b(void **state)
 {
     (void)state;
-    const struct sp_predicted_totals sum =
+    const struct shapeproof_predicted_totals sum =
         totals("llama", SETTINGS("vocab_size=128256", "hidden_size=4096", "num_hidden_layers=32",
                                  "num_attention_heads=32", "num_key_value_heads=8", "intermediate_size=14336"));
     assert_int_equal(sum.unique_parameters, 8030261248);
@@ -183,18 +183,18 @@ static void test_published_sizes(void **state)
 static void test_more_extras(void **state)
 {
     (void)state;
-    struct sp_prediction *prediction = predict("apertus", SETTINGS("num_hidden_layers=1", "hidden_act=xielu"));
+    struct shapeproof_prediction *prediction = predict("apertus", SETTINGS("num_hidden_layers=1", "hidden_act=xielu"));
     assert_false(tensor(prediction, "model.layers.0.mlp.act_fn.alpha_p")->buffer);
     assert_false(tensor(prediction, "model.layers.0.mlp.act_fn.alpha_p")->optional);
     assert_true(tensor(prediction, "model.layers.0.mlp.act_fn.beta")->buffer);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     prediction = predict("apertus", SETTINGS("num_hidden_layers=1"));
     assert_true(tensor(prediction, "model.layers.0.mlp.act_fn.alpha_p")->optional);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     prediction = predict("dpr", SETTINGS("architectures=[\"DPRReader\"]", "projection_dim=24"));
     assert_true(tensor(prediction, "span_predictor.encoder.bert_model.pooler.dense.weight")->optional);
     assert_int_equal(tensor(prediction, "span_predictor.qa_outputs.weight")->shape[1], 24);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 /* The part that only thinks has the same names without a prefix; one that does not speak has no other part. */
@@ -202,29 +202,29 @@ static void test_omni_parts(void **state)
 {
     (void)state;
     const uint64_t thinker = totals("qwen2_5_omni_thinker", SETTINGS("text_config.vocab_size=152064")).tensors;
-    const struct sp_predicted_totals silent = totals("qwen2_5_omni", SETTINGS("enable_audio_output=false"));
+    const struct shapeproof_predicted_totals silent = totals("qwen2_5_omni", SETTINGS("enable_audio_output=false"));
     assert_int_equal(silent.tensors, thinker);
-    struct sp_prediction *prediction = predict("qwen2_5_omni", SETTINGS("talker_config.hidden_size=896"));
-    assert_true(sp_prediction_totals(prediction).tensors > thinker);
+    struct shapeproof_prediction *prediction = predict("qwen2_5_omni", SETTINGS("talker_config.hidden_size=896"));
+    assert_true(shapeproof_prediction_totals(prediction).tensors > thinker);
     assert_int_equal(tensor(prediction, "thinker.model.embed_tokens.weight")->shape[0], 152064);
     assert_int_equal(tensor(prediction, "talker.thinker_to_talker_proj.weight")->shape[0], 896);
     assert_int_equal(tensor(prediction, "talker.model.embed_tokens.weight")->shape[1], 3584);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 /* Eight rows more than there are tokens; a tied head has them, too. */
 static void test_mllama_rows(void **state)
 {
     (void)state;
-    struct sp_prediction *prediction = predict("mllama", SETTINGS("text_config.num_hidden_layers=4"));
+    struct shapeproof_prediction *prediction = predict("mllama", SETTINGS("text_config.num_hidden_layers=4"));
     assert_int_equal(tensor(prediction, "language_model.model.embed_tokens.weight")->shape[0], 128264);
     assert_int_equal(tensor(prediction, "language_model.lm_head.weight")->shape[0], 128256);
     tensor(prediction, "language_model.model.layers.3.cross_attn.q_norm.weight");
     tensor(prediction, "language_model.model.layers.2.self_attn.q_proj.weight");
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     prediction = predict("mllama", SETTINGS("text_config.tie_word_embeddings=true"));
     assert_int_equal(tensor(prediction, "language_model.lm_head.weight")->shape[0], 128264);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 static void test_unknown_classes(void **state)
@@ -276,8 +276,9 @@ static void test_unknown_classes(void **state)
 static void test_pytorch_transformer(void **state)
 {
     (void)state;
-    struct sp_prediction *prediction = predict("pytorch_transformer", SETTINGS("src_vocab=10000", "tgt_vocab=10000"));
-    const struct sp_predicted_totals sum = sp_prediction_totals(prediction);
+    struct shapeproof_prediction *prediction =
+        predict("pytorch_transformer", SETTINGS("src_vocab=10000", "tgt_vocab=10000"));
+    const struct shapeproof_predicted_totals sum = shapeproof_prediction_totals(prediction);
     assert_int_equal(sum.unique_parameters, 59508496);
     assert_int_equal(sum.unique_parameters + sum.buffers, 64628496);
     assert_int_equal(group(prediction, "source embedding"), 5120000);
@@ -287,7 +288,7 @@ static void test_pytorch_transformer(void **state)
     assert_int_equal(group(prediction, "decoder attention") + group(prediction, "cross attention") +
                          group(prediction, "decoder feed-forward") + group(prediction, "decoder norms"),
                      6 * 4204032);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 /* ---- what files carry beyond their class ---- */
@@ -295,45 +296,46 @@ static void test_pytorch_transformer(void **state)
 static void test_bert_extras(void **state)
 {
     (void)state;
-    struct sp_prediction *prediction = predict("bert", SETTINGS("architectures=[\"BertForMaskedLM\"]"));
+    struct shapeproof_prediction *prediction = predict("bert", SETTINGS("architectures=[\"BertForMaskedLM\"]"));
     assert_true(tensor(prediction, "bert.pooler.dense.weight")->optional);
     assert_true(tensor(prediction, "cls.seq_relationship.bias")->optional);
     assert_true(tensor(prediction, "bert.embeddings.position_ids")->buffer);
-    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, 109514298);
-    const struct sp_predicted *gain = tensor(prediction, "bert.embeddings.LayerNorm.weight");
+    assert_int_equal(shapeproof_prediction_totals(prediction).unique_parameters, 109514298);
+    const struct shapeproof_predicted *gain = tensor(prediction, "bert.embeddings.LayerNorm.weight");
     assert_int_equal(gain->old_name_count, 1);
     assert_string_equal(gain->old_names[0], "bert.embeddings.LayerNorm.gamma");
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 /* Layer 61 of DeepSeek-V3: known, not counted. */
 static void test_deepseek_v3(void **state)
 {
     (void)state;
-    struct sp_prediction *prediction =
+    struct shapeproof_prediction *prediction =
         predict("deepseek_v3",
                 SETTINGS("vocab_size=129280", "hidden_size=7168", "num_hidden_layers=61", "intermediate_size=18432",
                          "num_attention_heads=128", "q_lora_rank=1536", "num_nextn_predict_layers=1"));
-    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, 671026419200);
+    assert_int_equal(shapeproof_prediction_totals(prediction).unique_parameters, 671026419200);
     assert_true(tensor(prediction, "model.layers.61.mlp.experts.255.down_proj.weight")->optional);
     assert_false(tensor(prediction, "model.layers.60.mlp.experts.255.down_proj.weight")->optional);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 /* GLM-5 is published as 744B; each of its layers has an indexer, of GLM-5.2 each fourth behind the first three. */
 static void test_glm_indexers(void **state)
 {
     (void)state;
-    struct sp_prediction *prediction = predict("glm_moe_dsa", SETTINGS("num_nextn_predict_layers=1"));
-    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, 743911218432);
+    struct shapeproof_prediction *prediction = predict("glm_moe_dsa", SETTINGS("num_nextn_predict_layers=1"));
+    assert_int_equal(shapeproof_prediction_totals(prediction).unique_parameters, 743911218432);
     assert_int_equal(tensor(prediction, "model.layers.3.self_attn.indexer.wq_b.weight")->shape[0], 4096);
     assert_true(tensor(prediction, "model.layers.78.self_attn.indexer.wk.weight")->optional);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     prediction = predict("glm_moe_dsa", SETTINGS("index_topk_freq=4", "index_skip_topk_offset=3"));
     tensor(prediction, "model.layers.2.self_attn.indexer.wq_b.weight");
-    assert_int_equal(sp_prediction_find(prediction, "model.layers.3.self_attn.indexer.wq_b.weight"), SP_NONE);
+    assert_int_equal(shapeproof_prediction_find(prediction, "model.layers.3.self_attn.indexer.wq_b.weight"),
+                     SHAPEPROOF_NONE);
     tensor(prediction, "model.layers.6.self_attn.indexer.wq_b.weight");
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 /* A rank of null is no rank; an absent one is 1536. */
@@ -341,19 +343,19 @@ static void test_deepseek_query_rank(void **state)
 {
     (void)state;
 #define SMALL "vocab_size=10", "hidden_size=8", "num_hidden_layers=1", "intermediate_size=4", "num_attention_heads=2"
-    struct sp_prediction *prediction = predict("deepseek_v3", SETTINGS(SMALL, "q_lora_rank=null"));
+    struct shapeproof_prediction *prediction = predict("deepseek_v3", SETTINGS(SMALL, "q_lora_rank=null"));
     assert_int_equal(tensor(prediction, "model.layers.0.self_attn.q_proj.weight")->shape[0], 2 * (128 + 64));
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     prediction = predict("deepseek_v3", SETTINGS(SMALL));
     assert_int_equal(tensor(prediction, "model.layers.0.self_attn.q_a_proj.weight")->shape[0], 1536);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 /* The language model takes the sub-configuration, and its own class whatever that one says. */
 static void test_llava_language_models(void **state)
 {
     (void)state;
-    struct sp_prediction *prediction = predict(
+    struct shapeproof_prediction *prediction = predict(
         "llava", SETTINGS("text_config.model_type=mistral", "text_config.vocab_size=10", "text_config.hidden_size=64",
                           "text_config.num_attention_heads=16", "text_config.num_hidden_layers=1",
                           "text_config.intermediate_size=6", "text_config.architectures=[\"MistralModel\"]"));
@@ -361,49 +363,49 @@ static void test_llava_language_models(void **state)
     tensor(prediction, "language_model.lm_head.weight");
     assert_int_equal(tensor(prediction, "vision_tower.vision_model.embeddings.position_embedding.weight")->shape[0],
                      24 * 24 + 1);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     prediction = predict("llava", SETTINGS("vision_config.model_type=pixtral", "vision_config.hidden_size=32"));
     assert_int_equal(tensor(prediction, "vision_tower.patch_conv.weight")->shape[0], 32);
-    sp_prediction_free(prediction);
-    struct sp_error error = {0};
+    shapeproof_prediction_free(prediction);
+    struct shapeproof_error error = {0};
     assert_null(attempt("llava", SETTINGS("vision_config.model_type=whisper"), &error));
-    assert_int_equal(error.status, SP_ERR_UNKNOWN);
+    assert_int_equal(error.status, SHAPEPROOF_ERR_UNKNOWN);
     assert_null(attempt("llava", SETTINGS("text_config.model_type=whisper"), &error));
-    assert_int_equal(error.status, SP_ERR_UNKNOWN);
+    assert_int_equal(error.status, SHAPEPROOF_ERR_UNKNOWN);
 }
 
 /* transformers 5 writes other keys than version 4 did; both are read. */
 static void test_keys_of_both_versions(void **state)
 {
     (void)state;
-    struct sp_prediction *prediction = predict("qwen3_moe", SETTINGS(SMALL, "num_local_experts=4"));
+    struct shapeproof_prediction *prediction = predict("qwen3_moe", SETTINGS(SMALL, "num_local_experts=4"));
     assert_int_equal(tensor(prediction, "model.layers.0.mlp.gate.weight")->shape[0], 4);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     prediction = predict("qwen3_moe", SETTINGS(SMALL, "num_experts=6"));
     assert_int_equal(tensor(prediction, "model.layers.0.mlp.gate.weight")->shape[0], 6);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     prediction =
         predict("qwen2_vl", SETTINGS("text_config.vocab_size=10", "text_config.hidden_size=8",
                                      "text_config.num_hidden_layers=1", "text_config.intermediate_size=4",
                                      "text_config.num_attention_heads=4", "text_config.num_key_value_heads=2"));
     assert_int_equal(tensor(prediction, "model.layers.0.self_attn.k_proj.weight")->shape[0], 4);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     prediction = predict("qwen2_5_vl", SETTINGS(SMALL, "num_key_value_heads=1"));
     assert_int_equal(tensor(prediction, "model.layers.0.self_attn.k_proj.weight")->shape[0], 4);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 /* Some classes for answering questions have a base of another name. */
 static void test_base_of_questions(void **state)
 {
     (void)state;
-    struct sp_prediction *prediction =
+    struct shapeproof_prediction *prediction =
         predict("qwen3", SETTINGS(SMALL, "architectures=[\"Qwen3ForQuestionAnswering\"]"));
     tensor(prediction, "transformer.norm.weight");
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     prediction = predict("mistral", SETTINGS(SMALL, "architectures=[\"MistralForQuestionAnswering\"]"));
     tensor(prediction, "model.norm.weight");
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 #define UNET_XL                                                                                                        \
@@ -500,14 +502,14 @@ static void test_width_of_heads(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sp_prediction *prediction = predict(NULL, cases[i].settings);
-        const size_t found = sp_prediction_find(prediction, cases[i].tensor);
-        if (found == SP_NONE) fail_msg("%s: no %s", cases[i].settings[0], cases[i].tensor);
-        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, found);
+        struct shapeproof_prediction *prediction = predict(NULL, cases[i].settings);
+        const size_t found = shapeproof_prediction_find(prediction, cases[i].tensor);
+        if (found == SHAPEPROOF_NONE) fail_msg("%s: no %s", cases[i].settings[0], cases[i].tensor);
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, found);
         if (tensor->rank != 2 || tensor->shape[0] != cases[i].rows || tensor->shape[1] != cases[i].columns)
             fail_msg("%s: %s is (%" PRIu64 ", %" PRIu64 ")", cases[i].settings[0], cases[i].tensor, tensor->shape[0],
                      tensor->shape[1]);
-        sp_prediction_free(prediction);
+        shapeproof_prediction_free(prediction);
     }
 }
 
@@ -551,7 +553,7 @@ static void test_pipelines(void **state)
 static void test_sparse_autoencoder(void **state)
 {
     (void)state;
-    const struct sp_predicted_totals counts =
+    const struct shapeproof_predicted_totals counts =
         totals("sentence_sparse_autoencoder", SETTINGS("input_dim=16", "hidden_dim=40"));
     assert_int_equal(counts.unique_parameters, 16 + 40 + 640);
 }

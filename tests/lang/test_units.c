@@ -88,9 +88,9 @@ static void groups_of_parts_in_loops(void **state)
                 "");
     char *text = groups(run.prediction);
     assert_string_equal(text, "[mine] 18\n[other] 60\n[other: s] 15\n");
-    assert_int_equal(sp_prediction_count(run.prediction), 6 + 15);
+    assert_int_equal(shapeproof_prediction_count(run.prediction), 6 + 15);
     free(text);
-    text = sp_prediction_dimension(run.prediction, sp_prediction_find(run.prediction, "6.a.y"), 0);
+    text = shapeproof_prediction_dimension(run.prediction, shapeproof_prediction_find(run.prediction, "6.a.y"), 0);
     assert_string_equal(text, "i");
     free(text);
     run_free(&run);
@@ -210,14 +210,14 @@ static void a_users_table_extends_the_one_it_hides(void **state)
     struct run run = predict("table gpt2 extends gpt2\n[mine]\nextra (E)\n", "n_layer=0 n_embd=4");
     assert_non_null(strstr(run.text, "transformer.wte.weight (50257, 4)\n"));
     assert_non_null(strstr(run.text, "extra (4)\n"));
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     static const char again[] = "table gpt2 extends gpt2\n[mine]\nmore (E)\n";
-    assert_int_equal(sp_tables_add_text(run.tables, "u.shapes", again, strlen(again), &error), SP_OK);
-    struct sp_prediction *second =
-        sp_predict(run.tables, run.config, &(struct sp_predict_options){.table = "gpt2"}, &error);
-    assert_int_equal(sp_prediction_find(second, "extra"), SP_NONE);
-    assert_int_not_equal(sp_prediction_find(second, "more"), SP_NONE);
-    sp_prediction_free(second);
+    assert_int_equal(shapeproof_tables_add_text(run.tables, "u.shapes", again, strlen(again), &error), SHAPEPROOF_OK);
+    struct shapeproof_prediction *second =
+        shapeproof_predict(run.tables, run.config, &(struct shapeproof_predict_options){.table = "gpt2"}, &error);
+    assert_int_equal(shapeproof_prediction_find(second, "extra"), SHAPEPROOF_NONE);
+    assert_int_not_equal(shapeproof_prediction_find(second, "more"), SHAPEPROOF_NONE);
+    shapeproof_prediction_free(second);
     run_free(&run);
 }
 
@@ -235,16 +235,17 @@ static void a_file_with_mistakes_leaves_nothing_behind(void **state)
 {
     (void)state;
     struct run run = predict("table t\nx (1)\n", "");
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     static const char wrong[] = "table gpt2\na.* nowhere(3)\ntable t\nb.* nowhere(2)\n";
-    const size_t count = sp_tables_count(run.tables);
-    assert_int_equal(sp_tables_add_text(run.tables, "w.shapes", wrong, strlen(wrong), &error), SP_ERR_TABLE);
-    assert_int_equal(sp_tables_count(run.tables), count);
-    error = (struct sp_error){0};
-    struct sp_prediction *again =
-        sp_predict(run.tables, run.config, &(struct sp_predict_options){.table = "t"}, &error);
-    assert_int_equal(sp_prediction_find(again, "x"), 0);
-    sp_prediction_free(again);
+    const size_t count = shapeproof_tables_count(run.tables);
+    assert_int_equal(shapeproof_tables_add_text(run.tables, "w.shapes", wrong, strlen(wrong), &error),
+                     SHAPEPROOF_ERR_TABLE);
+    assert_int_equal(shapeproof_tables_count(run.tables), count);
+    error = (struct shapeproof_error){0};
+    struct shapeproof_prediction *again =
+        shapeproof_predict(run.tables, run.config, &(struct shapeproof_predict_options){.table = "t"}, &error);
+    assert_int_equal(shapeproof_prediction_find(again, "x"), 0);
+    shapeproof_prediction_free(again);
     run_free(&run);
 }
 
@@ -252,16 +253,17 @@ static void the_list_of_tables(void **state)
 {
     (void)state;
     struct run run = predict("# The first line.\n# The second.\ntable aaa\nmodel_type \"m1\", \"m2\"\nx (1)\n", "");
-    const struct sp_table_info first = sp_tables_info(run.tables, 0);
+    const struct shapeproof_table_info first = shapeproof_tables_info(run.tables, 0);
     assert_string_equal(first.name, "aaa");
     assert_string_equal(first.title, "The first line.");
     assert_string_equal(first.file, "t.shapes");
     assert_int_equal(first.line, 3);
     assert_int_equal(first.model_type_count, 2);
     assert_string_equal(first.model_types[1], "m2");
-    for (size_t i = 1; i < sp_tables_count(run.tables); i++)
-        assert_true(strcmp(sp_tables_info(run.tables, i - 1).name, sp_tables_info(run.tables, i).name) < 0);
-    assert_null(sp_tables_info(run.tables, sp_tables_count(run.tables)).name);
+    for (size_t i = 1; i < shapeproof_tables_count(run.tables); i++)
+        assert_true(strcmp(shapeproof_tables_info(run.tables, i - 1).name, shapeproof_tables_info(run.tables, i).name) <
+                    0);
+    assert_null(shapeproof_tables_info(run.tables, shapeproof_tables_count(run.tables)).name);
     run_free(&run);
 }
 
@@ -294,9 +296,9 @@ static void provenance(void **state)
                               "rope.dim = 5, command line\n"
                               "sub.width = 3, default (t.shapes:2)\n"
                               "sub.given = 7, table t\n");
-    assert_int_equal(sp_prediction_unused_count(run.prediction), 2);
-    assert_string_equal(sp_prediction_unused(run.prediction, 0), "other");
-    assert_string_equal(sp_prediction_unused(run.prediction, 1), "sub.more");
+    assert_int_equal(shapeproof_prediction_unused_count(run.prediction), 2);
+    assert_string_equal(shapeproof_prediction_unused(run.prediction, 0), "other");
+    assert_string_equal(shapeproof_prediction_unused(run.prediction, 1), "sub.more");
     free(text);
     run_free(&run);
 }
@@ -331,7 +333,7 @@ static void settings_that_were_looked_at(void **state)
         predict("table t\nq = quantization\na (n default 3, q.bits, len(names))\n",
                 "n=null quantization={\"bits\":4} names={\"0\":\"x\"} model_type=t architectures=[\"T\"] version=1");
     assert_string_equal(run.text, "a (3, 4, 1)\n");
-    assert_int_equal(sp_prediction_unused_count(run.prediction), 0);
+    assert_int_equal(shapeproof_prediction_unused_count(run.prediction), 0);
     char *text = hyperparameters(run.prediction);
     assert_string_equal(text, "n = 3, default (t.shapes:3)\nquantization.bits = 4, command line\n");
     free(text);
@@ -380,9 +382,9 @@ static void dimensions(void **state)
         predict(table, "vocab_size=10 hidden_size=4 num_heads=2 wide=false depths=[3] rope.dim=2 text_config.n=6");
     assert_non_null(run.prediction);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const size_t tensor = sp_prediction_find(run.prediction, expected[i].tensor);
-        assert_int_not_equal(tensor, SP_NONE);
-        char *text = sp_prediction_dimension(run.prediction, tensor, expected[i].dimension);
+        const size_t tensor = shapeproof_prediction_find(run.prediction, expected[i].tensor);
+        assert_int_not_equal(tensor, SHAPEPROOF_NONE);
+        char *text = shapeproof_prediction_dimension(run.prediction, tensor, expected[i].dimension);
         assert_string_equal(text, expected[i].text);
         free(text);
     }
@@ -393,7 +395,7 @@ static void hint_names_the_missing_hyperparameter(void **state)
 {
     (void)state;
     struct run run = predict("table s\nx (n)\ntable t\ns.* s from text_config\n", "");
-    assert_int_equal(run.error.status, SP_ERR_TABLE);
+    assert_int_equal(run.error.status, SHAPEPROOF_ERR_TABLE);
     assert_string_equal(run.error.hint, "give it in config.json, or with --set text_config.n=VALUE");
     run_free(&run);
 }

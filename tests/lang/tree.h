@@ -16,7 +16,7 @@ static inline void put_expr(struct sp_text *out, const struct sp_expr *expr)
     }
     sp_text_printf(out, "(%d.%d %s", (int)expr->kind, (int)expr->op, expr->name ? expr->name : "");
     if (expr->kind == SP_EXPR_LITERAL) {
-        char *value = sp_value_text(expr->value);
+        char *value = shapeproof_value_text(expr->value);
         sp_text_puts(out, value);
         free(value);
     }

@@ -19,7 +19,7 @@ static inline bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 
 static inline bool continues_word(char c) { return begins_word(c) || (c >= '0' && c <= '9') || c == '.'; }
 
 /* The text with each letter by its key; what is computed by its formula. */
-static inline void put_by_keys(struct sp_text *out, const char *text, const struct sp_derivation *derivation,
+static inline void put_by_keys(struct sp_text *out, const char *text, const struct shapeproof_derivation *derivation,
                                size_t depth)
 {
     while (*text) {
@@ -30,12 +30,13 @@ static inline void put_by_keys(struct sp_text *out, const char *text, const stru
         }
         size_t length = 0, s = 0;
         while (continues_word(text[length])) length++;
-        const size_t count = sp_derivation_symbol_count(derivation);
+        const size_t count = shapeproof_derivation_symbol_count(derivation);
         for (; s < count; s++) {
-            const char *name = sp_derivation_symbol(derivation, s).name;
+            const char *name = shapeproof_derivation_symbol(derivation, s).name;
             if (strlen(name) == length && strncmp(name, text, length) == 0) break;
         }
-        const struct sp_symbol symbol = s < count ? sp_derivation_symbol(derivation, s) : (struct sp_symbol){.key = ""};
+        const struct shapeproof_symbol symbol =
+            s < count ? shapeproof_derivation_symbol(derivation, s) : (struct shapeproof_symbol){.key = ""};
         if (s < count && *symbol.key) sp_text_puts(out, symbol.key);
         else if (s < count && *symbol.formula && depth) {
             sp_text_puts(out, "(");
@@ -87,13 +88,14 @@ static inline char *sorted_product(const char *product, size_t length)
     return sorted.data;
 }
 
-static inline struct products products_of(const struct sp_derivation *derivation)
+static inline struct products products_of(const struct shapeproof_derivation *derivation)
 {
     const char *total = "";
     struct products products = {0};
     struct sp_text text = {0};
-    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++)
-        if (!*sp_derivation_formula(derivation, i).when) total = sp_derivation_formula(derivation, i).expanded;
+    for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++)
+        if (!*shapeproof_derivation_formula(derivation, i).when)
+            total = shapeproof_derivation_formula(derivation, i).expanded;
     put_by_keys(&text, total, derivation, 3);
     for (const char *at = text.data ? text.data : ""; *at;) {
         const size_t next = next_outside(at, "+-");
@@ -119,21 +121,22 @@ static inline bool is_in_products(const struct products *products, const char *p
 }
 
 /* Every key of one is a key of the other. */
-static inline bool has_keys_of(const struct sp_derivation *derivation, const struct sp_derivation *of)
+static inline bool has_keys_of(const struct shapeproof_derivation *derivation, const struct shapeproof_derivation *of)
 {
-    for (size_t i = 0; i < sp_derivation_symbol_count(of); i++) {
-        const char *key = sp_derivation_symbol(of, i).key;
+    for (size_t i = 0; i < shapeproof_derivation_symbol_count(of); i++) {
+        const char *key = shapeproof_derivation_symbol(of, i).key;
         size_t k = 0;
-        while (k < sp_derivation_symbol_count(derivation) && strcmp(sp_derivation_symbol(derivation, k).key, key) != 0)
+        while (k < shapeproof_derivation_symbol_count(derivation) &&
+               strcmp(shapeproof_derivation_symbol(derivation, k).key, key) != 0)
             k++;
-        if (*key && k == sp_derivation_symbol_count(derivation)) return false;
+        if (*key && k == shapeproof_derivation_symbol_count(derivation)) return false;
     }
     return true;
 }
 
 /* `what` is the first product that the learnt one does not have. */
-static inline enum likeness compare_derivations(const struct sp_derivation *truth, const struct sp_derivation *learnt,
-                                                char what[200])
+static inline enum likeness compare_derivations(const struct shapeproof_derivation *truth,
+                                                const struct shapeproof_derivation *learnt, char what[200])
 {
     struct products wanted = products_of(truth), there = products_of(learnt);
     bool same = wanted.count && wanted.count == there.count;
@@ -150,23 +153,25 @@ static inline enum likeness compare_derivations(const struct sp_derivation *trut
     return has_keys_of(truth, learnt) && has_keys_of(learnt, truth) ? OTHER_TERMS : OTHER_KEYS;
 }
 
-static inline enum likeness compare_formulas(const struct sp_learning *learning, const struct sp_tables *tables,
-                                             const struct sp_prediction *prediction, const struct sp_config *config,
-                                             char what[200])
+static inline enum likeness compare_formulas(const struct shapeproof_learning *learning,
+                                             const struct shapeproof_tables *tables,
+                                             const struct shapeproof_prediction *prediction,
+                                             const struct shapeproof_config *config, char what[200])
 {
-    struct sp_error error = {0};
-    struct sp_tables *with = sp_tables_new(&error);
-    const char *text = sp_learning_text(learning);
-    if (sp_tables_add_text(with, "learnt.shapes", text, strlen(text), &error) != SP_OK) die("learnt", error.message);
-    struct sp_prediction *own =
-        sp_predict(with, config, &(struct sp_predict_options){.table = sp_learning_name(learning)}, &error);
-    struct sp_derivation *truth = sp_derive_prediction(tables, prediction, config, &error);
-    struct sp_derivation *learnt = own ? sp_derive_prediction(with, own, config, &error) : NULL;
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *with = shapeproof_tables_new(&error);
+    const char *text = shapeproof_learning_text(learning);
+    if (shapeproof_tables_add_text(with, "learnt.shapes", text, strlen(text), &error) != SHAPEPROOF_OK)
+        die("learnt", error.message);
+    struct shapeproof_prediction *own = shapeproof_predict(
+        with, config, &(struct shapeproof_predict_options){.table = shapeproof_learning_name(learning)}, &error);
+    struct shapeproof_derivation *truth = shapeproof_derive_prediction(tables, prediction, config, &error);
+    struct shapeproof_derivation *learnt = own ? shapeproof_derive_prediction(with, own, config, &error) : NULL;
     const enum likeness likeness = truth && learnt ? compare_derivations(truth, learnt, what) : NO_FORMULA;
-    sp_derivation_free(truth);
-    sp_derivation_free(learnt);
-    sp_prediction_free(own);
-    sp_tables_free(with);
+    shapeproof_derivation_free(truth);
+    shapeproof_derivation_free(learnt);
+    shapeproof_prediction_free(own);
+    shapeproof_tables_free(with);
     return likeness;
 }
 

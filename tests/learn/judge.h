@@ -50,18 +50,18 @@ static inline bool is_of_row(const char *name, const char *row)
 }
 
 /* Whether a choice at that dimension of the tensor, or of where it is (-1), is named. */
-static inline bool is_named(const struct sp_learning *learning, const char *name, int dimension)
+static inline bool is_named(const struct shapeproof_learning *learning, const char *name, int dimension)
 {
-    for (size_t i = 0; i < sp_learning_undecided_count(learning); i++)
-        for (size_t k = 0; k < sp_learning_undecided(learning, i).places; k++) {
-            const struct sp_undecided_place place = sp_learning_undecided_place(learning, i, k);
+    for (size_t i = 0; i < shapeproof_learning_undecided_count(learning); i++)
+        for (size_t k = 0; k < shapeproof_learning_undecided(learning, i).places; k++) {
+            const struct shapeproof_undecided_place place = shapeproof_learning_undecided_place(learning, i, k);
             if (place.dimension == dimension && is_of_row(name, place.row)) return true;
         }
     return false;
 }
 
-static inline bool are_dimensions_named(const struct sp_learning *learning, const struct fact *fact,
-                                        const struct sp_predicted *learnt)
+static inline bool are_dimensions_named(const struct shapeproof_learning *learning, const struct fact *fact,
+                                        const struct shapeproof_predicted *learnt)
 {
     for (uint32_t d = 0; d < fact->rank && fact->rank == learnt->rank; d++)
         if (fact->shape[d] != learnt->shape[d] && !is_named(learning, fact->name, (int)d)) return false;
@@ -87,36 +87,38 @@ static inline int compare_facts(const void *left, const void *right)
     return strcmp(((const struct fact *)left)->name, ((const struct fact *)right)->name);
 }
 
-static inline void compare_learnt(const struct sp_learning *learning, const struct sp_prediction *learnt,
-                                  struct facts *truth, struct outcome *outcome)
+static inline void compare_learnt(const struct shapeproof_learning *learning,
+                                  const struct shapeproof_prediction *learnt, struct facts *truth,
+                                  struct outcome *outcome)
 {
     if (truth->count) qsort(truth->items, truth->count, sizeof *truth->items, compare_facts);
     for (size_t i = 0; i < truth->count; i++) {
         const struct fact *fact = &truth->items[i];
-        const size_t there = sp_prediction_find(learnt, fact->name);
-        const struct sp_predicted *other = there == SP_NONE ? NULL : sp_prediction_tensor(learnt, there);
+        const size_t there = shapeproof_prediction_find(learnt, fact->name);
+        const struct shapeproof_predicted *other =
+            there == SHAPEPROOF_NONE ? NULL : shapeproof_prediction_tensor(learnt, there);
         if (!other) note_wrong(outcome, is_named(learning, fact->name, -1), fact->name, "is not predicted");
         else if (other->rank != fact->rank || memcmp(other->shape, fact->shape, fact->rank * sizeof *fact->shape))
             note_wrong(outcome, are_dimensions_named(learning, fact, other), fact->name, "has another shape");
     }
-    for (size_t i = 0; i < sp_prediction_count(learnt); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(learnt, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(learnt); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(learnt, i);
         const struct fact wanted = {.name = tensor->name};
-        if (tensor->same_as != SP_NONE || tensor->optional) continue;
+        if (tensor->same_as != SHAPEPROOF_NONE || tensor->optional) continue;
         if (!truth->count || !bsearch(&wanted, truth->items, truth->count, sizeof wanted, compare_facts))
             note_wrong(outcome, is_named(learning, tensor->name, -1), tensor->name, "is predicted");
     }
 }
 
 /* A key that was the same in all examples has another value here. */
-static inline bool has_unvaried_key(const struct sp_learning *learning, const struct sp_config *config,
-                                    const struct sp_config *example)
+static inline bool has_unvaried_key(const struct shapeproof_learning *learning, const struct shapeproof_config *config,
+                                    const struct shapeproof_config *example)
 {
     bool differs = false;
-    char *list = strdup(sp_learning_unvaried(learning)), *rest = list;
+    char *list = strdup(shapeproof_learning_unvaried(learning)), *rest = list;
     for (char *word; !differs && (word = strtok_r(rest, ", ", &rest)) != NULL;) {
-        char *here = sp_value_text(sp_value_at(sp_config_hyper(config)->root, word));
-        char *there = sp_value_text(sp_value_at(sp_config_hyper(example)->root, word));
+        char *here = shapeproof_value_text(sp_value_at(sp_config_hyper(config)->root, word));
+        char *there = shapeproof_value_text(sp_value_at(sp_config_hyper(example)->root, word));
         differs = strcmp(here, there) != 0;
         free(here);
         free(there);
@@ -126,40 +128,44 @@ static inline bool has_unvaried_key(const struct sp_learning *learning, const st
 }
 
 /* It says something that none of the examples says, not even as null. */
-static inline bool has_new_key(struct sp_value value, const struct sp_learn_example *examples, size_t count,
-                               const char *prefix)
+static inline bool has_new_key(struct shapeproof_value value, const struct shapeproof_learn_example *examples,
+                               size_t count, const char *prefix)
 {
     bool is_new = false;
-    for (size_t i = 0; i < value.count && value.type == SP_OBJECT && !is_new; i++) {
+    for (size_t i = 0; i < value.count && value.type == SHAPEPROOF_VALUE_OBJECT && !is_new; i++) {
         char path[300];
         size_t e = 0;
         snprintf(path, sizeof path, "%.140s%.140s", prefix, value.members[i].key);
-        while (e < count && sp_value_at(sp_config_hyper(examples[e].config)->root, path).type == SP_ABSENT) e++;
-        is_new = e == count && value.members[i].value.type != SP_NULL;
+        while (e < count &&
+               sp_value_at(sp_config_hyper(examples[e].config)->root, path).type == SHAPEPROOF_VALUE_ABSENT)
+            e++;
+        is_new = e == count && value.members[i].value.type != SHAPEPROOF_VALUE_NULL;
         snprintf(path, sizeof path, "%.140s%.140s.", prefix, value.members[i].key);
-        if (!is_new && value.members[i].value.type == SP_OBJECT && !strstr(path, "label"))
+        if (!is_new && value.members[i].value.type == SHAPEPROOF_VALUE_OBJECT && !strstr(path, "label"))
             is_new = has_new_key(value.members[i].value, examples, count, path);
     }
     return is_new;
 }
 
 /* `first` is what is wrong, rather something that is not named. */
-static inline enum verdict judge_learnt(const struct sp_learning *learning, const struct sp_config *config,
-                                        const struct sp_learn_example *examples, size_t count, struct facts *truth,
-                                        char first[200])
+static inline enum verdict judge_learnt(const struct shapeproof_learning *learning,
+                                        const struct shapeproof_config *config,
+                                        const struct shapeproof_learn_example *examples, size_t count,
+                                        struct facts *truth, char first[200])
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct outcome outcome = {.right = true, .named = true};
-    struct sp_tables *with = sp_tables_new(&error);
-    const char *text = sp_learning_text(learning);
-    if (sp_tables_add_text(with, "learnt.shapes", text, strlen(text), &error) != SP_OK) die("learnt", error.message);
-    struct sp_prediction *learnt =
-        sp_predict(with, config, &(struct sp_predict_options){.table = sp_learning_name(learning)}, &error);
+    struct shapeproof_tables *with = shapeproof_tables_new(&error);
+    const char *text = shapeproof_learning_text(learning);
+    if (shapeproof_tables_add_text(with, "learnt.shapes", text, strlen(text), &error) != SHAPEPROOF_OK)
+        die("learnt", error.message);
+    struct shapeproof_prediction *learnt = shapeproof_predict(
+        with, config, &(struct shapeproof_predict_options){.table = shapeproof_learning_name(learning)}, &error);
     const bool refused = !learnt;
     if (learnt) compare_learnt(learning, learnt, truth, &outcome);
     else snprintf(outcome.first, sizeof outcome.first, "%.199s", error.message);
-    sp_prediction_free(learnt);
-    sp_tables_free(with);
+    shapeproof_prediction_free(learnt);
+    shapeproof_tables_free(with);
     memcpy(first, outcome.first, sizeof outcome.first);
     if (refused) return REFUSED;
     if (outcome.right) return RIGHT;

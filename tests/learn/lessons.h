@@ -10,10 +10,10 @@ enum { MOST_EXAMPLES = 8 };
 
 struct lesson {
     struct model *models[MOST_EXAMPLES];
-    struct sp_learn_example examples[MOST_EXAMPLES];
+    struct shapeproof_learn_example examples[MOST_EXAMPLES];
     size_t count;
     const char *like; /* a table, or NULL */
-    struct sp_learning *learning;
+    struct shapeproof_learning *learning;
 };
 
 /* A new example without tensors. */
@@ -56,11 +56,13 @@ __attribute__((format(printf, 4, 5))) static inline void lesson_addf(struct less
 
 static inline void lesson_learn(struct lesson *lesson)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     for (size_t i = 0; i < lesson->count; i++)
-        lesson->examples[i] = (struct sp_learn_example){model_in_memory(lesson->models[i]), lesson->models[i]->config};
-    lesson->learning = sp_learn(lesson->examples, lesson->count, lesson->models[0]->tables,
-                                &(struct sp_learn_options){.name = "learnt_here", .like = lesson->like}, &error);
+        lesson->examples[i] =
+            (struct shapeproof_learn_example){model_in_memory(lesson->models[i]), lesson->models[i]->config};
+    lesson->learning =
+        shapeproof_learn(lesson->examples, lesson->count, lesson->models[0]->tables,
+                         &(struct shapeproof_learn_options){.name = "learnt_here", .like = lesson->like}, &error);
     if (!lesson->learning) die("learn", error.message);
 }
 
@@ -77,9 +79,9 @@ static inline void lesson_open(struct lesson *lesson, const char *const *configs
 
 static inline void lesson_close(struct lesson *lesson)
 {
-    sp_learning_free(lesson->learning);
+    shapeproof_learning_free(lesson->learning);
     for (size_t i = 0; i < lesson->count; i++) {
-        sp_inventory_close((struct sp_inventory *)lesson->examples[i].inventory);
+        shapeproof_inventory_close((struct shapeproof_inventory *)lesson->examples[i].inventory);
         model_close(lesson->models[i]);
         free(lesson->models[i]);
     }
@@ -87,10 +89,10 @@ static inline void lesson_close(struct lesson *lesson)
 
 static inline void assert_learnt(const struct lesson *lesson)
 {
-    for (size_t i = 0; i < sp_learning_rest_count(lesson->learning); i++)
-        print_message("%s\n", sp_learning_rest(lesson->learning, i));
-    if (!sp_learning_is_proved(lesson->learning)) fail_msg("%s", sp_learning_text(lesson->learning));
-    assert_int_equal(sp_learning_explained(lesson->learning), sp_learning_tensors(lesson->learning));
+    for (size_t i = 0; i < shapeproof_learning_rest_count(lesson->learning); i++)
+        print_message("%s\n", shapeproof_learning_rest(lesson->learning, i));
+    if (!shapeproof_learning_is_proved(lesson->learning)) fail_msg("%s", shapeproof_learning_text(lesson->learning));
+    assert_int_equal(shapeproof_learning_explained(lesson->learning), shapeproof_learning_tensors(lesson->learning));
 }
 
 static inline void assert_learns(struct lesson *lesson)
@@ -101,39 +103,42 @@ static inline void assert_learns(struct lesson *lesson)
 
 static inline void assert_says(const struct lesson *lesson, const char *words)
 {
-    if (!strstr(sp_learning_text(lesson->learning), words)) fail_msg("%s", sp_learning_text(lesson->learning));
+    if (!strstr(shapeproof_learning_text(lesson->learning), words))
+        fail_msg("%s", shapeproof_learning_text(lesson->learning));
 }
 
 static inline void assert_says_not(const struct lesson *lesson, const char *words)
 {
-    if (strstr(sp_learning_text(lesson->learning), words)) fail_msg("%s", sp_learning_text(lesson->learning));
+    if (strstr(shapeproof_learning_text(lesson->learning), words))
+        fail_msg("%s", shapeproof_learning_text(lesson->learning));
 }
 
 /* Under another configuration the learnt table predicts what the built-in one does. */
 static inline void assert_right_on(const struct lesson *lesson, const char *config)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct model model;
-    const char *text = sp_learning_text(lesson->learning);
+    const char *text = shapeproof_learning_text(lesson->learning);
     model_open(&model, config);
     model_predict(&model, 0);
-    assert_int_equal(sp_tables_add_text(model.tables, "learnt.shapes", text, strlen(text), &error), SP_OK);
-    const struct sp_predict_options options = {.table = "learnt_here"};
-    struct sp_prediction *prediction = sp_predict(model.tables, model.config, &options, &error);
+    assert_int_equal(shapeproof_tables_add_text(model.tables, "learnt.shapes", text, strlen(text), &error),
+                     SHAPEPROOF_OK);
+    const struct shapeproof_predict_options options = {.table = "learnt_here"};
+    struct shapeproof_prediction *prediction = shapeproof_predict(model.tables, model.config, &options, &error);
     if (!prediction) fail_msg("%s", error.message);
     size_t untied = 0;
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++)
-        untied += sp_prediction_tensor(prediction, i)->same_as == SP_NONE;
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++)
+        untied += shapeproof_prediction_tensor(prediction, i)->same_as == SHAPEPROOF_NONE;
     assert_int_equal(untied, model.count);
     for (size_t i = 0; i < model.count; i++) {
-        const size_t there = sp_prediction_find(prediction, model.parts[i].name);
-        if (there == SP_NONE) fail_msg("%s is not predicted", model.parts[i].name);
-        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, there);
+        const size_t there = shapeproof_prediction_find(prediction, model.parts[i].name);
+        if (there == SHAPEPROOF_NONE) fail_msg("%s is not predicted", model.parts[i].name);
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, there);
         assert_int_equal(tensor->rank, model.parts[i].rank);
         if (memcmp(tensor->shape, model.parts[i].shape, tensor->rank * sizeof(uint64_t)) != 0)
             fail_msg("%s is of another shape\n%s", model.parts[i].name, text);
     }
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
     model_close(&model);
 }
 

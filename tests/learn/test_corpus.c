@@ -24,35 +24,37 @@ enum { FORMULAS_OF_PUBLISHED = 35, FORMULAS_OF_VARIED = 74 };
 
 /* A configuration, and what the built-in table predicts of it. */
 struct subject {
-    struct sp_config *config;
-    struct sp_prediction *prediction;
+    struct shapeproof_config *config;
+    struct shapeproof_prediction *prediction;
     char kind[160]; /* its table and class */
 };
 
 static size_t likenesses[LIKENESSES]; /* of the formulas of what was learnt */
-static struct sp_tables *tables;
+static struct shapeproof_tables *tables;
 static bool tells_all; /* with any argument: what was learnt, where it is silently wrong */
 static struct subject subjects[MOST_CONFIGS];
 static size_t subject_count;
 
-static const char *class_of(const struct sp_config *config)
+static const char *class_of(const struct shapeproof_config *config)
 {
-    const struct sp_value list = sp_value_at(sp_config_hyper(config)->root, "architectures");
-    return list.type == SP_LIST && list.count && list.items[0].type == SP_STRING ? list.items[0].string : "";
+    const struct shapeproof_value list = sp_value_at(sp_config_hyper(config)->root, "architectures");
+    return list.type == SHAPEPROOF_VALUE_LIST && list.count && list.items[0].type == SHAPEPROOF_VALUE_STRING
+               ? list.items[0].string
+               : "";
 }
 
 static void read_config(const char *path)
 {
-    struct sp_error error = {0};
-    struct subject subject = {.config = sp_config_new()};
-    if (subject_count < MOST_CONFIGS && sp_config_load(subject.config, path, &error) == SP_OK)
-        subject.prediction = sp_predict(tables, subject.config, NULL, &error);
-    if (!subject.prediction || sp_prediction_count(subject.prediction) > MOST_TENSORS) {
-        sp_prediction_free(subject.prediction);
-        sp_config_free(subject.config);
+    struct shapeproof_error error = {0};
+    struct subject subject = {.config = shapeproof_config_new()};
+    if (subject_count < MOST_CONFIGS && shapeproof_config_load(subject.config, path, &error) == SHAPEPROOF_OK)
+        subject.prediction = shapeproof_predict(tables, subject.config, NULL, &error);
+    if (!subject.prediction || shapeproof_prediction_count(subject.prediction) > MOST_TENSORS) {
+        shapeproof_prediction_free(subject.prediction);
+        shapeproof_config_free(subject.config);
         return;
     }
-    snprintf(subject.kind, sizeof subject.kind, "%s %s", sp_prediction_table(subject.prediction),
+    snprintf(subject.kind, sizeof subject.kind, "%s %s", shapeproof_prediction_table(subject.prediction),
              class_of(subject.config));
     subjects[subject_count++] = subject;
 }
@@ -82,17 +84,17 @@ static bool read_folder(const char *folder)
 }
 
 /* The tensors that a file would have. */
-static struct sp_inventory *inventory_of(const struct sp_prediction *prediction)
+static struct shapeproof_inventory *inventory_of(const struct shapeproof_prediction *prediction)
 {
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = sp_inventory_new("memory");
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = sp_inventory_new("memory");
     sp_inventory_add_file(inventory, "memory");
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const struct sp_predicted *predicted = sp_prediction_tensor(prediction, i);
-        if (predicted->optional || predicted->same_as != SP_NONE) continue;
-        struct sp_tensor *tensor = sp_inventory_add(inventory, &error);
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(prediction, i);
+        if (predicted->optional || predicted->same_as != SHAPEPROOF_NONE) continue;
+        struct shapeproof_tensor *tensor = sp_inventory_add(inventory, &error);
         tensor->name = sp_arena_string(&inventory->arena, predicted->name);
-        tensor->dtype = predicted->dtype == SP_DTYPE_UNKNOWN ? SP_DTYPE_F32 : predicted->dtype;
+        tensor->dtype = predicted->dtype == SHAPEPROOF_DTYPE_UNKNOWN ? SHAPEPROOF_DTYPE_F32 : predicted->dtype;
         tensor->rank = predicted->rank;
         tensor->shape = predicted->shape;
         sp_tensor_measure(tensor);
@@ -102,36 +104,37 @@ static struct sp_inventory *inventory_of(const struct sp_prediction *prediction)
 }
 
 /* What a file of the prediction would hold. */
-static struct facts facts_of(const struct sp_prediction *prediction)
+static struct facts facts_of(const struct shapeproof_prediction *prediction)
 {
     struct facts facts = {0};
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
-        if (tensor->optional || tensor->same_as != SP_NONE) continue;
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, i);
+        if (tensor->optional || tensor->same_as != SHAPEPROOF_NONE) continue;
         *SP_PUSH(&facts) = (struct fact){tensor->name, tensor->rank, tensor->shape};
     }
     return facts;
 }
 
-static void judge_subject(const struct sp_learning *learning, const struct subject *subject,
-                          const struct sp_learn_example *examples, struct tally *tally)
+static void judge_subject(const struct shapeproof_learning *learning, const struct subject *subject,
+                          const struct shapeproof_learn_example *examples, struct tally *tally)
 {
     char first[200];
     struct facts facts = facts_of(subject->prediction);
     const enum verdict verdict = judge_learnt(learning, subject->config, examples, EXAMPLES, &facts, first);
     count_verdict(tally, verdict);
-    if (verdict == SILENT) print_message("silent: %s, %s: %s\n", subject->kind, sp_config_path(subject->config), first);
+    if (verdict == SILENT)
+        print_message("silent: %s, %s: %s\n", subject->kind, shapeproof_config_path(subject->config), first);
     if (verdict == SILENT && tells_all) {
         struct sp_text text = {0};
         sp_value_json(&text, sp_config_hyper(subject->config)->root);
-        fprintf(stderr, "%s\n%s\n", sp_learning_text(learning), text.data);
+        fprintf(stderr, "%s\n%s\n", shapeproof_learning_text(learning), text.data);
         sp_text_free(&text);
     }
     free(facts.items);
 }
 
 /* The learnt table and the built-in one, in the first example. */
-static void judge_formula(const struct sp_learning *learning, const struct subject *subject)
+static void judge_formula(const struct shapeproof_learning *learning, const struct subject *subject)
 {
     static const char *const words[LIKENESSES] = {"same formula", "other keys", "other terms", "no formula"};
     char what[200] = "";
@@ -153,25 +156,26 @@ static void tell_likenesses(size_t per_cent)
 /* Learns from the first three of a kind, and judges the others. */
 static void judge_kind(const size_t *members, size_t count, struct tally *tally)
 {
-    struct sp_learn_example examples[EXAMPLES];
-    struct sp_error error = {0};
+    struct shapeproof_learn_example examples[EXAMPLES];
+    struct shapeproof_error error = {0};
     tally->groups++;
     for (size_t i = 0; i < EXAMPLES; i++) {
         const struct subject *from = &subjects[members[i]];
-        examples[i] = (struct sp_learn_example){inventory_of(from->prediction), from->config};
+        examples[i] = (struct shapeproof_learn_example){inventory_of(from->prediction), from->config};
     }
-    struct sp_learning *learning =
-        sp_learn(examples, EXAMPLES, tables, &(struct sp_learn_options){.name = "learnt_here"}, &error);
+    struct shapeproof_learning *learning =
+        shapeproof_learn(examples, EXAMPLES, tables, &(struct shapeproof_learn_options){.name = "learnt_here"}, &error);
     assert_non_null(learning);
-    if (!sp_learning_is_proved(learning)) {
+    if (!shapeproof_learning_is_proved(learning)) {
         tally->not_written++;
-        print_message("not written: %s: %s\n", subjects[members[0]].kind, sp_learning_rest(learning, 0));
+        print_message("not written: %s: %s\n", subjects[members[0]].kind, shapeproof_learning_rest(learning, 0));
     }
-    if (sp_learning_is_proved(learning)) judge_formula(learning, &subjects[members[0]]);
-    for (size_t i = EXAMPLES; sp_learning_is_proved(learning) && i < count; i++)
+    if (shapeproof_learning_is_proved(learning)) judge_formula(learning, &subjects[members[0]]);
+    for (size_t i = EXAMPLES; shapeproof_learning_is_proved(learning) && i < count; i++)
         judge_subject(learning, &subjects[members[i]], examples, tally);
-    sp_learning_free(learning);
-    for (size_t i = 0; i < EXAMPLES; i++) sp_inventory_close((struct sp_inventory *)examples[i].inventory);
+    shapeproof_learning_free(learning);
+    for (size_t i = 0; i < EXAMPLES; i++)
+        shapeproof_inventory_close((struct shapeproof_inventory *)examples[i].inventory);
 }
 
 static size_t members_of_kind(size_t first, size_t *members)
@@ -195,42 +199,44 @@ static unsigned next_random(unsigned *seed)
 }
 
 /* Sizes are multiplied, so that what is divided stays divisible as often as not; now and then a flag is turned. */
-static void vary_key(struct sp_config *config, struct sp_hyperparameter hyper, unsigned *seed)
+static void vary_key(struct shapeproof_config *config, struct shapeproof_hyperparameter hyper, unsigned *seed)
 {
     static const int64_t factors[] = {1, 2, 3, 5};
-    if (hyper.value.type == SP_INT && hyper.value.integer > 0 && hyper.value.integer < MOST_VARIED)
+    if (hyper.value.type == SHAPEPROOF_VALUE_INT && hyper.value.integer > 0 && hyper.value.integer < MOST_VARIED)
         sp_config_set_value(config, hyper.name, sp_value_int(hyper.value.integer * factors[next_random(seed) % 4]),
                             "test");
-    if (hyper.value.type == SP_BOOL && next_random(seed) % 3 == 0)
+    if (hyper.value.type == SHAPEPROOF_VALUE_BOOL && next_random(seed) % 3 == 0)
         sp_config_set_value(config, hyper.name, sp_value_bool(!hyper.value.boolean), "test");
 }
 
 /* Another configuration that the table takes; the first of a family is the one that was published. */
 static bool vary_subject(const struct subject *published, unsigned *seed, struct subject *varied)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     *varied = (struct subject){.config = sp_config_variant(published->config)};
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(published->prediction); i++)
-        vary_key(varied->config, sp_prediction_hyperparameter(published->prediction, i), seed);
-    varied->prediction = sp_predict(tables, varied->config, NULL, &error);
-    if (varied->prediction && sp_prediction_count(varied->prediction) < MOST_VARIED &&
-        strcmp(sp_prediction_table(varied->prediction), sp_prediction_table(published->prediction)) == 0) {
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(published->prediction); i++)
+        vary_key(varied->config, shapeproof_prediction_hyperparameter(published->prediction, i), seed);
+    varied->prediction = shapeproof_predict(tables, varied->config, NULL, &error);
+    if (varied->prediction && shapeproof_prediction_count(varied->prediction) < MOST_VARIED &&
+        strcmp(shapeproof_prediction_table(varied->prediction), shapeproof_prediction_table(published->prediction)) ==
+            0) {
         memcpy(varied->kind, published->kind, sizeof varied->kind);
         return true;
     }
-    sp_prediction_free(varied->prediction);
-    sp_config_free(varied->config);
+    shapeproof_prediction_free(varied->prediction);
+    shapeproof_config_free(varied->config);
     return false;
 }
 
 /* How many names of one prediction the other lacks. */
-static size_t count_lacking_names(const struct sp_prediction *of, const struct sp_prediction *in)
+static size_t count_lacking_names(const struct shapeproof_prediction *of, const struct shapeproof_prediction *in)
 {
     struct sp_map names = {0};
     size_t count = 0;
-    for (size_t i = 0; i < sp_prediction_count(in); i++) sp_map_add(&names, sp_prediction_tensor(in, i)->name, i);
-    for (size_t i = 0; i < sp_prediction_count(of); i++)
-        count += sp_map_get(&names, sp_prediction_tensor(of, i)->name) == SIZE_MAX;
+    for (size_t i = 0; i < shapeproof_prediction_count(in); i++)
+        sp_map_add(&names, shapeproof_prediction_tensor(in, i)->name, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(of); i++)
+        count += sp_map_get(&names, shapeproof_prediction_tensor(of, i)->name) == SIZE_MAX;
     sp_map_free(&names);
     return count;
 }
@@ -240,7 +246,7 @@ static size_t distance_from(const size_t *chosen, size_t count, size_t subject)
 {
     size_t nearest = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_prediction *a = subjects[chosen[i]].prediction, *b = subjects[subject].prediction;
+        const struct shapeproof_prediction *a = subjects[chosen[i]].prediction, *b = subjects[subject].prediction;
         const size_t distance = count_lacking_names(a, b) + count_lacking_names(b, a);
         if (distance < nearest) nearest = distance;
     }
@@ -271,31 +277,31 @@ static void judge_varied(const struct subject *published, struct tally *tally)
     put_different_first(members, count);
     if (count > EXAMPLES) judge_kind(members, count, tally);
     for (; subject_count > before; subject_count--) {
-        sp_prediction_free(subjects[subject_count - 1].prediction);
-        sp_config_free(subjects[subject_count - 1].config);
+        shapeproof_prediction_free(subjects[subject_count - 1].prediction);
+        shapeproof_config_free(subjects[subject_count - 1].config);
     }
 }
 
 static void close_corpus(void)
 {
     for (; subject_count; subject_count--) {
-        sp_prediction_free(subjects[subject_count - 1].prediction);
-        sp_config_free(subjects[subject_count - 1].config);
+        shapeproof_prediction_free(subjects[subject_count - 1].prediction);
+        shapeproof_config_free(subjects[subject_count - 1].config);
     }
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
 }
 
 static void tables_are_learnt_from_varied_configurations(void **state)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct tally tally = {0};
     size_t members[MOST_CONFIGS];
     (void)state;
-    tables = sp_tables_new(&error);
+    tables = shapeproof_tables_new(&error);
     const bool there = read_folder(CORPUS "/synthetic");
     const size_t published = subject_count;
     for (size_t i = 0; i < published; i++)
-        if (members_of_kind(i, members) && sp_prediction_count(subjects[i].prediction) < SMALL)
+        if (members_of_kind(i, members) && shapeproof_prediction_count(subjects[i].prediction) < SMALL)
             judge_varied(&subjects[i], &tally);
     close_corpus();
     if (!there) skip();
@@ -306,11 +312,11 @@ static void tables_are_learnt_from_varied_configurations(void **state)
 
 static void tables_are_learnt_again(void **state)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct tally tally = {0};
     size_t members[MOST_CONFIGS];
     (void)state;
-    tables = sp_tables_new(&error);
+    tables = shapeproof_tables_new(&error);
     const bool there = read_folder(CORPUS "/real") && read_folder(CORPUS "/synthetic");
     for (size_t i = 0; i < subject_count; i++) {
         const size_t count = members_of_kind(i, members);

@@ -76,7 +76,7 @@ static void like_llama(void **state)
     assert_learns(&lesson);
     assert_says(&lesson, "table learnt_here extends llama");
     assert_says(&lesson, "model.layers.{i}.self_attn.sub_norm.weight   (H)");
-    assert_null(strstr(sp_learning_text(lesson.learning), "gate_proj"));
+    assert_null(strstr(shapeproof_learning_text(lesson.learning), "gate_proj"));
     lesson_close(&lesson);
 }
 
@@ -253,11 +253,12 @@ static void three_thousand_tensors(void **state)
     add_deep_example(&lesson, 120, 20, 51);
     assert_learns(&lesson);
     assert_says(&lesson, "for i in 0..L-1");
-    struct sp_error error = {0};
-    const struct sp_learn_options few = {.name = "learnt_here", .most_values = 1000000}; /* a sixtieth of a second */
-    struct sp_learning *learning = sp_learn(lesson.examples, 3, lesson.models[0]->tables, &few, &error);
-    assert_true(sp_learning_is_proved(learning));
-    sp_learning_free(learning);
+    struct shapeproof_error error = {0};
+    const struct shapeproof_learn_options few = {.name = "learnt_here",
+                                                 .most_values = 1000000}; /* a sixtieth of a second */
+    struct shapeproof_learning *learning = shapeproof_learn(lesson.examples, 3, lesson.models[0]->tables, &few, &error);
+    assert_true(shapeproof_learning_is_proved(learning));
+    shapeproof_learning_free(learning);
     lesson_close(&lesson);
 }
 
@@ -265,18 +266,18 @@ static void three_thousand_tensors(void **state)
 static void the_search_has_a_limit(void **state)
 {
     struct lesson lesson = {0};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     (void)state;
     add_deep_example(&lesson, 3, 12, 33);
     add_deep_example(&lesson, 2, 8, 20);
     lesson_learn(&lesson);
-    const struct sp_learn_options few = {.name = "learnt_here", .most_values = 5};
-    struct sp_learning *learning = sp_learn(lesson.examples, 2, lesson.models[0]->tables, &few, &error);
+    const struct shapeproof_learn_options few = {.name = "learnt_here", .most_values = 5};
+    struct shapeproof_learning *learning = shapeproof_learn(lesson.examples, 2, lesson.models[0]->tables, &few, &error);
     assert_non_null(learning);
-    assert_false(sp_learning_is_proved(learning));
-    assert_string_equal(sp_learning_rest(learning, 0),
+    assert_false(shapeproof_learning_is_proved(learning));
+    assert_string_equal(shapeproof_learning_rest(learning, 0),
                         "the search reached its limit of 5 values: what follows may be more than it looked at");
-    sp_learning_free(learning);
+    shapeproof_learning_free(learning);
     lesson_close(&lesson);
 }
 
@@ -307,8 +308,8 @@ static void equal_examples_decide_little(void **state)
         lesson_add(&lesson, "weight", SHAPE(6, 6));
     }
     assert_learns(&lesson);
-    assert_true(sp_learning_undecided_count(lesson.learning) > 0);
-    assert_string_equal(sp_learning_unvaried(lesson.learning), "width, depth");
+    assert_true(shapeproof_learning_undecided_count(lesson.learning) > 0);
+    assert_string_equal(shapeproof_learning_unvaried(lesson.learning), "width, depth");
     lesson_close(&lesson);
 }
 
@@ -326,8 +327,8 @@ static void two_turns_decide_little(void **state)
     }
     assert_learns(&lesson);
     bool told = false;
-    for (size_t i = 0; i < sp_learning_undecided_count(lesson.learning); i++)
-        told = told || strcmp(sp_learning_undecided(lesson.learning, i).experiment,
+    for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson.learning); i++)
+        told = told || strcmp(shapeproof_learning_undecided(lesson.learning, i).experiment,
                               "a checkpoint whose loop has more turns") == 0;
     assert_true(told);
     lesson_close(&lesson);
@@ -344,8 +345,8 @@ static void one_wrong_tensor(void **state)
     lesson_add(&lesson, "symbols.weight", SHAPE(51, 8));
     lesson_add(&lesson, "head.weight", SHAPE(1013, 8));
     lesson_learn(&lesson);
-    assert_false(sp_learning_is_proved(lesson.learning));
-    assert_string_equal(sp_learning_rest(lesson.learning, 0), "head.weight: no expression is its dimension 0");
+    assert_false(shapeproof_learning_is_proved(lesson.learning));
+    assert_string_equal(shapeproof_learning_rest(lesson.learning, 0), "head.weight: no expression is its dimension 0");
     lesson_close(&lesson);
 }
 
@@ -358,7 +359,7 @@ static void different_architectures(void **state)
     lesson_begin(&lesson, "{\"size\": 8}");
     lesson_add(&lesson, "other.weight", SHAPE(8, 8));
     lesson_learn(&lesson);
-    assert_false(sp_learning_is_proved(lesson.learning));
+    assert_false(shapeproof_learning_is_proved(lesson.learning));
     lesson_close(&lesson);
 }
 

@@ -44,8 +44,8 @@ static const struct made several[] = {
 
 static bool is_doubted(const struct lesson *lesson, const char *chosen, const char *alternatives)
 {
-    for (size_t i = 0; i < sp_learning_undecided_count(lesson->learning); i++) {
-        const struct sp_undecided undecided = sp_learning_undecided(lesson->learning, i);
+    for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson->learning); i++) {
+        const struct shapeproof_undecided undecided = shapeproof_learning_undecided(lesson->learning, i);
         if (strcmp(undecided.chosen, chosen) == 0 && strcmp(undecided.alternatives, alternatives) == 0) return true;
     }
     return false;
@@ -64,8 +64,8 @@ static void names_of_a_list(void **state)
     assert_says(&lesson, "[encoders] for name in inputs\n");
     assert_says(&lesson, "encoders.{name}.up.weight ");
     assert_says(&lesson, "{name}_norm.weight ");
-    for (size_t i = 0; i < sp_learning_undecided_count(lesson.learning); i++)
-        assert_null(strstr(sp_learning_undecided(lesson.learning, i).chosen, "names in"));
+    for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson.learning); i++)
+        assert_null(strstr(shapeproof_learning_undecided(lesson.learning, i).chosen, "names in"));
     lesson_close(&lesson);
 }
 

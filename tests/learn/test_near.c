@@ -48,8 +48,8 @@ static void add_in_layers(struct lesson *lesson, size_t size, const char *end, u
 
 static void assert_extends(const struct lesson *lesson, const char *table)
 {
-    if (!sp_learning_base(lesson->learning)) fail_msg("%s", sp_learning_text(lesson->learning));
-    assert_string_equal(sp_learning_base(lesson->learning), table);
+    if (!shapeproof_learning_base(lesson->learning)) fail_msg("%s", shapeproof_learning_text(lesson->learning));
+    assert_string_equal(shapeproof_learning_base(lesson->learning), table);
 }
 
 /* One more norm: nothing else is written, and what is not looked at is said. */
@@ -61,7 +61,7 @@ static void one_more_norm(void **state)
     for (size_t i = 0; i < SIZES; i++) add_in_layers(&lesson, i, "self_attn.sub_norm.weight", sizes[i].width, 0);
     assert_learns(&lesson);
     assert_extends(&lesson, "llama");
-    assert_null(sp_learning_known(lesson.learning));
+    assert_null(shapeproof_learning_known(lesson.learning));
     assert_says(&lesson,
                 "# The table llama predicts 63 of their 69 tensors: here is what differs.\ntable learnt_here extends "
                 "llama\nmodel_type \"nearly_llama\"\n");
@@ -115,10 +115,10 @@ static void what_the_other_table_says(void **state)
     add_in_layers(&lesson, 0, "self_attn.sub_norm.weight", sizes[0].width, 0);
     assert_learns(&lesson);
     assert_extends(&lesson, "llama");
-    for (size_t i = 0; i < sp_learning_undecided_count(lesson.learning); i++)
-        told = told || strcmp(sp_learning_undecided(lesson.learning, i).chosen, "what llama says") == 0;
+    for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson.learning); i++)
+        told = told || strcmp(shapeproof_learning_undecided(lesson.learning, i).chosen, "what llama says") == 0;
     assert_true(told);
-    assert_non_null(strstr(sp_learning_unvaried(lesson.learning), "hidden_size"));
+    assert_non_null(strstr(shapeproof_learning_unvaried(lesson.learning), "hidden_size"));
     lesson.count = SIZES;
     for (size_t i = 1; i < SIZES; i++) {
         model_close(lesson.models[i]);
@@ -135,8 +135,8 @@ static void a_known_model(void **state)
     (void)state;
     begin_sizes(&lesson, "llama_again");
     assert_learns(&lesson);
-    assert_string_equal(sp_learning_known(lesson.learning), "llama");
-    assert_null(sp_learning_base(lesson.learning));
+    assert_string_equal(shapeproof_learning_known(lesson.learning), "llama");
+    assert_null(shapeproof_learning_base(lesson.learning));
     assert_says(&lesson, "# The table llama predicts all of them as well.\ntable learnt_here\n");
     assert_says(&lesson, "gated_mlp(H, I)");
     lesson_close(&lesson);
@@ -150,8 +150,8 @@ static void other_names(void **state)
     begin_sizes(&lesson, "nearly_llama");
     for (size_t i = 0; i < SIZES; i++) model_rename(lesson.models[i], "model.layers.*", "model.layers", "trunk.blocks");
     assert_learns(&lesson);
-    assert_null(sp_learning_base(lesson.learning));
-    assert_null(sp_learning_known(lesson.learning));
+    assert_null(shapeproof_learning_base(lesson.learning));
+    assert_null(shapeproof_learning_known(lesson.learning));
     lesson_close(&lesson);
 }
 
@@ -166,21 +166,22 @@ static void hardly_anything_alike(void **state)
         model_resize(lesson.models[i], "*norm.weight", sizes[i].width, sizes[i].width + 1);
     }
     assert_learns(&lesson);
-    assert_null(sp_learning_base(lesson.learning));
+    assert_null(shapeproof_learning_base(lesson.learning));
     lesson_close(&lesson);
 }
 
 /* A table of the user's by the same name is what was learnt before: it is not built upon. */
 static void learnt_again(void **state)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct lesson lesson;
     const char *const before = "table learnt_here extends llama\nmodel_type \"nearly_llama\"\n";
     (void)state;
     begin_sizes(&lesson, "nearly_llama");
     for (size_t i = 0; i < SIZES; i++) add_in_layers(&lesson, i, "self_attn.sub_norm.weight", sizes[i].width, 0);
-    assert_int_equal(sp_tables_add_text(lesson.models[0]->tables, "before.shapes", before, strlen(before), &error),
-                     SP_OK);
+    assert_int_equal(
+        shapeproof_tables_add_text(lesson.models[0]->tables, "before.shapes", before, strlen(before), &error),
+        SHAPEPROOF_OK);
     assert_learns(&lesson);
     assert_says_not(&lesson, "extends learnt_here");
     lesson_close(&lesson);

@@ -15,49 +15,49 @@
 enum { SIZES = 4 };
 
 struct own {
-    struct sp_tables *tables;
-    struct sp_config *configs[SIZES];
-    struct sp_inventory *inventories[SIZES];
-    struct sp_learning *learning;
+    struct shapeproof_tables *tables;
+    struct shapeproof_config *configs[SIZES];
+    struct shapeproof_inventory *inventories[SIZES];
+    struct shapeproof_learning *learning;
 };
 
 static void open_size(struct own *own, const char *name, size_t size)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     char path[200];
     snprintf(path, sizeof path, "fixtures/learn/%s/%zu", name, size + 1);
-    own->inventories[size] = sp_inventory_open(path, &error);
-    own->configs[size] = sp_config_new();
+    own->inventories[size] = shapeproof_inventory_open(path, &error);
+    own->configs[size] = shapeproof_config_new();
     if (!own->inventories[size]) fail_msg("%s", error.message);
     strcat(path, "/config.json");
-    if (sp_config_load(own->configs[size], path, &error) != SP_OK) fail_msg("%s", error.message);
+    if (shapeproof_config_load(own->configs[size], path, &error) != SHAPEPROOF_OK) fail_msg("%s", error.message);
 }
 
 static void learn_own(struct own *own, const char *name)
 {
-    struct sp_error error = {0};
-    struct sp_learn_example examples[SIZES];
-    *own = (struct own){.tables = sp_tables_new(&error)};
+    struct shapeproof_error error = {0};
+    struct shapeproof_learn_example examples[SIZES];
+    *own = (struct own){.tables = shapeproof_tables_new(&error)};
     for (size_t i = 0; i < SIZES; i++) {
         open_size(own, name, i);
-        examples[i] = (struct sp_learn_example){own->inventories[i], own->configs[i]};
+        examples[i] = (struct shapeproof_learn_example){own->inventories[i], own->configs[i]};
     }
-    own->learning =
-        sp_learn(examples, SIZES - 1, own->tables, &(struct sp_learn_options){.name = "learnt_here"}, &error);
+    own->learning = shapeproof_learn(examples, SIZES - 1, own->tables,
+                                     &(struct shapeproof_learn_options){.name = "learnt_here"}, &error);
     if (!own->learning) fail_msg("%s", error.message);
-    for (size_t i = 0; i < sp_learning_rest_count(own->learning); i++)
-        print_message("%s\n", sp_learning_rest(own->learning, i));
-    if (!sp_learning_is_proved(own->learning)) fail_msg("%s", sp_learning_text(own->learning));
+    for (size_t i = 0; i < shapeproof_learning_rest_count(own->learning); i++)
+        print_message("%s\n", shapeproof_learning_rest(own->learning, i));
+    if (!shapeproof_learning_is_proved(own->learning)) fail_msg("%s", shapeproof_learning_text(own->learning));
 }
 
 static void close_own(struct own *own)
 {
-    sp_learning_free(own->learning);
+    shapeproof_learning_free(own->learning);
     for (size_t i = 0; i < SIZES; i++) {
-        sp_config_free(own->configs[i]);
-        sp_inventory_close(own->inventories[i]);
+        shapeproof_config_free(own->configs[i]);
+        shapeproof_inventory_close(own->inventories[i]);
     }
-    sp_tables_free(own->tables);
+    shapeproof_tables_free(own->tables);
 }
 
 /* Storages that are shared are counted once: the prediction has as many tensors of its own. */
@@ -65,37 +65,38 @@ static void assert_right_on_fourth(const struct own *own)
 {
     char first[200];
     struct facts facts = {0};
-    const struct sp_inventory *inventory = own->inventories[SIZES - 1];
-    struct sp_learn_example examples[SIZES - 1];
+    const struct shapeproof_inventory *inventory = own->inventories[SIZES - 1];
+    struct shapeproof_learn_example examples[SIZES - 1];
     for (size_t i = 0; i + 1 < SIZES; i++)
-        examples[i] = (struct sp_learn_example){own->inventories[i], own->configs[i]};
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
-        if (!(tensor->flags & SP_TENSOR_STATE))
+        examples[i] = (struct shapeproof_learn_example){own->inventories[i], own->configs[i]};
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
+        if (!(tensor->flags & SHAPEPROOF_TENSOR_STATE))
             *SP_PUSH(&facts) = (struct fact){tensor->name, tensor->rank, tensor->shape};
     }
     const enum verdict verdict =
         judge_learnt(own->learning, own->configs[SIZES - 1], examples, SIZES - 1, &facts, first);
-    if (verdict != RIGHT) fail_msg("%s\n%s", first, sp_learning_text(own->learning));
+    if (verdict != RIGHT) fail_msg("%s\n%s", first, shapeproof_learning_text(own->learning));
     free(facts.items);
 }
 
 /* Of the total, for the flags as they are by default; NULL where it is too long to be read. */
 static void assert_formula(const struct own *own, const char *formula)
 {
-    struct sp_error error = {0};
-    const char *text = sp_learning_text(own->learning), *total = NULL;
-    assert_int_equal(sp_tables_add_text(own->tables, "learnt.shapes", text, strlen(text), &error), SP_OK);
-    struct sp_derivation *derivation =
-        sp_derive(own->tables, NULL, &(struct sp_derive_options){.table = "learnt_here"}, &error);
+    struct shapeproof_error error = {0};
+    const char *text = shapeproof_learning_text(own->learning), *total = NULL;
+    assert_int_equal(shapeproof_tables_add_text(own->tables, "learnt.shapes", text, strlen(text), &error),
+                     SHAPEPROOF_OK);
+    struct shapeproof_derivation *derivation =
+        shapeproof_derive(own->tables, NULL, &(struct shapeproof_derive_options){.table = "learnt_here"}, &error);
     if (!derivation) fail_msg("%s\n%s", error.message, text);
-    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
-        const struct sp_formula found = sp_derivation_formula(derivation, i);
+    for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
+        const struct shapeproof_formula found = shapeproof_derivation_formula(derivation, i);
         if (strcmp(found.when, "") == 0) total = found.text; /* which comes last */
     }
     assert_non_null(total);
     if (formula) assert_string_equal(total, formula);
-    sp_derivation_free(derivation);
+    shapeproof_derivation_free(derivation);
 }
 
 static void check_own(const char *name, const char *formula)

@@ -112,8 +112,8 @@ static void buffers_by_type(void **state)
     (void)state;
     for (uint64_t places = 9; places < 12; places += 2) {
         lesson_beginf(&lesson, "{\"places\": %zu}", (size_t)places);
-        model_add_shape(lesson.models[lesson.count - 1], "mask", SHAPE(places, places))->dtype = SP_DTYPE_BOOL;
-        model_add_shape(lesson.models[lesson.count - 1], "steps", 0, NULL)->dtype = SP_DTYPE_I64;
+        model_add_shape(lesson.models[lesson.count - 1], "mask", SHAPE(places, places))->dtype = SHAPEPROOF_DTYPE_BOOL;
+        model_add_shape(lesson.models[lesson.count - 1], "steps", 0, NULL)->dtype = SHAPEPROOF_DTYPE_I64;
         lesson_add(&lesson, "weight", SHAPE(places));
     }
     assert_learns(&lesson);
@@ -134,9 +134,9 @@ static void what_is_left_is_told_once(void **state)
         lesson_add(&lesson, "head.weight", SHAPE(odd[i], 8 + 4 * i));
     }
     lesson_learn(&lesson);
-    assert_false(sp_learning_is_proved(lesson.learning));
-    assert_int_equal(sp_learning_rest_count(lesson.learning), 1);
-    assert_string_equal(sp_learning_rest(lesson.learning, 0), "head.weight: no expression is its dimension 0");
+    assert_false(shapeproof_learning_is_proved(lesson.learning));
+    assert_int_equal(shapeproof_learning_rest_count(lesson.learning), 1);
+    assert_string_equal(shapeproof_learning_rest(lesson.learning, 0), "head.weight: no expression is its dimension 0");
     assert_says(&lesson, "# Not explained:\n#   head.weight: no expression is its dimension 0\n");
     lesson_close(&lesson);
 }

@@ -179,7 +179,7 @@ static void a_width_need_not_be_heads(void **state)
         lesson_add(&lesson, "q_proj.weight", 2, shapes[i]);
     }
     assert_learns(&lesson);
-    assert_null(strstr(sp_learning_text(lesson.learning), "whole"));
+    assert_null(strstr(shapeproof_learning_text(lesson.learning), "whole"));
     lesson_close(&lesson);
 }
 
@@ -273,7 +273,7 @@ static void an_inner_model_is_its_table(void **state)
     add_inner(&lesson, BASE LARGE, "language_model.");
     assert_learns(&lesson);
     assert_says(&lesson, "[text]\nlanguage_model.*   llama from text_config with architectures = [\"LlamaModel\"]\n");
-    assert_null(strstr(sp_learning_text(lesson.learning), "language_model.layers"));
+    assert_null(strstr(shapeproof_learning_text(lesson.learning), "language_model.layers"));
     lesson_close(&lesson);
 }
 
@@ -301,7 +301,7 @@ static void an_inner_model_that_differs_is_its_own(void **state)
     lesson_begin(&lesson, "{" SEER "\"width\": 7, \"text_config\": {" ODD "}");
     add_inner(&lesson, BASE SMALL, "language_model.");
     lesson_learn(&lesson);
-    assert_null(strstr(sp_learning_text(lesson.learning), "from text_config"));
+    assert_null(strstr(shapeproof_learning_text(lesson.learning), "from text_config"));
     lesson_close(&lesson);
 }
 
@@ -310,23 +310,23 @@ static void an_inner_model_that_differs_is_its_own(void **state)
 /* What the text predicts for each example, whatever it leaves out. */
 static void assert_expands(const struct lesson *lesson)
 {
-    struct sp_error error = {0};
-    const char *text = sp_learning_text(lesson->learning);
-    struct sp_tables *tables = sp_tables_new(&error);
-    if (sp_tables_add_text(tables, "learnt.shapes", text, strlen(text), &error) != SP_OK)
+    struct shapeproof_error error = {0};
+    const char *text = shapeproof_learning_text(lesson->learning);
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    if (shapeproof_tables_add_text(tables, "learnt.shapes", text, strlen(text), &error) != SHAPEPROOF_OK)
         fail_msg("%s\n%s", error.message, text);
     for (size_t e = 0; e < lesson->count; e++) {
-        struct sp_prediction *prediction =
-            sp_predict(tables, lesson->models[e]->config, &(struct sp_predict_options){.table = "learnt_here"}, &error);
+        struct shapeproof_prediction *prediction = shapeproof_predict(
+            tables, lesson->models[e]->config, &(struct shapeproof_predict_options){.table = "learnt_here"}, &error);
         if (!prediction) fail_msg("%s\n%s", error.message, text);
-        for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-            const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
-            const size_t there = sp_inventory_find(lesson->examples[e].inventory, tensor->name);
-            if (there == SP_NONE) fail_msg("%s is in no example\n%s", tensor->name, text);
+        for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+            const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, i);
+            const size_t there = shapeproof_inventory_find(lesson->examples[e].inventory, tensor->name);
+            if (there == SHAPEPROOF_NONE) fail_msg("%s is in no example\n%s", tensor->name, text);
         }
-        sp_prediction_free(prediction);
+        shapeproof_prediction_free(prediction);
     }
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
 }
 
 static void add_blocks(struct lesson *lesson, uint64_t width, const uint64_t *depths, size_t stages)
@@ -416,8 +416,8 @@ static void what_cannot_be_written_is_left_out(void **state)
         lesson_add(&lesson, "star*", 1, &width);
     }
     lesson_learn(&lesson);
-    assert_false(sp_learning_is_proved(lesson.learning));
-    assert_int_equal(sp_learning_rest_count(lesson.learning), 2);
+    assert_false(shapeproof_learning_is_proved(lesson.learning));
+    assert_int_equal(shapeproof_learning_rest_count(lesson.learning), 2);
     assert_says(&lesson, "even.{i}.w");
     assert_expands(&lesson);
     lesson_close(&lesson);
@@ -428,11 +428,11 @@ static void what_cannot_be_written_is_left_out(void **state)
 /* Whether the row's condition is said to be undecided, with that expression chosen. */
 static bool is_undecided(const struct lesson *lesson, const char *row, const char *chosen)
 {
-    for (size_t i = 0; i < sp_learning_undecided_count(lesson->learning); i++) {
-        const struct sp_undecided undecided = sp_learning_undecided(lesson->learning, i);
+    for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson->learning); i++) {
+        const struct shapeproof_undecided undecided = shapeproof_learning_undecided(lesson->learning, i);
         if (strcmp(undecided.chosen, chosen) != 0) continue;
         for (size_t k = 0; k < undecided.places; k++) {
-            const struct sp_undecided_place place = sp_learning_undecided_place(lesson->learning, i, k);
+            const struct shapeproof_undecided_place place = shapeproof_learning_undecided_place(lesson->learning, i, k);
             if (place.dimension < 0 && strcmp(place.row, row) == 0) return true;
         }
     }
@@ -557,9 +557,9 @@ static void a_buffer_is_known_or_said(void **state)
     assert_says(&lesson, "a parameter or a buffer: no file says which it is\n#     in ");
     static const char *const rows[] = {"frozen.weight", "frozen.bias", "angles", "attention.bias"};
     size_t said = 0;
-    for (size_t i = 0; i < sp_learning_undecided_count(lesson.learning); i++)
-        for (size_t k = 0; k < sp_learning_undecided(lesson.learning, i).places; k++) {
-            const struct sp_undecided_place place = sp_learning_undecided_place(lesson.learning, i, k);
+    for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson.learning); i++)
+        for (size_t k = 0; k < shapeproof_learning_undecided(lesson.learning, i).places; k++) {
+            const struct shapeproof_undecided_place place = shapeproof_learning_undecided_place(lesson.learning, i, k);
             if (place.dimension != -2) continue;
             assert_string_equal(place.row, rows[said++]);
         }

@@ -26,14 +26,14 @@ static bool tells_all;
 
 /* A configuration, and the tensors that were saved with it. */
 struct saved {
-    struct sp_config *config;
-    struct sp_inventory *inventory;
+    struct shapeproof_config *config;
+    struct shapeproof_inventory *inventory;
 };
 
 /* "name TAB 64,8 TAB kind": false where it is no tensor of its own, or no such line. */
-static bool read_tensor(struct sp_inventory *inventory, char *line)
+static bool read_tensor(struct shapeproof_inventory *inventory, char *line)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     char *rest = line, *name = strtok_r(rest, "\t", &rest), *fields[2] = {"", ""};
     uint64_t shape[MOST_DIMS];
     uint32_t rank = 0;
@@ -44,25 +44,26 @@ static bool read_tensor(struct sp_inventory *inventory, char *line)
         shape[rank] = strtoull(dims, &dims, 10);
         dims += *dims == ',';
     }
-    struct sp_tensor *tensor = sp_inventory_add(inventory, &error);
+    struct shapeproof_tensor *tensor = sp_inventory_add(inventory, &error);
     uint64_t *kept = sp_arena_array(&inventory->arena, rank + 1, sizeof *kept);
     memcpy(kept, shape, rank * sizeof *kept);
     tensor->name = sp_arena_string(&inventory->arena, name);
-    tensor->dtype = strstr(name, "num_batches_tracked") || strstr(name, "position_ids") ? SP_DTYPE_I64 : SP_DTYPE_F32;
+    tensor->dtype = strstr(name, "num_batches_tracked") || strstr(name, "position_ids") ? SHAPEPROOF_DTYPE_I64
+                                                                                        : SHAPEPROOF_DTYPE_F32;
     tensor->rank = rank;
     tensor->shape = kept;
     sp_tensor_measure(tensor);
     return true;
 }
 
-static struct sp_inventory *read_truth(const char *name)
+static struct shapeproof_inventory *read_truth(const char *name)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     char path[1024], line[LONGEST_LINE];
     snprintf(path, sizeof path, "%s/truth/%s.tsv", folder, name);
     FILE *file = fopen(path, "r");
     if (!file) return NULL;
-    struct sp_inventory *inventory = sp_inventory_new(name);
+    struct shapeproof_inventory *inventory = sp_inventory_new(name);
     sp_inventory_add_file(inventory, name);
     while (fgets(line, sizeof line, file)) read_tensor(inventory, line);
     fclose(file);
@@ -72,43 +73,43 @@ static struct sp_inventory *read_truth(const char *name)
 
 static bool open_saved(struct saved *saved, const char *name)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     char path[1024];
     snprintf(path, sizeof path, "%s/configs/%s.json", folder, name);
-    *saved = (struct saved){.config = sp_config_new(), .inventory = read_truth(name)};
-    return saved->inventory && sp_config_load(saved->config, path, &error) == SP_OK;
+    *saved = (struct saved){.config = shapeproof_config_new(), .inventory = read_truth(name)};
+    return saved->inventory && shapeproof_config_load(saved->config, path, &error) == SHAPEPROOF_OK;
 }
 
 static void close_saved(struct saved *saved)
 {
-    sp_inventory_close(saved->inventory);
-    sp_config_free(saved->config);
+    shapeproof_inventory_close(saved->inventory);
+    shapeproof_config_free(saved->config);
 }
 
 static struct facts facts_of_saved(const struct saved *saved)
 {
     struct facts facts = {0};
-    for (size_t i = 0; i < sp_inventory_count(saved->inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(saved->inventory, i);
+    for (size_t i = 0; i < shapeproof_inventory_count(saved->inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(saved->inventory, i);
         *SP_PUSH(&facts) = (struct fact){tensor->name, tensor->rank, tensor->shape};
     }
     return facts;
 }
 
-static void judge_left_out(const struct sp_tables *tables, const struct saved *list, size_t count, size_t out,
+static void judge_left_out(const struct shapeproof_tables *tables, const struct saved *list, size_t count, size_t out,
                            const char *name, struct tally *tally)
 {
     static const char *const words[] = {"right", "refused", "said", "strange", "silent"};
-    struct sp_learn_example examples[MOST_OF_KIND];
-    struct sp_error error = {0};
+    struct shapeproof_learn_example examples[MOST_OF_KIND];
+    struct shapeproof_error error = {0};
     char first[200] = "";
     size_t others = 0;
     for (size_t i = 0; i < count; i++)
-        if (i != out) examples[others++] = (struct sp_learn_example){list[i].inventory, list[i].config};
-    struct sp_learning *learning =
-        sp_learn(examples, others, tables, &(struct sp_learn_options){.name = "learnt_here"}, &error);
+        if (i != out) examples[others++] = (struct shapeproof_learn_example){list[i].inventory, list[i].config};
+    struct shapeproof_learning *learning =
+        shapeproof_learn(examples, others, tables, &(struct shapeproof_learn_options){.name = "learnt_here"}, &error);
     if (!learning) die(name, error.message);
-    if (sp_learning_is_proved(learning)) {
+    if (shapeproof_learning_is_proved(learning)) {
         struct facts facts = facts_of_saved(&list[out]);
         const enum verdict verdict = judge_learnt(learning, list[out].config, examples, others, &facts, first);
         count_verdict(tally, verdict);
@@ -117,9 +118,9 @@ static void judge_left_out(const struct sp_tables *tables, const struct saved *l
         free(facts.items);
     } else {
         tally->not_written++;
-        print_message("not written: %s: %s\n", name, sp_learning_rest(learning, 0));
+        print_message("not written: %s: %s\n", name, shapeproof_learning_rest(learning, 0));
     }
-    sp_learning_free(learning);
+    shapeproof_learning_free(learning);
 }
 
 /* Of two that have one configuration and not the same tensors, no table is right. */
@@ -131,7 +132,7 @@ static bool is_contradicted(const struct saved *list, size_t count, size_t out)
         sp_value_json(&here, sp_config_hyper(list[out].config)->root);
         sp_value_json(&there, sp_config_hyper(list[i].config)->root);
         is = i != out && strcmp(here.data, there.data) == 0 &&
-             sp_inventory_count(list[i].inventory) != sp_inventory_count(list[out].inventory);
+             shapeproof_inventory_count(list[i].inventory) != shapeproof_inventory_count(list[out].inventory);
         sp_text_free(&here);
         sp_text_free(&there);
     }
@@ -139,7 +140,7 @@ static bool is_contradicted(const struct saved *list, size_t count, size_t out)
 }
 
 /* Each of a kind is left out once. */
-static void judge_kind(const struct sp_tables *tables, char *const *names, size_t count, struct tally *tally)
+static void judge_kind(const struct shapeproof_tables *tables, char *const *names, size_t count, struct tally *tally)
 {
     struct saved list[MOST_OF_KIND];
     if (count > MOST_OF_KIND) count = MOST_OF_KIND;
@@ -196,16 +197,16 @@ static void each_is_left_out_once(void **state)
 {
     static char *names[MOST_CASES];
     struct tally tally = {0};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     (void)state;
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     const size_t count = list_names(names);
     for (size_t i = 0, same, kinds = 0; i < count; i += same) {
         same = count_of_kind(names + i, count - i);
         if (same >= LEAST_OF_KIND && kinds++ % SAMPLE == 0) judge_kind(tables, names + i, same, &tally);
     }
     for (size_t i = 0; i < count; i++) free(names[i]);
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
     if (!count) skip();
     tell_tally(&tally);
     assert_int_equal(tally.silent, 0);

@@ -68,6 +68,7 @@ fault layers.sh src/base/b.c '#include "base/../model/m.h"'
 fault layers.sh src/stray.c 'int x;'
 
 fault source.sh src/base/b.c 'struct sp_a {' '};' 'struct sp_a {' '};'
+fault source.sh include/shapeproof/p.h 'int sp_public(void);'
 fault source.sh src/base/b.c 'void f(void) { printf("x"); }'
 fault source.sh src/base/b.c 'void f(void) { fputs("x", stderr); }'
 fault source.sh src/cli/list.c 'void f(void) { snprintf(run->error.message, 9, "%s", path); }'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What no source may hold: output or exit outside the command, unbounded string functions, notes of unfinished work,
-# lines over 120 columns, a file without its licence line, a struct tag beginning with sp_ that means two things.
+# lines over 120 columns, a file without its licence line, a struct tag that means two things.
 #
 #   sh tests/lint/source.sh [ROOT]
 #
@@ -69,11 +69,16 @@ FNR == 1 { comment = 0 }
 }
 END { exit count > 0 }' || failed=1
 
-# A tag beginning with sp_ is one struct in the whole tree. What is static in a file has no prefix, and may repeat.
+# A tag beginning with sp_ or shapeproof_ is one struct in the whole tree. What is static in a file has no prefix, and
+# may repeat. Public headers hold no name of the library's internals.
 find src include -name '*.[ch]' | sort | xargs awk '
-/^struct sp_[a-z0-9_]+ \{/ {
+/^struct (sp|shapeproof)_[a-z0-9_]+ \{/ {
     if ($2 in defined) { print FILENAME ":" FNR ": struct " $2 " is also defined in " defined[$2]; count++ }
     else defined[$2] = FILENAME
+}
+FILENAME ~ /^include\// && /(^|[^A-Za-z0-9_])(sp|SP)_[A-Za-z]/ {
+    print FILENAME ":" FNR ": a public name begins with shapeproof_ or SHAPEPROOF_"
+    count++
 }
 END { exit count > 0 }' || failed=1
 

@@ -36,8 +36,8 @@ static const char vae[] = "{\"_class_name\": \"AutoencoderKL\", \"block_out_chan
 
 struct asked {
     struct model model;
-    struct sp_loadings *loadings;
-    const struct sp_loading *loading; /* the first */
+    struct shapeproof_loadings *loadings;
+    const struct shapeproof_loading *loading; /* the first */
 };
 
 /* A model as it is predicted. */
@@ -50,12 +50,12 @@ static void begin(struct asked *asked, const char *config)
 
 static void ask_of_path(struct asked *asked, const char *path, const char *loaders)
 {
-    struct sp_error error = {0};
-    sp_loadings_free(asked->loadings);
+    struct shapeproof_error error = {0};
+    shapeproof_loadings_free(asked->loadings);
     model_check_path(&asked->model, path);
-    asked->loadings = sp_loadings_new(asked->model.check, loaders, &error);
+    asked->loadings = shapeproof_loadings_new(asked->model.check, loaders, &error);
     assert_non_null(asked->loadings);
-    asked->loading = sp_loading_count(asked->loadings) ? sp_loading(asked->loadings, 0) : NULL;
+    asked->loading = shapeproof_loading_count(asked->loadings) ? shapeproof_loading(asked->loadings, 0) : NULL;
 }
 
 /* The folder, with what is written so far. */
@@ -73,22 +73,22 @@ static void ask(struct asked *asked, const char *loaders)
 
 static void end(struct asked *asked)
 {
-    sp_loadings_free(asked->loadings);
+    shapeproof_loadings_free(asked->loadings);
     model_close(&asked->model);
 }
 
 /* The first line of the report with what the loaders say. */
 static void assert_first_line(const struct asked *asked, const char *expected)
 {
-    const struct sp_report_options options = {.loadings = asked->loadings};
-    char *report = sp_report_check(asked->model.check, &options, NULL);
+    const struct shapeproof_report_options options = {.loadings = asked->loadings};
+    char *report = shapeproof_report_check(asked->model.check, &options, NULL);
     report[strcspn(report, "\n")] = '\0';
     assert_string_equal(report, expected);
     assert_true(strlen(report) < 160);
-    sp_free(report);
+    shapeproof_free(report);
 }
 
-static void assert_says(const struct asked *asked, enum sp_loading_answer answer, const char *message)
+static void assert_says(const struct asked *asked, enum shapeproof_loading_answer answer, const char *message)
 {
     assert_string_equal(asked->loading->message, message);
     assert_int_equal(asked->loading->answer, answer);
@@ -100,10 +100,10 @@ static void takes_a_model_whole(void **state)
     (void)state;
     begin(&asked, gpt2);
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
     assert_int_equal(asked.loading->expected, 29);
     ask(&asked, "torch");
-    assert_says(&asked, SP_LOADING_REFUSED, "torch's strict loading refuses it: 1 missing (lm_head.weight)");
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED, "torch's strict loading refuses it: 1 missing (lm_head.weight)");
     end(&asked);
 }
 
@@ -115,17 +115,17 @@ static void ties_as_its_release(void **state)
     (void)state;
     begin(&asked, bert);
     ask(&asked, "transformers,transformers-4");
-    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
     model_drop(&asked.model, "cls.predictions.decoder.bias");
     ask(&asked, "transformers,transformers-4");
     assert_int_equal(asked.loading->fresh, 1);
-    assert_int_equal(sp_loading(asked.loadings, 1)->answer, SP_LOADING_WHOLE);
-    assert_int_equal(sp_check_verdict(asked.model.check), SP_VERDICT_DIFFERS);
+    assert_int_equal(shapeproof_loading(asked.loadings, 1)->answer, SHAPEPROOF_LOADING_WHOLE);
+    assert_int_equal(shapeproof_check_verdict(asked.model.check), SHAPEPROOF_VERDICT_DIFFERS);
     model_set(&asked.model, "transformers_version=\"4.57.6\"");
     ask(&asked, "transformers,transformers-4");
     assert_int_equal(asked.loading->fresh, 1);
-    assert_int_equal(sp_loading(asked.loadings, 1)->answer, SP_LOADING_WHOLE);
-    assert_int_equal(sp_check_verdict(asked.model.check), SP_VERDICT_MATCH);
+    assert_int_equal(shapeproof_loading(asked.loadings, 1)->answer, SHAPEPROOF_LOADING_WHOLE);
+    assert_int_equal(shapeproof_check_verdict(asked.model.check), SHAPEPROOF_VERDICT_MATCH);
     end(&asked);
 }
 
@@ -140,9 +140,9 @@ static void takes_a_head_as_in_memory(void **state)
           "\"max_position_embeddings\": 8, \"tie_word_embeddings\": false}");
     model_rename(&asked.model, "embed_out.*", "embed_out", "lm_head");
     ask(&asked, "transformers,transformers-4");
-    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
-    assert_int_equal(sp_loading(asked.loadings, 1)->fresh, 1);
-    assert_int_equal(sp_check_verdict(asked.model.check), SP_VERDICT_EXPLAINED);
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_int_equal(shapeproof_loading(asked.loadings, 1)->fresh, 1);
+    assert_int_equal(shapeproof_check_verdict(asked.model.check), SHAPEPROOF_VERDICT_EXPLAINED);
     end(&asked);
 }
 
@@ -154,7 +154,7 @@ static void says_what_to_strip(void **state)
     model_prefix(&asked.model, "base_model.model.");
     ask(&asked, "transformers");
     assert_string_equal(asked.loading->remedy, "strip 'base_model.model.'");
-    assert_says(&asked, SP_LOADING_IN_PART,
+    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
                 "transformers 5 leaves 29 of 29 parameters newly initialised: strip 'base_model.model.'");
     end(&asked);
 }
@@ -179,7 +179,7 @@ static void adds_and_takes_away_the_base(void **state)
     begin(&asked, gpt2);
     model_rename(&asked.model, "transformer.h.*", "transformer.", "");
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
     end(&asked);
 }
 
@@ -190,7 +190,7 @@ static void drops_what_has_no_place(void **state)
     begin(&asked, gpt2);
     model_add_shape(&asked.model, "value_head.weight", SHAPE(1, 4));
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_IN_PART, "transformers 5 drops 1 tensor of the file, and nothing is new");
+    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART, "transformers 5 drops 1 tensor of the file, and nothing is new");
     end(&asked);
 }
 
@@ -202,7 +202,7 @@ static void need_not_take_masks(void **state)
     begin(&asked, gpt2);
     model_add_shape(&asked.model, "transformer.h.0.attn.masked_bias", 0, NULL);
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new, 1 ignored");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new, 1 ignored");
     end(&asked);
 }
 
@@ -212,10 +212,10 @@ static void puts_experts_together(void **state)
     (void)state;
     begin(&asked, mixtral);
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
     model_drop(&asked.model, "model.layers.1.block_sparse_moe.experts.2.w3.weight");
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_REFUSED,
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,
                 "transformers 5 refuses it: 1 that cannot be put together, 1 missing "
                 "(model.layers.1.mlp.experts.gate_up_proj)");
     end(&asked);
@@ -231,7 +231,7 @@ static void stacks_nothing_of_many_dimensions(void **state)
     model_add_shape(&asked.model, "model.layers.1.block_sparse_moe.experts.0.w2.weight",
                     SHAPE(1, 1, 1, 1, 1, 1, 1, 4, 6));
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_REFUSED,
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,
                 "transformers 5 refuses it: 1 that cannot be put together, 1 missing "
                 "(model.layers.1.mlp.experts.down_proj)");
     end(&asked);
@@ -244,7 +244,8 @@ static void refuses_another_shape(void **state)
     begin(&asked, gpt2);
     model_resize(&asked.model, "transformer.wpe.weight", 8, 9);
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_REFUSED, "transformers 5 refuses it: 1 of another shape (transformer.wpe.weight)");
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,
+                "transformers 5 refuses it: 1 of another shape (transformer.wpe.weight)");
     end(&asked);
 }
 
@@ -268,10 +269,10 @@ static void takes_the_stray_file_before_the_index(void **state)
     model_write(&asked.model, shard);
     write_index(&asked, shard);
     ask_of_folder(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
     model_drop(&asked.model, "transformer.h.*");
     ask(&asked, "transformers");
-    assert_int_equal(asked.loading->answer, SP_LOADING_IN_PART);
+    assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_IN_PART);
     assert_int_equal(asked.loading->fresh, 24);
     assert_non_null(strstr(asked.loading->message, "(it takes model.safetensors)"));
     end(&asked);
@@ -284,10 +285,10 @@ static void finds_no_file_of_another_name(void **state)
     begin(&asked, gpt2);
     model_write(&asked.model, "consolidated.safetensors");
     ask_of_folder(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_REFUSED,
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,
                 "transformers 5 refuses it: there is no model.safetensors, nor any other file that it takes");
     ask_of_path(&asked, scratch_path(&asked.model.scratch, "consolidated.safetensors"), "transformers");
-    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
     end(&asked);
 }
 
@@ -298,7 +299,7 @@ static void does_not_know_quantised_weights(void **state)
     begin(&asked, gpt2);
     model_set(&asked.model, "quantization_config={\"quant_method\": \"gptq\", \"bits\": 4}");
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_UNKNOWN,
+    assert_says(&asked, SHAPEPROOF_LOADING_UNKNOWN,
                 "whether transformers 5 loads it cannot be told: the weights are quantised");
     end(&asked);
 }
@@ -313,7 +314,7 @@ static void has_no_quantiser_that_is_not_named(void **state)
     for (size_t i = asked.model.count; i-- > 0;) {
         char *name = strdup(asked.model.parts[i].name);
         if (strstr(name, "_proj.weight")) {
-            model_retype(&asked.model, name, SP_DTYPE_I8);
+            model_retype(&asked.model, name, SHAPEPROOF_DTYPE_I8);
             strcpy(strstr(name, "weight"), "SCB");
             const uint64_t rows = asked.model.parts[i].shape[0]; /* the list may move when it grows */
             model_add_shape(&asked.model, name, 1, &rows);
@@ -321,10 +322,10 @@ static void has_no_quantiser_that_is_not_named(void **state)
         free(name);
     }
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_IN_PART, "transformers 5 drops 14 tensors of the file, and nothing is new");
+    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART, "transformers 5 drops 14 tensors of the file, and nothing is new");
     model_set(&asked.model, "quantization_config={\"quant_method\": \"bitsandbytes\", \"load_in_8bit\": true}");
     ask(&asked, "transformers");
-    assert_int_equal(asked.loading->answer, SP_LOADING_UNKNOWN);
+    assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_UNKNOWN);
     end(&asked);
 }
 
@@ -344,15 +345,15 @@ static void ties_where_its_part_does(void **state)
     (void)state;
     begin(&asked, llava);
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
-    assert_int_not_equal(sp_check_verdict(asked.model.check), SP_VERDICT_DIFFERS);
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_int_not_equal(shapeproof_check_verdict(asked.model.check), SHAPEPROOF_VERDICT_DIFFERS);
     model_set(&asked.model, "text_config.tie_word_embeddings=false");
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_IN_PART,
+    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
                 "transformers 5 leaves 1 of 39 parameters newly initialised: lm_head.weight");
     model_set(&asked.model, "tie_word_embeddings=true");
     ask(&asked, "transformers");
-    assert_int_equal(asked.loading->answer, SP_LOADING_WHOLE);
+    assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_WHOLE);
     end(&asked);
 }
 
@@ -382,8 +383,8 @@ static void ties_in_its_part_and_by_rows(void **state)
         struct asked asked;
         begin(&asked, configs[i]);
         ask(&asked, "transformers");
-        assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
-        assert_int_not_equal(sp_check_verdict(asked.model.check), SP_VERDICT_DIFFERS);
+        assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+        assert_int_not_equal(shapeproof_check_verdict(asked.model.check), SHAPEPROOF_VERDICT_DIFFERS);
         end(&asked);
     }
 }
@@ -399,7 +400,7 @@ static void ties_where_its_part_is_silent(void **state)
                             "\"head_dim\": 4, \"vocab_size\": 16}");
     model_predict(&asked.model, 0);
     ask(&asked, "transformers");
-    assert_int_equal(asked.loading->answer, SP_LOADING_WHOLE);
+    assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_WHOLE);
     end(&asked);
 }
 
@@ -411,18 +412,19 @@ static void refuses_what_contradicts_itself(void **state)
     begin(&asked, llama);
     model_set(&asked.model, "pad_token_id=32");
     ask(&asked, NULL);
-    assert_says(&asked, SP_LOADING_REFUSED, "transformers 5 refuses it: pad_token_id 32 is not below vocab_size 32");
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,
+                "transformers 5 refuses it: pad_token_id 32 is not below vocab_size 32");
     assert_true(asked.loading->decides);
     model_set(&asked.model, "pad_token_id=31");
     model_set(&asked.model, "layer_types=[\"full_attention\"]");
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_REFUSED,
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,
                 "transformers 5 refuses it: the length of layer_types is 1, and num_hidden_layers is 2");
     end(&asked);
     begin(&asked, llava);
     model_set(&asked.model, "text_config.num_attention_heads=3");
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_REFUSED,
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,
                 "transformers 5 refuses it: text_config.hidden_size 8 is no multiple of "
                 "text_config.num_attention_heads 3");
     end(&asked);
@@ -434,7 +436,7 @@ static void assert_refused(struct asked *asked, const char *setting, const char 
     model_set(&asked->model, setting);
     ask(asked, "transformers");
     snprintf(message, sizeof message, "transformers 5 refuses it: %s", why);
-    assert_says(asked, SP_LOADING_REFUSED, message);
+    assert_says(asked, SHAPEPROOF_LOADING_REFUSED, message);
 }
 
 /* Names, kinds and numbers that the class does not know. */
@@ -448,7 +450,7 @@ static void refuses_what_it_does_not_know(void **state)
     assert_refused(&asked, "layer_types=[\"full_attention\", 3]", "an entry of layer_types is no text");
     model_set(&asked.model, "layer_types=[\"mamba\", \"sliding_attention\"]");
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
     assert_refused(&asked, "pad_token_id=-33", "pad_token_id -33 is below -vocab_size");
     assert_refused(&asked, "pad_token_id=1.5", "pad_token_id is no integer");
     model_set(&asked.model, "pad_token_id=-1");
@@ -461,7 +463,7 @@ static void refuses_what_it_does_not_know(void **state)
     assert_refused(&asked, "dtype=\"int8\"", "it makes no model of the dtype 'int8'");
     model_set(&asked.model, "dtype=\"half\"");
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
     end(&asked);
 }
 
@@ -469,7 +471,7 @@ static void refuses_what_it_does_not_know(void **state)
 static void sees_the_keys_at_the_top_of_a_pickle(void **state)
 {
     struct asked asked;
-    struct sp_inventory *inventory;
+    struct shapeproof_inventory *inventory;
     (void)state;
     begin(&asked, llama);
     model_prefix(&asked.model, "model.");
@@ -478,58 +480,59 @@ static void sees_the_keys_at_the_top_of_a_pickle(void **state)
     for (size_t i = 0; i < inventory->count; i++) inventory->tensors[i].outer = strlen("model");
     inventory->plain_keys = 1;
     model_judge(&asked.model, inventory);
-    struct sp_error error = {0};
-    asked.loadings = sp_loadings_new(asked.model.check, "transformers", &error);
-    asked.loading = sp_loading(asked.loadings, 0);
+    struct shapeproof_error error = {0};
+    asked.loadings = shapeproof_loadings_new(asked.model.check, "transformers", &error);
+    asked.loading = shapeproof_loading(asked.loadings, 0);
     assert_says(
-        &asked, SP_LOADING_IN_PART,
+        &asked, SHAPEPROOF_LOADING_IN_PART,
         "transformers 5 leaves 21 of 21 parameters newly initialised: save what its key 'model' holds by itself");
     assert_int_equal(asked.loading->ignored, 2);
     inventory->headed = true;
-    sp_loadings_free(asked.loadings);
-    asked.loadings = sp_loadings_new(asked.model.check, "transformers", &error);
-    asked.loading = sp_loading(asked.loadings, 0);
+    shapeproof_loadings_free(asked.loadings);
+    asked.loadings = shapeproof_loadings_new(asked.model.check, "transformers", &error);
+    asked.loading = shapeproof_loading(asked.loadings, 0);
     assert_says(
-        &asked, SP_LOADING_REFUSED,
+        &asked, SHAPEPROOF_LOADING_REFUSED,
         "transformers 5 refuses it: the configuration has no dtype, and the first value in the file is no tensor");
     end(&asked);
 }
 
-static void ask_of_inventory(struct asked *asked, struct sp_inventory *inventory)
+static void ask_of_inventory(struct asked *asked, struct shapeproof_inventory *inventory)
 {
-    struct sp_error error = {0};
-    sp_loadings_free(asked->loadings);
+    struct shapeproof_error error = {0};
+    shapeproof_loadings_free(asked->loadings);
     model_judge(&asked->model, inventory);
-    asked->loadings = sp_loadings_new(asked->model.check, "transformers", &error);
-    asked->loading = sp_loading(asked->loadings, 0);
+    asked->loadings = shapeproof_loadings_new(asked->model.check, "transformers", &error);
+    asked->loading = shapeproof_loading(asked->loadings, 0);
 }
 
 /* A list, keys that are numbers, or a name that weights_only=True does not know. */
 static void refuses_what_is_no_state_dict(void **state)
 {
     struct asked asked;
-    struct sp_inventory *inventory;
+    struct shapeproof_inventory *inventory;
     (void)state;
     begin(&asked, llama);
     inventory = model_in_memory(&asked.model);
     inventory->format = "torch-zip";
     ask_of_inventory(&asked, inventory);
-    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
     inventory = model_in_memory(&asked.model);
     inventory->format = "torch-zip";
     inventory->unkeyed = true;
     ask_of_inventory(&asked, inventory);
-    assert_says(&asked, SP_LOADING_REFUSED, "transformers 5 refuses it: what the file holds is no dictionary");
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED, "transformers 5 refuses it: what the file holds is no dictionary");
     inventory = model_in_memory(&asked.model);
     inventory->format = "torch-zip";
     inventory->numbered = true;
     ask_of_inventory(&asked, inventory);
-    assert_says(&asked, SP_LOADING_REFUSED, "transformers 5 refuses it: a key at the top of the file is no text");
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,
+                "transformers 5 refuses it: a key at the top of the file is no text");
     inventory = model_in_memory(&asked.model);
     inventory->format = "torch-zip";
     sp_inventory_suspect_global(inventory, "models.Llama", true);
     ask_of_inventory(&asked, inventory);
-    assert_says(&asked, SP_LOADING_REFUSED,
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,
                 "transformers 5 refuses it: the file names models.Llama, which is not loaded with weights_only=True");
     end(&asked);
 }
@@ -549,18 +552,19 @@ static void diffusers_takes_its_own_files(void **state)
     (void)state;
     begin(&asked, vae);
     ask_of_diffusers(&asked);
-    assert_says(&asked, SP_LOADING_WHOLE, "diffusers loads it: nothing new");
-    assert_null(sp_loading_failed(asked.loadings));
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "diffusers loads it: nothing new");
+    assert_null(shapeproof_loading_failed(asked.loadings));
     model_add_shape(&asked.model, "loss.logvar", 0, NULL);
     ask_of_diffusers(&asked);
-    assert_says(&asked, SP_LOADING_IN_PART, "diffusers drops 1 tensor of the file, and nothing is new");
+    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART, "diffusers drops 1 tensor of the file, and nothing is new");
     model_drop(&asked.model, "quant_conv.weight");
     ask_of_diffusers(&asked);
-    assert_says(&asked, SP_LOADING_IN_PART, "diffusers leaves 1 of 120 parameters without values: quant_conv.weight");
-    assert_ptr_equal(sp_loading_failed(asked.loadings), asked.loading);
+    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
+                "diffusers leaves 1 of 120 parameters without values: quant_conv.weight");
+    assert_ptr_equal(shapeproof_loading_failed(asked.loadings), asked.loading);
     model_resize(&asked.model, "post_quant_conv.weight", 2, 3);
     ask_of_diffusers(&asked);
-    assert_int_equal(asked.loading->answer, SP_LOADING_REFUSED);
+    assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_REFUSED);
     end(&asked);
 }
 
@@ -593,10 +597,10 @@ static void diffusers_knows_old_names_of_attention(void **state)
     model_rename(&asked.model, "*.to_q.*", "to_q", "query");
     model_rename(&asked.model, "*.to_out.0.*", "to_out.0", "proj_attn");
     ask_of_diffusers(&asked);
-    assert_says(&asked, SP_LOADING_WHOLE, "diffusers loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "diffusers loads it: nothing new");
     write_two_shards(&asked);
     ask_of_folder(&asked, NULL);
-    assert_int_equal(asked.loading->answer, SP_LOADING_IN_PART);
+    assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_IN_PART);
     assert_int_equal(asked.loading->fresh, 8);
     assert_int_equal(asked.loading->ignored, 8);
     assert_true(asked.loading->decides);
@@ -611,9 +615,9 @@ static void diffusers_needs_the_name_of_a_variant(void **state)
     begin(&asked, vae);
     model_write(&asked.model, "diffusion_pytorch_model.fp16.safetensors");
     ask_of_folder(&asked, NULL);
-    assert_says(&asked, SP_LOADING_REFUSED,
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,
                 "diffusers refuses it: only the variant fp16 is there: from_pretrained needs variant='fp16'");
-    assert_null(sp_loading_failed(asked.loadings));
+    assert_null(shapeproof_loading_failed(asked.loadings));
     end(&asked);
 }
 
@@ -625,7 +629,7 @@ static void diffusers_finds_no_file_of_another_name(void **state)
     model_write(&asked.model, "model-00001-of-00001.safetensors");
     ask_of_folder(&asked, NULL);
     assert_says(
-        &asked, SP_LOADING_REFUSED,
+        &asked, SHAPEPROOF_LOADING_REFUSED,
         "diffusers refuses it: there is no diffusion_pytorch_model.safetensors, nor any other file that it takes");
     end(&asked);
 }
@@ -638,10 +642,10 @@ static void mlx_takes_what_it_quantised(void **state)
     model_set(&asked.model, "quantization={\"group_size\": 32, \"bits\": 4}");
     model_predict(&asked.model, AS_STORED);
     ask(&asked, NULL);
-    assert_says(&asked, SP_LOADING_WHOLE, "mlx-lm loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "mlx-lm loads it: nothing new");
     model_drop(&asked.model, "model.layers.1.mlp.up_proj.scales");
     ask(&asked, NULL);
-    assert_says(&asked, SP_LOADING_REFUSED, "mlx-lm refuses it: 1 missing (model.layers.1.mlp.up_proj.scales)");
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED, "mlx-lm refuses it: 1 missing (model.layers.1.mlp.up_proj.scales)");
     end(&asked);
 }
 
@@ -653,10 +657,10 @@ static void mlx_wants_the_names_as_they_are(void **state)
     begin(&asked, llama);
     model_add_shape(&asked.model, "model.layers.0.self_attn.rotary_emb.inv_freq", SHAPE(16));
     ask(&asked, "mlx");
-    assert_says(&asked, SP_LOADING_WHOLE, "mlx-lm loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "mlx-lm loads it: nothing new");
     model_prefix(&asked.model, "model.");
     ask(&asked, "mlx");
-    assert_says(&asked, SP_LOADING_REFUSED, "mlx-lm refuses it: strip 'model.'");
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED, "mlx-lm refuses it: strip 'model.'");
     end(&asked);
 }
 
@@ -669,10 +673,10 @@ static void mlx_takes_all_files_of_a_beginning(void **state)
     begin(&asked, llama);
     model_write(&asked.model, shard);
     ask_of_folder(&asked, "mlx");
-    assert_says(&asked, SP_LOADING_WHOLE, "mlx-lm loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "mlx-lm loads it: nothing new");
     write_index(&asked, shard);
     ask(&asked, "mlx");
-    assert_says(&asked, SP_LOADING_UNKNOWN,
+    assert_says(&asked, SHAPEPROOF_LOADING_UNKNOWN,
                 "whether mlx-lm loads it cannot be told: it takes the file beside the shards as well");
     end(&asked);
 }
@@ -685,11 +689,11 @@ static void mlx_needs_keys_and_knows_some_classes(void **state)
                   "\"intermediate_size\": 12, \"num_hidden_layers\": 1, \"num_attention_heads\": 2, "
                   "\"num_key_value_heads\": 2, \"vocab_size\": 16}");
     ask(&asked, "mlx");
-    assert_says(&asked, SP_LOADING_REFUSED, "mlx-lm refuses it: the configuration has no rms_norm_eps");
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED, "mlx-lm refuses it: the configuration has no rms_norm_eps");
     model_set(&asked.model, "architectures=[\"Qwen2ForSequenceClassification\"]");
     model_predict(&asked.model, 0);
     ask(&asked, "mlx");
-    assert_int_equal(asked.loading->answer, SP_LOADING_UNKNOWN);
+    assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_UNKNOWN);
     end(&asked);
 }
 
@@ -700,16 +704,16 @@ static void the_old_one_looks_at_the_file_for_the_base(void **state)
     (void)state;
     begin(&asked, llama);
     ask(&asked, "transformers-4");
-    assert_says(&asked, SP_LOADING_WHOLE, "transformers 4 loads it: nothing new");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 4 loads it: nothing new");
     model_rename(&asked.model, "model.*", "model.", "");
     ask(&asked, "transformers");
-    assert_int_equal(asked.loading->answer, SP_LOADING_WHOLE);
+    assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_WHOLE);
     ask(&asked, "transformers-4");
-    assert_says(&asked, SP_LOADING_REFUSED,
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,
                 "transformers 4 refuses it: lm_head.weight is there, and no name begins with model");
     model_drop(&asked.model, "lm_head.weight");
     ask(&asked, "transformers-4");
-    assert_says(&asked, SP_LOADING_IN_PART,
+    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
                 "transformers 4 leaves 1 of 21 parameters newly initialised: lm_head.weight");
     end(&asked);
 }
@@ -751,13 +755,13 @@ static void the_old_one_ties_over_what_differs(void **state)
         model_fill(&asked.model, cases[i].apart, 1);
         asked.model.options.data = true;
         ask(&asked, "transformers");
-        assert_int_equal(asked.loading->answer, SP_LOADING_WHOLE);
+        assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_WHOLE);
         ask(&asked, "transformers-4");
-        if (cases[i].says) assert_says(&asked, SP_LOADING_IN_PART, cases[i].says);
-        else assert_int_equal(asked.loading->answer, SP_LOADING_WHOLE);
+        if (cases[i].says) assert_says(&asked, SHAPEPROOF_LOADING_IN_PART, cases[i].says);
+        else assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_WHOLE);
         asked.model.options.data = false;
         ask(&asked, "transformers-4");
-        assert_int_equal(asked.loading->answer, SP_LOADING_WHOLE);
+        assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_WHOLE);
         end(&asked);
     }
 }
@@ -769,29 +773,29 @@ static void the_old_one_is_told_where_it_differs(void **state)
     (void)state;
     begin(&asked, llama);
     ask(&asked, "all");
-    assert_int_equal(sp_loading_count(asked.loadings), 3);
+    assert_int_equal(shapeproof_loading_count(asked.loadings), 3);
     model_rename(&asked.model, "model.*", "model.", "");
     ask(&asked, "all");
-    assert_int_equal(sp_loading_count(asked.loadings), 4);
-    assert_string_equal(sp_loading(asked.loadings, 1)->loader, "transformers-4");
+    assert_int_equal(shapeproof_loading_count(asked.loadings), 4);
+    assert_string_equal(shapeproof_loading(asked.loadings, 1)->loader, "transformers-4");
     end(&asked);
 }
 
 static void asks_the_loader_that_it_is_meant_for(void **state)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct asked asked;
     (void)state;
     begin(&asked, gpt2);
     ask(&asked, NULL);
-    assert_int_equal(sp_loading_count(asked.loadings), 1);
+    assert_int_equal(shapeproof_loading_count(asked.loadings), 1);
     assert_string_equal(asked.loading->loader, "transformers");
     ask(&asked, "all");
-    assert_int_equal(sp_loading_count(asked.loadings), 3);
+    assert_int_equal(shapeproof_loading_count(asked.loadings), 3);
     ask(&asked, "torch,transformers");
-    assert_int_equal(sp_loading_count(asked.loadings), 2);
-    assert_null(sp_loadings_new(asked.model.check, "torch,tensorflow", &error));
-    assert_int_equal(error.status, SP_ERR_USAGE);
+    assert_int_equal(shapeproof_loading_count(asked.loadings), 2);
+    assert_null(shapeproof_loadings_new(asked.model.check, "torch,tensorflow", &error));
+    assert_int_equal(error.status, SHAPEPROOF_ERR_USAGE);
     end(&asked);
 }
 
@@ -836,12 +840,12 @@ static void asks_nobody_of_an_adapter_alone(void **state)
     model_drop(&asked.model, "*");
     add_adapter(&asked);
     ask(&asked, NULL);
-    assert_int_equal(sp_loading_count(asked.loadings), 0);
+    assert_int_equal(shapeproof_loading_count(asked.loadings), 0);
     model_predict(&asked.model, 0);
     model_prefix(&asked.model, "base_model.model.");
     add_adapter(&asked);
     ask(&asked, NULL);
-    assert_int_equal(sp_loading_count(asked.loadings), 1);
+    assert_int_equal(shapeproof_loading_count(asked.loadings), 1);
     assert_int_equal(asked.loading->fresh, asked.loading->expected);
     end(&asked);
 }
@@ -853,7 +857,7 @@ static void keeps_quiet_about_what_it_does_not_know(void **state)
     begin(&asked, gpt2);
     model_set(&asked.model, "quantization_config={\"quant_method\": \"gptq\", \"bits\": 4}");
     ask(&asked, NULL);
-    assert_int_equal(sp_loading_count(asked.loadings), 0);
+    assert_int_equal(shapeproof_loading_count(asked.loadings), 0);
     end(&asked);
 }
 

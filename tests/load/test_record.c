@@ -138,14 +138,14 @@ static void open_record_model(struct record *record, const char *config)
 /* The file as it was saved, and the configuration without the settings of the last case. */
 static void restore(struct record *record)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct model *model = &record->model;
     model_empty(model);
     for (size_t i = 0; i < record->saved_count; i++)
         model_add_shape(model, record->saved[i].name, record->saved[i].rank, record->saved[i].shape);
-    sp_config_free(model->config);
-    model->config = sp_config_new();
-    if (sp_config_load(model->config, scratch_path(&model->scratch, "config.json"), &error))
+    shapeproof_config_free(model->config);
+    model->config = shapeproof_config_new();
+    if (shapeproof_config_load(model->config, scratch_path(&model->scratch, "config.json"), &error))
         die("config", error.message);
 }
 
@@ -163,10 +163,11 @@ static void keep_saved(struct record *record)
 /* ---- answers ---- */
 
 /* As the record writes them. */
-static void put_answer(const struct sp_loading *loading, char *text, size_t size)
+static void put_answer(const struct shapeproof_loading *loading, char *text, size_t size)
 {
-    const bool failed = loading->answer == SP_LOADING_REFUSED && strstr(loading->message, "cannot be put together");
-    if (loading->answer == SP_LOADING_UNKNOWN) snprintf(text, size, "unknown");
+    const bool failed =
+        loading->answer == SHAPEPROOF_LOADING_REFUSED && strstr(loading->message, "cannot be put together");
+    if (loading->answer == SHAPEPROOF_LOADING_UNKNOWN) snprintf(text, size, "unknown");
     else if (failed) snprintf(text, size, "refused");
     else snprintf(text, size, "%zu,%zu,%zu", loading->fresh, loading->ignored, loading->reshaped);
 }
@@ -176,11 +177,11 @@ static void hold_against(struct record *record, const struct sp_loader *loader, 
 {
     struct sp_arena arena = {0};
     char answer[64];
-    const struct sp_loading loading = sp_load(&arena, loader, subject);
+    const struct shapeproof_loading loading = sp_load(&arena, loader, subject);
     put_answer(&loading, answer, sizeof answer);
     record->cases++;
-    const bool right = strcmp(truth, "refused") == 0 ? loading.answer == SP_LOADING_REFUSED
-                       : strcmp(truth, "taken") == 0 ? loading.answer == SP_LOADING_WHOLE
+    const bool right = strcmp(truth, "refused") == 0 ? loading.answer == SHAPEPROOF_LOADING_REFUSED
+                       : strcmp(truth, "taken") == 0 ? loading.answer == SHAPEPROOF_LOADING_WHOLE
                                                      : strcmp(answer, truth) == 0;
     if (!right) {
         record->wrong++;
@@ -191,11 +192,11 @@ static void hold_against(struct record *record, const struct sp_loader *loader, 
 }
 
 /* A check hands over what it knows already: the answers are the same. */
-static struct sp_load_subject matched_subject(struct sp_load_subject subject, struct sp_prediction **prediction,
+static struct sp_load_subject matched_subject(struct sp_load_subject subject, struct shapeproof_prediction **prediction,
                                               struct sp_match *match)
 {
-    struct sp_error error = {0};
-    *prediction = sp_predict(subject.tables, subject.config, NULL, &error);
+    struct shapeproof_error error = {0};
+    *prediction = shapeproof_predict(subject.tables, subject.config, NULL, &error);
     if (!*prediction) return subject;
     sp_match_begin(match, subject.inventory, *prediction);
     subject.prediction = *prediction;
@@ -206,12 +207,12 @@ static struct sp_load_subject matched_subject(struct sp_load_subject subject, st
 static void run_case(struct record *record, char *changes, char *said)
 {
     struct sp_match match = {0};
-    struct sp_prediction *prediction;
+    struct shapeproof_prediction *prediction;
     char *as_written = strdup(changes);
     keep_saved(record);
     restore(record);
     apply_changes(record, changes);
-    struct sp_inventory *inventory = model_in_memory(&record->model);
+    struct shapeproof_inventory *inventory = model_in_memory(&record->model);
     inventory->format = "safetensors";
     const struct sp_load_subject subject = {
         .inventory = inventory, .tables = record->model.tables, .config = record->model.config};
@@ -223,8 +224,8 @@ static void run_case(struct record *record, char *changes, char *said)
         hold_against(record, record->loaders[i], &matched, as_written, truth);
     }
     sp_match_free(&match);
-    sp_prediction_free(prediction);
-    sp_inventory_close(inventory);
+    shapeproof_prediction_free(prediction);
+    shapeproof_inventory_close(inventory);
     free(as_written);
 }
 

@@ -44,9 +44,9 @@ static void every_prefix(void **state)
         snprintf(line, sizeof line, "explained: every name in the file begins with '%s'; nothing else differs",
                  prefixes[i]);
         assert_string_equal(model_check(&model), line);
-        assert_int_equal(sp_check_cause_count(model.check), 1);
-        assert_int_equal(sp_check_cause(model.check, 0)->explains, 148);
-        assert_int_equal(sp_check_finding_count(model.check), 1); /* the tied head */
+        assert_int_equal(shapeproof_check_cause_count(model.check), 1);
+        assert_int_equal(shapeproof_check_cause(model.check, 0)->explains, 148);
+        assert_int_equal(shapeproof_check_finding_count(model.check), 1); /* the tied head */
         model_close(&model);
     }
 }
@@ -66,7 +66,7 @@ static void base_left_out_behind_a_wrapper(void **state)
     model_rename(&model, "transformer.*", "transformer.", "module.");
     assert_string_equal(model_check(&model), "explained: every name in the file begins with 'module.'; the file leaves "
                                              "out 'transformer.' in front of 148 names");
-    assert_int_equal(sp_check_cause_count(model.check), 2);
+    assert_int_equal(shapeproof_check_cause_count(model.check), 2);
     model_close(&model);
 }
 
@@ -154,10 +154,11 @@ static void a_module_that_is_called_like_a_wrapper(void **state)
     static const char table[] = "table own\nN = n default 20\n[all] for i in 0..N-1\n"
                                 "module._orig_mod.layers.{i}.weight (4, 4)\nmodule.model.{i}.bias (4)\n";
     struct model model;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     (void)state;
     model_open(&model, "{}");
-    assert_int_equal(sp_tables_add_text(model.tables, "own.shapes", table, strlen(table), &error), SP_OK);
+    assert_int_equal(shapeproof_tables_add_text(model.tables, "own.shapes", table, strlen(table), &error),
+                     SHAPEPROOF_OK);
     for (int i = 0; i < 20; i++) {
         char name[64];
         snprintf(name, sizeof name, "module._orig_mod.layers.%d.weight", i);
@@ -165,21 +166,22 @@ static void a_module_that_is_called_like_a_wrapper(void **state)
         snprintf(name, sizeof name, "module.model.%d.bias", i);
         model_add_shape(&model, name, SHAPE(4));
     }
-    struct sp_inventory *inventory = model_in_memory(&model);
-    struct sp_check *check =
-        sp_check_new(inventory, model.tables, model.config, &(struct sp_check_options){.table = "own"}, &error);
+    struct shapeproof_inventory *inventory = model_in_memory(&model);
+    struct shapeproof_check *check = shapeproof_check_new(inventory, model.tables, model.config,
+                                                          &(struct shapeproof_check_options){.table = "own"}, &error);
     assert_non_null(check);
-    assert_int_equal(sp_check_verdict(check), SP_VERDICT_MATCH);
-    sp_check_free(check);
-    sp_inventory_close(inventory);
+    assert_int_equal(shapeproof_check_verdict(check), SHAPEPROOF_VERDICT_MATCH);
+    shapeproof_check_free(check);
+    shapeproof_inventory_close(inventory);
     /* And without it: the names of the file are then a prefix shorter. */
     for (size_t i = 0; i < model.count; i++) replace_in(&model.parts[i], "module.", "");
     inventory = model_in_memory(&model);
-    check = sp_check_new(inventory, model.tables, model.config, &(struct sp_check_options){.table = "own"}, &error);
-    assert_string_equal(sp_check_summary(check),
+    check = shapeproof_check_new(inventory, model.tables, model.config,
+                                 &(struct shapeproof_check_options){.table = "own"}, &error);
+    assert_string_equal(shapeproof_check_summary(check),
                         "the file leaves out 'module.' in front of 40 names; nothing else differs");
-    sp_check_free(check);
-    sp_inventory_close(inventory);
+    shapeproof_check_free(check);
+    shapeproof_inventory_close(inventory);
     model_close(&model);
 }
 
@@ -236,9 +238,9 @@ static void strange_names(void **state)
     model_add_shape(&model, "_orig_mod", SHAPE(1));
     model_add_shape(&model, "_orig_mod.", SHAPE(1));
     model_check(&model);
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_DIFFERS);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_DIFFERS);
     assert_int_equal(model_findings(&model, "unexpected"), 5);
-    assert_int_equal(sp_check_cause_count(model.check), 0);
+    assert_int_equal(shapeproof_check_cause_count(model.check), 0);
     model_close(&model);
 }
 

@@ -11,22 +11,23 @@
 
 #include "model/inventory.h"
 
-static struct sp_inventory *file_of(uint64_t size)
+static struct shapeproof_inventory *file_of(uint64_t size)
 {
-    struct sp_inventory *inventory = sp_inventory_new("path");
+    struct shapeproof_inventory *inventory = sp_inventory_new("path");
     sp_inventory_add_file(inventory, "file");
     sp_inventory_set_size(inventory, size);
     return inventory;
 }
 
-static struct sp_tensor *add_bytes(struct sp_inventory *inventory, const char *storage, uint64_t offset, uint64_t count)
+static struct shapeproof_tensor *add_bytes(struct shapeproof_inventory *inventory, const char *storage, uint64_t offset,
+                                           uint64_t count)
 {
-    struct sp_error error = {0};
-    struct sp_tensor *tensor = sp_inventory_add(inventory, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tensor *tensor = sp_inventory_add(inventory, &error);
     uint64_t *shape = sp_arena_array(&inventory->arena, 1, sizeof *shape);
     *shape = count;
     tensor->name = sp_arena_printf(&inventory->arena, "%zu", inventory->count);
-    tensor->dtype = SP_DTYPE_U8;
+    tensor->dtype = SHAPEPROOF_DTYPE_U8;
     tensor->rank = 1;
     tensor->shape = shape;
     tensor->storage = storage;
@@ -36,22 +37,22 @@ static struct sp_tensor *add_bytes(struct sp_inventory *inventory, const char *s
 }
 
 /* Closes the inventory. */
-static void assert_bytes(struct sp_inventory *inventory, const char *expected)
+static void assert_bytes(struct shapeproof_inventory *inventory, const char *expected)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     char found[256];
     assert_true(sp_inventory_finish(inventory, &error));
-    const struct sp_file_bytes *b = sp_inventory_file_bytes(inventory);
+    const struct shapeproof_file_bytes *b = shapeproof_inventory_file_bytes(inventory);
     int length = snprintf(found, sizeof found, "%d %d %d %d %d", (int)b->tensors, (int)b->unused, (int)b->padding,
                           (int)b->structure, (int)b->unaccounted);
-    for (size_t i = 0; i < sp_inventory_unused_count(inventory); i++) {
-        const struct sp_unused *unused = sp_inventory_unused(inventory, i);
+    for (size_t i = 0; i < shapeproof_inventory_unused_count(inventory); i++) {
+        const struct shapeproof_unused *unused = shapeproof_inventory_unused(inventory, i);
         length +=
             snprintf(found + length, sizeof found - (size_t)length, " %s:%d", unused->storage, (int)unused->bytes);
     }
     assert_string_equal(found, expected);
     assert_int_equal(b->size, b->tensors + b->unused + b->padding + b->structure + b->unaccounted);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 static void nothing_is_claimed(void **state)
@@ -63,9 +64,9 @@ static void nothing_is_claimed(void **state)
 
 static void the_strongest_claim_counts(void **state)
 {
-    struct sp_inventory *inventory = file_of(100);
+    struct shapeproof_inventory *inventory = file_of(100);
     (void)state;
-    struct sp_tensor *tensor = add_bytes(inventory, NULL, 0, 30);
+    struct shapeproof_tensor *tensor = add_bytes(inventory, NULL, 0, 30);
     tensor->data_begin = 20;
     tensor->data_end = 50;
     sp_inventory_claim(inventory, 0, 0, 60, SP_USE_STRUCTURE);
@@ -78,7 +79,7 @@ static void the_strongest_claim_counts(void **state)
 
 static void storages_are_used_in_part(void **state)
 {
-    struct sp_inventory *inventory = file_of(100);
+    struct shapeproof_inventory *inventory = file_of(100);
     (void)state;
     add_bytes(inventory, "a", 2, 10);
     add_bytes(inventory, "a", 8, 10);
@@ -94,9 +95,9 @@ static void storages_are_used_in_part(void **state)
 /* A tensor with a place is not counted twice when its storage is claimed as well. */
 static void places_within_storages_count_once(void **state)
 {
-    struct sp_inventory *inventory = file_of(100);
+    struct shapeproof_inventory *inventory = file_of(100);
     (void)state;
-    struct sp_tensor *tensor = add_bytes(inventory, "a", 30, 10);
+    struct shapeproof_tensor *tensor = add_bytes(inventory, "a", 30, 10);
     tensor->data_begin = 40;
     tensor->data_end = 50;
     sp_inventory_claim_storage(inventory, 0, 10, 50, "a", "a", false);
@@ -105,7 +106,7 @@ static void places_within_storages_count_once(void **state)
 
 static void files_are_summed_up(void **state)
 {
-    struct sp_inventory *inventory = file_of(100);
+    struct shapeproof_inventory *inventory = file_of(100);
     (void)state;
     sp_inventory_claim(inventory, 0, 0, 50, SP_USE_STRUCTURE);
     sp_inventory_add_file(inventory, "second");

@@ -56,8 +56,8 @@ static void test_configs(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
         struct sp_arena arena = {0};
-        struct sp_error error = {0};
-        struct sp_value root;
+        struct shapeproof_error error = {0};
+        struct shapeproof_value root;
         struct sp_text found = {0};
         sp_text_puts(&found, "");
         assert_true(sp_value_parse_json(&arena, configs[i].json, strlen(configs[i].json), &root, &error));

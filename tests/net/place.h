@@ -17,8 +17,8 @@
 
 static struct server *here, *there;
 static char cache[64];
-static struct sp_remote_options options;
-static struct sp_error error;
+static struct shapeproof_remote_options options;
+static struct shapeproof_error error;
 
 static inline int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
 {
@@ -43,7 +43,7 @@ static inline int start_servers(void **state)
     server_origin(there, here->elsewhere, sizeof here->elsewhere);
     snprintf(cache, sizeof cache, "/tmp/shapeproof-net-XXXXXX");
     if (!mkdtemp(cache)) abort();
-    options = (struct sp_remote_options){.cache = cache, .pause_ms = 1, .stall_ms = 300};
+    options = (struct shapeproof_remote_options){.cache = cache, .pause_ms = 1, .stall_ms = 300};
     return 0;
 }
 
@@ -99,20 +99,20 @@ static inline const char *url_here(const char *path)
 /* How many tensors there are; the fetch must go well. */
 static inline size_t fetch_count(const char *url)
 {
-    struct sp_remote *remote = sp_remote_fetch(url, &options, &error);
+    struct shapeproof_remote *remote = shapeproof_remote_fetch(url, &options, &error);
     if (!remote) fail_msg("%s: %s", url, error.message);
-    struct sp_inventory *inventory = sp_inventory_open(sp_remote_path(remote), &error);
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(shapeproof_remote_path(remote), &error);
     if (!inventory) fail_msg("%s: %s", url, error.message);
-    const size_t count = sp_inventory_count(inventory);
-    sp_inventory_close(inventory);
-    sp_remote_free(remote);
+    const size_t count = shapeproof_inventory_count(inventory);
+    shapeproof_inventory_close(inventory);
+    shapeproof_remote_free(remote);
     return count;
 }
 
 /* The message after the URL, which must be named first. */
 static inline const char *fetch_message(const char *url)
 {
-    struct sp_remote *remote = sp_remote_fetch(url, &options, &error);
+    struct shapeproof_remote *remote = shapeproof_remote_fetch(url, &options, &error);
     assert_null(remote);
     if (strncmp(error.message, url, strlen(url)) != 0) fail_msg("%s: not about %s", error.message, url);
     return strstr(error.message + strlen(url), ": ") + 2;

@@ -23,12 +23,13 @@ static void use_hub(const char *siblings)
 /* As a command does: fetches, then reads what is in the mirror. */
 static bool finds_all(const char *url)
 {
-    struct sp_remote *remote = sp_remote_fetch(url, &options, &error);
-    struct sp_inventory *inventory = remote ? sp_inventory_open(sp_remote_path(remote), &error) : NULL;
-    const bool all = inventory && sp_inventory_count(inventory) == TENSORS;
+    struct shapeproof_remote *remote = shapeproof_remote_fetch(url, &options, &error);
+    struct shapeproof_inventory *inventory =
+        remote ? shapeproof_inventory_open(shapeproof_remote_path(remote), &error) : NULL;
+    const bool all = inventory && shapeproof_inventory_count(inventory) == TENSORS;
     if (!all) fprintf(stderr, "%s: %s\n", url, error.message);
-    sp_inventory_close(inventory);
-    sp_remote_free(remote);
+    shapeproof_inventory_close(inventory);
+    shapeproof_remote_free(remote);
     return all;
 }
 
@@ -54,21 +55,21 @@ static void test_newer_version(void **state)
     (void)state;
     struct served *file = serve_model(here, "newer.safetensors", 0, TENSORS, 10);
     empty_cache();
-    struct sp_remote *first = sp_remote_fetch(url_here("ok/newer.safetensors"), &options, &error);
+    struct shapeproof_remote *first = shapeproof_remote_fetch(url_here("ok/newer.safetensors"), &options, &error);
     assert_non_null(first);
-    assert_true(sp_remote_confirm(first, &error));
-    struct sp_remote *again = sp_remote_fetch(url_here("ok/newer.safetensors"), &options, &error);
+    assert_true(shapeproof_remote_confirm(first, &error));
+    struct shapeproof_remote *again = shapeproof_remote_fetch(url_here("ok/newer.safetensors"), &options, &error);
     assert_non_null(again);
-    assert_true(sp_remote_confirm(first, &error)); /* the same version */
-    sp_remote_free(again);
+    assert_true(shapeproof_remote_confirm(first, &error)); /* the same version */
+    shapeproof_remote_free(again);
     snprintf(file->etag, sizeof file->etag, "\"newer\"");
-    struct sp_remote *second = sp_remote_fetch(url_here("ok/newer.safetensors"), &options, &error);
+    struct shapeproof_remote *second = shapeproof_remote_fetch(url_here("ok/newer.safetensors"), &options, &error);
     assert_non_null(second);
-    assert_true(sp_remote_confirm(second, &error));
-    assert_false(sp_remote_confirm(first, &error));
+    assert_true(shapeproof_remote_confirm(second, &error));
+    assert_false(shapeproof_remote_confirm(first, &error));
     assert_non_null(strstr(error.message, "/newer.safetensors: another command fetched a newer version"));
-    sp_remote_free(first);
-    sp_remote_free(second);
+    shapeproof_remote_free(first);
+    shapeproof_remote_free(second);
 }
 
 /* What is of a commit cannot change, whatever tag the node has that a redirect leads to this time. */
@@ -81,7 +82,8 @@ static void test_tags_of_a_commit(void **state)
     use_hub("{\"rfilename\":\"moving.safetensors\"}");
     assert_int_equal(fetch_count("hf://org/name"), 4000);
     assert_in_range(file->asked, 2, 10);
-    assert_null(sp_remote_fetch(url_here("changing/moving.safetensors"), &options, &error)); /* of the web it can */
+    assert_null(
+        shapeproof_remote_fetch(url_here("changing/moving.safetensors"), &options, &error)); /* of the web it can */
     assert_non_null(strstr(error.message, "changed"));
 }
 

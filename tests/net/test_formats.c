@@ -216,20 +216,20 @@ static struct bytes read_fixture(const char *path)
 /* What is said of a checkpoint that is here, or why nothing is. */
 static char *describe(const char *path)
 {
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) return strdup(error.message + strlen(path));
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     assert_non_null(stream);
-    fprintf(stream, "%s\n", sp_inventory_format(inventory));
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+    fprintf(stream, "%s\n", shapeproof_inventory_format(inventory));
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
         fprintf(stream, "%s %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", tensor->name, tensor->dtype_name,
                 tensor->rank, tensor->parameters, tensor->data_begin, tensor->data_end);
     }
     fclose(stream);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     return text;
 }
 
@@ -250,13 +250,14 @@ static void test_same_as_here(void **state)
         serve_file(here, path, bytes.data, bytes.length, bytes.length);
         free(bytes.data);
         snprintf(url, sizeof url, "ok/%s", path);
-        struct sp_remote *remote = sp_remote_fetch(url_here(url), &options, &error);
-        char *fetched = remote ? describe(sp_remote_path(remote)) : strdup(error.message + strlen(url_here(url)));
+        struct shapeproof_remote *remote = shapeproof_remote_fetch(url_here(url), &options, &error);
+        char *fetched =
+            remote ? describe(shapeproof_remote_path(remote)) : strdup(error.message + strlen(url_here(url)));
         char *local = describe(path);
         assert_string_equal(local, fetched);
         free(local);
         free(fetched);
-        sp_remote_free(remote);
+        shapeproof_remote_free(remote);
         compared++;
     }
     globfree(&found);

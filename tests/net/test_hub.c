@@ -102,8 +102,8 @@ static void test_token(void **state)
     assert_int_equal(fetch_count(url), TENSORS);
     assert_int_equal(there->tokens, 0);
     options.token = "two\r\nlines";
-    assert_null(sp_remote_fetch("hf://org/name", &options, &error));
-    assert_int_equal(error.status, SP_ERR_USAGE);
+    assert_null(shapeproof_remote_fetch("hf://org/name", &options, &error));
+    assert_int_equal(error.status, SHAPEPROOF_ERR_USAGE);
     assert_null(strstr(error.message, "two"));
 }
 
@@ -130,22 +130,23 @@ static void test_paths(void **state)
     serve_shards();
     assert_int_equal(fetch_count("hf://org/name/model-00007-of-00100.safetensors"), TENSORS);
     assert_non_null(strstr(here->last, "/resolve/" COMMIT "/model-00007-of-00100.safetensors"));
-    assert_null(sp_remote_fetch("hf://org/name/other.safetensors", &options, &error));
+    assert_null(shapeproof_remote_fetch("hf://org/name/other.safetensors", &options, &error));
     assert_string_equal(error.message,
                         "hf://org/name/other.safetensors: it is not among the 103 files of this revision");
     serve_text(here, "model_index.json", "{\"_class_name\":\"P\",\"unet\":[\"diffusers\",\"U\"]}");
     serve_model(there, "unet/model.safetensors", 0, 9, 2);
     serve_model(here, "unet/model.safetensors", 0, 9, 2);
     list_files("model_index.json unet/model.safetensors ../../evil.bin /etc/evil.bin a/../b.bin");
-    struct sp_remote *remote = sp_remote_fetch("hf://org/pipeline", &options, &error);
+    struct shapeproof_remote *remote = shapeproof_remote_fetch("hf://org/pipeline", &options, &error);
     if (!remote) fail_msg("%s", error.message);
-    struct sp_components *components = sp_components_open(sp_remote_path(remote), &error);
-    assert_int_equal(sp_component_count(components), 1);
-    struct sp_inventory *inventory = sp_inventory_open(sp_component(components, 0)->path, &error);
-    assert_int_equal(sp_inventory_count(inventory), 9);
-    sp_inventory_close(inventory);
-    sp_components_free(components);
-    sp_remote_free(remote);
+    struct shapeproof_components *components = shapeproof_components_open(shapeproof_remote_path(remote), &error);
+    assert_int_equal(shapeproof_component_count(components), 1);
+    struct shapeproof_inventory *inventory =
+        shapeproof_inventory_open(shapeproof_component(components, 0)->path, &error);
+    assert_int_equal(shapeproof_inventory_count(inventory), 9);
+    shapeproof_inventory_close(inventory);
+    shapeproof_components_free(components);
+    shapeproof_remote_free(remote);
     assert_int_equal(fetch_count("hf://org/pipeline/unet"), 9);
 }
 
@@ -154,7 +155,7 @@ static void test_distributed(void **state)
     (void)state;
     list_files(".metadata __0_0.distcp __1_0.distcp");
     fetch_message("hf://org/name");
-    assert_int_equal(error.kind, SP_KIND_UNRECOGNISED);
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_UNRECOGNISED);
     assert_string_equal(error.hint,
                         "a distributed checkpoint (*.distcp) is read where it is on this machine: download it");
     list_files("config.json");
@@ -194,7 +195,7 @@ static void test_hostile_listing(void **state)
         strcpy(here->listing, listings[i]);
         empty_cache();
         fetch_message("hf://org/name");
-        assert_int_equal(error.status, SP_ERR_FILE);
+        assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
     }
 }
 

@@ -79,14 +79,14 @@ static void test_no_data(void **state)
 {
     (void)state;
     serve_large();
-    struct sp_remote *remote = sp_remote_fetch(url_here("ok/" LARGE), &options, &error);
+    struct shapeproof_remote *remote = shapeproof_remote_fetch(url_here("ok/" LARGE), &options, &error);
     assert_non_null(remote);
-    struct sp_inventory *inventory = sp_inventory_open(sp_remote_path(remote), &error);
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(shapeproof_remote_path(remote), &error);
     assert_non_null(inventory);
-    assert_null(sp_data_open(inventory, &error));
+    assert_null(shapeproof_data_open(inventory, &error));
     assert_non_null(strstr(error.message, "only its headers were fetched, and not the data"));
-    sp_inventory_close(inventory);
-    sp_remote_free(remote);
+    shapeproof_inventory_close(inventory);
+    shapeproof_remote_free(remote);
 }
 
 static const char refused[] = "the answer of the server is not used: ";
@@ -150,7 +150,7 @@ static void test_hostile_servers(void **state)
         snprintf(expected, sizeof expected, "%s%s", cases[i].is_refused ? refused : "", cases[i].message);
         const char *message = fetch_message(url_here(path));
         if (strcmp(message, expected) != 0) fail_msg("%s: '%s' in place of '%s'", cases[i].mode, message, expected);
-        assert_int_equal(error.status, SP_ERR_FILE);
+        assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
     }
     serve_large();
     fetch_message(url_here("no-http/" LARGE));
@@ -234,14 +234,14 @@ static void test_names(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_null(sp_remote_fetch(cases[i].url, &options, &error));
+        assert_null(shapeproof_remote_fetch(cases[i].url, &options, &error));
         if (strcmp(error.message, cases[i].message) != 0) fail_msg("%s: %s", cases[i].url, error.message);
-        assert_int_equal(error.status, SP_ERR_USAGE);
+        assert_int_equal(error.status, SHAPEPROOF_ERR_USAGE);
     }
-    assert_true(sp_is_remote("hf://a"));
-    assert_false(sp_is_remote("a/b://c"));
-    assert_false(sp_is_remote("://c"));
-    assert_false(sp_is_remote("model.safetensors"));
+    assert_true(shapeproof_is_remote("hf://a"));
+    assert_false(shapeproof_is_remote("a/b://c"));
+    assert_false(shapeproof_is_remote("://c"));
+    assert_false(shapeproof_is_remote("model.safetensors"));
 }
 
 /* A proxy sees where to, and nothing else; what it says is no file, and it is not asked for this machine itself. */

@@ -17,17 +17,17 @@ static inline bool is_text_key(const struct sp_count *count, const struct sp_sym
 }
 
 /* Gives the class of that number, counted round. Returns how many there are. */
-static inline size_t draw_class(struct sp_config *config, const struct sp_tables *tables, const struct sp_unit *table,
-                                size_t number, struct sp_arena *arena)
+static inline size_t draw_class(struct shapeproof_config *config, const struct shapeproof_tables *tables,
+                                const struct sp_unit *table, size_t number, struct sp_arena *arena)
 {
     size_t count;
     const char *const *classes = sp_classes_of(tables, table, &count);
     const char *key = sp_unit_class_key(table), *class = classes[number % count];
-    if (value_of_key(config, key).type != SP_ABSENT) return 1;
+    if (value_of_key(config, key).type != SHAPEPROOF_VALUE_ABSENT) return 1;
     if (!*class) return count;
-    struct sp_value *text = sp_arena_alloc(arena, sizeof *text);
+    struct shapeproof_value *text = sp_arena_alloc(arena, sizeof *text);
     *text = sp_value_string(class);
-    const struct sp_value list = {.type = SP_LIST, .count = 1, .items = text};
+    const struct shapeproof_value list = {.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = text};
     sp_config_set_value(config, key, sp_unit_is_by_class(table) ? *text : list, "test");
     return count;
 }
@@ -47,7 +47,7 @@ static inline const char *written_key(struct sp_arena *arena, const struct sp_un
 }
 
 struct drawer {
-    struct sp_config *config;
+    struct shapeproof_config *config;
     const struct sp_unit *table;
     struct sp_arena *arena;
     uint64_t *seed;
@@ -60,7 +60,7 @@ static inline void draw_text(struct drawer *drawer, const char *key)
 {
     struct sp_unit alone = *drawer->table;
     struct sp_literals texts = {0};
-    if (value_of_key(drawer->config, key).type != SP_ABSENT) return;
+    if (value_of_key(drawer->config, key).type != SHAPEPROOF_VALUE_ABSENT) return;
     if (below(drawer->seed, 2)) alone.section_count = 0;
     sp_literals_about(&texts, &alone, key);
     if (texts.count) drawer->keys++;
@@ -75,7 +75,7 @@ static inline void draw_in(struct drawer *drawer, const struct sp_expr *expr)
 {
     const struct sp_expr *last = expr;
     while (last->kind == SP_EXPR_DEFAULT) last = last->args[1];
-    if (last != expr && last->kind == SP_EXPR_LITERAL && last->value.type == SP_STRING) {
+    if (last != expr && last->kind == SP_EXPR_LITERAL && last->value.type == SHAPEPROOF_VALUE_STRING) {
         const char *key = written_key(drawer->arena, drawer->table, expr->args[0]);
         if (key) draw_text(drawer, key);
     }
@@ -83,7 +83,7 @@ static inline void draw_in(struct drawer *drawer, const struct sp_expr *expr)
 }
 
 /* Returns how many keys could be texts. */
-static inline size_t draw_texts(struct sp_config *config, const struct sp_count *count, size_t number,
+static inline size_t draw_texts(struct shapeproof_config *config, const struct sp_count *count, size_t number,
                                 struct sp_arena *arena, uint64_t *seed)
 {
     const struct sp_unit *table = count->table;

@@ -63,23 +63,23 @@ static inline bool is_pair(const struct sp_count *count, const char *key)
     return symbol != NULL;
 }
 
-static inline struct sp_value random_list(struct sp_arena *arena, uint64_t *seed, size_t count)
+static inline struct shapeproof_value random_list(struct sp_arena *arena, uint64_t *seed, size_t count)
 {
-    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
+    struct shapeproof_value *items = sp_arena_array(arena, count, sizeof *items);
     for (size_t i = 0; i < count; i++) items[i] = sp_value_int(1 + below(seed, 4));
-    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = count, .items = items};
 }
 
 /* Texts, and lists that no formula speaks of, keep their default. */
-static inline struct sp_config *random_point(struct sp_count *count, const struct sp_config *settings,
-                                             struct sp_arena *arena, uint64_t *seed, bool small)
+static inline struct shapeproof_config *random_point(struct sp_count *count, const struct shapeproof_config *settings,
+                                                     struct sp_arena *arena, uint64_t *seed, bool small)
 {
-    struct sp_config *config = sp_config_variant(settings);
+    struct shapeproof_config *config = sp_config_variant(settings);
     const size_t length = (size_t)below(seed, 4) + 1;
     const int64_t same = small || below(seed, 4) ? 0 : random_size(seed, false); /* where sizes must agree */
     for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
         const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
-        struct sp_value value = sp_value_int(same ? same : random_size(seed, small));
+        struct shapeproof_value value = sp_value_int(same ? same : random_size(seed, small));
         if (!is_plain(count, symbol)) continue;
         if (symbol->is_list && !sp_poly_involves(&count->symbolic, count->total, symbol->atom)) continue;
         if (count->symbolic.algebra.atoms[symbol->atom].is_condition) value = sp_value_bool(below(seed, 2));
@@ -91,9 +91,9 @@ static inline struct sp_config *random_point(struct sp_count *count, const struc
     return config;
 }
 
-static inline struct sp_value value_of_key(const struct sp_config *config, const char *path)
+static inline struct shapeproof_value value_of_key(const struct shapeproof_config *config, const char *path)
 {
-    struct sp_value value = sp_config_hyper(config)->root;
+    struct shapeproof_value value = sp_config_hyper(config)->root;
     char key[256];
     snprintf(key, sizeof key, "%s", path);
     for (char *save = NULL, *part = strtok_r(key, ".", &save); part; part = strtok_r(NULL, ".", &save))
@@ -102,7 +102,7 @@ static inline struct sp_value value_of_key(const struct sp_config *config, const
 }
 
 /* key[0]: an item of a pair, or what stands for both. */
-static inline struct sp_value value_of_side(const struct sp_config *config, const char *side)
+static inline struct shapeproof_value value_of_side(const struct shapeproof_config *config, const char *side)
 {
     char key[256];
     size_t place = 0;
@@ -110,33 +110,38 @@ static inline struct sp_value value_of_side(const struct sp_config *config, cons
     char *bracket = strrchr(key, '[');
     sscanf(bracket, "[%zu]", &place);
     *bracket = '\0';
-    const struct sp_value pair = value_of_key(config, key);
-    if (pair.type != SP_LIST) return pair;
+    const struct shapeproof_value pair = value_of_key(config, key);
+    if (pair.type != SHAPEPROOF_VALUE_LIST) return pair;
     return place < pair.count ? pair.items[place] : sp_value_absent("");
 }
 
 /* The numbers and conditions of a point. */
-static inline struct sp_values point_values(struct sp_count *count, const struct sp_config *config)
+static inline struct sp_values point_values(struct sp_count *count, const struct shapeproof_config *config)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
     struct sp_values values = {0};
     for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
         const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
         const bool side = count->symbolic.infos.items[symbol->atom].origin && !symbol->is_computed;
-        const struct sp_value value = side ? value_of_side(config, symbol->key) : value_of_key(config, symbol->key);
-        if (value.type == SP_INT) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));
-        if (value.type == SP_BOOL) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.boolean));
-        if (value.type == SP_ABSENT && symbol->fallback && !symbol->is_ambiguous && strchr(symbol->key, '['))
+        const struct shapeproof_value value =
+            side ? value_of_side(config, symbol->key) : value_of_key(config, symbol->key);
+        if (value.type == SHAPEPROOF_VALUE_INT)
+            sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));
+        if (value.type == SHAPEPROOF_VALUE_BOOL)
+            sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.boolean));
+        if (value.type == SHAPEPROOF_VALUE_ABSENT && symbol->fallback && !symbol->is_ambiguous &&
+            strchr(symbol->key, '['))
             sp_values_add(&values, symbol->atom, symbol->fallback); /* in a list that is not given */
         if (symbol->unset_key)
-            sp_values_add(&values, symbol->atom,
-                          sp_poly_int(algebra, strncmp(symbol->key, "absent", 6) == 0 &&
-                                                   value_of_key(config, symbol->unset_key).type == SP_ABSENT));
+            sp_values_add(
+                &values, symbol->atom,
+                sp_poly_int(algebra, strncmp(symbol->key, "absent", 6) == 0 &&
+                                         value_of_key(config, symbol->unset_key).type == SHAPEPROOF_VALUE_ABSENT));
     }
     return values;
 }
 
-static inline char *point_text(const struct sp_config *config)
+static inline char *point_text(const struct shapeproof_config *config)
 {
     struct sp_text text = {0};
     sp_value_json(&text, sp_config_hyper(config)->root);
@@ -157,7 +162,7 @@ static uint64_t off_by;
 static bool is_quiet;
 
 static inline void complain(struct sp_count *count, const char *how, const char *group, const struct sp_poly *poly,
-                            uint64_t expected, const struct sp_config *config)
+                            uint64_t expected, const struct shapeproof_config *config)
 {
     if (is_quiet) return;
     char *point = point_text(config);
@@ -180,16 +185,17 @@ static inline bool may_stay_open(struct sp_count *count)
 /* Groups and total of `count`, with `values` in them, against the prediction. Returns how many differ. With `lenient`
  * what stays open is no difference. */
 static inline size_t compare_counts(struct sp_count *count, const struct sp_values *values, bool lenient,
-                                    const struct sp_prediction *prediction, const struct sp_config *config,
-                                    const char *how)
+                                    const struct shapeproof_prediction *prediction,
+                                    const struct shapeproof_config *config, const char *how)
 {
     size_t differences = 0;
     struct sp_rational value;
-    for (size_t i = 0; i <= sp_prediction_group_count(prediction); i++) {
-        const bool total = i == sp_prediction_group_count(prediction);
-        const struct sp_group group = total ? (struct sp_group){"total", 0} : sp_prediction_group(prediction, i);
+    for (size_t i = 0; i <= shapeproof_prediction_group_count(prediction); i++) {
+        const bool total = i == shapeproof_prediction_group_count(prediction);
+        const struct shapeproof_group group =
+            total ? (struct shapeproof_group){"total", 0} : shapeproof_prediction_group(prediction, i);
         const uint64_t expected =
-            total ? sp_prediction_totals(prediction).unique_parameters + off_by : group.parameters;
+            total ? shapeproof_prediction_totals(prediction).unique_parameters + off_by : group.parameters;
         const struct sp_poly *poly = total ? count->total : sp_count_group(count, group.name);
         if (!poly && expected == 0) continue;
         if (poly) poly = sp_reduce(count, poly, values);
@@ -214,28 +220,28 @@ static inline bool is_limit(const char *message)
 
 struct tries {
     size_t points, differences, unpredicted;
-    struct sp_error why; /* the first point could not be predicted */
+    struct shapeproof_error why; /* the first point could not be predicted */
 };
 
 /* Counted with the lists of the point, for all numbers, and then evaluated. */
-static inline void try_lists(const struct sp_tables *tables, const struct sp_unit *table,
-                             const struct sp_config *config, const struct sp_prediction *prediction,
+static inline void try_lists(const struct shapeproof_tables *tables, const struct sp_unit *table,
+                             const struct shapeproof_config *config, const struct shapeproof_prediction *prediction,
                              struct tries *tries)
 {
     struct sp_count count;
-    struct sp_config *lists = sp_config_open(config, SP_OPEN_NUMBERS);
+    struct shapeproof_config *lists = sp_config_open(config, SP_OPEN_NUMBERS);
     if (sp_count_table(&count, tables, table, sp_config_hyper(lists), false)) {
         struct sp_values values = point_values(&count, config);
         tries->differences += compare_counts(&count, &values, true, prediction, config, "evaluated with lists");
         sp_values_free(&values);
     }
     sp_count_free(&count);
-    sp_config_free(lists);
+    shapeproof_config_free(lists);
 }
 
 /* Counted at the point alone. */
-static inline void try_settled(const struct sp_tables *tables, const struct sp_unit *table,
-                               const struct sp_config *config, const struct sp_prediction *prediction,
+static inline void try_settled(const struct shapeproof_tables *tables, const struct sp_unit *table,
+                               const struct shapeproof_config *config, const struct shapeproof_prediction *prediction,
                                struct tries *tries)
 {
     struct sp_count settled;
@@ -250,13 +256,13 @@ static inline void try_settled(const struct sp_tables *tables, const struct sp_u
 }
 
 /* The law at one point: counted for all hyper-parameters and then evaluated. */
-static inline void try_point(const struct sp_tables *tables, struct sp_count *count, const struct sp_config *config,
-                             struct tries *tries)
+static inline void try_point(const struct shapeproof_tables *tables, struct sp_count *count,
+                             const struct shapeproof_config *config, struct tries *tries)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_values values = point_values(count, config);
-    struct sp_prediction *prediction =
-        sp_predict(tables, config, &(struct sp_predict_options){.table = count->table->name}, &error);
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(tables, config, &(struct shapeproof_predict_options){.table = count->table->name}, &error);
     if (prediction) {
         const bool open = may_stay_open(count);
         tries->points++;
@@ -265,7 +271,7 @@ static inline void try_point(const struct sp_tables *tables, struct sp_count *co
         if (!off_by) try_settled(tables, count->table, config, prediction, tries);
     } else if (!tries->points && tries->unpredicted++ == 0) tries->why = error;
     sp_values_free(&values);
-    sp_prediction_free(prediction);
+    shapeproof_prediction_free(prediction);
 }
 
 #endif

@@ -17,41 +17,47 @@
 
 #include "shapeproof/prove.h"
 
-static struct sp_tables *tables;
-static const struct sp_derive_options gpt2 = {.table = "gpt2"};
+static struct shapeproof_tables *tables;
+static const struct shapeproof_derive_options gpt2 = {.table = "gpt2"};
 
 static void no_configuration(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_derivation *derivation = sp_derive(tables, NULL, &gpt2, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_derivation *derivation = shapeproof_derive(tables, NULL, &gpt2, &error);
     assert_non_null(derivation);
-    sp_derivation_free(derivation);
-    assert_null(sp_derive(tables, NULL, NULL, &error));
-    assert_int_equal(error.status, SP_ERR_USAGE);
+    shapeproof_derivation_free(derivation);
+    assert_null(shapeproof_derive(tables, NULL, NULL, &error));
+    assert_int_equal(error.status, SHAPEPROOF_ERR_USAGE);
     assert_string_equal(error.message, "there is neither a table nor a configuration that chooses one");
 }
 
-static void prove_no_tables(struct sp_error *error) { sp_prove(NULL, NULL, error); }
-static void prove_no_names(struct sp_error *error)
+static void prove_no_tables(struct shapeproof_error *error) { shapeproof_prove(NULL, NULL, error); }
+static void prove_no_names(struct shapeproof_error *error)
 {
-    const struct sp_prove_options options = {.table_count = 1};
-    sp_prove(tables, &options, error);
+    const struct shapeproof_prove_options options = {.table_count = 1};
+    shapeproof_prove(tables, &options, error);
 }
-static void prove_no_files(struct sp_error *error)
+static void prove_no_files(struct shapeproof_error *error)
 {
-    const struct sp_prove_options options = {.file_count = 1};
-    sp_prove(tables, &options, error);
+    const struct shapeproof_prove_options options = {.file_count = 1};
+    shapeproof_prove(tables, &options, error);
 }
-static void derive_no_tables(struct sp_error *error) { sp_derive(NULL, NULL, NULL, error); }
-static void derive_no_prediction(struct sp_error *error) { sp_derive_prediction(tables, NULL, NULL, error); }
-static void solve_no_config(struct sp_error *error) { sp_solve(tables, NULL, 124439808, NULL, error); }
-static void solve_no_figure(struct sp_error *error) { sp_solve_rounded(tables, NULL, NULL, NULL, error); }
+static void derive_no_tables(struct shapeproof_error *error) { shapeproof_derive(NULL, NULL, NULL, error); }
+static void derive_no_prediction(struct shapeproof_error *error)
+{
+    shapeproof_derive_prediction(tables, NULL, NULL, error);
+}
+static void solve_no_config(struct shapeproof_error *error) { shapeproof_solve(tables, NULL, 124439808, NULL, error); }
+static void solve_no_figure(struct shapeproof_error *error)
+{
+    shapeproof_solve_rounded(tables, NULL, NULL, NULL, error);
+}
 
 /* Whether it ends in an assertion, in a child whose message nobody reads. */
-static bool is_asserted(void (*call)(struct sp_error *))
+static bool is_asserted(void (*call)(struct shapeproof_error *))
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     int status = 0;
     fflush(NULL);
     const pid_t child = fork();
@@ -69,18 +75,19 @@ static bool is_asserted(void (*call)(struct sp_error *))
 static void programming_errors(void **state)
 {
     (void)state;
-    void (*const calls[])(struct sp_error *) = {prove_no_names,       prove_no_tables, prove_no_files, derive_no_tables,
-                                                derive_no_prediction, solve_no_config, solve_no_figure};
+    void (*const calls[])(struct shapeproof_error *) = {prove_no_names,   prove_no_tables,      prove_no_files,
+                                                        derive_no_tables, derive_no_prediction, solve_no_config,
+                                                        solve_no_figure};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (!is_asserted(calls[i])) fail_msg("call %zu", i);
 }
 
 int main(void)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_configuration), cmocka_unit_test(programming_errors)};
-    tables = sp_tables_new(&error);
+    tables = shapeproof_tables_new(&error);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
     return failed;
 }

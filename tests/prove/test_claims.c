@@ -13,22 +13,22 @@
 
 #include "shapeproof/prove.h"
 
-static struct sp_tables *new_tables(void)
+static struct shapeproof_tables *new_tables(void)
 {
-    struct sp_error error = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     if (!tables) fail_msg("%s", error.message);
     return tables;
 }
 
 /* Whether a claim of that text and table is proved. */
-static bool is_proved(const struct sp_proofs *proofs, const struct sp_proof *erratum)
+static bool is_proved(const struct shapeproof_proofs *proofs, const struct shapeproof_proof *erratum)
 {
-    for (size_t i = 0; i < sp_proofs_count(proofs); i++) {
-        const struct sp_proof *proof = sp_proofs_get(proofs, i);
+    for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) {
+        const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
         if (strcmp(proof->claim, erratum->correction) == 0 && strcmp(proof->table, erratum->table) == 0 &&
             strcmp(proof->file, erratum->file) == 0)
-            return proof->verdict == SP_PROVED;
+            return proof->verdict == SHAPEPROOF_PROVED;
     }
     return false;
 }
@@ -36,51 +36,54 @@ static bool is_proved(const struct sp_proofs *proofs, const struct sp_proof *err
 static void built_in(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_tables *tables = new_tables();
-    struct sp_proofs *proofs = sp_prove(tables, NULL, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = new_tables();
+    struct shapeproof_proofs *proofs = shapeproof_prove(tables, NULL, &error);
     size_t errata = 0;
     assert_non_null(proofs);
-    for (size_t i = 0; i < sp_proofs_count(proofs); i++) {
-        const struct sp_proof *proof = sp_proofs_get(proofs, i);
-        const enum sp_verdict_on_claim wanted = proof->erratum ? SP_REFUTED : SP_PROVED; /* none is only tested */
+    for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) {
+        const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
+        const enum shapeproof_verdict_on_claim wanted =
+            proof->erratum ? SHAPEPROOF_REFUTED : SHAPEPROOF_PROVED; /* none is only tested */
         if (proof->verdict != wanted || !proof->as_expected)
-            fail_msg("%s:%zu: %s", proof->file, proof->line, sp_verdict_on_claim_name(proof->verdict));
+            fail_msg("%s:%zu: %s", proof->file, proof->line, shapeproof_verdict_on_claim_name(proof->verdict));
         if (!*proof->source) fail_msg("%s:%zu: it has no source", proof->file, proof->line);
         if (proof->erratum && (!proof->difference || !proof->correction || !is_proved(proofs, proof)))
             fail_msg("%s:%zu: an erratum needs its correction in the line below", proof->file, proof->line);
         errata += proof->erratum;
     }
     assert_true(errata >= 52);
-    assert_true(sp_proofs_count(proofs) >= 211);
-    sp_proofs_free(proofs);
-    sp_tables_free(tables);
+    assert_true(shapeproof_proofs_count(proofs) >= 211);
+    shapeproof_proofs_free(proofs);
+    shapeproof_tables_free(tables);
 }
 
 /* ---- single claims about a table of the test ---- */
 
 /* The verdict on the first claim of `text`, a table `t` and claims about it. */
-static struct sp_proof judge(const char *text, struct sp_tables **tables, struct sp_proofs **proofs)
+static struct shapeproof_proof judge(const char *text, struct shapeproof_tables **tables,
+                                     struct shapeproof_proofs **proofs)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const char *const name = "t";
     *tables = new_tables();
-    if (sp_tables_add_text(*tables, "t.shapes", text, strlen(text), &error) != SP_OK) fail_msg("%s", error.message);
-    *proofs = sp_prove(*tables, &(struct sp_prove_options){.tables = &name, .table_count = 1}, &error);
+    if (shapeproof_tables_add_text(*tables, "t.shapes", text, strlen(text), &error) != SHAPEPROOF_OK)
+        fail_msg("%s", error.message);
+    *proofs = shapeproof_prove(*tables, &(struct shapeproof_prove_options){.tables = &name, .table_count = 1}, &error);
     if (!*proofs) fail_msg("%s", error.message);
-    return *sp_proofs_get(*proofs, 0);
+    return *shapeproof_proofs_get(*proofs, 0);
 }
 
-static void expect(const char *text, enum sp_verdict_on_claim verdict, const char *words)
+static void expect(const char *text, enum shapeproof_verdict_on_claim verdict, const char *words)
 {
-    struct sp_tables *tables;
-    struct sp_proofs *proofs;
-    const struct sp_proof proof = judge(text, &tables, &proofs);
+    struct shapeproof_tables *tables;
+    struct shapeproof_proofs *proofs;
+    const struct shapeproof_proof proof = judge(text, &tables, &proofs);
     const char *said = proof.counterexample ? proof.counterexample : proof.difference ? proof.difference : "";
     if (proof.verdict != verdict || (words && strcmp(said, words) != 0))
-        fail_msg("%s\nis %s: %s", text, sp_verdict_on_claim_name(proof.verdict), said);
-    sp_proofs_free(proofs);
-    sp_tables_free(tables);
+        fail_msg("%s\nis %s: %s", text, shapeproof_verdict_on_claim_name(proof.verdict), said);
+    shapeproof_proofs_free(proofs);
+    shapeproof_tables_free(tables);
 }
 
 /* A condition that compares sizes: a counter-example must fulfil it, and what `when` fixes decides it. */
@@ -88,19 +91,19 @@ static void comparisons(void **state)
 {
     (void)state;
 #define TABLE "table t\na = a default h\n[all]\nw (a, h) if a != h\n"
-    expect(TABLE "claim [all] = 0 when a = h\n", SP_PROVED, NULL);
-    expect(TABLE "claim [all] = a*h when a != h\n", SP_PROVED, NULL);
-    expect(TABLE "claim [all] = a*h when a = 2*h\n", SP_PROVED, NULL); /* a = h only for 0, which is no size */
-    expect(TABLE "claim [all] = 0\n", SP_REFUTED, "h = 2, a = 1: 2, claimed 0");
-    expect(TABLE "claim [all] = a*h\n", SP_REFUTED, "h = 1, a = 1: 0, claimed 1");
-    expect(TABLE "example h = 3: [all] = 0\n", SP_PROVED, NULL);
-    expect(TABLE "example h = 3, a = 4: [all] = 12\n", SP_PROVED, NULL);
+    expect(TABLE "claim [all] = 0 when a = h\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [all] = a*h when a != h\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [all] = a*h when a = 2*h\n", SHAPEPROOF_PROVED, NULL); /* a = h only for 0, which is no size */
+    expect(TABLE "claim [all] = 0\n", SHAPEPROOF_REFUTED, "h = 2, a = 1: 2, claimed 0");
+    expect(TABLE "claim [all] = a*h\n", SHAPEPROOF_REFUTED, "h = 1, a = 1: 0, claimed 1");
+    expect(TABLE "example h = 3: [all] = 0\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "example h = 3, a = 4: [all] = 12\n", SHAPEPROOF_PROVED, NULL);
 #undef TABLE
 #define TABLE "table t\n[all]\nw (n) if n > 2\n"
-    expect(TABLE "claim [all] = n\n", SP_REFUTED, "n = 1: 0, claimed 1");
-    expect(TABLE "claim [all] = 0\n", SP_REFUTED, "n = 3: 3, claimed 0");
-    expect(TABLE "example n = 2: [all] = 0\n", SP_PROVED, NULL);
-    expect(TABLE "example n = 3: [all] = 3\n", SP_PROVED, NULL);
+    expect(TABLE "claim [all] = n\n", SHAPEPROOF_REFUTED, "n = 1: 0, claimed 1");
+    expect(TABLE "claim [all] = 0\n", SHAPEPROOF_REFUTED, "n = 3: 3, claimed 0");
+    expect(TABLE "example n = 2: [all] = 0\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "example n = 3: [all] = 3\n", SHAPEPROOF_PROVED, NULL);
 #undef TABLE
 }
 
@@ -108,11 +111,11 @@ static void flags(void **state)
 {
     (void)state;
 #define TABLE "table t\nb = b default true\nc = c default false\n[all]\nw (n) if b\nx (n) if c\n"
-    expect(TABLE "claim [all] = n\n", SP_REFUTED, NULL);
-    expect(TABLE "claim [all] = n when defaults\n", SP_PROVED, NULL);
-    expect(TABLE "claim [all] = 2*n when c, defaults\n", SP_PROVED, NULL);
-    expect(TABLE "claim [all] = 0 when defaults, not b\n", SP_PROVED, NULL);
-    expect(TABLE "claim [all] = n when b\n", SP_REFUTED, "n = 1, c = true: 2, claimed 1");
+    expect(TABLE "claim [all] = n\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim [all] = n when defaults\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [all] = 2*n when c, defaults\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [all] = 0 when defaults, not b\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [all] = n when b\n", SHAPEPROOF_REFUTED, "n = 1, c = true: 2, claimed 1");
 #undef TABLE
 }
 
@@ -121,17 +124,17 @@ static void dotted_names(void **state)
 {
     (void)state;
 #define TABLE "table t\nE = text.width\n[all]\nw (E, text.heads)\nv (other.size) if text.tied default true\n"
-    expect(TABLE "claim [all] = text.width*text.heads when not text.tied\n", SP_PROVED, NULL);
-    expect(TABLE "claim [all] = text.width*text.heads + other.size when text.tied\n", SP_PROVED, NULL);
-    expect(TABLE "claim [all] = 4*E^2 when not text.tied, text.heads = 4*text.width\n", SP_PROVED, NULL);
-    expect(TABLE "claim [all] = 4*E^2 when not text.tied, text.heads = 2*text.width\n", SP_REFUTED, NULL);
-    expect(TABLE "example text.width = 2, text.heads = 3, other.size = 5: [all] = 11\n", SP_PROVED, NULL);
-    expect(TABLE "example text.width = 2, text.heads = 3, other.size = 5: [all] = 10\n", SP_REFUTED, NULL);
-    expect(TABLE "claim [all] = text.widths\n", SP_UNDECIDED, NULL);
-    expect(TABLE "claim [all] = txt.width\n", SP_UNDECIDED, NULL);
-    expect(TABLE "claim [all] = E.width\n", SP_UNDECIDED, NULL);
-    expect(TABLE "claims for t when text.heads = 3, not text.tied\nc = text\nclaim total = 3*c.width\n", SP_PROVED,
-           NULL);
+    expect(TABLE "claim [all] = text.width*text.heads when not text.tied\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [all] = text.width*text.heads + other.size when text.tied\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [all] = 4*E^2 when not text.tied, text.heads = 4*text.width\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [all] = 4*E^2 when not text.tied, text.heads = 2*text.width\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "example text.width = 2, text.heads = 3, other.size = 5: [all] = 11\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "example text.width = 2, text.heads = 3, other.size = 5: [all] = 10\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim [all] = text.widths\n", SHAPEPROOF_UNDECIDED, NULL);
+    expect(TABLE "claim [all] = txt.width\n", SHAPEPROOF_UNDECIDED, NULL);
+    expect(TABLE "claim [all] = E.width\n", SHAPEPROOF_UNDECIDED, NULL);
+    expect(TABLE "claims for t when text.heads = 3, not text.tied\nc = text\nclaim total = 3*c.width\n",
+           SHAPEPROOF_PROVED, NULL);
 #undef TABLE
 }
 
@@ -140,22 +143,22 @@ static void equations(void **state)
 {
     (void)state;
 #define TABLE "table t\n[all]\nw (d, h, k)\nv (m)\n"
-    expect(TABLE "claim total = h^2*k*m + 2*m when d = h*k, d = h*m\n", SP_REFUTED, NULL);
-    expect(TABLE "claim total = h^2*k^2 + m when d = h*k, d = h*m\n", SP_PROVED, NULL);
-    expect(TABLE "claim total = h^2*k*m + k when d = h*k, d = h*m\n", SP_PROVED, NULL);
-    expect(TABLE "claim total = h^2*k^2 + m when d = h*k\n", SP_PROVED, NULL);
-    expect(TABLE "claim total = h^2*k^2 + k when d = h*k\n", SP_REFUTED, NULL);
-    expect(TABLE "claim total = 6*k + m when d = 2, h = d + 1, h = 3\n", SP_PROVED, NULL);
-    expect(TABLE "claim total = 0 when d = 2, d = 3\n", SP_UNDECIDED,
+    expect(TABLE "claim total = h^2*k*m + 2*m when d = h*k, d = h*m\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim total = h^2*k^2 + m when d = h*k, d = h*m\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim total = h^2*k*m + k when d = h*k, d = h*m\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim total = h^2*k^2 + m when d = h*k\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim total = h^2*k^2 + k when d = h*k\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim total = 6*k + m when d = 2, h = d + 1, h = 3\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim total = 0 when d = 2, d = 3\n", SHAPEPROOF_UNDECIDED,
            "'when' contradicts itself: it gives 'd' two values");
-    expect(TABLE "claim total = 0 when d = 2, h = d + 1, h = 4\n", SP_UNDECIDED,
+    expect(TABLE "claim total = 0 when d = 2, h = d + 1, h = 4\n", SHAPEPROOF_UNDECIDED,
            "'when' contradicts itself: it gives 'h' two values");
-    expect(TABLE "claim total = 4*h^2*k + m when d = 4*h\n", SP_PROVED, NULL);
-    expect(TABLE "claim total = h^2*k + m when d == h\n", SP_PROVED, NULL);
-    expect(TABLE "claims for t when d = 2\nclaim total = 3*h*k + m when d = 3\n", SP_PROVED, NULL);
-    expect(TABLE "claims for t when d = 4*h\nclaim total = 2*h^2*k + m when d = 2*h\n", SP_PROVED, NULL);
-    expect(TABLE "claims for t when d = 4*h\nclaim total = 16*k + m when d = 8\n", SP_PROVED, NULL);
-    expect(TABLE "claims for t when d = 2\nw = 2*h\nclaim total = 4*k + m when w = 4\n", SP_PROVED, NULL);
+    expect(TABLE "claim total = 4*h^2*k + m when d = 4*h\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim total = h^2*k + m when d == h\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claims for t when d = 2\nclaim total = 3*h*k + m when d = 3\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claims for t when d = 4*h\nclaim total = 2*h^2*k + m when d = 2*h\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claims for t when d = 4*h\nclaim total = 16*k + m when d = 8\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claims for t when d = 2\nw = 2*h\nclaim total = 4*k + m when w = 4\n", SHAPEPROOF_PROVED, NULL);
 #undef TABLE
 }
 
@@ -163,15 +166,15 @@ static void numbers(void **state)
 {
     (void)state;
 #define TABLE "table t\n[all]\nw (n, n)\n"
-    expect(TABLE "example n = 8123: total rounds to \"66M\"\n", SP_PROVED, NULL); /* 65983129 */
-    expect(TABLE "example n = 8124: total rounds to \"66M\"\n", SP_PROVED, NULL); /* 65999376 */
-    expect(TABLE "example n = 8155: total rounds to \"66M\"\n", SP_REFUTED, "66504025, printed as 66M");
-    expect(TABLE "example n = 5: total = 26\n", SP_REFUTED, "25, claimed 26");
-    expect(TABLE "example n = 5: m = 26\n", SP_UNDECIDED, NULL);
-    expect(TABLE "approx total = 100 within 1% when n = 10\n", SP_PROVED, NULL);
-    expect(TABLE "approx total = 102 within 1% when n = 10\n", SP_REFUTED, NULL);
-    expect(TABLE "claim 1/2*total = n^2/2\n", SP_PROVED, NULL);
-    expect(TABLE "claim total = n\n", SP_REFUTED, "n = 2: 4, claimed 2");
+    expect(TABLE "example n = 8123: total rounds to \"66M\"\n", SHAPEPROOF_PROVED, NULL); /* 65983129 */
+    expect(TABLE "example n = 8124: total rounds to \"66M\"\n", SHAPEPROOF_PROVED, NULL); /* 65999376 */
+    expect(TABLE "example n = 8155: total rounds to \"66M\"\n", SHAPEPROOF_REFUTED, "66504025, printed as 66M");
+    expect(TABLE "example n = 5: total = 26\n", SHAPEPROOF_REFUTED, "25, claimed 26");
+    expect(TABLE "example n = 5: m = 26\n", SHAPEPROOF_UNDECIDED, NULL);
+    expect(TABLE "approx total = 100 within 1% when n = 10\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "approx total = 102 within 1% when n = 10\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim 1/2*total = n^2/2\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim total = n\n", SHAPEPROOF_REFUTED, "n = 2: 4, claimed 2");
 #undef TABLE
 }
 
@@ -180,24 +183,24 @@ static void false_at_few_points(void **state)
 {
     (void)state;
 #define TABLE "table t\nL = layers\n[all] for i in 0..L-1\nw.{i} (n, m)\n"
-    expect(TABLE "claim n // 2 + n // 2 = n\n", SP_REFUTED, NULL);
-    expect(TABLE "claim n // 8 + 1 = ceil_div(n, 8)\n", SP_REFUTED, NULL);
-    expect(TABLE "claim round_up(n, 8) - n = 8 - n % 8\n", SP_REFUTED, NULL);
-    expect(TABLE "claim total = L*n*m + (n == 2*m + 37 ? 1 : 0)\n", SP_REFUTED, NULL);
-    expect(TABLE "claim total = L*n*m + (n == 1000003 ? 1 : 0)\n", SP_REFUTED, NULL);
-    expect(TABLE "claim total = L*n*m + (n % 997 == 996 ? 1 : 0)\n", SP_REFUTED, NULL);
-    expect(TABLE "claim total = L*n*m + (n // 997 == 5 and m == 12345 ? 1 : 0)\n", SP_REFUTED, NULL);
-    expect(TABLE "claim total = L*n*m + (n > 77777 and m > 88888 and L == 3 ? 1 : 0)\n", SP_REFUTED, NULL);
-    expect(TABLE "claim total = L*n*m + (n % 437 == 0 and m == 52 ? 1 : 0)\n", SP_REFUTED, NULL);
-    expect(TABLE "claim total = L*n*m + max(n - 100000, 0)\n", SP_REFUTED, NULL);
-    expect(TABLE "claim total = L*n*m + (n % 64 == 63 and m % 48 == 47 ? 1 : 0)\n", SP_REFUTED, NULL);
-    expect(TABLE "claim min(n, 4096) = n\n", SP_REFUTED, NULL);
-    expect(TABLE "claim max(n, 1) = n\n", SP_PROVED, NULL);
+    expect(TABLE "claim n // 2 + n // 2 = n\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim n // 8 + 1 = ceil_div(n, 8)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim round_up(n, 8) - n = 8 - n % 8\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n == 2*m + 37 ? 1 : 0)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n == 1000003 ? 1 : 0)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n % 997 == 996 ? 1 : 0)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n // 997 == 5 and m == 12345 ? 1 : 0)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n > 77777 and m > 88888 and L == 3 ? 1 : 0)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n % 437 == 0 and m == 52 ? 1 : 0)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + max(n - 100000, 0)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim total = L*n*m + (n % 64 == 63 and m % 48 == 47 ? 1 : 0)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim min(n, 4096) = n\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim max(n, 1) = n\n", SHAPEPROOF_PROVED, NULL);
 #undef TABLE
 #define TABLE "table t\nF = first default 3\nL = layers\n[all] for i in F..L-1\nw.{i} (n)\nv.{i} (n) if i < F\n"
-    expect(TABLE "claim max(F, 1) = F\n", SP_REFUTED, NULL); /* it may be 0 */
-    expect(TABLE "claim F/F = 1 + (F == 0 ? 1 : 0)\n", SP_TESTED, NULL);
-    expect(TABLE "claim max(L, 1) = L\n", SP_PROVED, NULL);
+    expect(TABLE "claim max(F, 1) = F\n", SHAPEPROOF_REFUTED, NULL); /* it may be 0 */
+    expect(TABLE "claim F/F = 1 + (F == 0 ? 1 : 0)\n", SHAPEPROOF_TESTED, NULL);
+    expect(TABLE "claim max(L, 1) = L\n", SHAPEPROOF_PROVED, NULL);
 #undef TABLE
 }
 
@@ -206,33 +209,33 @@ static void proved_by_cases(void **state)
 {
     (void)state;
 #define TABLE "table t\nF = first default 2\nL = layers\n[g]\nw (n, m, k)\n[h] for i in F..L-1\nv.{i} (n)\n"
-    expect(TABLE "claim ceil_div(n, 2) + n // 2 = n\n", SP_PROVED, NULL);
-    expect(TABLE "claim ceil_div(n, 2) + n // 2 = n + (n == 3 ? 1 : 0)\n", SP_REFUTED, NULL);
-    expect(TABLE "claim n // 3 * 3 + n % 3 = n\n", SP_PROVED, NULL);
-    expect(TABLE "claim (n - n % k)/k = n // k\n", SP_PROVED, NULL);
-    expect(TABLE "claim n // 2 // 3 = n // 6\n", SP_PROVED, NULL);
-    expect(TABLE "claim n // 2 // 3 = n // 5\n", SP_REFUTED, NULL);
-    expect(TABLE "claim (n*n + n) % 2 = 0\n", SP_PROVED, NULL);
-    expect(TABLE "claim (n^3 - n) % 6 = 0\n", SP_PROVED, NULL);
-    expect(TABLE "claim (n^3 - m) % 6 = 0\n", SP_REFUTED, NULL);
-    expect(TABLE "claim round_up(n, 8) - n = (8 - n % 8) % 8\n", SP_PROVED, NULL);
-    expect(TABLE "claim (n + 15) // 16 = ceil_div(n, 16)\n", SP_PROVED, NULL);
-    expect(TABLE "claim (n % k == 0 ? n // k * k : n) = n\n", SP_PROVED, NULL);
-    expect(TABLE "claim min(n, m) + max(n, m) = n + m\n", SP_PROVED, NULL);
-    expect(TABLE "claim min(n, m)*max(n, m) = n*m\n", SP_PROVED, NULL);
-    expect(TABLE "claim (n < m ? n : m) = min(n, m)\n", SP_PROVED, NULL);
-    expect(TABLE "claim (n < m ? m : n) = min(n, m)\n", SP_REFUTED, NULL);
-    expect(TABLE "claim n//2*2 + n%2 + min(n, m) = n + m - max(m - n, 0)\n", SP_PROVED, NULL);
-    expect(TABLE "claim min(n % k, m // 3) + max(n % k, m // 3) = n % k + m // 3\n", SP_PROVED, NULL);
-    expect(TABLE "claim min(n % k, m // 3)*max(n % k, m // 3) = n % k*(m // 3)\n", SP_PROVED, NULL);
-    expect(TABLE "claim [h] = n*max(L - F, 0)\n", SP_PROVED, NULL);
-    expect(TABLE "claim [h] = n*(L - F)\n", SP_REFUTED, NULL);
-    expect(TABLE "claim [h] = n*(L - F) when F <= L\n", SP_PROVED, NULL);
-    expect(TABLE "claim [h] = n*(L - min(F, L)) when F <= L\n", SP_PROVED, NULL);
-    expect(TABLE "claim [h] = n*L when F == 0\n", SP_PROVED, NULL);
-    expect(TABLE "claim total = sum([[g], [h]])\n", SP_PROVED, NULL);
-    expect(TABLE "claim [g] = sum([n, m])*k\n", SP_REFUTED, NULL);
-    expect(TABLE "claim [g]/k = sum([n*m])\n", SP_UNDECIDED, NULL); /* in a claim that is a group */
+    expect(TABLE "claim ceil_div(n, 2) + n // 2 = n\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim ceil_div(n, 2) + n // 2 = n + (n == 3 ? 1 : 0)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim n // 3 * 3 + n % 3 = n\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim (n - n % k)/k = n // k\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim n // 2 // 3 = n // 6\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim n // 2 // 3 = n // 5\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim (n*n + n) % 2 = 0\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim (n^3 - n) % 6 = 0\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim (n^3 - m) % 6 = 0\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim round_up(n, 8) - n = (8 - n % 8) % 8\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim (n + 15) // 16 = ceil_div(n, 16)\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim (n % k == 0 ? n // k * k : n) = n\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim min(n, m) + max(n, m) = n + m\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim min(n, m)*max(n, m) = n*m\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim (n < m ? n : m) = min(n, m)\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim (n < m ? m : n) = min(n, m)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim n//2*2 + n%2 + min(n, m) = n + m - max(m - n, 0)\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim min(n % k, m // 3) + max(n % k, m // 3) = n % k + m // 3\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim min(n % k, m // 3)*max(n % k, m // 3) = n % k*(m // 3)\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [h] = n*max(L - F, 0)\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [h] = n*(L - F)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim [h] = n*(L - F) when F <= L\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [h] = n*(L - min(F, L)) when F <= L\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [h] = n*L when F == 0\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim total = sum([[g], [h]])\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [g] = sum([n, m])*k\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim [g]/k = sum([n*m])\n", SHAPEPROOF_UNDECIDED, NULL); /* in a claim that is a group */
 #undef TABLE
 }
 
@@ -241,19 +244,21 @@ static void where_there_is_no_value(void **state)
 {
     (void)state;
 #define TABLE "table t\nN = layers default 0\nM = more default 2\n[a] for i in 0..N-1\nw.{i} (n)\n"
-    expect(TABLE "claim N/N = 1\n", SP_REFUTED, "has no value by default: it divides by zero");
-    expect(TABLE "claim [a]/N = n\n", SP_REFUTED, "has no value by default: it divides by zero");
-    expect(TABLE "claim [a]/N = n when N = 3\n", SP_PROVED, NULL);
-    expect(TABLE "claim M/M = 1\n", SP_PROVED, NULL);
+    expect(TABLE "claim N/N = 1\n", SHAPEPROOF_REFUTED, "has no value by default: it divides by zero");
+    expect(TABLE "claim [a]/N = n\n", SHAPEPROOF_REFUTED, "has no value by default: it divides by zero");
+    expect(TABLE "claim [a]/N = n when N = 3\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim M/M = 1\n", SHAPEPROOF_PROVED, NULL);
 #undef TABLE
 #define TABLE "table t\nrequire n % 4 == 0, \"must be divisible\"\n[a]\nw (n, m / 2)\nv (m)\n"
-    expect(TABLE "example n = 5, m = 4: [a] = 14\n", SP_UNDECIDED, "the table cannot be predicted for these values");
-    expect(TABLE "example n = 8, m = 5: [a] = 25\n", SP_UNDECIDED, "the table cannot be predicted for these values");
-    expect(TABLE "example n = 8, m = 6: [a] = 30\n", SP_PROVED, NULL);
-    expect(TABLE "claim n // 4 * 4 = n\n", SP_TESTED, NULL); /* as the table requires */
+    expect(TABLE "example n = 5, m = 4: [a] = 14\n", SHAPEPROOF_UNDECIDED,
+           "the table cannot be predicted for these values");
+    expect(TABLE "example n = 8, m = 5: [a] = 25\n", SHAPEPROOF_UNDECIDED,
+           "the table cannot be predicted for these values");
+    expect(TABLE "example n = 8, m = 6: [a] = 30\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim n // 4 * 4 = n\n", SHAPEPROOF_TESTED, NULL); /* as the table requires */
 #undef TABLE
 #define TABLE "table t\nkind = mode\nrequire kind == \"x\", \"other\"\n[a]\nw (n, kind == \"x\" ? 1 : 2)\n"
-    expect(TABLE "claim n // 2 + n // 2 = n\n", SP_REFUTED, NULL);
+    expect(TABLE "claim n // 2 + n // 2 = n\n", SHAPEPROOF_REFUTED, NULL);
 #undef TABLE
 }
 
@@ -262,10 +267,10 @@ static void names_of_parts(void **state)
 {
     (void)state;
 #define TABLE "part p(n)\nR = rank default 4\nG = n // R\nw (n, R, G)\ntable t\nN = width\n[a]\nx.* p(N)\n"
-    expect(TABLE "claim [a] = N*R*(N // R) + (N == 12 and R == 3 ? 1 : 0)\n", SP_REFUTED, NULL);
-    expect(TABLE "claim [a] = N*R*(N // R)\n", SP_PROVED, NULL);
-    expect(TABLE "claim [a] = N*(N - N % R)\n", SP_PROVED, NULL);
-    expect(TABLE "claim [a] = N*N\n", SP_REFUTED, NULL);
+    expect(TABLE "claim [a] = N*R*(N // R) + (N == 12 and R == 3 ? 1 : 0)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim [a] = N*R*(N // R)\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [a] = N*(N - N % R)\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [a] = N*N\n", SHAPEPROOF_REFUTED, NULL);
 #undef TABLE
 }
 
@@ -276,11 +281,11 @@ static void keys_of_other_kinds(void **state)
 #define TABLE                                                                                                          \
     "table t\nkind = kind default \"a\"\nD = depths default [2, 3]\nw = text.width\n[all] for d in D\n"                \
     "w.{d} (d, n, w)\n[list] for s in sizes\nx.{s} (s)\n[kind]\ny (kind == \"b\" ? 1 : 2, n)\n"
-    expect(TABLE "claim n // 2 + n // 2 = n\n", SP_REFUTED, NULL);
-    expect(TABLE "claim total = 1\n", SP_REFUTED, NULL);
-    expect(TABLE "claim [all] = 5*n*w\n", SP_PROVED, NULL);
-    expect(TABLE "claim [list] = 1\n", SP_REFUTED, NULL);
-    expect(TABLE "claim [list] = sum(sizes) + (n == 300 ? 1 : 0)\n", SP_REFUTED, NULL);
+    expect(TABLE "claim n // 2 + n // 2 = n\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim total = 1\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim [all] = 5*n*w\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [list] = 1\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim [list] = sum(sizes) + (n == 300 ? 1 : 0)\n", SHAPEPROOF_REFUTED, NULL);
 #undef TABLE
 }
 
@@ -291,16 +296,16 @@ static void refute(const char *claim, const char *difference, const char *counte
                                 "[layers] for i in 0..N-1\nh.{i}.w (E, 4*E)\nh.{i}.b (4*E)\n"
                                 "[halves] for i in 0..N-1 if i % 2 == 0\ng.{i} (E)\n";
     char text[512];
-    struct sp_tables *tables;
-    struct sp_proofs *proofs;
+    struct shapeproof_tables *tables;
+    struct shapeproof_proofs *proofs;
     snprintf(text, sizeof text, "%s%s\n", table, claim);
-    const struct sp_proof proof = judge(text, &tables, &proofs);
+    const struct shapeproof_proof proof = judge(text, &tables, &proofs);
     const char *gap = proof.difference ? proof.difference : "", *at = proof.counterexample ? proof.counterexample : "";
-    if (proof.verdict != SP_REFUTED || proof.as_expected || strcmp(gap, difference) != 0 ||
+    if (proof.verdict != SHAPEPROOF_REFUTED || proof.as_expected || strcmp(gap, difference) != 0 ||
         strcmp(at, counterexample) != 0)
-        fail_msg("%s is %s: %s; %s", claim, sp_verdict_on_claim_name(proof.verdict), gap, at);
-    sp_proofs_free(proofs);
-    sp_tables_free(tables);
+        fail_msg("%s is %s: %s; %s", claim, shapeproof_verdict_on_claim_name(proof.verdict), gap, at);
+    shapeproof_proofs_free(proofs);
+    shapeproof_tables_free(tables);
 }
 
 /* A wrong claim of each kind is refuted, also where it holds at the point that its author looked at. */
@@ -333,22 +338,24 @@ static void wrong_in_a_file(void **state)
     static const char text[] = "claims for gpt2 when defaults\nclaim total = E*(V + P) + N*(4*E^2 + 2*E*H + 9*E + H)\n"
                                "claim [final norm] = 2*E\nexample E = 768: [final norm] = 768\n"
                                "approx total = 12*N*E^2 within 20% when E = 768\n";
-    const enum sp_verdict_on_claim verdicts[] = {SP_REFUTED, SP_PROVED, SP_REFUTED, SP_REFUTED};
+    const enum shapeproof_verdict_on_claim verdicts[] = {SHAPEPROOF_REFUTED, SHAPEPROOF_PROVED, SHAPEPROOF_REFUTED,
+                                                         SHAPEPROOF_REFUTED};
     const char *const name = "gpt2";
-    struct sp_error error = {0};
-    struct sp_tables *tables = new_tables();
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = new_tables();
     size_t found = 0;
-    assert_int_equal(sp_tables_add_text(tables, "paper.shapes", text, strlen(text), &error), SP_OK);
-    struct sp_proofs *proofs = sp_prove(tables, &(struct sp_prove_options){.tables = &name, .table_count = 1}, &error);
-    for (size_t i = 0; i < sp_proofs_count(proofs); i++) {
-        const struct sp_proof *proof = sp_proofs_get(proofs, i);
+    assert_int_equal(shapeproof_tables_add_text(tables, "paper.shapes", text, strlen(text), &error), SHAPEPROOF_OK);
+    struct shapeproof_proofs *proofs =
+        shapeproof_prove(tables, &(struct shapeproof_prove_options){.tables = &name, .table_count = 1}, &error);
+    for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) {
+        const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
         if (strcmp(proof->file, "paper.shapes") != 0) continue;
         assert_int_equal(proof->verdict, verdicts[found++]);
         if (proof->line == 2) assert_string_equal(proof->difference, "short by 2*E: [final norm]");
     }
     assert_int_equal(found, 4);
-    sp_proofs_free(proofs);
-    sp_tables_free(tables);
+    shapeproof_proofs_free(proofs);
+    shapeproof_tables_free(tables);
 }
 
 /* Claims that take more than the algebra may: a verdict, or that it is undecided, soon and in little memory. */
@@ -360,19 +367,19 @@ static void hostile(void **state)
     const clock_t start = clock();
     for (int power = 21; power <= 42; power += 7)
         for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-            struct sp_tables *tables;
-            struct sp_proofs *proofs;
+            struct shapeproof_tables *tables;
+            struct shapeproof_proofs *proofs;
             snprintf(text, sizeof text, "table t\n[g]\nw (a,b,c,d)\nv (a) if flag\nclaim total = (a+b+c+d)^%d%s\n",
                      power, ends[i]);
-            const struct sp_proof proof = judge(text, &tables, &proofs);
-            if (proof.verdict != SP_REFUTED && (proof.verdict != SP_UNDECIDED || proof.counterexample))
-                fail_msg("%s\n%s", text, sp_verdict_on_claim_name(proof.verdict));
+            const struct shapeproof_proof proof = judge(text, &tables, &proofs);
+            if (proof.verdict != SHAPEPROOF_REFUTED && (proof.verdict != SHAPEPROOF_UNDECIDED || proof.counterexample))
+                fail_msg("%s\n%s", text, shapeproof_verdict_on_claim_name(proof.verdict));
             assert_true(strlen(proof.difference) < 16384);
-            sp_proofs_free(proofs);
-            sp_tables_free(tables);
+            shapeproof_proofs_free(proofs);
+            shapeproof_tables_free(tables);
         }
     assert_true(clock() - start < 30 * CLOCKS_PER_SEC);
-    expect("table t\nw (a,b,c,d)\nclaim total = (a+b+c+d)^30\n", SP_REFUTED,
+    expect("table t\nw (a,b,c,d)\nclaim total = (a+b+c+d)^30\n", SHAPEPROOF_REFUTED,
            "a = 1, b = 1, c = 1, d = 1: 1, claimed 1152921504606846976");
 }
 
@@ -380,18 +387,18 @@ static void hostile(void **state)
 static void corrections(void **state)
 {
     (void)state;
-    struct sp_tables *tables;
-    struct sp_proofs *proofs;
+    struct shapeproof_tables *tables;
+    struct shapeproof_proofs *proofs;
     judge("table t\n[all]\nw (n)\nerratum total = 2\nerratum total = 3\nclaim total = n\n"
           "erratum total = 4\n\nclaim total = n\nerratum total = 5\n",
           &tables, &proofs);
-    assert_string_equal(sp_proofs_get(proofs, 0)->correction, "claim total = n");
-    assert_string_equal(sp_proofs_get(proofs, 1)->correction, "claim total = n");
-    assert_null(sp_proofs_get(proofs, 2)->correction);
-    assert_null(sp_proofs_get(proofs, 3)->correction);
-    assert_null(sp_proofs_get(proofs, 5)->correction);
-    sp_proofs_free(proofs);
-    sp_tables_free(tables);
+    assert_string_equal(shapeproof_proofs_get(proofs, 0)->correction, "claim total = n");
+    assert_string_equal(shapeproof_proofs_get(proofs, 1)->correction, "claim total = n");
+    assert_null(shapeproof_proofs_get(proofs, 2)->correction);
+    assert_null(shapeproof_proofs_get(proofs, 3)->correction);
+    assert_null(shapeproof_proofs_get(proofs, 5)->correction);
+    shapeproof_proofs_free(proofs);
+    shapeproof_tables_free(tables);
 }
 
 int main(void)

@@ -12,32 +12,34 @@
 enum { TRIES = 12, POINTS = 3, DRAWS = 5, MANY_DRAWS = 100, MANY_POINTS = 60 };
 
 /* A table that cannot be counted must not be predicted either, unless it would be too much to write down. */
-static void try_uncounted(const struct sp_tables *tables, struct sp_count *count, const struct sp_config *fixed,
-                          struct sp_arena *arena, uint64_t *seed, struct tries *tries)
+static void try_uncounted(const struct shapeproof_tables *tables, struct sp_count *count,
+                          const struct shapeproof_config *fixed, struct sp_arena *arena, uint64_t *seed,
+                          struct tries *tries)
 {
     for (int i = 0; i < POINTS && !is_limit(count->messages.data); i++) {
-        struct sp_error error = {0};
-        struct sp_config *config = random_point(count, fixed, arena, seed, false);
-        struct sp_prediction *prediction =
-            sp_predict(tables, config, &(struct sp_predict_options){.table = count->table->name}, &error);
+        struct shapeproof_error error = {0};
+        struct shapeproof_config *config = random_point(count, fixed, arena, seed, false);
+        struct shapeproof_prediction *prediction = shapeproof_predict(
+            tables, config, &(struct shapeproof_predict_options){.table = count->table->name}, &error);
         if (prediction && !tries->differences++) {
             char *point = point_text(config);
             print_message("%s: %s\n  at %s\n", count->table->name, count->messages.data, point);
             free(point);
         } else if (!prediction && !tries->unpredicted++) tries->why = error;
-        sp_prediction_free(prediction);
-        sp_config_free(config);
+        shapeproof_prediction_free(prediction);
+        shapeproof_config_free(config);
     }
-    if (is_limit(count->messages.data)) sp_fail(&tries->why, SP_ERR_TABLE, SP_KIND_NONE, "%s", count->messages.data);
+    if (is_limit(count->messages.data))
+        sp_fail(&tries->why, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, "%s", count->messages.data);
 }
 
 /* Points with one class and one choice of texts. Returns whether there are others. */
-static bool try_draw(const struct sp_tables *tables, const struct sp_unit *table, const struct sp_config *settings,
-                     size_t number, uint64_t *seed, struct tries *tries)
+static bool try_draw(const struct shapeproof_tables *tables, const struct sp_unit *table,
+                     const struct shapeproof_config *settings, size_t number, uint64_t *seed, struct tries *tries)
 {
     struct sp_count count;
     struct sp_arena arena = {0};
-    struct sp_config *fixed = sp_config_variant(settings);
+    struct shapeproof_config *fixed = sp_config_variant(settings);
     const size_t classes = draw_class(fixed, tables, table, number, &arena);
     bool counted = sp_count_table(&count, tables, table, sp_config_hyper(fixed), false);
     const size_t texts = draw_texts(fixed, &count, number, &arena, seed);
@@ -49,28 +51,28 @@ static bool try_draw(const struct sp_tables *tables, const struct sp_unit *table
     const bool several = classes > 1 || texts;
     const int tried = several ? POINTS : TRIES;
     for (int i = 0; counted && i < (tries->points || several ? tried : MANY_POINTS) && !tries->differences; i++) {
-        struct sp_config *config = random_point(&count, fixed, &arena, seed, false);
+        struct shapeproof_config *config = random_point(&count, fixed, &arena, seed, false);
         try_point(tables, &count, config, tries);
-        sp_config_free(config);
+        shapeproof_config_free(config);
     }
     sp_count_free(&count);
-    sp_config_free(fixed);
+    shapeproof_config_free(fixed);
     sp_arena_free(&arena);
     return several;
 }
 
 /* Points of the table under settings, "" or several with blanks between them. */
-static struct tries try_table(const struct sp_tables *tables, const struct sp_unit *table, const char *settings,
+static struct tries try_table(const struct shapeproof_tables *tables, const struct sp_unit *table, const char *settings,
                               uint64_t *seed)
 {
     struct tries tries = {0};
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_config *config = shapeproof_config_new();
     bool several = true;
     apply_settings(config, settings);
     for (size_t i = 0; several && i < (tries.points ? DRAWS : MANY_DRAWS) && !tries.differences; i++)
         several = try_draw(tables, table, config, i, seed, &tries);
     if (!tries.points) print_message("%s %s: nothing was tried: %s\n", table->name, settings, tries.why.message);
-    sp_config_free(config);
+    shapeproof_config_free(config);
     return tries;
 }
 
@@ -269,10 +271,10 @@ static uint64_t seed_of(const char *table)
 
 static void every_table_counts_what_it_expands_to(void **state)
 {
-    const struct sp_tables *tables = *state;
+    const struct shapeproof_tables *tables = *state;
     size_t differences = 0, points = 0, tried = 0;
-    for (size_t i = 0; i < sp_tables_count(tables); i += SAMPLE) {
-        const struct sp_unit *table = sp_tables_unit(tables, sp_tables_info(tables, i).name);
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i += SAMPLE) {
+        const struct sp_unit *table = sp_tables_unit(tables, shapeproof_tables_info(tables, i).name);
         uint64_t seed = seed_of(table->name);
         if (needs_settings(table->name) && !has_case(table->name)) fail_msg("%s has no settings", table->name);
         if (sp_unit_needs_arguments(table) || needs_settings(table->name)) continue;
@@ -282,7 +284,7 @@ static void every_table_counts_what_it_expands_to(void **state)
         points += tries.points;
         tried++;
     }
-    print_message("%zu points of %zu tables, of %zu\n", points, tried, sp_tables_count(tables));
+    print_message("%zu points of %zu tables, of %zu\n", points, tried, shapeproof_tables_count(tables));
     assert_int_equal(differences, 0);
 }
 
@@ -317,29 +319,29 @@ static void functions(void **state)
                                "[own] for i in 0..n-1\n"
                                "o.{i} (own(i).width default m)\np.{i} (m) if own(i).flag default i > 1\n"
                                "[root]\nq (int(m^0.5) + 1, i_release)\n";
-    struct sp_error error = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     uint64_t seed = 1;
-    assert_int_equal(sp_tables_add_text(tables, "t.shapes", text, sizeof text - 1, &error), SP_OK);
+    assert_int_equal(shapeproof_tables_add_text(tables, "t.shapes", text, sizeof text - 1, &error), SHAPEPROOF_OK);
     const struct tries tries = try_table(tables, sp_tables_unit(tables, "t"),
                                          "name=vit_b_patch16 kinds=[\"x\",\"y\",\"x\"] "
                                          "layers={\"0\":{\"width\":3},\"1\":{\"flag\":true},\"2\":{\"flag\":false}}",
                                          &seed);
     assert_int_equal(tries.differences, 0);
     assert_true(tries.points >= 10);
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
 }
 
 static int open_tables(void **state)
 {
-    struct sp_error error = {0};
-    *state = sp_tables_new(&error);
+    struct shapeproof_error error = {0};
+    *state = shapeproof_tables_new(&error);
     return *state ? 0 : 1;
 }
 
 static int close_tables(void **state)
 {
-    sp_tables_free(*state);
+    shapeproof_tables_free(*state);
     return 0;
 }
 

@@ -11,11 +11,11 @@
 
 /* What a claim means where every hyper-parameter has a value. */
 struct place {
-    struct sp_tables *tables;
+    struct shapeproof_tables *tables;
     const struct sp_count *open; /* the table for all hyper-parameters: which symbols there are */
     const struct sp_unit *unit;  /* where the claim stands */
-    struct sp_config *config;
-    struct sp_prediction *prediction;
+    struct shapeproof_config *config;
+    struct shapeproof_prediction *prediction;
     struct sp_count there; /* what the names of the table are worth */
     bool is_counted;
 };
@@ -40,12 +40,12 @@ static bool by_table(struct place *place, const struct sp_expr *expr, struct sp_
 static bool by_group(const struct place *place, const char *name, struct sp_rational *value)
 {
     if (!name || strcmp(name, "total") == 0) {
-        *value = sp_rational_int((int64_t)sp_prediction_totals(place->prediction).unique_parameters);
+        *value = sp_rational_int((int64_t)shapeproof_prediction_totals(place->prediction).unique_parameters);
         return true;
     }
     *value = sp_rational_int(0); /* a group of which nothing is there */
-    for (size_t i = 0; i < sp_prediction_group_count(place->prediction); i++) {
-        const struct sp_group group = sp_prediction_group(place->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_group_count(place->prediction); i++) {
+        const struct shapeproof_group group = shapeproof_prediction_group(place->prediction, i);
         if (strcmp(group.name, name) == 0) *value = sp_rational_int((int64_t)group.parameters);
     }
     return true;
@@ -148,19 +148,19 @@ static bool evaluate(struct place *place, const struct bound *bound, const struc
 
 static void forget_numbers(struct place *place)
 {
-    sp_prediction_free(place->prediction);
+    shapeproof_prediction_free(place->prediction);
     place->prediction = NULL;
     if (place->is_counted) sp_count_free(&place->there);
     place->is_counted = false;
 }
 
 /* Predicts the table with what the configuration has by now. */
-static bool predict_there(struct place *place, struct sp_error *error)
+static bool predict_there(struct place *place, struct shapeproof_error *error)
 {
     const struct sp_unit *table = place->open->table;
     forget_numbers(place);
-    const struct sp_predict_options options = {.table = table->name};
-    place->prediction = sp_predict(place->tables, place->config, &options, error);
+    const struct shapeproof_predict_options options = {.table = table->name};
+    place->prediction = shapeproof_predict(place->tables, place->config, &options, error);
     place->is_counted = true;
     const bool good = sp_count_settled(&place->there, place->tables, table, sp_config_hyper(place->config), NULL, true);
     return good && place->prediction;
@@ -184,17 +184,19 @@ static const char *key_of(const struct place *place, const char *name)
 }
 
 /* "num_embed[1]" is an item of a pair. */
-static void set_key(struct place *place, const char *key, struct sp_value value)
+static void set_key(struct place *place, const char *key, struct shapeproof_value value)
 {
     char pair[256];
     const char *bracket = strrchr(key, '[');
     if (!bracket) return sp_config_set_value(place->config, key, value, "test");
     snprintf(pair, sizeof pair, "%.*s", (int)(bracket - key), key);
-    struct sp_value *items = sp_arena_array(&place->config->arena, 2, sizeof *items);
-    const struct sp_value now = value_of_key(place->config, pair);
-    for (size_t i = 0; i < 2; i++) items[i] = now.type == SP_LIST ? now.items[i] : now.type == SP_INT ? now : value;
+    struct shapeproof_value *items = sp_arena_array(&place->config->arena, 2, sizeof *items);
+    const struct shapeproof_value now = value_of_key(place->config, pair);
+    for (size_t i = 0; i < 2; i++)
+        items[i] = now.type == SHAPEPROOF_VALUE_LIST ? now.items[i] : now.type == SHAPEPROOF_VALUE_INT ? now : value;
     items[bracket[1] - '0'] = value;
-    sp_config_set_value(place->config, pair, (struct sp_value){.type = SP_LIST, .count = 2, .items = items}, "test");
+    sp_config_set_value(place->config, pair,
+                        (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 2, .items = items}, "test");
 }
 
 /* Every number among the hyper-parameters that has no value yet. */
@@ -205,19 +207,19 @@ static void set_others(struct place *place, int64_t size)
         const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
         if (!is_plain(place->open, symbol) || symbol->is_list || symbolic->algebra.atoms[symbol->atom].is_condition)
             continue;
-        if (value_of_key(place->config, symbol->key).type == SP_ABSENT)
+        if (value_of_key(place->config, symbol->key).type == SHAPEPROOF_VALUE_ABSENT)
             sp_config_set_value(place->config, symbol->key, sp_value_int(size), "test");
     }
 }
 
 /* "[2, 3]" */
-static struct sp_value list_of_words(struct place *place, const char *words)
+static struct shapeproof_value list_of_words(struct place *place, const char *words)
 {
-    struct sp_value *items = sp_arena_array(&place->config->arena, strlen(words), sizeof *items);
+    struct shapeproof_value *items = sp_arena_array(&place->config->arena, strlen(words), sizeof *items);
     size_t count = 0;
     for (char *at = (char *)words + 1; *at && *at != ']'; at += strspn(at, ", "))
         items[count++] = sp_value_int(strtoll(at, &at, 10));
-    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = count, .items = items};
 }
 
 /* Parts the items: a comma within a list parts none. */
@@ -246,7 +248,8 @@ static bool set_item(struct place *place, char *item)
     }
     if (!is) return false;
     *is = '\0';
-    if (strcmp(is + 4, "null") == 0) set_key(place, item, (struct sp_value){.type = SP_NULL, .string = ""});
+    if (strcmp(is + 4, "null") == 0)
+        set_key(place, item, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL, .string = ""});
     return true; /* what is given or not follows from the rest */
 }
 
@@ -279,15 +282,15 @@ static bool read_point(struct place *place, const char *words, struct sp_rationa
 
 static bool is_literal(const struct sp_expr *expr)
 {
-    return expr->kind == SP_EXPR_LIST || (expr->kind == SP_EXPR_LITERAL && expr->value.type == SP_STRING);
+    return expr->kind == SP_EXPR_LIST || (expr->kind == SP_EXPR_LITERAL && expr->value.type == SHAPEPROOF_VALUE_STRING);
 }
 
-static struct sp_value literal_value(struct sp_arena *arena, const struct sp_expr *expr)
+static struct shapeproof_value literal_value(struct sp_arena *arena, const struct sp_expr *expr)
 {
     if (expr->kind != SP_EXPR_LIST) return expr->value;
-    struct sp_value *items = sp_arena_array(arena, expr->count, sizeof *items);
+    struct shapeproof_value *items = sp_arena_array(arena, expr->count, sizeof *items);
     for (size_t i = 0; i < expr->count; i++) items[i] = expr->args[i]->value;
-    return (struct sp_value){.type = SP_LIST, .count = expr->count, .items = items};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = expr->count, .items = items};
 }
 
 /* "tied", "not tied": a flag. Other conditions must be so at the point already. */
@@ -317,7 +320,7 @@ static void set_numbers(struct place *place, const struct sp_claim *claim)
         for (size_t i = claim->when_count; i-- > 0;) {
             const struct sp_argument *when = &claim->when[i];
             struct sp_rational value;
-            struct sp_error error = {0};
+            struct shapeproof_error error = {0};
             if (!when->name || is_literal(when->expr)) continue;
             predict_there(place, &error);
             if (place->is_counted && evaluate(place, NULL, when->expr, &value))
@@ -331,7 +334,7 @@ struct replays {
     size_t refuted, replayed;
 };
 
-static const struct sp_claim *claim_at(const struct sp_tables *tables, const struct sp_proof *proof,
+static const struct sp_claim *claim_at(const struct shapeproof_tables *tables, const struct shapeproof_proof *proof,
                                        const struct sp_unit **unit)
 {
     for (size_t i = 0; i < sp_tables_place_count(tables); i++) {
@@ -346,14 +349,15 @@ static const struct sp_claim *claim_at(const struct sp_tables *tables, const str
 }
 
 /* The expression, as one of the tables: equal names must be equal pointers. */
-static const struct sp_expr *parsed(struct sp_tables *tables, const char *text, size_t length)
+static const struct sp_expr *parsed(struct shapeproof_tables *tables, const char *text, size_t length)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_text table = {0};
     char name[32];
     snprintf(name, sizeof name, "gap%zu", tables->own.count);
     sp_text_printf(&table, "table %s\n[x]\nw (1)\nclaim %.*s = 0\n", name, (int)length, text);
-    if (sp_tables_add_text(tables, name, table.data, table.length, &error) != SP_OK) fail_msg("%s", error.message);
+    if (shapeproof_tables_add_text(tables, name, table.data, table.length, &error) != SHAPEPROOF_OK)
+        fail_msg("%s", error.message);
     sp_text_free(&table);
     return sp_tables_unit(tables, name)->claims[0].left;
 }
@@ -372,8 +376,8 @@ static bool printed_gap(struct place *place, const char *difference, struct sp_r
     return false;
 }
 
-static const char *compare_difference(struct place *place, const struct sp_proof *proof, struct sp_rational truth,
-                                      struct sp_rational claimed)
+static const char *compare_difference(struct place *place, const struct shapeproof_proof *proof,
+                                      struct sp_rational truth, struct sp_rational claimed)
 {
     struct sp_rational gap, lacking;
     int sign;
@@ -387,10 +391,10 @@ static const char *compare_difference(struct place *place, const struct sp_proof
 }
 
 /* NULL, or what is wrong with the counter-example. */
-static const char *replay_at(struct place *place, const struct sp_proof *proof, const struct sp_claim *claim)
+static const char *replay_at(struct place *place, const struct shapeproof_proof *proof, const struct sp_claim *claim)
 {
     struct sp_rational truth, claimed, left, right;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     set_literals(place, claim);
     if (!read_point(place, proof->counterexample, &truth, &claimed)) return "cannot be read";
     set_numbers(place, claim);
@@ -403,18 +407,19 @@ static const char *replay_at(struct place *place, const struct sp_proof *proof, 
     return compare_difference(place, proof, truth, claimed);
 }
 
-static void replay(struct sp_tables *tables, const struct sp_proof *proof, struct replays *replays)
+static void replay(struct shapeproof_tables *tables, const struct shapeproof_proof *proof, struct replays *replays)
 {
     const struct sp_unit *unit;
     struct sp_count open;
     const struct sp_claim *claim = claim_at(tables, proof, &unit);
     assert_non_null(claim);
-    if (proof->verdict != SP_REFUTED || !claim->right || claim->is_example || claim->kind != SP_CLAIM_EXACT) return;
+    if (proof->verdict != SHAPEPROOF_REFUTED || !claim->right || claim->is_example || claim->kind != SP_CLAIM_EXACT)
+        return;
     if (!proof->counterexample && strstr(proof->difference, ", claimed ")) return; /* of plain numbers: no point */
     replays->refuted++;
     if (!proof->counterexample) return;
     assert_true(sp_count_table(&open, tables, sp_tables_unit(tables, proof->table), NULL, false));
-    struct place place = {.tables = tables, .open = &open, .unit = unit, .config = sp_config_new()};
+    struct place place = {.tables = tables, .open = &open, .unit = unit, .config = shapeproof_config_new()};
     const char *problem = replay_at(&place, proof, claim);
     char *point = point_text(place.config);
     if (problem)
@@ -422,20 +427,21 @@ static void replay(struct sp_tables *tables, const struct sp_proof *proof, struc
                  proof->counterexample, point, claim->span.source->text);
     free(point);
     forget_numbers(&place);
-    sp_config_free(place.config);
+    shapeproof_config_free(place.config);
     sp_count_free(&open);
     replays->replayed++;
 }
 
-static struct replays replay_all(struct sp_tables *tables, const char *const *files, size_t count)
+static struct replays replay_all(struct shapeproof_tables *tables, const char *const *files, size_t count)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct replays replays = {0};
-    const struct sp_prove_options options = {.files = files, .file_count = count};
-    struct sp_proofs *proofs = sp_prove(tables, &options, &error);
+    const struct shapeproof_prove_options options = {.files = files, .file_count = count};
+    struct shapeproof_proofs *proofs = shapeproof_prove(tables, &options, &error);
     if (!proofs) fail_msg("%s", error.message);
-    for (size_t i = 0; i < sp_proofs_count(proofs); i++) replay(tables, sp_proofs_get(proofs, i), &replays);
-    sp_proofs_free(proofs);
+    for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++)
+        replay(tables, shapeproof_proofs_get(proofs, i), &replays);
+    shapeproof_proofs_free(proofs);
     return replays;
 }
 
@@ -444,22 +450,23 @@ static struct replays replay_all(struct sp_tables *tables, const char *const *fi
 static void built_in(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     const struct replays replays = replay_all(tables, NULL, 0);
     assert_true(replays.refuted >= 20);
     assert_int_equal(replays.replayed, replays.refuted);
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
 }
 
 static struct replays replay_text(const char *text)
 {
     static const char *const file = "t.shapes";
-    struct sp_error error = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
-    if (sp_tables_add_text(tables, file, text, strlen(text), &error) != SP_OK) fail_msg("%s", error.message);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    if (shapeproof_tables_add_text(tables, file, text, strlen(text), &error) != SHAPEPROOF_OK)
+        fail_msg("%s", error.message);
     const struct replays replays = replay_all(tables, &file, 1);
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
     return replays;
 }
 

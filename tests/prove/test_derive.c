@@ -45,30 +45,34 @@ static bool is_name(const char *text)
     return true;
 }
 
-static bool is_defined(const struct sp_derivation *derivation, const char *name, size_t before)
+static bool is_defined(const struct shapeproof_derivation *derivation, const char *name, size_t before)
 {
     for (size_t i = 0; i < before; i++)
-        if (strcmp(sp_derivation_symbol(derivation, i).name, name) == 0) return true;
+        if (strcmp(shapeproof_derivation_symbol(derivation, i).name, name) == 0) return true;
     return false;
 }
 
-static bool is_true(struct sp_symbol symbol) { return strcmp(symbol.fallback, "true") == 0; }
-static bool is_flag(struct sp_symbol symbol) { return is_true(symbol) || strcmp(symbol.fallback, "false") == 0; }
+static bool is_true(struct shapeproof_symbol symbol) { return strcmp(symbol.fallback, "true") == 0; }
+static bool is_flag(struct shapeproof_symbol symbol)
+{
+    return is_true(symbol) || strcmp(symbol.fallback, "false") == 0;
+}
 
 /* The key of one symbol is the name of another, which hides it. */
-static bool is_hidden(const struct sp_derivation *derivation, struct sp_symbol symbol)
+static bool is_hidden(const struct shapeproof_derivation *derivation, struct shapeproof_symbol symbol)
 {
-    for (size_t i = 0; i < sp_derivation_symbol_count(derivation); i++)
-        if (strcmp(sp_derivation_symbol(derivation, i).name, symbol.key) == 0 && strcmp(symbol.name, symbol.key) != 0)
+    for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++)
+        if (strcmp(shapeproof_derivation_symbol(derivation, i).name, symbol.key) == 0 &&
+            strcmp(symbol.name, symbol.key) != 0)
             return true;
     return false;
 }
 
 /* E = n_embd, D = H // A */
-static void put_definitions(const struct sp_derivation *derivation, struct sp_text *text)
+static void put_definitions(const struct shapeproof_derivation *derivation, struct sp_text *text)
 {
-    for (size_t i = 0; i < sp_derivation_symbol_count(derivation); i++) {
-        const struct sp_symbol symbol = sp_derivation_symbol(derivation, i);
+    for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++) {
+        const struct shapeproof_symbol symbol = shapeproof_derivation_symbol(derivation, i);
         const char *value = *symbol.formula ? symbol.formula : symbol.key;
         if (is_hidden(derivation, symbol)) sp_text_puts(text, "a key is hidden\n");
         if (strcmp(symbol.name, value) == 0 || !is_name(symbol.name) || is_defined(derivation, symbol.name, i))
@@ -124,12 +128,12 @@ static void put_case(struct sp_text *text, const char *when)
 
 /* The total of the usual case, and what the one condition that holds beside it changes; nothing where more than one
  * holds, or where a loop goes backwards. */
-static void put_rows(const struct sp_derivation *derivation, enum spoil spoil, struct sp_text *text)
+static void put_rows(const struct shapeproof_derivation *derivation, enum spoil spoil, struct sp_text *text)
 {
     struct sp_text sum = {0}, holding = {0};
     sp_text_puts(&holding, "0");
-    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
-        const struct sp_formula formula = sp_derivation_formula(derivation, i);
+    for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
+        const struct shapeproof_formula formula = shapeproof_derivation_formula(derivation, i);
         char *when = condition_here(formula.when);
         if (strcmp(formula.group, "total") == 0 && !is_left_out(when)) {
             if (*when) sp_text_printf(&sum, " + (%s ? %s : 0)", when, formula.text);
@@ -140,14 +144,14 @@ static void put_rows(const struct sp_derivation *derivation, enum spoil spoil, s
         free(when);
     }
     sp_text_printf(text, "[all] if %s < 2", holding.data);
-    for (size_t i = 0; i < sp_derivation_assumption_count(derivation); i++)
-        sp_text_printf(text, " if %s", sp_derivation_assumption(derivation, i));
+    for (size_t i = 0; i < shapeproof_derivation_assumption_count(derivation); i++)
+        sp_text_printf(text, " if %s", shapeproof_derivation_assumption(derivation, i));
     sp_text_printf(text, "\nw (%s)\n", sum.data);
     sp_text_free(&sum);
     sp_text_free(&holding);
 }
 
-static char *table_of(const struct sp_derivation *derivation, enum spoil spoil)
+static char *table_of(const struct shapeproof_derivation *derivation, enum spoil spoil)
 {
     struct sp_text text = {0};
     sp_text_puts(&text, "table derived\n");
@@ -159,10 +163,10 @@ static char *table_of(const struct sp_derivation *derivation, enum spoil spoil)
 
 /* ---- points ---- */
 
-static bool is_settable(const struct sp_derivation *derivation, const char *key)
+static bool is_settable(const struct shapeproof_derivation *derivation, const char *key)
 {
-    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
-        const char *when = sp_derivation_formula(derivation, i).when;
+    for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
+        const char *when = shapeproof_derivation_formula(derivation, i).when;
         const size_t object = strcspn(when, " ");
         if (is_left_out(when) && strstr(when, key)) return false;
         if (is_left_out(when) && strncmp(when, key, object) == 0 && key[object] == '.') return false;
@@ -171,32 +175,35 @@ static bool is_settable(const struct sp_derivation *derivation, const char *key)
 }
 
 /* num_layers[1] is a place in a list of two. */
-static void set_side(struct sp_config *config, struct sp_arena *arena, const char *key, int64_t number)
+static void set_side(struct shapeproof_config *config, struct sp_arena *arena, const char *key, int64_t number)
 {
     const char *bracket = strchr(key, '[');
     const char *pair = sp_arena_copy(arena, key, (size_t)(bracket - key));
-    const struct sp_value known = value_of_key(config, pair);
-    struct sp_value *items = sp_arena_array(arena, 2, sizeof *items);
-    for (size_t i = 0; i < 2; i++) items[i] = known.type == SP_LIST ? known.items[i] : sp_value_int(number);
+    const struct shapeproof_value known = value_of_key(config, pair);
+    struct shapeproof_value *items = sp_arena_array(arena, 2, sizeof *items);
+    for (size_t i = 0; i < 2; i++)
+        items[i] = known.type == SHAPEPROOF_VALUE_LIST ? known.items[i] : sp_value_int(number);
     items[bracket[1] == '1'] = sp_value_int(number);
-    sp_config_set_value(config, pair, (struct sp_value){.type = SP_LIST, .count = 2, .items = items}, "test");
+    sp_config_set_value(config, pair,
+                        (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 2, .items = items}, "test");
 }
 
 /* Every number has a value, and at most one flag is not as usual: as its default is, or as `base` has it. */
-static struct sp_config *derived_point(const struct sp_derivation *derivation, const struct sp_config *base,
-                                       struct sp_arena *arena, uint64_t *seed)
+static struct shapeproof_config *derived_point(const struct shapeproof_derivation *derivation,
+                                               const struct shapeproof_config *base, struct sp_arena *arena,
+                                               uint64_t *seed)
 {
-    struct sp_config *config = sp_config_variant(base);
-    const size_t count = sp_derivation_symbol_count(derivation);
+    struct shapeproof_config *config = sp_config_variant(base);
+    const size_t count = shapeproof_derivation_symbol_count(derivation);
     const bool large = below(seed, 2); /* both sides of an image, which is divided into patches */
     const size_t changed = count ? (size_t)below(seed, (int64_t)count * 2) : 0;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_symbol symbol = sp_derivation_symbol(derivation, i);
-        const struct sp_value known = *symbol.key ? value_of_key(base, symbol.key) : sp_value_absent("");
-        const bool usual = known.type == SP_BOOL ? known.boolean : is_true(symbol);
+        const struct shapeproof_symbol symbol = shapeproof_derivation_symbol(derivation, i);
+        const struct shapeproof_value known = *symbol.key ? value_of_key(base, symbol.key) : sp_value_absent("");
+        const bool usual = known.type == SHAPEPROOF_VALUE_BOOL ? known.boolean : is_true(symbol);
         if (!is_settable(derivation, symbol.key)) continue;
         if (strchr(symbol.key, '[')) set_side(config, arena, symbol.key, large ? 224 : random_size(seed, true));
-        else if (is_flag(symbol) || known.type == SP_BOOL)
+        else if (is_flag(symbol) || known.type == SHAPEPROOF_VALUE_BOOL)
             sp_config_set_value(config, symbol.key, sp_value_bool(usual != (i == changed)), "test");
         else sp_config_set_value(config, symbol.key, sp_value_int(random_size(seed, below(seed, 2))), "test");
     }
@@ -207,35 +214,35 @@ static struct sp_config *derived_point(const struct sp_derivation *derivation, c
 
 struct derived {
     const char *table;
-    struct sp_derivation *derivation;
-    struct sp_tables *formulas; /* the table of its formulas; NULL when they are no expressions */
+    struct shapeproof_derivation *derivation;
+    struct shapeproof_tables *formulas; /* the table of its formulas; NULL when they are no expressions */
     char *text;
     size_t points, differences;
 };
 
-static struct derived derive(const struct sp_tables *tables, const char *table, const struct sp_config *given,
-                             enum spoil spoil)
+static struct derived derive(const struct shapeproof_tables *tables, const char *table,
+                             const struct shapeproof_config *given, enum spoil spoil)
 {
-    struct sp_error error = {0};
-    struct derived derived = {.table = table, .formulas = sp_tables_new(&error)};
-    derived.derivation = sp_derive(tables, given, &(struct sp_derive_options){.table = table}, &error);
+    struct shapeproof_error error = {0};
+    struct derived derived = {.table = table, .formulas = shapeproof_tables_new(&error)};
+    derived.derivation = shapeproof_derive(tables, given, &(struct shapeproof_derive_options){.table = table}, &error);
     derived.text = derived.derivation ? table_of(derived.derivation, spoil) : NULL;
-    const bool good = derived.text && sp_tables_add_text(derived.formulas, "derived.shapes", derived.text,
-                                                         strlen(derived.text), &error) == SP_OK;
+    const bool good = derived.text && shapeproof_tables_add_text(derived.formulas, "derived.shapes", derived.text,
+                                                                 strlen(derived.text), &error) == SHAPEPROOF_OK;
     if (good) return derived;
-    sp_tables_free(derived.formulas);
+    shapeproof_tables_free(derived.formulas);
     derived.formulas = NULL;
     return derived;
 }
 
 static void forget(struct derived *derived)
 {
-    sp_derivation_free(derived->derivation);
-    sp_tables_free(derived->formulas);
+    shapeproof_derivation_free(derived->derivation);
+    shapeproof_tables_free(derived->formulas);
     free(derived->text);
 }
 
-static void complain_of(const struct derived *derived, const struct sp_config *config, const char *what)
+static void complain_of(const struct derived *derived, const struct shapeproof_config *config, const char *what)
 {
     char *point = point_text(config);
     if (!is_quiet) print_message("%s at %s: %s by\n%s\n", derived->table, point, what, derived->text);
@@ -243,17 +250,20 @@ static void complain_of(const struct derived *derived, const struct sp_config *c
 }
 
 /* A point tells something where the table can be predicted and the formulas speak of the case. */
-static void try_derived(const struct sp_tables *tables, struct derived *derived, const struct sp_config *config)
+static void try_derived(const struct shapeproof_tables *tables, struct derived *derived,
+                        const struct shapeproof_config *config)
 {
-    struct sp_error error = {0};
-    struct sp_prediction *truth =
-        sp_predict(tables, config, &(struct sp_predict_options){.table = derived->table}, &error);
-    struct sp_prediction *formulas =
-        truth ? sp_predict(derived->formulas, config, &(struct sp_predict_options){.table = "derived"}, &error) : NULL;
-    if (formulas && sp_prediction_count(formulas)) {
-        const uint64_t said = sp_prediction_totals(formulas).parameters;
+    struct shapeproof_error error = {0};
+    struct shapeproof_prediction *truth =
+        shapeproof_predict(tables, config, &(struct shapeproof_predict_options){.table = derived->table}, &error);
+    struct shapeproof_prediction *formulas =
+        truth ? shapeproof_predict(derived->formulas, config, &(struct shapeproof_predict_options){.table = "derived"},
+                                   &error)
+              : NULL;
+    if (formulas && shapeproof_prediction_count(formulas)) {
+        const uint64_t said = shapeproof_prediction_totals(formulas).parameters;
         derived->points++;
-        if (said != sp_prediction_totals(truth).unique_parameters) {
+        if (said != shapeproof_prediction_totals(truth).unique_parameters) {
             complain_of(derived, config, "another number");
             derived->differences++;
         }
@@ -263,18 +273,18 @@ static void try_derived(const struct sp_tables *tables, struct derived *derived,
         complain_of(derived, config, error.message);
         derived->differences++;
     }
-    sp_prediction_free(formulas);
-    sp_prediction_free(truth);
+    shapeproof_prediction_free(formulas);
+    shapeproof_prediction_free(truth);
 }
 
-static void try_points(const struct sp_tables *tables, struct derived *derived, const struct sp_config *base,
-                       uint64_t seed)
+static void try_points(const struct shapeproof_tables *tables, struct derived *derived,
+                       const struct shapeproof_config *base, uint64_t seed)
 {
     struct sp_arena arena = {0};
     for (int i = 0; derived->formulas && i < TRIES && !derived->differences; i++) {
-        struct sp_config *config = derived_point(derived->derivation, base, &arena, &seed);
+        struct shapeproof_config *config = derived_point(derived->derivation, base, &arena, &seed);
         try_derived(tables, derived, config);
-        sp_config_free(config);
+        shapeproof_config_free(config);
     }
     sp_arena_free(&arena);
 }
@@ -285,8 +295,9 @@ struct law {
 };
 
 /* `given` is in the formulas, `base` in the points alone. Returns whether points could be tried. */
-static bool try_table(struct law *law, const struct sp_tables *tables, const char *table, const struct sp_config *given,
-                      const struct sp_config *base, uint64_t seed, enum spoil spoil)
+static bool try_table(struct law *law, const struct shapeproof_tables *tables, const char *table,
+                      const struct shapeproof_config *given, const struct shapeproof_config *base, uint64_t seed,
+                      enum spoil spoil)
 {
     struct derived derived = derive(tables, table, given, spoil);
     try_points(tables, &derived, base, seed);
@@ -300,22 +311,24 @@ static bool try_table(struct law *law, const struct sp_tables *tables, const cha
 }
 
 /* Some of the numbers, so that what is summed up over them can be: layers of different sizes. */
-static void give_numbers(struct sp_config *given, struct sp_count *count, struct sp_arena *arena, uint64_t *seed)
+static void give_numbers(struct shapeproof_config *given, struct sp_count *count, struct sp_arena *arena,
+                         uint64_t *seed)
 {
-    struct sp_config *point = random_point(count, given, arena, seed, true);
+    struct shapeproof_config *point = random_point(count, given, arena, seed, true);
     for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
         const char *key = count->symbolic.symbols.items[i].key;
-        const struct sp_value value = value_of_key(point, key);
-        if (value.type == SP_INT && value_of_key(given, key).type == SP_ABSENT && below(seed, 2))
+        const struct shapeproof_value value = value_of_key(point, key);
+        if (value.type == SHAPEPROOF_VALUE_INT && value_of_key(given, key).type == SHAPEPROOF_VALUE_ABSENT &&
+            below(seed, 2))
             sp_config_set_value(given, sp_arena_string(arena, key), value, "test");
     }
-    sp_config_free(point);
+    shapeproof_config_free(point);
 }
 
 /* With one class after the other, texts that are drawn, and some of the numbers, until there is one that the table can
  * be predicted for and whose formulas are expressions. */
-static void try_built_in_table(struct law *law, const struct sp_tables *tables, const char *table, uint64_t seed,
-                               enum spoil spoil)
+static void try_built_in_table(struct law *law, const struct shapeproof_tables *tables, const char *table,
+                               uint64_t seed, enum spoil spoil)
 {
     const struct sp_unit *unit = sp_tables_unit(tables, table);
     bool tried = false;
@@ -323,14 +336,14 @@ static void try_built_in_table(struct law *law, const struct sp_tables *tables, 
     for (size_t draw = 0; !tried && draw < DRAWS; draw++) {
         struct sp_arena arena = {0};
         struct sp_count count;
-        struct sp_config *given = sp_config_new();
+        struct shapeproof_config *given = shapeproof_config_new();
         draw_class(given, tables, unit, draw, &arena);
         sp_count_table(&count, tables, unit, sp_config_hyper(given), false);
         draw_texts(given, &count, draw, &arena, &seed);
         if (draw) give_numbers(given, &count, &arena, &seed);
         tried = try_table(law, tables, table, given, given, seed + draw, spoil);
         sp_count_free(&count);
-        sp_config_free(given);
+        shapeproof_config_free(given);
         sp_arena_free(&arena);
     }
 }
@@ -345,33 +358,33 @@ static uint64_t seed_of_name(const char *name)
 
 static void try_built_in_tables(struct law *law, size_t step, enum spoil spoil)
 {
-    struct sp_error error = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
-    for (size_t i = 0; i < sp_tables_count(tables); i += step) {
-        const char *name = sp_tables_info(tables, i).name;
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i += step) {
+        const char *name = shapeproof_tables_info(tables, i).name;
         try_built_in_table(law, tables, name, seed_of_name(name), spoil);
     }
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
 }
 
 static void try_random_table(struct law *law, uint64_t seed)
 {
     struct maker m = {.seed = seed, .plain = true};
-    struct sp_error error = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
-    struct sp_config *base = sp_config_new();
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    struct shapeproof_config *base = shapeproof_config_new();
     const size_t differences = law->differences;
     const char *const needed[] = {"layers=2",   "heads=3",  "key=4",      "bias=false",
                                   "flag=false", "deep.H=1", "deep.b=true"};
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) sp_config_set(base, needed[i], &error);
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) shapeproof_config_set(base, needed[i], &error);
     random_table(&m);
-    if (sp_tables_add_text(tables, "random.shapes", m.text.data, m.text.length, &error) != SP_OK)
-        fail_msg("%s\n%s", sp_tables_messages(tables), m.text.data);
+    if (shapeproof_tables_add_text(tables, "random.shapes", m.text.data, m.text.length, &error) != SHAPEPROOF_OK)
+        fail_msg("%s\n%s", shapeproof_tables_messages(tables), m.text.data);
     law->tables++;
     try_table(law, tables, "random", NULL, base, m.seed, AS_IT_IS);
     if (law->differences > differences) fprintf(stderr, "--- seed %" PRIu64 "\n%s\n", seed, m.text.data);
-    sp_config_free(base);
-    sp_tables_free(tables);
+    shapeproof_config_free(base);
+    shapeproof_tables_free(tables);
     sp_text_free(&m.text);
 }
 
@@ -414,9 +427,9 @@ static const char *const compared[] = {
     "w (a) if q > 4 and bn\nv (b) if q > 4 and not bn\nu (a, a) if q <= 2 and bn\n",
 };
 
-static struct sp_config *compared_point(int64_t number, bool bn, int64_t nd)
+static struct shapeproof_config *compared_point(int64_t number, bool bn, int64_t nd)
 {
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_config *config = shapeproof_config_new();
     sp_config_set_value(config, "q", sp_value_int(number), "test");
     sp_config_set_value(config, "a", sp_value_int(7), "test");
     sp_config_set_value(config, "b", sp_value_int(5), "test");
@@ -426,21 +439,21 @@ static struct sp_config *compared_point(int64_t number, bool bn, int64_t nd)
 }
 
 /* A table that has a tensor for each case that the formulas speak of, where it occurs. */
-static struct sp_tables *table_of_cases(const struct sp_derivation *derivation)
+static struct shapeproof_tables *table_of_cases(const struct shapeproof_derivation *derivation)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_text text = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     sp_text_puts(&text, "table cases\n");
     put_definitions(derivation, &text);
-    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
-        const char *when = sp_derivation_formula(derivation, i).when;
+    for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
+        const char *when = shapeproof_derivation_formula(derivation, i).when;
         sp_text_printf(&text, "[%zu] if %s", i, *when ? when : "true");
-        for (size_t k = 0; k < sp_derivation_assumption_count(derivation); k++)
-            sp_text_printf(&text, " if %s", sp_derivation_assumption(derivation, k));
+        for (size_t k = 0; k < shapeproof_derivation_assumption_count(derivation); k++)
+            sp_text_printf(&text, " if %s", shapeproof_derivation_assumption(derivation, k));
         sp_text_printf(&text, "\ncase.%zu (1)\n", i);
     }
-    assert_int_equal(sp_tables_add_text(tables, "cases.shapes", text.data, text.length, &error), SP_OK);
+    assert_int_equal(shapeproof_tables_add_text(tables, "cases.shapes", text.data, text.length, &error), SHAPEPROOF_OK);
     sp_text_free(&text);
     return tables;
 }
@@ -449,33 +462,35 @@ static struct sp_tables *table_of_cases(const struct sp_derivation *derivation)
 static void try_compared(const char *rows)
 {
     enum { LAST = 40, FEWEST = 20 };
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_text text = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     sp_text_printf(&text, "table compared\n%s", rows);
-    assert_int_equal(sp_tables_add_text(tables, "compared.shapes", text.data, text.length, &error), SP_OK);
+    assert_int_equal(shapeproof_tables_add_text(tables, "compared.shapes", text.data, text.length, &error),
+                     SHAPEPROOF_OK);
     struct derived derived = derive(tables, "compared", NULL, AS_IT_IS);
     assert_non_null(derived.formulas);
-    struct sp_tables *cases = table_of_cases(derived.derivation);
+    struct shapeproof_tables *cases = table_of_cases(derived.derivation);
     bool occurs[32] = {false};
     for (int64_t point = 0; point <= 4 * LAST + 3; point++) {
         char name[16];
-        struct sp_config *config = compared_point(point / 4, point & 1, 2 + (point >> 1 & 1));
-        struct sp_prediction *found = sp_predict(cases, config, &(struct sp_predict_options){.table = "cases"}, &error);
+        struct shapeproof_config *config = compared_point(point / 4, point & 1, 2 + (point >> 1 & 1));
+        struct shapeproof_prediction *found =
+            shapeproof_predict(cases, config, &(struct shapeproof_predict_options){.table = "cases"}, &error);
         try_derived(tables, &derived, config);
         for (size_t i = 0; found && i < 32; i++) {
             snprintf(name, sizeof name, "case.%zu", i);
-            occurs[i] = occurs[i] || sp_prediction_find(found, name) != SP_NONE;
+            occurs[i] = occurs[i] || shapeproof_prediction_find(found, name) != SHAPEPROOF_NONE;
         }
-        sp_prediction_free(found);
-        sp_config_free(config);
+        shapeproof_prediction_free(found);
+        shapeproof_config_free(config);
     }
     if (derived.points < FEWEST) fail_msg("%zu points of\n%s", derived.points, rows);
     assert_int_equal(derived.differences, 0);
-    for (size_t i = 0; i < sp_derivation_formula_count(derived.derivation); i++)
-        if (!occurs[i]) fail_msg("never: %s\n%s", sp_derivation_formula(derived.derivation, i).when, rows);
-    sp_tables_free(cases);
-    sp_tables_free(tables);
+    for (size_t i = 0; i < shapeproof_derivation_formula_count(derived.derivation); i++)
+        if (!occurs[i]) fail_msg("never: %s\n%s", shapeproof_derivation_formula(derived.derivation, i).when, rows);
+    shapeproof_tables_free(cases);
+    shapeproof_tables_free(tables);
     sp_text_free(&text);
     forget(&derived);
 }

@@ -70,46 +70,46 @@ static long value_of(const struct row *row, const char *key)
     return 0; /* a flag, which is in no formula of a group */
 }
 
-static struct sp_derivation *derive(const struct sp_tables *tables, const struct kind *kind)
+static struct shapeproof_derivation *derive(const struct shapeproof_tables *tables, const struct kind *kind)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_new();
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
     for (size_t i = 0; i < 3 && kind->settings[i]; i++)
-        assert_int_equal(sp_config_set(config, kind->settings[i], &error), SP_OK);
-    struct sp_derivation *derivation =
-        sp_derive(tables, config, &(struct sp_derive_options){.table = kind->table}, &error);
+        assert_int_equal(shapeproof_config_set(config, kind->settings[i], &error), SHAPEPROOF_OK);
+    struct shapeproof_derivation *derivation =
+        shapeproof_derive(tables, config, &(struct shapeproof_derive_options){.table = kind->table}, &error);
     if (!derivation) fail_msg("%s: %s", kind->table, error.message);
-    sp_config_free(config);
+    shapeproof_config_free(config);
     return derivation;
 }
 
-static struct sp_formula formula_of(const struct sp_derivation *derivation, const char *group)
+static struct shapeproof_formula formula_of(const struct shapeproof_derivation *derivation, const char *group)
 {
-    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
-        const struct sp_formula formula = sp_derivation_formula(derivation, i);
+    for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
+        const struct shapeproof_formula formula = shapeproof_derivation_formula(derivation, i);
         if (strcmp(formula.group, group) == 0 && !*formula.when) return formula;
     }
     fail_msg("there is no formula for [%s]", group);
-    return (struct sp_formula){.group = group};
+    return (struct shapeproof_formula){.group = group};
 }
 
-static void put_example(struct sp_text *text, const struct sp_derivation *derivation, const struct row *row,
+static void put_example(struct sp_text *text, const struct shapeproof_derivation *derivation, const struct row *row,
                         const char *formula, long count)
 {
-    for (size_t i = 0; i < sp_derivation_symbol_count(derivation); i++) {
-        const struct sp_symbol symbol = sp_derivation_symbol(derivation, i);
+    for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++) {
+        const struct shapeproof_symbol symbol = shapeproof_derivation_symbol(derivation, i);
         sp_text_printf(text, "%s%s = %ld", i ? ", " : "example ", symbol.name, value_of(row, symbol.key));
     }
     sp_text_printf(text, ": %s = %ld\n", formula, count);
 }
 
-static void put_row(struct sp_text *text, const struct sp_derivation *derivation, const struct kind *kind,
+static void put_row(struct sp_text *text, const struct shapeproof_derivation *derivation, const struct kind *kind,
                     const struct row *row)
 {
     for (size_t i = 0; i <= MAX_GROUPS; i++) {
         const char *group = i < MAX_GROUPS ? kind->groups[i] : "total";
         if (!group) continue;
-        const struct sp_formula formula = formula_of(derivation, group);
+        const struct shapeproof_formula formula = formula_of(derivation, group);
         const long count = i < MAX_GROUPS ? row->groups[i] : row->total;
         put_example(text, derivation, row, formula.text, count);
         put_example(text, derivation, row, formula.expanded, count);
@@ -117,15 +117,15 @@ static void put_row(struct sp_text *text, const struct sp_derivation *derivation
 }
 
 /* A table that knows the names of the symbols and nothing else, and the rows as examples about it. */
-static size_t put_examples(struct sp_text *text, const struct sp_derivation *derivation, const struct kind *kind,
-                           FILE *file)
+static size_t put_examples(struct sp_text *text, const struct shapeproof_derivation *derivation,
+                           const struct kind *kind, FILE *file)
 {
     char line[512];
     struct row row;
     size_t rows = 0;
     sp_text_printf(text, "table symbols_of_%s_%s\n", kind->name, strcmp(kind->cell, "-") == 0 ? "any" : kind->cell);
-    for (size_t i = 0; i < sp_derivation_symbol_count(derivation); i++)
-        sp_text_printf(text, "weight_%zu (%s)\n", i, sp_derivation_symbol(derivation, i).name);
+    for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++)
+        sp_text_printf(text, "weight_%zu (%s)\n", i, shapeproof_derivation_symbol(derivation, i).name);
     rewind(file);
     while (fgets(line, sizeof line, file)) {
         if (!read_row(line, &row) || strcmp(row.kind, kind->name) != 0 || strcmp(row.cell, kind->cell) != 0) continue;
@@ -135,18 +135,19 @@ static size_t put_examples(struct sp_text *text, const struct sp_derivation *der
     return rows;
 }
 
-static void assert_proved(const struct sp_tables *tables, const char *table, size_t least)
+static void assert_proved(const struct shapeproof_tables *tables, const char *table, size_t least)
 {
-    struct sp_error error = {0};
-    struct sp_proofs *proofs = sp_prove(tables, &(struct sp_prove_options){.tables = &table, .table_count = 1}, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_proofs *proofs =
+        shapeproof_prove(tables, &(struct shapeproof_prove_options){.tables = &table, .table_count = 1}, &error);
     if (!proofs) fail_msg("%s", error.message);
-    assert_true(sp_proofs_count(proofs) >= least);
-    for (size_t i = 0; i < sp_proofs_count(proofs); i++) {
-        const struct sp_proof *proof = sp_proofs_get(proofs, i);
-        if (proof->verdict != SP_PROVED)
-            fail_msg("%s: %s: %s", proof->claim, sp_verdict_on_claim_name(proof->verdict), proof->difference);
+    assert_true(shapeproof_proofs_count(proofs) >= least);
+    for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) {
+        const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
+        if (proof->verdict != SHAPEPROOF_PROVED)
+            fail_msg("%s: %s: %s", proof->claim, shapeproof_verdict_on_claim_name(proof->verdict), proof->difference);
     }
-    sp_proofs_free(proofs);
+    shapeproof_proofs_free(proofs);
 }
 
 static void nparam_rows(void **state)
@@ -155,18 +156,19 @@ static void nparam_rows(void **state)
     FILE *file = fopen("../shared/data/nparam-param-table.tsv", "r");
     if (!file) skip();
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         struct sp_text text = {0};
         char table[64];
-        struct sp_tables *tables = sp_tables_new(&error);
-        struct sp_derivation *derivation = derive(tables, &kinds[i]);
+        struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+        struct shapeproof_derivation *derivation = derive(tables, &kinds[i]);
         const size_t rows = put_examples(&text, derivation, &kinds[i], file);
         assert_int_equal(rows, kinds[i].rows);
-        if (sp_tables_add_text(tables, "rows", text.data, text.length, &error) != SP_OK) fail_msg("%s", error.message);
+        if (shapeproof_tables_add_text(tables, "rows", text.data, text.length, &error) != SHAPEPROOF_OK)
+            fail_msg("%s", error.message);
         assert_int_equal(sscanf(text.data, "table %63s", table), 1);
         assert_proved(tables, table, rows * (kinds[i].groups[MAX_GROUPS - 1] ? 16 : 14));
-        sp_derivation_free(derivation);
-        sp_tables_free(tables);
+        shapeproof_derivation_free(derivation);
+        shapeproof_tables_free(tables);
         sp_text_free(&text);
     }
     fclose(file);

@@ -13,26 +13,28 @@
 #include "lang/tables_fixture.h"
 #include "shapeproof/prove.h"
 
-static const char *formula_of(const struct sp_derivation *forms, const char *group)
+static const char *formula_of(const struct shapeproof_derivation *forms, const char *group)
 {
-    for (size_t i = 0; i < sp_derivation_formula_count(forms); i++)
-        if (strcmp(sp_derivation_formula(forms, i).group, group) == 0) return sp_derivation_formula(forms, i).expanded;
+    for (size_t i = 0; i < shapeproof_derivation_formula_count(forms); i++)
+        if (strcmp(shapeproof_derivation_formula(forms, i).group, group) == 0)
+            return shapeproof_derivation_formula(forms, i).expanded;
     return "none";
 }
 
 static void expect(const char *table, const char *const *settings, const char *group, const char *formula)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_new();
-    for (; *settings; settings++) assert_int_equal(sp_config_set(config, *settings, &error), SP_OK);
-    struct sp_prediction *prediction = sp_predict(tables, config, &(struct sp_predict_options){.table = table}, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
+    for (; *settings; settings++) assert_int_equal(shapeproof_config_set(config, *settings, &error), SHAPEPROOF_OK);
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(tables, config, &(struct shapeproof_predict_options){.table = table}, &error);
     if (!prediction) fail_msg("%s", error.message);
-    struct sp_derivation *forms = sp_derive_prediction(tables, prediction, config, &error);
+    struct shapeproof_derivation *forms = shapeproof_derive_prediction(tables, prediction, config, &error);
     if (!forms) fail_msg("%s", error.message);
     assert_string_equal(formula_of(forms, group), formula);
-    sp_derivation_free(forms);
-    sp_prediction_free(prediction);
-    sp_config_free(config);
+    shapeproof_derivation_free(forms);
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
 }
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
@@ -54,9 +56,9 @@ static void flags_and_texts(void **state)
 static void not_polynomial(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const char text[] = "table t\nk = k default 4\n[a]\nw (n // 2)\n[b]\nv (absent(m) ? n : 7)\n[c]\nu (k)\n";
-    assert_int_equal(sp_tables_add_text(tables, "t.shapes", text, strlen(text), &error), SP_OK);
+    assert_int_equal(shapeproof_tables_add_text(tables, "t.shapes", text, strlen(text), &error), SHAPEPROOF_OK);
     expect("t", SETTINGS("n=6"), "a", "(n // 2)");
     expect("t", SETTINGS("n=6"), "b", "n");
     expect("t", SETTINGS("n=6", "m=1"), "b", "none"); /* with m open the formula would be n, which is not 7 */
@@ -68,10 +70,10 @@ static void not_polynomial(void **state)
 static void operands_in_brackets(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const char text[] =
         "table o\n[a]\nw (n // (2*m))\n[b]\nv (m*n // 3 % (4*m))\n[c]\nu ((2*m)^n)\n[d]\nt (9 % (n // m))\n";
-    assert_int_equal(sp_tables_add_text(tables, "o.shapes", text, strlen(text), &error), SP_OK);
+    assert_int_equal(shapeproof_tables_add_text(tables, "o.shapes", text, strlen(text), &error), SHAPEPROOF_OK);
     expect("o", SETTINGS("n=7", "m=2"), "a", "(n // (2*m))");
     expect("o", SETTINGS("n=7", "m=2"), "b", "((n*m // 3) % (4*m))");
     expect("o", SETTINGS("n=7", "m=2"), "c", "((2*m) ^ n)");
@@ -80,19 +82,20 @@ static void operands_in_brackets(void **state)
 
 static void count_formulas(const char *path, size_t *with, size_t *without)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_new();
-    assert_int_equal(sp_config_load(config, path, &error), SP_OK);
-    struct sp_prediction *prediction = sp_predict(tables, config, NULL, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
+    assert_int_equal(shapeproof_config_load(config, path, &error), SHAPEPROOF_OK);
+    struct shapeproof_prediction *prediction = shapeproof_predict(tables, config, NULL, &error);
     if (prediction) { /* not every architecture has a table */
-        struct sp_derivation *forms = sp_derive_prediction(tables, prediction, config, &error);
+        struct shapeproof_derivation *forms = shapeproof_derive_prediction(tables, prediction, config, &error);
         if (!forms) fail_msg("%s: %s", path, error.message);
-        for (size_t i = 0; i < sp_prediction_group_count(prediction); i++)
-            ++*(strcmp(formula_of(forms, sp_prediction_group(prediction, i).name), "none") == 0 ? without : with);
-        sp_derivation_free(forms);
-        sp_prediction_free(prediction);
+        for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++)
+            ++*(strcmp(formula_of(forms, shapeproof_prediction_group(prediction, i).name), "none") == 0 ? without
+                                                                                                        : with);
+        shapeproof_derivation_free(forms);
+        shapeproof_prediction_free(prediction);
     }
-    sp_config_free(config);
+    shapeproof_config_free(config);
 }
 
 /* A formula is there only if it gives the number that was predicted tensor by tensor: nearly all do. */

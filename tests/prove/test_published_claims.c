@@ -153,33 +153,35 @@ static void put_claims(struct sp_text *text, const cJSON *claim)
 
 /* ---- the verdict ---- */
 
-static const char *verdict_of(const struct sp_proofs *proofs)
+static const char *verdict_of(const struct shapeproof_proofs *proofs)
 {
-    if (sp_proofs_get(proofs, 1)->verdict == SP_PROVED) return "exact";
-    if (sp_proofs_get(proofs, 1)->verdict != SP_REFUTED) return "not decided";
-    if (!sp_proofs_get(proofs, 1)->difference) return "no difference";
-    if (sp_proofs_count(proofs) == 2) return "wrong";
-    if (sp_proofs_get(proofs, 2)->verdict == SP_PROVED) return "rounding-ok";
-    return sp_proofs_get(proofs, 2)->verdict == SP_REFUTED ? "wrong" : "not decided";
+    if (shapeproof_proofs_get(proofs, 1)->verdict == SHAPEPROOF_PROVED) return "exact";
+    if (shapeproof_proofs_get(proofs, 1)->verdict != SHAPEPROOF_REFUTED) return "not decided";
+    if (!shapeproof_proofs_get(proofs, 1)->difference) return "no difference";
+    if (shapeproof_proofs_count(proofs) == 2) return "wrong";
+    if (shapeproof_proofs_get(proofs, 2)->verdict == SHAPEPROOF_PROVED) return "rounding-ok";
+    return shapeproof_proofs_get(proofs, 2)->verdict == SHAPEPROOF_REFUTED ? "wrong" : "not decided";
 }
 
 /* What is true must be proved; what is stated must get the verdict of the file. */
-static bool judged_right(struct sp_tables *tables, const char *name, const cJSON *claim)
+static bool judged_right(struct shapeproof_tables *tables, const char *name, const cJSON *claim)
 {
     struct sp_text text = {0};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     put_table(&text, name, claim);
     put_claims(&text, claim);
-    if (sp_tables_add_text(tables, "claims", text.data, text.length, &error) != SP_OK) fail_msg("%s", error.message);
-    struct sp_proofs *proofs = sp_prove(tables, &(struct sp_prove_options){.tables = &name, .table_count = 1}, &error);
+    if (shapeproof_tables_add_text(tables, "claims", text.data, text.length, &error) != SHAPEPROOF_OK)
+        fail_msg("%s", error.message);
+    struct shapeproof_proofs *proofs =
+        shapeproof_prove(tables, &(struct shapeproof_prove_options){.tables = &name, .table_count = 1}, &error);
     if (!proofs) fail_msg("%s", error.message);
-    const bool true_is_proved = sp_proofs_get(proofs, 0)->verdict == SP_PROVED;
+    const bool true_is_proved = shapeproof_proofs_get(proofs, 0)->verdict == SHAPEPROOF_PROVED;
     const char *verdict = verdict_of(proofs);
     const bool right = true_is_proved && strcmp(verdict, field(claim, "verdict")) == 0;
     if (!right)
         print_error("%s %s: %s%s, the file says %s\n%s\n", field(claim, "source"), field(claim, "where"), verdict,
                     true_is_proved ? "" : ", and the truth is not proved", field(claim, "verdict"), text.data);
-    sp_proofs_free(proofs);
+    shapeproof_proofs_free(proofs);
     sp_text_free(&text);
     return right;
 }
@@ -191,8 +193,8 @@ static void published_claims(void **state)
     if (!json) skip();
     cJSON *claims = cJSON_Parse(json);
     const cJSON *claim;
-    struct sp_error error = {0};
-    struct sp_tables *tables = sp_tables_new(&error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     int number = 0, right = 0;
     assert_non_null(claims);
     cJSON_ArrayForEach(claim, claims)
@@ -203,7 +205,7 @@ static void published_claims(void **state)
     }
     assert_int_equal(right, cJSON_GetArraySize(claims));
     assert_int_equal(right, 153);
-    sp_tables_free(tables);
+    shapeproof_tables_free(tables);
     cJSON_Delete(claims);
     free(json);
 }

@@ -15,36 +15,38 @@
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 
-static struct sp_config *config_of(const char *const *settings)
+static struct shapeproof_config *config_of(const char *const *settings)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_new();
-    for (; *settings; settings++) assert_int_equal(sp_config_set(config, *settings, &error), SP_OK);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
+    for (; *settings; settings++) assert_int_equal(shapeproof_config_set(config, *settings, &error), SHAPEPROOF_OK);
     return config;
 }
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* The solution for a symbol, with the name NULL when there is none. */
-static struct sp_solution solution_of(const struct sp_solutions *solutions, const char *name)
+static struct shapeproof_solution solution_of(const struct shapeproof_solutions *solutions, const char *name)
 {
-    for (size_t i = 0; i < sp_solutions_count(solutions); i++)
-        if (strcmp(sp_solutions_get(solutions, i).name, name) == 0) return sp_solutions_get(solutions, i);
-    return (struct sp_solution){.name = NULL};
+    for (size_t i = 0; i < shapeproof_solutions_count(solutions); i++)
+        if (strcmp(shapeproof_solutions_get(solutions, i).name, name) == 0)
+            return shapeproof_solutions_get(solutions, i);
+    return (struct shapeproof_solution){.name = NULL};
 }
 
-static struct sp_solution solve(const char *table, const char *const *settings, const char *figure, uint64_t total,
-                                const char *name)
+static struct shapeproof_solution solve(const char *table, const char *const *settings, const char *figure,
+                                        uint64_t total, const char *name)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = config_of(settings);
-    struct sp_solutions *solutions =
-        figure ? sp_solve_rounded(tables, config, figure, &(struct sp_solve_options){.table = table}, &error)
-               : sp_solve(tables, config, total, &(struct sp_solve_options){.table = table}, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = config_of(settings);
+    struct shapeproof_solutions *solutions =
+        figure ? shapeproof_solve_rounded(tables, config, figure, &(struct shapeproof_solve_options){.table = table},
+                                          &error)
+               : shapeproof_solve(tables, config, total, &(struct shapeproof_solve_options){.table = table}, &error);
     if (!solutions) fail_msg("%s", error.message);
-    const struct sp_solution solution = solution_of(solutions, name);
-    assert_int_equal(sp_solutions_rounded(solutions), figure != NULL);
-    sp_solutions_free(solutions);
-    sp_config_free(config);
+    const struct shapeproof_solution solution = solution_of(solutions, name);
+    assert_int_equal(shapeproof_solutions_rounded(solutions), figure != NULL);
+    shapeproof_solutions_free(solutions);
+    shapeproof_config_free(config);
     return solution;
 }
 
@@ -97,14 +99,15 @@ static void table_3(void **state)
                 {{"filter_size=4096"}, "90M"}};
     int64_t least = 1, most = INT64_MAX;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct sp_solution words = solve("attention_is_all_you_need", rows[i].settings, rows[i].printed, 0, "V");
+        const struct shapeproof_solution words =
+            solve("attention_is_all_you_need", rows[i].settings, rows[i].printed, 0, "V");
         assert_non_null(words.name);
         if (words.value > least) least = words.value;
         if (words.last < most) most = words.last;
     }
     assert_int_equal(least, 41004);
     assert_int_equal(most, 41208);
-    const struct sp_solution big = solve(
+    const struct shapeproof_solution big = solve(
         "attention_is_all_you_need", SETTINGS("hidden_size=1024", "filter_size=4096", "num_heads=16"), "213M", 0, "V");
     assert_true(big.last < least); /* does not agree */
     assert_int_equal(big.value, 35368);
@@ -115,7 +118,7 @@ static void table_3(void **state)
 static void ends_of_ranges(void **state)
 {
     (void)state;
-    const struct sp_solution width = solve("gpt1", SETTINGS("n_layer=12"), "117M", 0, "E");
+    const struct shapeproof_solution width = solve("gpt1", SETTINGS("n_layer=12"), "117M", 0, "E");
     assert_int_equal(width.value, 768);
     assert_int_equal(width.last, 771);
     for (int64_t e = width.value - 1; e <= width.last + 1; e++) {
@@ -131,24 +134,24 @@ static void ends_of_ranges(void **state)
 static void as_given(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_config *config = config_of(SETTINGS("model_type=gpt2"));
-    struct sp_solutions *solutions = sp_solve(tables, config, 124439808, NULL, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = config_of(SETTINGS("model_type=gpt2"));
+    struct shapeproof_solutions *solutions = shapeproof_solve(tables, config, 124439808, NULL, &error);
     assert_non_null(solutions);
-    assert_true(sp_solutions_as_given(solutions));
-    assert_int_equal(sp_solutions_count(solutions), 0);
-    assert_string_equal(sp_solutions_table(solutions), "gpt2");
-    sp_solutions_free(solutions);
-    solutions =
-        sp_solve(tables, config, 2 * 768, &(struct sp_solve_options){.table = "gpt2", .group = "final norm"}, &error);
-    assert_true(sp_solutions_as_given(solutions));
-    sp_solutions_free(solutions);
-    solutions =
-        sp_solve(tables, config, 2 * 769, &(struct sp_solve_options){.table = "gpt2", .group = "final norm"}, &error);
-    assert_false(sp_solutions_as_given(solutions));
-    assert_int_equal(sp_solutions_get(solutions, 0).value, 769);
-    sp_solutions_free(solutions);
-    sp_config_free(config);
+    assert_true(shapeproof_solutions_as_given(solutions));
+    assert_int_equal(shapeproof_solutions_count(solutions), 0);
+    assert_string_equal(shapeproof_solutions_table(solutions), "gpt2");
+    shapeproof_solutions_free(solutions);
+    solutions = shapeproof_solve(tables, config, 2 * 768,
+                                 &(struct shapeproof_solve_options){.table = "gpt2", .group = "final norm"}, &error);
+    assert_true(shapeproof_solutions_as_given(solutions));
+    shapeproof_solutions_free(solutions);
+    solutions = shapeproof_solve(tables, config, 2 * 769,
+                                 &(struct shapeproof_solve_options){.table = "gpt2", .group = "final norm"}, &error);
+    assert_false(shapeproof_solutions_as_given(solutions));
+    assert_int_equal(shapeproof_solutions_get(solutions, 0).value, 769);
+    shapeproof_solutions_free(solutions);
+    shapeproof_config_free(config);
 }
 
 /* Of what the table needs one hyper-parameter is missing, under the first of its names. */
@@ -157,17 +160,17 @@ static void missing(void **state)
     (void)state;
     const char *const *settings =
         SETTINGS("vocab_size_src=29624", "num_layers=1", "transformer_feed_forward_num_hidden=1024");
-    struct sp_error error = {0};
-    struct sp_config *config = config_of(settings);
-    struct sp_solutions *solutions =
-        sp_solve(tables, config, 49181083, &(struct sp_solve_options){.table = "sockeye_transformer"}, &error);
-    assert_int_equal(sp_solutions_count(solutions), 1);
-    assert_string_equal(sp_solutions_get(solutions, 0).name, "Vt");
-    assert_string_equal(sp_solutions_get(solutions, 0).key, "vocab_size_trg");
-    assert_int_equal(sp_solutions_get(solutions, 0).configured.type, SP_ABSENT);
-    assert_int_equal(sp_solutions_get(solutions, 0).value, 28059);
-    sp_solutions_free(solutions);
-    sp_config_free(config);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = config_of(settings);
+    struct shapeproof_solutions *solutions = shapeproof_solve(
+        tables, config, 49181083, &(struct shapeproof_solve_options){.table = "sockeye_transformer"}, &error);
+    assert_int_equal(shapeproof_solutions_count(solutions), 1);
+    assert_string_equal(shapeproof_solutions_get(solutions, 0).name, "Vt");
+    assert_string_equal(shapeproof_solutions_get(solutions, 0).key, "vocab_size_trg");
+    assert_int_equal(shapeproof_solutions_get(solutions, 0).configured.type, SHAPEPROOF_VALUE_ABSENT);
+    assert_int_equal(shapeproof_solutions_get(solutions, 0).value, 28059);
+    shapeproof_solutions_free(solutions);
+    shapeproof_config_free(config);
     const char *const *llama =
         SETTINGS("vocab_size=32000", "hidden_size=4096", "intermediate_size=11008", "num_attention_heads=32");
     assert_int_equal(solve("llama", llama, NULL, 6738415616, "L").value, 32);
@@ -192,37 +195,38 @@ static void sockeye(void **state)
 /* 0 when it cannot be predicted. */
 static uint64_t total_with(const char *table, const char *const *settings, const char *key, int64_t value)
 {
-    struct sp_error error = {0};
-    struct sp_config *config = config_of(settings);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = config_of(settings);
     char setting[100];
     snprintf(setting, sizeof setting, "%s=%" PRId64, key, value);
-    sp_config_set(config, setting, &error);
-    struct sp_prediction *prediction = sp_predict(tables, config, &(struct sp_predict_options){.table = table}, &error);
-    const uint64_t total = prediction ? sp_prediction_totals(prediction).unique_parameters : 0;
-    sp_prediction_free(prediction);
-    sp_config_free(config);
+    shapeproof_config_set(config, setting, &error);
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(tables, config, &(struct shapeproof_predict_options){.table = table}, &error);
+    const uint64_t total = prediction ? shapeproof_prediction_totals(prediction).unique_parameters : 0;
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
     return total;
 }
 
-static bool is_skipped(const struct sp_solutions *solutions, const char *key)
+static bool is_skipped(const struct shapeproof_solutions *solutions, const char *key)
 {
-    for (size_t i = 0; i < sp_solutions_skipped_count(solutions); i++)
-        if (strcmp(sp_solutions_skipped(solutions, i), key) == 0) return true;
+    for (size_t i = 0; i < shapeproof_solutions_skipped_count(solutions); i++)
+        if (strcmp(shapeproof_solutions_skipped(solutions, i), key) == 0) return true;
     return false;
 }
 
 /* The total that a table has with that value has it as a solution, and each solution has that total. */
 static bool is_solved(const char *table, const char *const *settings, const char *key, int64_t value)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     const uint64_t total = total_with(table, settings, key, value);
     if (!total) return true;
-    struct sp_config *config = config_of(settings);
-    struct sp_solutions *solutions =
-        sp_solve(tables, config, total, &(struct sp_solve_options){.table = table}, &error);
-    bool found = sp_solutions_as_given(solutions);
-    for (size_t i = 0; i < sp_solutions_count(solutions); i++) {
-        const struct sp_solution solution = sp_solutions_get(solutions, i);
+    struct shapeproof_config *config = config_of(settings);
+    struct shapeproof_solutions *solutions =
+        shapeproof_solve(tables, config, total, &(struct shapeproof_solve_options){.table = table}, &error);
+    bool found = shapeproof_solutions_as_given(solutions);
+    for (size_t i = 0; i < shapeproof_solutions_count(solutions); i++) {
+        const struct shapeproof_solution solution = shapeproof_solutions_get(solutions, i);
         const bool own = strcmp(solution.key, key) == 0 && solution.value <= value && value <= solution.last;
         found = found || own;
         if (total_with(table, settings, solution.key, solution.value) != total)
@@ -230,8 +234,8 @@ static bool is_solved(const char *table, const char *const *settings, const char
     }
     if (!found && !is_skipped(solutions, key)) fail_msg("%s: %s=%" PRId64 " is not found", table, key, value);
     const bool solved = !is_skipped(solutions, key);
-    sp_solutions_free(solutions);
-    sp_config_free(config);
+    shapeproof_solutions_free(solutions);
+    shapeproof_config_free(config);
     return solved;
 }
 
@@ -267,18 +271,19 @@ static void solutions_give_the_total(void **state)
 static void mistakes(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_config *config = sp_config_new();
-    assert_null(sp_solve_rounded(tables, config, "65X", &(struct sp_solve_options){.table = "gpt2"}, &error));
-    assert_int_equal(error.status, SP_ERR_USAGE);
-    error = (struct sp_error){0};
-    assert_null(sp_solve_rounded(tables, config, "65M", &(struct sp_solve_options){.table = "gpt2", .group = "nothing"},
-                                 &error));
-    assert_int_equal(error.status, SP_ERR_USAGE);
-    error = (struct sp_error){0};
-    assert_null(sp_solve(tables, config, 1, &(struct sp_solve_options){.table = "gpt4"}, &error));
-    assert_int_equal(error.status, SP_ERR_USAGE);
-    sp_config_free(config);
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
+    assert_null(
+        shapeproof_solve_rounded(tables, config, "65X", &(struct shapeproof_solve_options){.table = "gpt2"}, &error));
+    assert_int_equal(error.status, SHAPEPROOF_ERR_USAGE);
+    error = (struct shapeproof_error){0};
+    assert_null(shapeproof_solve_rounded(
+        tables, config, "65M", &(struct shapeproof_solve_options){.table = "gpt2", .group = "nothing"}, &error));
+    assert_int_equal(error.status, SHAPEPROOF_ERR_USAGE);
+    error = (struct shapeproof_error){0};
+    assert_null(shapeproof_solve(tables, config, 1, &(struct shapeproof_solve_options){.table = "gpt4"}, &error));
+    assert_int_equal(error.status, SHAPEPROOF_ERR_USAGE);
+    shapeproof_config_free(config);
 }
 
 int main(void)

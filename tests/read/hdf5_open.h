@@ -18,40 +18,41 @@
 #include "base/text.h"
 #include "read/reader.h"
 
-typedef bool index_function(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                            struct sp_error *error);
+typedef bool index_function(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                            struct shapeproof_error *error);
 
 /* NULL with an error when the file cannot be read. */
-static inline struct sp_inventory *open_with(index_function *index, const char *path, struct sp_error *error)
+static inline struct shapeproof_inventory *open_with(index_function *index, const char *path,
+                                                     struct shapeproof_error *error)
 {
     struct sp_file file;
-    *error = (struct sp_error){0};
+    *error = (struct shapeproof_error){0};
     if (!sp_file_open(&file, AT_FDCWD, path, error)) return NULL;
-    struct sp_inventory *inventory = sp_inventory_new(path);
+    struct shapeproof_inventory *inventory = sp_inventory_new(path);
     const bool ok =
         index(&file, sp_inventory_add_file(inventory, path), inventory, error) && sp_inventory_finish(inventory, error);
     sp_file_close(&file);
     if (ok) return inventory;
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     return NULL;
 }
 
-static inline void describe_tensor(struct sp_text *text, const struct sp_inventory *inventory,
-                                   const struct sp_tensor *tensor)
+static inline void describe_tensor(struct sp_text *text, const struct shapeproof_inventory *inventory,
+                                   const struct shapeproof_tensor *tensor)
 {
     sp_text_printf(text, "%s %s", tensor->name, tensor->dtype_name);
-    if (tensor->flags & SP_TENSOR_NO_SHAPE) sp_text_puts(text, " null");
+    if (tensor->flags & SHAPEPROOF_TENSOR_NO_SHAPE) sp_text_puts(text, " null");
     else sp_text_puts(text, " (");
     for (uint32_t i = 0; i < tensor->rank; i++) sp_text_printf(text, "%s%" PRIu64, i ? "," : "", tensor->shape[i]);
-    if (!(tensor->flags & SP_TENSOR_NO_SHAPE)) sp_text_puts(text, ")");
-    if (tensor->flags & SP_TENSOR_NO_DATA) sp_text_puts(text, " nodata");
-    if (tensor->flags & SP_TENSOR_STATE) sp_text_puts(text, " state");
-    if (tensor->same_as != SP_NONE) sp_text_printf(text, " = %s", inventory->tensors[tensor->same_as].name);
+    if (!(tensor->flags & SHAPEPROOF_TENSOR_NO_SHAPE)) sp_text_puts(text, ")");
+    if (tensor->flags & SHAPEPROOF_TENSOR_NO_DATA) sp_text_puts(text, " nodata");
+    if (tensor->flags & SHAPEPROOF_TENSOR_STATE) sp_text_puts(text, " state");
+    if (tensor->same_as != SHAPEPROOF_NONE) sp_text_printf(text, " = %s", inventory->tensors[tensor->same_as].name);
     sp_text_puts(text, "\n");
 }
 
 /* One line per tensor, then one per warning, "! " before it. free() it. */
-static inline char *describe(const struct sp_inventory *inventory)
+static inline char *describe(const struct shapeproof_inventory *inventory)
 {
     struct sp_text text = {0};
     sp_text_printf(&text, "%s\n", inventory->format);
@@ -62,26 +63,26 @@ static inline char *describe(const struct sp_inventory *inventory)
 
 static inline void expect_text(index_function *index, const char *path, const char *expected)
 {
-    struct sp_error error;
-    struct sp_inventory *inventory = open_with(index, path, &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = open_with(index, path, &error);
     if (!inventory) fail_msg("%s: %s", path, error.message);
     char *found = describe(inventory);
     if (strcmp(found, expected)) fail_msg("%s: expected\n%s\nfound\n%s", path, expected, found);
     free(found);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
-static inline void expect_error(index_function *index, const char *path, enum sp_kind kind, const char *message)
+static inline void expect_error(index_function *index, const char *path, enum shapeproof_kind kind, const char *message)
 {
-    struct sp_error error;
-    struct sp_inventory *inventory = open_with(index, path, &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = open_with(index, path, &error);
     if (inventory) fail_msg("%s: was read", path);
-    if (error.status != SP_ERR_FILE || error.kind != kind || strcmp(error.message, message))
-        fail_msg("%s: expected %s: %s\nfound %s: %s", path, sp_kind_name(kind), message, sp_kind_name(error.kind),
-                 error.message);
+    if (error.status != SHAPEPROOF_ERR_FILE || error.kind != kind || strcmp(error.message, message))
+        fail_msg("%s: expected %s: %s\nfound %s: %s", path, shapeproof_kind_name(kind), message,
+                 shapeproof_kind_name(error.kind), error.message);
 }
 
-static inline const char *metadata_of(const struct sp_inventory *inventory, const char *key)
+static inline const char *metadata_of(const struct shapeproof_inventory *inventory, const char *key)
 {
     for (size_t i = 0; i < inventory->metadata_count; i++)
         if (!strcmp(inventory->metadata[i].key, key)) return inventory->metadata[i].value;

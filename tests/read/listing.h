@@ -13,36 +13,36 @@
 #include "shapeproof/shapeproof.h"
 
 /* " piece (3,8) 96 B, 0 of 2, Shard(0)" */
-static inline void listing_add_piece(struct sp_text *text, const struct sp_tensor_piece *piece)
+static inline void listing_add_piece(struct sp_text *text, const struct shapeproof_tensor_piece *piece)
 {
     sp_text_puts(text, " piece (");
     for (uint32_t i = 0; i < piece->rank; i++) sp_text_printf(text, "%s%" PRIu64, i ? "," : "", piece->shape[i]);
     sp_text_printf(text, ") %" PRIu64 " B", piece->bytes);
-    if (piece->index != SP_NONE) sp_text_printf(text, ", %" PRIu64 " of", piece->index);
+    if (piece->index != SHAPEPROOF_NONE) sp_text_printf(text, ", %" PRIu64 " of", piece->index);
     sp_text_printf(text, " %" PRIu64 ", %s", piece->pieces, piece->placement ? piece->placement : "?");
 }
 
-static inline void listing_add_tensor(struct sp_text *text, const struct sp_tensor *tensor)
+static inline void listing_add_tensor(struct sp_text *text, const struct shapeproof_tensor *tensor)
 {
     sp_text_printf(text, "%s %s (", tensor->name, tensor->dtype_name);
     for (uint32_t i = 0; i < tensor->rank; i++) sp_text_printf(text, "%s%" PRIu64, i ? "," : "", tensor->shape[i]);
     sp_text_puts(text, ")");
     if (tensor->data_end)
         sp_text_printf(text, " @%" PRIu64 "+%" PRIu64, tensor->data_begin, tensor->data_end - tensor->data_begin);
-    if (tensor->flags & SP_TENSOR_NO_SHAPE) sp_text_puts(text, " shapeless");
-    if (tensor->flags & SP_TENSOR_NO_DATA) sp_text_puts(text, " dataless");
-    if (tensor->flags & SP_TENSOR_STATE) sp_text_puts(text, " state");
-    if (tensor->flags & SP_TENSOR_BIG_ENDIAN) sp_text_puts(text, " big-endian");
+    if (tensor->flags & SHAPEPROOF_TENSOR_NO_SHAPE) sp_text_puts(text, " shapeless");
+    if (tensor->flags & SHAPEPROOF_TENSOR_NO_DATA) sp_text_puts(text, " dataless");
+    if (tensor->flags & SHAPEPROOF_TENSOR_STATE) sp_text_puts(text, " state");
+    if (tensor->flags & SHAPEPROOF_TENSOR_BIG_ENDIAN) sp_text_puts(text, " big-endian");
     if (tensor->piece) listing_add_piece(text, tensor->piece);
-    if (tensor->same_as != SP_NONE) sp_text_puts(text, " tied");
+    if (tensor->same_as != SHAPEPROOF_NONE) sp_text_puts(text, " tied");
     sp_text_puts(text, "\n");
 }
 
 /* "FORMAT\n", a line for each tensor, "key = value" and "! warning"; or "refused: MESSAGE\n" without the path. */
 static inline void listing_of(struct sp_text *text, const char *path)
 {
-    struct sp_error error;
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) {
         const char *message = error.message;
         const size_t prefix = strlen(path);
@@ -50,16 +50,16 @@ static inline void listing_of(struct sp_text *text, const char *path)
         sp_text_printf(text, "refused: %s\n", message);
         return;
     }
-    sp_text_printf(text, "%s\n", sp_inventory_format(inventory));
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        listing_add_tensor(text, sp_inventory_tensor(inventory, i));
-    for (size_t i = 0; i < sp_inventory_metadata_count(inventory); i++) {
-        const struct sp_metadata metadata = sp_inventory_metadata(inventory, i);
+    sp_text_printf(text, "%s\n", shapeproof_inventory_format(inventory));
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        listing_add_tensor(text, shapeproof_inventory_tensor(inventory, i));
+    for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++) {
+        const struct shapeproof_metadata metadata = shapeproof_inventory_metadata(inventory, i);
         sp_text_printf(text, "%s = %.60s\n", metadata.key, metadata.value);
     }
-    for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
-        sp_text_printf(text, "! %s\n", sp_inventory_warning(inventory, i));
-    sp_inventory_close(inventory);
+    for (size_t i = 0; i < shapeproof_inventory_warning_count(inventory); i++)
+        sp_text_printf(text, "! %s\n", shapeproof_inventory_warning(inventory, i));
+    shapeproof_inventory_close(inventory);
 }
 
 static inline void assert_listing(const char *path, const char *expected)
@@ -92,13 +92,14 @@ static inline void assert_survives_damage(const char *path, unsigned rounds)
     fclose(file);
     srand(1);
     for (unsigned i = 0; i < rounds; i++) {
-        struct sp_error error;
+        struct shapeproof_error error;
         memcpy(bad, good, length);
         for (int k = rand() % 4; k >= 0; k--) bad[(size_t)rand() % length] = (unsigned char)rand();
         const size_t cut = rand() % 2 ? length : (size_t)rand() % length;
-        struct sp_inventory *inventory = sp_inventory_open(scratch_write(&scratch, "damaged", bad, cut), &error);
+        struct shapeproof_inventory *inventory =
+            shapeproof_inventory_open(scratch_write(&scratch, "damaged", bad, cut), &error);
         if (!inventory && !error.message[0]) fail_msg("%s: refused without a reason in round %u", path, i);
-        sp_inventory_close(inventory);
+        shapeproof_inventory_close(inventory);
     }
 }
 

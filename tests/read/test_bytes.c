@@ -67,20 +67,20 @@ static const char *const sums[][2] = {
 
 static void put_sum(struct sp_text *text, const char *path)
 {
-    struct sp_error error;
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) fail_msg("%s", error.message);
-    const struct sp_file_bytes *bytes = sp_inventory_file_bytes(inventory);
+    const struct shapeproof_file_bytes *bytes = shapeproof_inventory_file_bytes(inventory);
     assert_int_equal(bytes->size,
                      bytes->tensors + bytes->unused + bytes->padding + bytes->structure + bytes->unaccounted);
     sp_text_printf(text, "%" PRIu64 " = %" PRIu64 " + %" PRIu64 " + %" PRIu64 " + %" PRIu64 " + %" PRIu64, bytes->size,
                    bytes->tensors, bytes->unused, bytes->padding, bytes->structure, bytes->unaccounted);
-    for (size_t i = 0; i < sp_inventory_unused_count(inventory); i++) {
-        const struct sp_unused *unused = sp_inventory_unused(inventory, i);
+    for (size_t i = 0; i < shapeproof_inventory_unused_count(inventory); i++) {
+        const struct shapeproof_unused *unused = shapeproof_inventory_unused(inventory, i);
         sp_text_printf(text, "; %s %" PRIu64, unused->storage, unused->bytes);
     }
     if (bytes->absent) sp_text_printf(text, "; absent %" PRIu64, bytes->absent);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 static void each_byte_is_for_something(void **state)

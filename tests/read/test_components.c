@@ -39,41 +39,41 @@ static int remove_folders(void **state)
     return remove_scratch(state);
 }
 
-static struct sp_components *must_read(size_t count)
+static struct shapeproof_components *must_read(size_t count)
 {
-    struct sp_error error;
-    struct sp_components *components = sp_components_open(scratch.path, &error);
+    struct shapeproof_error error;
+    struct shapeproof_components *components = shapeproof_components_open(scratch.path, &error);
     if (!components) fail_msg("%s", error.message);
-    assert_int_equal(sp_component_count(components), count);
+    assert_int_equal(shapeproof_component_count(components), count);
     return components;
 }
 
-static void assert_no_list(void) { sp_components_free(must_read(0)); }
+static void assert_no_list(void) { shapeproof_components_free(must_read(0)); }
 
-static void assert_component(const struct sp_components *components, size_t index, const char *name, const char *class,
-                             enum sp_component_state state)
+static void assert_component(const struct shapeproof_components *components, size_t index, const char *name,
+                             const char *class, enum shapeproof_component_state state)
 {
-    const struct sp_component *component = sp_component(components, index);
+    const struct shapeproof_component *component = shapeproof_component(components, index);
     assert_string_equal(component->name, name);
     assert_string_equal(component->class_name, class);
     assert_int_equal(component->state, state);
-    assert_true((component->note != NULL) == (state != SP_COMPONENT_MODEL));
+    assert_true((component->note != NULL) == (state != SHAPEPROOF_COMPONENT_MODEL));
 }
 
 /* `message` follows "DIRECTORY/FILE: ". */
-static void assert_list_refused(const char *file, const char *text, enum sp_kind kind, const char *message)
+static void assert_list_refused(const char *file, const char *text, enum shapeproof_kind kind, const char *message)
 {
-    struct sp_error error;
+    struct shapeproof_error error;
     char expected[512];
     put_text(file, text);
-    struct sp_components *components = sp_components_open(scratch.path, &error);
+    struct shapeproof_components *components = shapeproof_components_open(scratch.path, &error);
     if (components) {
-        sp_components_free(components);
+        shapeproof_components_free(components);
         fail_msg("accepted, expected: %s", message);
     }
     snprintf(expected, sizeof expected, "%s/%s: %s", scratch.path, file, message);
     assert_string_equal(error.message, expected);
-    assert_int_equal(error.status, SP_ERR_FILE);
+    assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
     assert_int_equal(error.kind, kind);
     unlink(scratch_path(&scratch, file));
 }
@@ -90,16 +90,16 @@ static void test_pipelines(void **state)
                                  "\"tokenizer\": [\"transformers\", \"CLIPTokenizer\"], \"safe\": true}");
     put_text("unet/model.safetensors", "");
     put_text("unet/config.json", "{}");
-    struct sp_components *components = must_read(5);
-    assert_component(components, 0, "unet", "UNet2DModel", SP_COMPONENT_MODEL);
-    assert_component(components, 1, "vae", "AutoencoderKL", SP_COMPONENT_MISSING);
-    assert_component(components, 2, "scheduler", "DDIMScheduler", SP_COMPONENT_PLAIN);
-    assert_component(components, 3, "1_Pooling", "CLIPImageProcessorPil", SP_COMPONENT_PLAIN);
-    assert_component(components, 4, "tokenizer", "CLIPTokenizer", SP_COMPONENT_MISSING);
-    assert_string_equal(sp_component(components, 0)->config, scratch_path(&scratch, "unet/config.json"));
-    assert_null(sp_component(components, 1)->config);
-    assert_string_equal(sp_component(components, 0)->model_class, "UNet2DModel");
-    sp_components_free(components);
+    struct shapeproof_components *components = must_read(5);
+    assert_component(components, 0, "unet", "UNet2DModel", SHAPEPROOF_COMPONENT_MODEL);
+    assert_component(components, 1, "vae", "AutoencoderKL", SHAPEPROOF_COMPONENT_MISSING);
+    assert_component(components, 2, "scheduler", "DDIMScheduler", SHAPEPROOF_COMPONENT_PLAIN);
+    assert_component(components, 3, "1_Pooling", "CLIPImageProcessorPil", SHAPEPROOF_COMPONENT_PLAIN);
+    assert_component(components, 4, "tokenizer", "CLIPTokenizer", SHAPEPROOF_COMPONENT_MISSING);
+    assert_string_equal(shapeproof_component(components, 0)->config, scratch_path(&scratch, "unet/config.json"));
+    assert_null(shapeproof_component(components, 1)->config);
+    assert_string_equal(shapeproof_component(components, 0)->model_class, "UNet2DModel");
+    shapeproof_components_free(components);
 }
 
 static void test_modules(void **state)
@@ -113,16 +113,16 @@ static void test_modules(void **state)
                              "{\"path\": \"own\", \"type\": \"own.Layer\"}]");
     put_text("model.safetensors", "");
     put_text("2_Dense/model.safetensors", "");
-    struct sp_components *components = must_read(6);
-    assert_component(components, 0, ".", "Transformer", SP_COMPONENT_MODEL);
-    assert_component(components, 1, "1_Pooling", "Pooling", SP_COMPONENT_PLAIN);
-    assert_component(components, 2, "2_Dense", "Dense", SP_COMPONENT_MODEL);
-    assert_component(components, 3, "2_Dense", "Dense", SP_COMPONENT_PLAIN);
-    assert_component(components, 4, "3_Normalize", "Normalize", SP_COMPONENT_PLAIN);
-    assert_component(components, 5, "own", "Layer", SP_COMPONENT_PLAIN);
-    assert_string_equal(sp_component(components, 0)->path, scratch.path);
-    assert_string_equal(sp_component(components, 2)->model_class, "sentence_transformers.Dense");
-    sp_components_free(components);
+    struct shapeproof_components *components = must_read(6);
+    assert_component(components, 0, ".", "Transformer", SHAPEPROOF_COMPONENT_MODEL);
+    assert_component(components, 1, "1_Pooling", "Pooling", SHAPEPROOF_COMPONENT_PLAIN);
+    assert_component(components, 2, "2_Dense", "Dense", SHAPEPROOF_COMPONENT_MODEL);
+    assert_component(components, 3, "2_Dense", "Dense", SHAPEPROOF_COMPONENT_PLAIN);
+    assert_component(components, 4, "3_Normalize", "Normalize", SHAPEPROOF_COMPONENT_PLAIN);
+    assert_component(components, 5, "own", "Layer", SHAPEPROOF_COMPONENT_PLAIN);
+    assert_string_equal(shapeproof_component(components, 0)->path, scratch.path);
+    assert_string_equal(shapeproof_component(components, 2)->model_class, "sentence_transformers.Dense");
+    shapeproof_components_free(components);
 }
 
 static void test_routers(void **state)
@@ -131,11 +131,11 @@ static void test_routers(void **state)
     put_text("modules.json", "[{\"path\": \"2_Dense\", \"type\": \"sentence_transformers.models.Router\"}]");
     put_text("2_Dense/router_config.json", "{\"structure\": {\"a\": [\"x\"]}, \"types\": {\"x\": \"own.Layer\", "
                                            "\"y\": \"sentence_transformers.models.Dense\"}}");
-    struct sp_components *components = must_read(3);
-    assert_component(components, 0, "2_Dense", "Router", SP_COMPONENT_PLAIN);
-    assert_component(components, 1, "2_Dense/x", "Layer", SP_COMPONENT_PLAIN);
-    assert_component(components, 2, "2_Dense/y", "Dense", SP_COMPONENT_MISSING);
-    sp_components_free(components);
+    struct shapeproof_components *components = must_read(3);
+    assert_component(components, 0, "2_Dense", "Router", SHAPEPROOF_COMPONENT_PLAIN);
+    assert_component(components, 1, "2_Dense/x", "Layer", SHAPEPROOF_COMPONENT_PLAIN);
+    assert_component(components, 2, "2_Dense/y", "Dense", SHAPEPROOF_COMPONENT_MISSING);
+    shapeproof_components_free(components);
 }
 
 /* Weights in a format that is not read are not missing. */
@@ -144,9 +144,9 @@ static void test_other_formats(void **state)
     (void)state;
     put_text("model_index.json", "{\"unet\": [\"diffusers\", \"OnnxRuntimeModel\"]}");
     put_text("unet/model.onnx", "");
-    struct sp_components *components = must_read(1);
-    assert_component(components, 0, "unet", "OnnxRuntimeModel", SP_COMPONENT_MODEL);
-    sp_components_free(components);
+    struct shapeproof_components *components = must_read(1);
+    assert_component(components, 0, "unet", "OnnxRuntimeModel", SHAPEPROOF_COMPONENT_MODEL);
+    shapeproof_components_free(components);
 }
 
 static void test_single_checkpoints(void **state)
@@ -177,21 +177,21 @@ static void test_unsafe_paths(void **state)
         const char *shown = strcmp(paths[i], "a\\\\b") == 0 ? "a\\b" : paths[i];
         snprintf(message, sizeof message, "unsafe folder '%s': not below this directory", shown);
         snprintf(text, sizeof text, "[{\"path\": \"%s\", \"type\": \"x.Y\"}]", paths[i]);
-        assert_list_refused("modules.json", text, SP_KIND_REFUSED, message);
+        assert_list_refused("modules.json", text, SHAPEPROOF_KIND_REFUSED, message);
         snprintf(text, sizeof text, "{\"%s\": [\"diffusers\", \"Y\"]}", paths[i]);
-        assert_list_refused("model_index.json", text, SP_KIND_REFUSED, message);
+        assert_list_refused("model_index.json", text, SHAPEPROOF_KIND_REFUSED, message);
     }
 }
 
 static void test_malformed_lists(void **state)
 {
     (void)state;
-    assert_list_refused("modules.json", "[{\"path\": \"a\"}]", SP_KIND_MALFORMED, "a module without a type");
-    assert_list_refused("modules.json", "[3]", SP_KIND_MALFORMED,
+    assert_list_refused("modules.json", "[{\"path\": \"a\"}]", SHAPEPROOF_KIND_MALFORMED, "a module without a type");
+    assert_list_refused("modules.json", "[3]", SHAPEPROOF_KIND_MALFORMED,
                         "list of components: expected an object at byte 1, found '3'");
-    assert_list_refused("model_index.json", "[]", SP_KIND_MALFORMED,
+    assert_list_refused("model_index.json", "[]", SHAPEPROOF_KIND_MALFORMED,
                         "list of components: expected an object at byte 0, found '['");
-    assert_list_refused("model_index.json", "{\"unet\": [\"diffusers\"", SP_KIND_MALFORMED,
+    assert_list_refused("model_index.json", "{\"unet\": [\"diffusers\"", SHAPEPROOF_KIND_MALFORMED,
                         "list of components: expected ',' or ']' at byte 21, found the end");
 }
 
@@ -204,7 +204,7 @@ static void test_too_many(void **state)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s\"c%d\": [\"diffusers\", \"Model\"]",
                                    i ? ", " : "", i);
     snprintf(text + length, sizeof text - length, "}");
-    assert_list_refused("model_index.json", text, SP_KIND_LIMIT, "more than 100 components");
+    assert_list_refused("model_index.json", text, SHAPEPROOF_KIND_LIMIT, "more than 100 components");
 }
 
 int main(void)

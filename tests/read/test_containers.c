@@ -413,28 +413,29 @@ static void bombs_are_bounded(void **state)
 /* Where a member lies as it is, its tensors have the places, and the bytes, that they have in the file alone. */
 static void assert_same_data(const char *archive, const char *member)
 {
-    struct sp_error error;
+    struct shapeproof_error error;
     char path[256];
     snprintf(path, sizeof path, "fixtures/cross/%s", member);
-    struct sp_inventory *outer = sp_inventory_open(archive, &error), *inner = sp_inventory_open(path, &error);
+    struct shapeproof_inventory *outer = shapeproof_inventory_open(archive, &error),
+                                *inner = shapeproof_inventory_open(path, &error);
     assert_true(outer && inner);
-    struct sp_data *all = sp_data_open(outer, &error), *alone = sp_data_open(inner, &error);
+    struct shapeproof_data *all = shapeproof_data_open(outer, &error), *alone = shapeproof_data_open(inner, &error);
     assert_true(all && alone);
-    for (size_t i = 0; i < sp_inventory_count(inner); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inner, i);
+    for (size_t i = 0; i < shapeproof_inventory_count(inner); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inner, i);
         unsigned char expected[64], found[64];
         snprintf(path, sizeof path, "%s:%s", member, tensor->name);
-        const size_t there = sp_inventory_find(outer, path);
-        assert_true(there != SP_NONE && tensor->bytes <= sizeof found);
-        if (!sp_inventory_tensor(outer, there)->data_end || sp_data_obstacle(all, there)) continue;
-        assert_true(sp_data_read(all, there, 0, found, tensor->bytes, &error));
-        assert_true(sp_data_read(alone, i, 0, expected, tensor->bytes, &error));
+        const size_t there = shapeproof_inventory_find(outer, path);
+        assert_true(there != SHAPEPROOF_NONE && tensor->bytes <= sizeof found);
+        if (!shapeproof_inventory_tensor(outer, there)->data_end || shapeproof_data_obstacle(all, there)) continue;
+        assert_true(shapeproof_data_read(all, there, 0, found, tensor->bytes, &error));
+        assert_true(shapeproof_data_read(alone, i, 0, expected, tensor->bytes, &error));
         assert_memory_equal(found, expected, tensor->bytes);
     }
-    sp_data_close(all);
-    sp_data_close(alone);
-    sp_inventory_close(outer);
-    sp_inventory_close(inner);
+    shapeproof_data_close(all);
+    shapeproof_data_close(alone);
+    shapeproof_inventory_close(outer);
+    shapeproof_inventory_close(inner);
 }
 
 static void members_have_their_data(void **state)

@@ -16,29 +16,29 @@
 #include "shapeproof/data.h"
 
 struct open_file {
-    struct sp_inventory *inventory;
-    struct sp_data *data;
-    struct sp_error error;
+    struct shapeproof_inventory *inventory;
+    struct shapeproof_data *data;
+    struct shapeproof_error error;
 };
 
 static void open_both(struct open_file *file, const char *path)
 {
-    file->inventory = sp_inventory_open(path, &file->error);
+    file->inventory = shapeproof_inventory_open(path, &file->error);
     if (!file->inventory) fail_msg("%s", file->error.message);
-    file->data = sp_data_open(file->inventory, &file->error);
+    file->data = shapeproof_data_open(file->inventory, &file->error);
     if (!file->data) fail_msg("%s", file->error.message);
 }
 
 static void close_both(struct open_file *file)
 {
-    sp_data_close(file->data);
-    sp_inventory_close(file->inventory);
+    shapeproof_data_close(file->data);
+    shapeproof_inventory_close(file->inventory);
 }
 
 static size_t find(const struct open_file *file, const char *name)
 {
-    const size_t tensor = sp_inventory_find(file->inventory, name);
-    if (tensor == SP_NONE) fail_msg("no tensor %s", name);
+    const size_t tensor = shapeproof_inventory_find(file->inventory, name);
+    if (tensor == SHAPEPROOF_NONE) fail_msg("no tensor %s", name);
     return tensor;
 }
 
@@ -46,16 +46,16 @@ static void expect_bytes(struct open_file *file, const char *name, const void *b
 {
     unsigned char found[256];
     const size_t tensor = find(file, name);
-    const char *obstacle = sp_data_obstacle(file->data, tensor);
+    const char *obstacle = shapeproof_data_obstacle(file->data, tensor);
     if (obstacle) fail_msg("%s: %s", name, obstacle);
-    assert_int_equal(sp_inventory_tensor(file->inventory, tensor)->bytes, length);
-    assert_true(sp_data_read(file->data, tensor, 0, found, length, &file->error));
+    assert_int_equal(shapeproof_inventory_tensor(file->inventory, tensor)->bytes, length);
+    assert_true(shapeproof_data_read(file->data, tensor, 0, found, length, &file->error));
     assert_memory_equal(found, bytes, length);
 }
 
 static const char *obstacle_of(struct open_file *file, const char *name)
 {
-    const char *obstacle = sp_data_obstacle(file->data, find(file, name));
+    const char *obstacle = shapeproof_data_obstacle(file->data, find(file, name));
     return obstacle ? obstacle : "none";
 }
 
@@ -87,11 +87,11 @@ static void parts(void **state)
     (void)state;
     open_both(&file, "fixtures/cross/five.pt");
     const size_t weight = find(&file, "weight");
-    assert_true(sp_data_read(file.data, weight, 16, two, sizeof two, &file.error));
+    assert_true(shapeproof_data_read(file.data, weight, 16, two, sizeof two, &file.error));
     assert_true(two[0] == 4 && two[1] == 5);
-    assert_false(sp_data_read(file.data, weight, 20, two, sizeof two, &file.error));
-    assert_int_equal(file.error.status, SP_ERR_USAGE);
-    assert_false(sp_data_read(file.data, weight, UINT64_MAX, two, 1, &file.error));
+    assert_false(shapeproof_data_read(file.data, weight, 20, two, sizeof two, &file.error));
+    assert_int_equal(file.error.status, SHAPEPROOF_ERR_USAGE);
+    assert_false(shapeproof_data_read(file.data, weight, UINT64_MAX, two, 1, &file.error));
     close_both(&file);
 }
 
@@ -108,7 +108,7 @@ static void wherever_it_lies(void **state)
         struct open_file file = {0};
         open_both(&file, paths[i]);
         const size_t bias = find(&file, "transformer.ln_f.bias");
-        assert_true(sp_data_read(file.data, bias, 0, i ? bytes : first, sizeof bytes, &file.error));
+        assert_true(shapeproof_data_read(file.data, bias, 0, i ? bytes : first, sizeof bytes, &file.error));
         if (i) assert_memory_equal(bytes, first, sizeof bytes);
         close_both(&file);
     }
@@ -145,10 +145,10 @@ static void cut_short(void **state)
     scratch_safetensors(&scratch, "a.safetensors", header, sizeof header - 1, 64);
     const char *path = scratch_path(&scratch, "a.safetensors");
     open_both(&file, path);
-    assert_true(sp_data_read(file.data, 0, 0, bytes, sizeof bytes, &file.error));
+    assert_true(shapeproof_data_read(file.data, 0, 0, bytes, sizeof bytes, &file.error));
     assert_int_equal(truncate(path, 8 + sizeof header - 1 + 10), 0);
-    assert_false(sp_data_read(file.data, 0, 0, bytes, sizeof bytes, &file.error));
-    assert_int_equal(file.error.status, SP_ERR_FILE);
+    assert_false(shapeproof_data_read(file.data, 0, 0, bytes, sizeof bytes, &file.error));
+    assert_int_equal(file.error.status, SHAPEPROOF_ERR_FILE);
     assert_non_null(strstr(file.error.message, "a.safetensors: ends at byte"));
     close_both(&file);
     scratch_remove(&scratch);

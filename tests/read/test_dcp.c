@@ -161,26 +161,26 @@ static const char *const refused[][2] = {
 /* The same model as one file and as a distributed checkpoint. */
 static void a_model_is_the_same(void **state)
 {
-    struct sp_error error;
+    struct shapeproof_error error;
     (void)state;
-    struct sp_inventory *one = sp_inventory_open("fixtures/models/tiny-gpt2", &error);
-    struct sp_inventory *many = sp_inventory_open(FIXTURES "/models/tiny-gpt2", &error);
+    struct shapeproof_inventory *one = shapeproof_inventory_open("fixtures/models/tiny-gpt2", &error);
+    struct shapeproof_inventory *many = shapeproof_inventory_open(FIXTURES "/models/tiny-gpt2", &error);
     assert_non_null(one);
     assert_non_null(many);
-    assert_int_equal(sp_inventory_count(one), sp_inventory_count(many));
-    for (size_t i = 0; i < sp_inventory_count(one); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(one, i);
+    assert_int_equal(shapeproof_inventory_count(one), shapeproof_inventory_count(many));
+    for (size_t i = 0; i < shapeproof_inventory_count(one); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(one, i);
         char name[256];
         snprintf(name, sizeof name, "model.%s", tensor->name);
-        const size_t found = sp_inventory_find(many, name);
-        assert_true(found != SP_NONE);
-        const struct sp_tensor *other = sp_inventory_tensor(many, found);
+        const size_t found = shapeproof_inventory_find(many, name);
+        assert_true(found != SHAPEPROOF_NONE);
+        const struct shapeproof_tensor *other = shapeproof_inventory_tensor(many, found);
         assert_int_equal(tensor->dtype, other->dtype);
         assert_int_equal(tensor->rank, other->rank);
         for (uint32_t d = 0; d < tensor->rank; d++) assert_int_equal(tensor->shape[d], other->shape[d]);
     }
-    sp_inventory_close(one);
-    sp_inventory_close(many);
+    shapeproof_inventory_close(one);
+    shapeproof_inventory_close(many);
 }
 
 static void damage_is_survived(void **state)

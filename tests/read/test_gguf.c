@@ -15,23 +15,23 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static struct sp_inventory *must_open(const char *path)
+static struct shapeproof_inventory *must_open(const char *path)
 {
-    struct sp_error error;
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) fail_msg("%s", error.message);
-    assert_string_equal(sp_inventory_format(inventory), "gguf");
+    assert_string_equal(shapeproof_inventory_format(inventory), "gguf");
     return inventory;
 }
 
-static struct sp_inventory *open_good(const char *name)
+static struct shapeproof_inventory *open_good(const char *name)
 {
     char path[128];
     snprintf(path, sizeof path, "fixtures/gguf/ok/%s", name);
     return must_open(path);
 }
 
-static void assert_shape(const struct sp_tensor *tensor, const char *name, const char *dtype, const char *shape)
+static void assert_shape(const struct shapeproof_tensor *tensor, const char *name, const char *dtype, const char *shape)
 {
     char text[64] = "";
     assert_string_equal(tensor->name, name);
@@ -43,14 +43,15 @@ static void assert_shape(const struct sp_tensor *tensor, const char *name, const
 
 /* ---- good files ---- */
 
-static const char *metadata_of(const struct sp_inventory *inventory, const char *key)
+static const char *metadata_of(const struct shapeproof_inventory *inventory, const char *key)
 {
-    for (size_t i = 0; i < sp_inventory_metadata_count(inventory); i++)
-        if (strcmp(sp_inventory_metadata(inventory, i).key, key) == 0) return sp_inventory_metadata(inventory, i).value;
+    for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++)
+        if (strcmp(shapeproof_inventory_metadata(inventory, i).key, key) == 0)
+            return shapeproof_inventory_metadata(inventory, i).value;
     return "absent";
 }
 
-static void assert_values(const struct sp_inventory *inventory)
+static void assert_values(const struct shapeproof_inventory *inventory)
 {
     static const char *const values[][2] = {
         {"general.architecture", "fixture"},
@@ -73,7 +74,7 @@ static void assert_values(const struct sp_inventory *inventory)
         {"tokenizer.ggml.tokens", "100 strings"},
         {"tokenizer.ggml.scores", "2000 numbers"},
     };
-    assert_int_equal(sp_inventory_metadata_count(inventory), COUNT(values));
+    assert_int_equal(shapeproof_inventory_metadata_count(inventory), COUNT(values));
     for (size_t i = 0; i < COUNT(values); i++) assert_string_equal(metadata_of(inventory, values[i][0]), values[i][1]);
 }
 
@@ -82,22 +83,22 @@ static void test_byte_orders(void **state)
     (void)state;
     static const char *const names[] = {"five.gguf", "big_endian.gguf"};
     for (size_t i = 0; i < COUNT(names); i++) {
-        struct sp_inventory *inventory = open_good(names[i]);
-        assert_int_equal(sp_inventory_count(inventory), 5);
-        assert_shape(sp_inventory_tensor(inventory, 0), "matrix", "F32", "2 3");
-        assert_shape(sp_inventory_tensor(inventory, 1), "half", "F16", "4");
-        assert_shape(sp_inventory_tensor(inventory, 2), "cube", "I8", "2 3 4");
-        assert_shape(sp_inventory_tensor(inventory, 3), "steps", "I64", "3");
-        assert_shape(sp_inventory_tensor(inventory, 4), "double", "F64", "1 5");
+        struct shapeproof_inventory *inventory = open_good(names[i]);
+        assert_int_equal(shapeproof_inventory_count(inventory), 5);
+        assert_shape(shapeproof_inventory_tensor(inventory, 0), "matrix", "F32", "2 3");
+        assert_shape(shapeproof_inventory_tensor(inventory, 1), "half", "F16", "4");
+        assert_shape(shapeproof_inventory_tensor(inventory, 2), "cube", "I8", "2 3 4");
+        assert_shape(shapeproof_inventory_tensor(inventory, 3), "steps", "I64", "3");
+        assert_shape(shapeproof_inventory_tensor(inventory, 4), "double", "F64", "1 5");
         for (size_t t = 0; t < 5; t++) {
-            const struct sp_tensor *tensor = sp_inventory_tensor(inventory, t);
-            assert_int_equal(tensor->flags, i ? SP_TENSOR_BIG_ENDIAN : 0);
+            const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, t);
+            assert_int_equal(tensor->flags, i ? SHAPEPROOF_TENSOR_BIG_ENDIAN : 0);
             assert_int_equal(tensor->data_end - tensor->data_begin, tensor->bytes);
             assert_int_equal(tensor->data_begin % 32, 0);
         }
         assert_values(inventory);
-        assert_int_equal(sp_inventory_warning_count(inventory), 0);
-        sp_inventory_close(inventory);
+        assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
+        shapeproof_inventory_close(inventory);
     }
 }
 
@@ -105,21 +106,21 @@ static void test_byte_orders(void **state)
 static void test_blocks(void **state)
 {
     (void)state;
-    struct sp_inventory *inventory = open_good("blocks.gguf");
+    struct shapeproof_inventory *inventory = open_good("blocks.gguf");
     uint64_t end = 0;
-    assert_int_equal(sp_inventory_count(inventory), 27);
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+    assert_int_equal(shapeproof_inventory_count(inventory), 27);
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
         assert_string_equal(tensor->dtype_name, tensor->name);
-        assert_int_equal(tensor->dtype, SP_DTYPE_UNKNOWN);
+        assert_int_equal(tensor->dtype, SHAPEPROOF_DTYPE_UNKNOWN);
         assert_int_equal(tensor->shape[0], 2);
         assert_int_equal(tensor->parameters, 2 * tensor->shape[1]);
         assert_true(!i || (tensor->data_begin >= end && tensor->data_begin < end + 32));
         end = tensor->data_end;
     }
-    assert_int_equal(sp_inventory_totals(inventory).bytes, 4146);
-    assert_int_equal(sp_inventory_warning_count(inventory), 0);
-    sp_inventory_close(inventory);
+    assert_int_equal(shapeproof_inventory_totals(inventory).bytes, 4146);
+    assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_versions(void **state)
@@ -127,16 +128,16 @@ static void test_versions(void **state)
     (void)state;
     static const char *const names[] = {"version1.gguf", "version2.gguf", "nested.gguf"};
     for (size_t i = 0; i < COUNT(names); i++) {
-        struct sp_inventory *inventory = open_good(names[i]);
-        assert_int_equal(sp_inventory_count(inventory), 1);
-        assert_shape(sp_inventory_tensor(inventory, 0), "a", "F32", "2 3");
+        struct shapeproof_inventory *inventory = open_good(names[i]);
+        assert_int_equal(shapeproof_inventory_count(inventory), 1);
+        assert_shape(shapeproof_inventory_tensor(inventory, 0), "a", "F32", "2 3");
         assert_string_equal(metadata_of(inventory, "k"), i == 2 ? "1 lists" : "v");
-        assert_int_equal(sp_inventory_warning_count(inventory), 0);
-        sp_inventory_close(inventory);
+        assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
+        shapeproof_inventory_close(inventory);
     }
-    struct sp_inventory *nothing = open_good("nothing.gguf");
-    assert_int_equal(sp_inventory_count(nothing), 0);
-    sp_inventory_close(nothing);
+    struct shapeproof_inventory *nothing = open_good("nothing.gguf");
+    assert_int_equal(shapeproof_inventory_count(nothing), 0);
+    shapeproof_inventory_close(nothing);
 }
 
 /* What is odd is told, and the tensors are listed all the same. */
@@ -156,13 +157,13 @@ static void test_warnings(void **state)
         {"removed_type.gguf", 1, "tensor 'a' is of type Q4_0_4_4, which ggml has removed: quantise the model again"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct sp_inventory *inventory = open_good(cases[i].name);
-        assert_int_equal(sp_inventory_count(inventory), cases[i].tensors);
-        assert_int_equal(sp_inventory_warning_count(inventory), 1);
-        assert_string_equal(sp_inventory_warning(inventory, 0), cases[i].warning);
-        if (!i) assert_int_equal(sp_inventory_tensor(inventory, 0)->flags, 0);
-        if (!i) assert_int_equal(sp_inventory_tensor(inventory, 1)->flags, SP_TENSOR_NO_DATA);
-        sp_inventory_close(inventory);
+        struct shapeproof_inventory *inventory = open_good(cases[i].name);
+        assert_int_equal(shapeproof_inventory_count(inventory), cases[i].tensors);
+        assert_int_equal(shapeproof_inventory_warning_count(inventory), 1);
+        assert_string_equal(shapeproof_inventory_warning(inventory, 0), cases[i].warning);
+        if (!i) assert_int_equal(shapeproof_inventory_tensor(inventory, 0)->flags, 0);
+        if (!i) assert_int_equal(shapeproof_inventory_tensor(inventory, 1)->flags, SHAPEPROOF_TENSOR_NO_DATA);
+        shapeproof_inventory_close(inventory);
     }
 }
 
@@ -173,16 +174,16 @@ static void test_pieces(void **state)
     (void)state;
     static const char *const names[] = {"split", "split/model-00001-of-00003.gguf"};
     for (size_t i = 0; i < COUNT(names); i++) {
-        struct sp_inventory *inventory = open_good(names[i]);
-        assert_int_equal(sp_inventory_file_count(inventory), 3);
-        assert_int_equal(sp_inventory_count(inventory), 3);
-        assert_int_equal(sp_inventory_warning_count(inventory), 0);
+        struct shapeproof_inventory *inventory = open_good(names[i]);
+        assert_int_equal(shapeproof_inventory_file_count(inventory), 3);
+        assert_int_equal(shapeproof_inventory_count(inventory), 3);
+        assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
         assert_string_equal(metadata_of(inventory, "split.no"), "0");
-        sp_inventory_close(inventory);
+        shapeproof_inventory_close(inventory);
     }
-    struct sp_inventory *second = open_good("split/model-00002-of-00003.gguf");
-    assert_int_equal(sp_inventory_count(second), 1);
-    sp_inventory_close(second);
+    struct shapeproof_inventory *second = open_good("split/model-00002-of-00003.gguf");
+    assert_int_equal(shapeproof_inventory_count(second), 1);
+    shapeproof_inventory_close(second);
 }
 
 static void copy_piece(const char *from, const char *name)
@@ -202,19 +203,19 @@ static void test_missing_pieces(void **state)
     copy_piece("model-00001-of-00003.gguf", "model-00001-of-00003.gguf");
     copy_piece("model-00003-of-00003.gguf", "model-00003-of-00003.gguf");
     for (int folder = 0; folder < 2; folder++) {
-        struct sp_inventory *inventory =
+        struct shapeproof_inventory *inventory =
             must_open(folder ? scratch.path : scratch_path(&scratch, "model-00001-of-00003.gguf"));
-        assert_int_equal(sp_inventory_count(inventory), 2);
-        assert_int_equal(sp_inventory_warning_count(inventory), 1);
-        assert_string_equal(sp_inventory_warning(inventory, 0),
+        assert_int_equal(shapeproof_inventory_count(inventory), 2);
+        assert_int_equal(shapeproof_inventory_warning_count(inventory), 1);
+        assert_string_equal(shapeproof_inventory_warning(inventory, 0),
                             "1 of 3 shards are absent: 'model-00002-of-00003.gguf'");
-        sp_inventory_close(inventory);
+        shapeproof_inventory_close(inventory);
     }
     copy_piece("model-00002-of-00003.gguf", "renamed.gguf");
-    struct sp_inventory *renamed = must_open(scratch_path(&scratch, "renamed.gguf"));
-    assert_int_equal(sp_inventory_warning_count(renamed), 1);
-    assert_string_equal(sp_inventory_warning(renamed, 0), "this is piece 2 of 3 of a split model");
-    sp_inventory_close(renamed);
+    struct shapeproof_inventory *renamed = must_open(scratch_path(&scratch, "renamed.gguf"));
+    assert_int_equal(shapeproof_inventory_warning_count(renamed), 1);
+    assert_string_equal(shapeproof_inventory_warning(renamed, 0), "this is piece 2 of 3 of a split model");
+    shapeproof_inventory_close(renamed);
     scratch_empty(&scratch);
 }
 
@@ -256,10 +257,10 @@ static void test_refused(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(refused); i++) {
         char path[128];
-        struct sp_error error;
+        struct shapeproof_error error;
         snprintf(path, sizeof path, "fixtures/gguf/bad/%s", refused[i].name);
-        if (sp_inventory_open(path, &error)) fail_msg("%s: accepted", path);
-        assert_int_equal(error.status, SP_ERR_FILE);
+        if (shapeproof_inventory_open(path, &error)) fail_msg("%s: accepted", path);
+        assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
         assert_memory_equal(error.message, path, strlen(path));
         assert_string_equal(error.message + strlen(path) + 2, refused[i].message);
     }
@@ -271,10 +272,10 @@ static void test_endless_header(void **state)
     (void)state;
     static const char head[] = "GGUF\3\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0k\x9\0\0\0\x8\0\0\0"
                                "\0\0\0\0\0\0\0\x40";
-    struct sp_error error;
+    struct shapeproof_error error;
     const char *path = scratch_write(&scratch, "a.gguf", head, sizeof head - 1);
     assert_int_equal(truncate(path, (off_t)1 << 40), 0);
-    assert_null(sp_inventory_open(path, &error));
+    assert_null(shapeproof_inventory_open(path, &error));
     assert_non_null(strstr(error.message, "the header is over the limit of 268435456 bytes"));
 }
 
@@ -305,11 +306,11 @@ static void test_damage(void **state)
             bytes[(random >> 8) % (i ? 200 < length ? 200 : length : length)] = (unsigned char)(random >> 24);
         }
         if (round % 7 == 0) length = (random >> 8) % length + 1;
-        struct sp_error error = {0};
-        struct sp_inventory *inventory =
-            sp_inventory_open(scratch_write(&scratch, "damaged.gguf", bytes, length), &error);
-        if (!inventory) assert_true(error.status == SP_ERR_FILE && error.message[0]);
-        sp_inventory_close(inventory);
+        struct shapeproof_error error = {0};
+        struct shapeproof_inventory *inventory =
+            shapeproof_inventory_open(scratch_write(&scratch, "damaged.gguf", bytes, length), &error);
+        if (!inventory) assert_true(error.status == SHAPEPROOF_ERR_FILE && error.message[0]);
+        shapeproof_inventory_close(inventory);
     }
 }
 

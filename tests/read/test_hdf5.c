@@ -102,21 +102,21 @@ static const struct {
 
 static const struct {
     const char *path;
-    enum sp_kind kind;
+    enum shapeproof_kind kind;
     const char *message;
 } unreadable[] = {
-    {"bad/truncated.h5", SP_KIND_MALFORMED,
+    {"bad/truncated.h5", SHAPEPROOF_KIND_MALFORMED,
      "HDF5: truncated file: eof = 2240, sblock->base_addr = 0, stored_eof = 2304"},
-    {"bad/superblock_only.h5", SP_KIND_MALFORMED, "the file ends within the HDF5 superblock at byte 0"},
-    {"bad/consistency_flag.h5", SP_KIND_MALFORMED,
+    {"bad/superblock_only.h5", SHAPEPROOF_KIND_MALFORMED, "the file ends within the HDF5 superblock at byte 0"},
+    {"bad/consistency_flag.h5", SHAPEPROOF_KIND_MALFORMED,
      "still marked open for writing by its writer, which did not close it (superblock byte 11)"},
-    {"bad/deep.h5", SP_KIND_LIMIT, "groups nested more than 128 deep"},
-    {"bad/overflow.h5", SP_KIND_MALFORMED,
+    {"bad/deep.h5", SHAPEPROOF_KIND_LIMIT, "groups nested more than 128 deep"},
+    {"bad/overflow.h5", SHAPEPROOF_KIND_MALFORMED,
      "no tensor can be read (1 broken; the first: the product of its dimensions overflows 64 bits)"},
-    {"bad/data_past_end.h5", SP_KIND_MALFORMED,
+    {"bad/data_past_end.h5", SHAPEPROOF_KIND_MALFORMED,
      "no tensor can be read (1 broken; the first: HDF5: incorrect metadata checksum after all read attempts)"},
-    {"bad/link_with_slash.h5", SP_KIND_MALFORMED, "group '/' has a link of the impossible name 'a/b'"},
-    {"make_hdf5.py", SP_KIND_MALFORMED, "no HDF5 signature"},
+    {"bad/link_with_slash.h5", SHAPEPROOF_KIND_MALFORMED, "group '/' has a link of the impossible name 'a/b'"},
+    {"make_hdf5.py", SHAPEPROOF_KIND_MALFORMED, "no HDF5 signature"},
 };
 
 static void test_readable(void **state)
@@ -147,55 +147,55 @@ static void test_data_past_end(void **state)
     static const char by_us[] = "no tensor can be read (1 broken; the first: 256 bytes at 2288, past the end of the "
                                 "file (2304))";
     const char *path = FIXTURES "bad/data_past_end_old.h5";
-    struct sp_error error;
+    struct shapeproof_error error;
     (void)state;
     assert_null(open_with(READ, path, &error));
-    expect_error(READ, path, SP_KIND_MALFORMED, strcmp(error.message, by_library) ? by_us : by_library);
+    expect_error(READ, path, SHAPEPROOF_KIND_MALFORMED, strcmp(error.message, by_library) ? by_us : by_library);
 }
 
 /* 2^40 paths lead to the one dataset. */
 static void test_each_object_once(void **state)
 {
     (void)state;
-    struct sp_error error;
-    struct sp_inventory *inventory = open_with(READ, FIXTURES "ok/dag.h5", &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = open_with(READ, FIXTURES "ok/dag.h5", &error);
     assert_non_null(inventory);
     assert_int_equal(inventory->count, 1);
     assert_int_equal(inventory->warning_count, 10 + 1 + 1); /* ten links, "and 30 more", the layout */
     assert_string_equal(inventory->warnings[10], "and 30 more hard links to groups");
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_warnings_are_capped(void **state)
 {
     (void)state;
-    struct sp_error error;
-    struct sp_inventory *inventory = open_with(READ, FIXTURES "ok/many_soft_links.h5", &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = open_with(READ, FIXTURES "ok/many_soft_links.h5", &error);
     assert_non_null(inventory);
     assert_int_equal(inventory->warning_count, 11);
     assert_string_equal(inventory->warnings[10], "and 15 more soft links");
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_places(void **state)
 {
     (void)state;
-    struct sp_error error;
-    struct sp_inventory *inventory = open_with(READ, FIXTURES "ok/userblock.h5", &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = open_with(READ, FIXTURES "ok/userblock.h5", &error);
     assert_non_null(inventory);
-    const struct sp_tensor *tensor = &inventory->tensors[0];
+    const struct shapeproof_tensor *tensor = &inventory->tensors[0];
     assert_int_equal(tensor->data_begin, 3072); /* from the start of the file, user block included */
     assert_int_equal(tensor->data_end, 3088);
     assert_int_equal(tensor->bytes, 16);
     assert_non_null(strstr(tensor->storage, "hdf5:0x"));
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 static unsigned probe(const char *path)
 {
     unsigned char head[SP_PROBE_BYTES];
     struct sp_file file;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     assert_true(sp_file_open(&file, AT_FDCWD, path, &error));
     const size_t length = file.size < sizeof head ? (size_t)file.size : sizeof head;
     assert_true(sp_file_read(&file, 0, head, length, &error));
@@ -282,9 +282,9 @@ static void test_string_bomb(void **state)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
     arm(file.path);
-    struct sp_error error;
+    struct shapeproof_error error;
     assert_null(open_with(READ, file.path, &error));
-    assert_int_equal(error.kind, SP_KIND_LIMIT);
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_LIMIT);
     assert_string_equal(error.message, "'/': HDF5: memory allocation failed for VL data");
     remove_temporary(&file);
 }
@@ -312,12 +312,12 @@ static void damage(struct temporary *file, const char *bytes, size_t length, uin
 /* A crash would be ours: libhdf5 survives damage of this kind. */
 static void expect_some_answer(const char *path)
 {
-    struct sp_error error;
-    struct sp_inventory *inventory = open_with(READ, path, &error);
-    if (!inventory && (error.status != SP_ERR_FILE || error.kind == SP_KIND_CRASHED || !error.message[0] ||
-                       strchr(error.message, '\n')))
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = open_with(READ, path, &error);
+    if (!inventory && (error.status != SHAPEPROOF_ERR_FILE || error.kind == SHAPEPROOF_KIND_CRASHED ||
+                       !error.message[0] || strchr(error.message, '\n')))
         fail_msg("%s: status %d, '%s'", path, (int)error.status, error.message);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_damage(void **state)
@@ -331,7 +331,7 @@ static void test_damage(void **state)
     for (size_t i = 0; i < sizeof victims / sizeof *victims; i++) {
         char path[256];
         struct sp_file source;
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         snprintf(path, sizeof path, "fixtures/%s", victims[i]);
         assert_true(sp_file_open(&source, AT_FDCWD, path, &error));
         char *bytes = sp_file_slurp(&source, 1 << 20, &error);
@@ -408,13 +408,15 @@ static void run_memory(void *context, int out)
 static const struct {
     bool (*prepare)(void *context);
     void (*run)(void *context, int out);
-    enum sp_kind kind;
+    enum shapeproof_kind kind;
     const char *message;
 } failing_jobs[] = {
-    {prepare_nothing, run_crash, SP_KIND_CRASHED, "the test crashed on this file (SIGSEGV): corrupt or malicious"},
-    {prepare_nothing, run_abort, SP_KIND_CRASHED, "the test crashed on this file (SIGABRT): corrupt or malicious"},
-    {prepare_nothing, run_flood, SP_KIND_LIMIT, "its names and attributes need more than 256 MiB"},
-    {prepare_fails, run_nothing, SP_KIND_IO, "the test could not be started"},
+    {prepare_nothing, run_crash, SHAPEPROOF_KIND_CRASHED,
+     "the test crashed on this file (SIGSEGV): corrupt or malicious"},
+    {prepare_nothing, run_abort, SHAPEPROOF_KIND_CRASHED,
+     "the test crashed on this file (SIGABRT): corrupt or malicious"},
+    {prepare_nothing, run_flood, SHAPEPROOF_KIND_LIMIT, "its names and attributes need more than 256 MiB"},
+    {prepare_fails, run_nothing, SHAPEPROOF_KIND_IO, "the test could not be started"},
 };
 
 static void test_failing_jobs(void **state)
@@ -422,7 +424,7 @@ static void test_failing_jobs(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof failing_jobs / sizeof *failing_jobs; i++) {
         const struct sp_sandbox_job job = {"the test", -1, NULL, failing_jobs[i].prepare, failing_jobs[i].run};
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         char *bytes;
         size_t length;
         assert_false(sp_sandbox_run(&job, &bytes, &length, &error));
@@ -434,7 +436,7 @@ static void test_failing_jobs(void **state)
 static void expect_output(void (*run)(void *context, int out), void *context, const char *expected)
 {
     const struct sp_sandbox_job job = {"the test", -1, context, prepare_nothing, run};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     char *bytes;
     size_t length;
     assert_true(sp_sandbox_run(&job, &bytes, &length, &error));
@@ -470,7 +472,7 @@ static void test_host_is_left_alone(void **state)
     (void)state;
     const size_t before = open_descriptors();
     expect_text(READ, FIXTURES "ok/plain.h5", readable[1].expected);
-    expect_error(READ, FIXTURES "bad/deep.h5", SP_KIND_LIMIT, "groups nested more than 128 deep");
+    expect_error(READ, FIXTURES "bad/deep.h5", SHAPEPROOF_KIND_LIMIT, "groups nested more than 128 deep");
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
     assert_int_equal(open_descriptors(), before);
@@ -512,11 +514,11 @@ static void read_all(const char *pattern, bool must_succeed)
     glob_t found;
     if (glob(pattern, 0, NULL, &found) != 0) return;
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        struct sp_error error;
-        struct sp_inventory *inventory = open_with(READ, found.gl_pathv[i], &error);
+        struct shapeproof_error error;
+        struct shapeproof_inventory *inventory = open_with(READ, found.gl_pathv[i], &error);
         if (!inventory && must_succeed) fail_msg("%s: %s", found.gl_pathv[i], error.message);
-        if (!inventory) assert_int_equal(error.status, SP_ERR_FILE);
-        sp_inventory_close(inventory);
+        if (!inventory) assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
+        shapeproof_inventory_close(inventory);
     }
     globfree(&found);
 }

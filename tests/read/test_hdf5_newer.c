@@ -14,20 +14,20 @@
 /* "name dtype (shape)", a line each: where data lie is told only by a library that knows the file. */
 static void assert_tensors(const char *path, const char *expected, size_t unread)
 {
-    struct sp_error error;
+    struct shapeproof_error error;
     struct sp_text text = {0};
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) fail_msg("%s: %s", path, error.message);
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
         sp_text_printf(&text, "%s %s (", tensor->name, tensor->dtype_name);
         for (uint32_t k = 0; k < tensor->rank; k++) sp_text_printf(&text, "%s%" PRIu64, k ? "," : "", tensor->shape[k]);
         sp_text_puts(&text, ")\n");
     }
     assert_string_equal(text.data, expected);
-    assert_int_equal(sp_inventory_unread_count(inventory), unread);
+    assert_int_equal(shapeproof_inventory_unread_count(inventory), unread);
     sp_text_free(&text);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 static void newer_datasets_are_listed(void **state)

@@ -29,10 +29,10 @@ static void put_shard(const char *file, const char *names, size_t elements)
 
 static void put_text(const char *file, const char *text) { scratch_write(&scratch, file, text, strlen(text)); }
 
-static struct sp_inventory *must_open(const char *path)
+static struct shapeproof_inventory *must_open(const char *path)
 {
-    struct sp_error error;
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) fail_msg("%s", error.message);
     return inventory;
 }
@@ -40,23 +40,23 @@ static struct sp_inventory *must_open(const char *path)
 /* `message` follows "DIRECTORY/" or "DIRECTORY". */
 static void assert_refused(const char *path, const char *message)
 {
-    struct sp_error error;
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (inventory) {
-        sp_inventory_close(inventory);
+        shapeproof_inventory_close(inventory);
         fail_msg("accepted, expected: %s", message);
     }
-    assert_int_equal(error.status, SP_ERR_FILE);
+    assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
     assert_memory_equal(error.message, scratch.path, strlen(scratch.path));
     assert_string_equal(error.message + strlen(scratch.path), message);
 }
 
-static void assert_warnings(const struct sp_inventory *inventory, size_t count, const char *const *warnings)
+static void assert_warnings(const struct shapeproof_inventory *inventory, size_t count, const char *const *warnings)
 {
-    for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
-        if (i >= count) fail_msg("unexpected warning: %s", sp_inventory_warning(inventory, i));
-    assert_int_equal(sp_inventory_warning_count(inventory), count);
-    for (size_t i = 0; i < count; i++) assert_string_equal(sp_inventory_warning(inventory, i), warnings[i]);
+    for (size_t i = 0; i < shapeproof_inventory_warning_count(inventory); i++)
+        if (i >= count) fail_msg("unexpected warning: %s", shapeproof_inventory_warning(inventory, i));
+    assert_int_equal(shapeproof_inventory_warning_count(inventory), count);
+    for (size_t i = 0; i < count; i++) assert_string_equal(shapeproof_inventory_warning(inventory, i), warnings[i]);
 }
 
 #define ASSERT_WARNINGS(inventory, ...)                                                                                \
@@ -65,10 +65,11 @@ static void assert_warnings(const struct sp_inventory *inventory, size_t count, 
         assert_warnings(inventory, sizeof expected / sizeof *expected, expected);                                      \
     } while (0)
 
-static const char *metadata_of(const struct sp_inventory *inventory, const char *key)
+static const char *metadata_of(const struct shapeproof_inventory *inventory, const char *key)
 {
-    for (size_t i = 0; i < sp_inventory_metadata_count(inventory); i++)
-        if (strcmp(sp_inventory_metadata(inventory, i).key, key) == 0) return sp_inventory_metadata(inventory, i).value;
+    for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++)
+        if (strcmp(shapeproof_inventory_metadata(inventory, i).key, key) == 0)
+            return shapeproof_inventory_metadata(inventory, i).value;
     return NULL;
 }
 
@@ -81,24 +82,24 @@ static const char *metadata_of(const struct sp_inventory *inventory, const char 
 static void test_whole(void **state)
 {
     (void)state;
-    struct sp_inventory *whole = must_open("fixtures/models/tiny-gpt2/model.safetensors");
-    struct sp_inventory *sharded = must_open("fixtures/models/tiny-gpt2-sharded/" INDEX);
-    assert_string_equal(sp_inventory_format(sharded), "safetensors");
-    assert_int_equal(sp_inventory_file_count(sharded), 3);
-    assert_int_equal(sp_inventory_warning_count(sharded), 0);
-    assert_int_equal(sp_inventory_count(sharded), sp_inventory_count(whole));
-    for (size_t i = 0; i < sp_inventory_count(whole); i++) {
-        const struct sp_tensor *a = sp_inventory_tensor(whole, i);
-        const size_t found = sp_inventory_find(sharded, a->name);
-        assert_int_not_equal(found, SP_NONE);
-        const struct sp_tensor *b = sp_inventory_tensor(sharded, found);
+    struct shapeproof_inventory *whole = must_open("fixtures/models/tiny-gpt2/model.safetensors");
+    struct shapeproof_inventory *sharded = must_open("fixtures/models/tiny-gpt2-sharded/" INDEX);
+    assert_string_equal(shapeproof_inventory_format(sharded), "safetensors");
+    assert_int_equal(shapeproof_inventory_file_count(sharded), 3);
+    assert_int_equal(shapeproof_inventory_warning_count(sharded), 0);
+    assert_int_equal(shapeproof_inventory_count(sharded), shapeproof_inventory_count(whole));
+    for (size_t i = 0; i < shapeproof_inventory_count(whole); i++) {
+        const struct shapeproof_tensor *a = shapeproof_inventory_tensor(whole, i);
+        const size_t found = shapeproof_inventory_find(sharded, a->name);
+        assert_int_not_equal(found, SHAPEPROOF_NONE);
+        const struct shapeproof_tensor *b = shapeproof_inventory_tensor(sharded, found);
         assert_int_equal(a->dtype, b->dtype);
         assert_int_equal(a->rank, b->rank);
         assert_memory_equal(a->shape, b->shape, a->rank * sizeof *a->shape);
     }
     assert_string_equal(metadata_of(sharded, "index.total_size"), "31488");
-    sp_inventory_close(whole);
-    sp_inventory_close(sharded);
+    shapeproof_inventory_close(whole);
+    shapeproof_inventory_close(sharded);
 }
 
 static void test_metadata_verbatim(void **state)
@@ -108,14 +109,14 @@ static void test_metadata_verbatim(void **state)
     put_text(INDEX, "{\"weight_map\":{\"a\":\"" SHARD1 "\"},\"metadata\":{\"total_size\":8.0,\"total_parameters\":"
                     "123456789012345678901234567890123456789012345678901234567890123456789012,"
                     "\"note\":\"x\\ty\",\"list\":[1, {\"a\":2}]},\"more\":[]}");
-    struct sp_inventory *inventory = must_open(scratch_path(&scratch, INDEX));
+    struct shapeproof_inventory *inventory = must_open(scratch_path(&scratch, INDEX));
     assert_string_equal(metadata_of(inventory, "index.total_size"), "8.0");
     assert_string_equal(metadata_of(inventory, "index.total_parameters"),
                         "123456789012345678901234567890123456789012345678901234567890123456789012");
     assert_string_equal(metadata_of(inventory, "index.note"), "x\ty");
     assert_string_equal(metadata_of(inventory, "index.list"), "[1, {\"a\":2}]");
-    assert_int_equal(sp_inventory_warning_count(inventory), 0);
-    sp_inventory_close(inventory);
+    assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_bare_map(void **state)
@@ -123,10 +124,10 @@ static void test_bare_map(void **state)
     (void)state;
     put_shard(SHARD1, "a metadata", 1);
     put_text(INDEX, "{\"a\":\"" SHARD1 "\",\"metadata\":\"" SHARD1 "\"}");
-    struct sp_inventory *inventory = must_open(scratch_path(&scratch, INDEX));
-    assert_int_equal(sp_inventory_count(inventory), 2);
-    assert_int_equal(sp_inventory_warning_count(inventory), 0);
-    sp_inventory_close(inventory);
+    struct shapeproof_inventory *inventory = must_open(scratch_path(&scratch, INDEX));
+    assert_int_equal(shapeproof_inventory_count(inventory), 2);
+    assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_differences(void **state)
@@ -136,13 +137,13 @@ static void test_differences(void **state)
     put_shard(SHARD2, "c", 1);
     put_text(INDEX, "{\"metadata\":{\"total_size\":1e9},\"weight_map\":{\"a\":\"" SHARD1 "\",\"b\":\"" SHARD2
                     "\",\"c\":\"" SHARD2 "\",\"gone\":\"" SHARD2 "\"}}");
-    struct sp_inventory *inventory = must_open(scratch_path(&scratch, INDEX));
-    assert_int_equal(sp_inventory_count(inventory), 7);
+    struct shapeproof_inventory *inventory = must_open(scratch_path(&scratch, INDEX));
+    assert_int_equal(shapeproof_inventory_count(inventory), 7);
     ASSERT_WARNINGS(inventory, "tensors that the index lists and their shard does not hold (1): 'gone'",
                     "tensors that are in another shard than the index says (1): 'b'",
                     "tensors that the index does not list (4): 'extra1', 'extra2', 'extra3' and 1 more",
                     "the index says total_size 1e9, the tensors take 28 bytes");
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_missing_shard(void **state)
@@ -153,12 +154,12 @@ static void test_missing_shard(void **state)
                     "\",\"c\":\"" SHARD2 "\",\"d\":\"fifo\",\"e\":\"loop\"}}");
     assert_int_equal(mkfifo(scratch_path(&scratch, "fifo"), 0600), 0);
     assert_int_equal(symlink("loop", scratch_path(&scratch, "loop")), 0);
-    struct sp_inventory *inventory = must_open(scratch_path(&scratch, INDEX));
-    assert_int_equal(sp_inventory_count(inventory), 1);
+    struct shapeproof_inventory *inventory = must_open(scratch_path(&scratch, INDEX));
+    assert_int_equal(shapeproof_inventory_count(inventory), 1);
     ASSERT_WARNINGS(inventory, "shard 'fifo' cannot be read (not a regular file): the index places 1 tensors in it",
                     "shard 'loop' cannot be read (Too many levels of symbolic links): the index places 1 tensors in it",
                     "shard '" SHARD2 "' cannot be read (No such file or directory): the index places 2 tensors in it");
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_symbolic_link(void **state)
@@ -167,7 +168,7 @@ static void test_symbolic_link(void **state)
     put_shard("blob", "a", 1);
     put_text(INDEX, "{\"weight_map\":{\"a\":\"" SHARD1 "\"}}");
     assert_int_equal(symlink("blob", scratch_path(&scratch, SHARD1)), 0);
-    sp_inventory_close(must_open(scratch_path(&scratch, INDEX)));
+    shapeproof_inventory_close(must_open(scratch_path(&scratch, INDEX)));
 }
 
 static void test_damaged_shard(void **state)
@@ -196,13 +197,13 @@ static void test_unsafe_shard_names(void **state)
                  {"", ""}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char text[128], message[128];
-        struct sp_error error;
+        struct shapeproof_error error;
         snprintf(text, sizeof text, "{\"weight_map\":{\"a\":\"%s\"}}", names[i].written);
         snprintf(message, sizeof message, "/" INDEX ": unsafe shard name '%s': not a plain file name", names[i].shown);
         put_text(INDEX, text);
         assert_refused(scratch_path(&scratch, INDEX), message);
-        assert_null(sp_inventory_open(scratch_path(&scratch, INDEX), &error));
-        assert_int_equal(error.kind, SP_KIND_REFUSED);
+        assert_null(shapeproof_inventory_open(scratch_path(&scratch, INDEX), &error));
+        assert_int_equal(error.kind, SHAPEPROOF_KIND_REFUSED);
     }
 }
 
@@ -262,11 +263,11 @@ static void assert_choice(const char *files, const char *chosen)
         if (strstr(name, ".index.json")) put_text(name, text);
         else put_shard(name, name, 1);
     }
-    struct sp_inventory *inventory = must_open(scratch.path);
-    const char *read = sp_inventory_file(inventory, 0);
+    struct shapeproof_inventory *inventory = must_open(scratch.path);
+    const char *read = shapeproof_inventory_file(inventory, 0);
     assert_string_equal(read, chosen);
-    assert_string_equal(sp_inventory_path(inventory), scratch.path);
-    sp_inventory_close(inventory);
+    assert_string_equal(shapeproof_inventory_path(inventory), scratch.path);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_choice(void **state)
@@ -290,7 +291,7 @@ static void test_choice(void **state)
 static void test_no_choice(void **state)
 {
     (void)state;
-    struct sp_error error;
+    struct shapeproof_error error;
     assert_refused(scratch.path, ": no checkpoint in this directory");
     for (int i = 0; i < 5; i++) {
         char name[16];
@@ -298,14 +299,14 @@ static void test_no_choice(void **state)
         put_shard(name, "x", 1);
     }
     assert_refused(scratch.path, ": several checkpoints in this directory: 'a.pt', 'b.pt', 'c.pt' and 2 more");
-    assert_null(sp_inventory_open(scratch.path, &error));
+    assert_null(shapeproof_inventory_open(scratch.path, &error));
     assert_string_equal(error.hint, "name the file to read, such as 'a.pt'");
 }
 
 /* What each rank of a training saves for itself is no checkpoint yet. */
 static void test_ranks(void **state)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     (void)state;
     put_shard("0_0.distcp", "a", 1);
     assert_refused(scratch.path, ": this is a distributed checkpoint of PyTorch (*.distcp) without its '.metadata', "
@@ -313,7 +314,7 @@ static void test_ranks(void **state)
     unlink(scratch_path(&scratch, "0_0.distcp"));
     put_shard("zero_pp_rank_0_mp_rank_00_optim_states.pt", "a", 1);
     put_shard("zero_pp_rank_1_mp_rank_00_optim_states.pt", "a", 1);
-    assert_null(sp_inventory_open(scratch.path, &error));
+    assert_null(shapeproof_inventory_open(scratch.path, &error));
     assert_string_equal(error.hint, "these are of ranks of DeepSpeed: run zero_to_fp32.py, which lies beside them or "
                                     "above, and read what it writes");
 }
@@ -324,13 +325,13 @@ static void test_stray_file(void **state)
     put_shard("model.safetensors", "a", 1);
     put_shard(SHARD1, "a", 1);
     put_text(INDEX, "{\"weight_map\":{\"a\":\"" SHARD1 "\"}}");
-    struct sp_inventory *inventory = must_open(scratch.path);
+    struct shapeproof_inventory *inventory = must_open(scratch.path);
     ASSERT_WARNINGS(inventory, "'model.safetensors' beside its index is not read");
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     put_text(INDEX, "{\"weight_map\":{\"a\":\"model.safetensors\"}}");
     inventory = must_open(scratch.path);
-    assert_int_equal(sp_inventory_warning_count(inventory), 0);
-    sp_inventory_close(inventory);
+    assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
+    shapeproof_inventory_close(inventory);
 }
 
 /* Other loaders may take another one than is read here. */
@@ -339,15 +340,15 @@ static void test_beside(void **state)
     (void)state;
     put_shard("model.safetensors", "a", 1);
     put_shard("training_args.bin", "a", 1);
-    struct sp_inventory *inventory = must_open(scratch.path);
-    assert_null(sp_inventory_beside(inventory));
-    sp_inventory_close(inventory);
+    struct shapeproof_inventory *inventory = must_open(scratch.path);
+    assert_null(shapeproof_inventory_beside(inventory));
+    shapeproof_inventory_close(inventory);
     put_shard("pytorch_model.bin", "b", 1);
     put_shard("adapter_model.safetensors", "b", 1);
     inventory = must_open(scratch.path);
-    assert_string_equal(sp_inventory_beside(inventory), "'adapter_model.safetensors', 'pytorch_model.bin'");
-    assert_int_equal(sp_inventory_warning_count(inventory), 0);
-    sp_inventory_close(inventory);
+    assert_string_equal(shapeproof_inventory_beside(inventory), "'adapter_model.safetensors', 'pytorch_model.bin'");
+    assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
+    shapeproof_inventory_close(inventory);
 }
 
 /* Shards of an earlier version; with an index it is that. */
@@ -357,14 +358,14 @@ static void test_shards_beside(void **state)
     put_shard("model.safetensors", "a", 1);
     put_shard("pytorch_model-00001-of-00002.bin", "b", 1);
     put_shard("pytorch_model-00002-of-00002.bin", "c", 1);
-    struct sp_inventory *inventory = must_open(scratch.path);
-    assert_string_equal(sp_inventory_beside(inventory),
+    struct shapeproof_inventory *inventory = must_open(scratch.path);
+    assert_string_equal(shapeproof_inventory_beside(inventory),
                         "'pytorch_model-00001-of-00002.bin', 'pytorch_model-00002-of-00002.bin'");
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     put_text("pytorch_model.bin.index.json", "{\"weight_map\":{\"b\":\"pytorch_model-00001-of-00002.bin\"}}");
     inventory = must_open(scratch.path);
-    assert_string_equal(sp_inventory_beside(inventory), "'pytorch_model.bin.index.json'");
-    sp_inventory_close(inventory);
+    assert_string_equal(shapeproof_inventory_beside(inventory), "'pytorch_model.bin.index.json'");
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_shards_without_index(void **state)
@@ -372,10 +373,10 @@ static void test_shards_without_index(void **state)
     (void)state;
     put_shard(SHARD1, "a", 1);
     put_shard(SHARD2, "b", 1);
-    struct sp_inventory *inventory = must_open(scratch.path);
-    assert_int_equal(sp_inventory_count(inventory), 2);
-    assert_int_equal(sp_inventory_warning_count(inventory), 0);
-    sp_inventory_close(inventory);
+    struct shapeproof_inventory *inventory = must_open(scratch.path);
+    assert_int_equal(shapeproof_inventory_count(inventory), 2);
+    assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
+    shapeproof_inventory_close(inventory);
     put_shard(SHARD2, "a", 1);
     assert_refused(scratch.path, ": tensor 'a' is in two files: '" SHARD1 "' and '" SHARD2 "'");
     put_shard("model-00001-of-00003.safetensors", "c", 1);
@@ -388,23 +389,23 @@ static void test_absent_shards(void **state)
     (void)state;
     put_shard("model_2-of-12.safetensors", "a", 1);
     put_shard("model_10-of-12.safetensors", "b", 1);
-    struct sp_inventory *inventory = must_open(scratch.path);
-    assert_string_equal(sp_inventory_file(inventory, 0), "model_2-of-12.safetensors");
+    struct shapeproof_inventory *inventory = must_open(scratch.path);
+    assert_string_equal(shapeproof_inventory_file(inventory, 0), "model_2-of-12.safetensors");
     ASSERT_WARNINGS(inventory, "10 of 12 shards are absent: 'model_1-of-12.safetensors', 'model_3-of-12.safetensors', "
                                "'model_4-of-12.safetensors' and 7 more");
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     scratch_empty(&scratch);
     put_shard("x-00000-of-00002.safetensors", "a", 1);
     inventory = must_open(scratch.path);
     ASSERT_WARNINGS(inventory, "1 of 2 shards are absent: 'x-00001-of-00002.safetensors'");
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     scratch_empty(&scratch);
     put_shard("x-00002-of-999999999.safetensors", "a", 1);
     inventory = must_open(scratch.path);
     ASSERT_WARNINGS(inventory, "999999998 of 999999999 shards are absent: 'x-00001-of-999999999.safetensors', "
                                "'x-00003-of-999999999.safetensors', 'x-00004-of-999999999.safetensors' and "
                                "999999995 more");
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 /* ---- what is not a file ---- */
@@ -412,17 +413,17 @@ static void test_absent_shards(void **state)
 static void test_no_regular_file(void **state)
 {
     (void)state;
-    struct sp_error error;
+    struct shapeproof_error error;
     assert_int_equal(mkfifo(scratch_path(&scratch, "fifo"), 0600), 0);
     assert_refused(scratch.joined, "/fifo: not a regular file");
     assert_refused(scratch_path(&scratch, "absent"), "/absent: No such file or directory");
     assert_refused(scratch_path(&scratch, "absent/" INDEX), "/absent/" INDEX ": No such file or directory");
     assert_refused(scratch_path(&scratch, INDEX), "/" INDEX ": No such file or directory");
-    assert_null(sp_inventory_open("/dev/zero", &error));
+    assert_null(shapeproof_inventory_open("/dev/zero", &error));
     assert_string_equal(error.message, "/dev/zero: not a regular file");
-    assert_int_equal(error.kind, SP_KIND_IO);
-    assert_null(sp_inventory_open("", &error));
-    assert_int_equal(error.kind, SP_KIND_IO);
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_IO);
+    assert_null(shapeproof_inventory_open("", &error));
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_IO);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_scratch, remove_scratch)

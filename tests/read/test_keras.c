@@ -7,8 +7,8 @@
 
 #define FIXTURES "fixtures/keras/"
 
-static bool read_archive(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                         struct sp_error *error)
+static bool read_archive(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                         struct shapeproof_error *error)
 {
     struct sp_zip *zip = sp_zip_open(file, error);
     if (!zip) return false;
@@ -151,16 +151,16 @@ static const struct {
 
 static const struct {
     const char *path;
-    enum sp_kind kind;
+    enum shapeproof_kind kind;
     const char *message;
 } unreadable[] = {
-    {"bad/npz.keras", SP_KIND_UNRECOGNISED, "'model.weights.npz': this is text, not a checkpoint: 'x'"},
-    {"bad/npz_deflated_objects.keras", SP_KIND_REFUSED,
+    {"bad/npz.keras", SHAPEPROOF_KIND_UNRECOGNISED, "'model.weights.npz': this is text, not a checkpoint: 'x'"},
+    {"bad/npz_deflated_objects.keras", SHAPEPROOF_KIND_REFUSED,
      "no tensor can be read (2 broken; the first: the weights of a layer in a pickle that is deflated)"},
-    {"bad/npz_no_array.keras", SP_KIND_MALFORMED,
+    {"bad/npz_no_array.keras", SHAPEPROOF_KIND_MALFORMED,
      "no tensor can be read (2 broken; the first: byte 20 of its header: a string is expected)"},
-    {"bad/no_weights.keras", SP_KIND_MALFORMED, "a Keras archive without model.weights.h5"},
-    {"bad/not_hdf5.keras", SP_KIND_MALFORMED, "model.weights.h5: HDF5: file signature not found"},
+    {"bad/no_weights.keras", SHAPEPROOF_KIND_MALFORMED, "a Keras archive without model.weights.h5"},
+    {"bad/not_hdf5.keras", SHAPEPROOF_KIND_MALFORMED, "model.weights.h5: HDF5: file signature not found"},
 };
 
 static void test_readable(void **state)
@@ -189,21 +189,21 @@ static void test_odd_archives(void **state)
     static const char *const paths[] = {FIXTURES "bad/two_weights.keras", FIXTURES "bad/bzip2.keras"};
     (void)state;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        struct sp_error error;
+        struct shapeproof_error error;
         assert_null(open_with(read_archive, paths[i], &error));
-        assert_int_equal(error.status, SP_ERR_FILE);
+        assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
     }
 }
 
 static void expect_metadata(const char *path, const char *key, const char *beginning)
 {
-    struct sp_error error;
-    struct sp_inventory *inventory = open_with(reader_of(path), path, &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = open_with(reader_of(path), path, &error);
     assert_non_null(inventory);
     const char *value = metadata_of(inventory, key);
     if (!value || strncmp(value, beginning, strlen(beginning)))
         fail_msg("%s: %s: expected %s, found %s", path, key, beginning, value ? value : "nothing");
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_metadata(void **state)
@@ -227,17 +227,17 @@ static void test_metadata(void **state)
 static void test_places_in_archives(void **state)
 {
     (void)state;
-    struct sp_error error;
-    struct sp_inventory *stored = open_with(read_archive, FIXTURES "ok/fitted.keras", &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *stored = open_with(read_archive, FIXTURES "ok/fitted.keras", &error);
     assert_non_null(stored);
-    const struct sp_tensor *tensor = &stored->tensors[4];
+    const struct shapeproof_tensor *tensor = &stored->tensors[4];
     assert_int_equal(tensor->data_end - tensor->data_begin, tensor->bytes);
     assert_true(tensor->data_begin > 0);
-    sp_inventory_close(stored);
-    struct sp_inventory *deflated = open_with(read_archive, FIXTURES "ok/deflated.keras", &error);
+    shapeproof_inventory_close(stored);
+    struct shapeproof_inventory *deflated = open_with(read_archive, FIXTURES "ok/deflated.keras", &error);
     assert_non_null(deflated);
     assert_int_equal(deflated->tensors[4].data_end, 0);
-    sp_inventory_close(deflated);
+    shapeproof_inventory_close(deflated);
 }
 
 int main(void)

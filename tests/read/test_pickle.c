@@ -13,7 +13,7 @@
 struct fixture {
     struct sp_arena arena;
     struct sp_pickle pickle;
-    struct sp_error error;
+    struct shapeproof_error error;
     bool ok;
 };
 
@@ -210,73 +210,74 @@ static void test_values(void **state)
 static const struct {
     const char *bytes;
     size_t length;
-    enum sp_kind kind;
+    enum shapeproof_kind kind;
     const char *message;
 } refusals[] = {
-    {PICKLE(""), SP_KIND_MALFORMED, "data.pkl: the pickle ends early at byte 0, without STOP"},
-    {PICKLE("\x80\2K\1"), SP_KIND_MALFORMED, "data.pkl: the pickle ends early at byte 4, without STOP"},
-    {PICKLE("\x80\2M\1"), SP_KIND_MALFORMED,
+    {PICKLE(""), SHAPEPROOF_KIND_MALFORMED, "data.pkl: the pickle ends early at byte 0, without STOP"},
+    {PICKLE("\x80\2K\1"), SHAPEPROOF_KIND_MALFORMED, "data.pkl: the pickle ends early at byte 4, without STOP"},
+    {PICKLE("\x80\2M\1"), SHAPEPROOF_KIND_MALFORMED,
      "data.pkl: BININT2 at byte 2: the pickle ends early: 2 bytes wanted, 1 left"},
-    {PICKLE("X\5\0\0\0abc"), SP_KIND_MALFORMED,
+    {PICKLE("X\5\0\0\0abc"), SHAPEPROOF_KIND_MALFORMED,
      "data.pkl: BINUNICODE at byte 0: the pickle ends early: 5 bytes wanted, 3 left"},
-    {PICKLE("cos\nsys"), SP_KIND_MALFORMED, "data.pkl: GLOBAL at byte 0: the pickle ends early: no end of line"},
-    {PICKLE("\x8b\xff\xff\xff\xff."), SP_KIND_MALFORMED, "data.pkl: LONG4 at byte 0: negative length"},
-    {PICKLE("\x8b\xff\xff\xff\x7f."), SP_KIND_MALFORMED,
+    {PICKLE("cos\nsys"), SHAPEPROOF_KIND_MALFORMED,
+     "data.pkl: GLOBAL at byte 0: the pickle ends early: no end of line"},
+    {PICKLE("\x8b\xff\xff\xff\xff."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: LONG4 at byte 0: negative length"},
+    {PICKLE("\x8b\xff\xff\xff\x7f."), SHAPEPROOF_KIND_MALFORMED,
      "data.pkl: LONG4 at byte 0: the pickle ends early: 2147483647 bytes wanted, 1 left"},
-    {PICKLE("T\xff\xff\xff\xff."), SP_KIND_MALFORMED, "data.pkl: BINSTRING at byte 0: negative length"},
-    {PICKLE("\x8a\xff."), SP_KIND_MALFORMED,
+    {PICKLE("T\xff\xff\xff\xff."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: BINSTRING at byte 0: negative length"},
+    {PICKLE("\x8a\xff."), SHAPEPROOF_KIND_MALFORMED,
      "data.pkl: LONG1 at byte 0: the pickle ends early: 255 bytes wanted, 1 left"},
-    {PICKLE("\x8d\xff\xff\xff\xff\xff\xff\xff\xff."), SP_KIND_MALFORMED,
+    {PICKLE("\x8d\xff\xff\xff\xff\xff\xff\xff\xff."), SHAPEPROOF_KIND_MALFORMED,
      "data.pkl: BINUNICODE8 at byte 0: the pickle ends early: 18446744073709551615 bytes wanted, 1 left"},
-    {PICKLE("\x8e\xff\xff\xff\xff\xff\xff\xff\xff."), SP_KIND_MALFORMED,
+    {PICKLE("\x8e\xff\xff\xff\xff\xff\xff\xff\xff."), SHAPEPROOF_KIND_MALFORMED,
      "data.pkl: BINBYTES8 at byte 0: the pickle ends early: 18446744073709551615 bytes wanted, 1 left"},
-    {PICKLE("\x96\xff\xff\xff\xff\xff\xff\xff\xff."), SP_KIND_MALFORMED,
+    {PICKLE("\x96\xff\xff\xff\xff\xff\xff\xff\xff."), SHAPEPROOF_KIND_MALFORMED,
      "data.pkl: BYTEARRAY8 at byte 0: the pickle ends early: 18446744073709551615 bytes wanted, 1 left"},
-    {PICKLE("\x95\xff\xff\xff\xff\xff\xff\xff\xff."), SP_KIND_MALFORMED,
+    {PICKLE("\x95\xff\xff\xff\xff\xff\xff\xff\xff."), SHAPEPROOF_KIND_MALFORMED,
      "data.pkl: FRAME at byte 0: the pickle ends early: 18446744073709551615 bytes wanted, 1 left"},
-    {PICKLE("\x80\6N."), SP_KIND_MALFORMED, "data.pkl: PROTO at byte 0: protocol 6"},
-    {PICKLE("\xff."), SP_KIND_MALFORMED, "data.pkl: byte 0: no opcode 0xff"},
-    {PICKLE("Nr\xff\xff\xff\xff."), SP_KIND_MALFORMED,
+    {PICKLE("\x80\6N."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: PROTO at byte 0: protocol 6"},
+    {PICKLE("\xff."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: byte 0: no opcode 0xff"},
+    {PICKLE("Nr\xff\xff\xff\xff."), SHAPEPROOF_KIND_MALFORMED,
      "data.pkl: LONG_BINPUT at byte 1: memo entry 4294967295 in a pickle of 7 bytes"},
-    {PICKLE("Np1000000000000000000\n."), SP_KIND_MALFORMED,
+    {PICKLE("Np1000000000000000000\n."), SHAPEPROOF_KIND_MALFORMED,
      "data.pkl: PUT at byte 1: memo entry 1000000000000000000 in a pickle of 23 bytes"},
-    {PICKLE("Np-1\n."), SP_KIND_MALFORMED, "data.pkl: PUT at byte 1: not an index of the memo"},
-    {PICKLE("Npx\n."), SP_KIND_MALFORMED, "data.pkl: PUT at byte 1: not an index of the memo"},
-    {PICKLE("h\5."), SP_KIND_MALFORMED, "data.pkl: BINGET at byte 0: no memo entry 5"},
-    {PICKLE("Nq\0j\1\0\0\0."), SP_KIND_MALFORMED, "data.pkl: LONG_BINGET at byte 3: no memo entry 1"},
-    {PICKLE("\x94."), SP_KIND_MALFORMED, "data.pkl: MEMOIZE at byte 0: the stack is empty"},
-    {PICKLE("N(\x94."), SP_KIND_MALFORMED, "data.pkl: MEMOIZE at byte 2: the stack is empty"},
-    {PICKLE("."), SP_KIND_MALFORMED, "data.pkl: STOP at byte 0: the stack is empty"},
-    {PICKLE("N(."), SP_KIND_MALFORMED, "data.pkl: STOP at byte 2: the stack is empty"},
-    {PICKLE("0."), SP_KIND_MALFORMED, "data.pkl: POP at byte 0: the stack is empty"},
-    {PICKLE("1."), SP_KIND_MALFORMED, "data.pkl: POP_MARK at byte 0: no mark on the stack"},
-    {PICKLE("2."), SP_KIND_MALFORMED, "data.pkl: DUP at byte 0: the stack is empty"},
-    {PICKLE("Nt."), SP_KIND_MALFORMED, "data.pkl: TUPLE at byte 1: no mark on the stack"},
-    {PICKLE("N\x86."), SP_KIND_MALFORMED, "data.pkl: TUPLE2 at byte 1: the stack is empty"},
-    {PICKLE("}(Nu."), SP_KIND_MALFORMED, "data.pkl: SETITEMS at byte 3: a key without a value"},
-    {PICKLE("(Nd."), SP_KIND_MALFORMED, "data.pkl: DICT at byte 2: a key without a value"},
-    {PICKLE("}Na."), SP_KIND_MALFORMED, "data.pkl: APPEND at byte 2: what is below is not a list"},
-    {PICKLE("]NNs."), SP_KIND_MALFORMED, "data.pkl: SETITEM at byte 3: what is below is not a dict"},
-    {PICKLE("](N\x90."), SP_KIND_MALFORMED, "data.pkl: ADDITEMS at byte 3: what is below is not a set"},
-    {PICKLE("(Ne."), SP_KIND_MALFORMED, "data.pkl: APPENDS at byte 2: the stack is empty"},
-    {PICKLE("]}b."), SP_KIND_MALFORMED, "data.pkl: BUILD at byte 2: what is below is not an object"},
-    {PICKLE("cm\nC\nNR."), SP_KIND_MALFORMED, "data.pkl: REDUCE at byte 6: the arguments are not a tuple"},
-    {PICKLE("cm\nC\n]\x81."), SP_KIND_MALFORMED, "data.pkl: NEWOBJ at byte 6: the arguments are not a tuple"},
-    {PICKLE("(o."), SP_KIND_MALFORMED, "data.pkl: OBJ at byte 1: no class after the mark"},
-    {PICKLE("K\1U\1x\x93."), SP_KIND_MALFORMED,
+    {PICKLE("Np-1\n."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: PUT at byte 1: not an index of the memo"},
+    {PICKLE("Npx\n."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: PUT at byte 1: not an index of the memo"},
+    {PICKLE("h\5."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: BINGET at byte 0: no memo entry 5"},
+    {PICKLE("Nq\0j\1\0\0\0."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: LONG_BINGET at byte 3: no memo entry 1"},
+    {PICKLE("\x94."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: MEMOIZE at byte 0: the stack is empty"},
+    {PICKLE("N(\x94."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: MEMOIZE at byte 2: the stack is empty"},
+    {PICKLE("."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: STOP at byte 0: the stack is empty"},
+    {PICKLE("N(."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: STOP at byte 2: the stack is empty"},
+    {PICKLE("0."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: POP at byte 0: the stack is empty"},
+    {PICKLE("1."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: POP_MARK at byte 0: no mark on the stack"},
+    {PICKLE("2."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: DUP at byte 0: the stack is empty"},
+    {PICKLE("Nt."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: TUPLE at byte 1: no mark on the stack"},
+    {PICKLE("N\x86."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: TUPLE2 at byte 1: the stack is empty"},
+    {PICKLE("}(Nu."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: SETITEMS at byte 3: a key without a value"},
+    {PICKLE("(Nd."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: DICT at byte 2: a key without a value"},
+    {PICKLE("}Na."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: APPEND at byte 2: what is below is not a list"},
+    {PICKLE("]NNs."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: SETITEM at byte 3: what is below is not a dict"},
+    {PICKLE("](N\x90."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: ADDITEMS at byte 3: what is below is not a set"},
+    {PICKLE("(Ne."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: APPENDS at byte 2: the stack is empty"},
+    {PICKLE("]}b."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: BUILD at byte 2: what is below is not an object"},
+    {PICKLE("cm\nC\nNR."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: REDUCE at byte 6: the arguments are not a tuple"},
+    {PICKLE("cm\nC\n]\x81."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: NEWOBJ at byte 6: the arguments are not a tuple"},
+    {PICKLE("(o."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: OBJ at byte 1: no class after the mark"},
+    {PICKLE("K\1U\1x\x93."), SHAPEPROOF_KIND_MALFORMED,
      "data.pkl: STACK_GLOBAL at byte 5: module and name are not both strings"},
-    {PICKLE("c\0\nC\n."), SP_KIND_MALFORMED,
+    {PICKLE("c\0\nC\n."), SHAPEPROOF_KIND_MALFORMED,
      "data.pkl: GLOBAL at byte 0: a global of 2 bytes, or with NUL in its name"},
-    {PICKLE("S'x\n."), SP_KIND_MALFORMED, "data.pkl: STRING at byte 0: no quoted string"},
-    {PICKLE("S'\n."), SP_KIND_MALFORMED, "data.pkl: STRING at byte 0: no quoted string"},
-    {PICKLE("I1x\n."), SP_KIND_MALFORMED, "data.pkl: INT at byte 0: not a decimal integer"},
-    {PICKLE("L\n."), SP_KIND_MALFORMED, "data.pkl: LONG at byte 0: not a decimal integer"},
-    {PICKLE("Fx\n."), SP_KIND_MALFORMED, "data.pkl: FLOAT at byte 0: not a number"},
-    {PICKLE("\x82\1."), SP_KIND_REFUSED, "data.pkl: EXT1 at byte 0: unsupported opcode"},
-    {PICKLE("\x83\1\0."), SP_KIND_REFUSED, "data.pkl: EXT2 at byte 0: unsupported opcode"},
-    {PICKLE("\x84\1\0\0\0."), SP_KIND_REFUSED, "data.pkl: EXT4 at byte 0: unsupported opcode"},
-    {PICKLE("\x97."), SP_KIND_REFUSED, "data.pkl: NEXT_BUFFER at byte 0: unsupported opcode"},
-    {PICKLE("\x98."), SP_KIND_REFUSED, "data.pkl: READONLY_BUFFER at byte 0: unsupported opcode"},
+    {PICKLE("S'x\n."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: STRING at byte 0: no quoted string"},
+    {PICKLE("S'\n."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: STRING at byte 0: no quoted string"},
+    {PICKLE("I1x\n."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: INT at byte 0: not a decimal integer"},
+    {PICKLE("L\n."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: LONG at byte 0: not a decimal integer"},
+    {PICKLE("Fx\n."), SHAPEPROOF_KIND_MALFORMED, "data.pkl: FLOAT at byte 0: not a number"},
+    {PICKLE("\x82\1."), SHAPEPROOF_KIND_REFUSED, "data.pkl: EXT1 at byte 0: unsupported opcode"},
+    {PICKLE("\x83\1\0."), SHAPEPROOF_KIND_REFUSED, "data.pkl: EXT2 at byte 0: unsupported opcode"},
+    {PICKLE("\x84\1\0\0\0."), SHAPEPROOF_KIND_REFUSED, "data.pkl: EXT4 at byte 0: unsupported opcode"},
+    {PICKLE("\x97."), SHAPEPROOF_KIND_REFUSED, "data.pkl: NEXT_BUFFER at byte 0: unsupported opcode"},
+    {PICKLE("\x98."), SHAPEPROOF_KIND_REFUSED, "data.pkl: READONLY_BUFFER at byte 0: unsupported opcode"},
 };
 
 static void test_refusals(void **state)
@@ -287,7 +288,7 @@ static void test_refusals(void **state)
         assert_string_equal(f.error.message, refusals[i].message);
         assert_false(f.ok);
         assert_int_equal(f.error.kind, refusals[i].kind);
-        assert_int_equal(f.error.status, SP_ERR_FILE);
+        assert_int_equal(f.error.status, SHAPEPROOF_ERR_FILE);
         sp_arena_free(&f.arena);
     }
 }
@@ -363,7 +364,7 @@ static void test_nesting_takes_no_stack(void **state)
     sp_arena_free(&f.arena);
     f = repeated('(', 't', 1000 * 1000 + 1, ".");
     assert_string_equal(f.error.message, "data.pkl: MARK at byte 1000000: more than 1000000 marks on the stack");
-    assert_int_equal(f.error.kind, SP_KIND_LIMIT);
+    assert_int_equal(f.error.kind, SHAPEPROOF_KIND_LIMIT);
     sp_arena_free(&f.arena);
     f = repeated('N', 'N', 600 * 1000, ".");
     assert_string_equal(f.error.message, "data.pkl: NONE at byte 1000000: more than 1000000 values on the stack");

@@ -168,21 +168,22 @@ static const char *const refused[][2] = {
 
 static void assert_same_tensors(const char *left, const char *right, size_t count)
 {
-    struct sp_error error;
-    struct sp_inventory *one = sp_inventory_open(left, &error), *other = sp_inventory_open(right, &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *one = shapeproof_inventory_open(left, &error),
+                                *other = shapeproof_inventory_open(right, &error);
     assert_non_null(one);
     assert_non_null(other);
-    assert_int_equal(sp_inventory_count(one), count);
+    assert_int_equal(shapeproof_inventory_count(one), count);
     for (size_t i = 0; i < count; i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(one, i);
-        const size_t found = sp_inventory_find(other, tensor->name);
-        if (found == SP_NONE) fail_msg("%s: no %s", right, tensor->name);
-        const struct sp_tensor *same = sp_inventory_tensor(other, found);
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(one, i);
+        const size_t found = shapeproof_inventory_find(other, tensor->name);
+        if (found == SHAPEPROOF_NONE) fail_msg("%s: no %s", right, tensor->name);
+        const struct shapeproof_tensor *same = shapeproof_inventory_tensor(other, found);
         assert_int_equal(tensor->rank, same->rank);
         for (uint32_t d = 0; d < tensor->rank; d++) assert_int_equal(tensor->shape[d], same->shape[d]);
     }
-    sp_inventory_close(one);
-    sp_inventory_close(other);
+    shapeproof_inventory_close(one);
+    shapeproof_inventory_close(other);
 }
 
 /* However a model is divided, it is the same. */
@@ -197,39 +198,41 @@ static void divisions_are_the_same(void **state)
 /* The file of one rank by itself. */
 static void one_rank_is_read_alone(void **state)
 {
-    struct sp_error error;
+    struct shapeproof_error error;
     (void)state;
-    struct sp_inventory *own =
-        sp_inventory_open(FIXTURES "/ok/stage_3/zero_pp_rank_1_mp_rank_00_model_states.pt", &error);
+    struct shapeproof_inventory *own =
+        shapeproof_inventory_open(FIXTURES "/ok/stage_3/zero_pp_rank_1_mp_rank_00_model_states.pt", &error);
     assert_non_null(own);
-    assert_string_equal(sp_inventory_format(own), "torch-zip");
-    const struct sp_tensor *tensor = sp_inventory_tensor(own, sp_inventory_find(own, "module.wte.weight"));
+    assert_string_equal(shapeproof_inventory_format(own), "torch-zip");
+    const struct shapeproof_tensor *tensor =
+        shapeproof_inventory_tensor(own, shapeproof_inventory_find(own, "module.wte.weight"));
     assert_int_equal(tensor->rank, 2);
     assert_int_equal(tensor->shape[0], 32);
-    assert_true(tensor->flags & SP_TENSOR_NO_DATA);
-    sp_inventory_close(own);
+    assert_true(tensor->flags & SHAPEPROOF_TENSOR_NO_DATA);
+    shapeproof_inventory_close(own);
 }
 
 /* What the file has of a tensor that was divided, where the older stream says where its storages are. */
 static void piece_is_placed(void **state)
 {
-    struct sp_error error;
+    struct shapeproof_error error;
     (void)state;
-    struct sp_inventory *own = sp_inventory_open(FIXTURES "/ok/pieces/legacy.pt", &error);
+    struct shapeproof_inventory *own = shapeproof_inventory_open(FIXTURES "/ok/pieces/legacy.pt", &error);
     assert_non_null(own);
-    const struct sp_tensor *tensor = sp_inventory_tensor(own, sp_inventory_find(own, "columns"));
+    const struct shapeproof_tensor *tensor =
+        shapeproof_inventory_tensor(own, shapeproof_inventory_find(own, "columns"));
     assert_int_equal(tensor->bytes, 192);
     assert_int_equal(tensor->data_end - tensor->data_begin, 96);
     assert_int_equal(tensor->piece->bytes, 96);
     assert_int_equal(tensor->piece->shape[1], 4);
-    assert_int_equal(sp_inventory_file_bytes(own)->absent, 3 * 96 - 96 + 8); /* rows, columns, uneven */
-    sp_inventory_close(own);
-    assert_non_null(own = sp_inventory_open(FIXTURES "/ok/pieces/sharded.pt", &error));
-    tensor = sp_inventory_tensor(own, sp_inventory_find(own, "sharded"));
+    assert_int_equal(shapeproof_inventory_file_bytes(own)->absent, 3 * 96 - 96 + 8); /* rows, columns, uneven */
+    shapeproof_inventory_close(own);
+    assert_non_null(own = shapeproof_inventory_open(FIXTURES "/ok/pieces/sharded.pt", &error));
+    tensor = shapeproof_inventory_tensor(own, shapeproof_inventory_find(own, "sharded"));
     assert_int_equal(tensor->piece->shape[0], 3);
     assert_int_equal(tensor->piece->pieces, 2);
-    assert_null(sp_inventory_tensor(own, sp_inventory_find(own, "plain"))->piece);
-    sp_inventory_close(own);
+    assert_null(shapeproof_inventory_tensor(own, shapeproof_inventory_find(own, "plain"))->piece);
+    shapeproof_inventory_close(own);
 }
 
 static void damage_is_survived(void **state)

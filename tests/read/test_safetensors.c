@@ -10,23 +10,23 @@
 #include "model/inventory.h"
 #include "read/scratch_fixture.h"
 
-static struct sp_inventory *must_open(const char *path)
+static struct shapeproof_inventory *must_open(const char *path)
 {
-    struct sp_error error;
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) fail_msg("%s", error.message);
     return inventory;
 }
 
 static void assert_refused(const char *path, const char *message, const char *label)
 {
-    struct sp_error error;
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (inventory) {
-        sp_inventory_close(inventory);
+        shapeproof_inventory_close(inventory);
         fail_msg("%s: accepted", label);
     }
-    assert_int_equal(error.status, SP_ERR_FILE);
+    assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
     const size_t prefix = strlen(path);
     assert_memory_equal(error.message, path, prefix);
     assert_memory_equal(error.message + prefix, ": ", 2);
@@ -41,89 +41,92 @@ static void test_dtypes(void **state)
     (void)state;
     static const struct {
         const char *name;
-        enum sp_dtype dtype;
+        enum shapeproof_dtype dtype;
         uint64_t bytes;
     } expected[] = {
-        {"bool", SP_DTYPE_BOOL, 6},
-        {"uint8", SP_DTYPE_U8, 6},
-        {"int8", SP_DTYPE_I8, 6},
-        {"uint16", SP_DTYPE_U16, 12},
-        {"int16", SP_DTYPE_I16, 12},
-        {"uint32", SP_DTYPE_U32, 24},
-        {"int32", SP_DTYPE_I32, 24},
-        {"uint64", SP_DTYPE_U64, 48},
-        {"int64", SP_DTYPE_I64, 48},
-        {"float16", SP_DTYPE_F16, 12},
-        {"bfloat16", SP_DTYPE_BF16, 12},
-        {"float32", SP_DTYPE_F32, 24},
-        {"float64", SP_DTYPE_F64, 48},
-        {"complex64", SP_DTYPE_C64, 48},
-        {"float8_e4m3fn", SP_DTYPE_F8_E4M3, 6},
-        {"float8_e5m2", SP_DTYPE_F8_E5M2, 6},
-        {"float8_e8m0fnu", SP_DTYPE_F8_E8M0, 6},
-        {"float8_e4m3fnuz", SP_DTYPE_F8_E4M3FNUZ, 6},
-        {"float8_e5m2fnuz", SP_DTYPE_F8_E5M2FNUZ, 6},
-        {"float4", SP_DTYPE_F4, 6},
+        {"bool", SHAPEPROOF_DTYPE_BOOL, 6},
+        {"uint8", SHAPEPROOF_DTYPE_U8, 6},
+        {"int8", SHAPEPROOF_DTYPE_I8, 6},
+        {"uint16", SHAPEPROOF_DTYPE_U16, 12},
+        {"int16", SHAPEPROOF_DTYPE_I16, 12},
+        {"uint32", SHAPEPROOF_DTYPE_U32, 24},
+        {"int32", SHAPEPROOF_DTYPE_I32, 24},
+        {"uint64", SHAPEPROOF_DTYPE_U64, 48},
+        {"int64", SHAPEPROOF_DTYPE_I64, 48},
+        {"float16", SHAPEPROOF_DTYPE_F16, 12},
+        {"bfloat16", SHAPEPROOF_DTYPE_BF16, 12},
+        {"float32", SHAPEPROOF_DTYPE_F32, 24},
+        {"float64", SHAPEPROOF_DTYPE_F64, 48},
+        {"complex64", SHAPEPROOF_DTYPE_C64, 48},
+        {"float8_e4m3fn", SHAPEPROOF_DTYPE_F8_E4M3, 6},
+        {"float8_e5m2", SHAPEPROOF_DTYPE_F8_E5M2, 6},
+        {"float8_e8m0fnu", SHAPEPROOF_DTYPE_F8_E8M0, 6},
+        {"float8_e4m3fnuz", SHAPEPROOF_DTYPE_F8_E4M3FNUZ, 6},
+        {"float8_e5m2fnuz", SHAPEPROOF_DTYPE_F8_E5M2FNUZ, 6},
+        {"float4", SHAPEPROOF_DTYPE_F4, 6},
     };
-    struct sp_inventory *inventory = must_open("fixtures/safetensors/ok/dtypes.safetensors");
-    assert_string_equal(sp_inventory_format(inventory), "safetensors");
-    assert_int_equal(sp_inventory_count(inventory), sizeof expected / sizeof *expected);
+    struct shapeproof_inventory *inventory = must_open("fixtures/safetensors/ok/dtypes.safetensors");
+    assert_string_equal(shapeproof_inventory_format(inventory), "safetensors");
+    assert_int_equal(shapeproof_inventory_count(inventory), sizeof expected / sizeof *expected);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const size_t index = sp_inventory_find(inventory, expected[i].name);
-        assert_int_not_equal(index, SP_NONE);
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, index);
+        const size_t index = shapeproof_inventory_find(inventory, expected[i].name);
+        assert_int_not_equal(index, SHAPEPROOF_NONE);
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, index);
         assert_int_equal(tensor->dtype, expected[i].dtype);
         assert_int_equal(tensor->bytes, expected[i].bytes);
         assert_int_equal(tensor->data_end - tensor->data_begin, expected[i].bytes);
         assert_int_equal(tensor->rank, 2);
         assert_int_equal(tensor->shape[0], 2);
-        assert_int_equal(tensor->shape[1], tensor->dtype == SP_DTYPE_F4 ? 6 : 3);
-        if (index) assert_true(tensor->data_begin >= sp_inventory_tensor(inventory, index - 1)->data_end);
+        assert_int_equal(tensor->shape[1], tensor->dtype == SHAPEPROOF_DTYPE_F4 ? 6 : 3);
+        if (index) assert_true(tensor->data_begin >= shapeproof_inventory_tensor(inventory, index - 1)->data_end);
     }
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_shapes_and_metadata(void **state)
 {
     (void)state;
-    struct sp_inventory *inventory = must_open("fixtures/safetensors/ok/shapes.safetensors");
-    const struct sp_tensor *scalar = sp_inventory_tensor(inventory, sp_inventory_find(inventory, "scalar"));
-    const struct sp_tensor *empty = sp_inventory_tensor(inventory, sp_inventory_find(inventory, "empty"));
+    struct shapeproof_inventory *inventory = must_open("fixtures/safetensors/ok/shapes.safetensors");
+    const struct shapeproof_tensor *scalar =
+        shapeproof_inventory_tensor(inventory, shapeproof_inventory_find(inventory, "scalar"));
+    const struct shapeproof_tensor *empty =
+        shapeproof_inventory_tensor(inventory, shapeproof_inventory_find(inventory, "empty"));
     assert_int_equal(scalar->rank, 0);
     assert_int_equal(scalar->parameters, 1);
     assert_int_equal(empty->parameters, 0);
     assert_null(scalar->storage);
     assert_null(scalar->stride);
-    assert_int_equal(sp_inventory_totals(inventory).tensors, 4);
-    assert_int_equal(sp_inventory_totals(inventory).parameters, 7);
-    assert_int_equal(sp_inventory_totals(inventory).bytes, 28);
-    assert_int_equal(sp_inventory_metadata_count(inventory), 2);
+    assert_int_equal(shapeproof_inventory_totals(inventory).tensors, 4);
+    assert_int_equal(shapeproof_inventory_totals(inventory).parameters, 7);
+    assert_int_equal(shapeproof_inventory_totals(inventory).bytes, 28);
+    assert_int_equal(shapeproof_inventory_metadata_count(inventory), 2);
     for (size_t i = 0; i < 2; i++) {
-        const struct sp_metadata metadata = sp_inventory_metadata(inventory, i);
+        const struct shapeproof_metadata metadata = shapeproof_inventory_metadata(inventory, i);
         if (strcmp(metadata.key, "note") == 0) assert_string_equal(metadata.value, "caf\xc3\xa9");
         else assert_string_equal(metadata.key, "format");
     }
-    assert_int_equal(sp_inventory_warning_count(inventory), 0);
-    sp_inventory_close(inventory);
+    assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_no_tensors(void **state)
 {
     (void)state;
-    struct sp_inventory *inventory = must_open("fixtures/safetensors/ok/nothing.safetensors");
-    assert_int_equal(sp_inventory_count(inventory), 0);
-    assert_int_equal(sp_inventory_find(inventory, "x"), SP_NONE);
-    sp_inventory_close(inventory);
+    struct shapeproof_inventory *inventory = must_open("fixtures/safetensors/ok/nothing.safetensors");
+    assert_int_equal(shapeproof_inventory_count(inventory), 0);
+    assert_int_equal(shapeproof_inventory_find(inventory, "x"), SHAPEPROOF_NONE);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_trained_gpt2(void **state)
 {
     (void)state;
-    struct sp_inventory *inventory = must_open("fixtures/models/tiny-gpt2/model.safetensors");
+    struct shapeproof_inventory *inventory = must_open("fixtures/models/tiny-gpt2/model.safetensors");
     /* V*E + P*E + N*(12*E^2 + 13*E) + 2*E for V=64, E=16, P=16, N=2; the head is tied and so absent */
-    assert_int_equal(sp_inventory_totals(inventory).parameters, 64 * 16 + 16 * 16 + 2 * (12 * 256 + 13 * 16) + 32);
-    assert_int_equal(sp_inventory_find(inventory, "lm_head.weight"), SP_NONE);
-    sp_inventory_close(inventory);
+    assert_int_equal(shapeproof_inventory_totals(inventory).parameters,
+                     64 * 16 + 16 * 16 + 2 * (12 * 256 + 13 * 16) + 32);
+    assert_int_equal(shapeproof_inventory_find(inventory, "lm_head.weight"), SHAPEPROOF_NONE);
+    shapeproof_inventory_close(inventory);
 }
 
 /* ---- headers that are accepted although unusual ---- */
@@ -156,11 +159,11 @@ static void test_accepted(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path =
             scratch_safetensors(&scratch, "a.safetensors", cases[i].header, strlen(cases[i].header), cases[i].data);
-        struct sp_inventory *inventory = must_open(path);
-        assert_int_equal(sp_inventory_count(inventory), cases[i].tensors);
-        assert_int_equal(sp_inventory_warning_count(inventory), cases[i].warnings);
-        if (cases[i].tensors == 2) assert_string_equal(sp_inventory_tensor(inventory, 0)->name, "a");
-        sp_inventory_close(inventory);
+        struct shapeproof_inventory *inventory = must_open(path);
+        assert_int_equal(shapeproof_inventory_count(inventory), cases[i].tensors);
+        assert_int_equal(shapeproof_inventory_warning_count(inventory), cases[i].warnings);
+        if (cases[i].tensors == 2) assert_string_equal(shapeproof_inventory_tensor(inventory, 0)->name, "a");
+        shapeproof_inventory_close(inventory);
     }
 }
 
@@ -177,15 +180,15 @@ static void test_order(void **state)
         "{\"a\":" LAST ",\"c\":" EMPTY ",\"b\":" EMPTY ",\"z\":" ONE "}",
     };
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-        struct sp_inventory *inventory =
+        struct shapeproof_inventory *inventory =
             must_open(scratch_safetensors(&scratch, "a.safetensors", headers[i], strlen(headers[i]), 8));
-        assert_int_equal(sp_inventory_count(inventory), 4);
+        assert_int_equal(shapeproof_inventory_count(inventory), 4);
         for (size_t k = 0; k < 4; k++) {
             const char expected[] = {"zbca"[k], '\0'};
-            assert_string_equal(sp_inventory_tensor(inventory, k)->name, expected);
-            assert_int_equal(sp_inventory_find(inventory, expected), k);
+            assert_string_equal(shapeproof_inventory_tensor(inventory, k)->name, expected);
+            assert_int_equal(shapeproof_inventory_find(inventory, expected), k);
         }
-        sp_inventory_close(inventory);
+        shapeproof_inventory_close(inventory);
     }
 }
 
@@ -193,13 +196,13 @@ static void test_decoded_names(void **state)
 {
     (void)state;
     static const char header[] = "{\"\\u0061\\/\\\"\\\\\\n\\ud83d\\ude00\\u00e9\\u20ac\":" ONE "}";
-    struct sp_inventory *inventory =
+    struct shapeproof_inventory *inventory =
         must_open(scratch_safetensors(&scratch, "a.safetensors", header, sizeof header - 1, 4));
-    const struct sp_tensor *tensor = sp_inventory_tensor(inventory, 0);
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, 0);
     assert_string_equal(tensor->name, "a/\"\\\n\xf0\x9f\x98\x80\xc3\xa9\xe2\x82\xac");
     assert_int_equal(tensor->data_begin, 8 + sizeof header - 1);
     assert_int_equal(tensor->data_end, tensor->data_begin + 4);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 /* ---- hostile headers ---- */
@@ -389,12 +392,12 @@ static void test_limits(void **state)
     assert_text_refused(repeated("{\"__metadata__\":{\"a\":\"\"", ",\"a\":\"\"", 1000000, "}}"),
                         "__metadata__: more than 1000000 entries", "S23");
     char *text = repeated("{\"", "n", 65536, "\":" ONE "}");
-    sp_inventory_close(must_open(scratch_safetensors(&scratch, "a.safetensors", text, strlen(text), 4)));
+    shapeproof_inventory_close(must_open(scratch_safetensors(&scratch, "a.safetensors", text, strlen(text), 4)));
     free(text);
     text = repeated("{\"a\":{\"x\":", "[", 127, "");
     assert_text_refused(text, "tensor 'a': header: expected a value at byte 145, found the end", "depth 127 is legal");
     text = repeated("{\"a\":{\"dtype\":\"U8\",\"shape\":[0", ",0", 63, "],\"data_offsets\":[0,0]}}");
-    sp_inventory_close(must_open(scratch_safetensors(&scratch, "a.safetensors", text, strlen(text), 0)));
+    shapeproof_inventory_close(must_open(scratch_safetensors(&scratch, "a.safetensors", text, strlen(text), 0)));
     free(text);
 }
 
@@ -422,9 +425,10 @@ static void test_bad_fixtures(void **state)
 static void test_other_name(void **state)
 {
     (void)state;
-    struct sp_inventory *inventory = must_open(scratch_safetensors(&scratch, "weights", TEXT("{\"a\":" ONE "}"), 4));
-    assert_string_equal(sp_inventory_format(inventory), "safetensors");
-    sp_inventory_close(inventory);
+    struct shapeproof_inventory *inventory =
+        must_open(scratch_safetensors(&scratch, "weights", TEXT("{\"a\":" ONE "}"), 4));
+    assert_string_equal(shapeproof_inventory_format(inventory), "safetensors");
+    shapeproof_inventory_close(inventory);
     assert_refused(scratch_write(&scratch, "weights", TEXT("{\"meta\":{\"a\":1}}")),
                    "this is JSON text, not a checkpoint: '{\"meta\":{\"a\":1}}'", "JSON");
 }
@@ -453,15 +457,16 @@ static void damage(unsigned char *bytes, size_t *length, uint32_t *seed)
 
 static void open_damaged(const unsigned char *bytes, size_t length)
 {
-    struct sp_error error;
-    struct sp_inventory *inventory = sp_inventory_open(scratch_write(&scratch, "a.safetensors", bytes, length), &error);
-    if (inventory) assert_int_equal(error.status, SP_OK);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory =
+        shapeproof_inventory_open(scratch_write(&scratch, "a.safetensors", bytes, length), &error);
+    if (inventory) assert_int_equal(error.status, SHAPEPROOF_OK);
     else {
-        assert_int_equal(error.status, SP_ERR_FILE);
+        assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
         assert_true(strlen(error.message) > strlen(scratch.joined) + 2);
         assert_null(strchr(error.message, '\n'));
     }
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 static void test_random_damage(void **state)
@@ -496,9 +501,9 @@ static void test_truncation(void **state)
     const size_t size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     for (size_t length = 0; length < size; length++) {
-        struct sp_error error;
-        assert_null(sp_inventory_open(scratch_write(&scratch, "a.safetensors", bytes, length), &error));
-        assert_int_equal(error.status, SP_ERR_FILE);
+        struct shapeproof_error error;
+        assert_null(shapeproof_inventory_open(scratch_write(&scratch, "a.safetensors", bytes, length), &error));
+        assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
     }
 }
 

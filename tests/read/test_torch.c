@@ -27,8 +27,8 @@ struct expected {
     struct row rows[MAX_ROWS];
 };
 
-#define VIEW SP_TENSOR_VIEW
-#define STATE SP_TENSOR_STATE
+#define VIEW SHAPEPROOF_TENSOR_VIEW
+#define STATE SHAPEPROOF_TENSOR_STATE
 
 /* What the module of make_torch.py holds, whole or in a legacy stream. `mask` is not persistent, `optional` is None,
  * `constant` is an attribute that no state dict has. */
@@ -110,7 +110,7 @@ static const struct expected files[] = {
      5,
      {{"scalar", "F32", 0, {0}, 4, 0, NULL},
       {"empty", "F32", 2, {0, 3}, 0, 0, NULL},
-      {"expanded", "F32", 2, {1000, 2}, 4, SP_TENSOR_EXPANDED, NULL},
+      {"expanded", "F32", 2, {1000, 2}, 4, SHAPEPROOF_TENSOR_EXPANDED, NULL},
       {"transposed", "F32", 2, {3, 2}, 24, 0, NULL},
       {"slice", "F32", 2, {2, 2}, 16, 0, NULL}}},
     {"dtypes.pt",
@@ -144,7 +144,7 @@ static const struct expected files[] = {
     {"meta.pt",
      "torch-zip",
      2,
-     {{"m", "F32", 2, {(uint64_t)1 << 40, 2}, (uint64_t)8 << 40, SP_TENSOR_NO_DATA, NULL},
+     {{"m", "F32", 2, {(uint64_t)1 << 40, 2}, (uint64_t)8 << 40, SHAPEPROOF_TENSOR_NO_DATA, NULL},
       {"w", "F32", 1, {2}, 8, 0, NULL}}},
     {"legacy.pt",
      "torch-legacy",
@@ -188,17 +188,17 @@ static const struct expected files[] = {
       {"inner.bias", "F32", 1, {3}, 12, 0, NULL}}},
 };
 
-static void check_row(const struct sp_inventory *inventory, size_t index, const struct row *row)
+static void check_row(const struct shapeproof_inventory *inventory, size_t index, const struct row *row)
 {
-    const struct sp_tensor *tensor = sp_inventory_tensor(inventory, index);
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, index);
     assert_string_equal(tensor->name, row->name);
     assert_string_equal(tensor->dtype_name, row->dtype);
     assert_int_equal(tensor->rank, row->rank);
     for (uint32_t i = 0; i < row->rank; i++) assert_int_equal(tensor->shape[i], row->shape[i]);
     assert_int_equal(tensor->bytes, row->bytes);
     assert_int_equal(tensor->flags, row->flags);
-    if (!row->same_as) assert_int_equal(tensor->same_as, SP_NONE);
-    else assert_string_equal(sp_inventory_tensor(inventory, tensor->same_as)->name, row->same_as);
+    if (!row->same_as) assert_int_equal(tensor->same_as, SHAPEPROOF_NONE);
+    else assert_string_equal(shapeproof_inventory_tensor(inventory, tensor->same_as)->name, row->same_as);
 }
 
 static void test_files(void **state)
@@ -206,64 +206,66 @@ static void test_files(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[256];
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         snprintf(path, sizeof path, OK "%s", files[i].file);
-        struct sp_inventory *inventory = index_path(path, &error);
+        struct shapeproof_inventory *inventory = index_path(path, &error);
         assert_string_equal(error.message, "");
-        assert_string_equal(sp_inventory_format(inventory), files[i].format);
-        assert_int_equal(sp_inventory_count(inventory), files[i].count);
+        assert_string_equal(shapeproof_inventory_format(inventory), files[i].format);
+        assert_int_equal(shapeproof_inventory_count(inventory), files[i].count);
         for (size_t k = 0; k < files[i].count; k++) check_row(inventory, k, &files[i].rows[k]);
-        sp_inventory_close(inventory);
+        shapeproof_inventory_close(inventory);
     }
 }
 
 static void test_strides_and_storages(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = index_path(OK "shapes.pt", &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = index_path(OK "shapes.pt", &error);
     assert_non_null(inventory);
-    const struct sp_tensor *transposed = sp_inventory_tensor(inventory, 3), *slice = sp_inventory_tensor(inventory, 4);
+    const struct shapeproof_tensor *transposed = shapeproof_inventory_tensor(inventory, 3),
+                                   *slice = shapeproof_inventory_tensor(inventory, 4);
     assert_int_equal(transposed->stride[0], 1);
     assert_int_equal(transposed->stride[1], 3);
     assert_int_equal(slice->stride[0], 4);
     assert_int_equal(slice->stride[1], 2);
     assert_int_equal(slice->offset, 4);
     assert_string_equal(slice->storage, "4");
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 /* In a legacy stream the place of each storage is known. */
 static void test_places(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = index_path(OK "legacy.pt", &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = index_path(OK "legacy.pt", &error);
     assert_non_null(inventory);
-    const struct sp_tensor *view = sp_inventory_tensor(inventory, 2), *whole = sp_inventory_tensor(inventory, 3);
+    const struct shapeproof_tensor *view = shapeproof_inventory_tensor(inventory, 2),
+                                   *whole = shapeproof_inventory_tensor(inventory, 3);
     assert_int_equal(whole->data_end - whole->data_begin, 40);
     assert_int_equal(view->data_begin - whole->data_begin, 8);
     assert_int_equal(view->data_end - view->data_begin, 12);
     assert_string_equal(view->storage, whole->storage);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 /* Adam keeps three tensors per parameter: all of them, and nothing of the model, are state. */
 static void test_optimizer(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = index_path(OK "optimizer.pt", &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = index_path(OK "optimizer.pt", &error);
     assert_non_null(inventory);
-    assert_int_equal(sp_inventory_count(inventory), 16 + 3 * 10);
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+    assert_int_equal(shapeproof_inventory_count(inventory), 16 + 3 * 10);
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
         const bool of_model = !strncmp(tensor->name, "model.", 6);
         assert_true(of_model || !strncmp(tensor->name, "optimizer.state.", 16));
         assert_int_equal(tensor->flags, of_model ? 0 : STATE);
     }
-    assert_true(sp_inventory_find(inventory, "optimizer.state.9.exp_avg_sq") != SP_NONE);
-    sp_inventory_close(inventory);
+    assert_true(shapeproof_inventory_find(inventory, "optimizer.state.9.exp_avg_sq") != SHAPEPROOF_NONE);
+    shapeproof_inventory_close(inventory);
 }
 
 /* ---- broken and hostile ---- */
@@ -271,50 +273,54 @@ static void test_optimizer(void **state)
 #define V2 "torch._utils._rebuild_tensor_v2"
 
 static const struct refusal refusals[] = {
-    {"storage_missing.pt", SP_KIND_MALFORMED, "tensor 'x': storage record missing: no 'archive/data/7' in the archive"},
-    {"storage_path.pt", SP_KIND_MALFORMED,
+    {"storage_missing.pt", SHAPEPROOF_KIND_MALFORMED,
+     "tensor 'x': storage record missing: no 'archive/data/7' in the archive"},
+    {"storage_path.pt", SHAPEPROOF_KIND_MALFORMED,
      "tensor 'x': storage record missing: no 'archive/data/../../etc/passwd' in the archive"},
-    {"storage_short.pt", SP_KIND_MALFORMED,
+    {"storage_short.pt", SHAPEPROOF_KIND_MALFORMED,
      "tensor 'x': storage record 'archive/data/0' has 16 bytes, but 5 x F32 need 20"},
-    {"storage_count_negative.pt", SP_KIND_MALFORMED,
+    {"storage_count_negative.pt", SHAPEPROOF_KIND_MALFORMED,
      "tensor 'x': storage '0': its count is not a non-negative integer"},
-    {"storage_count_float.pt", SP_KIND_MALFORMED, "tensor 'x': storage '0': its count is not a non-negative integer"},
-    {"storage_count_overflow.pt", SP_KIND_MALFORMED,
+    {"storage_count_float.pt", SHAPEPROOF_KIND_MALFORMED,
+     "tensor 'x': storage '0': its count is not a non-negative integer"},
+    {"storage_count_overflow.pt", SHAPEPROOF_KIND_MALFORMED,
      "tensor 'x': storage '0': 4611686018427387904 elements overflow 64 bits"},
-    {"storage_id_short.pt", SP_KIND_MALFORMED, "tensor 'x': a storage id of 3 items, expected 5 or 6"},
-    {"storage_id_long.pt", SP_KIND_MALFORMED, "tensor 'x': a storage id of 7 items, expected 5 or 6"},
-    {"storage_id_text.pt", SP_KIND_MALFORMED, "tensor 'x': the first argument of " V2 " is not a storage"},
-    {"storage_none.pt", SP_KIND_MALFORMED, "tensor 'x': the first argument of " V2 " is not a storage"},
-    {"storage_class_text.pt", SP_KIND_MALFORMED, "tensor 'x': storage '0': its class is not a name"},
-    {"rank_mismatch.pt", SP_KIND_MALFORMED, "tensor 'x': 2 dimensions and 1 strides"},
-    {"rank_limit.pt", SP_KIND_LIMIT, "tensor 'x': 65 dimensions, at most 64"},
-    {"dimension_negative.pt", SP_KIND_MALFORMED, "tensor 'x': item 0 of its shape is not a non-negative integer"},
-    {"dimension_big.pt", SP_KIND_MALFORMED, "tensor 'x': item 0 of its shape is not a non-negative integer"},
-    {"dimension_bool.pt", SP_KIND_MALFORMED, "tensor 'x': item 0 of its shape is not a non-negative integer"},
-    {"stride_negative.pt", SP_KIND_MALFORMED, "tensor 'x': item 0 of its stride is not a non-negative integer"},
-    {"offset_negative.pt", SP_KIND_MALFORMED, "tensor 'x': its storage offset is not a non-negative integer"},
-    {"past_storage.pt", SP_KIND_MALFORMED, "tensor 'x': it reaches element 5 of storage '0', which has 16 bytes"},
-    {"stride_past_storage.pt", SP_KIND_MALFORMED,
+    {"storage_id_short.pt", SHAPEPROOF_KIND_MALFORMED, "tensor 'x': a storage id of 3 items, expected 5 or 6"},
+    {"storage_id_long.pt", SHAPEPROOF_KIND_MALFORMED, "tensor 'x': a storage id of 7 items, expected 5 or 6"},
+    {"storage_id_text.pt", SHAPEPROOF_KIND_MALFORMED, "tensor 'x': the first argument of " V2 " is not a storage"},
+    {"storage_none.pt", SHAPEPROOF_KIND_MALFORMED, "tensor 'x': the first argument of " V2 " is not a storage"},
+    {"storage_class_text.pt", SHAPEPROOF_KIND_MALFORMED, "tensor 'x': storage '0': its class is not a name"},
+    {"rank_mismatch.pt", SHAPEPROOF_KIND_MALFORMED, "tensor 'x': 2 dimensions and 1 strides"},
+    {"rank_limit.pt", SHAPEPROOF_KIND_LIMIT, "tensor 'x': 65 dimensions, at most 64"},
+    {"dimension_negative.pt", SHAPEPROOF_KIND_MALFORMED,
+     "tensor 'x': item 0 of its shape is not a non-negative integer"},
+    {"dimension_big.pt", SHAPEPROOF_KIND_MALFORMED, "tensor 'x': item 0 of its shape is not a non-negative integer"},
+    {"dimension_bool.pt", SHAPEPROOF_KIND_MALFORMED, "tensor 'x': item 0 of its shape is not a non-negative integer"},
+    {"stride_negative.pt", SHAPEPROOF_KIND_MALFORMED, "tensor 'x': item 0 of its stride is not a non-negative integer"},
+    {"offset_negative.pt", SHAPEPROOF_KIND_MALFORMED, "tensor 'x': its storage offset is not a non-negative integer"},
+    {"past_storage.pt", SHAPEPROOF_KIND_MALFORMED,
      "tensor 'x': it reaches element 5 of storage '0', which has 16 bytes"},
-    {"product_overflow.pt", SP_KIND_MALFORMED, "tensor 'x': its size overflows 64 bits"},
-    {"size_text.pt", SP_KIND_MALFORMED, "tensor 'x': its shape is not a tuple"},
-    {"few_arguments.pt", SP_KIND_MALFORMED, "tensor 'x': " V2 " with 1 arguments, at least 4 expected"},
-    {"v3_without_dtype.pt", SP_KIND_MALFORMED,
+    {"stride_past_storage.pt", SHAPEPROOF_KIND_MALFORMED,
+     "tensor 'x': it reaches element 5 of storage '0', which has 16 bytes"},
+    {"product_overflow.pt", SHAPEPROOF_KIND_MALFORMED, "tensor 'x': its size overflows 64 bits"},
+    {"size_text.pt", SHAPEPROOF_KIND_MALFORMED, "tensor 'x': its shape is not a tuple"},
+    {"few_arguments.pt", SHAPEPROOF_KIND_MALFORMED, "tensor 'x': " V2 " with 1 arguments, at least 4 expected"},
+    {"v3_without_dtype.pt", SHAPEPROOF_KIND_MALFORMED,
      "tensor 'x': argument 6 of torch._utils._rebuild_tensor_v3 is not a dtype"},
-    {"sparse_without_parts.pt", SP_KIND_MALFORMED,
+    {"sparse_without_parts.pt", SHAPEPROOF_KIND_MALFORMED,
      "tensor 'x': torch._utils._rebuild_sparse_tensor without indices and values"},
-    {"streams_nested.pt", SP_KIND_LIMIT, "object 'x': streams nested deeper than 2, or too many of them"},
-    {"lists_deep.pt", SP_KIND_LIMIT, "objects nested deeper than 512"},
-    {"legacy_protocol.pt", SP_KIND_MALFORMED, "the protocol version is not 1001"},
-    {"legacy_keys_missing.pt", SP_KIND_MALFORMED, "storage '11' is not in the list of storage keys"},
-    {"legacy_keys_unknown.pt", SP_KIND_MALFORMED, "storage key '12' does not occur in the object"},
-    {"legacy_keys_twice.pt", SP_KIND_MALFORMED, "storage key '11' is listed twice"},
-    {"legacy_keys_type.pt", SP_KIND_MALFORMED, "the storage keys are not a list"},
-    {"legacy_count.pt", SP_KIND_MALFORMED, "storage '11' at byte 223 has 5 elements, its id says 4"},
-    {"legacy_count_negative.pt", SP_KIND_MALFORMED, "storage '11' at byte 223 has -1 elements, its id says 4"},
-    {"legacy_cut.pt", SP_KIND_MALFORMED, "storage '11' of 16 bytes at byte 231 passes the end at 246"},
-    {"legacy_cut_count.pt", SP_KIND_MALFORMED, "ends at byte 228, before the storages are complete"},
-    {"legacy_view.pt", SP_KIND_MALFORMED, "storage '11': a view of its elements 3 to 5, but it has 4"},
+    {"streams_nested.pt", SHAPEPROOF_KIND_LIMIT, "object 'x': streams nested deeper than 2, or too many of them"},
+    {"lists_deep.pt", SHAPEPROOF_KIND_LIMIT, "objects nested deeper than 512"},
+    {"legacy_protocol.pt", SHAPEPROOF_KIND_MALFORMED, "the protocol version is not 1001"},
+    {"legacy_keys_missing.pt", SHAPEPROOF_KIND_MALFORMED, "storage '11' is not in the list of storage keys"},
+    {"legacy_keys_unknown.pt", SHAPEPROOF_KIND_MALFORMED, "storage key '12' does not occur in the object"},
+    {"legacy_keys_twice.pt", SHAPEPROOF_KIND_MALFORMED, "storage key '11' is listed twice"},
+    {"legacy_keys_type.pt", SHAPEPROOF_KIND_MALFORMED, "the storage keys are not a list"},
+    {"legacy_count.pt", SHAPEPROOF_KIND_MALFORMED, "storage '11' at byte 223 has 5 elements, its id says 4"},
+    {"legacy_count_negative.pt", SHAPEPROOF_KIND_MALFORMED, "storage '11' at byte 223 has -1 elements, its id says 4"},
+    {"legacy_cut.pt", SHAPEPROOF_KIND_MALFORMED, "storage '11' of 16 bytes at byte 231 passes the end at 246"},
+    {"legacy_cut_count.pt", SHAPEPROOF_KIND_MALFORMED, "ends at byte 228, before the storages are complete"},
+    {"legacy_view.pt", SHAPEPROOF_KIND_MALFORMED, "storage '11': a view of its elements 3 to 5, but it has 4"},
 };
 
 static void test_refusals(void **state)
@@ -326,9 +332,9 @@ static void test_refusals(void **state)
 static void test_long_names(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     assert_null(index_path(BAD "keys_long.pt", &error));
-    assert_int_equal(error.kind, SP_KIND_LIMIT);
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_LIMIT);
     assert_non_null(strstr(error.message, "kkk...' is longer than 65536 bytes"));
 }
 
@@ -358,14 +364,15 @@ static void test_suspicious(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof suspicious / sizeof *suspicious; i++) {
         char path[256];
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         snprintf(path, sizeof path, BAD "%s", suspicious[i].file);
-        struct sp_inventory *inventory = index_path(path, &error);
+        struct shapeproof_inventory *inventory = index_path(path, &error);
         assert_string_equal(error.message, "");
-        assert_int_equal(sp_inventory_count(inventory), suspicious[i].tensors);
-        assert_int_equal(sp_inventory_warning_count(inventory), suspicious[i].warning ? 1 : 0);
-        if (suspicious[i].warning) assert_string_equal(sp_inventory_warning(inventory, 0), suspicious[i].warning);
-        sp_inventory_close(inventory);
+        assert_int_equal(shapeproof_inventory_count(inventory), suspicious[i].tensors);
+        assert_int_equal(shapeproof_inventory_warning_count(inventory), suspicious[i].warning ? 1 : 0);
+        if (suspicious[i].warning)
+            assert_string_equal(shapeproof_inventory_warning(inventory, 0), suspicious[i].warning);
+        shapeproof_inventory_close(inventory);
     }
 }
 
@@ -386,30 +393,31 @@ static void test_broken_among_others(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         char path[256];
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         snprintf(path, sizeof path, BAD "%s", broken[i].file);
-        struct sp_inventory *inventory = index_path(path, &error);
+        struct shapeproof_inventory *inventory = index_path(path, &error);
         assert_string_equal(error.message, "");
-        assert_int_equal(sp_inventory_count(inventory), broken[i].tensors);
-        assert_int_equal(sp_inventory_warning_count(inventory), 1);
-        assert_int_equal(strncmp(sp_inventory_warning(inventory, 0), broken[i].warning, strlen(broken[i].warning)), 0);
+        assert_int_equal(shapeproof_inventory_count(inventory), broken[i].tensors);
+        assert_int_equal(shapeproof_inventory_warning_count(inventory), 1);
+        assert_int_equal(
+            strncmp(shapeproof_inventory_warning(inventory, 0), broken[i].warning, strlen(broken[i].warning)), 0);
         assert_int_equal(inventory->unread, 1);
-        sp_inventory_close(inventory);
+        shapeproof_inventory_close(inventory);
     }
 }
 
 static void test_unknown_storage_class(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = index_path(BAD "unknown_storage.pt", &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = index_path(BAD "unknown_storage.pt", &error);
     assert_non_null(inventory);
-    const struct sp_tensor *tensor = sp_inventory_tensor(inventory, 0);
-    assert_int_equal(tensor->dtype, SP_DTYPE_UNKNOWN);
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, 0);
+    assert_int_equal(tensor->dtype, SHAPEPROOF_DTYPE_UNKNOWN);
     assert_string_equal(tensor->dtype_name, "OddStorage");
     assert_int_equal(tensor->parameters, 4);
     assert_int_equal(tensor->bytes, 0);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
 }
 
 /* ---- random damage, to data.pkl alone: nothing else of the archive hides it ---- */
@@ -418,7 +426,7 @@ static void damage_pickle(const char *path, const char *record, int rounds, uint
 {
     static unsigned char good[1 << 15], bad[1 << 15];
     struct sp_file file;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     uint64_t offset;
     FILE *scratch = tmpfile();
     assert_non_null(scratch);
@@ -431,14 +439,14 @@ static void damage_pickle(const char *path, const char *record, int rounds, uint
     assert_true(sp_zip_data_offset(zip, index, &offset, &error));
     const size_t length = (size_t)sp_zip_entry(zip, index)->size;
     for (int round = 0; round < rounds; round++) {
-        struct sp_error why = {0};
+        struct shapeproof_error why = {0};
         memcpy(bad, good, (size_t)file.size);
         damage(bad + offset, length, seed);
         assert_int_equal(pwrite(fileno(scratch), bad, (size_t)file.size, 0), file.size);
         const struct sp_file damaged = {.fd = fileno(scratch), .size = file.size, .path = "scratch"};
-        struct sp_inventory *inventory = index_open_file(&damaged, &why);
+        struct shapeproof_inventory *inventory = index_open_file(&damaged, &why);
         assert_true(inventory || why.message[0]);
-        sp_inventory_close(inventory);
+        shapeproof_inventory_close(inventory);
     }
     sp_zip_close(zip);
     sp_file_close(&file);
@@ -470,12 +478,12 @@ static void test_what_is_at_the_top(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        struct sp_error error = {0};
-        struct sp_inventory *inventory = sp_inventory_open(expected[i].file, &error);
+        struct shapeproof_error error = {0};
+        struct shapeproof_inventory *inventory = shapeproof_inventory_open(expected[i].file, &error);
         assert_non_null(inventory);
         if (inventory->unkeyed != expected[i].unkeyed || inventory->numbered != expected[i].numbered)
             fail_msg("%s: unkeyed %d, numbered %d", expected[i].file, inventory->unkeyed, inventory->numbered);
-        sp_inventory_close(inventory);
+        shapeproof_inventory_close(inventory);
     }
 }
 

@@ -14,16 +14,16 @@ static const char *callables = "fixtures/torch/callables.txt";
 /* What is called with no arguments is a pickle; its warnings are counted, and how often `word` is in one. */
 static size_t count_warnings(const void *pickle, size_t length, const char *word, size_t *named)
 {
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = sp_inventory_new("test");
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = sp_inventory_new("test");
     struct sp_torch torch = {.inventory = inventory, .key_prefix = ""};
     struct sp_pickle read;
     if (!sp_torch_read_pickle(&torch, &read, "pickle", pickle, length, &error)) fail_msg("%s", error.message);
-    const size_t count = sp_inventory_warning_count(inventory);
+    const size_t count = shapeproof_inventory_warning_count(inventory);
     *named = 0;
-    for (size_t i = 0; i < count; i++) *named += strstr(sp_inventory_warning(inventory, i), word) != NULL;
+    for (size_t i = 0; i < count; i++) *named += strstr(shapeproof_inventory_warning(inventory, i), word) != NULL;
     sp_torch_free(&torch);
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     return count;
 }
 

@@ -14,7 +14,7 @@ static void test_entries(void **state)
 {
     (void)state;
     struct sp_file file;
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     uint64_t offset;
     assert_true(sp_file_open(&file, AT_FDCWD, BAD "good.zip", &error));
     struct sp_zip *zip = sp_zip_open(&file, &error);
@@ -39,7 +39,7 @@ static void test_read(void **state)
     static const char *const paths[] = {OK "flat.pt", OK "deflated.pt"};
     for (size_t i = 0; i < 2; i++) {
         struct sp_file file;
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         size_t length = 0;
         assert_true(sp_file_open(&file, AT_FDCWD, paths[i], &error));
         struct sp_zip *zip = sp_zip_open(&file, &error);
@@ -54,45 +54,49 @@ static void test_read(void **state)
         free(bytes);
         assert_null(sp_zip_read(zip, index, 39, &length, &error));
         assert_string_equal(error.message, "zip member 'flat/.data/serialization_id' of 40 bytes, at most 39");
-        assert_int_equal(error.kind, SP_KIND_LIMIT);
+        assert_int_equal(error.kind, SHAPEPROOF_KIND_LIMIT);
         sp_zip_close(zip);
         sp_file_close(&file);
     }
 }
 
 static const struct refusal refusals[] = {
-    {"truncated.zip", SP_KIND_MALFORMED, "zip directory missing: truncated?"},
-    {"end_flood.zip", SP_KIND_LIMIT, "43 zip end records at the end of the file, at most 4"},
-    {"end_comment.zip", SP_KIND_MALFORMED, "zip end record at byte 473: its comment of 100 bytes passes the end"},
-    {"directory_offset.zip", SP_KIND_MALFORMED,
+    {"truncated.zip", SHAPEPROOF_KIND_MALFORMED, "zip directory missing: truncated?"},
+    {"end_flood.zip", SHAPEPROOF_KIND_LIMIT, "43 zip end records at the end of the file, at most 4"},
+    {"end_comment.zip", SHAPEPROOF_KIND_MALFORMED,
+     "zip end record at byte 473: its comment of 100 bytes passes the end"},
+    {"directory_offset.zip", SHAPEPROOF_KIND_MALFORMED,
      "zip directory of 183 bytes at byte 4294967280 passes its end record at 473"},
-    {"directory_size.zip", SP_KIND_MALFORMED, "zip directory of 40 bytes cannot hold 3 entries"},
-    {"entries_many.zip", SP_KIND_MALFORMED, "zip directory of 183 bytes cannot hold 900 entries"},
-    {"entries_few.zip", SP_KIND_MALFORMED, "zip directory: 61 bytes after its 2 entries"},
-    {"volumes.zip", SP_KIND_MALFORMED, "zip archive in several volumes"},
-    {"locator.zip", SP_KIND_MALFORMED, "zip64 locator points to byte 1152921504606846976, past the end records"},
-    {"member_past_directory.zip", SP_KIND_MALFORMED,
+    {"directory_size.zip", SHAPEPROOF_KIND_MALFORMED, "zip directory of 40 bytes cannot hold 3 entries"},
+    {"entries_many.zip", SHAPEPROOF_KIND_MALFORMED, "zip directory of 183 bytes cannot hold 900 entries"},
+    {"entries_few.zip", SHAPEPROOF_KIND_MALFORMED, "zip directory: 61 bytes after its 2 entries"},
+    {"volumes.zip", SHAPEPROOF_KIND_MALFORMED, "zip archive in several volumes"},
+    {"locator.zip", SHAPEPROOF_KIND_MALFORMED,
+     "zip64 locator points to byte 1152921504606846976, past the end records"},
+    {"member_past_directory.zip", SHAPEPROOF_KIND_MALFORMED,
      "zip member 'archive/version' of 5000 bytes at byte 243 runs into what begins at 290"},
-    {"members_overlap.zip", SP_KIND_MALFORMED,
+    {"members_overlap.zip", SHAPEPROOF_KIND_MALFORMED,
      "zip member 'archive/data.pkl' of 137 bytes at byte 0 runs into what begins at 20"},
-    {"local_header.zip", SP_KIND_MALFORMED,
+    {"local_header.zip", SHAPEPROOF_KIND_MALFORMED,
      "zip member 'archive/version': no local header at byte 243: a part of the archive was overwritten, or lost"},
-    {"name_nul.zip", SP_KIND_MALFORMED, "zip entry 0: NUL in its name"},
-    {"name_utf8.zip", SP_KIND_MALFORMED, "zip entry 0: its name is not UTF-8"},
-    {"twice.zip", SP_KIND_MALFORMED, "ambiguous archive: two members named 'archive/data.pkl'"},
-    {"case.zip", SP_KIND_MALFORMED, "ambiguous archive: members 'archive/data.pkl' and 'archive/DATA.PKL'"},
-    {"two_pickles.zip", SP_KIND_MALFORMED, "ambiguous archive: 'archive/data.pkl' and 'other/data.pkl'"},
-    {"encrypted.zip", SP_KIND_REFUSED, "zip member 'archive/data.pkl' is encrypted"},
-    {"method_99.zip", SP_KIND_REFUSED, "zip member 'archive/data.pkl' is compressed with method 99"},
-    {"method_bzip2.zip", SP_KIND_REFUSED, "zip member 'archive/data.pkl' is compressed with method 12"},
-    {"stored_short.zip", SP_KIND_MALFORMED, "zip member 'archive/data.pkl' is stored in 9 bytes and declares 137"},
-    {"bomb_lying.zip", SP_KIND_MALFORMED,
+    {"name_nul.zip", SHAPEPROOF_KIND_MALFORMED, "zip entry 0: NUL in its name"},
+    {"name_utf8.zip", SHAPEPROOF_KIND_MALFORMED, "zip entry 0: its name is not UTF-8"},
+    {"twice.zip", SHAPEPROOF_KIND_MALFORMED, "ambiguous archive: two members named 'archive/data.pkl'"},
+    {"case.zip", SHAPEPROOF_KIND_MALFORMED, "ambiguous archive: members 'archive/data.pkl' and 'archive/DATA.PKL'"},
+    {"two_pickles.zip", SHAPEPROOF_KIND_MALFORMED, "ambiguous archive: 'archive/data.pkl' and 'other/data.pkl'"},
+    {"encrypted.zip", SHAPEPROOF_KIND_REFUSED, "zip member 'archive/data.pkl' is encrypted"},
+    {"method_99.zip", SHAPEPROOF_KIND_REFUSED, "zip member 'archive/data.pkl' is compressed with method 99"},
+    {"method_bzip2.zip", SHAPEPROOF_KIND_REFUSED, "zip member 'archive/data.pkl' is compressed with method 12"},
+    {"stored_short.zip", SHAPEPROOF_KIND_MALFORMED,
+     "zip member 'archive/data.pkl' is stored in 9 bytes and declares 137"},
+    {"bomb_lying.zip", SHAPEPROOF_KIND_MALFORMED,
      "zip member 'archive/data.pkl' expands beyond its declared size of 100 bytes"},
-    {"bomb_honest.zip", SP_KIND_LIMIT, "zip member 'archive/data.pkl' of 314572800 bytes, at most 268435456"},
-    {"pickle_outside.zip", SP_KIND_UNRECOGNISED,
+    {"bomb_honest.zip", SHAPEPROOF_KIND_LIMIT, "zip member 'archive/data.pkl' of 314572800 bytes, at most 268435456"},
+    {"pickle_outside.zip", SHAPEPROOF_KIND_UNRECOGNISED,
      "a zip archive with a pickle outside of a folder, not a file of torch.save ('xydata.pkl')"},
-    {"arrays.zip", SP_KIND_MALFORMED, "no tensor can be read (1 broken; the first: no header of a NumPy array)"},
-    {"other.zip", SP_KIND_UNRECOGNISED, "a zip archive without a checkpoint in it"},
+    {"arrays.zip", SHAPEPROOF_KIND_MALFORMED,
+     "no tensor can be read (1 broken; the first: no header of a NumPy array)"},
+    {"other.zip", SHAPEPROOF_KIND_UNRECOGNISED, "a zip archive without a checkpoint in it"},
 };
 
 static void test_refusals(void **state)
@@ -105,13 +109,13 @@ static void test_refusals(void **state)
 static void test_wrong_crc(void **state)
 {
     (void)state;
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = index_path(BAD "crc.zip", &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = index_path(BAD "crc.zip", &error);
     assert_string_equal(error.message, "");
-    assert_int_equal(sp_inventory_warning_count(inventory), 1);
-    assert_string_equal(sp_inventory_warning(inventory, 0), "archive/data.pkl does not match its CRC");
-    assert_int_equal(sp_inventory_count(inventory), 1);
-    sp_inventory_close(inventory);
+    assert_int_equal(shapeproof_inventory_warning_count(inventory), 1);
+    assert_string_equal(shapeproof_inventory_warning(inventory, 0), "archive/data.pkl does not match its CRC");
+    assert_int_equal(shapeproof_inventory_count(inventory), 1);
+    shapeproof_inventory_close(inventory);
 }
 
 /* Whole archives, damaged: any outcome but a crash, and never one without a reason. */
@@ -129,15 +133,15 @@ static void test_random_damage(void **state)
         const size_t size = fread(good, 1, sizeof good, in);
         fclose(in);
         for (int round = 0; round < 500; round++) {
-            struct sp_error error = {0};
+            struct shapeproof_error error = {0};
             memcpy(bad, good, size);
             const size_t length = damage(bad, size, &seed);
             assert_int_equal(pwrite(fileno(scratch), bad, length, 0), length);
             assert_int_equal(ftruncate(fileno(scratch), (off_t)length), 0);
             const struct sp_file file = {.fd = fileno(scratch), .size = length, .path = "scratch"};
-            struct sp_inventory *inventory = index_open_file(&file, &error);
+            struct shapeproof_inventory *inventory = index_open_file(&file, &error);
             assert_true(inventory || error.message[0]);
-            sp_inventory_close(inventory);
+            shapeproof_inventory_close(inventory);
         }
     }
     fclose(scratch);

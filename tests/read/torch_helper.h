@@ -20,26 +20,26 @@
 #include "read/reader.h"
 
 /* Indexes an open file with the reader that its first bytes ask for, among the two that are tested here. */
-static inline struct sp_inventory *index_open_file(const struct sp_file *file, struct sp_error *error)
+static inline struct shapeproof_inventory *index_open_file(const struct sp_file *file, struct shapeproof_error *error)
 {
     unsigned char head[64];
     const size_t length = file->size < sizeof head ? (size_t)file->size : sizeof head;
-    struct sp_inventory *inventory = sp_inventory_new(file->path);
+    struct shapeproof_inventory *inventory = sp_inventory_new(file->path);
     assert_true(sp_file_read(file, 0, head, length, error));
     const struct sp_probe probe = {file, head, length, true};
     const bool legacy = sp_reader_torch_legacy.probe(&probe) > 0;
     const struct sp_reader *reader = legacy ? &sp_reader_torch_legacy : &sp_reader_archive;
     const uint32_t index = sp_inventory_add_file(inventory, file->path);
     if (reader->index(file, index, inventory, error) && sp_inventory_finish(inventory, error)) return inventory;
-    sp_inventory_close(inventory);
+    shapeproof_inventory_close(inventory);
     return NULL;
 }
 
-static inline struct sp_inventory *index_path(const char *path, struct sp_error *error)
+static inline struct shapeproof_inventory *index_path(const char *path, struct shapeproof_error *error)
 {
     struct sp_file file;
     if (!sp_file_open(&file, AT_FDCWD, path, error)) return NULL;
-    struct sp_inventory *inventory = index_open_file(&file, error);
+    struct shapeproof_inventory *inventory = index_open_file(&file, error);
     sp_file_close(&file);
     return inventory;
 }
@@ -47,7 +47,7 @@ static inline struct sp_inventory *index_path(const char *path, struct sp_error 
 /* What cannot be read, with the whole message. */
 struct refusal {
     const char *file;
-    enum sp_kind kind;
+    enum shapeproof_kind kind;
     const char *message;
 };
 
@@ -55,12 +55,12 @@ static inline void assert_refusals(const char *folder, const struct refusal *ref
 {
     for (size_t i = 0; i < count; i++) {
         char path[256];
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         snprintf(path, sizeof path, "%s%s", folder, refusals[i].file);
         assert_null(index_path(path, &error));
         assert_string_equal(error.message, refusals[i].message);
         assert_int_equal(error.kind, refusals[i].kind);
-        assert_int_equal(error.status, SP_ERR_FILE);
+        assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
     }
 }
 

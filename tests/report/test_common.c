@@ -79,10 +79,10 @@ static void long_values_are_cut_at_a_character(void **state)
 
 static void outside_text_is_made_visible(void **state)
 {
-    char *visible = sp_report_visible("a\33[31m\xff\u202e\u00e4");
+    char *visible = shapeproof_report_visible("a\33[31m\xff\u202e\u00e4");
     (void)state;
     assert_string_equal(visible, "a\\x1b[31m\\xff\\u{202e}\u00e4");
-    sp_free(visible);
+    shapeproof_free(visible);
 }
 
 /* ---- tables ---- */
@@ -99,7 +99,7 @@ static void add_row(struct sp_table *table, const char *name, const char *size, 
 
 static void columns_are_aligned(void **state)
 {
-    const struct sp_report_options options = {0};
+    const struct shapeproof_report_options options = {0};
     struct sp_table table = {.columns = columns, .column_count = 4};
     struct sp_text text = {0};
     (void)state;
@@ -113,7 +113,7 @@ static void columns_are_aligned(void **state)
 
 static void a_long_name_breaks_the_line_and_is_not_cut(void **state)
 {
-    const struct sp_report_options options = {.width = 30};
+    const struct shapeproof_report_options options = {.width = 30};
     struct sp_table table = {.columns = columns, .column_count = 4};
     struct sp_text text = {0};
     (void)state;
@@ -128,7 +128,7 @@ static void a_long_name_breaks_the_line_and_is_not_cut(void **state)
 
 static void a_single_long_name_does_not_widen_the_table(void **state)
 {
-    const struct sp_report_options options = {0};
+    const struct shapeproof_report_options options = {0};
     struct sp_table table = {.columns = columns, .column_count = 4};
     struct sp_text text = {0};
     (void)state;
@@ -147,7 +147,7 @@ static void a_single_long_name_does_not_widen_the_table(void **state)
 
 static void colour_does_not_count_as_width(void **state)
 {
-    const struct sp_report_options options = {.color = true};
+    const struct shapeproof_report_options options = {.color = true};
     struct sp_table table = {.columns = columns, .column_count = 4};
     struct sp_text text = {0};
     (void)state;
@@ -160,7 +160,7 @@ static void colour_does_not_count_as_width(void **state)
 
 static void a_table_without_rows_is_nothing(void **state)
 {
-    const struct sp_report_options options = {0};
+    const struct shapeproof_report_options options = {0};
     struct sp_table table = {.columns = columns, .column_count = 4};
     struct sp_text text = {0};
     (void)state;
@@ -173,7 +173,7 @@ static void words_begin_a_line_where_they_have_no_room(void **state)
 {
     static const struct sp_column reasons[] = {{"key", false}, {"value", false}, {"because", false}};
     static const char value[] = "[\"a long list\", \"of texts\", \"that fills the line\"]";
-    const struct sp_report_options options = {0};
+    const struct shapeproof_report_options options = {0};
     struct sp_table table = {.columns = reasons, .column_count = 3, .prose = true};
     struct sp_text text = {0};
     (void)state;
@@ -237,7 +237,7 @@ static void json_breaks_lines_by_itself(void **state)
 static void library_and_build_agree_on_the_version(void **state)
 {
     (void)state;
-    assert_string_equal(sp_version(), SP_VERSION);
+    assert_string_equal(shapeproof_version(), SP_VERSION);
 }
 
 int main(void)

@@ -15,26 +15,26 @@
 
 /* ---- inventories ---- */
 
-static struct sp_inventory *open_made(const char *format)
+static struct shapeproof_inventory *open_made(const char *format)
 {
-    struct sp_inventory *inventory = sp_inventory_new("made");
+    struct shapeproof_inventory *inventory = sp_inventory_new("made");
     sp_inventory_add_file(inventory, "made");
     inventory->format = format;
     return inventory;
 }
 
 /* An F32 tensor; `storage` may be NULL. */
-static struct sp_tensor *add(struct sp_inventory *inventory, const char *name, uint64_t rows, uint64_t columns,
-                             const char *storage)
+static struct shapeproof_tensor *add(struct shapeproof_inventory *inventory, const char *name, uint64_t rows,
+                                     uint64_t columns, const char *storage)
 {
-    struct sp_error error = {0};
-    struct sp_tensor *tensor = sp_inventory_add(inventory, &error);
+    struct shapeproof_error error = {0};
+    struct shapeproof_tensor *tensor = sp_inventory_add(inventory, &error);
     assert_non_null(tensor);
     uint64_t *shape = sp_arena_array(&inventory->arena, 2, sizeof *shape);
     shape[0] = rows;
     shape[1] = columns;
     tensor->name = sp_arena_string(&inventory->arena, name);
-    tensor->dtype = SP_DTYPE_F32;
+    tensor->dtype = SHAPEPROOF_DTYPE_F32;
     tensor->dtype_name = "F32";
     tensor->shape = shape;
     tensor->rank = columns ? 2 : 1;
@@ -44,36 +44,36 @@ static struct sp_tensor *add(struct sp_inventory *inventory, const char *name, u
 }
 
 /* Finishes the inventory, compares its report, and closes it. */
-static void assert_report(struct sp_inventory *inventory, const struct sp_report_inspect_options *options,
-                          const char *expected)
+static void assert_report(struct shapeproof_inventory *inventory,
+                          const struct shapeproof_report_inspect_options *options, const char *expected)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     size_t length = 0;
     assert_true(sp_inventory_finish(inventory, &error));
-    char *report = sp_report_inspect(inventory, options, &length);
+    char *report = shapeproof_report_inspect(inventory, options, &length);
     assert_string_equal(report, expected);
     assert_int_equal(length, strlen(expected));
-    sp_free(report);
-    sp_inventory_close(inventory);
+    shapeproof_free(report);
+    shapeproof_inventory_close(inventory);
 }
 
 /* A torch file with a tied head, a view, optimizer state and an oddity of each kind. */
-static struct sp_inventory *open_torch(void)
+static struct shapeproof_inventory *open_torch(void)
 {
     static const uint64_t zeros[] = {0, 0}, transposed[] = {1, 4};
-    struct sp_inventory *inventory = open_made("torch-zip");
+    struct shapeproof_inventory *inventory = open_made("torch-zip");
     add(inventory, "model.wte.weight", 10, 4, "0");
     add(inventory, "model.head.weight", 10, 4, "0");
     add(inventory, "model.some_rows", 2, 4, "0")->offset = 8;
     add(inventory, "model.wide", 1000, 4, "1")->stride = zeros;
-    inventory->tensors[3].flags = SP_TENSOR_EXPANDED;
+    inventory->tensors[3].flags = SHAPEPROOF_TENSOR_EXPANDED;
     add(inventory, "model.turned", 4, 2, "2")->stride = transposed;
     inventory->tensors[4].offset = 3;
-    add(inventory, "optimizer.exp_avg", 10, 4, "3")->flags = SP_TENSOR_STATE | SP_TENSOR_NO_DATA;
-    struct sp_tensor *odd = add(inventory, "odd", 0, 0, NULL);
-    odd->flags = SP_TENSOR_NO_SHAPE;
+    add(inventory, "optimizer.exp_avg", 10, 4, "3")->flags = SHAPEPROOF_TENSOR_STATE | SHAPEPROOF_TENSOR_NO_DATA;
+    struct shapeproof_tensor *odd = add(inventory, "odd", 0, 0, NULL);
+    odd->flags = SHAPEPROOF_TENSOR_NO_SHAPE;
     odd->rank = 0;
-    odd->dtype = SP_DTYPE_UNKNOWN;
+    odd->dtype = SHAPEPROOF_DTYPE_UNKNOWN;
     odd->dtype_name = "string";
     assert_true(sp_tensor_measure(odd));
     sp_inventory_add_metadata(inventory, "epoch", "7");
@@ -107,7 +107,7 @@ static void everything_is_said_to_people(void **state)
 
 static void everything_is_said_to_programs(void **state)
 {
-    const struct sp_report_inspect_options json = {.report = {.format = SP_REPORT_JSON}};
+    const struct shapeproof_report_inspect_options json = {.report = {.format = SHAPEPROOF_REPORT_JSON}};
     (void)state;
     assert_report(
         open_torch(), &json,
@@ -144,7 +144,7 @@ static void everything_is_said_to_programs(void **state)
 /* The first of the ties is filtered away: the second then counts, once. */
 static void a_filter_counts_what_it_shows(void **state)
 {
-    const struct sp_report_inspect_options options = {.filter = "*head*", .view = SP_INSPECT_TOTALS};
+    const struct shapeproof_report_inspect_options options = {.filter = "*head*", .view = SHAPEPROOF_INSPECT_TOTALS};
     (void)state;
     assert_report(open_torch(), &options,
                   "made: torch-zip\n"
@@ -160,10 +160,10 @@ static void a_filter_counts_what_it_shows(void **state)
 /* ---- the tree ---- */
 
 /* Layers 0-3 and 10 are equal, 4 has another shape, 7 one tensor more; "07" is no number. */
-static struct sp_inventory *open_layers(void)
+static struct shapeproof_inventory *open_layers(void)
 {
     static const char *const equal[] = {"10", "0", "1", "2", "3"};
-    struct sp_inventory *inventory = open_made("safetensors");
+    struct shapeproof_inventory *inventory = open_made("safetensors");
     char name[64];
     add(inventory, "head.weight", 2, 2, NULL);
     for (size_t i = 0; i < 5; i++) {
@@ -184,7 +184,7 @@ static struct sp_inventory *open_layers(void)
 
 static void equal_siblings_are_folded_and_others_are_not(void **state)
 {
-    const struct sp_report_inspect_options options = {.view = SP_INSPECT_TREE};
+    const struct shapeproof_report_inspect_options options = {.view = SHAPEPROOF_INSPECT_TREE};
     (void)state;
     assert_report(open_layers(), &options,
                   "made: safetensors\n"
@@ -214,7 +214,8 @@ static void equal_siblings_are_folded_and_others_are_not(void **state)
 
 static void prefixes_are_summed_up(void **state)
 {
-    const struct sp_report_inspect_options options = {.view = SP_INSPECT_PREFIXES, .depth = 2, .sort = SP_SORT_NAME};
+    const struct shapeproof_report_inspect_options options = {
+        .view = SHAPEPROOF_INSPECT_PREFIXES, .depth = 2, .sort = SHAPEPROOF_SORT_NAME};
     (void)state;
     assert_report(open_layers(), &options,
                   "made: safetensors\n"
@@ -233,8 +234,8 @@ static void prefixes_are_summed_up(void **state)
 /* Both of a tie have sub-trees; only one has the parameters. HDF5 paths nest too. A name may be a prefix of another. */
 static void ties_paths_and_prefixes_in_the_tree(void **state)
 {
-    const struct sp_report_inspect_options options = {.view = SP_INSPECT_TREE};
-    struct sp_inventory *inventory = open_made("hdf5");
+    const struct shapeproof_report_inspect_options options = {.view = SHAPEPROOF_INSPECT_TREE};
+    struct shapeproof_inventory *inventory = open_made("hdf5");
     (void)state;
     add(inventory, "enc/0/w", 2, 2, "a");
     add(inventory, "enc/1/w", 2, 2, "b");
@@ -261,8 +262,8 @@ static void ties_paths_and_prefixes_in_the_tree(void **state)
 
 static void numbered_tensors_fold_too(void **state)
 {
-    const struct sp_report_inspect_options options = {.view = SP_INSPECT_TREE};
-    struct sp_inventory *inventory = open_made("torch-zip");
+    const struct shapeproof_report_inspect_options options = {.view = SHAPEPROOF_INSPECT_TREE};
+    struct shapeproof_inventory *inventory = open_made("torch-zip");
     (void)state;
     add(inventory, "0", 2, 2, NULL);
     add(inventory, "1", 2, 2, NULL);
@@ -283,8 +284,8 @@ static void numbered_tensors_fold_too(void **state)
 /* A name of very many components is split only so far. */
 static void depth_is_bounded(void **state)
 {
-    const struct sp_report_inspect_options options = {.view = SP_INSPECT_TREE};
-    struct sp_inventory *inventory = open_made("torch-zip");
+    const struct shapeproof_report_inspect_options options = {.view = SHAPEPROOF_INSPECT_TREE};
+    struct shapeproof_inventory *inventory = open_made("torch-zip");
     char deep[40001], other[40001];
     (void)state;
     for (size_t i = 0; i < sizeof deep - 1; i++) deep[i] = i % 2 ? '.' : 'a';
@@ -293,21 +294,21 @@ static void depth_is_bounded(void **state)
     other[40] = 'b';
     add(inventory, deep, 1, 0, NULL);
     add(inventory, other, 1, 0, NULL);
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     assert_true(sp_inventory_finish(inventory, &error));
-    char *report = sp_report_inspect(inventory, &options, NULL);
+    char *report = shapeproof_report_inspect(inventory, &options, NULL);
     assert_non_null(strstr(report, "\n  a.a.a"));
     assert_non_null(strstr(report, "\n  b.a.a"));
-    sp_free(report);
-    sp_inventory_close(inventory);
+    shapeproof_free(report);
+    shapeproof_inventory_close(inventory);
 }
 
 /* ---- order ---- */
 
 static void names_are_sorted_by_their_numbers(void **state)
 {
-    const struct sp_report_inspect_options options = {.sort = SP_SORT_NAME};
-    struct sp_inventory *inventory = open_made("safetensors");
+    const struct shapeproof_report_inspect_options options = {.sort = SHAPEPROOF_SORT_NAME};
+    struct shapeproof_inventory *inventory = open_made("safetensors");
     static const char *const names[] = {"h.10.w", "h.2.w", "h.02.w", "h.2", "a", "h.2.b", "h.99999999999999999999"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) add(inventory, names[i], 1, 0, NULL);
@@ -344,24 +345,26 @@ static void collect(void *to, const char *bytes, size_t length)
     assert_int_not_equal(length, 0);
 }
 
-static void assert_pieces_are_the_whole(const struct sp_inventory *inventory, enum sp_report_format format)
+static void assert_pieces_are_the_whole(const struct shapeproof_inventory *inventory,
+                                        enum shapeproof_report_format format)
 {
     struct collected collected = {0};
-    const struct sp_report_inspect_options whole = {.report = {.format = format}},
-                                           pieces = {.report = whole.report, .sink = collect, .to = &collected};
-    char *expected = sp_report_inspect(inventory, &whole, NULL), *rest = sp_report_inspect(inventory, &pieces, NULL);
+    const struct shapeproof_report_inspect_options whole = {.report = {.format = format}},
+                                                   pieces = {.report = whole.report, .sink = collect, .to = &collected};
+    char *expected = shapeproof_report_inspect(inventory, &whole, NULL),
+         *rest = shapeproof_report_inspect(inventory, &pieces, NULL);
     sp_text_puts(&collected.text, rest);
     assert_true(collected.pieces > 2);
     assert_string_equal(collected.text.data, expected);
     sp_text_free(&collected.text);
-    sp_free(expected);
-    sp_free(rest);
+    shapeproof_free(expected);
+    shapeproof_free(rest);
 }
 
 static void pieces_are_the_whole(void **state)
 {
-    struct sp_inventory *inventory = open_made("safetensors");
-    struct sp_error error = {0};
+    struct shapeproof_inventory *inventory = open_made("safetensors");
+    struct shapeproof_error error = {0};
     char name[32];
     (void)state;
     for (int i = 0; i < 6000; i++) {
@@ -369,15 +372,15 @@ static void pieces_are_the_whole(void **state)
         add(inventory, name, 3, 4, NULL);
     }
     assert_true(sp_inventory_finish(inventory, &error));
-    assert_pieces_are_the_whole(inventory, SP_REPORT_JSON);
-    assert_pieces_are_the_whole(inventory, SP_REPORT_TEXT);
-    sp_inventory_close(inventory);
+    assert_pieces_are_the_whole(inventory, SHAPEPROOF_REPORT_JSON);
+    assert_pieces_are_the_whole(inventory, SHAPEPROOF_REPORT_TEXT);
+    shapeproof_inventory_close(inventory);
 }
 
 static void many_ties_are_summarised(void **state)
 {
-    const struct sp_report_inspect_options options = {.view = SP_INSPECT_TOTALS};
-    struct sp_inventory *inventory = open_made("torch-zip");
+    const struct shapeproof_report_inspect_options options = {.view = SHAPEPROOF_INSPECT_TOTALS};
+    struct shapeproof_inventory *inventory = open_made("torch-zip");
     char name[32], storage[12][16];
     (void)state;
     for (int i = 0; i < 6; i++) {
@@ -414,11 +417,11 @@ static void many_ties_are_summarised(void **state)
 static void what_cannot_be_measured_is_said(void **state)
 {
     static const char *const words[] = {"compound", "enum"};
-    struct sp_inventory *inventory = open_made("hdf5");
+    struct shapeproof_inventory *inventory = open_made("hdf5");
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct sp_tensor *tensor = add(inventory, words[i], 3, 0, NULL);
-        tensor->dtype = SP_DTYPE_UNKNOWN;
+        struct shapeproof_tensor *tensor = add(inventory, words[i], 3, 0, NULL);
+        tensor->dtype = SHAPEPROOF_DTYPE_UNKNOWN;
         tensor->dtype_name = words[i];
         assert_true(sp_tensor_measure(tensor));
     }

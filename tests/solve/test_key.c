@@ -18,13 +18,13 @@ static char *shown(struct sp_key_values solutions)
     return text.data;
 }
 
-static void check_row(struct sp_tables *tables, const struct row *row)
+static void check_row(struct shapeproof_tables *tables, const struct row *row)
 {
     struct sp_text table = {0};
     struct solving s;
     sp_text_printf(&table, "table t\ntwice(x) = 2*x\nheads = n_head default 4\nw (%s)\n", row->dimension);
     solving_open(&s, tables, table.data, row->config);
-    const struct sp_value wanted = json_value(&s.arena, row->wanted);
+    const struct shapeproof_value wanted = json_value(&s.arena, row->wanted);
     char *found = shown(solve_dimension(&s, solving_key(&s, row->key), wanted));
     if (strcmp(found, row->solutions) != 0)
         fail_msg("%s = %s for %s of %s: %s, expected %s", row->dimension, row->wanted, row->key, row->config, found,
@@ -34,7 +34,7 @@ static void check_row(struct sp_tables *tables, const struct row *row)
     sp_text_free(&table);
 }
 
-static void check_rows(struct sp_tables *tables, const struct row *rows, size_t count)
+static void check_rows(struct shapeproof_tables *tables, const struct row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) check_row(tables, &rows[i]);
 }
@@ -200,8 +200,10 @@ static void put_expression(struct random *random, struct sp_text *text, unsigned
 static void check_solutions(struct solving *s, const char *shown_as, int64_t truth, bool often)
 {
     const struct sp_unknown key = solving_key(s, "x");
-    const struct sp_value wanted = dimension_if(s, "x", sp_value_int(truth)), have = dimension_if(s, "x", key.now);
-    if (wanted.type != SP_INT || have.type != SP_INT || wanted.integer == have.integer) return;
+    const struct shapeproof_value wanted = dimension_if(s, "x", sp_value_int(truth)),
+                                  have = dimension_if(s, "x", key.now);
+    if (wanted.type != SHAPEPROOF_VALUE_INT || have.type != SHAPEPROOF_VALUE_INT || wanted.integer == have.integer)
+        return;
     const struct sp_key_values solutions = solve_dimension(s, key, wanted);
     if (!often && !solutions.count) fail_msg("%s: nothing for %" PRId64, shown_as, wanted.integer);
     for (size_t i = 0; i < solutions.count; i++)
@@ -209,7 +211,7 @@ static void check_solutions(struct solving *s, const char *shown_as, int64_t tru
             fail_msg("%s: %" PRId64 " makes no %" PRId64, shown_as, solutions.list[i].integer, wanted.integer);
 }
 
-static void check_random(struct sp_tables *tables, struct random *random, bool often)
+static void check_random(struct shapeproof_tables *tables, struct random *random, bool often)
 {
     struct sp_text table = {0};
     struct solving s;

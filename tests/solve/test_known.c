@@ -56,10 +56,10 @@ static void forgotten(void **state)
     for (int64_t number = 16; number < 19; number++) {
         assert_int_equal(tell_number(&facts, "sub.n_embd", number), SP_HOLDS);
         assert_int_equal(tell_item(&facts, "depths", 2, number), SP_HOLDS);
-        assert_int_equal(sp_known_value(&facts.known, "sub").type, SP_OBJECT);
+        assert_int_equal(sp_known_value(&facts.known, "sub").type, SHAPEPROOF_VALUE_OBJECT);
         sp_known_clear(&facts.known);
-        assert_int_equal(sp_known_value(&facts.known, "sub").type, SP_UNKNOWN);
-        assert_int_equal(sp_known_value(&facts.known, "sub.n_embd").type, SP_UNKNOWN);
+        assert_int_equal(sp_known_value(&facts.known, "sub").type, SHAPEPROOF_VALUE_UNKNOWN);
+        assert_int_equal(sp_known_value(&facts.known, "sub.n_embd").type, SHAPEPROOF_VALUE_UNKNOWN);
         assert_int_equal(sp_known_fact(&facts.known, "depths")->item_count, 0);
     }
     facts_close(&facts);
@@ -87,13 +87,13 @@ static void values(void **state)
     struct facts facts;
     (void)state;
     facts_open(&facts);
-    assert_int_equal(sp_known_value(&facts.known, "n_embd").type, SP_UNKNOWN);
+    assert_int_equal(sp_known_value(&facts.known, "n_embd").type, SHAPEPROOF_VALUE_UNKNOWN);
     assert_int_equal(tell_number(&facts, "n_embd", 16), SP_HOLDS);
     assert_int_equal(tell_number(&facts, "n_embd", 16), SP_HOLDS);
     assert_int_equal(tell_number(&facts, "n_embd", 17), SP_CONTRADICTS);
     assert_int_equal(sp_known_value(&facts.known, "n_embd").integer, 16);
     assert_int_equal(tell_number(&facts, "n_head", -1), SP_CONTRADICTS);
-    assert_int_equal(sp_known_value(&facts.known, "n_head").type, SP_UNKNOWN);
+    assert_int_equal(sp_known_value(&facts.known, "n_head").type, SHAPEPROOF_VALUE_UNKNOWN);
     facts_close(&facts);
 }
 
@@ -105,9 +105,9 @@ static void members_of_objects(void **state)
     (void)state;
     facts_open(&facts);
     assert_int_equal(tell_number(&facts, "vision_config.depth", 32), SP_HOLDS);
-    assert_int_equal(sp_known_value(&facts.known, "vision_config").type, SP_OBJECT);
+    assert_int_equal(sp_known_value(&facts.known, "vision_config").type, SHAPEPROOF_VALUE_OBJECT);
     assert_int_equal(sp_known_tell(&facts.known, "text_config", &absent), SP_HOLDS);
-    assert_int_equal(sp_known_value(&facts.known, "text_config.depth").type, SP_ABSENT);
+    assert_int_equal(sp_known_value(&facts.known, "text_config.depth").type, SHAPEPROOF_VALUE_ABSENT);
     assert_int_equal(tell_number(&facts, "text_config.depth", 3), SP_CONTRADICTS);
     facts_close(&facts);
 }
@@ -119,13 +119,13 @@ static void lists(void **state)
     (void)state;
     facts_open(&facts);
     assert_int_equal(tell_item(&facts, "depths", 2, 6), SP_HOLDS);
-    assert_int_equal(sp_known_value(&facts.known, "depths").type, SP_UNKNOWN);
+    assert_int_equal(sp_known_value(&facts.known, "depths").type, SHAPEPROOF_VALUE_UNKNOWN);
     assert_int_equal(tell_length(&facts, "depths", 2), SP_CONTRADICTS);
     assert_int_equal(tell_length(&facts, "depths", 4), SP_HOLDS);
-    const struct sp_value depths = sp_known_value(&facts.known, "depths");
-    assert_int_equal(depths.type, SP_LIST);
+    const struct shapeproof_value depths = sp_known_value(&facts.known, "depths");
+    assert_int_equal(depths.type, SHAPEPROOF_VALUE_LIST);
     assert_int_equal(depths.count, 4);
-    assert_int_equal(depths.items[1].type, SP_UNKNOWN);
+    assert_int_equal(depths.items[1].type, SHAPEPROOF_VALUE_UNKNOWN);
     assert_int_equal(depths.items[2].integer, 6);
     assert_int_equal(tell_item(&facts, "depths", 2, 7), SP_CONTRADICTS);
     assert_int_equal(tell_item(&facts, "depths", 4, 7), SP_CONTRADICTS);
@@ -158,7 +158,7 @@ static void what_is_in_lists(void **state)
     assert_int_equal(tell_member(&facts, "lhuc", "encoder", true), SP_HOLDS);
     assert_int_equal(tell_member(&facts, "lhuc", "all", false), SP_HOLDS);
     assert_int_equal(tell_member(&facts, "lhuc", "all", true), SP_CONTRADICTS);
-    assert_int_equal(sp_known_value(&facts.known, "lhuc").type, SP_UNKNOWN);
+    assert_int_equal(sp_known_value(&facts.known, "lhuc").type, SHAPEPROOF_VALUE_UNKNOWN);
     facts_close(&facts);
 }
 
@@ -174,10 +174,10 @@ static void trying_out(void **state)
     assert_int_equal(tell_item(&facts, "c", 0, 2), SP_HOLDS);
     sp_known_restore(&facts.known, &kept);
     assert_int_equal(sp_known_value(&facts.known, "a").integer, 1);
-    assert_int_equal(sp_known_value(&facts.known, "b").type, SP_UNKNOWN);
+    assert_int_equal(sp_known_value(&facts.known, "b").type, SHAPEPROOF_VALUE_UNKNOWN);
     assert_int_equal(tell_number(&facts, "c", 5), SP_HOLDS);
     sp_known_clear(&facts.known);
-    assert_int_equal(sp_known_value(&facts.known, "a").type, SP_UNKNOWN);
+    assert_int_equal(sp_known_value(&facts.known, "a").type, SHAPEPROOF_VALUE_UNKNOWN);
     assert_int_equal(tell_number(&facts, "a", 7), SP_HOLDS);
     facts_close(&facts);
 }
@@ -212,10 +212,10 @@ static void lists_of_lists(void **state)
     facts_open(&facts);
     assert_int_equal(sp_known_tell_inner(&facts.known, "ops", 1, &third), SP_HOLDS);
     assert_int_equal(sp_known_item(&facts.known, "ops[1]", 2).integer, 8);
-    assert_int_equal(sp_known_item(&facts.known, "ops[1]", 0).type, SP_UNKNOWN);
-    assert_int_equal(sp_known_item(&facts.known, "ops[1]", 7).type, SP_UNKNOWN);
+    assert_int_equal(sp_known_item(&facts.known, "ops[1]", 0).type, SHAPEPROOF_VALUE_UNKNOWN);
+    assert_int_equal(sp_known_item(&facts.known, "ops[1]", 7).type, SHAPEPROOF_VALUE_UNKNOWN);
     assert_int_equal(sp_known_value(&facts.known, "ops[1][2]").integer, 8);
-    assert_int_equal(sp_known_value(&facts.known, "ops").type, SP_UNKNOWN);
+    assert_int_equal(sp_known_value(&facts.known, "ops").type, SHAPEPROOF_VALUE_UNKNOWN);
     assert_int_equal(sp_known_count_set(&facts.known), 1);
     assert_int_equal(tell_length(&facts, "ops", 1), SP_CONTRADICTS);
     assert_int_equal(tell_length(&facts, "ops[0]", 2), SP_HOLDS);

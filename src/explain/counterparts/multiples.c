@@ -17,21 +17,21 @@ struct multiple {
 };
 
 /* A dimension that is a multiple of one number, and of nothing else. */
-static bool predicted_multiple(const struct sp_check *check, size_t predicted, uint32_t dimension,
+static bool predicted_multiple(const struct shapeproof_check *check, size_t predicted, uint32_t dimension,
                                struct multiple *multiple)
 {
     const struct sp_keys keys = sp_prediction_dimension_keys(check->prediction, predicted, dimension);
-    const uint64_t size = sp_prediction_tensor(check->prediction, predicted)->shape[dimension];
+    const uint64_t size = shapeproof_prediction_tensor(check->prediction, predicted)->shape[dimension];
     if (keys.count != 1) return false;
-    const struct sp_value value = sp_prediction_hyperparameter(check->prediction, keys.list[0]).value;
-    if (value.type != SP_INT || value.integer < 2 || size % (uint64_t)value.integer) return false;
+    const struct shapeproof_value value = shapeproof_prediction_hyperparameter(check->prediction, keys.list[0]).value;
+    if (value.type != SHAPEPROOF_VALUE_INT || value.integer < 2 || size % (uint64_t)value.integer) return false;
     *multiple = (struct multiple){keys.list[0], size / (uint64_t)value.integer, 0};
     return multiple->predicted <= MOST_PARTS;
 }
 
 /* The size in the file that stands for the dimension, when nothing else differs. Of two biases, as a GRU of Keras has,
  * one stands for both. */
-static bool differing_dimension(const struct sp_tensor *tensor, const struct sp_predicted *expected,
+static bool differing_dimension(const struct shapeproof_tensor *tensor, const struct shapeproof_predicted *expected,
                                 uint32_t *dimension, uint64_t *found)
 {
     uint32_t differing = 0;
@@ -46,21 +46,24 @@ static bool differing_dimension(const struct sp_tensor *tensor, const struct sp_
     return differing == 1;
 }
 
-static bool multiple_of(const struct sp_check *check, const struct sp_finding *finding, struct multiple *multiple)
+static bool multiple_of(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                        struct multiple *multiple)
 {
     uint32_t dimension;
     uint64_t found;
-    if (!sp_finding_is_open_as(finding, SP_FINDING_SHAPE)) return false;
-    if (!differing_dimension(sp_inventory_tensor(check->inventory, finding->tensor),
-                             sp_prediction_tensor(check->prediction, finding->predicted), &dimension, &found) ||
+    if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_SHAPE)) return false;
+    if (!differing_dimension(shapeproof_inventory_tensor(check->inventory, finding->tensor),
+                             shapeproof_prediction_tensor(check->prediction, finding->predicted), &dimension, &found) ||
         !predicted_multiple(check, finding->predicted, dimension, multiple))
         return false;
-    const uint64_t size = (uint64_t)sp_prediction_hyperparameter(check->prediction, multiple->key).value.integer;
+    const uint64_t size =
+        (uint64_t)shapeproof_prediction_hyperparameter(check->prediction, multiple->key).value.integer;
     multiple->found = found / size;
     return found && found % size == 0 && multiple->found <= MOST_PARTS && multiple->found != multiple->predicted;
 }
 
-static bool is_such_multiple(const struct sp_check *check, const struct sp_finding *finding, const void *wanted)
+static bool is_such_multiple(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                             const void *wanted)
 {
     const struct multiple *one = wanted;
     struct multiple other;
@@ -69,13 +72,14 @@ static bool is_such_multiple(const struct sp_check *check, const struct sp_findi
 }
 
 /* Whether the number itself is right somewhere, and either multiple nowhere. */
-static bool is_borne_out(const struct sp_check *check, const struct multiple *wanted)
+static bool is_borne_out(const struct shapeproof_check *check, const struct multiple *wanted)
 {
     bool itself = false;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, i);
-        if (check->match.tensor_of[i] == SP_NONE) continue;
-        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, check->match.tensor_of[i]);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, i);
+        if (check->match.tensor_of[i] == SHAPEPROOF_NONE) continue;
+        const struct shapeproof_tensor *tensor =
+            shapeproof_inventory_tensor(check->inventory, check->match.tensor_of[i]);
         for (uint32_t d = 0; d < expected->rank && tensor->rank == expected->rank; d++) {
             struct multiple here;
             if (tensor->shape[d] != expected->shape[d] || !predicted_multiple(check, i, d, &here)) continue;
@@ -102,9 +106,10 @@ static bool is_recurrent(const char *name)
     return SP_HAS_ANY(name, words);
 }
 
-static void say_multiple(struct sp_check *check, struct sp_cause *cause, const struct multiple *multiple)
+static void say_multiple(struct shapeproof_check *check, struct shapeproof_cause *cause,
+                         const struct multiple *multiple)
 {
-    const char *key = sp_prediction_hyperparameter(check->prediction, multiple->key).name;
+    const char *key = shapeproof_prediction_hyperparameter(check->prediction, multiple->key).name;
     const char *first = sp_first_of(check, cause)->name, *kind = "";
     const char *is = recurrent_module(multiple->found), *should = recurrent_module(multiple->predicted);
     if (is && should && is_recurrent(first)) {
@@ -118,7 +123,7 @@ static void say_multiple(struct sp_check *check, struct sp_cause *cause, const s
 }
 
 /* What no value of a hyper-parameter explains: sp_explain_hyperparameters has tried. */
-void sp_explain_multiples(struct sp_check *check)
+void sp_explain_multiples(struct shapeproof_check *check)
 {
     enum { LEAST = 2 };
     struct multiple multiple;

@@ -8,7 +8,7 @@
 #include "config/tokenizer.h"
 #include "explain/gather.h"
 
-static bool counts_tokens(struct sp_hyperparameter hyper)
+static bool counts_tokens(struct shapeproof_hyperparameter hyper)
 {
     static const char *const parts[] = {"text_config.vocab_size", "llm_config.vocab_size",
                                         "language_config.vocab_size"};
@@ -18,23 +18,23 @@ static bool counts_tokens(struct sp_hyperparameter hyper)
 }
 
 /* How many rows the file has: the vocabulary size, as configured or as a cause has found it. */
-static bool vocabulary_rows(const struct sp_check *check, uint64_t *rows)
+static bool vocabulary_rows(const struct shapeproof_check *check, uint64_t *rows)
 {
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(check->prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, i);
-        struct sp_value value = hyper.value;
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(check->prediction); i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(check->prediction, i);
+        struct shapeproof_value value = hyper.value;
         for (size_t c = 0; c < check->cause_count; c++)
             if (check->causes[c].hyperparameter && strcmp(check->causes[c].hyperparameter, hyper.name) == 0 &&
-                check->causes[c].found.type != SP_ABSENT)
+                check->causes[c].found.type != SHAPEPROOF_VALUE_ABSENT)
                 value = check->causes[c].found;
-        if (!counts_tokens(hyper) || value.type != SP_INT || value.integer <= 0) continue;
+        if (!counts_tokens(hyper) || value.type != SHAPEPROOF_VALUE_INT || value.integer <= 0) continue;
         *rows = (uint64_t)value.integer;
         return true;
     }
     return false;
 }
 
-void sp_explain_tokenizer(struct sp_check *check)
+void sp_explain_tokenizer(struct shapeproof_check *check)
 {
     uint64_t rows;
     if (!vocabulary_rows(check, &rows)) return;
@@ -42,7 +42,7 @@ void sp_explain_tokenizer(struct sp_check *check)
     if (tokenizer.size <= rows) return;
     const uint64_t without = tokenizer.size - rows;
     const char *last = sp_arena_string(&check->arena, sp_quote(tokenizer.last).text);
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_TOKENIZER);
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_TOKENIZER);
     cause->explains = 1;
     cause->message = sp_arena_printf(
         &check->arena, "%s has tokens up to number %" PRIu64 ", the embedding has %" PRIu64 " rows: %s", tokenizer.file,

@@ -15,9 +15,9 @@
 /* Conv1D of Hugging Face's GPT-2 keeps its weight as (in, out), and so does an embedding, (tokens, width). */
 static bool is_turned(const struct sp_judged *judged, const struct sp_pair *pair)
 {
-    const struct sp_value turned = sp_value_member(judged->adapter.config, "fan_in_fan_out");
-    return (turned.type == SP_BOOL && turned.boolean) || strncmp(sp_behind_last(pair->module, '.'), "c_", 2) == 0 ||
-           strcmp(pair->kind, "lora_embedding_A") == 0;
+    const struct shapeproof_value turned = sp_value_member(judged->adapter.config, "fan_in_fan_out");
+    return (turned.type == SHAPEPROOF_VALUE_BOOL && turned.boolean) ||
+           strncmp(sp_behind_last(pair->module, '.'), "c_", 2) == 0 || strcmp(pair->kind, "lora_embedding_A") == 0;
 }
 
 static bool fits_base(const struct sp_judged *judged, size_t index, struct sp_product product)
@@ -25,22 +25,24 @@ static bool fits_base(const struct sp_judged *judged, size_t index, struct sp_pr
     uint64_t out, in;
     if (!sp_adapter_found_matrix(&judged->base, &judged->bases[index], &out, &in)) return false;
     if (out == product.out && in == product.in) return true;
-    const uint32_t rank = sp_prediction_tensor(judged->check->prediction, judged->bases[index].weights[0])->rank;
+    const uint32_t rank =
+        shapeproof_prediction_tensor(judged->check->prediction, judged->bases[index].weights[0])->rank;
     return rank == 2 && is_turned(judged, &judged->adapter.pairs[index]) && out == product.in && in == product.out;
 }
 
 /* The rank that adapter_config.json promises to the module, or 0: a pattern that is more than a name tells nothing. */
 static uint64_t promised_rank(const struct sp_adapter *adapter, const char *module)
 {
-    const struct sp_value others = sp_value_member(adapter->config, "rank_pattern");
-    const struct sp_value type = sp_value_member(adapter->config, "peft_type");
-    struct sp_value rank = sp_value_member(adapter->config, "r");
-    if (type.type == SP_STRING && strcmp(type.string, "LORA") != 0) return 0; /* AdaLoRA begins with another one */
-    for (size_t i = others.type == SP_OBJECT ? others.count : 0; i-- > 0;) {
+    const struct shapeproof_value others = sp_value_member(adapter->config, "rank_pattern");
+    const struct shapeproof_value type = sp_value_member(adapter->config, "peft_type");
+    struct shapeproof_value rank = sp_value_member(adapter->config, "r");
+    if (type.type == SHAPEPROOF_VALUE_STRING && strcmp(type.string, "LORA") != 0)
+        return 0; /* AdaLoRA begins with another one */
+    for (size_t i = others.type == SHAPEPROOF_VALUE_OBJECT ? others.count : 0; i-- > 0;) {
         if (strpbrk(others.members[i].key, "*+?[](){}|^$\\")) return 0;
         if (sp_adapter_is_meant(module, others.members[i].key)) rank = others.members[i].value;
     }
-    return rank.type == SP_INT && rank.integer > 0 ? (uint64_t)rank.integer : 0;
+    return rank.type == SHAPEPROOF_VALUE_INT && rank.integer > 0 ? (uint64_t)rank.integer : 0;
 }
 
 static enum sp_fit judge_pair(struct sp_judged *judged, size_t index)
@@ -51,7 +53,7 @@ static enum sp_fit judge_pair(struct sp_judged *judged, size_t index)
     struct sp_product product;
     *base = sp_adapter_base_weights(&judged->base, pair->module, pair->ending);
     if (base->foreign) return SP_FIT_FOREIGN;
-    if (pair->a == SP_NONE || pair->b == SP_NONE) return SP_FIT_LONELY;
+    if (pair->a == SHAPEPROOF_NONE || pair->b == SHAPEPROOF_NONE) return SP_FIT_LONELY;
     if (!base->count) return sp_adapter_base_holds(&judged->base, pair->module) ? SP_FIT_UNTOLD : SP_FIT_NO_BASE;
     if (!sp_pair_product(&judged->adapter, pair, &product)) return SP_UNFIT;
     if (!fits_base(judged, index, product)) return SP_UNFIT;
@@ -63,7 +65,7 @@ static enum sp_fit judge_pair(struct sp_judged *judged, size_t index)
 }
 
 /* Whether the base lies in a folder of that name, as in a pipeline. */
-static bool lies_in(const struct sp_check *check, const char *folder)
+static bool lies_in(const struct shapeproof_check *check, const char *folder)
 {
     const char *path = check->config->path, *file = sp_base_name(path);
     const size_t length = strlen(folder);
@@ -128,7 +130,7 @@ static const char *modules(const struct sp_judged *judged, enum sp_fit fit, size
         const struct sp_adapter_found *base = &judged->bases[i];
         if (judged->fits[i] != fit) continue;
         for (size_t k = 0; k < base->count; k++)
-            names[(*count)++] = sp_prediction_tensor(judged->check->prediction, base->weights[k])->name;
+            names[(*count)++] = shapeproof_prediction_tensor(judged->check->prediction, base->weights[k])->name;
         if (!base->count) names[(*count)++] = judged->adapter.pairs[i].module;
     }
     const char *list = sp_some_names(&judged->check->arena, names, *count);
@@ -145,7 +147,7 @@ static const char *ranks(const struct sp_judged *judged)
 
 static const char *shape_of(const struct sp_judged *judged, size_t tensor)
 {
-    return sp_found_shape(&judged->check->arena, sp_inventory_tensor(judged->check->inventory, tensor));
+    return sp_found_shape(&judged->check->arena, shapeproof_inventory_tensor(judged->check->inventory, tensor));
 }
 
 /* The rank that the first of those with another one should have. */
@@ -162,8 +164,9 @@ static const char *first_unfit(const struct sp_judged *judged)
     size_t i = 0;
     while (judged->fits[i] != SP_UNFIT) i++;
     const struct sp_pair *pair = &judged->adapter.pairs[i];
-    const struct sp_predicted *weight = sp_prediction_tensor(judged->check->prediction, judged->bases[i].weights[0]);
-    const struct sp_tensor as_tensor = {.shape = weight->shape, .rank = weight->rank};
+    const struct shapeproof_predicted *weight =
+        shapeproof_prediction_tensor(judged->check->prediction, judged->bases[i].weights[0]);
+    const struct shapeproof_tensor as_tensor = {.shape = weight->shape, .rank = weight->rank};
     return sp_arena_printf(&judged->check->arena, "A %s and B %s for %s%s", shape_of(judged, pair->a),
                            shape_of(judged, pair->b), sp_found_shape(&judged->check->arena, &as_tensor),
                            judged->bases[i].count > 1 ? " and those with it" : "");
@@ -196,7 +199,7 @@ static const char *loading_hint(const struct sp_judged *judged)
                                sp_quote(label).text);
     if (strcmp(names, "ComfyUI's") == 0)
         return "load it with ComfyUI: diffusers translates such names for some of its pipelines, and else ignores them";
-    if (*names && judged->adapter.pairs[first_fitting(judged)].mid != SP_NONE)
+    if (*names && judged->adapter.pairs[first_fitting(judged)].mid != SHAPEPROOF_NONE)
         return "load it with ComfyUI, or the program that wrote it: diffusers takes pairs of two matrices alone";
     if (strcmp(names, "kohya's") == 0 && sp_has_magnitudes(judged->check->inventory))
         return "load it with the program that wrote it: load_lora_weights of diffusers leaves the magnitudes out";
@@ -212,7 +215,7 @@ static const char *outer_key(const struct sp_judged *judged)
 }
 
 /* "a LoRA adapter of rank 8 that fits 32 matrices of the model: ...". */
-static void say_fitting(const struct sp_judged *judged, const char *names, size_t count, struct sp_cause *cause)
+static void say_fitting(const struct sp_judged *judged, const char *names, size_t count, struct shapeproof_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
     const char *matrices = count == 1 ? "1 matrix" : sp_arena_printf(arena, "%zu matrices", count);
@@ -253,10 +256,10 @@ static struct fronts different_fronts(const char *is, const char *should, const 
 }
 
 /* Whether the model has a language model among others: versions of transformers put that in different places. */
-static bool is_composed(const struct sp_check *check)
+static bool is_composed(const struct shapeproof_check *check)
 {
     static const char *const parts[] = {"text_config", "vision_config", "audio_config", "thinker_config"};
-    const struct sp_value root = sp_config_hyper(check->config)->root;
+    const struct shapeproof_value root = sp_config_hyper(check->config)->root;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (sp_value_is_set(sp_value_member(root, parts[i]))) return true;
     return false;
@@ -265,10 +268,10 @@ static bool is_composed(const struct sp_check *check)
 /* Why a loader may find the modules all the same; NULL when none does. */
 static const char *excuse_elsewhere(const struct sp_judged *judged)
 {
-    const struct sp_value task = sp_value_member(judged->adapter.config, "task_type");
+    const struct shapeproof_value task = sp_value_member(judged->adapter.config, "task_type");
     if (is_composed(judged->check))
         return "versions of transformers name these modules differently: load it with the one that it was made with";
-    if (task.type == SP_STRING && strcmp(task.string, "FEATURE_EXTRACTION") == 0)
+    if (task.type == SHAPEPROOF_VALUE_STRING && strcmp(task.string, "FEATURE_EXTRACTION") == 0)
         return "it was made for the model without its head: load that (AutoModel) and put the adapter on it";
     return NULL;
 }
@@ -288,14 +291,14 @@ static const char *elsewhere_hint(const struct sp_judged *judged, struct fronts 
                            length ? sp_arena_printf(arena, " in place of '%.*s'", length, fronts.is) : "");
 }
 
-static void say_elsewhere(const struct sp_judged *judged, struct sp_cause *cause)
+static void say_elsewhere(const struct sp_judged *judged, struct shapeproof_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
     const struct sp_adapter_base *base = &judged->base;
     size_t i = 0;
     while (judged->fits[i] != SP_FIT_ELSEWHERE) i++;
     const char *module = judged->adapter.pairs[i].module;
-    const char *name = sp_prediction_tensor(judged->check->prediction, judged->bases[i].weights[0])->name;
+    const char *name = shapeproof_prediction_tensor(judged->check->prediction, judged->bases[i].weights[0])->name;
     const int length = (int)(strlen(name) - strlen(".weight"));
     const char *should = sp_arena_printf(arena, "%s%.*s", base->front, length, name);
     struct fronts fronts = different_fronts(module, should, base->front);
@@ -321,7 +324,7 @@ static void say_elsewhere(const struct sp_judged *judged, struct sp_cause *cause
         cause->message =
             sp_arena_printf(arena, "%s where those of the model begin with '%.*s': it %s no effect on %s", begins,
                             (int)fronts.should_length, fronts.should, cause->hint ? "may have" : "has", count);
-    if (cause->hint) cause->severity = SP_SEVERITY_WARNING;
+    if (cause->hint) cause->severity = SHAPEPROOF_SEVERITY_WARNING;
     else cause->hint = elsewhere_hint(judged, fronts);
 }
 
@@ -345,15 +348,15 @@ static bool is_plain(const char *words)
 /* A dimension in terms of hyper-parameters; of a formula the one that has its value, or "". Free with free. */
 static char *measure_words(const struct sp_judged *judged, size_t weight, uint32_t dimension)
 {
-    struct sp_prediction *prediction = judged->check->prediction;
-    const uint64_t here = sp_prediction_tensor(prediction, weight)->shape[dimension];
-    char *words = sp_prediction_dimension(prediction, weight, dimension);
+    struct shapeproof_prediction *prediction = judged->check->prediction;
+    const uint64_t here = shapeproof_prediction_tensor(prediction, weight)->shape[dimension];
+    char *words = shapeproof_prediction_dimension(prediction, weight, dimension);
     if (is_plain(words) && sp_prediction_dimension_keys(prediction, weight, dimension).count) return words;
     const struct sp_keys keys = sp_prediction_depends_on(prediction, weight, dimension);
     struct sp_text text = {0};
     for (size_t i = 0; i < keys.count; i++) {
-        const struct sp_hyperparameter key = sp_prediction_hyperparameter(prediction, keys.list[i]);
-        if (key.value.type == SP_INT && key.value.integer >= 0 && (uint64_t)key.value.integer == here)
+        const struct shapeproof_hyperparameter key = shapeproof_prediction_hyperparameter(prediction, keys.list[i]);
+        if (key.value.type == SHAPEPROOF_VALUE_INT && key.value.integer >= 0 && (uint64_t)key.value.integer == here)
             sp_text_printf(&text, "%s%s", text.length ? " " : "", key.name);
     }
     free(words);
@@ -367,8 +370,8 @@ static char *measure_words(const struct sp_judged *judged, size_t weight, uint32
 static void note_measure(const struct sp_judged *judged, struct measure measures[MEASURES], size_t weight,
                          uint32_t dimension, uint64_t there)
 {
-    const struct sp_prediction *prediction = judged->check->prediction;
-    const uint64_t here = sp_prediction_tensor(prediction, weight)->shape[dimension];
+    const struct shapeproof_prediction *prediction = judged->check->prediction;
+    const uint64_t here = shapeproof_prediction_tensor(prediction, weight)->shape[dimension];
     char *words = measure_words(judged, weight, dimension);
     size_t i = 0;
     while (i < MEASURES && measures[i].words && strcmp(measures[i].words, words) != 0) i++;
@@ -390,7 +393,8 @@ static const char *differing_measures(const struct sp_judged *judged)
         struct sp_product product;
         if (judged->fits[i] != SP_UNFIT || base->count != 1) continue;
         if (!sp_pair_product(&judged->adapter, &judged->adapter.pairs[i], &product)) continue;
-        const struct sp_predicted *weight = sp_prediction_tensor(judged->check->prediction, base->weights[0]);
+        const struct shapeproof_predicted *weight =
+            shapeproof_prediction_tensor(judged->check->prediction, base->weights[0]);
         if (weight->rank < 2 || !weight->shape[1] || is_turned(judged, &judged->adapter.pairs[i])) continue;
         const uint64_t kernel = weight->parameters / weight->shape[0] / weight->shape[1];
         note_measure(judged, measures, base->weights[0], 0, product.out);
@@ -407,7 +411,7 @@ static const char *differing_measures(const struct sp_judged *judged)
     return sp_text_keep(&text, &judged->check->arena);
 }
 
-static void say_another(const struct sp_judged *judged, struct sp_cause *cause)
+static void say_another(const struct sp_judged *judged, struct shapeproof_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
     const size_t unfit = judged->counts[SP_UNFIT], astray = judged->counts[SP_FIT_NO_BASE];
@@ -430,7 +434,7 @@ static void say_another(const struct sp_judged *judged, struct sp_cause *cause)
 }
 
 /* "not for this model, but for others of a pipeline: 2 modules of a text encoder". */
-static void say_foreign(const struct sp_judged *judged, struct sp_cause *cause)
+static void say_foreign(const struct sp_judged *judged, struct shapeproof_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
     const struct sp_adapter *adapter = &judged->adapter;
@@ -441,7 +445,7 @@ static void say_foreign(const struct sp_judged *judged, struct sp_cause *cause)
     sp_adapter_say_foreign(judged->check, cause, names, count, count == adapter->count);
 }
 
-static void describe_adapter(const struct sp_judged *judged, enum sp_fit fit, struct sp_cause *cause)
+static void describe_adapter(const struct sp_judged *judged, enum sp_fit fit, struct shapeproof_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
     size_t count;
@@ -471,15 +475,16 @@ static void describe_adapter(const struct sp_judged *judged, enum sp_fit fit, st
 
 /* ---- causes ---- */
 
-static void explain_tensor(const struct sp_judged *judged, size_t tensor, const struct sp_cause *cause, bool fits)
+static void explain_tensor(const struct sp_judged *judged, size_t tensor, const struct shapeproof_cause *cause,
+                           bool fits)
 {
-    if (tensor == SP_NONE || judged->base.finding_of[tensor] == SP_NONE) return;
+    if (tensor == SHAPEPROOF_NONE || judged->base.finding_of[tensor] == SHAPEPROOF_NONE) return;
     sp_attribute_finding(judged->check, judged->base.finding_of[tensor], cause);
     if (fits) sp_adapter_tensor_fits(&judged->base, tensor);
 }
 
 /* The tensors of the pairs that are so; those of pairs that fit are no error. */
-static void explain_tensors(const struct sp_judged *judged, enum sp_fit fit, const struct sp_cause *cause)
+static void explain_tensors(const struct sp_judged *judged, enum sp_fit fit, const struct shapeproof_cause *cause)
 {
     const bool fits = fit == SP_FITS || fit == SP_FIT_UNTOLD || fit == SP_FIT_FOREIGN;
     for (size_t i = 0; i < judged->adapter.count; i++) {
@@ -493,25 +498,25 @@ static void explain_tensors(const struct sp_judged *judged, enum sp_fit fit, con
 static void explain_pairs(struct sp_judged *judged, enum sp_fit fit, enum sp_cause_kind kind)
 {
     if (!judged->counts[fit]) return;
-    struct sp_cause *cause =
+    struct shapeproof_cause *cause =
         sp_blame(judged->check, fit == SP_FITS && judged->base.whole ? SP_CAUSE_ADAPTER_UNMERGED : kind);
     explain_tensors(judged, fit, cause);
     describe_adapter(judged, fit, cause);
-    if (fit == SP_FITS && strcmp(sp_inventory_format(judged->check->inventory), "gguf") == 0)
+    if (fit == SP_FITS && strcmp(shapeproof_inventory_format(judged->check->inventory), "gguf") == 0)
         cause->hint = "load it with its base: llama.cpp takes it by --lora";
 }
 
 /* One cause for all pairs of the model: that some fit it is chance. */
 static void explain_another(const struct sp_judged *judged)
 {
-    struct sp_cause *cause =
+    struct shapeproof_cause *cause =
         sp_blame(judged->check, judged->counts[SP_UNFIT] ? SP_CAUSE_ADAPTER_SHAPE : SP_CAUSE_ADAPTER_MODULE);
     for (enum sp_fit fit = SP_FITS; fit < SP_FIT_COUNT; fit++)
         if (fit != SP_FIT_FOREIGN) explain_tensors(judged, fit, cause);
     say_another(judged, cause);
 }
 
-void sp_explain_adapter(struct sp_check *check)
+void sp_explain_adapter(struct shapeproof_check *check)
 {
     static const enum sp_cause_kind kinds[SP_FIT_COUNT] = {[SP_FITS] = SP_CAUSE_ADAPTER,
                                                            [SP_FIT_ELSEWHERE] = SP_CAUSE_ADAPTER_PREFIX,
@@ -521,7 +526,7 @@ void sp_explain_adapter(struct sp_check *check)
                                                            [SP_FIT_LONELY] = SP_CAUSE_ADAPTER_PAIR,
                                                            [SP_FIT_OTHER_RANK] = SP_CAUSE_ADAPTER_RANK,
                                                            [SP_FIT_FOREIGN] = SP_CAUSE_ADAPTER_COMPONENT};
-    static const enum sp_finding_kind unexpected = SP_FINDING_UNEXPECTED;
+    static const enum shapeproof_finding_kind unexpected = SHAPEPROOF_FINDING_UNEXPECTED;
     struct sp_judged judged = {.check = check};
     if (!sp_count_wanted(check, sp_is_open_kind, &unexpected)) return;
     if (sp_adapter_read(&judged.adapter, &check->arena, check->inventory)) {

@@ -17,20 +17,20 @@ const char sp_adapter_merge_hint[] =
 
 static void note_left_out(struct sp_adapter_base *base, size_t predicted)
 {
-    const char *name = sp_prediction_tensor(base->check->prediction, predicted)->name;
+    const char *name = shapeproof_prediction_tensor(base->check->prediction, predicted)->name;
     for (int i = 0; i < SP_MOST_LEFT_OUT; i++) {
         name = sp_behind_component(name, ".");
         if (!name) return;
-        if (!sp_map_add(&base->left_out[i], name, predicted)) sp_map_set(&base->left_out[i], name, SP_NONE);
+        if (!sp_map_add(&base->left_out[i], name, predicted)) sp_map_set(&base->left_out[i], name, SHAPEPROOF_NONE);
     }
 }
 
 /* More than half of what must be there is. */
-static bool is_model_there(const struct sp_check *check)
+static bool is_model_there(const struct shapeproof_check *check)
 {
     size_t needed = 0, there = 0;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const bool is_needed = !sp_prediction_tensor(check->prediction, i)->optional;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const bool is_needed = !shapeproof_prediction_tensor(check->prediction, i)->optional;
         needed += is_needed;
         there += is_needed && sp_is_stored(check, i);
     }
@@ -38,10 +38,10 @@ static bool is_model_there(const struct sp_check *check)
 }
 
 /* What the loader of the base looks for in front of the names: diffusers the name of the model in its pipelines. */
-static const char *looked_for(const struct sp_check *check, bool *diffusers, bool *strips)
+static const char *looked_for(const struct shapeproof_check *check, bool *diffusers, bool *strips)
 {
-    const struct sp_value class = sp_value_member(sp_config_hyper(check->config)->root, "_class_name");
-    *diffusers = class.type == SP_STRING;
+    const struct shapeproof_value class = sp_value_member(sp_config_hyper(check->config)->root, "_class_name");
+    *diffusers = class.type == SHAPEPROOF_VALUE_STRING;
     if (!*diffusers) return "base_model.model.";
     *strips = strncmp(class.string, "HunyuanVideo", strlen("HunyuanVideo")) == 0;
     if (strstr(class.string, "UNet")) return "unet.";
@@ -49,28 +49,28 @@ static const char *looked_for(const struct sp_check *check, bool *diffusers, boo
 }
 
 /* PEFT and diffusers take files of certain names or formats; any other one is for the program that wrote it. */
-static bool is_of_trainer(const struct sp_inventory *inventory)
+static bool is_of_trainer(const struct shapeproof_inventory *inventory)
 {
-    const char *format = sp_inventory_format(inventory);
+    const char *format = shapeproof_inventory_format(inventory);
     if (strcmp(format, "dcp") == 0) return true;
     return strncmp(format, "torch", strlen("torch")) == 0 &&
-           strcmp(sp_base_name(sp_inventory_path(inventory)), "adapter_model.bin") != 0;
+           strcmp(sp_base_name(shapeproof_inventory_path(inventory)), "adapter_model.bin") != 0;
 }
 
-void sp_adapter_base_open(struct sp_adapter_base *base, struct sp_check *check)
+void sp_adapter_base_open(struct sp_adapter_base *base, struct shapeproof_check *check)
 {
-    const size_t tensors = sp_inventory_count(check->inventory);
+    const size_t tensors = shapeproof_inventory_count(check->inventory);
     *base = (struct sp_adapter_base){.check = check, .whole = is_model_there(check)};
     base->front = looked_for(check, &base->diffusers, &base->strips);
     base->training = is_of_trainer(check->inventory);
     base->peft = sp_value_is_set(sp_adapter_config(&check->arena, check->inventory));
     sp_adapter_modules_open(&base->modules, &check->arena, check->prediction, base->diffusers);
     base->finding_of = sp_realloc(NULL, tensors, sizeof *base->finding_of);
-    for (size_t i = 0; i < tensors; i++) base->finding_of[i] = SP_NONE;
+    for (size_t i = 0; i < tensors; i++) base->finding_of[i] = SHAPEPROOF_NONE;
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_UNEXPECTED))
+        if (sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_UNEXPECTED))
             base->finding_of[check->findings[i].tensor] = i;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) note_left_out(base, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) note_left_out(base, i);
 }
 
 void sp_adapter_base_close(struct sp_adapter_base *base)
@@ -86,10 +86,10 @@ static size_t find_behind(const struct sp_adapter_base *base, const char *name, 
     enum { DEEPEST = 6 };
     for (int depth = 0; name && depth < DEEPEST; depth++, name = sp_behind_component(name, ".")) {
         const size_t found = left_out ? sp_map_get(&base->left_out[left_out - 1], name)
-                                      : sp_prediction_find(base->check->prediction, name);
-        if (found != SP_NONE) return found;
+                                      : shapeproof_prediction_find(base->check->prediction, name);
+        if (found != SHAPEPROOF_NONE) return found;
     }
-    return SP_NONE;
+    return SHAPEPROOF_NONE;
 }
 
 /* The module without wrappers, in `text`. */
@@ -103,10 +103,10 @@ static void put_bare_module(struct sp_text *text, const char *module)
 static size_t find_anywhere(const struct sp_adapter_base *base, const char *module, const char *rest)
 {
     struct sp_text name = {0};
-    size_t found = SP_NONE;
+    size_t found = SHAPEPROOF_NONE;
     put_bare_module(&name, module);
     sp_text_printf(&name, ".%s", rest);
-    for (int left_out = 0; left_out <= SP_MOST_LEFT_OUT && found == SP_NONE; left_out++)
+    for (int left_out = 0; left_out <= SP_MOST_LEFT_OUT && found == SHAPEPROOF_NONE; left_out++)
         found = find_behind(base, name.data, left_out);
     sp_text_free(&name);
     return found;
@@ -117,8 +117,9 @@ static size_t find_anywhere(const struct sp_adapter_base *base, const char *modu
 static bool is_foreign(const struct sp_adapter_base *base, const struct sp_adapter_front *front, const char *module)
 {
     if (front->side == SP_SIDE_ANY || (front->side == SP_SIDE_DENOISER) == base->diffusers) return false;
-    return front->flat || sp_prediction_find(base->check->prediction,
-                                             sp_arena_printf(&base->check->arena, "%s.weight", module)) == SP_NONE;
+    return front->flat ||
+           shapeproof_prediction_find(base->check->prediction,
+                                      sp_arena_printf(&base->check->arena, "%s.weight", module)) == SHAPEPROOF_NONE;
 }
 
 /* The target of the module behind its front; files from before PEFT have processors in between. */
@@ -176,7 +177,7 @@ struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *ba
         found.in_place = is_looked_for(base, front, target, ending);
     } else if (own && !front->flat) {
         found.weights[0] = find_anywhere(base, module, "weight");
-        found.count = found.weights[0] != SP_NONE;
+        found.count = found.weights[0] != SHAPEPROOF_NONE;
         found.in_place = base->whole || (front->side == SP_SIDE_TEXT_ENCODER && !base->diffusers);
     }
     if (ending && strcmp(ending->parts[SP_ROLE_DOWN], "lora_a") == 0) found.in_place = true; /* MLX, torchtune */
@@ -188,7 +189,8 @@ bool sp_adapter_found_matrix(const struct sp_adapter_base *base, const struct sp
 {
     *out = 0;
     for (size_t i = 0; i < found->count; i++) {
-        const struct sp_predicted *weight = sp_prediction_tensor(base->check->prediction, found->weights[i]);
+        const struct shapeproof_predicted *weight =
+            shapeproof_prediction_tensor(base->check->prediction, found->weights[i]);
         if (weight->rank < 2 || !weight->shape[0]) return false;
         const uint64_t columns = weight->parameters / weight->shape[0];
         if (i && columns != *in) return false;
@@ -202,7 +204,7 @@ size_t sp_adapter_base_find(const struct sp_adapter_base *base, const char *modu
 {
     if (strcmp(rest, "weight") != 0) return find_anywhere(base, module, rest);
     const struct sp_adapter_found found = sp_adapter_base_weights(base, module, NULL);
-    return found.count ? found.weights[0] : SP_NONE;
+    return found.count ? found.weights[0] : SHAPEPROOF_NONE;
 }
 
 bool sp_adapter_base_holds(const struct sp_adapter_base *base, const char *module)
@@ -212,32 +214,32 @@ bool sp_adapter_base_holds(const struct sp_adapter_base *base, const char *modul
     const char *last = strrchr(name.data, '.');
     const bool experts = last && strcmp(last, ".experts") == 0;
     sp_text_free(&name);
-    for (size_t i = 0; experts && i < sp_prediction_count(base->check->prediction); i++)
-        if (strstr(sp_prediction_tensor(base->check->prediction, i)->name, ".experts.")) return true;
+    for (size_t i = 0; experts && i < shapeproof_prediction_count(base->check->prediction); i++)
+        if (strstr(shapeproof_prediction_tensor(base->check->prediction, i)->name, ".experts.")) return true;
     return false;
 }
 
 void sp_adapter_tensor_fits(const struct sp_adapter_base *base, size_t tensor)
 {
-    if (tensor == SP_NONE || base->finding_of[tensor] == SP_NONE) return;
-    struct sp_finding *finding = &base->check->findings[base->finding_of[tensor]];
-    finding->severity = SP_SEVERITY_NOTE;
+    if (tensor == SHAPEPROOF_NONE || base->finding_of[tensor] == SHAPEPROOF_NONE) return;
+    struct shapeproof_finding *finding = &base->check->findings[base->finding_of[tensor]];
+    finding->severity = SHAPEPROOF_SEVERITY_NOTE;
     finding->message = "is part of the adapter";
 }
 
-void sp_adapter_take_absent(struct sp_check *check, const struct sp_cause *cause)
+void sp_adapter_take_absent(struct shapeproof_check *check, const struct shapeproof_cause *cause)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
-        struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open_as(finding, SP_FINDING_MISSING)) continue;
+        struct shapeproof_finding *finding = &check->findings[i];
+        if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_MISSING)) continue;
         sp_attribute_finding(check, i, cause);
-        finding->severity = SP_SEVERITY_NOTE;
+        finding->severity = SHAPEPROOF_SEVERITY_NOTE;
         finding->message = "is not stored: the base has it";
     }
 }
 
-void sp_adapter_say_foreign(struct sp_check *check, struct sp_cause *cause, const char *const *modules, size_t count,
-                            bool all)
+void sp_adapter_say_foreign(struct shapeproof_check *check, struct shapeproof_cause *cause, const char *const *modules,
+                            size_t count, bool all)
 {
     const char *what = sp_adapter_modules_in_words(&check->arena, modules, count, NULL);
     const char *front = sp_adapter_front(modules[0])->text;
@@ -250,5 +252,5 @@ void sp_adapter_say_foreign(struct sp_check *check, struct sp_cause *cause, cons
         cause->message = sp_arena_printf(
             &check->arena, "the adapter is for another model of a pipeline as well: %s ('%s')", what, front);
     cause->hint = "give --config FILE of that model to check them";
-    cause->severity = all ? SP_SEVERITY_ERROR : SP_SEVERITY_NOTE;
+    cause->severity = all ? SHAPEPROOF_SEVERITY_ERROR : SHAPEPROOF_SEVERITY_NOTE;
 }

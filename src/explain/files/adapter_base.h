@@ -12,19 +12,20 @@
 enum { SP_MOST_LEFT_OUT = 2 }; /* components in front of a predicted name that an adapter may leave out */
 
 struct sp_adapter_base {
-    struct sp_check *check;
-    struct sp_map left_out[SP_MOST_LEFT_OUT]; /* predicted names without so many -> predicted; SP_NONE when several */
-    bool whole;                               /* the weights of the model are in the file */
-    bool diffusers;                           /* the base is a model of diffusers */
-    bool peft;                                /* adapter_config.json is beside the file: PEFT loads it */
+    struct shapeproof_check *check;
+    struct sp_map
+        left_out[SP_MOST_LEFT_OUT]; /* predicted names without so many -> predicted; SHAPEPROOF_NONE when several */
+    bool whole;                     /* the weights of the model are in the file */
+    bool diffusers;                 /* the base is a model of diffusers */
+    bool peft;                      /* adapter_config.json is beside the file: PEFT loads it */
     bool training;     /* the file is a checkpoint of a trainer, which has the adapter under keys of its own */
     bool strips;       /* its loader takes original names behind the front as well */
     const char *front; /* what its loader looks for in front of the names of the model: "base_model.model.", "unet." */
     struct sp_adapter_modules modules;
-    size_t *finding_of; /* for each tensor of the file: the finding that it is unexpected, or SP_NONE */
+    size_t *finding_of; /* for each tensor of the file: the finding that it is unexpected, or SHAPEPROOF_NONE */
 };
 
-void sp_adapter_base_open(struct sp_adapter_base *base, struct sp_check *check);
+void sp_adapter_base_open(struct sp_adapter_base *base, struct shapeproof_check *check);
 void sp_adapter_base_close(struct sp_adapter_base *base);
 
 struct sp_adapter_found {
@@ -42,7 +43,7 @@ struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *ba
 /* Both dimensions of the matrix that these are together; false when they are none. */
 bool sp_adapter_found_matrix(const struct sp_adapter_base *base, const struct sp_adapter_found *found, uint64_t *out,
                              uint64_t *in);
-/* The predicted tensor `rest` of the module, such as "weight", or SP_NONE. */
+/* The predicted tensor `rest` of the module, such as "weight", or SHAPEPROOF_NONE. */
 size_t sp_adapter_base_find(const struct sp_adapter_base *base, const char *module, const char *rest);
 /* Whether the module is one of several weights, such as all experts: what is for it belongs to more than one. */
 bool sp_adapter_base_holds(const struct sp_adapter_base *base, const char *module);
@@ -50,10 +51,10 @@ bool sp_adapter_base_holds(const struct sp_adapter_base *base, const char *modul
 /* What is as it should be in an adapter is no error. */
 void sp_adapter_tensor_fits(const struct sp_adapter_base *base, size_t tensor);
 /* The model itself is not in such a file, apart from what was trained as a whole: a head, an embedding. */
-void sp_adapter_take_absent(struct sp_check *check, const struct sp_cause *cause);
+void sp_adapter_take_absent(struct shapeproof_check *check, const struct shapeproof_cause *cause);
 /* Says of modules that they are of other models of a pipeline: all that the adapter has, or some. */
-void sp_adapter_say_foreign(struct sp_check *check, struct sp_cause *cause, const char *const *modules, size_t count,
-                            bool all);
+void sp_adapter_say_foreign(struct shapeproof_check *check, struct shapeproof_cause *cause, const char *const *modules,
+                            size_t count, bool all);
 extern const char sp_adapter_merge_hint[];
 
 #endif

@@ -20,7 +20,7 @@ static void add_name(struct sp_adapter_modules *modules, struct sp_map *map, con
     }
     struct sp_adapter_target *target = &modules->targets[known];
     if (target->count != is->count) return;
-    if (target->weights[part] == SP_NONE || target->weights[part] == is->weights[part])
+    if (target->weights[part] == SHAPEPROOF_NONE || target->weights[part] == is->weights[part])
         target->weights[part] = is->weights[part];
     else target->count = 0;
 }
@@ -45,13 +45,14 @@ static void add_original(void *context, const char *name, size_t part, size_t pa
 {
     const struct adding *adding = context;
     struct sp_adapter_target target = {.count = parts, .original = true};
-    for (size_t i = 0; i < SP_MOST_FUSED; i++) target.weights[i] = i == part ? adding->predicted : SP_NONE;
+    for (size_t i = 0; i < SP_MOST_FUSED; i++) target.weights[i] = i == part ? adding->predicted : SHAPEPROOF_NONE;
     add_both(adding->modules, name, &target, part);
 }
 
 static struct sp_adapter_target one_weight(size_t predicted, bool former)
 {
-    return (struct sp_adapter_target){.weights = {predicted, SP_NONE, SP_NONE, SP_NONE}, .count = 1, .former = former};
+    return (struct sp_adapter_target){
+        .weights = {predicted, SHAPEPROOF_NONE, SHAPEPROOF_NONE, SHAPEPROOF_NONE}, .count = 1, .former = former};
 }
 
 /* ---- names from before PEFT ---- */
@@ -173,16 +174,16 @@ static void add_unet_module(struct sp_adapter_modules *modules, const struct lev
 /* ---- all of them ---- */
 
 /* "layers.0.mlp.fc1" of "layers.0.mlp.fc1.weight"; NULL for what is no weight. In the arena. */
-static const char *module_of(struct sp_arena *arena, const struct sp_predicted *tensor)
+static const char *module_of(struct sp_arena *arena, const struct shapeproof_predicted *tensor)
 {
     const size_t length = strlen(tensor->name), tail = strlen(".weight");
     return sp_ends_with(tensor->name, ".weight") ? sp_arena_copy(arena, tensor->name, length - tail) : NULL;
 }
 
-static void read_levels(const struct sp_prediction *prediction, struct levels levels[2])
+static void read_levels(const struct shapeproof_prediction *prediction, struct levels levels[2])
 {
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const char *name = sp_prediction_tensor(prediction, i)->name;
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const char *name = shapeproof_prediction_tensor(prediction, i)->name;
         struct block block;
         if (read_block(name, "down_blocks.", &block)) count_level(&levels[0], &block);
         else if (read_block(name, "up_blocks.", &block)) count_level(&levels[1], &block);
@@ -190,14 +191,14 @@ static void read_levels(const struct sp_prediction *prediction, struct levels le
 }
 
 void sp_adapter_modules_open(struct sp_adapter_modules *modules, struct sp_arena *arena,
-                             const struct sp_prediction *prediction, bool diffusers)
+                             const struct shapeproof_prediction *prediction, bool diffusers)
 {
     static const char clip[] = "text_model."; /* which releases of transformers have in front or leave out */
     struct levels levels[2] = {0};
     *modules = (struct sp_adapter_modules){.arena = arena};
     if (diffusers) read_levels(prediction, levels);
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const char *module = module_of(arena, sp_prediction_tensor(prediction, i));
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const char *module = module_of(arena, shapeproof_prediction_tensor(prediction, i));
         const struct sp_adapter_target target = one_weight(i, false);
         struct adding adding = {modules, i};
         if (!module) continue;
@@ -231,6 +232,6 @@ const struct sp_adapter_target *sp_adapter_modules_find(const struct sp_adapter_
     if (known == SIZE_MAX || !modules->targets[known].count) return NULL;
     const struct sp_adapter_target *target = &modules->targets[known];
     for (size_t i = 0; i < target->count; i++)
-        if (target->weights[i] == SP_NONE) return NULL;
+        if (target->weights[i] == SHAPEPROOF_NONE) return NULL;
     return target;
 }

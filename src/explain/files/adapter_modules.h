@@ -11,7 +11,7 @@
 
 /* What a module of an adapter is for: mostly one weight, or several whose rows stand one behind the other. */
 struct sp_adapter_target {
-    size_t weights[SP_MOST_FUSED]; /* predicted; SP_NONE: not there */
+    size_t weights[SP_MOST_FUSED]; /* predicted; SHAPEPROOF_NONE: not there */
     size_t count;
     bool original; /* by a name of its publisher's */
     bool former;   /* by a name that only files from before PEFT have: to_out for to_out.0 */
@@ -26,7 +26,7 @@ struct sp_adapter_modules {
 
 /* `diffusers`: the base is one of its models, which has original names besides. */
 void sp_adapter_modules_open(struct sp_adapter_modules *modules, struct sp_arena *arena,
-                             const struct sp_prediction *prediction, bool diffusers);
+                             const struct shapeproof_prediction *prediction, bool diffusers);
 void sp_adapter_modules_close(struct sp_adapter_modules *modules);
 /* The target with all its weights, or NULL. */
 const struct sp_adapter_target *sp_adapter_modules_find(const struct sp_adapter_modules *modules, const char *name,

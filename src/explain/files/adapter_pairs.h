@@ -19,7 +19,7 @@ enum sp_fit {
 };
 
 struct sp_judged {
-    struct sp_check *check;
+    struct shapeproof_check *check;
     struct sp_adapter adapter;
     struct sp_adapter_base base;
     enum sp_fit *fits;              /* for each pair */

@@ -17,15 +17,15 @@ enum part_fit { PART_FITS, PART_UNFIT, PART_ASTRAY, PART_FOREIGN, PART_FITS_COUN
 struct part {
     struct sp_part is;
     size_t tensor, finding;
-    size_t base; /* the predicted tensor that it is for, or SP_NONE */
+    size_t base; /* the predicted tensor that it is for, or SHAPEPROOF_NONE */
     enum part_fit fit;
 };
 
 struct parts {
-    struct sp_check *check;
+    struct shapeproof_check *check;
     struct sp_adapter_base base;
     struct sp_adapter pairs;
-    struct sp_value config; /* adapter_config.json */
+    struct shapeproof_value config; /* adapter_config.json */
     struct part *items;
     size_t count, capacity;
     struct sp_map there; /* "module label component" -> item */
@@ -42,19 +42,20 @@ static const char *key_of_part(struct sp_arena *arena, const char *module, const
 }
 
 /* The tensor of the same module with another component; NULL without one. */
-static const struct sp_tensor *part_beside(const struct parts *parts, const struct sp_part *part, const char *component)
+static const struct shapeproof_tensor *part_beside(const struct parts *parts, const struct sp_part *part,
+                                                   const char *component)
 {
     const size_t item =
         sp_map_get(&parts->there, key_of_part(&parts->check->arena, part->module, part->label, component));
-    return item == SIZE_MAX ? NULL : sp_inventory_tensor(parts->check->inventory, parts->items[item].tensor);
+    return item == SIZE_MAX ? NULL : shapeproof_inventory_tensor(parts->check->inventory, parts->items[item].tensor);
 }
 
 /* Both dimensions of a factor of LoKr, which is there as a whole or as a product of two; false when neither is. */
 static bool read_factor(const struct parts *parts, const struct sp_part *part, const char *const names[3],
                         uint64_t *rows, uint64_t *columns)
 {
-    const struct sp_tensor *whole = part_beside(parts, part, names[0]), *a = part_beside(parts, part, names[1]),
-                           *b = part_beside(parts, part, names[2]);
+    const struct shapeproof_tensor *whole = part_beside(parts, part, names[0]), *a = part_beside(parts, part, names[1]),
+                                   *b = part_beside(parts, part, names[2]);
     if (whole) a = b = whole;
     if (!a || !b || a->rank < 2 || b->rank < 2 || !b->shape[0]) return false;
     *rows = a->shape[0];
@@ -80,8 +81,9 @@ static bool is_right_product(const struct parts *parts, const struct sp_part *pa
 static bool has_right_size(const struct parts *parts, const struct part *part, const struct sp_adapter_found *weights,
                            enum sp_part_rule rule)
 {
-    const struct sp_tensor *tensor = sp_inventory_tensor(parts->check->inventory, part->tensor);
-    const struct sp_predicted *weight = sp_prediction_tensor(parts->check->prediction, weights->weights[0]);
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(parts->check->inventory, part->tensor);
+    const struct shapeproof_predicted *weight =
+        shapeproof_prediction_tensor(parts->check->prediction, weights->weights[0]);
     uint64_t out = weight->rank ? weight->shape[0] : 1, in = out ? weight->parameters / out : 0;
     if (weights->count > 1 && !sp_adapter_found_matrix(&parts->base, weights, &out, &in)) return false;
     switch (rule) {
@@ -114,18 +116,18 @@ static size_t base_of_part(const struct parts *parts, const struct sp_part *part
 {
     if (part->kind->rule != SP_PART_SAME) return sp_adapter_base_find(&parts->base, part->module, "weight");
     const size_t found = sp_adapter_base_find(&parts->base, part->module, part->rest);
-    if (found != SP_NONE || !*part->label) return found;
+    if (found != SHAPEPROOF_NONE || !*part->label) return found;
     return sp_adapter_base_find(&parts->base, part->module,
                                 sp_arena_printf(&parts->check->arena, "%s.%s", part->label, part->rest));
 }
 
 /* How wide an embedding of tokens is; 0 without one. */
-static uint64_t embedding_width(const struct sp_prediction *prediction)
+static uint64_t embedding_width(const struct shapeproof_prediction *prediction)
 {
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, i);
         if (tensor->rank != 2) continue;
-        char *words = sp_prediction_dimension(prediction, i, 0);
+        char *words = shapeproof_prediction_dimension(prediction, i, 0);
         const bool is = sp_is_vocabulary(words);
         free(words);
         if (is) return tensor->shape[1];
@@ -134,26 +136,27 @@ static uint64_t embedding_width(const struct sp_prediction *prediction)
 }
 
 /* Virtual tokens are as wide as real ones; a prefix has keys and values of every layer in their place. */
-static enum part_fit is_prompt(const struct parts *parts, const struct sp_tensor *tensor)
+static enum part_fit is_prompt(const struct parts *parts, const struct shapeproof_tensor *tensor)
 {
-    const struct sp_value type = sp_value_member(parts->config, "peft_type");
+    const struct shapeproof_value type = sp_value_member(parts->config, "peft_type");
     const uint64_t width = embedding_width(parts->check->prediction);
-    const bool prefix = type.type != SP_STRING || strcmp(type.string, "PREFIX_TUNING") == 0;
+    const bool prefix = type.type != SHAPEPROOF_VALUE_STRING || strcmp(type.string, "PREFIX_TUNING") == 0;
     return !width || prefix || (tensor->rank == 2 && tensor->shape[1] == width) ? PART_FITS : PART_UNFIT;
 }
 
 static enum part_fit judge_part(const struct parts *parts, struct part *part)
 {
-    const struct sp_check *check = parts->check;
+    const struct shapeproof_check *check = parts->check;
     const enum sp_part_rule rule = part->is.kind->rule;
-    part->base = SP_NONE;
-    if (rule == SP_PART_PROMPT) return is_prompt(parts, sp_inventory_tensor(check->inventory, part->tensor));
+    part->base = SHAPEPROOF_NONE;
+    if (rule == SP_PART_PROMPT) return is_prompt(parts, shapeproof_inventory_tensor(check->inventory, part->tensor));
     if (rule == SP_PART_OF_ALL) return PART_FITS;
     struct sp_adapter_found found = {.weights = {base_of_part(parts, &part->is)}, .count = 1};
     if (rule != SP_PART_SAME) found = sp_adapter_base_weights(&parts->base, part->is.module, NULL);
     if (found.foreign) return PART_FOREIGN;
     if (found.count) part->base = found.weights[0];
-    if (part->base == SP_NONE) return sp_adapter_base_holds(&parts->base, part->is.module) ? PART_FITS : PART_ASTRAY;
+    if (part->base == SHAPEPROOF_NONE)
+        return sp_adapter_base_holds(&parts->base, part->is.module) ? PART_FITS : PART_ASTRAY;
     return has_right_size(parts, part, &found, rule) ? PART_FITS : PART_UNFIT;
 }
 
@@ -161,13 +164,13 @@ static enum part_fit judge_part(const struct parts *parts, struct part *part)
 static void read_part_scales(struct parts *parts)
 {
     static const struct sp_part_kind scale = {"alpha", NULL, SP_PART_ANY, false, false};
-    struct sp_check *check = parts->check;
+    struct shapeproof_check *check = parts->check;
     struct sp_map modules = {0};
     for (size_t i = 0; i < parts->count; i++)
         if (!parts->items[i].is.kind->with_pairs) sp_map_add(&modules, parts->items[i].is.module, i);
     for (size_t i = 0; modules.count && i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED)) continue;
+        const struct shapeproof_finding *finding = &check->findings[i];
+        if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED)) continue;
         const char *module = sp_adapter_scaled(&check->arena, finding->name);
         if (!module || sp_map_get(&modules, module) == SIZE_MAX) continue;
         *SP_PUSH(parts) = (struct part){.is = {&scale, module, "", ""}, .tensor = finding->tensor, .finding = i};
@@ -177,11 +180,11 @@ static void read_part_scales(struct parts *parts)
 
 static void read_parts(struct parts *parts)
 {
-    struct sp_check *check = parts->check;
+    struct shapeproof_check *check = parts->check;
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         struct part part = {.tensor = finding->tensor, .finding = i};
-        if (!sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED)) continue;
+        if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED)) continue;
         if (!sp_part_read(&check->arena, finding->name, &part.is)) continue;
         *SP_PUSH(parts) = part;
         if (!parts->method && !part.is.kind->with_pairs) parts->method = part.is.kind->method;
@@ -198,8 +201,8 @@ static const char *list_bases(const struct parts *parts, size_t *count)
     struct sp_map known = {0};
     *count = 0;
     for (size_t i = 0; i < parts->count; i++) {
-        if (parts->items[i].fit != PART_FITS || parts->items[i].base == SP_NONE) continue;
-        const char *name = sp_prediction_tensor(parts->check->prediction, parts->items[i].base)->name;
+        if (parts->items[i].fit != PART_FITS || parts->items[i].base == SHAPEPROOF_NONE) continue;
+        const char *name = shapeproof_prediction_tensor(parts->check->prediction, parts->items[i].base)->name;
         if (sp_map_add(&known, name, i)) names[(*count)++] = name;
     }
     const char *list = sp_some_names(arena, names, *count);
@@ -209,7 +212,7 @@ static const char *list_bases(const struct parts *parts, size_t *count)
 }
 
 /* "an adapter (IA3) for 12 tensors of the model: ...". */
-static void say_parts(const struct parts *parts, struct sp_cause *cause)
+static void say_parts(const struct parts *parts, struct shapeproof_cause *cause)
 {
     struct sp_arena *arena = &parts->check->arena;
     size_t count;
@@ -237,7 +240,7 @@ static const char *hint_of_names(const struct parts *parts)
 /* Without pairs it is this that the file is about. */
 static void explain_fitting_parts(struct parts *parts)
 {
-    struct sp_cause *cause = NULL;
+    struct shapeproof_cause *cause = NULL;
     if (!parts->pairs.count && parts->method && parts->counts[PART_FITS]) {
         cause = sp_blame(parts->check, parts->base.whole ? SP_CAUSE_ADAPTER_UNMERGED : SP_CAUSE_ADAPTER);
         cause->hint = hint_of_names(parts);
@@ -258,7 +261,7 @@ static void explain_foreign_parts(struct parts *parts)
     const char **modules = sp_arena_array(&parts->check->arena, parts->count, sizeof *modules);
     size_t count = 0;
     if (!parts->counts[PART_FOREIGN]) return;
-    struct sp_cause *cause = sp_blame(parts->check, SP_CAUSE_ADAPTER_COMPONENT);
+    struct shapeproof_cause *cause = sp_blame(parts->check, SP_CAUSE_ADAPTER_COMPONENT);
     for (size_t i = 0; i < parts->count; i++) {
         const char *module = parts->items[i].is.module;
         if (parts->items[i].fit != PART_FOREIGN) continue;
@@ -274,7 +277,7 @@ static void explain_foreign_parts(struct parts *parts)
 
 static void explain_unfit_parts(struct parts *parts, enum part_fit fit, enum sp_cause_kind kind, const char *says)
 {
-    struct sp_cause *cause = NULL;
+    struct shapeproof_cause *cause = NULL;
     for (size_t i = 0; i < parts->count; i++) {
         if (parts->items[i].fit != fit) continue;
         if (!cause) cause = sp_blame(parts->check, kind);
@@ -315,7 +318,7 @@ static void blame_lacking(struct lacking *lacking, const struct sp_part_kind *ki
         if (sp_map_get(&parts->there, key) == SIZE_MAX && sp_map_add(&asked, key, i)) sp_names_add(&names, module);
     }
     if (names.count) {
-        struct sp_cause *cause = sp_blame(parts->check, SP_CAUSE_ADAPTER_PART);
+        struct shapeproof_cause *cause = sp_blame(parts->check, SP_CAUSE_ADAPTER_PART);
         cause->explains = names.count;
         cause->message = sp_arena_printf(arena, "the adapter lacks %s of %s, and has it of others: %s", kind->component,
                                          sp_count_of(arena, names.count, "module"), sp_names_text(&names));
@@ -339,9 +342,9 @@ static void explain_lacking_parts(struct parts *parts)
     sp_map_free(&lacking.kinds);
 }
 
-void sp_explain_adapter_parts(struct sp_check *check)
+void sp_explain_adapter_parts(struct shapeproof_check *check)
 {
-    static const enum sp_finding_kind unexpected = SP_FINDING_UNEXPECTED;
+    static const enum shapeproof_finding_kind unexpected = SHAPEPROOF_FINDING_UNEXPECTED;
     struct parts parts = {.check = check};
     if (!sp_count_wanted(check, sp_is_open_kind, &unexpected)) return;
     read_parts(&parts);

@@ -35,13 +35,13 @@ static bool is_targeted(const struct sp_judged *judged, const char *target)
 /* Modules that were to be adapted and are not. A single text is a regular expression: it tells nothing here. */
 static void explain_targets(const struct sp_judged *judged)
 {
-    const struct sp_value targets = sp_value_member(judged->adapter.config, "target_modules");
+    const struct shapeproof_value targets = sp_value_member(judged->adapter.config, "target_modules");
     struct sp_names absent = {0};
-    for (size_t i = 0; targets.type == SP_LIST && i < targets.count && i < MOST; i++)
-        if (targets.items[i].type == SP_STRING && !is_targeted(judged, targets.items[i].string))
+    for (size_t i = 0; targets.type == SHAPEPROOF_VALUE_LIST && i < targets.count && i < MOST; i++)
+        if (targets.items[i].type == SHAPEPROOF_VALUE_STRING && !is_targeted(judged, targets.items[i].string))
             sp_names_add(&absent, targets.items[i].string);
     if (absent.count) {
-        struct sp_cause *cause = sp_blame(judged->check, SP_CAUSE_ADAPTER_TARGET);
+        struct shapeproof_cause *cause = sp_blame(judged->check, SP_CAUSE_ADAPTER_TARGET);
         cause->explains = absent.count;
         cause->message = sp_arena_printf(
             &judged->check->arena, "adapter_config.json has %s among its target_modules, the adapter nothing for it",
@@ -54,25 +54,26 @@ static void explain_targets(const struct sp_judged *judged)
  * modules and no layers, it says that it is not. */
 static void explain_lacking(const struct sp_judged *judged)
 {
-    struct sp_check *check = judged->check;
-    const struct sp_value config = judged->adapter.config;
-    const size_t total = sp_prediction_count(check->prediction);
+    struct shapeproof_check *check = judged->check;
+    const struct shapeproof_value config = judged->adapter.config;
+    const size_t total = shapeproof_prediction_count(check->prediction);
     struct sp_siblings siblings = {.count = 0};
     struct sp_map adapted = {0};
     if (sp_value_is_set(sp_value_member(config, "layers_to_transform"))) return;
     if (sp_value_is_set(sp_value_member(config, "exclude_modules"))) return;
     for (size_t i = 0; i < judged->adapter.count; i++)
         for (size_t k = 0; k < judged->bases[i].count; k++)
-            sp_map_add(&adapted, sp_prediction_tensor(check->prediction, judged->bases[i].weights[k])->name, i);
+            sp_map_add(&adapted, shapeproof_prediction_tensor(check->prediction, judged->bases[i].weights[k])->name, i);
     for (size_t i = 0; i < total; i++) {
-        const struct sp_predicted *weight = sp_prediction_tensor(check->prediction, i);
+        const struct shapeproof_predicted *weight = shapeproof_prediction_tensor(check->prediction, i);
         if (weight->rank >= 2 && !weight->optional)
             sp_siblings_add(&siblings, weight->name, weight->name, sp_map_get(&adapted, weight->name) != SIZE_MAX);
     }
     const size_t count = sp_siblings_lacking(&siblings);
     if (count) {
-        struct sp_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_TARGET);
-        if (sp_value_member(config, "target_modules").type == SP_LIST) cause->severity = SP_SEVERITY_ERROR;
+        struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_TARGET);
+        if (sp_value_member(config, "target_modules").type == SHAPEPROOF_VALUE_LIST)
+            cause->severity = SHAPEPROOF_SEVERITY_ERROR;
         cause->explains = count;
         cause->message = sp_arena_printf(
             &check->arena, "the adapter has nothing for %s whose siblings in other layers it changes: %s",
@@ -92,33 +93,34 @@ static bool is_in_module(const char *tensor, const char *module)
     return false;
 }
 
-static bool is_module_stored(const struct sp_inventory *inventory, const char *module)
+static bool is_module_stored(const struct shapeproof_inventory *inventory, const char *module)
 {
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        if (is_in_module(sp_inventory_tensor(inventory, i)->name, module)) return true;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        if (is_in_module(shapeproof_inventory_tensor(inventory, i)->name, module)) return true;
     return false;
 }
 
 /* PEFT lists heads of several names for a task, of which the model has one. */
-static bool is_module_predicted(const struct sp_prediction *prediction, const char *module)
+static bool is_module_predicted(const struct shapeproof_prediction *prediction, const char *module)
 {
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++)
-        if (is_in_module(sp_prediction_tensor(prediction, i)->name, module)) return true;
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++)
+        if (is_in_module(shapeproof_prediction_tensor(prediction, i)->name, module)) return true;
     return false;
 }
 
 /* Modules that were trained as a whole, of which the adapter has nothing. */
 static void explain_unsaved(const struct sp_judged *judged)
 {
-    struct sp_check *check = judged->check;
-    const struct sp_value modules = sp_value_member(judged->adapter.config, "modules_to_save");
+    struct shapeproof_check *check = judged->check;
+    const struct shapeproof_value modules = sp_value_member(judged->adapter.config, "modules_to_save");
     struct sp_names absent = {0};
-    for (size_t i = 0; modules.type == SP_LIST && i < modules.count && i < MOST; i++)
-        if (modules.items[i].type == SP_STRING && !is_module_stored(check->inventory, modules.items[i].string) &&
+    for (size_t i = 0; modules.type == SHAPEPROOF_VALUE_LIST && i < modules.count && i < MOST; i++)
+        if (modules.items[i].type == SHAPEPROOF_VALUE_STRING &&
+            !is_module_stored(check->inventory, modules.items[i].string) &&
             is_module_predicted(check->prediction, modules.items[i].string))
             sp_names_add(&absent, modules.items[i].string);
     if (absent.count) {
-        struct sp_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_PART);
+        struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_PART);
         cause->explains = absent.count;
         cause->message = sp_arena_printf(&check->arena,
                                          "adapter_config.json has %s among its modules_to_save, the adapter nothing of "
@@ -129,33 +131,34 @@ static void explain_unsaved(const struct sp_judged *judged)
 }
 
 /* A tensor of the adapter that has another number of tokens than the base: the first dimension alone differs. */
-static bool has_other_tokens(const struct sp_check *check, const struct sp_finding *finding, const void *rows)
+static bool has_other_tokens(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                             const void *rows)
 {
-    if (!sp_finding_is_open_as(finding, SP_FINDING_SHAPE)) return false;
-    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
-    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_SHAPE)) return false;
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, finding->tensor);
+    const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, finding->predicted);
     if (!tensor->rank || tensor->rank != expected->rank || tensor->shape[0] == expected->shape[0]) return false;
     if (!sp_same_dims(tensor->shape + 1, tensor->rank - 1, expected->shape + 1, expected->rank - 1)) return false;
     if (*(const uint64_t *)rows && *(const uint64_t *)rows != tensor->shape[0]) return false;
-    char *words = sp_prediction_dimension(check->prediction, finding->predicted, 0);
+    char *words = shapeproof_prediction_dimension(check->prediction, finding->predicted, 0);
     const bool is = sp_is_vocabulary(words);
     free(words);
     return is;
 }
 
 /* Tokens were added for the training, and with the adapter the embedding and the head were saved that have them. */
-static void explain_added_tokens(struct sp_check *check)
+static void explain_added_tokens(struct shapeproof_check *check)
 {
     uint64_t rows = 0;
     size_t first = 0;
-    while (first < check->finding_count &&
-           (check->findings[first].cause != SP_NONE || !has_other_tokens(check, &check->findings[first], &rows)))
+    while (first < check->finding_count && (check->findings[first].cause != SHAPEPROOF_NONE ||
+                                            !has_other_tokens(check, &check->findings[first], &rows)))
         first++;
     if (first == check->finding_count) return;
-    const struct sp_finding *finding = &check->findings[first];
-    const uint64_t base = sp_prediction_tensor(check->prediction, finding->predicted)->shape[0];
-    rows = sp_inventory_tensor(check->inventory, finding->tensor)->shape[0];
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_ADAPTER_SHAPE, has_other_tokens, &rows);
+    const struct shapeproof_finding *finding = &check->findings[first];
+    const uint64_t base = shapeproof_prediction_tensor(check->prediction, finding->predicted)->shape[0];
+    rows = shapeproof_inventory_tensor(check->inventory, finding->tensor)->shape[0];
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_ADAPTER_SHAPE, has_other_tokens, &rows);
     cause->message = sp_arena_printf(
         &check->arena, "the adapter was trained with %" PRIu64 " tokens, the base has %" PRIu64 ": %s (%s)", rows, base,
         sp_names_of(check, cause), sp_tensors_of(check, cause));
@@ -164,10 +167,10 @@ static void explain_added_tokens(struct sp_check *check)
 }
 
 /* Whether the first dimension of the predicted tensor counts tokens. */
-static bool has_rows_of_tokens(const struct sp_check *check, size_t predicted)
+static bool has_rows_of_tokens(const struct shapeproof_check *check, size_t predicted)
 {
-    if (!sp_prediction_tensor(check->prediction, predicted)->rank) return false;
-    char *words = sp_prediction_dimension(check->prediction, predicted, 0);
+    if (!shapeproof_prediction_tensor(check->prediction, predicted)->rank) return false;
+    char *words = shapeproof_prediction_dimension(check->prediction, predicted, 0);
     const bool is = sp_is_vocabulary(words);
     free(words);
     return is;
@@ -177,18 +180,19 @@ static bool has_rows_of_tokens(const struct sp_check *check, size_t predicted)
  * when the adapter has none. */
 static bool find_rows_of_tokens(const struct sp_judged *judged, const char **name, uint64_t *rows)
 {
-    const struct sp_check *check = judged->check;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
+    const struct shapeproof_check *check = judged->check;
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
         const size_t predicted = check->match.predicted_of[i];
-        if (predicted == SP_NONE || !tensor->rank || !has_rows_of_tokens(check, predicted)) continue;
-        *name = sp_prediction_tensor(check->prediction, predicted)->name;
+        if (predicted == SHAPEPROOF_NONE || !tensor->rank || !has_rows_of_tokens(check, predicted)) continue;
+        *name = shapeproof_prediction_tensor(check->prediction, predicted)->name;
         *rows = tensor->shape[0];
         return true;
     }
     for (size_t i = 0; i < judged->adapter.count; i++) {
         if (judged->fits[i] != SP_FITS || !has_rows_of_tokens(check, judged->bases[i].weights[0])) continue;
-        const struct sp_predicted *weight = sp_prediction_tensor(check->prediction, judged->bases[i].weights[0]);
+        const struct shapeproof_predicted *weight =
+            shapeproof_prediction_tensor(check->prediction, judged->bases[i].weights[0]);
         *name = weight->name;
         *rows = weight->shape[0];
         return true;
@@ -200,14 +204,14 @@ static bool find_rows_of_tokens(const struct sp_judged *judged, const char **nam
  * only to more rows. */
 static void explain_tokenizer(const struct sp_judged *judged)
 {
-    struct sp_check *check = judged->check;
+    struct shapeproof_check *check = judged->check;
     const char *name;
     uint64_t rows;
     if (!find_rows_of_tokens(judged, &name, &rows)) return;
     const struct sp_tokenizer tokenizer =
         sp_tokenizer_in(&check->arena, sp_adapter_folder(&check->arena, check->inventory));
     if (!tokenizer.size || tokenizer.size == rows) return;
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_TOKENIZER);
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_TOKENIZER);
     cause->explains = 1;
     cause->message = sp_arena_printf(&check->arena,
                                      "the tokenizer beside the adapter has %" PRIu64
@@ -224,24 +228,25 @@ static void explain_tokenizer(const struct sp_judged *judged)
  * an embedding that was resized, is loaded into the base's own tensor. */
 static bool is_saved_apart(const struct sp_judged *judged, const char *tensor)
 {
-    const struct sp_value modules = sp_value_member(judged->adapter.config, "modules_to_save");
-    for (size_t i = 0; modules.type == SP_LIST && i < modules.count && i < MOST; i++)
-        if (modules.items[i].type == SP_STRING && is_in_module(tensor, modules.items[i].string)) return true;
+    const struct shapeproof_value modules = sp_value_member(judged->adapter.config, "modules_to_save");
+    for (size_t i = 0; modules.type == SHAPEPROOF_VALUE_LIST && i < modules.count && i < MOST; i++)
+        if (modules.items[i].type == SHAPEPROOF_VALUE_STRING && is_in_module(tensor, modules.items[i].string))
+            return true;
     return false;
 }
 
 /* The base has one tensor where the model has two names; that which the adapter has for one of them is another. */
 static void explain_ties(const struct sp_judged *judged)
 {
-    struct sp_check *check = judged->check;
+    struct shapeproof_check *check = judged->check;
     for (size_t i = 0; i < check->finding_count; i++) {
-        struct sp_finding *finding = &check->findings[i];
-        if (finding->kind != SP_FINDING_TIED_ABSENT || finding->cause != SP_NONE) continue;
+        struct shapeproof_finding *finding = &check->findings[i];
+        if (finding->kind != SHAPEPROOF_FINDING_TIED_ABSENT || finding->cause != SHAPEPROOF_NONE) continue;
         const size_t partner = sp_match_partner(&check->match, finding->predicted);
-        if (partner == SP_NONE) continue;
-        const char *name = sp_prediction_tensor(check->prediction, partner)->name;
+        if (partner == SHAPEPROOF_NONE) continue;
+        const char *name = shapeproof_prediction_tensor(check->prediction, partner)->name;
         if (!is_saved_apart(judged, name)) continue;
-        struct sp_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_TIED);
+        struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_TIED);
         sp_attribute_finding(check, i, cause);
         finding->message = "is not stored: the base has it";
         cause->message = sp_arena_printf(&check->arena, "the base ties %s and %s, and the adapter has %s alone",
@@ -264,29 +269,30 @@ static bool is_of_head(const char *name)
 /* PEFT saves the head of a classifier with the adapter only where task_type or modules_to_save ask for it. */
 static void explain_head(const struct sp_judged *judged)
 {
-    struct sp_check *check = judged->check;
-    const struct sp_value config = judged->adapter.config, task = sp_value_member(config, "task_type");
+    struct shapeproof_check *check = judged->check;
+    const struct shapeproof_value config = judged->adapter.config, task = sp_value_member(config, "task_type");
     const char *class = sp_first_class(sp_config_hyper(check->config));
     struct sp_names names = {0};
     const char *module = NULL;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, i);
         if (tensor->optional || tensor->buffer || !is_of_head(tensor->name)) continue;
         module = sp_arena_copy(&check->arena, tensor->name, strcspn(tensor->name, "."));
         if (is_module_stored(check->inventory, module)) break;
         sp_names_add(&names, tensor->name);
     }
     if (names.count && !is_module_stored(check->inventory, module)) {
-        struct sp_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_HEAD);
-        if (config.type != SP_OBJECT) cause->severity = SP_SEVERITY_WARNING;
+        struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_HEAD);
+        if (config.type != SHAPEPROOF_VALUE_OBJECT) cause->severity = SHAPEPROOF_SEVERITY_WARNING;
         cause->explains = names.count;
         cause->message = sp_arena_printf(
             &check->arena,
             "the base is %s, and the adapter has nothing of its head%s: %s; what the base does not have of it stays "
             "newly initialised",
             *class ? sp_quote(class).text : "a classifier",
-            task.type == SP_STRING ? sp_arena_printf(&check->arena, " (task_type is %s)", sp_quote(task.string).text)
-                                   : "",
+            task.type == SHAPEPROOF_VALUE_STRING
+                ? sp_arena_printf(&check->arena, " (task_type is %s)", sp_quote(task.string).text)
+                : "",
             sp_names_text(&names));
         cause->hint = sp_arena_printf(&check->arena,
                                       "train it again with the task_type of the class, such as SEQ_CLS, or with '%s' "
@@ -299,10 +305,11 @@ static void explain_head(const struct sp_judged *judged)
 /* use_dora in adapter_config.json, and magnitudes in the file: both, or none. */
 static void explain_magnitudes(const struct sp_judged *judged)
 {
-    const struct sp_value config = judged->adapter.config;
+    const struct shapeproof_value config = judged->adapter.config;
     const bool magnitudes = sp_has_magnitudes(judged->check->inventory);
-    if (config.type != SP_OBJECT || magnitudes == sp_value_is_true(sp_value_member(config, "use_dora"))) return;
-    struct sp_cause *cause = sp_blame(judged->check, SP_CAUSE_ADAPTER_PART);
+    if (config.type != SHAPEPROOF_VALUE_OBJECT || magnitudes == sp_value_is_true(sp_value_member(config, "use_dora")))
+        return;
+    struct shapeproof_cause *cause = sp_blame(judged->check, SP_CAUSE_ADAPTER_PART);
     cause->explains = 1;
     cause->message = magnitudes ? "the adapter has magnitudes, as DoRA has, which adapter_config.json does not say: "
                                   "loaders leave them out"

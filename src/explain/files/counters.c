@@ -6,25 +6,25 @@
 #include "explain/gather.h"
 #include "names/counters.h"
 
-static struct sp_variable *list_predicted(const struct sp_check *check, size_t *count)
+static struct sp_variable *list_predicted(const struct shapeproof_check *check, size_t *count)
 {
-    struct sp_variable *variables = sp_realloc(NULL, sp_prediction_count(check->prediction), sizeof *variables);
+    struct sp_variable *variables = sp_realloc(NULL, shapeproof_prediction_count(check->prediction), sizeof *variables);
     *count = 0;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
-        if (tensor->optional && check->match.tensor_of[i] == SP_NONE) continue;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, i);
+        if (tensor->optional && check->match.tensor_of[i] == SHAPEPROOF_NONE) continue;
         variables[(*count)++] = (struct sp_variable){tensor->name, tensor->shape, tensor->rank, i};
     }
     return variables;
 }
 
-static struct sp_variable *list_found(const struct sp_check *check, size_t *count)
+static struct sp_variable *list_found(const struct shapeproof_check *check, size_t *count)
 {
-    struct sp_variable *variables = sp_realloc(NULL, sp_inventory_count(check->inventory), sizeof *variables);
+    struct sp_variable *variables = sp_realloc(NULL, shapeproof_inventory_count(check->inventory), sizeof *variables);
     *count = 0;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
-        if (tensor->flags & (SP_TENSOR_STATE | SP_TENSOR_NO_SHAPE)) continue;
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
+        if (tensor->flags & (SHAPEPROOF_TENSOR_STATE | SHAPEPROOF_TENSOR_NO_SHAPE)) continue;
         variables[(*count)++] = (struct sp_variable){tensor->name, tensor->shape, tensor->rank, i};
     }
     return variables;
@@ -35,7 +35,7 @@ struct moved {
     bool *predicted, *tensors;
 };
 
-static const char *describe_counters(struct sp_check *check, const struct sp_counted *counted)
+static const char *describe_counters(struct shapeproof_check *check, const struct sp_counted *counted)
 {
     enum { SHOWN = 3 };
     struct sp_text text = {0};
@@ -48,32 +48,34 @@ static const char *describe_counters(struct sp_check *check, const struct sp_cou
     return message;
 }
 
-static bool is_moved(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_moved(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                     const void *context)
 {
     const struct moved *moved = context;
     (void)check;
-    return sp_finding_is_open(finding) && ((finding->predicted != SP_NONE && moved->predicted[finding->predicted]) ||
-                                           (finding->tensor != SP_NONE && moved->tensors[finding->tensor]));
+    return sp_finding_is_open(finding) &&
+           ((finding->predicted != SHAPEPROOF_NONE && moved->predicted[finding->predicted]) ||
+            (finding->tensor != SHAPEPROOF_NONE && moved->tensors[finding->tensor]));
 }
 
-static void explain_moved(struct sp_check *check, const struct moved *moved, const struct sp_counted *counted)
+static void explain_moved(struct shapeproof_check *check, const struct moved *moved, const struct sp_counted *counted)
 {
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_COUNTERS, is_moved, moved);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_COUNTERS, is_moved, moved);
     if (!cause) return;
     cause->message = describe_counters(check, counted);
     cause->hint = "load it by the order of its layers: by name some would be mistaken for others";
 }
 
-void sp_explain_counters(struct sp_check *check)
+void sp_explain_counters(struct shapeproof_check *check)
 {
     struct sp_counted counted = {.arena = &check->arena};
     size_t predicted_count, found_count;
-    if (strncmp(sp_inventory_format(check->inventory), "keras", 5) != 0) return;
+    if (strncmp(shapeproof_inventory_format(check->inventory), "keras", 5) != 0) return;
     struct sp_variable *predicted = list_predicted(check, &predicted_count), *found = list_found(check, &found_count);
     sp_count_layers(&counted, predicted, predicted_count, found, found_count);
     struct moved moved = {
-        sp_arena_array(&check->arena, sp_prediction_count(check->prediction), sizeof *moved.predicted),
-        sp_arena_array(&check->arena, sp_inventory_count(check->inventory), sizeof *moved.tensors),
+        sp_arena_array(&check->arena, shapeproof_prediction_count(check->prediction), sizeof *moved.predicted),
+        sp_arena_array(&check->arena, shapeproof_inventory_count(check->inventory), sizeof *moved.tensors),
     };
     for (size_t i = 0; i < counted.pair_count; i++) {
         moved.predicted[counted.pairs[i].a] = true;

@@ -17,34 +17,35 @@ static const char gather_hint[] = "gather the ranks before saving: FSDP's FULL_S
 /* ---- a piece of each parameter ---- */
 
 /* A flat tensor with no more elements than a matrix has, or with fewer than a vector has. */
-static bool is_flat(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_flat(const struct shapeproof_check *check, const struct shapeproof_finding *finding, const void *context)
 {
     (void)context;
-    if (!sp_finding_is_open_as(finding, SP_FINDING_SHAPE)) return false;
-    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
-    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_SHAPE)) return false;
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, finding->tensor);
+    const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, finding->predicted);
     return tensor->rank == 1 && !expected->stands_for && tensor->shape[0] <= expected->parameters;
 }
 
 /* Of a matrix, neither all of it nor the single element that stands for one that is elsewhere. */
-static bool is_piece(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_piece(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                     const void *context)
 {
     if (!is_flat(check, finding, context)) return false;
-    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
-    const uint64_t elements = sp_inventory_tensor(check->inventory, finding->tensor)->shape[0];
+    const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, finding->predicted);
+    const uint64_t elements = shapeproof_inventory_tensor(check->inventory, finding->tensor)->shape[0];
     return expected->rank > 1 && elements > 1 && elements < expected->parameters;
 }
 
 /* One tensor alone is a wrong one. */
-bool sp_has_flat_pieces(const struct sp_check *check)
+bool sp_has_flat_pieces(const struct shapeproof_check *check)
 {
     return sp_count_wanted(check, is_piece, NULL) > 0 && sp_count_wanted(check, is_flat, NULL) > 1;
 }
 
-static void explain_pieces(struct sp_check *check)
+static void explain_pieces(struct shapeproof_check *check)
 {
     if (!sp_has_flat_pieces(check)) return;
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_FLAT_PIECES, is_flat, NULL);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_FLAT_PIECES, is_flat, NULL);
     cause->message =
         sp_arena_printf(&check->arena, "%s %s flattened, in pieces or empty, as one rank of FSDP holds them: %s",
                         sp_tensors_of(check, cause), cause->explains == 1 ? "is" : "are", sp_names_of(check, cause));
@@ -81,23 +82,24 @@ static const char *bare_module(struct sp_arena *arena, const char *name, size_t 
     return module;
 }
 
-static void take_below(struct sp_check *check, const char *const *modules, size_t count, const struct sp_cause *cause)
+static void take_below(struct shapeproof_check *check, const char *const *modules, size_t count,
+                       const struct shapeproof_cause *cause)
 {
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING) &&
+        if (sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_MISSING) &&
             is_below(check->findings[i].name, modules, count))
             sp_attribute_finding(check, i, cause);
 }
 
-static void explain_flat_modules(struct sp_check *check)
+static void explain_flat_modules(struct shapeproof_check *check)
 {
     const char **modules = sp_realloc(NULL, check->finding_count, sizeof *modules), *first = NULL;
-    struct sp_cause *cause = NULL;
+    struct shapeproof_cause *cause = NULL;
     size_t count = 0;
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         const size_t length =
-            sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED) ? flat_module(finding->name) : SIZE_MAX;
+            sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED) ? flat_module(finding->name) : SIZE_MAX;
         if (length == SIZE_MAX) continue;
         if (!cause) cause = sp_blame(check, SP_CAUSE_FLAT_PIECES);
         if (!first) first = finding->name;
@@ -116,27 +118,27 @@ static void explain_flat_modules(struct sp_check *check)
 
 /* ---- the row itself ---- */
 
-static const char *flat_group(const struct sp_inventory *inventory)
+static const char *flat_group(const struct shapeproof_inventory *inventory)
 {
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const char *name = sp_inventory_tensor(inventory, i)->name;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const char *name = shapeproof_inventory_tensor(inventory, i)->name;
         if (strstr(name, "fp32_flat_groups") || strstr(name, "single_partition_of_fp32_groups")) return name;
     }
     return NULL;
 }
 
-static void explain_flat_groups(struct sp_check *check)
+static void explain_flat_groups(struct shapeproof_check *check)
 {
-    static const enum sp_finding_kind missing = SP_FINDING_MISSING;
+    static const enum shapeproof_finding_kind missing = SHAPEPROOF_FINDING_MISSING;
     const char *group = sp_check_matched(check) ? NULL : flat_group(check->inventory);
-    struct sp_cause *cause = group ? sp_gather(check, SP_CAUSE_FLAT_PIECES, sp_is_open_kind, &missing) : NULL;
+    struct shapeproof_cause *cause = group ? sp_gather(check, SP_CAUSE_FLAT_PIECES, sp_is_open_kind, &missing) : NULL;
     if (!cause) return;
     cause->message = sp_arena_printf(
         &check->arena, "this is what one rank of ZeRO has of the optimizer, with the parameters in a row: %s", group);
     cause->hint = "run zero_to_fp32.py, which lies beside the ranks' files, and check what it writes";
 }
 
-void sp_explain_flat(struct sp_check *check)
+void sp_explain_flat(struct shapeproof_check *check)
 {
     if (!sp_check_open(check) || check->config->variables) return; /* Keras saves a model whole */
     explain_pieces(check);

@@ -5,6 +5,6 @@
 #include "check/check.h"
 
 /* Whether a matrix is there as a flat piece of it: then what is empty is of FSDP, too. */
-bool sp_has_flat_pieces(const struct sp_check *check);
+bool sp_has_flat_pieces(const struct shapeproof_check *check);
 
 #endif

@@ -14,47 +14,49 @@
 /* ---- tokens and rows ---- */
 
 /* Of another shape in the vocabulary alone, with so many rows. */
-static bool is_of_rows(const struct sp_check *check, const struct sp_finding *finding, const void *rows)
+static bool is_of_rows(const struct shapeproof_check *check, const struct shapeproof_finding *finding, const void *rows)
 {
-    if (!sp_finding_is_open_as(finding, SP_FINDING_SHAPE)) return false;
-    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
-    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_SHAPE)) return false;
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, finding->tensor);
+    const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, finding->predicted);
     uint32_t differing = 0, place = 0;
     for (uint32_t d = 0; d < expected->rank && tensor->rank == expected->rank; d++)
         if (tensor->shape[d] != expected->shape[d] && ++differing) place = d;
     if (differing != 1 || tensor->shape[place] != *(const uint64_t *)rows) return false;
     const size_t key = sp_prediction_dimension_key(check->prediction, finding->predicted, place);
-    return key != SP_NONE && sp_is_vocabulary(sp_prediction_hyperparameter(check->prediction, key).name);
+    return key != SHAPEPROOF_NONE &&
+           sp_is_vocabulary(shapeproof_prediction_hyperparameter(check->prediction, key).name);
 }
 
-static struct sp_cause *blame_tokens(struct sp_check *check, uint64_t rows)
+static struct shapeproof_cause *blame_tokens(struct shapeproof_check *check, uint64_t rows)
 {
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_TOKEN_ROWS, is_of_rows, &rows);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_TOKEN_ROWS, is_of_rows, &rows);
     return cause ? cause : sp_blame(check, SP_CAUSE_TOKEN_ROWS);
 }
 
 /* A list that has an entry for each token. */
-static void compare_list(struct sp_check *check, const char *list, uint64_t entries, uint64_t tokens)
+static void compare_list(struct shapeproof_check *check, const char *list, uint64_t entries, uint64_t tokens)
 {
     if (!entries || entries == tokens) return;
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_TOKEN_ROWS);
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_TOKEN_ROWS);
     cause->message = sp_arena_printf(
         &check->arena, "tokenizer.ggml.tokens has %" PRIu64 " entries, %s has %" PRIu64 ": each token needs one",
         tokens, list, entries);
     cause->hint = "convert the model again with the tokenizer that it was trained with";
 }
 
-static void explain_tokens(struct sp_check *check)
+static void explain_tokens(struct shapeproof_check *check)
 {
     static const char embedding[] = "token_embd.weight";
     const struct sp_gguf_tokens list = sp_config_gguf_tokens(check->inventory);
-    const size_t place = sp_inventory_find(check->inventory, embedding);
-    if (!list.tokens || place == SP_NONE || sp_inventory_tensor(check->inventory, place)->rank != 2) return;
-    const uint64_t rows = sp_inventory_tensor(check->inventory, place)->shape[0];
+    const size_t place = shapeproof_inventory_find(check->inventory, embedding);
+    if (!list.tokens || place == SHAPEPROOF_NONE || shapeproof_inventory_tensor(check->inventory, place)->rank != 2)
+        return;
+    const uint64_t rows = shapeproof_inventory_tensor(check->inventory, place)->shape[0];
     compare_list(check, "tokenizer.ggml.token_type", list.types, list.tokens);
     compare_list(check, "tokenizer.ggml.scores", list.scores, list.tokens);
     if (rows == list.tokens) return;
-    struct sp_cause *cause = blame_tokens(check, rows);
+    struct shapeproof_cause *cause = blame_tokens(check, rows);
     cause->message = sp_arena_printf(&check->arena,
                                      "the tokenizer in the file has %" PRIu64 " tokens, %s has %" PRIu64
                                      " rows: llama.cpp refuses the file",
@@ -67,15 +69,16 @@ static void explain_tokens(struct sp_check *check)
 
 /* ---- another model beside it ---- */
 
-static bool is_of_other_part(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_of_other_part(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                             const void *context)
 {
     (void)check;
     (void)context;
-    return sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED) && sp_gguf_part(finding->name);
+    return sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED) && sp_gguf_part(finding->name);
 }
 
 /* "a vision tower and a projector (v., mm.)" */
-static const char *parts_said(struct sp_check *check, size_t cause)
+static const char *parts_said(struct shapeproof_check *check, size_t cause)
 {
     struct sp_text what = {0}, fronts = {0};
     for (size_t i = 0; i < check->finding_count; i++) {
@@ -91,9 +94,9 @@ static const char *parts_said(struct sp_check *check, size_t cause)
     return said;
 }
 
-static void explain_other_part(struct sp_check *check)
+static void explain_other_part(struct shapeproof_check *check)
 {
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_OTHER_PART, is_of_other_part, NULL);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_OTHER_PART, is_of_other_part, NULL);
     if (!cause) return;
     cause->message = sp_arena_printf(
         &check->arena,
@@ -115,14 +118,14 @@ static size_t block_of(const char *name, const char **rest)
 }
 
 /* Whether the file has attention in a layer where the list says 0 heads, or none where it says more. */
-static bool is_against_list(const struct sp_finding *finding, struct sp_value heads, size_t *layer)
+static bool is_against_list(const struct shapeproof_finding *finding, struct shapeproof_value heads, size_t *layer)
 {
     const char *rest;
-    const bool there = finding->kind == SP_FINDING_UNEXPECTED;
-    if (!sp_finding_is_open(finding) || (!there && finding->kind != SP_FINDING_MISSING)) return false;
+    const bool there = finding->kind == SHAPEPROOF_FINDING_UNEXPECTED;
+    if (!sp_finding_is_open(finding) || (!there && finding->kind != SHAPEPROOF_FINDING_MISSING)) return false;
     *layer = block_of(finding->name, &rest);
     if (*layer >= heads.count || strcmp(rest, "attn_k.weight") != 0) return false;
-    return heads.items[*layer].type == SP_INT && (heads.items[*layer].integer > 0) != there;
+    return heads.items[*layer].type == SHAPEPROOF_VALUE_INT && (heads.items[*layer].integer > 0) != there;
 }
 
 struct layers {
@@ -130,7 +133,8 @@ struct layers {
     size_t count;
 };
 
-static bool is_of_wrong_layer(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_of_wrong_layer(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                              const void *context)
 {
     const struct layers *layers = context;
     const char *rest;
@@ -140,24 +144,24 @@ static bool is_of_wrong_layer(const struct sp_check *check, const struct sp_find
 }
 
 /* A list of key-value heads, one number for each layer, which is 0 where a layer has no attention. */
-static void explain_head_list(struct sp_check *check)
+static void explain_head_list(struct shapeproof_check *check)
 {
     const size_t place = sp_find_hyperparameter(check->prediction, "num_key_value_heads");
-    if (place == SP_NONE || !sp_config_is_of_gguf(check->config, check->inventory)) return;
-    const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, place);
-    const size_t count = hyper.value.type == SP_LIST ? hyper.value.count : 0;
+    if (place == SHAPEPROOF_NONE || !sp_config_is_of_gguf(check->config, check->inventory)) return;
+    const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(check->prediction, place);
+    const size_t count = hyper.value.type == SHAPEPROOF_VALUE_LIST ? hyper.value.count : 0;
     bool *wrong = sp_arena_array(&check->arena, count, sizeof *wrong);
     size_t there = 0, layer;
     struct sp_text text = {0};
     for (size_t i = 0; i < check->finding_count && count; i++) {
         if (!is_against_list(&check->findings[i], hyper.value, &layer) || wrong[layer]) continue;
         wrong[layer] = true;
-        there += check->findings[i].kind == SP_FINDING_UNEXPECTED;
+        there += check->findings[i].kind == SHAPEPROOF_FINDING_UNEXPECTED;
     }
     for (size_t i = 0; i < count; i++)
         if (wrong[i]) sp_text_printf(&text, "%s%zu", text.length ? ", " : "", i);
     if (text.length) {
-        struct sp_cause *cause =
+        struct shapeproof_cause *cause =
             sp_gather(check, SP_CAUSE_HYPERPARAMETER, is_of_wrong_layer, &(struct layers){wrong, count});
         cause->message = sp_arena_printf(&check->arena, "%s, the file has %sattention in layer %.60s",
                                          sp_said(check, hyper), there ? "" : "no ", text.data);
@@ -169,9 +173,9 @@ static void explain_head_list(struct sp_check *check)
     sp_text_free(&text);
 }
 
-void sp_explain_gguf(struct sp_check *check)
+void sp_explain_gguf(struct shapeproof_check *check)
 {
-    if (strcmp(sp_inventory_format(check->inventory), "gguf") != 0) return;
+    if (strcmp(shapeproof_inventory_format(check->inventory), "gguf") != 0) return;
     explain_tokens(check);
     explain_other_part(check);
     explain_head_list(check);

@@ -15,31 +15,35 @@
 #include "lang/prediction.h"
 #include "names/components.h"
 
-static bool is_open_shape(const struct sp_finding *finding) { return sp_finding_is_open_as(finding, SP_FINDING_SHAPE); }
+static bool is_open_shape(const struct shapeproof_finding *finding)
+{
+    return sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_SHAPE);
+}
 
 /* ---- placeholders ---- */
 
 /* A flat tensor of so many elements, 0 or 1, where more are expected. */
-static bool is_placeholder(const struct sp_check *check, const struct sp_finding *finding, const void *elements)
+static bool is_placeholder(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                           const void *elements)
 {
     if (!is_open_shape(finding)) return false;
-    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, finding->tensor);
     return tensor->rank == 1 && tensor->shape[0] == *(const uint64_t *)elements &&
-           sp_prediction_tensor(check->prediction, finding->predicted)->parameters > 1;
+           shapeproof_prediction_tensor(check->prediction, finding->predicted)->parameters > 1;
 }
 
-static bool has_matrices(const struct sp_check *check)
+static bool has_matrices(const struct shapeproof_check *check)
 {
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        if (sp_inventory_tensor(check->inventory, i)->rank > 1) return true;
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
+        if (shapeproof_inventory_tensor(check->inventory, i)->rank > 1) return true;
     return false;
 }
 
 /* An empty tensor is one whatever else there is. Those with one element are when no matrix has more. */
-static void explain_placeholders(struct sp_check *check, uint64_t elements)
+static void explain_placeholders(struct shapeproof_check *check, uint64_t elements)
 {
     if (elements && (sp_count_wanted(check, is_placeholder, &elements) < 2 || has_matrices(check))) return;
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_ZERO_PARTITION, is_placeholder, &elements);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_ZERO_PARTITION, is_placeholder, &elements);
     if (!cause) return;
     cause->message =
         sp_arena_printf(&check->arena, "%s %s (%" PRIu64 ")%s, as in a file that one rank of ZeRO stage 3 saved: %s",
@@ -59,23 +63,25 @@ struct slice {
 };
 
 /* Vocabularies are padded before they are cut. */
-static bool is_padded(const struct sp_check *check, const struct sp_finding *finding, struct slice slice,
-                      uint64_t whole)
+static bool is_padded(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                      struct slice slice, uint64_t whole)
 {
-    const uint64_t expected = sp_prediction_tensor(check->prediction, finding->predicted)->shape[slice.dimension];
+    const uint64_t expected =
+        shapeproof_prediction_tensor(check->prediction, finding->predicted)->shape[slice.dimension];
     if (whole < expected || whole - expected >= PADDING * slice.ranks || whole - expected > expected / 32) return false;
     const struct sp_keys keys = sp_prediction_dimension_keys(check->prediction, finding->predicted, slice.dimension);
     for (size_t i = 0; i < keys.count; i++)
-        if (sp_is_vocabulary(sp_prediction_hyperparameter(check->prediction, keys.list[i]).name)) return true;
+        if (sp_is_vocabulary(shapeproof_prediction_hyperparameter(check->prediction, keys.list[i]).name)) return true;
     return false;
 }
 
 /* Where and into how many equal parts the tensor would have been cut; false when it differs in more than that. */
-static bool slice_of(const struct sp_check *check, const struct sp_finding *finding, struct slice *slice)
+static bool slice_of(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                     struct slice *slice)
 {
     if (!is_open_shape(finding)) return false;
-    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
-    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, finding->tensor);
+    const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, finding->predicted);
     uint32_t differing = 0;
     for (uint32_t d = 0; d < expected->rank && tensor->rank == expected->rank; d++)
         if (tensor->shape[d] != expected->shape[d] && ++differing) slice->dimension = d;
@@ -87,13 +93,13 @@ static bool slice_of(const struct sp_check *check, const struct sp_finding *find
 }
 
 /* Into so many parts. */
-static bool is_cut(const struct sp_check *check, const struct sp_finding *finding, const void *ranks)
+static bool is_cut(const struct shapeproof_check *check, const struct shapeproof_finding *finding, const void *ranks)
 {
     struct slice slice;
     return slice_of(check, finding, &slice) && slice.ranks == *(const uint64_t *)ranks;
 }
 
-static uint64_t most_common_ranks(const struct sp_check *check)
+static uint64_t most_common_ranks(const struct shapeproof_check *check)
 {
     size_t counts[MAX_RANKS + 1] = {0};
     uint64_t best = 0;
@@ -117,14 +123,14 @@ static bool have_common_key(const struct sp_keys *dimensions, size_t count)
 enum { MAX_DIMENSIONS = 32 };
 
 /* One hyper-parameter that is a factor of all that is cut would explain it as well, and more simply. */
-static bool has_one_factor(const struct sp_check *check, uint64_t ranks)
+static bool has_one_factor(const struct shapeproof_check *check, uint64_t ranks)
 {
     struct sp_keys dimensions[MAX_DIMENSIONS] = {{NULL, 0}};
     size_t count = 0;
     struct sp_map asked = {0};
     struct slice slice;
     for (size_t i = 0; i < check->finding_count && count < MAX_DIMENSIONS; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         if (slice_of(check, finding, &slice) && slice.ranks == ranks && sp_map_add(&asked, finding->message, i))
             dimensions[count++] = sp_prediction_dimension_keys(check->prediction, finding->predicted, slice.dimension);
     }
@@ -145,10 +151,10 @@ static bool makes_queries(const char *name)
 }
 
 /* Ranks divide the heads first of all; keys and values may be too few for that. */
-static bool are_queries_whole(const struct sp_check *check)
+static bool are_queries_whole(const struct shapeproof_check *check)
 {
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, i);
         if (tensor->rank == 2 && sp_match_predicted(&check->match, i) == SP_SAME && makes_queries(tensor->name))
             return true;
     }
@@ -157,15 +163,16 @@ static bool are_queries_whole(const struct sp_check *check)
 
 /* Whether the cut tensors are matrices of two or more modules of a layer. A shorter table of tokens, positions or
  * types, or two of them, is one that somebody made so: ranks divide the matrices of layers. */
-static bool are_layers_cut(const struct sp_check *check, uint64_t ranks)
+static bool are_layers_cut(const struct shapeproof_check *check, uint64_t ranks)
 {
-    size_t first = SP_NONE;
+    size_t first = SHAPEPROOF_NONE;
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         const struct sp_place *place = &check->places[i];
         if (!is_cut(check, finding, &ranks) || !place->indices.count) continue;
-        if (sp_inventory_tensor(check->inventory, finding->tensor)->rank < 2 || place->pattern == first) continue;
-        if (first != SP_NONE) return true;
+        if (shapeproof_inventory_tensor(check->inventory, finding->tensor)->rank < 2 || place->pattern == first)
+            continue;
+        if (first != SHAPEPROOF_NONE) return true;
         first = place->pattern;
     }
     return false;
@@ -173,14 +180,14 @@ static bool are_layers_cut(const struct sp_check *check, uint64_t ranks)
 
 /* Nearly all that differs is cut into the same number of parts, and more than one hyper-parameter would have to be
  * divided by it. */
-static void explain_slices(struct sp_check *check)
+static void explain_slices(struct shapeproof_check *check)
 {
-    static const enum sp_finding_kind shape = SP_FINDING_SHAPE;
+    static const enum shapeproof_finding_kind shape = SHAPEPROOF_FINDING_SHAPE;
     const uint64_t ranks = most_common_ranks(check);
     const size_t shapes = sp_count_wanted(check, sp_is_open_kind, &shape), cut = sp_count_wanted(check, is_cut, &ranks);
     if (!cut || cut < shapes - shapes / 8 || has_one_factor(check, ranks)) return;
     if (!are_layers_cut(check, ranks) || are_queries_whole(check)) return;
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_TENSOR_PARALLEL, is_cut, &ranks);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_TENSOR_PARALLEL, is_cut, &ranks);
     cause->message = sp_arena_printf(
         &check->arena, "this is one of %" PRIu64 " tensor-parallel ranks: it holds 1/%" PRIu64 " of %s (%s)", ranks,
         ranks, sp_names_of(check, cause), sp_tensors_of(check, cause));
@@ -189,16 +196,16 @@ static void explain_slices(struct sp_check *check)
 }
 
 /* The file tells the shapes, and other files have the data. */
-static void explain_divided(struct sp_check *check)
+static void explain_divided(struct shapeproof_check *check)
 {
-    const struct sp_inventory *inventory = check->inventory;
+    const struct shapeproof_inventory *inventory = check->inventory;
     if (!inventory->divided) return;
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_ZERO_PARTITION);
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ZERO_PARTITION);
     const char *lack = inventory->broken_optimizer ? sp_arena_printf(&check->arena, ", of which %s cannot be read",
                                                                      sp_quote(inventory->broken_optimizer).text)
                        : inventory->gatherable     ? ""
                                                    : ", which are not all here";
-    if (!*lack) cause->severity = SP_SEVERITY_WARNING;
+    if (!*lack) cause->severity = SHAPEPROOF_SEVERITY_WARNING;
     cause->message =
         sp_arena_printf(&check->arena,
                         "ZeRO stage 3 has divided %s among the ranks: the shapes are here, the data is in files of the "
@@ -208,7 +215,7 @@ static void explain_divided(struct sp_check *check)
                   "convert the checkpoint with zero_to_fp32.py";
 }
 
-void sp_explain_ranks(struct sp_check *check)
+void sp_explain_ranks(struct shapeproof_check *check)
 {
     explain_divided(check);
     if (check->config->variables) return; /* Keras saves a model whole */

@@ -11,12 +11,12 @@
 /* ---- which finding a promise is about ---- */
 
 struct promises {
-    struct sp_check *check;
-    size_t *finding_of; /* for each predicted tensor: the finding that it is missing, or SP_NONE */
+    struct shapeproof_check *check;
+    size_t *finding_of; /* for each predicted tensor: the finding that it is missing, or SHAPEPROOF_NONE */
     struct sp_finder finder;
 };
 
-static void open_promises(struct promises *promises, struct sp_check *check)
+static void open_promises(struct promises *promises, struct shapeproof_check *check)
 {
     *promises = (struct promises){
         .check = check,
@@ -31,18 +31,18 @@ static void close_promises(struct promises *promises)
     sp_finder_free(&promises->finder);
 }
 
-/* The finding that the promised tensor is missing, or SP_NONE: nothing needs it. */
+/* The finding that the promised tensor is missing, or SHAPEPROOF_NONE: nothing needs it. */
 static size_t finding_of(struct promises *promises, const struct sp_promise *promise)
 {
     unsigned renaming;
     const size_t predicted = sp_finder_find(&promises->finder, promise->tensor, &renaming);
-    return predicted == SP_NONE ? SP_NONE : promises->finding_of[predicted];
+    return predicted == SHAPEPROOF_NONE ? SHAPEPROOF_NONE : promises->finding_of[predicted];
 }
 
 /* ---- shards ---- */
 
 /* The distinct shards that promises of a kind are about. Those of one shard need not stand together. */
-static void list_shards(const struct sp_inventory *inventory, bool unreadable, struct sp_names *names)
+static void list_shards(const struct shapeproof_inventory *inventory, bool unreadable, struct sp_names *names)
 {
     struct sp_map known = {0};
     for (size_t i = 0; i < inventory->promise_count; i++) {
@@ -53,7 +53,7 @@ static void list_shards(const struct sp_inventory *inventory, bool unreadable, s
     sp_map_free(&known);
 }
 
-static void describe_promised(struct sp_check *check, struct sp_cause *cause, bool unreadable)
+static void describe_promised(struct shapeproof_check *check, struct shapeproof_cause *cause, bool unreadable)
 {
     struct sp_names shards = {0};
     list_shards(check->inventory, unreadable, &shards);
@@ -74,14 +74,14 @@ static void describe_promised(struct sp_check *check, struct sp_cause *cause, bo
 /* Of promised tensors those that are missing. */
 static void explain_promises(struct promises *promises, bool unreadable)
 {
-    struct sp_check *check = promises->check;
-    const struct sp_inventory *inventory = check->inventory;
-    struct sp_cause *cause = NULL;
+    struct shapeproof_check *check = promises->check;
+    const struct shapeproof_inventory *inventory = check->inventory;
+    struct shapeproof_cause *cause = NULL;
     for (size_t i = 0; i < inventory->promise_count; i++) {
         const struct sp_promise *promise = &inventory->promises[i];
         if (!promise->tensor || promise->unreadable != unreadable) continue;
         const size_t finding = finding_of(promises, promise);
-        if (finding == SP_NONE || check->findings[finding].cause != SP_NONE) continue;
+        if (finding == SHAPEPROOF_NONE || check->findings[finding].cause != SHAPEPROOF_NONE) continue;
         if (!cause) cause = sp_blame(check, unreadable ? SP_CAUSE_SHARD_MISSING : SP_CAUSE_INDEX);
         sp_attribute_finding(check, finding, cause);
     }
@@ -93,42 +93,43 @@ static bool is_tied_promise(struct promises *promises, const struct sp_promise *
 {
     unsigned renaming;
     *predicted = sp_finder_find(&promises->finder, promise->tensor, &renaming);
-    return *predicted != SP_NONE && sp_match_predicted(&promises->check->match, *predicted) == SP_TIED_ABSENT &&
-           sp_match_partner(&promises->check->match, *predicted) != SP_NONE;
+    return *predicted != SHAPEPROOF_NONE && sp_match_predicted(&promises->check->match, *predicted) == SP_TIED_ABSENT &&
+           sp_match_partner(&promises->check->match, *predicted) != SHAPEPROOF_NONE;
 }
 
 /* A head that was trained by itself is gone for good; one that is tied is not. */
-static void explain_tied(struct sp_check *check, size_t predicted)
+static void explain_tied(struct shapeproof_check *check, size_t predicted)
 {
     const size_t partner = check->match.tensor_of[sp_match_partner(&check->match, predicted)];
-    struct sp_cause cause = sp_cause_of(SP_CAUSE_INDEX);
-    cause.severity = SP_SEVERITY_WARNING;
+    struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_INDEX);
+    cause.severity = SHAPEPROOF_SEVERITY_WARNING;
     cause.explains = 1;
-    cause.message = sp_arena_printf(
-        &check->arena, "the index lists %s, which no shard holds: tied to %s, or lost when it was saved%s",
-        sp_prediction_tensor(check->prediction, predicted)->name, sp_inventory_tensor(check->inventory, partner)->name,
-        sp_tie_rule(check, sp_tie_condition_between(check, predicted), &cause));
+    cause.message = sp_arena_printf(&check->arena,
+                                    "the index lists %s, which no shard holds: tied to %s, or lost when it was saved%s",
+                                    shapeproof_prediction_tensor(check->prediction, predicted)->name,
+                                    shapeproof_inventory_tensor(check->inventory, partner)->name,
+                                    sp_tie_rule(check, sp_tie_condition_between(check, predicted), &cause));
     sp_check_add_cause(check, cause);
 }
 
 /* Those that nothing needs: loaders that go by the index stumble over them. */
 static void explain_needless(struct promises *promises)
 {
-    struct sp_check *check = promises->check;
-    const struct sp_inventory *inventory = check->inventory;
+    struct shapeproof_check *check = promises->check;
+    const struct shapeproof_inventory *inventory = check->inventory;
     const char **names = sp_realloc(NULL, inventory->promise_count, sizeof *names);
     size_t count = 0, predicted;
     for (size_t i = 0; i < inventory->promise_count; i++) {
         const struct sp_promise *promise = &inventory->promises[i];
-        if (!promise->tensor || finding_of(promises, promise) != SP_NONE) continue;
+        if (!promise->tensor || finding_of(promises, promise) != SHAPEPROOF_NONE) continue;
         if (is_tied_promise(promises, promise, &predicted)) explain_tied(check, predicted);
         else names[count++] = promise->tensor;
     }
     if (count) {
-        struct sp_cause *cause = sp_blame(check, SP_CAUSE_INDEX);
-        cause->severity = SP_SEVERITY_WARNING;
+        struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_INDEX);
+        cause->severity = SHAPEPROOF_SEVERITY_WARNING;
         for (size_t i = 0; i < count; i++) {
-            sp_check_add_lacking(check, names[i], SP_NONE, cause->severity, "is in the index, and in no shard");
+            sp_check_add_lacking(check, names[i], SHAPEPROOF_NONE, cause->severity, "is in the index, and in no shard");
             sp_attribute_finding(check, check->finding_count - 1, cause);
         }
         cause->message =
@@ -140,19 +141,19 @@ static void explain_needless(struct promises *promises)
 }
 
 /* Without an index: shards that must be there, since the others are numbered. */
-static void explain_absent_shards(struct sp_check *check, const char *shards)
+static void explain_absent_shards(struct shapeproof_check *check, const char *shards)
 {
-    static const enum sp_finding_kind kind = SP_FINDING_MISSING;
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_SHARD_MISSING, sp_is_open_kind, &kind);
+    static const enum shapeproof_finding_kind kind = SHAPEPROOF_FINDING_MISSING;
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_SHARD_MISSING, sp_is_open_kind, &kind);
     if (!cause) return;
     cause->hint = "fetch the shard again";
     cause->message = sp_arena_printf(&check->arena, "%s: absent beside the other shards, and %s %s missing", shards,
                                      sp_tensors_of(check, cause), cause->explains == 1 ? "is" : "are");
 }
 
-void sp_explain_shards(struct sp_check *check)
+void sp_explain_shards(struct shapeproof_check *check)
 {
-    const struct sp_inventory *inventory = check->inventory;
+    const struct shapeproof_inventory *inventory = check->inventory;
     struct promises promises;
     if (!inventory->promise_count) return;
     open_promises(&promises, check);
@@ -165,11 +166,11 @@ void sp_explain_shards(struct sp_check *check)
 }
 
 /* A whole checkpoint beside the shards: some loaders take it and not them, some take both. */
-void sp_explain_stray(struct sp_check *check)
+void sp_explain_stray(struct shapeproof_check *check)
 {
     const char *stray = check->inventory->stray;
     if (!stray) return;
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_STRAY_FILE);
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_STRAY_FILE);
     cause->explains = 1;
     cause->message = sp_arena_printf(
         &check->arena, "%s lies beside the shards of the index: some loaders take it instead of them, some take both",

@@ -14,14 +14,14 @@
 
 /* ---- one shard alone ---- */
 
-static bool explain_shard_alone(struct sp_check *check)
+static bool explain_shard_alone(struct shapeproof_check *check)
 {
-    static const enum sp_finding_kind missing = SP_FINDING_MISSING;
-    const char *name = sp_base_name(sp_inventory_path(check->inventory));
+    static const enum shapeproof_finding_kind missing = SHAPEPROOF_FINDING_MISSING;
+    const char *name = sp_base_name(shapeproof_inventory_path(check->inventory));
     struct sp_shard_name shard;
-    if (sp_inventory_file_count(check->inventory) != 1 || !sp_shard_name_read(name, &shard) || shard.of < 2)
+    if (shapeproof_inventory_file_count(check->inventory) != 1 || !sp_shard_name_read(name, &shard) || shard.of < 2)
         return false;
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_SHARD_MISSING, sp_is_open_kind, &missing);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_SHARD_MISSING, sp_is_open_kind, &missing);
     if (!cause) return false;
     cause->message =
         sp_arena_printf(&check->arena, "%s is one shard of %" PRIu32 ": %s of the model must be in the others", name,
@@ -34,7 +34,7 @@ static bool explain_shard_alone(struct sp_check *check)
 
 /* The layers of one loop: those that are gone, and where those that are not begin and end. */
 struct stage {
-    struct sp_check *check;
+    struct shapeproof_check *check;
     struct sp_gone gone;
     size_t front;     /* of the loop: length of "model.layers." in the names of its layers */
     const char *loop; /* a layer of it */
@@ -88,11 +88,11 @@ static bool find_run(struct stage *stage)
 
 static void find_ends(struct stage *stage)
 {
-    const size_t total = sp_prediction_count(stage->check->prediction);
-    stage->first = SP_NONE;
+    const size_t total = shapeproof_prediction_count(stage->check->prediction);
+    stage->first = SHAPEPROOF_NONE;
     for (size_t i = 0; i < total; i++) {
-        if (!is_of_loop(stage, sp_prediction_tensor(stage->check->prediction, i)->name)) continue;
-        if (stage->first == SP_NONE) stage->first = i;
+        if (!is_of_loop(stage, shapeproof_prediction_tensor(stage->check->prediction, i)->name)) continue;
+        if (stage->first == SHAPEPROOF_NONE) stage->first = i;
         stage->last = i;
     }
 }
@@ -101,7 +101,7 @@ static void find_ends(struct stage *stage)
 static bool all_missing(const struct stage *stage, size_t from, size_t to, size_t *missing)
 {
     for (size_t i = from; i < to; i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(stage->check->prediction, i);
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(stage->check->prediction, i);
         if (tensor->optional || is_of_loop(stage, tensor->name)) continue;
         if (sp_is_stored(stage->check, i)) return false;
         *missing += sp_match_predicted(&stage->check->match, i) == SP_MISSING;
@@ -112,7 +112,7 @@ static bool all_missing(const struct stage *stage, size_t from, size_t to, size_
 /* What stands before the layers is there with the first one alone, what stands behind with the last. */
 static bool is_stage(const struct stage *stage)
 {
-    const size_t total = sp_prediction_count(stage->check->prediction);
+    const size_t total = shapeproof_prediction_count(stage->check->prediction);
     size_t before = 0, behind = 0;
     const bool none_before = all_missing(stage, 0, stage->first, &before);
     const bool none_behind = all_missing(stage, stage->last + 1, total, &behind);
@@ -123,16 +123,16 @@ static bool is_stage(const struct stage *stage)
 
 static void explain_stage(struct stage *stage)
 {
-    static const enum sp_finding_kind missing = SP_FINDING_MISSING;
-    struct sp_check *check = stage->check;
+    static const enum shapeproof_finding_kind missing = SHAPEPROOF_FINDING_MISSING;
+    struct shapeproof_check *check = stage->check;
     const size_t count = sp_count_wanted(check, sp_is_open_kind, &missing);
     size_t outside = 0;
     for (size_t i = 0; i < check->finding_count; i++)
-        outside += sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING) &&
+        outside += sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_MISSING) &&
                    is_of_loop(stage, check->findings[i].name) &&
                    !sp_is_gone(&stage->gone, sp_gone_layer_of(&stage->gone, &check->findings[i]));
     if (outside * 8 > count) return; /* of the layers that are there much is missing as well */
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_PIPELINE, sp_is_open_kind, &missing);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_PIPELINE, sp_is_open_kind, &missing);
     const bool before = stage->begin > 0, behind = stage->end < stage->layers;
     cause->message = sp_arena_printf(&check->arena,
                                      "the file has layers %" PRIu64 " to %" PRIu64 " of %" PRIu64
@@ -146,7 +146,7 @@ static void explain_stage(struct stage *stage)
     cause->hint = "gather the stages into one checkpoint";
 }
 
-void sp_explain_stages(struct sp_check *check)
+void sp_explain_stages(struct shapeproof_check *check)
 {
     struct stage stage = {.check = check};
     if (check->config->variables) return; /* Keras saves a model whole */

@@ -25,16 +25,16 @@ static const struct sp_row *bias_row(const struct sp_unit *unit)
     return NULL;
 }
 
-/* The hyper-parameter that decides whether there is a bias, or SP_NONE: it is there always, or never. */
-static size_t rule_of(struct sp_check *check, size_t predicted, bool lost)
+/* The hyper-parameter that decides whether there is a bias, or SHAPEPROOF_NONE: it is there always, or never. */
+static size_t rule_of(struct shapeproof_check *check, size_t predicted, bool lost)
 {
     const struct sp_row_origin *origin = &check->prediction->origins[predicted];
     const struct sp_frame *frame = origin->frame->replaced ? origin->frame->caller : origin->frame;
     const struct sp_row *row = lost ? origin->row : bias_row(frame->unit);
     const struct sp_env env = {.frame = frame};
-    if (!row || !row->condition) return SP_NONE;
+    if (!row || !row->condition) return SHAPEPROOF_NONE;
     const struct sp_keys keys = sp_prediction_condition(check->prediction, &env, row->condition)->keys;
-    return keys.count ? keys.list[0] : SP_NONE;
+    return keys.count ? keys.list[0] : SHAPEPROOF_NONE;
 }
 
 /* ---- causes: one for each rule, and each way to break it ---- */
@@ -48,7 +48,7 @@ struct broken {
 struct biases {
     struct broken *list;
     size_t count, capacity;
-    size_t *of; /* for each finding, or SP_NONE */
+    size_t *of; /* for each finding, or SHAPEPROOF_NONE */
 };
 
 static size_t broken_rule(struct biases *biases, bool lost, size_t key)
@@ -60,13 +60,14 @@ static size_t broken_rule(struct biases *biases, bool lost, size_t key)
     return biases->count++;
 }
 
-static size_t classify_biases(struct sp_check *check, struct biases *biases, const struct sp_map *packed,
-                              const struct sp_finding *finding)
+static size_t classify_biases(struct shapeproof_check *check, struct biases *biases, const struct sp_map *packed,
+                              const struct shapeproof_finding *finding)
 {
-    const bool lost = finding->kind == SP_FINDING_MISSING;
-    if (!sp_finding_is_open(finding) || (!lost && finding->kind != SP_FINDING_UNEXPECTED)) return SP_NONE;
+    const bool lost = finding->kind == SHAPEPROOF_FINDING_MISSING;
+    if (!sp_finding_is_open(finding) || (!lost && finding->kind != SHAPEPROOF_FINDING_UNEXPECTED))
+        return SHAPEPROOF_NONE;
     const size_t predicted = (lost ? sp_weight_of_lost_bias : sp_weight_of_stray_bias)(check, packed, finding->name);
-    if (predicted == SP_NONE || check->match.tensor_of[predicted] == SP_NONE) return SP_NONE;
+    if (predicted == SHAPEPROOF_NONE || check->match.tensor_of[predicted] == SHAPEPROOF_NONE) return SHAPEPROOF_NONE;
     const size_t rule = broken_rule(biases, lost, rule_of(check, lost ? finding->predicted : predicted, lost));
     biases->list[rule].count++;
     return rule;
@@ -84,7 +85,7 @@ static const char *layer_of_bias(struct sp_arena *arena, const char *name)
 }
 
 /* "72 tensors in 24 layers". */
-static const char *how_many_biases(struct sp_check *check, const struct biases *biases, size_t rule)
+static const char *how_many_biases(struct shapeproof_check *check, const struct biases *biases, size_t rule)
 {
     struct sp_map layers = {0};
     const size_t count = biases->list[rule].count;
@@ -102,18 +103,19 @@ static const char *how_many_biases(struct sp_check *check, const struct biases *
     return text;
 }
 
-static void say_broken(struct sp_check *check, const struct biases *biases, size_t rule, struct sp_cause *cause)
+static void say_broken(struct shapeproof_check *check, const struct biases *biases, size_t rule,
+                       struct shapeproof_cause *cause)
 {
     const struct broken *broken = &biases->list[rule];
-    const char *table = sp_prediction_table(check->prediction), *does = broken->lost ? "lacks" : "has";
+    const char *table = shapeproof_prediction_table(check->prediction), *does = broken->lost ? "lacks" : "has";
     const char *names = sp_names_of(check, cause);
     const char *count = how_many_biases(check, biases, rule);
-    if (broken->key == SP_NONE) {
+    if (broken->key == SHAPEPROOF_NONE) {
         cause->message = sp_arena_printf(&check->arena, "the file %s biases that %s %s has: %s (%s)", does, table,
                                          broken->lost ? "always" : "never", names, count);
         return;
     }
-    const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, broken->key);
+    const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(check->prediction, broken->key);
     cause->hyperparameter = hyper.name;
     cause->configured = hyper.value;
     cause->message = sp_arena_printf(&check->arena, "%s, yet the file %s biases of these: %s (%s)",
@@ -125,13 +127,14 @@ struct ruled {
     size_t rule;
 };
 
-static bool is_ruled(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_ruled(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                     const void *context)
 {
     const struct ruled *ruled = context;
     return ruled->biases->of[finding - check->findings] == ruled->rule;
 }
 
-void sp_explain_biases(struct sp_check *check)
+void sp_explain_biases(struct shapeproof_check *check)
 {
     struct biases biases = {.of = NULL};
     struct sp_map packed = {0};

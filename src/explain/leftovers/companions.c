@@ -33,28 +33,28 @@ static void put_kin(struct sp_text *text, const char *name)
 }
 
 /* Buffers are computed anew where they are not there. */
-static bool is_choice(const struct sp_predicted *tensor) { return tensor->optional && !tensor->buffer; }
+static bool is_choice(const struct shapeproof_predicted *tensor) { return tensor->optional && !tensor->buffer; }
 
 /* Of each predicted tensor whether a finding is about it already. */
-static bool *find_judged(const struct sp_check *check)
+static bool *find_judged(const struct shapeproof_check *check)
 {
-    const size_t total = sp_prediction_count(check->prediction);
+    const size_t total = shapeproof_prediction_count(check->prediction);
     bool *judged = sp_realloc(NULL, total, sizeof *judged);
     if (total) memset(judged, 0, total * sizeof *judged);
     for (size_t i = 0; i < check->finding_count; i++)
-        if (check->findings[i].tensor == SP_NONE && check->findings[i].predicted != SP_NONE)
+        if (check->findings[i].tensor == SHAPEPROOF_NONE && check->findings[i].predicted != SHAPEPROOF_NONE)
             judged[check->findings[i].predicted] = true;
     return judged;
 }
 
 /* The optional tensors whose module is there otherwise; of a module that is gone they are no matter of their own. */
-static void add_companions(struct sp_check *check, const struct sp_present_modules *present,
+static void add_companions(struct shapeproof_check *check, const struct sp_present_modules *present,
                            struct sp_siblings *siblings)
 {
     struct sp_text kin = {0};
     bool *judged = find_judged(check);
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, i);
         const bool there = sp_is_stored(check, i);
         if (!is_choice(tensor) || judged[i] || (!there && !sp_module_is_present(present, tensor->name))) continue;
         put_kin(&kin, tensor->name);
@@ -64,12 +64,12 @@ static void add_companions(struct sp_check *check, const struct sp_present_modul
     sp_text_free(&kin);
 }
 
-static void find_lacking(struct sp_check *check, struct sp_siblings *siblings)
+static void find_lacking(struct shapeproof_check *check, struct sp_siblings *siblings)
 {
     struct sp_present_modules present = {0};
     bool any = false;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, i);
         if (!is_choice(tensor)) continue;
         any = any || sp_is_stored(check, i);
         if (!sp_is_stored(check, i)) sp_present_modules_add(&present, tensor->name);
@@ -83,17 +83,17 @@ static void find_lacking(struct sp_check *check, struct sp_siblings *siblings)
 
 /* ---- causes ---- */
 
-void sp_explain_companions(struct sp_check *check)
+void sp_explain_companions(struct shapeproof_check *check)
 {
     struct sp_siblings siblings = {.count = 0};
     find_lacking(check, &siblings);
     const size_t count = sp_siblings_lacking(&siblings);
     if (count) {
-        struct sp_cause *cause = sp_blame(check, SP_CAUSE_COMPANION);
+        struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_COMPANION);
         for (size_t i = 0; i < count; i++) {
             const char *name = siblings.items[i].name;
-            sp_check_add_lacking(check, name, sp_prediction_find(check->prediction, name), SP_SEVERITY_ERROR,
-                                 "is missing, and siblings have it");
+            sp_check_add_lacking(check, name, shapeproof_prediction_find(check->prediction, name),
+                                 SHAPEPROOF_SEVERITY_ERROR, "is missing, and siblings have it");
             sp_attribute_finding(check, check->finding_count - 1, cause);
         }
         sp_cause_set_message(check, cause, "missing, although siblings have it");

@@ -10,7 +10,7 @@
 #include "explain/leftovers/unrelated.h"
 #include "names/components.h"
 
-static void describe_gone(struct sp_check *check, const struct sp_gone *gone, struct sp_cause *cause)
+static void describe_gone(struct shapeproof_check *check, const struct sp_gone *gone, struct shapeproof_cause *cause)
 {
     const char **names = sp_realloc(NULL, gone->layers->count, sizeof *names);
     size_t count = 0;
@@ -54,18 +54,19 @@ static uint64_t expert_ranks(const struct sp_gone *gone)
     return kept > 1 && last + 1 - first == kept && experts % kept == 0 && first % kept == 0 ? experts / kept : 0;
 }
 
-static bool is_of_gone_layer(const struct sp_check *check, const struct sp_finding *finding, const void *gone)
+static bool is_of_gone_layer(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                             const void *gone)
 {
     (void)check;
     return sp_is_gone(gone, sp_gone_layer_of(gone, finding));
 }
 
-static void explain_level(struct sp_check *check, int level)
+static void explain_level(struct shapeproof_check *check, int level)
 {
     struct sp_gone gone = sp_gone_layers(check, level);
     if (!gone.layers) return;
     const bool experts = level == SP_LAYER_PARTS && are_experts(&gone);
-    struct sp_cause *cause =
+    struct shapeproof_cause *cause =
         sp_gather(check, experts ? SP_CAUSE_EXPERTS_MISSING : SP_CAUSE_LAYERS_MISSING, is_of_gone_layer, &gone);
     if (cause) describe_gone(check, &gone, cause);
     const uint64_t ranks = cause && experts ? expert_ranks(&gone) : 0;
@@ -161,30 +162,32 @@ struct gone_modules {
     size_t count;
 };
 
-static bool is_of_gone_module(const struct sp_check *check, const struct sp_finding *finding, const void *modules)
+static bool is_of_gone_module(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                              const void *modules)
 {
     const struct gone_modules *gone = modules;
-    if (!sp_finding_is_open_as(finding, SP_FINDING_MISSING)) return false;
-    const char *name = sp_prediction_tensor(check->prediction, finding->predicted)->name;
+    if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_MISSING)) return false;
+    const char *name = shapeproof_prediction_tensor(check->prediction, finding->predicted)->name;
     for (size_t i = 0; i < gone->count; i++)
         if (strncmp(name, gone->names[i], strlen(gone->names[i])) == 0) return true;
     return false;
 }
 
-static void explain_modules(struct sp_check *check)
+static void explain_modules(struct shapeproof_check *check)
 {
     struct modules modules = {0};
     size_t *missing = sp_check_missing(check);
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, i);
         if (tensor->optional) continue;
-        note_in_modules(&modules, tensor->name, tensor->same_as == SP_NONE || missing[i] != SP_NONE,
-                        missing[i] != SP_NONE);
+        note_in_modules(&modules, tensor->name, tensor->same_as == SHAPEPROOF_NONE || missing[i] != SHAPEPROOF_NONE,
+                        missing[i] != SHAPEPROOF_NONE);
     }
     free(missing);
     struct gone_modules gone = {sp_realloc(NULL, modules.count, sizeof *gone.names), 0};
     gone.count = list_gone_modules(&modules, gone.names);
-    struct sp_cause *cause = gone.count ? sp_gather(check, SP_CAUSE_LAYERS_MISSING, is_of_gone_module, &gone) : NULL;
+    struct shapeproof_cause *cause =
+        gone.count ? sp_gather(check, SP_CAUSE_LAYERS_MISSING, is_of_gone_module, &gone) : NULL;
     if (cause) {
         check->half_explained = true; /* the file may be of a model that has no such module */
         for (size_t i = 0; i < gone.count; i++)
@@ -200,7 +203,7 @@ static void explain_modules(struct sp_check *check)
     free(modules.items);
 }
 
-void sp_explain_layers(struct sp_check *check)
+void sp_explain_layers(struct shapeproof_check *check)
 {
     if (sp_is_unrelated(check)) return; /* then all of them are gone, which is no news */
     if (sp_check_open(check)) explain_modules(check);

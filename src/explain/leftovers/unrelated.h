@@ -6,6 +6,6 @@
 #include "check/check.h"
 
 /* Whether not one predicted tensor is there, under whatever name or in whatever layout. */
-bool sp_is_unrelated(const struct sp_check *check);
+bool sp_is_unrelated(const struct shapeproof_check *check);
 
 #endif

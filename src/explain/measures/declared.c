@@ -11,13 +11,13 @@
 #include "explain/measures/name_sizes.h"
 #include "model/inventory.h"
 
-static void declare(struct sp_check *check, struct sp_declared declared)
+static void declare(struct shapeproof_check *check, struct shapeproof_declared declared)
 {
     SP_GROW(check->declared, check->declared_count, check->declared_capacity);
     check->declared[check->declared_count++] = declared;
 }
 
-static const char *grouped_number(struct sp_check *check, uint64_t number)
+static const char *grouped_number(struct shapeproof_check *check, uint64_t number)
 {
     struct sp_text text = {0};
     sp_text_grouped(&text, number);
@@ -27,12 +27,12 @@ static const char *grouped_number(struct sp_check *check, uint64_t number)
 /* ---- names ---- */
 
 /* The largest predicted tensor and those of its shape: embeddings, which some names do not count. */
-static uint64_t in_embeddings(const struct sp_check *check)
+static uint64_t in_embeddings(const struct shapeproof_check *check)
 {
     uint64_t largest = 0, sum = 0;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
-        if (tensor->optional || tensor->buffer || tensor->same_as != SP_NONE) continue;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, i);
+        if (tensor->optional || tensor->buffer || tensor->same_as != SHAPEPROOF_NONE) continue;
         if (tensor->parameters > largest) largest = tensor->parameters, sum = 0;
         if (tensor->parameters == largest) sum += largest; /* at most the prediction's total */
     }
@@ -40,10 +40,11 @@ static uint64_t in_embeddings(const struct sp_check *check)
 }
 
 /* Whether a size is within a factor of two of a count, with or without embeddings. */
-static bool is_near(const struct sp_check *check, uint64_t size)
+static bool is_near(const struct shapeproof_check *check, uint64_t size)
 {
-    const struct sp_counts *counts = &check->counts;
-    const uint64_t predicted = sp_prediction_totals(check->prediction).parameters, embeddings = in_embeddings(check);
+    const struct shapeproof_counts *counts = &check->counts;
+    const uint64_t predicted = shapeproof_prediction_totals(check->prediction).parameters,
+                   embeddings = in_embeddings(check);
     uint64_t most = counts->logical > predicted ? counts->logical : predicted;
     uint64_t least = counts->logical && counts->logical < counts->predicted ? counts->logical : counts->predicted;
     if (counts->stored > most) most = counts->stored;
@@ -52,7 +53,8 @@ static bool is_near(const struct sp_check *check, uint64_t size)
 }
 
 /* Declares the sizes in a name below `limit`, one that agrees if there is one. Returns whether there are any. */
-static bool declare_name(struct sp_check *check, const char *name, size_t length, uint64_t limit, const char *where)
+static bool declare_name(struct shapeproof_check *check, const char *name, size_t length, uint64_t limit,
+                         const char *where)
 {
     struct sp_name_size sizes[SP_NAME_SIZES];
     const size_t count = sp_sizes_in_name(name, length, sizes);
@@ -62,8 +64,8 @@ static bool declare_name(struct sp_check *check, const char *name, size_t length
     if (!count || sizes[best].parameters > limit) return false;
     const char *text = sp_arena_copy(&check->arena, sizes[best].text, sizes[best].length);
     const bool agrees = is_near(check, sizes[best].parameters);
-    declare(check,
-            (struct sp_declared){.where = where, .text = text, .value = sizes[best].parameters, .agrees = agrees});
+    declare(check, (struct shapeproof_declared){
+                       .where = where, .text = text, .value = sizes[best].parameters, .agrees = agrees});
     if (!agrees)
         sp_blame(check, SP_CAUSE_DECLARED)->message =
             sp_arena_printf(&check->arena, "%s says %s, the file holds %s parameters", where, text,
@@ -79,9 +81,9 @@ static bool is_of_cache(const char *name, size_t length)
 }
 
 /* The last two components of the path: the file or directory, then the one around it. */
-static bool declare_path(struct sp_check *check)
+static bool declare_path(struct shapeproof_check *check)
 {
-    const char *path = sp_inventory_path(check->inventory);
+    const char *path = shapeproof_inventory_path(check->inventory);
     size_t end = strlen(path);
     for (int left = 2; left && end;) {
         while (end && path[end - 1] == '/') end--;
@@ -100,10 +102,10 @@ static bool declare_path(struct sp_check *check)
 
 /* What the configuration was made from: the last component alone. Checkpoints on the way are often called after the
  * number of tokens so far. */
-static void declare_origin(struct sp_check *check)
+static void declare_origin(struct shapeproof_check *check)
 {
-    const struct sp_value name = sp_value_member(sp_config_hyper(check->config)->root, "_name_or_path");
-    if (name.type != SP_STRING) return;
+    const struct shapeproof_value name = sp_value_member(sp_config_hyper(check->config)->root, "_name_or_path");
+    if (name.type != SHAPEPROOF_VALUE_STRING) return;
     const char *last = sp_base_name(name.string);
     declare_name(check, last, strlen(last), 150000000000, "_name_or_path");
 }
@@ -121,10 +123,10 @@ static bool read_declared_number(const char *text, uint64_t *value)
     return !*p;
 }
 
-static const char *total_of_index(const struct sp_check *check, const char *key, uint64_t *value)
+static const char *total_of_index(const struct shapeproof_check *check, const char *key, uint64_t *value)
 {
     const size_t found = sp_map_get(&check->inventory->metadata_keys, key);
-    const char *text = found == SP_NONE ? NULL : check->inventory->metadata[found].value;
+    const char *text = found == SHAPEPROOF_NONE ? NULL : check->inventory->metadata[found].value;
     return text && strlen(text) < 40 && read_declared_number(text, value) ? text : NULL;
 }
 
@@ -135,14 +137,14 @@ static bool is_roughly_equal(uint64_t value, uint64_t count)
     return difference <= count / 100;
 }
 
-static void declare_total_parameters(struct sp_check *check)
+static void declare_total_parameters(struct shapeproof_check *check)
 {
-    const struct sp_counts *counts = &check->counts;
-    const struct sp_predicted_totals predicted = sp_prediction_totals(check->prediction);
+    const struct shapeproof_counts *counts = &check->counts;
+    const struct shapeproof_predicted_totals predicted = shapeproof_prediction_totals(check->prediction);
     uint64_t value;
     const char *text = total_of_index(check, "index.total_parameters", &value);
     if (!text) return;
-    struct sp_declared declared = {
+    struct shapeproof_declared declared = {
         .where = "total_parameters of the index", .text = text, .value = value, .exact = true};
     const bool once = is_roughly_equal(value, counts->unique) || is_roughly_equal(value, counts->logical) ||
                       is_roughly_equal(value, predicted.unique_parameters);
@@ -156,18 +158,18 @@ static void declare_total_parameters(struct sp_check *check)
 }
 
 /* Bytes of all tensors, those of one storage counted each; 0 when they do not fit in 64 bits. */
-static uint64_t bytes_with_ties(const struct sp_inventory *inventory)
+static uint64_t bytes_with_ties(const struct shapeproof_inventory *inventory)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        if (!sp_add_u64(sum, sp_inventory_tensor(inventory, i)->bytes, &sum)) return 0;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        if (!sp_add_u64(sum, shapeproof_inventory_tensor(inventory, i)->bytes, &sum)) return 0;
     return sum;
 }
 
 /* What a wrong total_size may have counted; NULL when nothing fits. */
-static const char *what_it_counts(const struct sp_check *check, uint64_t value)
+static const char *what_it_counts(const struct shapeproof_check *check, uint64_t value)
 {
-    const struct sp_counts *counts = &check->counts;
+    const struct shapeproof_counts *counts = &check->counts;
     if (value == bytes_with_ties(check->inventory)) return "with ties twice";
     for (uint64_t width = 1; width <= 8; width *= 2)
         if (value % width == 0 && (value / width == counts->unique || value / width == counts->logical))
@@ -179,21 +181,21 @@ static const char *what_it_counts(const struct sp_check *check, uint64_t value)
 }
 
 /* A file that lacks tensors cannot have the size; that they are missing is said already. */
-static bool lacks_tensors(const struct sp_check *check)
+static bool lacks_tensors(const struct shapeproof_check *check)
 {
     if (check->inventory->promise_count) return true;
     for (size_t i = 0; i < check->finding_count; i++)
-        if (check->findings[i].kind == SP_FINDING_MISSING) return true;
+        if (check->findings[i].kind == SHAPEPROOF_FINDING_MISSING) return true;
     return false;
 }
 
-static void declare_total_size(struct sp_check *check)
+static void declare_total_size(struct shapeproof_check *check)
 {
-    const uint64_t bytes = sp_inventory_totals(check->inventory).bytes;
+    const uint64_t bytes = shapeproof_inventory_totals(check->inventory).bytes;
     uint64_t value;
     const char *text = total_of_index(check, "index.total_size", &value);
     if (!text) return;
-    struct sp_declared declared = {
+    struct shapeproof_declared declared = {
         .where = "total_size of the index", .text = text, .value = value, .exact = true, .bytes = true};
     declared.agrees = value == bytes;
     if (!declared.agrees) declared.note = what_it_counts(check, value);
@@ -204,7 +206,7 @@ static void declare_total_size(struct sp_check *check)
                         declared.note ? ": " : "", declared.note ? declared.note : "", bytes);
 }
 
-void sp_explain_declared(struct sp_check *check)
+void sp_explain_declared(struct shapeproof_check *check)
 {
     if (!declare_path(check)) declare_origin(check);
     declare_total_parameters(check);

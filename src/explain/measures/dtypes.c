@@ -10,7 +10,7 @@
 
 /* How many tensors have which dtype. */
 struct tally {
-    size_t by_dtype[SP_DTYPE_COUNT], total;
+    size_t by_dtype[SHAPEPROOF_DTYPE_COUNT], total;
 };
 
 struct dtypes {
@@ -20,88 +20,92 @@ struct dtypes {
     struct tally whole;
 };
 
-static bool is_floating(enum sp_dtype dtype)
+static bool is_floating(enum shapeproof_dtype dtype)
 {
-    return dtype == SP_DTYPE_F64 || dtype == SP_DTYPE_F32 || dtype == SP_DTYPE_F16 || dtype == SP_DTYPE_BF16;
+    return dtype == SHAPEPROOF_DTYPE_F64 || dtype == SHAPEPROOF_DTYPE_F32 || dtype == SHAPEPROOF_DTYPE_F16 ||
+           dtype == SHAPEPROOF_DTYPE_BF16;
 }
 
 /* A parameter whose dtype is for the file to say. */
-static bool counts(const struct sp_check *check, size_t tensor)
+static bool counts(const struct shapeproof_check *check, size_t tensor)
 {
     const size_t predicted = check->match.predicted_of[tensor];
-    if (predicted == SP_NONE) return false;
-    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, predicted);
-    return !expected->buffer && expected->dtype == SP_DTYPE_UNKNOWN;
+    if (predicted == SHAPEPROOF_NONE) return false;
+    const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, predicted);
+    return !expected->buffer && expected->dtype == SHAPEPROOF_DTYPE_UNKNOWN;
 }
 
 /* Stored in place of a quantised weight, whose quantiser chose the dtype. */
-static bool is_scale(const struct sp_check *check, size_t tensor)
+static bool is_scale(const struct shapeproof_check *check, size_t tensor)
 {
     const size_t predicted = check->match.predicted_of[tensor];
-    return predicted != SP_NONE && sp_prediction_tensor(check->prediction, predicted)->stands_for != NULL;
+    return predicted != SHAPEPROOF_NONE &&
+           shapeproof_prediction_tensor(check->prediction, predicted)->stands_for != NULL;
 }
 
-static enum sp_dtype dtype_of(const struct sp_check *check, size_t tensor)
+static enum shapeproof_dtype dtype_of(const struct shapeproof_check *check, size_t tensor)
 {
-    return sp_inventory_tensor(check->inventory, tensor)->dtype;
+    return shapeproof_inventory_tensor(check->inventory, tensor)->dtype;
 }
 
-static void add_dtype(struct tally *tally, enum sp_dtype dtype)
+static void add_dtype(struct tally *tally, enum shapeproof_dtype dtype)
 {
     tally->by_dtype[dtype]++;
     tally->total++;
 }
 
-static enum sp_dtype most_common(const struct tally *tally)
+static enum shapeproof_dtype most_common(const struct tally *tally)
 {
-    enum sp_dtype best = SP_DTYPE_UNKNOWN;
-    for (int i = 0; i < SP_DTYPE_COUNT; i++)
-        if (tally->by_dtype[i] > tally->by_dtype[best]) best = (enum sp_dtype)i;
+    enum shapeproof_dtype best = SHAPEPROOF_DTYPE_UNKNOWN;
+    for (int i = 0; i < SHAPEPROOF_DTYPE_COUNT; i++)
+        if (tally->by_dtype[i] > tally->by_dtype[best]) best = (enum shapeproof_dtype)i;
     return best;
 }
 
-static void dtype_finding(struct sp_check *check, size_t tensor, enum sp_dtype expected, const char *who)
+static void dtype_finding(struct shapeproof_check *check, size_t tensor, enum shapeproof_dtype expected,
+                          const char *who)
 {
-    const struct sp_tensor *found = sp_inventory_tensor(check->inventory, tensor);
-    sp_check_add_finding(
-        check, (struct sp_finding){.kind = SP_FINDING_DTYPE,
-                                   .name = found->name,
-                                   .expected = sp_dtype_name(expected),
-                                   .found = found->dtype_name,
-                                   .tensor = tensor,
-                                   .predicted = check->match.predicted_of[tensor],
-                                   .message = sp_arena_printf(&check->arena, "has dtype %s where %s %s",
-                                                              found->dtype_name, who, sp_dtype_name(expected))});
+    const struct shapeproof_tensor *found = shapeproof_inventory_tensor(check->inventory, tensor);
+    sp_check_add_finding(check,
+                         (struct shapeproof_finding){
+                             .kind = SHAPEPROOF_FINDING_DTYPE,
+                             .name = found->name,
+                             .expected = shapeproof_dtype_name(expected),
+                             .found = found->dtype_name,
+                             .tensor = tensor,
+                             .predicted = check->match.predicted_of[tensor],
+                             .message = sp_arena_printf(&check->arena, "has dtype %s where %s %s", found->dtype_name,
+                                                        who, shapeproof_dtype_name(expected))});
 }
 
 /* What the table itself says of a dtype. */
-static void judge_declared(struct sp_check *check)
+static void judge_declared(struct shapeproof_check *check)
 {
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const enum sp_dtype declared = sp_prediction_tensor(check->prediction, i)->dtype;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const enum shapeproof_dtype declared = shapeproof_prediction_tensor(check->prediction, i)->dtype;
         const size_t tensor = check->match.tensor_of[i];
-        if (declared != SP_DTYPE_UNKNOWN && tensor != SP_NONE && dtype_of(check, tensor) != declared)
+        if (declared != SHAPEPROOF_DTYPE_UNKNOWN && tensor != SHAPEPROOF_NONE && dtype_of(check, tensor) != declared)
             dtype_finding(check, tensor, declared, "the table has");
     }
 }
 
 /* Of a file of one dtype, as nearly all are, one tensor tells as much as all of them. */
-static void tally_whole(const struct sp_check *check, struct tally *whole)
+static void tally_whole(const struct shapeproof_check *check, struct tally *whole)
 {
     const uint64_t dtypes = check->inventory->dtypes;
     const bool uniform = !(dtypes & (dtypes - 1));
-    for (size_t i = 0; i < sp_inventory_count(check->inventory) && !(uniform && whole->total); i++)
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory) && !(uniform && whole->total); i++)
         if (counts(check, i) && !is_scale(check, i)) add_dtype(whole, dtype_of(check, i));
 }
 
-static void tally_kinds(const struct sp_check *check, struct dtypes *dtypes)
+static void tally_kinds(const struct shapeproof_check *check, struct dtypes *dtypes)
 {
-    const size_t count = sp_inventory_count(check->inventory);
+    const size_t count = shapeproof_inventory_count(check->inventory);
     dtypes->pattern_of = sp_realloc(NULL, count, sizeof *dtypes->pattern_of);
     for (size_t i = 0; i < count; i++)
         if (counts(check, i))
             dtypes->pattern_of[i] =
-                sp_pattern_of(&dtypes->patterns, sp_inventory_tensor(check->inventory, i)->name, NULL);
+                sp_pattern_of(&dtypes->patterns, shapeproof_inventory_tensor(check->inventory, i)->name, NULL);
     dtypes->kinds = sp_realloc(NULL, dtypes->patterns.count, sizeof *dtypes->kinds);
     memset(dtypes->kinds, 0, dtypes->patterns.count * sizeof *dtypes->kinds);
     for (size_t i = 0; i < count; i++)
@@ -109,53 +113,58 @@ static void tally_kinds(const struct sp_check *check, struct dtypes *dtypes)
 }
 
 /* Norms and routers are often kept in full precision where the rest is in half of it. */
-static bool is_kept_precise(enum sp_dtype dtype, enum sp_dtype everywhere)
+static bool is_kept_precise(enum shapeproof_dtype dtype, enum shapeproof_dtype everywhere)
 {
-    return dtype == SP_DTYPE_F32 && (everywhere == SP_DTYPE_BF16 || everywhere == SP_DTYPE_F16);
+    return dtype == SHAPEPROOF_DTYPE_F32 && (everywhere == SHAPEPROOF_DTYPE_BF16 || everywhere == SHAPEPROOF_DTYPE_F16);
 }
 
 /* A parameter that is made of one number of NumPy, a temperature for example, is double whatever the model is, unless
  * the model is converted later: nothing is lost, and a loader that has such a parameter writes the same file again. */
-static bool is_made_of_double(const struct sp_check *check, size_t tensor, enum sp_dtype everywhere)
+static bool is_made_of_double(const struct shapeproof_check *check, size_t tensor, enum shapeproof_dtype everywhere)
 {
-    const struct sp_tensor *found = sp_inventory_tensor(check->inventory, tensor);
-    const bool shorter = everywhere == SP_DTYPE_F32 || everywhere == SP_DTYPE_BF16 || everywhere == SP_DTYPE_F16;
-    return found->rank == 0 && found->dtype == SP_DTYPE_F64 && shorter;
+    const struct shapeproof_tensor *found = shapeproof_inventory_tensor(check->inventory, tensor);
+    const bool shorter =
+        everywhere == SHAPEPROOF_DTYPE_F32 || everywhere == SHAPEPROOF_DTYPE_BF16 || everywhere == SHAPEPROOF_DTYPE_F16;
+    return found->rank == 0 && found->dtype == SHAPEPROOF_DTYPE_F64 && shorter;
 }
 
-static bool is_gguf(const struct sp_check *check) { return strcmp(sp_inventory_format(check->inventory), "gguf") == 0; }
+static bool is_gguf(const struct shapeproof_check *check)
+{
+    return strcmp(shapeproof_inventory_format(check->inventory), "gguf") == 0;
+}
 
 /* Writers of GGUF choose a type for each tensor, and programs that read it take any: the converter leaves a few kinds
  * in F16 or F32 whatever the rest is, and quantisers keep single matrices more precise. Vectors alone are all alike. */
-static bool may_vary(const struct sp_check *check, const struct dtypes *dtypes, size_t tensor)
+static bool may_vary(const struct shapeproof_check *check, const struct dtypes *dtypes, size_t tensor)
 {
     const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[tensor]];
-    const bool is_matrix = sp_inventory_tensor(check->inventory, tensor)->rank > 1;
-    const bool quantised = dtypes->whole.by_dtype[SP_DTYPE_UNKNOWN] > 0;
-    return is_gguf(check) && (kind->by_dtype[SP_DTYPE_UNKNOWN] > 0 || (is_matrix && quantised));
+    const bool is_matrix = shapeproof_inventory_tensor(check->inventory, tensor)->rank > 1;
+    const bool quantised = dtypes->whole.by_dtype[SHAPEPROOF_DTYPE_UNKNOWN] > 0;
+    return is_gguf(check) && (kind->by_dtype[SHAPEPROOF_DTYPE_UNKNOWN] > 0 || (is_matrix && quantised));
 }
 
 /* Whether the dtype is among the most common ones of a kind. */
-static bool is_most_common(const struct tally *kind, enum sp_dtype dtype)
+static bool is_most_common(const struct tally *kind, enum shapeproof_dtype dtype)
 {
-    return dtype != SP_DTYPE_UNKNOWN && kind->by_dtype[dtype] == kind->by_dtype[most_common(kind)];
+    return dtype != SHAPEPROOF_DTYPE_UNKNOWN && kind->by_dtype[dtype] == kind->by_dtype[most_common(kind)];
 }
 
 /* The dtype that tensors of a kind should have: the most common one; where half of them have another one, what the
  * configuration says, or what most of the file has. */
-static enum sp_dtype usual_dtype(const struct sp_check *check, const struct tally *kind, const struct tally *whole)
+static enum shapeproof_dtype usual_dtype(const struct shapeproof_check *check, const struct tally *kind,
+                                         const struct tally *whole)
 {
     const char *key;
-    const enum sp_dtype configured = sp_configured_dtype(sp_config_hyper(check->config), &key);
+    const enum shapeproof_dtype configured = sp_configured_dtype(sp_config_hyper(check->config), &key);
     if (is_most_common(kind, configured)) return configured;
     return is_most_common(kind, most_common(whole)) ? most_common(whole) : most_common(kind);
 }
 
-static void judge_dtypes(struct sp_check *check, const struct dtypes *dtypes, size_t tensor)
+static void judge_dtypes(struct shapeproof_check *check, const struct dtypes *dtypes, size_t tensor)
 {
     const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[tensor]], *whole = &dtypes->whole;
-    const enum sp_dtype dtype = dtype_of(check, tensor), usual = usual_dtype(check, kind, whole),
-                        everywhere = most_common(whole);
+    const enum shapeproof_dtype dtype = dtype_of(check, tensor), usual = usual_dtype(check, kind, whole),
+                                everywhere = most_common(whole);
     if (may_vary(check, dtypes, tensor)) return;
     if (kind->by_dtype[usual] > kind->by_dtype[dtype]) dtype_finding(check, tensor, usual, "others of its kind have");
     else if (whole->total >= 3 && dtype != everywhere && whole->by_dtype[everywhere] == whole->total - 1 &&
@@ -168,34 +177,36 @@ static void judge_dtypes(struct sp_check *check, const struct dtypes *dtypes, si
 /* ---- mixed precision ---- */
 
 /* The tensors of whole kinds that have the dtype; how many. */
-static size_t collect_kinds_of(const struct sp_check *check, const struct dtypes *dtypes, enum sp_dtype dtype,
-                               const char **names)
+static size_t collect_kinds_of(const struct shapeproof_check *check, const struct dtypes *dtypes,
+                               enum shapeproof_dtype dtype, const char **names)
 {
     size_t found = 0;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         if (!counts(check, i) || is_scale(check, i) || dtype_of(check, i) != dtype) continue;
         const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[i]];
-        if (kind->by_dtype[dtype] == kind->total) names[found++] = sp_inventory_tensor(check->inventory, i)->name;
+        if (kind->by_dtype[dtype] == kind->total)
+            names[found++] = shapeproof_inventory_tensor(check->inventory, i)->name;
     }
     return found;
 }
 
 /* Tensors of a whole kind that are in full precision; of GGUF, in any other. */
-static void note_precise(struct sp_check *check, const struct dtypes *dtypes)
+static void note_precise(struct shapeproof_check *check, const struct dtypes *dtypes)
 {
-    static const enum sp_dtype others[] = {SP_DTYPE_F32, SP_DTYPE_F16, SP_DTYPE_BF16};
-    const enum sp_dtype everywhere = most_common(&dtypes->whole);
-    const bool plain = everywhere == SP_DTYPE_F32 || everywhere == SP_DTYPE_F16 || everywhere == SP_DTYPE_BF16;
-    const char **names = sp_realloc(NULL, sp_inventory_count(check->inventory), sizeof *names);
+    static const enum shapeproof_dtype others[] = {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_F16, SHAPEPROOF_DTYPE_BF16};
+    const enum shapeproof_dtype everywhere = most_common(&dtypes->whole);
+    const bool plain =
+        everywhere == SHAPEPROOF_DTYPE_F32 || everywhere == SHAPEPROOF_DTYPE_F16 || everywhere == SHAPEPROOF_DTYPE_BF16;
+    const char **names = sp_realloc(NULL, shapeproof_inventory_count(check->inventory), sizeof *names);
     struct sp_text text = {0};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i] == everywhere || !(is_kept_precise(others[i], everywhere) || (plain && is_gguf(check)))) continue;
         const size_t found = collect_kinds_of(check, dtypes, others[i], names);
         if (!found) continue;
         if (text.length) sp_text_puts(&text, "; ");
-        else sp_text_printf(&text, "mixed precision: %s, but ", sp_dtype_name(everywhere));
-        sp_text_printf(&text, "%s in %s (%s)", sp_dtype_name(others[i]), sp_some_names(&check->arena, names, found),
-                       sp_count_of(&check->arena, found, "tensor"));
+        else sp_text_printf(&text, "mixed precision: %s, but ", shapeproof_dtype_name(everywhere));
+        sp_text_printf(&text, "%s in %s (%s)", shapeproof_dtype_name(others[i]),
+                       sp_some_names(&check->arena, names, found), sp_count_of(&check->arena, found, "tensor"));
     }
     if (text.length) sp_blame(check, SP_CAUSE_MIXED_PRECISION)->message = sp_text_keep(&text, &check->arena);
     sp_text_free(&text);
@@ -204,31 +215,32 @@ static void note_precise(struct sp_check *check, const struct dtypes *dtypes)
 
 /* ---- integers ---- */
 
-static bool is_text(struct sp_value value, const char *text)
+static bool is_text(struct shapeproof_value value, const char *text)
 {
-    return value.type == SP_STRING && strcmp(value.string, text) == 0;
+    return value.type == SHAPEPROOF_VALUE_STRING && strcmp(value.string, text) == 0;
 }
 
 /* Sockeye says of itself that its matrices are integers, and has a scale for each. */
-static bool may_be_integers(const struct sp_check *check)
+static bool may_be_integers(const struct shapeproof_check *check)
 {
     const size_t key = sp_find_hyperparameter(check->prediction, "dtype");
-    return key != SP_NONE && is_text(sp_prediction_hyperparameter(check->prediction, key).value, "int8");
+    return key != SHAPEPROOF_NONE &&
+           is_text(shapeproof_prediction_hyperparameter(check->prediction, key).value, "int8");
 }
 
-static const enum sp_dtype integers[] = {SP_DTYPE_I8,  SP_DTYPE_U8,  SP_DTYPE_I16,
-                                         SP_DTYPE_U16, SP_DTYPE_I32, SP_DTYPE_U32};
+static const enum shapeproof_dtype integers[] = {SHAPEPROOF_DTYPE_I8,  SHAPEPROOF_DTYPE_U8,  SHAPEPROOF_DTYPE_I16,
+                                                 SHAPEPROOF_DTYPE_U16, SHAPEPROOF_DTYPE_I32, SHAPEPROOF_DTYPE_U32};
 enum { INTEGERS = sizeof integers / sizeof *integers };
 
-static bool is_unpredicted(const struct sp_check *check, const char *name)
+static bool is_unpredicted(const struct shapeproof_check *check, const char *name)
 {
-    const size_t tensor = sp_inventory_find(check->inventory, name);
-    return tensor != SP_NONE && check->match.predicted_of[tensor] == SP_NONE;
+    const size_t tensor = shapeproof_inventory_find(check->inventory, name);
+    return tensor != SHAPEPROOF_NONE && check->match.predicted_of[tensor] == SHAPEPROOF_NONE;
 }
 
 /* Whether there is a variable beside that is not predicted, which may be what scales a matrix: Keras calls it
  * "kernel_scale", or numbers it. */
-static bool has_unpredicted_beside(const struct sp_check *check, const char *name)
+static bool has_unpredicted_beside(const struct shapeproof_check *check, const char *name)
 {
     enum { MOST_NUMBERED = 7 };
     char beside[1024];
@@ -243,9 +255,9 @@ static bool has_unpredicted_beside(const struct sp_check *check, const char *nam
 }
 
 /* A matrix that nothing scales. */
-static bool is_of_integers(const struct sp_check *check, size_t tensor)
+static bool is_of_integers(const struct shapeproof_check *check, size_t tensor)
 {
-    const struct sp_tensor *found = sp_inventory_tensor(check->inventory, tensor);
+    const struct shapeproof_tensor *found = shapeproof_inventory_tensor(check->inventory, tensor);
     bool integer = false;
     for (size_t i = 0; i < INTEGERS; i++) integer = integer || found->dtype == integers[i];
     return integer && found->rank > 1 && counts(check, tensor) && !is_scale(check, tensor) &&
@@ -253,25 +265,25 @@ static bool is_of_integers(const struct sp_check *check, size_t tensor)
 }
 
 /* False when there are none. One alone stands out as any other dtype would. */
-static bool find_integers(struct sp_check *check, const struct tally *whole)
+static bool find_integers(struct shapeproof_check *check, const struct tally *whole)
 {
     size_t count = 0, any = 0;
     for (size_t i = 0; i < INTEGERS; i++) any += whole->by_dtype[integers[i]];
     if (!any) return false;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) count += is_of_integers(check, i);
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) count += is_of_integers(check, i);
     if (count < 2 || may_be_integers(check)) return false;
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_INTEGERS);
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_INTEGERS);
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         if (!is_of_integers(check, i)) continue;
-        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
-        sp_check_add_finding(
-            check, (struct sp_finding){.kind = SP_FINDING_DTYPE,
-                                       .name = tensor->name,
-                                       .found = tensor->dtype_name,
-                                       .tensor = i,
-                                       .predicted = check->match.predicted_of[i],
-                                       .message = sp_arena_printf(&check->arena, "has dtype %s, and nothing scales it",
-                                                                  tensor->dtype_name)});
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
+        sp_check_add_finding(check, (struct shapeproof_finding){
+                                        .kind = SHAPEPROOF_FINDING_DTYPE,
+                                        .name = tensor->name,
+                                        .found = tensor->dtype_name,
+                                        .tensor = i,
+                                        .predicted = check->match.predicted_of[i],
+                                        .message = sp_arena_printf(&check->arena, "has dtype %s, and nothing scales it",
+                                                                   tensor->dtype_name)});
         sp_attribute_finding(check, check->finding_count - 1, cause);
     }
     sp_cause_set_message(check, cause, "matrices are stored as integers, without anything that scales them");
@@ -281,18 +293,18 @@ static bool find_integers(struct sp_check *check, const struct tally *whole)
 /* ---- what the configuration says ---- */
 
 /* Most tensors have another precision than the configuration says: a program that goes by it converts them. */
-static void note_configured(struct sp_check *check, const struct tally *whole)
+static void note_configured(struct shapeproof_check *check, const struct tally *whole)
 {
     const struct sp_hyper *hyper = sp_config_hyper(check->config);
     const char *key;
-    const enum sp_dtype configured = sp_configured_dtype(hyper, &key), everywhere = most_common(whole);
-    if (configured == SP_DTYPE_UNKNOWN || configured == everywhere || !is_floating(everywhere)) return;
+    const enum shapeproof_dtype configured = sp_configured_dtype(hyper, &key), everywhere = most_common(whole);
+    if (configured == SHAPEPROOF_DTYPE_UNKNOWN || configured == everywhere || !is_floating(everywhere)) return;
     if (check->quantisation.configured || check->quantisation.method || whole->by_dtype[everywhere] * 2 <= whole->total)
         return;
     const char *which = whole->by_dtype[everywhere] == whole->total ? "all" : "most",
-               *found = sp_dtype_name(everywhere);
+               *found = shapeproof_dtype_name(everywhere);
     const char *said = sp_value_member(hyper->root, key).string;
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_DTYPE_CONFIGURED);
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_DTYPE_CONFIGURED);
     cause->message =
         sp_arena_printf(&check->arena, "the configuration says %s %s, %s tensors are %s", key, said, which, found);
     cause->hyperparameter = key;
@@ -302,10 +314,10 @@ static void note_configured(struct sp_check *check, const struct tally *whole)
 
 /* ---- the whole ---- */
 
-void sp_explain_dtypes(struct sp_check *check)
+void sp_explain_dtypes(struct shapeproof_check *check)
 {
     struct dtypes dtypes = {0};
-    const size_t count = sp_inventory_count(check->inventory);
+    const size_t count = shapeproof_inventory_count(check->inventory);
     judge_declared(check);
     tally_whole(check, &dtypes.whole);
     const bool any_integers = find_integers(check, &dtypes.whole);

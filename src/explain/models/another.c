@@ -17,13 +17,14 @@ enum { MAX_TENSORS = 50000 };
 
 /* ---- evidence ---- */
 
-static bool is_about_tensors(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_about_tensors(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                             const void *context)
 {
     (void)check;
     (void)context;
-    return finding->severity == SP_SEVERITY_ERROR &&
-           (finding->kind == SP_FINDING_MISSING || finding->kind == SP_FINDING_UNEXPECTED ||
-            finding->kind == SP_FINDING_SHAPE);
+    return finding->severity == SHAPEPROOF_SEVERITY_ERROR &&
+           (finding->kind == SHAPEPROOF_FINDING_MISSING || finding->kind == SHAPEPROOF_FINDING_UNEXPECTED ||
+            finding->kind == SHAPEPROOF_FINDING_SHAPE);
 }
 
 /* What the findings about tensors, with causes or without, show. */
@@ -33,20 +34,20 @@ struct evidence {
     bool several_layers; /* not one layer, which may be lost or there twice */
 };
 
-static struct evidence weigh_findings(const struct sp_check *check)
+static struct evidence weigh_findings(const struct shapeproof_check *check)
 {
     struct evidence evidence = {0};
-    const struct sp_finding *first = NULL;
+    const struct shapeproof_finding *first = NULL;
     size_t layer = 0, pattern = 0;
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         if (!is_about_tensors(check, finding, NULL)) continue;
         if (!first) {
             first = finding;
             layer = sp_layer_end(first->name, SP_LAYERS);
             pattern = check->places[i].pattern;
         }
-        *(finding->kind == SP_FINDING_MISSING ? &evidence.missing : &evidence.others) += 1;
+        *(finding->kind == SHAPEPROOF_FINDING_MISSING ? &evidence.missing : &evidence.others) += 1;
         evidence.several_kinds |= check->places[i].pattern != pattern;
         evidence.several_layers |= !layer || !sp_is_in_layer(finding->name, first->name, layer);
     }
@@ -55,34 +56,35 @@ static struct evidence weigh_findings(const struct sp_check *check)
 
 /* That something is missing may have many reasons; that much is there which no model of the configured kind has, hardly
  * any other. */
-static bool is_another_model(const struct sp_check *check, struct evidence evidence)
+static bool is_another_model(const struct shapeproof_check *check, struct evidence evidence)
 {
     return evidence.several_kinds && evidence.several_layers &&
-           (evidence.others || evidence.missing * 4 >= sp_prediction_count(check->prediction));
+           (evidence.others || evidence.missing * 4 >= shapeproof_prediction_count(check->prediction));
 }
 
 /* Whether nothing differs but that the file lacks kinds of tensors altogether, in each of several layers: a model of
  * another type may have no such kinds. Of a kind without an index, such as a last norm, there is one tensor alone. */
-static bool lacks_whole_kinds(const struct sp_check *check)
+static bool lacks_whole_kinds(const struct shapeproof_check *check)
 {
     struct sp_patterns patterns = {.rule = check->patterns.rule};
     size_t lacking = 0, single = 0;
     bool whole = true;
     for (size_t i = 0; i < check->finding_count && whole; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         if (!is_about_tensors(check, finding, NULL)) continue;
-        whole = finding->kind == SP_FINDING_MISSING;
+        whole = finding->kind == SHAPEPROOF_FINDING_MISSING;
         struct sp_indices indices = {.count = 0};
         const size_t known = patterns.count;
         if (whole)
-            sp_pattern_of(&patterns, sp_prediction_tensor(check->prediction, finding->predicted)->name, &indices);
+            sp_pattern_of(&patterns, shapeproof_prediction_tensor(check->prediction, finding->predicted)->name,
+                          &indices);
         single += patterns.count > known && !indices.count;
         lacking++;
     }
     const size_t kinds = patterns.count;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction) && whole && kinds; i++) {
-        if (check->match.tensor_of[i] == SP_NONE) continue;
-        whole = sp_pattern_of(&patterns, sp_prediction_tensor(check->prediction, i)->name, NULL) >= kinds;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction) && whole && kinds; i++) {
+        if (check->match.tensor_of[i] == SHAPEPROOF_NONE) continue;
+        whole = sp_pattern_of(&patterns, shapeproof_prediction_tensor(check->prediction, i)->name, NULL) >= kinds;
     }
     sp_patterns_free(&patterns);
     return whole && kinds > single && lacking >= 2 * kinds - single;
@@ -92,13 +94,13 @@ static bool lacks_whole_kinds(const struct sp_check *check)
 
 /* Takes from other causes what this one explains as a whole. Those that have nothing left are taken back, and so are
  * those about what is in front of names when the other model has these names: without a message they go. */
-static void retract_causes(struct sp_check *check, const struct sp_model *model)
+static void retract_causes(struct shapeproof_check *check, const struct sp_model *model)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
-        struct sp_finding *finding = &check->findings[i];
-        if (finding->cause == SP_NONE || !is_about_tensors(check, finding, NULL)) continue;
-        struct sp_cause *cause = &check->causes[finding->cause];
-        finding->cause = SP_NONE;
+        struct shapeproof_finding *finding = &check->findings[i];
+        if (finding->cause == SHAPEPROOF_NONE || !is_about_tensors(check, finding, NULL)) continue;
+        struct shapeproof_cause *cause = &check->causes[finding->cause];
+        finding->cause = SHAPEPROOF_NONE;
         if (!--cause->explains) cause->message = NULL;
     }
     for (size_t i = 0; i < check->cause_count && model->plain; i++) {
@@ -109,25 +111,26 @@ static void retract_causes(struct sp_check *check, const struct sp_model *model)
 }
 
 /* The class, or the first of a list such as ["BertModel"], or NULL. */
-static const char *first_class_of(struct sp_value classes)
+static const char *first_class_of(struct shapeproof_value classes)
 {
-    if (classes.type == SP_STRING) return classes.string;
-    return classes.type == SP_LIST && classes.count && classes.items[0].type == SP_STRING ? classes.items[0].string
-                                                                                          : NULL;
+    if (classes.type == SHAPEPROOF_VALUE_STRING) return classes.string;
+    return classes.type == SHAPEPROOF_VALUE_LIST && classes.count && classes.items[0].type == SHAPEPROOF_VALUE_STRING
+               ? classes.items[0].string
+               : NULL;
 }
 
-static const char *value_said(struct sp_check *check, struct sp_value value)
+static const char *value_said(struct shapeproof_check *check, struct shapeproof_value value)
 {
     enum { FEW = 4 };
-    if (value.type != SP_LIST || value.count <= FEW) return sp_value_words(&check->arena, value);
+    if (value.type != SHAPEPROOF_VALUE_LIST || value.count <= FEW) return sp_value_words(&check->arena, value);
     return sp_arena_printf(&check->arena, "a list of %zu", value.count);
 }
 
-static void put_change(struct sp_text *text, struct sp_check *check, const struct sp_model_change *change)
+static void put_change(struct sp_text *text, struct shapeproof_check *check, const struct sp_model_change *change)
 {
     const struct sp_change *what = &change->what;
     const char *where = sp_said_where(check, what->from);
-    if (what->value.type == SP_NULL) {
+    if (what->value.type == SHAPEPROOF_VALUE_NULL) {
         sp_text_printf(text, "%s %s does not fit", what->key, where);
         return;
     }
@@ -162,11 +165,11 @@ static const struct sp_change *change_of_class(const struct sp_model *model)
     return NULL;
 }
 
-static bool has_only_missing(const struct sp_check *check)
+static bool has_only_missing(const struct shapeproof_check *check)
 {
-    for (size_t i = 0; i < sp_check_finding_count(check); i++) {
-        const struct sp_finding *finding = sp_check_finding(check, i);
-        if (finding->severity == SP_SEVERITY_ERROR && finding->kind != SP_FINDING_MISSING) return false;
+    for (size_t i = 0; i < shapeproof_check_finding_count(check); i++) {
+        const struct shapeproof_finding *finding = shapeproof_check_finding(check, i);
+        if (finding->severity == SHAPEPROOF_SEVERITY_ERROR && finding->kind != SHAPEPROOF_FINDING_MISSING) return false;
     }
     return true;
 }
@@ -185,9 +188,9 @@ static const struct sp_model_change *only_change(const struct sp_model *model)
 
 /* Another model of the configured table: of another class, of another size, or both. Of the user's own table one wrong
  * value is said as such. */
-static const char *same_family_said(const struct sp_model *model, const struct sp_cause *cause)
+static const char *same_family_said(const struct sp_model *model, const struct shapeproof_cause *cause)
 {
-    struct sp_check *check = model->check;
+    struct shapeproof_check *check = model->check;
     const struct sp_model_change *only = sp_is_own_table(check->prediction) ? only_change(model) : NULL;
     if (only) {
         struct sp_text text = {0};
@@ -201,45 +204,45 @@ static const char *same_family_said(const struct sp_model *model, const struct s
     const bool is_less = has_only_missing(check);
     return sp_arena_printf(&check->arena, "the weights are of %s, where %s promises %s%s%s%s",
                            first_class_of(class->value),
-                           class->from.source == SP_SOURCE_SETTING ? "the command line" : class->from.name,
+                           class->from.source == SHAPEPROOF_SOURCE_SETTING ? "the command line" : class->from.name,
                            first_class_of(class->configured), changes_said(model, class->key), is_less ? ": it " : "",
                            is_less ? sp_cause_file_summary(check, (size_t)(cause - check->causes)) : "");
 }
 
 /* "the weights are of a qwen2 model, not of llama: the file has ....bias and lacks ..." */
-static const char *other_family_said(const struct sp_model *model, const struct sp_cause *cause)
+static const char *other_family_said(const struct sp_model *model, const struct shapeproof_cause *cause)
 {
-    struct sp_check *check = model->check;
-    const char *configured = sp_prediction_table(check->prediction);
+    struct shapeproof_check *check = model->check;
+    const char *configured = shapeproof_prediction_table(check->prediction);
     const size_t index = (size_t)(cause - check->causes);
     if (!sp_check_matched(check))
         return sp_arena_printf(&check->arena,
                                "no tensor of the file is one that %s predicts: it is another model, %s, with %s",
-                               configured, model->table, sp_inventory_tensor(check->inventory, 0)->name);
+                               configured, model->table, shapeproof_inventory_tensor(check->inventory, 0)->name);
     return sp_arena_printf(&check->arena, "the weights are of a %s model, not of %s: the file %s", model->table,
                            configured, sp_cause_file_summary(check, index));
 }
 
 /* The values are those of the inference: written and read once more, they are the check's. */
-static struct sp_value patch_of_model(const struct sp_model *model)
+static struct shapeproof_value patch_of_model(const struct sp_model *model)
 {
     struct sp_arena *arena = &model->check->arena;
-    struct sp_error error = {0};
-    struct sp_value patch = {.type = SP_OBJECT}, own;
+    struct shapeproof_error error = {0};
+    struct shapeproof_value patch = {.type = SHAPEPROOF_VALUE_OBJECT}, own;
     for (size_t i = 0; i < model->count; i++)
         if (!model->changes[i].dropped)
             patch = sp_value_with(arena, patch, model->changes[i].what.key, model->changes[i].what.value);
     const char *words = sp_value_words(arena, patch);
-    return sp_value_parse_json(arena, words, strlen(words), &own, &error) ? own : (struct sp_value){0};
+    return sp_value_parse_json(arena, words, strlen(words), &own, &error) ? own : (struct shapeproof_value){0};
 }
 
 static void blame_model(const struct sp_model *model)
 {
-    struct sp_check *check = model->check;
+    struct shapeproof_check *check = model->check;
     retract_causes(check, model);
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_ANOTHER_MODEL, is_about_tensors, NULL);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_ANOTHER_MODEL, is_about_tensors, NULL);
     if (!cause) return;
-    const bool same_family = strcmp(model->table, sp_prediction_table(check->prediction)) == 0;
+    const bool same_family = strcmp(model->table, shapeproof_prediction_table(check->prediction)) == 0;
     cause->message = same_family ? same_family_said(model, cause) : other_family_said(model, cause);
     if (model->patched) cause->patch = patch_of_model(model);
     else cause->hint = "'shapeproof infer --emit-config' writes a configuration for these weights";
@@ -248,7 +251,7 @@ static void blame_model(const struct sp_model *model)
 /* ---- the search ---- */
 
 /* A model of the family is one only with the rest of the configuration; of another family it may have nothing. */
-static bool try_table(struct sp_check *check, const char *table)
+static bool try_table(struct shapeproof_check *check, const char *table)
 {
     struct sp_model model;
     if (!sp_model_infer(&model, check, table) || (!model.patched && table)) return false;
@@ -256,7 +259,7 @@ static bool try_table(struct sp_check *check, const char *table)
     return true;
 }
 
-static bool has_unrelated_cause(const struct sp_check *check)
+static bool has_unrelated_cause(const struct shapeproof_check *check)
 {
     for (size_t i = 0; i < check->cause_count; i++)
         if (check->causes[i].id == sp_cause_rows[SP_CAUSE_UNRELATED].id) return true;
@@ -264,40 +267,44 @@ static bool has_unrelated_cause(const struct sp_check *check)
 }
 
 /* The cause that explains all findings about tensors; NULL when there is none. */
-static struct sp_cause *only_cause(struct sp_check *check)
+static struct shapeproof_cause *only_cause(struct shapeproof_check *check)
 {
-    size_t cause = SP_NONE;
+    size_t cause = SHAPEPROOF_NONE;
     for (size_t i = 0; i < check->finding_count; i++) {
         if (!is_about_tensors(check, &check->findings[i], NULL)) continue;
-        if (check->findings[i].cause == SP_NONE || (cause != SP_NONE && cause != check->findings[i].cause)) return NULL;
+        if (check->findings[i].cause == SHAPEPROOF_NONE ||
+            (cause != SHAPEPROOF_NONE && cause != check->findings[i].cause))
+            return NULL;
         cause = check->findings[i].cause;
     }
-    return cause == SP_NONE ? NULL : &check->causes[cause];
+    return cause == SHAPEPROOF_NONE ? NULL : &check->causes[cause];
 }
 
 /* All that differs are biases that the configured type never has: those of another type, most likely. */
-static bool has_only_stray_biases(struct sp_check *check)
+static bool has_only_stray_biases(struct shapeproof_check *check)
 {
-    const struct sp_cause *cause = only_cause(check);
+    const struct shapeproof_cause *cause = only_cause(check);
     return cause && cause->id == sp_cause_rows[SP_CAUSE_BIAS].id && !cause->hyperparameter &&
-           cause->severity == SP_SEVERITY_ERROR && sp_first_of(check, cause)->kind == SP_FINDING_UNEXPECTED;
+           cause->severity == SHAPEPROOF_SEVERITY_ERROR &&
+           sp_first_of(check, cause)->kind == SHAPEPROOF_FINDING_UNEXPECTED;
 }
 
 /* Something is without a cause, or without a good one. */
-static bool is_any_unexplained(struct sp_check *check)
+static bool is_any_unexplained(struct shapeproof_check *check)
 {
     return sp_check_open(check) || check->half_explained || has_unrelated_cause(check) || has_only_stray_biases(check);
 }
 
 /* Of a file that only lacks whole kinds of tensors: it may be a whole model of another type, and no tensor tells which
  * of the two it is. So both are said, and neither is a cause. */
-static void explain_whole_kinds(struct sp_check *check)
+static void explain_whole_kinds(struct shapeproof_check *check)
 {
-    struct sp_cause *cause = only_cause(check);
+    struct shapeproof_cause *cause = only_cause(check);
     struct sp_model model;
     if (!sp_check_open(check) && (!cause || cause->id != sp_cause_rows[SP_CAUSE_BIAS].id || cause->hyperparameter))
         return;
-    if (!sp_model_infer_as_named(&model, check) || strcmp(model.table, sp_prediction_table(check->prediction)) == 0)
+    if (!sp_model_infer_as_named(&model, check) ||
+        strcmp(model.table, shapeproof_prediction_table(check->prediction)) == 0)
         return;
     const char *readings = sp_arena_printf(
         &check->arena, "they were lost, or the weights are of a %s model: as that the file is whole", model.table);
@@ -305,15 +312,16 @@ static void explain_whole_kinds(struct sp_check *check)
 }
 
 /* The one cause, that tensors are fused or split, which explains all findings about tensors; or NULL. */
-static struct sp_cause *only_layout(struct sp_check *check)
+static struct shapeproof_cause *only_layout(struct shapeproof_check *check)
 {
-    struct sp_cause *only = NULL;
+    struct shapeproof_cause *only = NULL;
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
-        const bool is_layout = finding->kind == SP_FINDING_MISSING || finding->kind == SP_FINDING_UNEXPECTED;
-        if (!is_layout && finding->kind != SP_FINDING_SHAPE) continue;
-        if (!is_layout || finding->cause == SP_NONE) return NULL;
-        struct sp_cause *cause = &check->causes[finding->cause];
+        const struct shapeproof_finding *finding = &check->findings[i];
+        const bool is_layout =
+            finding->kind == SHAPEPROOF_FINDING_MISSING || finding->kind == SHAPEPROOF_FINDING_UNEXPECTED;
+        if (!is_layout && finding->kind != SHAPEPROOF_FINDING_SHAPE) continue;
+        if (!is_layout || finding->cause == SHAPEPROOF_NONE) return NULL;
+        struct shapeproof_cause *cause = &check->causes[finding->cause];
         if (only && cause != only) return NULL;
         only = cause;
     }
@@ -323,19 +331,19 @@ static struct sp_cause *only_layout(struct sp_check *check)
 }
 
 /* Tensors of another layout are those of a type that has that layout, if it is the file's as a whole. */
-static void explain_layout(struct sp_check *check)
+static void explain_layout(struct shapeproof_check *check)
 {
-    struct sp_cause *cause = only_layout(check);
+    struct shapeproof_cause *cause = only_layout(check);
     struct sp_model model;
     if (!cause || !sp_model_infer_as_named(&model, check)) return;
-    if (strcmp(model.table, sp_prediction_table(check->prediction)) == 0 || !model.plain) return;
+    if (strcmp(model.table, shapeproof_prediction_table(check->prediction)) == 0 || !model.plain) return;
     cause->hint = sp_arena_printf(&check->arena, "as a %s model the file is whole%s%s", model.table,
                                   cause->hint ? "; otherwise, " : "", cause->hint ? cause->hint : "");
 }
 
-void sp_explain_another(struct sp_check *check)
+void sp_explain_another(struct shapeproof_check *check)
 {
-    const bool is_small = sp_inventory_count(check->inventory) <= MAX_TENSORS;
+    const bool is_small = shapeproof_inventory_count(check->inventory) <= MAX_TENSORS;
     if (sp_prediction_is_chosen(check->prediction)) return; /* what it uses is the other model, and no other */
     if (is_small && lacks_whole_kinds(check)) explain_whole_kinds(check);
     if (is_small) explain_layout(check);
@@ -343,11 +351,11 @@ void sp_explain_another(struct sp_check *check)
     const struct evidence evidence = weigh_findings(check);
     const bool own = sp_is_own_table(check->prediction);
     if (!own && !is_another_model(check, evidence)) return;
-    if (sp_inventory_count(check->inventory) > MAX_TENSORS) {
+    if (shapeproof_inventory_count(check->inventory) > MAX_TENSORS) {
         check->open_hint = "no fix is known: a file of more than 50,000 tensors is not asked what else it may be";
         return;
     }
-    if (try_table(check, sp_prediction_table(check->prediction))) return;
+    if (try_table(check, shapeproof_prediction_table(check->prediction))) return;
     /* Who wrote the table knows of which model the weights are: the rows that differ are what is worth seeing. */
     if (evidence.others && !own) try_table(check, NULL);
 }

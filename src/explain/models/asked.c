@@ -14,14 +14,14 @@ static bool is_answer_under(const struct sp_file_answer *answer, const char *tab
     return strcmp(answer->table, table) == 0;
 }
 
-const struct sp_file_answer *sp_ask_file(struct sp_answer_cache *asked, const struct sp_inventory *inventory,
-                                         const struct sp_tables *tables, const char *table, bool as_named)
+const struct sp_file_answer *sp_ask_file(struct sp_answer_cache *asked, const struct shapeproof_inventory *inventory,
+                                         const struct shapeproof_tables *tables, const char *table, bool as_named)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_infer_budget budget = {.most = MAX_ATTEMPTED, .as_named = as_named};
     for (size_t i = 0; i < asked->answers.count; i++)
         if (is_answer_under(&asked->answers.items[i], table, as_named)) return &asked->answers.items[i];
-    struct sp_inference *inference = sp_infer_within(inventory, tables, table, &budget, &error);
+    struct shapeproof_inference *inference = sp_infer_within(inventory, tables, table, &budget, &error);
     struct sp_file_answer *answer = SP_PUSH(&asked->answers);
     *answer = (struct sp_file_answer){
         .table = table ? sp_arena_string(&asked->arena, table) : NULL,
@@ -34,7 +34,7 @@ const struct sp_file_answer *sp_ask_file(struct sp_answer_cache *asked, const st
 
 void sp_asked_free(struct sp_answer_cache *asked)
 {
-    for (size_t i = 0; i < asked->answers.count; i++) sp_inference_free(asked->answers.items[i].inference);
+    for (size_t i = 0; i < asked->answers.count; i++) shapeproof_inference_free(asked->answers.items[i].inference);
     free(asked->answers.items);
     sp_arena_free(&asked->arena);
     *asked = (struct sp_answer_cache){0};

@@ -8,10 +8,10 @@
 #include "infer/infer.h"
 
 struct sp_file_answer {
-    const char *table;              /* NULL: under all */
-    bool as_named;                  /* of these only those that have every name of the file */
-    struct sp_inference *inference; /* NULL: there is none */
-    bool is_cut_short;              /* there was more to attempt */
+    const char *table;                      /* NULL: under all */
+    bool as_named;                          /* of these only those that have every name of the file */
+    struct shapeproof_inference *inference; /* NULL: there is none */
+    bool is_cut_short;                      /* there was more to attempt */
 };
 
 /* Of one file and one set of tables. Zero-initialise. */
@@ -21,8 +21,8 @@ struct sp_answer_cache {
 };
 
 /* The answer is good until the next question; `table` and `as_named` as in struct sp_file_answer. */
-const struct sp_file_answer *sp_ask_file(struct sp_answer_cache *asked, const struct sp_inventory *inventory,
-                                         const struct sp_tables *tables, const char *table, bool as_named);
+const struct sp_file_answer *sp_ask_file(struct sp_answer_cache *asked, const struct shapeproof_inventory *inventory,
+                                         const struct shapeproof_tables *tables, const char *table, bool as_named);
 void sp_asked_free(struct sp_answer_cache *asked);
 
 #endif

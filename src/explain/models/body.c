@@ -25,28 +25,28 @@ struct body {
     bool scores; /* the only other tensors are a matrix of one row, and its bias */
 };
 
-static bool is_score(const struct sp_tensor *tensor)
+static bool is_score(const struct shapeproof_tensor *tensor)
 {
     return (tensor->rank == 2 && tensor->shape[0] == 1) || (tensor->rank == 1 && tensor->shape[0] == 1);
 }
 
 /* False when something of the model is missing or has another shape. */
-static bool fill_body(struct body *body, struct sp_arena *arena, const struct sp_inventory *inventory,
-                      const struct sp_prediction *prediction)
+static bool fill_body(struct body *body, struct sp_arena *arena, const struct shapeproof_inventory *inventory,
+                      const struct shapeproof_prediction *prediction)
 {
     struct sp_match match;
     sp_match_begin(&match, inventory, prediction);
     const struct sp_naming naming = sp_naming_infer(arena, &match);
     bool whole = true;
     sp_match_rest(&match, &naming);
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
         whole = whole && !sp_is_error(sp_match_predicted(&match, i));
-        body->predicted += match.tensor_of[i] != SP_NONE;
+        body->predicted += match.tensor_of[i] != SHAPEPROOF_NONE;
     }
     body->scores = true;
-    for (size_t i = 0; whole && i < sp_inventory_count(inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
-        if (match.predicted_of[i] != SP_NONE || sp_match_tensor(&match, i) == SP_STATE) continue;
+    for (size_t i = 0; whole && i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
+        if (match.predicted_of[i] != SHAPEPROOF_NONE || sp_match_tensor(&match, i) == SP_STATE) continue;
         sp_names_add(&body->others,
                      sp_arena_printf(arena, "%s %s", tensor->name, sp_shape_text(arena, tensor->shape, tensor->rank)));
         body->other_count++;
@@ -57,19 +57,21 @@ static bool fill_body(struct body *body, struct sp_arena *arena, const struct sp
 }
 
 /* The class under which the most tensors of the file are predicted, and none is missing. */
-static void find_body(struct body *best, struct sp_arena *arena, const struct sp_inventory *inventory,
-                      const struct sp_tables *tables, const struct sp_config *config, const struct sp_unit *table)
+static void find_body(struct body *best, struct sp_arena *arena, const struct shapeproof_inventory *inventory,
+                      const struct shapeproof_tables *tables, const struct shapeproof_config *config,
+                      const struct sp_unit *table)
 {
     size_t count;
     const char *const *classes = sp_classes_of(tables, table, &count);
     for (size_t i = 0; i < count; i++) {
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         struct body body = {.class = classes[i]};
-        struct sp_config *variant = sp_config_variant(config);
-        const struct sp_value class = sp_value_string(classes[i]);
-        sp_config_set_value(variant, "architectures", (struct sp_value){.type = SP_LIST, .count = 1, .items = &class},
-                            "");
-        struct sp_prediction *prediction = *classes[i] ? sp_predict(tables, variant, NULL, &error) : NULL;
+        struct shapeproof_config *variant = sp_config_variant(config);
+        const struct shapeproof_value class = sp_value_string(classes[i]);
+        sp_config_set_value(variant, "architectures",
+                            (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = &class}, "");
+        struct shapeproof_prediction *prediction =
+            *classes[i] ? shapeproof_predict(tables, variant, NULL, &error) : NULL;
         const bool whole = prediction && fill_body(&body, arena, inventory, prediction);
         if (whole && body.predicted > best->predicted) {
             sp_names_free(&best->others);
@@ -77,21 +79,21 @@ static void find_body(struct body *best, struct sp_arena *arena, const struct sp
         } else {
             sp_names_free(&body.others);
         }
-        sp_prediction_free(prediction);
-        sp_config_free(variant);
+        shapeproof_prediction_free(prediction);
+        shapeproof_config_free(variant);
     }
 }
 
-char *sp_unknown_class_describe(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                                const struct sp_config *config)
+char *shapeproof_unknown_class_describe(const struct shapeproof_inventory *inventory,
+                                        const struct shapeproof_tables *tables, const struct shapeproof_config *config)
 {
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     struct sp_arena arena = {0};
     struct body body = {.predicted = 0};
     struct sp_text text = {0};
     const struct sp_unit *table = sp_choose_table(tables, NULL, sp_config_hyper(config), &error);
     if (table) find_body(&body, &arena, inventory, tables, config, table);
-    if (body.predicted * 2 > sp_inventory_count(inventory)) {
+    if (body.predicted * 2 > shapeproof_inventory_count(inventory)) {
         sp_text_printf(&text, "the file has all %zu tensors of %s", body.predicted, body.class);
         if (body.other_count)
             sp_text_printf(&text, ", and besides %s%s", sp_names_text(&body.others),

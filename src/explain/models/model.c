@@ -14,9 +14,9 @@ static const char not_to_the_end[] = "no fix is known: what else the file may be
 
 /* ---- trials ---- */
 
-static struct sp_config *config_of_model(const struct sp_model *model)
+static struct shapeproof_config *config_of_model(const struct sp_model *model)
 {
-    struct sp_config *config = sp_config_variant(model->check->config);
+    struct shapeproof_config *config = sp_config_variant(model->check->config);
     for (size_t i = 0; i < model->count; i++)
         if (!model->changes[i].dropped)
             sp_config_set_value(config, model->changes[i].what.key, model->changes[i].what.value, "what if");
@@ -27,21 +27,21 @@ static struct sp_config *config_of_model(const struct sp_model *model)
  * table, unless the caller of the check did. */
 static bool leaves_nothing_open(struct sp_model *model)
 {
-    struct sp_check *check = model->check;
-    const struct sp_scope scope = {.most = 2 * sp_inventory_count(check->inventory) + 1000};
-    struct sp_error error = {0};
-    struct sp_config *config = config_of_model(model);
+    struct shapeproof_check *check = model->check;
+    const struct sp_scope scope = {.most = 2 * shapeproof_inventory_count(check->inventory) + 1000};
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = config_of_model(model);
     sp_config_limit(config, &scope);
-    struct sp_prediction *prediction =
-        sp_predict(check->tables, config, &(struct sp_predict_options){.table = check->table_name}, &error);
-    const size_t count = prediction ? sp_prediction_count(prediction) : 0;
+    struct shapeproof_prediction *prediction = shapeproof_predict(
+        check->tables, config, &(struct shapeproof_predict_options){.table = check->table_name}, &error);
+    const size_t count = prediction ? shapeproof_prediction_count(prediction) : 0;
     const bool whole = prediction && count <= model->budget &&
-                       strcmp(sp_prediction_table(prediction), model->table) == 0 &&
+                       strcmp(shapeproof_prediction_table(prediction), model->table) == 0 &&
                        !sp_match_best_errors(model->check->inventory, prediction, &model->plain);
     if (count > model->budget) check->open_hint = not_to_the_end;
     model->budget -= count < model->budget ? count : model->budget;
-    sp_prediction_free(prediction);
-    sp_config_free(config);
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
     return whole;
 }
 
@@ -55,26 +55,28 @@ static bool has_model_change(const struct sp_model *model, const char *path)
 }
 
 /* Objects are there for what they hold, which has changes of its own. */
-static void add_model_change(struct sp_model *model, const char *path, struct sp_value value, bool is_free)
+static void add_model_change(struct sp_model *model, const char *path, struct shapeproof_value value, bool is_free)
 {
     const struct sp_hyper *hyper = sp_config_hyper(model->check->config);
-    const struct sp_value configured = sp_value_at(hyper->root, path);
+    const struct shapeproof_value configured = sp_value_at(hyper->root, path);
     if (has_model_change(model, path) || model->count == SP_MOST_MODEL_CHANGES || !sp_value_is_set(value)) return;
-    if (configured.type == SP_OBJECT || (sp_value_is_set(configured) && sp_values_equal(configured, value))) return;
+    if (configured.type == SHAPEPROOF_VALUE_OBJECT ||
+        (sp_value_is_set(configured) && sp_values_equal(configured, value)))
+        return;
     model->changes[model->count++] = (struct sp_model_change){
         .what = {.key = path, .value = value, .configured = configured, .from = sp_hyper_provenance(hyper, path)},
         .free = is_free};
 }
 
-static bool is_inferred(const struct sp_inference *inference, const char *key)
+static bool is_inferred(const struct shapeproof_inference *inference, const char *key)
 {
-    for (size_t i = 0; i < sp_inference_count(inference); i++)
-        if (strcmp(sp_inference_get(inference, i).name, key) == 0) return true;
+    for (size_t i = 0; i < shapeproof_inference_count(inference); i++)
+        if (strcmp(shapeproof_inference_get(inference, i).name, key) == 0) return true;
     return false;
 }
 
 /* Where the configuration says how the file is quantised, which is settled; NULL when it does not. */
-static const char *place_of_quantisation(struct sp_check *check)
+static const char *place_of_quantisation(struct shapeproof_check *check)
 {
     struct sp_quantised quantised;
     const bool found = sp_quantised_open(&quantised, check->tables, sp_config_hyper(check->config), NULL);
@@ -87,15 +89,17 @@ static const char *place_of_quantisation(struct sp_check *check)
  */
 static void add_removals(struct sp_model *model)
 {
-    const struct sp_prediction *prediction = model->check->prediction;
+    const struct shapeproof_prediction *prediction = model->check->prediction;
     const char *quantisation = place_of_quantisation(model->check);
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        if (!sp_value_is_set(hyper.value) || hyper.from.source != SP_SOURCE_CONFIG) continue;
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
+        if (!sp_value_is_set(hyper.value) || hyper.from.source != SHAPEPROOF_SOURCE_CONFIG) continue;
         if (quantisation && sp_path_within(hyper.name, quantisation)) continue;
         if (is_inferred(model->inference, hyper.name) || model->count == SP_MOST_MODEL_CHANGES) continue;
-        model->changes[model->count++] = (struct sp_model_change){
-            .what = {.key = hyper.name, .value = {.type = SP_NULL}, .configured = hyper.value, .from = hyper.from}};
+        model->changes[model->count++] = (struct sp_model_change){.what = {.key = hyper.name,
+                                                                           .value = {.type = SHAPEPROOF_VALUE_NULL},
+                                                                           .configured = hyper.value,
+                                                                           .from = hyper.from}};
     }
 }
 
@@ -103,12 +107,12 @@ static void add_removals(struct sp_model *model)
  * chooses table and class. */
 static void add_model_changes(struct sp_model *model)
 {
-    const struct sp_config *inferred = model->inference->best->config;
+    const struct shapeproof_config *inferred = model->inference->best->config;
     for (size_t i = 0; i < inferred->setting_count; i++)
-        if (inferred->settings[i].value.type == SP_OBJECT)
+        if (inferred->settings[i].value.type == SHAPEPROOF_VALUE_OBJECT)
             add_model_change(model, inferred->settings[i].path, inferred->settings[i].value, false);
-    for (size_t i = 0; i < sp_inference_count(model->inference); i++) {
-        const struct sp_inferred key = sp_inference_get(model->inference, i);
+    for (size_t i = 0; i < shapeproof_inference_count(model->inference); i++) {
+        const struct shapeproof_inferred key = shapeproof_inference_get(model->inference, i);
         add_model_change(model, key.name, key.value, !key.determined);
     }
     for (size_t i = 0; i < inferred->setting_count; i++)
@@ -143,7 +147,8 @@ static size_t *list_free_integers(struct sp_arena *arena, const struct sp_model 
     *count = 0;
     for (size_t i = 0; i < model->count; i++) {
         const struct sp_model_change *change = &model->changes[i];
-        if (change->free && !change->dropped && change->what.value.type == SP_INT && change->what.value.integer > 0)
+        if (change->free && !change->dropped && change->what.value.type == SHAPEPROOF_VALUE_INT &&
+            change->what.value.integer > 0)
             places[(*count)++] = i;
     }
     return places;
@@ -177,7 +182,8 @@ static bool keep_configured_factor(struct sp_model *model, const size_t *places,
 {
     enum { MOST = 4 };
     const struct sp_change *what = &model->changes[kept].what;
-    const int64_t by = what->configured.type == SP_INT ? ratio_of(what->value.integer, what->configured.integer) : 0;
+    const int64_t by =
+        what->configured.type == SHAPEPROOF_VALUE_INT ? ratio_of(what->value.integer, what->configured.integer) : 0;
     for (unsigned larger = 0; by > 1 && count <= MOST && larger < 1u << count; larger++) {
         struct sp_model scaled = *model;
         scaled.changes[kept].dropped = true;
@@ -210,7 +216,7 @@ static void drop_needless_changes(struct sp_model *model)
     enum { ROUNDS = 4 };
     bool wanted[ROUNDS][SP_MOST_MODEL_CHANGES];
     for (size_t i = 0; i < model->count; i++) {
-        wanted[0][i] = model->changes[i].what.value.type == SP_NULL;
+        wanted[0][i] = model->changes[i].what.value.type == SHAPEPROOF_VALUE_NULL;
         wanted[1][i] = !sp_value_is_set(model->changes[i].what.configured);
         wanted[2][i] = model->changes[i].free;
         wanted[3][i] = true;
@@ -250,17 +256,18 @@ static bool is_liker(const char *configured, const char *name, const char *than)
 }
 
 /* Of tables that explain the file alike, the one that is called most like the configured one: Mistral, for Mixtral. */
-static const char *likest_table(const struct sp_check *check, const struct sp_inference *inference)
+static const char *likest_table(const struct shapeproof_check *check, const struct shapeproof_inference *inference)
 {
-    const char *configured = sp_prediction_table(check->prediction), *likest = sp_inference_table(inference);
-    for (size_t i = 0; i < sp_inference_candidate_count(inference); i++) {
-        const struct sp_inference_candidate candidate = sp_inference_candidate(inference, i);
+    const char *configured = shapeproof_prediction_table(check->prediction),
+               *likest = shapeproof_inference_table(inference);
+    for (size_t i = 0; i < shapeproof_inference_candidate_count(inference); i++) {
+        const struct shapeproof_inference_candidate candidate = shapeproof_inference_candidate(inference, i);
         if (candidate.same && is_liker(configured, candidate.table, likest)) likest = candidate.table;
     }
     return likest;
 }
 
-static const struct sp_inference *infer_under(struct sp_check *check, const char *table, bool as_named)
+static const struct shapeproof_inference *infer_under(struct shapeproof_check *check, const char *table, bool as_named)
 {
     const struct sp_file_answer *answer = sp_ask_file(check->asked, check->inventory, check->tables, table, as_named);
     if (answer->is_cut_short) check->open_hint = not_to_the_end;
@@ -268,20 +275,21 @@ static const struct sp_inference *infer_under(struct sp_check *check, const char
 }
 
 /* Under all tables; then once more, under the likest of those that do as well. */
-static const struct sp_inference *infer_likest(struct sp_check *check, bool as_named)
+static const struct shapeproof_inference *infer_likest(struct shapeproof_check *check, bool as_named)
 {
-    const struct sp_inference *first = infer_under(check, NULL, as_named);
+    const struct shapeproof_inference *first = infer_under(check, NULL, as_named);
     const char *likest = first ? likest_table(check, first) : NULL;
-    if (!first || strcmp(likest, sp_inference_table(first)) == 0) return first;
+    if (!first || strcmp(likest, shapeproof_inference_table(first)) == 0) return first;
     return infer_under(check, likest, as_named);
 }
 
 /* The changes to the model that an inference explains the whole file with; NULL for none. */
-static bool take_inference(struct sp_model *model, struct sp_check *check, const struct sp_inference *inference)
+static bool take_inference(struct sp_model *model, struct shapeproof_check *check,
+                           const struct shapeproof_inference *inference)
 {
     *model = (struct sp_model){.check = check, .inference = inference, .budget = MAX_PREDICTED};
     if (!inference || !sp_attempt_explains_all(inference->best)) return false;
-    model->table = sp_inference_table(model->inference);
+    model->table = shapeproof_inference_table(model->inference);
     add_model_changes(model);
     model->patched = model->count && leaves_nothing_open(model);
     if (!model->patched && model->inference->best->view->own) return false; /* it is not stored as that says */
@@ -289,12 +297,12 @@ static bool take_inference(struct sp_model *model, struct sp_check *check, const
     return true;
 }
 
-bool sp_model_infer(struct sp_model *model, struct sp_check *check, const char *table)
+bool sp_model_infer(struct sp_model *model, struct shapeproof_check *check, const char *table)
 {
     return take_inference(model, check, table ? infer_under(check, table, false) : infer_likest(check, false));
 }
 
-bool sp_model_infer_as_named(struct sp_model *model, struct sp_check *check)
+bool sp_model_infer_as_named(struct sp_model *model, struct shapeproof_check *check)
 {
     return take_inference(model, check, infer_likest(check, true));
 }

@@ -23,8 +23,8 @@ struct sp_model_change {
 };
 
 struct sp_model {
-    struct sp_check *check;
-    const struct sp_inference *inference; /* whose strings and values these are */
+    struct shapeproof_check *check;
+    const struct shapeproof_inference *inference; /* whose strings and values these are */
     const char *table;
     struct sp_model_change changes[SP_MOST_MODEL_CHANGES];
     size_t count;
@@ -35,9 +35,9 @@ struct sp_model {
 
 /* Asks the file what it is, under the one table or (NULL) under all. False when inference has no answer that explains
  * everything. The changes are as few as will do. */
-bool sp_model_infer(struct sp_model *model, struct sp_check *check, const char *table);
+bool sp_model_infer(struct sp_model *model, struct shapeproof_check *check, const char *table);
 /* The same under the tables that have every name of the file, and lack no weight for sure: what differs is not what
  * tensors are called, nor how they are laid out. */
-bool sp_model_infer_as_named(struct sp_model *model, struct sp_check *check);
+bool sp_model_infer_as_named(struct sp_model *model, struct shapeproof_check *check);
 
 #endif

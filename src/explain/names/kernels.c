@@ -4,15 +4,16 @@
 
 #include "explain/gather.h"
 
-static bool is_kernel_finding(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_kernel_finding(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                              const void *context)
 {
     return sp_is_turned_round(check, finding, context) && (check->match.renaming[finding->tensor] & SP_RESPELT) &&
-           strstr(sp_inventory_tensor(check->inventory, finding->tensor)->name, "/kernel");
+           strstr(shapeproof_inventory_tensor(check->inventory, finding->tensor)->name, "/kernel");
 }
 
-void sp_explain_kernels(struct sp_check *check)
+void sp_explain_kernels(struct shapeproof_check *check)
 {
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_KERNELS, is_kernel_finding, NULL);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_KERNELS, is_kernel_finding, NULL);
     if (!cause) return;
     cause->message = sp_arena_printf(&check->arena, "kernels are transposed, as TensorFlow has them (%s)",
                                      sp_tensors_of(check, cause));

@@ -9,56 +9,57 @@
 #include "names/collapse.h"
 #include "names/wrappers.h"
 
-static const char *name_of_stored(const struct sp_check *check, size_t tensor)
+static const char *name_of_stored(const struct shapeproof_check *check, size_t tensor)
 {
-    return sp_inventory_tensor(check->inventory, tensor)->name;
+    return shapeproof_inventory_tensor(check->inventory, tensor)->name;
 }
 
 /* How many matched names had that done to them. */
-static size_t count_renamed(const struct sp_check *check, unsigned renaming)
+static size_t count_renamed(const struct shapeproof_check *check, unsigned renaming)
 {
     size_t count = 0;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        count += check->match.predicted_of[i] != SP_NONE && (check->match.renaming[i] & renaming);
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
+        count += check->match.predicted_of[i] != SHAPEPROOF_NONE && (check->match.renaming[i] & renaming);
     return count;
 }
 
-static struct sp_cause *warn(struct sp_check *check, enum sp_cause_kind kind, size_t explains, const char *message)
+static struct shapeproof_cause *warn(struct shapeproof_check *check, enum sp_cause_kind kind, size_t explains,
+                                     const char *message)
 {
-    struct sp_cause *cause = sp_blame(check, kind);
+    struct shapeproof_cause *cause = sp_blame(check, kind);
     cause->message = message;
     cause->explains = explains;
     return cause;
 }
 
 /* Whether every name in the file begins with it. */
-static bool is_everywhere(const struct sp_check *check, const char *prefix, size_t length)
+static bool is_everywhere(const struct shapeproof_check *check, const char *prefix, size_t length)
 {
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
         if (strncmp(name_of_stored(check, i), prefix, length) != 0) return false;
     return true;
 }
 
 /* "every name in the file begins" / "12 of 148 names in the file begin". */
-static const char *who_begins(struct sp_check *check, const char *prefix, size_t length, size_t count)
+static const char *who_begins(struct shapeproof_check *check, const char *prefix, size_t length, size_t count)
 {
     if (is_everywhere(check, prefix, length)) return "every name in the file begins";
     return sp_arena_printf(&check->arena, "%zu of %zu names in the file begin", count,
-                           sp_inventory_count(check->inventory));
+                           shapeproof_inventory_count(check->inventory));
 }
 
 /* Whether what `length` bytes of the name are is a key at the top of a pickle, and a dot: the tensor is in a dictionary
  * of its own there. */
-static bool is_outer_key(const struct sp_check *check, const char *name, size_t length)
+static bool is_outer_key(const struct shapeproof_check *check, const char *name, size_t length)
 {
-    const size_t found = sp_inventory_find(check->inventory, name);
-    const size_t outer = found == SP_NONE ? 0 : sp_inventory_tensor(check->inventory, found)->outer;
+    const size_t found = shapeproof_inventory_find(check->inventory, name);
+    const size_t outer = found == SHAPEPROOF_NONE ? 0 : shapeproof_inventory_tensor(check->inventory, found)->outer;
     return outer && outer + 1 == length;
 }
 
 /* "every name in the file begins with 'module.'"; of a key at the top "every tensor is under the outer key
  * 'module'". The first `length` bytes of `name` are the prefix, which `count` names have. */
-static const char *say_prefix(struct sp_check *check, const char *name, size_t length, size_t count)
+static const char *say_prefix(struct shapeproof_check *check, const char *name, size_t length, size_t count)
 {
     const int key = (int)length - 1;
     if (!is_outer_key(check, name, length))
@@ -66,7 +67,7 @@ static const char *say_prefix(struct sp_check *check, const char *name, size_t l
     if (is_everywhere(check, name, length))
         return sp_arena_printf(&check->arena, "every tensor is under the outer key '%.*s'", key, name);
     return sp_arena_printf(&check->arena, "%zu of %zu tensors are under the outer key '%.*s'", count,
-                           sp_inventory_count(check->inventory), key, name);
+                           shapeproof_inventory_count(check->inventory), key, name);
 }
 
 /* The length of what was taken away in front of the name; 0 when it was taken from elsewhere too, or nothing was. */
@@ -80,13 +81,13 @@ static size_t front_of_name(struct sp_finder *finder, const char *name)
 
 /* What stands in front of every predicted name in the same way, "module._orig_mod.", is said as one. Returns its
  * length, or 0 when the names differ in what was taken away. */
-static size_t common_front(const struct sp_check *check)
+static size_t common_front(const struct shapeproof_check *check)
 {
     struct sp_finder finder = {.naming = &check->naming};
     size_t front = 0;
     bool common = true;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory) && common; i++) {
-        if (check->match.predicted_of[i] == SP_NONE) continue;
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory) && common; i++) {
+        if (check->match.predicted_of[i] == SHAPEPROOF_NONE) continue;
         const size_t length = front_of_name(&finder, name_of_stored(check, i));
         common = length && (!front || length == front);
         front = length;
@@ -108,19 +109,19 @@ static size_t list_wrappers(const char *name, const char **seen, size_t count, s
 }
 
 /* "the wrapper '_orig_mod' stands", "the wrappers '_orig_mod', '_fsdp_wrapped_module' stand". */
-static const char *which_wrappers(struct sp_check *check)
+static const char *which_wrappers(struct shapeproof_check *check)
 {
     enum { MOST = 8 };
     const char *seen[MOST], *list = "";
     size_t count = 0;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
         count = list_wrappers(name_of_stored(check, i), seen, count, MOST);
     for (size_t i = 0; i < count; i++) list = sp_arena_printf(&check->arena, "%s%s'%s'", list, i ? ", " : "", seen[i]);
     return sp_arena_printf(&check->arena, count > 1 ? "the wrappers %s stand" : "the wrapper %s stands", list);
 }
 
 /* True when that says all that was taken away. */
-static bool say_wrappers(struct sp_check *check)
+static bool say_wrappers(struct shapeproof_check *check)
 {
     const size_t count = count_renamed(check, SP_UNWRAPPED), front = count ? common_front(check) : 0;
     if (!count) return false;
@@ -128,19 +129,19 @@ static bool say_wrappers(struct sp_check *check)
     else
         warn(check, SP_CAUSE_WRAPPER, count,
              sp_arena_printf(&check->arena, "%s in %zu of %zu names in the file", which_wrappers(check), count,
-                             sp_inventory_count(check->inventory)));
+                             shapeproof_inventory_count(check->inventory)));
     return front;
 }
 
 /* "names of timm: cls_token for embeddings.cls_token (128 tensors)", for what had that done to it. */
-static void warn_of_names(struct sp_check *check, unsigned renaming, const char *says, const char *hint)
+static void warn_of_names(struct shapeproof_check *check, unsigned renaming, const char *says, const char *hint)
 {
-    const size_t count = count_renamed(check, renaming), total = sp_inventory_count(check->inventory);
+    const size_t count = count_renamed(check, renaming), total = shapeproof_inventory_count(check->inventory);
     for (size_t i = 0; i < total; i++) {
         const size_t predicted = check->match.predicted_of[i];
-        if (predicted == SP_NONE || !(check->match.renaming[i] & renaming)) continue;
+        if (predicted == SHAPEPROOF_NONE || !(check->match.renaming[i] & renaming)) continue;
         const char *message = sp_arena_printf(&check->arena, "names %s: %s for %s (%s)", says, name_of_stored(check, i),
-                                              sp_prediction_tensor(check->prediction, predicted)->name,
+                                              shapeproof_prediction_tensor(check->prediction, predicted)->name,
                                               sp_count_of(&check->arena, count, "tensor"));
         warn(check, SP_CAUSE_OTHER_NAMES, count, message)->hint = hint;
         return;
@@ -148,12 +149,12 @@ static void warn_of_names(struct sp_check *check, unsigned renaming, const char 
 }
 
 /* How many names had each front replaced. */
-static void count_fronts(const struct sp_check *check, size_t *counts)
+static void count_fronts(const struct shapeproof_check *check, size_t *counts)
 {
     struct sp_finder finder = sp_predicted_finder(&check->naming, check->prediction);
     unsigned renaming;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
-        if (check->match.predicted_of[i] == SP_NONE || !(check->match.renaming[i] & SP_FRONTED)) continue;
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
+        if (check->match.predicted_of[i] == SHAPEPROOF_NONE || !(check->match.renaming[i] & SP_FRONTED)) continue;
         sp_finder_find(&finder, name_of_stored(check, i), &renaming);
         counts[finder.front]++;
     }
@@ -171,10 +172,10 @@ static void put_front(struct sp_text *text, const char *from, const char *to, si
 
 /* ---- what transformers leaves out since its version 5, and reads with it and without ---- */
 
-static bool is_of_transformers_5(const struct sp_check *check)
+static bool is_of_transformers_5(const struct shapeproof_check *check)
 {
-    const struct sp_value said = sp_value_member(sp_config_hyper(check->config)->root, "transformers_version");
-    return said.type == SP_STRING && strtol(said.string, NULL, 10) >= 5;
+    const struct shapeproof_value said = sp_value_member(sp_config_hyper(check->config)->root, "transformers_version");
+    return said.type == SHAPEPROOF_VALUE_STRING && strtol(said.string, NULL, 10) >= 5;
 }
 
 /* Whether `to` is `from` with an inner model's own prefix behind it: "vision_tower.vision_model." */
@@ -189,7 +190,7 @@ static bool is_inner_prefix(const char *from, const char *to)
 }
 
 /* Whether the configuration is of a version that leaves out all that the names lack. */
-static bool is_left_out_by_writer(const struct sp_check *check, const size_t *counts)
+static bool is_left_out_by_writer(const struct shapeproof_check *check, const size_t *counts)
 {
     const struct sp_naming *naming = &check->naming;
     if (*naming->strip || naming->scheme || !is_of_transformers_5(check)) return false;
@@ -200,7 +201,7 @@ static bool is_left_out_by_writer(const struct sp_check *check, const size_t *co
 }
 
 /* Components that begin each in their own way. */
-static void warn_of_fronts(struct sp_check *check, size_t stripped, size_t added)
+static void warn_of_fronts(struct shapeproof_check *check, size_t stripped, size_t added)
 {
     const struct sp_naming *naming = &check->naming;
     size_t counts[SP_MAX_FRONTS] = {0}, total = 0;
@@ -216,19 +217,19 @@ static void warn_of_fronts(struct sp_check *check, size_t stripped, size_t added
         warn(check, SP_CAUSE_PREFIX, total,
              sp_arena_printf(&check->arena, "names in the file begin %s%s", text.data,
                              usual ? ", as transformers 5 writes them" : ""))
-            ->severity = usual ? SP_SEVERITY_NOTE : SP_SEVERITY_WARNING;
+            ->severity = usual ? SHAPEPROOF_SEVERITY_NOTE : SHAPEPROOF_SEVERITY_WARNING;
     sp_text_free(&text);
 }
 
 /* The first name of the file that begins with the prefix; the prefix itself where none does. */
-static const char *first_with(const struct sp_check *check, const char *prefix)
+static const char *first_with(const struct shapeproof_check *check, const char *prefix)
 {
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
         if (strncmp(name_of_stored(check, i), prefix, strlen(prefix)) == 0) return name_of_stored(check, i);
     return prefix;
 }
 
-static void warn_of_prefixes(struct sp_check *check, bool said, size_t stripped, size_t added)
+static void warn_of_prefixes(struct shapeproof_check *check, bool said, size_t stripped, size_t added)
 {
     const char *strip = check->naming.strip, *add = check->naming.add;
     if (!said && stripped)
@@ -238,13 +239,13 @@ static void warn_of_prefixes(struct sp_check *check, bool said, size_t stripped,
         warn(check, SP_CAUSE_BASE_PREFIX, added,
              sp_arena_printf(&check->arena, "the file leaves out '%s' in front of %s%s", add,
                              sp_count_of(&check->arena, added, "name"), usual ? ", as transformers 5 does" : ""))
-            ->severity = usual ? SP_SEVERITY_NOTE : SP_SEVERITY_WARNING;
+            ->severity = usual ? SHAPEPROOF_SEVERITY_NOTE : SHAPEPROOF_SEVERITY_WARNING;
 }
 
 /* ---- names that begin in two ways ---- */
 
 /* What was done to the beginning of a matched name. */
-static unsigned front_renaming(const struct sp_check *check, size_t tensor)
+static unsigned front_renaming(const struct shapeproof_check *check, size_t tensor)
 {
     const unsigned renaming = check->match.renaming[tensor];
     const char *name = name_of_stored(check, tensor), *wrapper = sp_wrapper_in(name);
@@ -257,19 +258,19 @@ struct mixed {
     size_t tensor, other, count; /* how many do not begin as predicted */
 };
 
-static bool find_mixed(struct sp_check *check, struct mixed *mixed)
+static bool find_mixed(struct shapeproof_check *check, struct mixed *mixed)
 {
     struct sp_map firsts = {0}; /* "model.layers.0" as far as its index -> a tensor */
-    mixed->tensor = SP_NONE;
+    mixed->tensor = SHAPEPROOF_NONE;
     mixed->count = 0;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         const size_t predicted = check->match.predicted_of[i];
-        if (predicted == SP_NONE) continue;
-        const char *name = sp_prediction_tensor(check->prediction, predicted)->name;
+        if (predicted == SHAPEPROOF_NONE) continue;
+        const char *name = shapeproof_prediction_tensor(check->prediction, predicted)->name;
         const size_t layer = sp_layer_end(name, SP_LAYERS);
         const unsigned renaming = front_renaming(check, i);
         mixed->count += renaming != 0;
-        if (!layer || mixed->tensor != SP_NONE) continue;
+        if (!layer || mixed->tensor != SHAPEPROOF_NONE) continue;
         size_t front = layer;
         while (front && sp_is_digit(name[front - 1])) front--;
         const char *key = sp_arena_copy(&check->arena, name, front);
@@ -280,14 +281,15 @@ static bool find_mixed(struct sp_check *check, struct mixed *mixed)
         mixed->other = renaming ? first : i;
     }
     sp_map_free(&firsts);
-    return mixed->tensor != SP_NONE;
+    return mixed->tensor != SHAPEPROOF_NONE;
 }
 
 /* "begins with 'module.'": what the one name begins with and its predicted one does not, or the other way round. */
-static const char *how_begins(struct sp_check *check, const struct mixed *mixed)
+static const char *how_begins(struct shapeproof_check *check, const struct mixed *mixed)
 {
     const char *name = name_of_stored(check, mixed->tensor);
-    const char *predicted = sp_prediction_tensor(check->prediction, check->match.predicted_of[mixed->tensor])->name;
+    const char *predicted =
+        shapeproof_prediction_tensor(check->prediction, check->match.predicted_of[mixed->tensor])->name;
     const size_t length = strlen(name), expected = strlen(predicted);
     if (sp_ends_with(name, predicted))
         return sp_arena_printf(&check->arena, "begins with '%.*s'", (int)(length - expected), name);
@@ -297,18 +299,18 @@ static const char *how_begins(struct sp_check *check, const struct mixed *mixed)
 }
 
 /* No program writes that, and no loader takes it: two files were put together. */
-static void blame_mixed(struct sp_check *check, const struct mixed *mixed)
+static void blame_mixed(struct shapeproof_check *check, const struct mixed *mixed)
 {
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_PREFIX);
-    cause->severity = SP_SEVERITY_ERROR;
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_PREFIX);
+    cause->severity = SHAPEPROOF_SEVERITY_ERROR;
     cause->explains = mixed->count;
     cause->message = sp_arena_printf(
         &check->arena, "a part of the names (%zu of %zu) %s, the rest does not, such as %s", mixed->count,
-        sp_inventory_count(check->inventory), how_begins(check, mixed), name_of_stored(check, mixed->other));
+        shapeproof_inventory_count(check->inventory), how_begins(check, mixed), name_of_stored(check, mixed->other));
     cause->hint = "give all names the same beginning: a loader looks past it in all of them, or in none";
 }
 
-void sp_explain_naming(struct sp_check *check)
+void sp_explain_naming(struct shapeproof_check *check)
 {
     const struct sp_naming *naming = &check->naming;
     struct mixed mixed;

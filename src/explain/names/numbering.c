@@ -37,7 +37,7 @@ struct layer_numbers {
 };
 
 struct numbering {
-    struct sp_check *check;
+    struct shapeproof_check *check;
     struct sp_arena arena;
     struct sp_map tensors; /* of the file, by the names that the prediction would have for them */
     const char **names;    /* the same, of each tensor */
@@ -54,12 +54,12 @@ struct numbering {
 
 static void name_tensors(struct numbering *numbering)
 {
-    const struct sp_check *check = numbering->check;
-    const size_t count = sp_inventory_count(check->inventory);
+    const struct shapeproof_check *check = numbering->check;
+    const size_t count = shapeproof_inventory_count(check->inventory);
     numbering->names = sp_arena_array(&numbering->arena, count, sizeof *numbering->names);
     for (size_t i = 0; i < count; i++) {
         struct sp_text name = {0};
-        sp_naming_apply(&check->naming, sp_inventory_tensor(check->inventory, i)->name, &name);
+        sp_naming_apply(&check->naming, shapeproof_inventory_tensor(check->inventory, i)->name, &name);
         numbering->names[i] = sp_text_keep(&name, &numbering->arena);
         sp_map_add(&numbering->tensors, numbering->names[i], i);
     }
@@ -85,15 +85,15 @@ static bool note_index(const struct numbering *numbering, struct range *range, c
 
 static void candidates_below(struct numbering *numbering, const char *front)
 {
-    const struct sp_check *check = numbering->check;
+    const struct shapeproof_check *check = numbering->check;
     numbering->front = front;
     numbering->length = strlen(front);
     numbering->predicted = numbering->found = (struct range){.count = 0};
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++)
-        if (!sp_prediction_tensor(check->prediction, i)->optional &&
-            note_index(numbering, &numbering->predicted, sp_prediction_tensor(check->prediction, i)->name))
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++)
+        if (!shapeproof_prediction_tensor(check->prediction, i)->optional &&
+            note_index(numbering, &numbering->predicted, shapeproof_prediction_tensor(check->prediction, i)->name))
             numbering->any = i;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
         note_index(numbering, &numbering->found, numbering->names[i]);
 }
 
@@ -140,30 +140,31 @@ static const char *number_below(const struct numbering *numbering, const char *n
 /* Whether a second number follows that of the loop in every name of the file, and in none that is predicted. */
 static bool is_grouped(const struct numbering *numbering)
 {
-    const struct sp_check *check = numbering->check;
+    const struct shapeproof_check *check = numbering->check;
     struct number number;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
         if (number_below(numbering, numbering->names[i], false, &number) &&
             !number_below(numbering, numbering->names[i], true, &number))
             return false;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++)
-        if (number_below(numbering, sp_prediction_tensor(check->prediction, i)->name, true, &number)) return false;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++)
+        if (number_below(numbering, shapeproof_prediction_tensor(check->prediction, i)->name, true, &number))
+            return false;
     return true;
 }
 
 /* Lists the layers of both sides. */
 static void list_numbers(struct numbering *numbering)
 {
-    const struct sp_check *check = numbering->check;
+    const struct shapeproof_check *check = numbering->check;
     struct number number;
     numbering->ours.count = numbering->theirs.count = 0;
     numbering->grouped = is_grouped(numbering);
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(check->prediction, i);
         if (!predicted->optional && number_below(numbering, predicted->name, false, &number))
             add_number(&numbering->ours, number);
     }
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
         if (number_below(numbering, numbering->names[i], numbering->grouped, &number))
             add_number(&numbering->theirs, number);
     sort_numbers(&numbering->ours);
@@ -189,12 +190,12 @@ static bool are_others(const struct numbering *numbering)
     return numbering->grouped || memcmp(ours->items, theirs->items, ours->count * sizeof *ours->items) != 0;
 }
 
-/* The place of a number in a list, or SP_NONE. */
+/* The place of a number in a list, or SHAPEPROOF_NONE. */
 static size_t place_of_number(const struct layer_numbers *numbers, struct number number)
 {
     const struct number *found =
         numbers->count ? bsearch(&number, numbers->items, numbers->count, sizeof number, compare_numbers) : NULL;
-    return found ? (size_t)(found - numbers->items) : SP_NONE;
+    return found ? (size_t)(found - numbers->items) : SHAPEPROOF_NONE;
 }
 
 /* The name with the number of the layer that its own is paired with; NULL when there is none, or the name is not below
@@ -205,8 +206,8 @@ static const char *renumber(struct numbering *numbering, const char *name, bool 
                                *to = to_file ? &numbering->theirs : &numbering->ours;
     struct number number;
     const char *rest = number_below(numbering, name, !to_file && numbering->grouped, &number);
-    size_t place = rest ? place_of_number(from, number) : SP_NONE;
-    if (place == SP_NONE) return NULL;
+    size_t place = rest ? place_of_number(from, number) : SHAPEPROOF_NONE;
+    if (place == SHAPEPROOF_NONE) return NULL;
     if (place >= to->count) place = to->count - 1; /* a layer more, which is like the last */
     numbering->scratch.length = 0;
     sp_text_append(&numbering->scratch, numbering->front, numbering->length);
@@ -221,39 +222,39 @@ static bool are_nearly_all(size_t paired, size_t single) { return paired && sing
 /* Whether what is predicted in a paired layer is there, each in its shape. */
 static bool are_there(struct numbering *numbering)
 {
-    const struct sp_check *check = numbering->check;
+    const struct shapeproof_check *check = numbering->check;
     size_t paired = 0, lost = 0;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(check->prediction, i);
         const char *name = renumber(numbering, predicted->name, true);
         if (!name) continue;
         const size_t tensor = sp_map_get(&numbering->tensors, name);
-        if (tensor == SP_NONE) lost += !predicted->optional && predicted->same_as == SP_NONE;
-        else if (!sp_same_shape(sp_inventory_tensor(check->inventory, tensor), predicted)) return false;
+        if (tensor == SHAPEPROOF_NONE) lost += !predicted->optional && predicted->same_as == SHAPEPROOF_NONE;
+        else if (!sp_same_shape(shapeproof_inventory_tensor(check->inventory, tensor), predicted)) return false;
         else paired++;
     }
     return are_nearly_all(paired, lost);
 }
 
-/* What a tensor of the file is in the layer that its own is paired with, or SP_NONE. */
+/* What a tensor of the file is in the layer that its own is paired with, or SHAPEPROOF_NONE. */
 static size_t find_predicted(struct numbering *numbering, size_t tensor)
 {
     const char *name = renumber(numbering, numbering->names[tensor], false);
-    return name ? sp_prediction_find(numbering->check->prediction, name) : SP_NONE;
+    return name ? shapeproof_prediction_find(numbering->check->prediction, name) : SHAPEPROOF_NONE;
 }
 
 /* Whether what the file has below the front is something predicted, in its shape. */
 static bool are_predicted(struct numbering *numbering)
 {
-    const struct sp_check *check = numbering->check;
+    const struct shapeproof_check *check = numbering->check;
     size_t paired = 0, added = 0;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         struct number number;
         if (!number_below(numbering, numbering->names[i], false, &number)) continue;
         const size_t predicted = find_predicted(numbering, i);
-        if (predicted == SP_NONE) added++;
-        else if (!sp_same_shape(sp_inventory_tensor(check->inventory, i),
-                                sp_prediction_tensor(check->prediction, predicted)))
+        if (predicted == SHAPEPROOF_NONE) added++;
+        else if (!sp_same_shape(shapeproof_inventory_tensor(check->inventory, i),
+                                shapeproof_prediction_tensor(check->prediction, predicted)))
             return false;
         else paired++;
     }
@@ -263,16 +264,17 @@ static bool are_predicted(struct numbering *numbering)
 /* Of the findings below the front those about what pairs. */
 static void take_findings(struct numbering *numbering)
 {
-    const struct sp_check *check = numbering->check;
+    const struct shapeproof_check *check = numbering->check;
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         if (!sp_finding_is_open(finding)) continue;
-        if (finding->predicted == SP_NONE) {
-            numbering->taken[i] |= find_predicted(numbering, finding->tensor) != SP_NONE;
+        if (finding->predicted == SHAPEPROOF_NONE) {
+            numbering->taken[i] |= find_predicted(numbering, finding->tensor) != SHAPEPROOF_NONE;
             continue;
         }
-        const char *name = renumber(numbering, sp_prediction_tensor(check->prediction, finding->predicted)->name, true);
-        numbering->taken[i] |= name && sp_map_get(&numbering->tensors, name) != SP_NONE;
+        const char *name =
+            renumber(numbering, shapeproof_prediction_tensor(check->prediction, finding->predicted)->name, true);
+        numbering->taken[i] |= name && sp_map_get(&numbering->tensors, name) != SHAPEPROOF_NONE;
     }
 }
 
@@ -281,12 +283,12 @@ static void take_findings(struct numbering *numbering)
 /* Its findings are those with an index that only one side has. */
 static void take_beyond(struct numbering *numbering)
 {
-    const struct sp_check *check = numbering->check;
+    const struct shapeproof_check *check = numbering->check;
     uint64_t index;
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
-        const bool missing = finding->predicted != SP_NONE;
-        const char *name = missing ? sp_prediction_tensor(check->prediction, finding->predicted)->name
+        const struct shapeproof_finding *finding = &check->findings[i];
+        const bool missing = finding->predicted != SHAPEPROOF_NONE;
+        const char *name = missing ? shapeproof_prediction_tensor(check->prediction, finding->predicted)->name
                                    : numbering->names[finding->tensor];
         const struct range *other = missing ? &numbering->found : &numbering->predicted;
         if (sp_finding_is_open(finding) && index_below(numbering, name, &index))
@@ -297,7 +299,7 @@ static void take_beyond(struct numbering *numbering)
 /* The key that the loop goes by and that says how many the file has; NULL when the configuration is to blame. */
 static const char *key_of_loop(const struct numbering *numbering, const struct sp_env *env)
 {
-    struct sp_prediction *prediction = numbering->check->prediction;
+    struct shapeproof_prediction *prediction = numbering->check->prediction;
     const struct sp_section *section = env->section;
     const struct sp_clause *loop = NULL;
     for (size_t i = 0; i < section->clause_count; i++) {
@@ -308,9 +310,10 @@ static const char *key_of_loop(const struct numbering *numbering, const struct s
     if (!loop) return NULL;
     const struct sp_keys keys = sp_prediction_condition(prediction, env, loop->last)->keys;
     for (size_t i = 0; i < keys.count; i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, keys.list[i]);
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, keys.list[i]);
         const uint64_t turns = numbering->found.last - numbering->found.first + 1;
-        if (hyper.value.type == SP_INT && hyper.value.integer >= 0 && (uint64_t)hyper.value.integer == turns)
+        if (hyper.value.type == SHAPEPROOF_VALUE_INT && hyper.value.integer >= 0 &&
+            (uint64_t)hyper.value.integer == turns)
             return hyper.name;
     }
     return NULL;
@@ -331,13 +334,13 @@ static bool is_off_by_one(const struct numbering *numbering)
 /* The loop may be wrong where the file has as many as the configuration says. */
 static void suspect_table(struct numbering *numbering)
 {
-    struct sp_check *check = numbering->check;
+    struct shapeproof_check *check = numbering->check;
     if (!is_off_by_one(numbering)) return;
     const struct sp_env own = sp_own_section(&check->prediction->origins[numbering->any]);
     const char *key = own.section ? key_of_loop(numbering, &own) : NULL;
     if (!key) return;
     take_beyond(numbering);
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_OWN_LOOP, sp_is_marked, numbering->taken);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_OWN_LOOP, sp_is_marked, numbering->taken);
     if (!cause) return;
     cause->message = sp_arena_printf(&check->arena,
                                      "the table may be wrong, %s: it makes %s%" PRIu64 " to %" PRIu64
@@ -357,17 +360,17 @@ static const char *front_of_layer(struct sp_arena *arena, const char *name, int 
 }
 
 /* Of the open findings of one kind. */
-static size_t list_fronts(struct numbering *numbering, int level, enum sp_finding_kind kind, struct sp_map *known,
-                          const char *fronts[MOST_FRONTS])
+static size_t list_fronts(struct numbering *numbering, int level, enum shapeproof_finding_kind kind,
+                          struct sp_map *known, const char *fronts[MOST_FRONTS])
 {
-    const struct sp_check *check = numbering->check;
+    const struct shapeproof_check *check = numbering->check;
     size_t count = 0;
     for (size_t i = 0; i < check->finding_count && count < MOST_FRONTS; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         if (!sp_finding_is_open_as(finding, kind)) continue;
-        const char *name = finding->predicted == SP_NONE
+        const char *name = finding->predicted == SHAPEPROOF_NONE
                                ? numbering->names[finding->tensor]
-                               : sp_prediction_tensor(check->prediction, finding->predicted)->name;
+                               : shapeproof_prediction_tensor(check->prediction, finding->predicted)->name;
         const char *front = front_of_layer(&numbering->arena, name, level);
         if (front && sp_map_add(known, front, 0)) fronts[count++] = front;
     }
@@ -377,12 +380,12 @@ static size_t list_fronts(struct numbering *numbering, int level, enum sp_findin
 /* The loops that are predicted, and in which the file has what is not. */
 static size_t list_loops(struct numbering *numbering, int level, const char *fronts[MOST_FRONTS])
 {
-    const struct sp_check *check = numbering->check;
+    const struct shapeproof_check *check = numbering->check;
     struct sp_map strangers = {0}, known = {0};
-    const bool any = list_fronts(numbering, level, SP_FINDING_UNEXPECTED, &strangers, fronts);
+    const bool any = list_fronts(numbering, level, SHAPEPROOF_FINDING_UNEXPECTED, &strangers, fronts);
     size_t count = 0;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction) && any && count < MOST_FRONTS; i++) {
-        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction) && any && count < MOST_FRONTS; i++) {
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(check->prediction, i);
         const size_t length = sp_last_component(predicted->name, sp_layer_end(predicted->name, level), ".");
         if (predicted->optional || !length) continue;
         numbering->scratch.length = 0;
@@ -407,7 +410,7 @@ static bool is_shifted(const struct numbering *numbering)
 }
 
 /* "0 to 3", "0, 1, 4 and 5", "0.0 to 1.3". */
-static const char *numbers_said(struct sp_check *check, const struct layer_numbers *numbers, bool grouped)
+static const char *numbers_said(struct shapeproof_check *check, const struct layer_numbers *numbers, bool grouped)
 {
     enum { FEW = 8 };
     const struct number *first = &numbers->items[0], *last = &numbers->items[numbers->count - 1];
@@ -444,12 +447,12 @@ struct renumbered {
 static void say_numbering(struct renumbered *renumbered)
 {
     const struct numbering *first = &renumbered->first;
-    struct sp_check *check = first->check;
+    struct shapeproof_check *check = first->check;
     const bool differ = first->ours.count != first->theirs.count;
     const char **fronts = renumbered->fronts;
     for (size_t i = 0; i < renumbered->count; i++)
         fronts[i] = sp_arena_copy(&check->arena, fronts[i], strlen(fronts[i]) - 1);
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_NUMBERED, sp_is_marked, first->taken);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_NUMBERED, sp_is_marked, first->taken);
     const struct sp_section *own = sp_own_section(&check->prediction->origins[first->any]).section;
     const char *theirs = numbers_said(check, &first->theirs, first->grouped),
                *ours = numbers_said(check, &first->ours, false), *how = "not renumbered in the file:";
@@ -523,8 +526,8 @@ static void explain_own_loops(struct numbering *numbering)
 {
     const char *fronts[2 * MOST_FRONTS];
     struct sp_map known = {0};
-    size_t count = list_fronts(numbering, SP_LAYERS, SP_FINDING_MISSING, &known, fronts);
-    count += list_fronts(numbering, SP_LAYERS, SP_FINDING_UNEXPECTED, &known, fronts + count);
+    size_t count = list_fronts(numbering, SP_LAYERS, SHAPEPROOF_FINDING_MISSING, &known, fronts);
+    count += list_fronts(numbering, SP_LAYERS, SHAPEPROOF_FINDING_UNEXPECTED, &known, fronts + count);
     sp_map_free(&known);
     for (size_t i = 0; i < count; i++) {
         candidates_below(numbering, fronts[i]);
@@ -533,7 +536,7 @@ static void explain_own_loops(struct numbering *numbering)
     }
 }
 
-void sp_explain_numbering(struct sp_check *check)
+void sp_explain_numbering(struct shapeproof_check *check)
 {
     struct numbering numbering = {.check = check};
     enum { MOST_WAYS = 4 };

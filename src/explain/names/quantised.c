@@ -18,10 +18,10 @@ static bool has_tail(const char *name, const char *tail)
 }
 
 /* The value of a key that the part looked at; absent when it did not. */
-static struct sp_value value_of_setting(const struct sp_check *check, const char *key)
+static struct shapeproof_value value_of_setting(const struct shapeproof_check *check, const char *key)
 {
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(check->prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(check->prediction); i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(check->prediction, i);
         if (strncmp(hyper.name, "quantization", 12) == 0 || strncmp(hyper.name, "compression", 11) == 0 ||
             strstr(hyper.name, ".quantization_config."))
             if (has_tail(hyper.name, key)) return hyper.value;
@@ -29,9 +29,9 @@ static struct sp_value value_of_setting(const struct sp_check *check, const char
     return sp_value_absent(key);
 }
 
-static struct sp_value ask_setting(const void *check, const char *key) { return value_of_setting(check, key); }
+static struct shapeproof_value ask_setting(const void *check, const char *key) { return value_of_setting(check, key); }
 
-const char *sp_quantisation_words(struct sp_check *check)
+const char *sp_quantisation_words(struct shapeproof_check *check)
 {
     return sp_stored_words(&check->arena, check->quantisation.method, ask_setting, check);
 }
@@ -41,13 +41,13 @@ struct tally {
 };
 
 /* The quantised weights of which the file has a tensor. */
-static struct tally count_packed(const struct sp_check *check)
+static struct tally count_packed(const struct shapeproof_check *check)
 {
     struct tally tally = {0};
     const char *last = NULL;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
-        if (!predicted->stands_for || check->match.tensor_of[i] == SP_NONE) continue;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(check->prediction, i);
+        if (!predicted->stands_for || check->match.tensor_of[i] == SHAPEPROOF_NONE) continue;
         tally.tensors++;
         tally.weights += predicted->stands_for != last;
         last = predicted->stands_for;
@@ -55,7 +55,7 @@ static struct tally count_packed(const struct sp_check *check)
     return tally;
 }
 
-static const char *how_many_modules(struct sp_check *check)
+static const char *how_many_modules(struct shapeproof_check *check)
 {
     const struct tally tally = count_packed(check);
     if (!tally.weights) return "no weight is there under its name";
@@ -64,10 +64,10 @@ static const char *how_many_modules(struct sp_check *check)
 }
 
 /* "quantization_config in config.json". */
-static const char *said_where(struct sp_check *check, const struct sp_quantised *quantised)
+static const char *said_where(struct shapeproof_check *check, const struct sp_quantised *quantised)
 {
     const struct sp_hyper *hyper = sp_config_hyper(check->quantisation.base);
-    struct sp_provenance from = {.source = SP_SOURCE_CONFIG, .name = hyper->file};
+    struct shapeproof_provenance from = {.source = SHAPEPROOF_SOURCE_CONFIG, .name = hyper->file};
     for (size_t i = 0; i < hyper->override_count; i++)
         if (strncmp(hyper->overrides[i].path, quantised->path, strlen(quantised->path)) == 0)
             from = hyper->overrides[i].from;
@@ -81,28 +81,28 @@ struct dispute {
     const char *where; /* "quantization_config in config.json" */
     const char *says;  /* of the finding */
     enum sp_cause_kind kind;
-    struct sp_cause *cause;
+    struct shapeproof_cause *cause;
 };
 
-static void add_disputed(struct sp_check *check, struct dispute *dispute, const char *name, size_t predicted)
+static void add_disputed(struct shapeproof_check *check, struct dispute *dispute, const char *name, size_t predicted)
 {
     if (!dispute->cause) dispute->cause = sp_blame(check, dispute->kind);
-    sp_check_add_finding(check, (struct sp_finding){.kind = SP_FINDING_QUANTISED,
-                                                    .name = name,
-                                                    .message = dispute->says,
-                                                    .tensor = check->match.tensor_of[predicted],
-                                                    .predicted = predicted});
+    sp_check_add_finding(check, (struct shapeproof_finding){.kind = SHAPEPROOF_FINDING_QUANTISED,
+                                                            .name = name,
+                                                            .message = dispute->says,
+                                                            .tensor = check->match.tensor_of[predicted],
+                                                            .predicted = predicted});
     sp_attribute_finding(check, check->finding_count - 1, dispute->cause);
 }
 
 /* A weight that is quantised in the file though the configuration lists it among those that are not. */
-static void find_exempted(struct sp_check *check, struct dispute *dispute)
+static void find_exempted(struct shapeproof_check *check, struct dispute *dispute)
 {
     const char *last = NULL;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(check->prediction, i);
         if (!predicted->stands_for || predicted->stands_for == last) continue;
-        if (check->match.tensor_of[i] == SP_NONE) continue;
+        if (check->match.tensor_of[i] == SHAPEPROOF_NONE) continue;
         last = predicted->stands_for;
         const char *module = sp_quantised_module(dispute->quantised, &check->arena, predicted->stands_for);
         if (sp_quantised_exempts(dispute->quantised, module) == SP_EXEMPT_LISTED)
@@ -112,11 +112,11 @@ static void find_exempted(struct sp_check *check, struct dispute *dispute)
 
 /* Whether the parent of the module has experts as well: "model.layers.0.mlp.experts" beside "model.layers.0.mlp.gate".
  * In other models a gate is a matrix like any other. */
-static bool is_beside_experts(struct sp_check *check, const char *module)
+static bool is_beside_experts(struct shapeproof_check *check, const char *module)
 {
     const size_t parent = sp_last_component(module, strlen(module), ".");
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const char *name = sp_prediction_tensor(check->prediction, i)->name;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const char *name = shapeproof_prediction_tensor(check->prediction, i)->name;
         if (strncmp(name, module, parent) == 0 && strncmp(name + parent, "experts", strlen("experts")) == 0)
             return true;
     }
@@ -125,14 +125,14 @@ static bool is_beside_experts(struct sp_check *check, const char *module)
 
 /* Routers are small and decide much: most methods leave them alone, and loaders build them without a quantiser, vLLM
  * for one; in transformers 5 most are no Linear, which is what quantisers replace. */
-static void explain_routers(struct sp_check *check, const struct sp_quantised *quantised)
+static void explain_routers(struct shapeproof_check *check, const struct sp_quantised *quantised)
 {
     struct dispute dispute = {quantised, NULL, "is quantised, though loaders expect routers as they are",
                               SP_CAUSE_QUANTISED_ROUTER, NULL};
     const char *last = NULL;
     bool asked = false, experts = false; /* one answer for all */
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(check->prediction, i);
         if (!predicted->stands_for || predicted->stands_for == last || !sp_is_stored(check, i)) continue;
         last = predicted->stands_for;
         const char *module = sp_quantised_module(quantised, &check->arena, last);
@@ -154,11 +154,11 @@ static void explain_routers(struct sp_check *check, const struct sp_quantised *q
 }
 
 /* The patterns of weights that the file has in packed form. */
-static void note_packed_kinds(struct sp_check *check, struct sp_map *packed, struct sp_patterns *patterns)
+static void note_packed_kinds(struct shapeproof_check *check, struct sp_map *packed, struct sp_patterns *patterns)
 {
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
-        if (!predicted->stands_for || check->match.tensor_of[i] == SP_NONE) continue;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(check->prediction, i);
+        if (!predicted->stands_for || check->match.tensor_of[i] == SHAPEPROOF_NONE) continue;
         const size_t kind = sp_pattern_of(patterns, predicted->stands_for, NULL);
         sp_map_add(packed, sp_pattern_text(patterns, kind), kind);
     }
@@ -166,28 +166,28 @@ static void note_packed_kinds(struct sp_check *check, struct sp_map *packed, str
 
 /* A weight that is stored as it is, although the configuration does not list it; without a list, although others of its
  * kind are quantised. */
-static void find_plain(struct sp_check *check, struct dispute *dispute)
+static void find_plain(struct shapeproof_check *check, struct dispute *dispute)
 {
     struct sp_map packed = {0};
     struct sp_patterns patterns = {0};
     note_packed_kinds(check, &packed, &patterns);
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(check->prediction, i);
         const size_t tensor = check->match.tensor_of[i];
-        if (predicted->stands_for || tensor == SP_NONE || predicted->rank != 2 || predicted->buffer) continue;
+        if (predicted->stands_for || tensor == SHAPEPROOF_NONE || predicted->rank != 2 || predicted->buffer) continue;
         const char *module = sp_quantised_module(dispute->quantised, &check->arena, predicted->name);
         if (!module || sp_quantised_exempts(dispute->quantised, module) != SP_QUANTISED) continue;
         const char *kind = sp_pattern_text(&patterns, sp_pattern_of(&patterns, predicted->name, NULL));
         if (dispute->quantised->list_key || sp_map_get(&packed, kind) != SIZE_MAX)
-            add_disputed(check, dispute, sp_inventory_tensor(check->inventory, tensor)->name, i);
+            add_disputed(check, dispute, shapeproof_inventory_tensor(check->inventory, tensor)->name, i);
     }
     sp_map_free(&packed);
     sp_patterns_free(&patterns);
 }
 
-static void say_exempted(struct sp_check *check, const struct dispute *dispute)
+static void say_exempted(struct shapeproof_check *check, const struct dispute *dispute)
 {
-    struct sp_cause *cause = dispute->cause;
+    struct shapeproof_cause *cause = dispute->cause;
     if (!cause) return;
     const char *key = dispute->quantised->list_key;
     cause->message = sp_arena_printf(&check->arena, "the file quantises what %s exempts%s: %s (%s)", dispute->where,
@@ -197,9 +197,9 @@ static void say_exempted(struct sp_check *check, const struct dispute *dispute)
         cause->hint = sp_arena_printf(&check->arena, "take %s out of %s", cause->explains == 1 ? "it" : "them", key);
 }
 
-static void say_plain(struct sp_check *check, const struct dispute *dispute)
+static void say_plain(struct shapeproof_check *check, const struct dispute *dispute)
 {
-    struct sp_cause *cause = dispute->cause;
+    struct shapeproof_cause *cause = dispute->cause;
     if (!cause) return;
     cause->message = sp_arena_printf(&check->arena, "%s quantises what the file does not: %s (%s)", dispute->where,
                                      sp_names_of(check, cause), sp_count_of(&check->arena, cause->explains, "weight"));
@@ -208,7 +208,7 @@ static void say_plain(struct sp_check *check, const struct dispute *dispute)
                                       dispute->quantised->list_key);
 }
 
-static void explain_disputes(struct sp_check *check, const struct sp_quantised *quantised, const char *where)
+static void explain_disputes(struct shapeproof_check *check, const struct sp_quantised *quantised, const char *where)
 {
     struct dispute exempted = {quantised, where, "is quantised, although the configuration exempts it",
                                SP_CAUSE_QUANTISED_MODULE, NULL};
@@ -232,22 +232,23 @@ struct width {
 
 /* The bits that a packed matrix of MLX has: its rows are as many words of 32 bits as that makes. False when no number
  * of bits gives its shape. */
-static bool find_width(struct sp_check *check, const struct sp_quantised *quantised, const struct sp_finding *finding,
-                       struct width *width)
+static bool find_width(struct shapeproof_check *check, const struct sp_quantised *quantised,
+                       const struct shapeproof_finding *finding, struct width *width)
 {
     enum { WORD = 32, MOST = 8 };
-    if (!sp_finding_is_open_as(finding, SP_FINDING_SHAPE)) return false;
-    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
-    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_SHAPE)) return false;
+    const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, finding->predicted);
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, finding->tensor);
     if (!expected->stands_for || expected->rank != 2 || tensor->rank != 2 || tensor->shape[0] != expected->shape[0])
         return false;
     const size_t length = sp_last_component(expected->stands_for, strlen(expected->stands_for), ".");
     if (length < 2 || strcmp(expected->stands_for + length, "weight") != 0) return false;
     width->module = sp_arena_copy(&check->arena, expected->stands_for, length - 1);
-    const struct sp_value own = sp_value_member(quantised->object, width->module);
-    const struct sp_value bits = sp_value_member(own.type == SP_OBJECT ? own : quantised->object, "bits");
-    width->own = own.type == SP_OBJECT && bits.type == SP_INT;
-    if (bits.type != SP_INT || bits.integer < 1 || bits.integer > MOST) return false;
+    const struct shapeproof_value own = sp_value_member(quantised->object, width->module);
+    const struct shapeproof_value bits =
+        sp_value_member(own.type == SHAPEPROOF_VALUE_OBJECT ? own : quantised->object, "bits");
+    width->own = own.type == SHAPEPROOF_VALUE_OBJECT && bits.type == SHAPEPROOF_VALUE_INT;
+    if (bits.type != SHAPEPROOF_VALUE_INT || bits.integer < 1 || bits.integer > MOST) return false;
     const uint64_t columns = expected->shape[1] * WORD / (uint64_t)bits.integer;
     if (!columns || expected->shape[1] > UINT32_MAX || tensor->shape[1] > UINT32_MAX) return false;
     width->configured = bits.integer;
@@ -255,7 +256,7 @@ static bool find_width(struct sp_check *check, const struct sp_quantised *quanti
     return tensor->shape[1] * WORD % columns == 0 && width->found > 1 && width->found <= MOST;
 }
 
-static void explain_widths(struct sp_check *check, const struct sp_quantised *quantised, const char *where)
+static void explain_widths(struct shapeproof_check *check, const struct sp_quantised *quantised, const char *where)
 {
     struct width width;
     size_t count = 0;
@@ -265,8 +266,8 @@ static void explain_widths(struct sp_check *check, const struct sp_quantised *qu
     for (size_t i = 0; i < check->finding_count; i++) {
         if (!find_width(check, quantised, &check->findings[i], &width)) continue;
         const int64_t configured = width.configured, found = width.found;
-        const struct sp_value group = sp_value_member(quantised->object, "group_size");
-        struct sp_cause *cause = sp_blame(check, SP_CAUSE_QUANTISED_MODULE);
+        const struct shapeproof_value group = sp_value_member(quantised->object, "group_size");
+        struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_QUANTISED_MODULE);
         struct width other;
         for (size_t k = i; k < check->finding_count; k++) /* all that differ in the same way */
             if (find_width(check, quantised, &check->findings[k], &other) && other.configured == configured &&
@@ -286,9 +287,10 @@ static void explain_widths(struct sp_check *check, const struct sp_quantised *qu
 
 /* ---- the whole ---- */
 
-static void add_cause(struct sp_check *check, enum sp_severity severity, const char *message, const char *hint)
+static void add_cause(struct shapeproof_check *check, enum shapeproof_severity severity, const char *message,
+                      const char *hint)
 {
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_QUANTISED);
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_QUANTISED);
     cause->severity = severity;
     cause->message = message;
     cause->hint = hint;
@@ -296,9 +298,9 @@ static void add_cause(struct sp_check *check, enum sp_severity severity, const c
 }
 
 /* "quantization_config": {...} as the file would need it. */
-static const char *as_setting(struct sp_check *check)
+static const char *as_setting(struct shapeproof_check *check)
 {
-    const struct sp_member setting =
+    const struct shapeproof_member setting =
         sp_form_setting(sp_value_member(sp_config_hyper(check->config)->root, "quantization_config"));
     struct sp_text text = {0};
     sp_text_printf(&text, "\"%s\": ", setting.key);
@@ -308,10 +310,10 @@ static const char *as_setting(struct sp_check *check)
 
 /* The configuration says nothing, and the tensors say it all. Loaders go by the configuration alone: they read codes as
  * weights where they have the name of one, leave out what scales them, and start anew what has another name. */
-static void say_recognised(struct sp_check *check)
+static void say_recognised(struct shapeproof_check *check)
 {
     const char *config = sp_config_hyper(check->quantisation.base)->file;
-    add_cause(check, SP_SEVERITY_ERROR,
+    add_cause(check, SHAPEPROOF_SEVERITY_ERROR,
               sp_arena_printf(&check->arena, "quantised: %s, although %s has no quantization_config: %s",
                               sp_quantisation_words(check), *config ? config : "the configuration",
                               how_many_modules(check)),
@@ -319,19 +321,19 @@ static void say_recognised(struct sp_check *check)
                               as_setting(check)));
 }
 
-static void say_other(struct sp_check *check, const struct sp_quantised *quantised)
+static void say_other(struct shapeproof_check *check, const struct sp_quantised *quantised)
 {
     const char *where = said_where(check, quantised);
     const bool same = strcmp(quantised->method, check->quantisation.method) == 0;
     if (!quantised->part) {
-        add_cause(check, SP_SEVERITY_WARNING,
+        add_cause(check, SHAPEPROOF_SEVERITY_WARNING,
                   sp_arena_printf(&check->arena,
                                   "%s says %s, which no part of a table describes; its tensors are those of %s: %s",
                                   where, quantised->method, sp_quantisation_words(check), how_many_modules(check)),
                   NULL);
         return;
     }
-    add_cause(check, SP_SEVERITY_ERROR,
+    add_cause(check, SHAPEPROOF_SEVERITY_ERROR,
               same ? sp_arena_printf(&check->arena, "%s does not say how the file is quantised: %s: %s", where,
                                      sp_quantisation_words(check), how_many_modules(check))
                    : sp_arena_printf(&check->arena, "%s says %s, the file is quantised with %s: %s", where,
@@ -342,31 +344,31 @@ static void say_other(struct sp_check *check, const struct sp_quantised *quantis
 /* ---- what the configuration says ---- */
 
 /* The configuration quantises, and the file is as if it did not. */
-static void say_none(struct sp_check *check, const struct sp_quantised *quantised, const char *where)
+static void say_none(struct shapeproof_check *check, const struct sp_quantised *quantised, const char *where)
 {
     if (check->quantisation.failure || !quantised->part) sp_say_undescribed(check, quantised, where);
     else
-        add_cause(check, SP_SEVERITY_ERROR,
+        add_cause(check, SHAPEPROOF_SEVERITY_ERROR,
                   sp_arena_printf(&check->arena, "%s says %s, but no weight of the file is quantised", where,
                                   quantised->method),
                   sp_arena_printf(&check->arena, "take %s out of the configuration", quantised->path));
 }
 
 /* Whether the file has a quantised weight, if only under a name that is not predicted. */
-static bool is_any_packed(const struct sp_check *check)
+static bool is_any_packed(const struct shapeproof_check *check)
 {
     const struct sp_quantisation *quantisation = &check->quantisation;
     return quantisation->method && (count_packed(check).weights || quantisation->file->packed);
 }
 
-static void say_configured(struct sp_check *check, const struct sp_quantised *quantised)
+static void say_configured(struct shapeproof_check *check, const struct sp_quantised *quantised)
 {
     const struct sp_quantisation *quantisation = &check->quantisation;
     const char *where = said_where(check, quantised);
     if (quantisation->recognised) say_other(check, quantised);
     else if (!is_any_packed(check)) say_none(check, quantised, where);
     else {
-        add_cause(check, SP_SEVERITY_NOTE,
+        add_cause(check, SHAPEPROOF_SEVERITY_NOTE,
                   sp_arena_printf(&check->arena, "quantised: %s (%s): %s", sp_quantisation_words(check), where,
                                   how_many_modules(check)),
                   NULL);
@@ -377,7 +379,7 @@ static void say_configured(struct sp_check *check, const struct sp_quantised *qu
     }
 }
 
-void sp_explain_quantised(struct sp_check *check)
+void sp_explain_quantised(struct shapeproof_check *check)
 {
     struct sp_quantised quantised;
     if (check->quantisation.elsewhere) return;

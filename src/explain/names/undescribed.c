@@ -18,31 +18,32 @@ enum { MAX_HEADS = 256 };
 /* The weights of which the file has something else, by the name that this begins with: "a.q_proj" of a.q_proj.weight.
  */
 struct undescribed {
-    struct sp_check *check;
+    struct shapeproof_check *check;
     struct sp_map modules; /* -> whether something else is there */
     bool *marks;           /* findings that are about them */
     size_t weights, tensors;
 };
 
-static bool is_matrix_finding(const struct sp_check *check, const struct sp_finding *finding)
+static bool is_matrix_finding(const struct shapeproof_check *check, const struct shapeproof_finding *finding)
 {
-    if (finding->cause != SP_NONE || finding->predicted == SP_NONE) return false;
-    if (finding->kind != SP_FINDING_MISSING && finding->kind != SP_FINDING_SHAPE && finding->kind != SP_FINDING_DTYPE)
+    if (finding->cause != SHAPEPROOF_NONE || finding->predicted == SHAPEPROOF_NONE) return false;
+    if (finding->kind != SHAPEPROOF_FINDING_MISSING && finding->kind != SHAPEPROOF_FINDING_SHAPE &&
+        finding->kind != SHAPEPROOF_FINDING_DTYPE)
         return false;
-    return sp_prediction_tensor(check->prediction, finding->predicted)->rank >= 2;
+    return shapeproof_prediction_tensor(check->prediction, finding->predicted)->rank >= 2;
 }
 
 /* In the arena. */
-static const char *module_of_finding(struct sp_check *check, const struct sp_finding *finding)
+static const char *module_of_finding(struct shapeproof_check *check, const struct shapeproof_finding *finding)
 {
     const size_t length = strlen(finding->name), tail = strlen(".weight");
     const bool plain = length > tail && strcmp(finding->name + length - tail, ".weight") == 0;
     return sp_arena_copy(&check->arena, finding->name, length - (plain ? tail : 0));
 }
 
-static bool is_stray_tensor(const struct sp_finding *finding)
+static bool is_stray_tensor(const struct shapeproof_finding *finding)
 {
-    return finding->cause == SP_NONE && finding->kind == SP_FINDING_UNEXPECTED;
+    return finding->cause == SHAPEPROOF_NONE && finding->kind == SHAPEPROOF_FINDING_UNEXPECTED;
 }
 
 /* The weight that an unexpected tensor is stored with, if any: "a.q_proj" of a.q_proj.W_q, "a.experts.up" of
@@ -63,7 +64,7 @@ static size_t module_of_name(const struct undescribed *all, const char *name)
 
 static void mark_undescribed(struct undescribed *all)
 {
-    const struct sp_check *check = all->check;
+    const struct shapeproof_check *check = all->check;
     bool *seen = sp_realloc(NULL, check->finding_count, sizeof *seen);
     memset(seen, 0, check->finding_count * sizeof *seen);
     for (size_t i = 0; i < check->finding_count; i++)
@@ -77,21 +78,21 @@ static void mark_undescribed(struct undescribed *all)
         all->tensors++;
     }
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         if (!is_matrix_finding(check, finding)) continue;
-        const bool odd =
-            finding->tensor != SP_NONE && sp_looks_packed(sp_inventory_tensor(check->inventory, finding->tensor));
+        const bool odd = finding->tensor != SHAPEPROOF_NONE &&
+                         sp_looks_packed(shapeproof_inventory_tensor(check->inventory, finding->tensor));
         const size_t module = sp_map_get(&all->modules, module_of_finding(all->check, finding));
         if (!odd && !seen[module]) continue;
         all->marks[i] = true;
         all->weights += module == i;
-        all->tensors += finding->tensor != SP_NONE && module == i;
+        all->tensors += finding->tensor != SHAPEPROOF_NONE && module == i;
     }
     free(seen);
 }
 
 /* ": 224 weights are there in another form, as 672 tensors, which are not compared"; "" when there is none. */
-static const char *take_undescribed(struct sp_check *check, size_t cause)
+static const char *take_undescribed(struct shapeproof_check *check, size_t cause)
 {
     struct undescribed all = {.check = check, .marks = sp_realloc(NULL, check->finding_count + 1, sizeof *all.marks)};
     memset(all.marks, 0, check->finding_count * sizeof *all.marks);
@@ -108,15 +109,15 @@ static const char *take_undescribed(struct sp_check *check, size_t cause)
 }
 
 /* What the file has in a form that is not known cannot be told right or wrong; the rest is compared. */
-void sp_say_undescribed(struct sp_check *check, const struct sp_quantised *quantised, const char *where)
+void sp_say_undescribed(struct shapeproof_check *check, const struct sp_quantised *quantised, const char *where)
 {
     const char *failure = check->quantisation.failure;
     const bool unknown = !failure || strncmp(failure, "no table", 8) == 0;
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_QUANTISED);
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_QUANTISED);
     const size_t index = (size_t)(cause - check->causes);
     const char *taken = take_undescribed(check, index);
     cause = &check->causes[index];
-    cause->severity = unknown ? SP_SEVERITY_WARNING : SP_SEVERITY_ERROR;
+    cause->severity = unknown ? SHAPEPROOF_SEVERITY_WARNING : SHAPEPROOF_SEVERITY_ERROR;
     cause->untold = unknown && *taken;
     if (failure)
         cause->message = sp_arena_printf(&check->arena, "%s says %s, of which nothing can be predicted: %s%s", where,
@@ -138,16 +139,16 @@ void sp_say_undescribed(struct sp_check *check, const struct sp_quantised *quant
 
 /* Tensors of integers or bytes that stand in place of weights, all called alike: "ternary_weight". */
 struct own_storage {
-    struct sp_check *check;
-    size_t *missing; /* of each predicted tensor the open finding that it is missing, or SP_NONE */
+    struct shapeproof_check *check;
+    size_t *missing; /* of each predicted tensor the open finding that it is missing, or SHAPEPROOF_NONE */
     const char *tail;
-    const struct sp_tensor *first;
+    const struct shapeproof_tensor *first;
     size_t weights;
     uint64_t pack; /* weights in an element, the same for all; 0 where that varies */
 };
 
 /* The predicted weight of rank 2 or more that is missing and that the tensor belongs to, "fc.weight" of
- * "fc.ternary_weight" or "fc.weight.packed", "experts.up" of "experts.up_packed"; SP_NONE without one. */
+ * "fc.ternary_weight" or "fc.weight.packed", "experts.up" of "experts.up_packed"; SHAPEPROOF_NONE without one. */
 static size_t missing_weight_of(const struct own_storage *own, struct sp_finder *finder, const char *name)
 {
     struct sp_arena *arena = &own->check->arena;
@@ -158,34 +159,35 @@ static size_t missing_weight_of(const struct own_storage *own, struct sp_finder 
                                 sp_arena_printf(arena, "%.*s", line ? (int)(line - name) : 0, name)};
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         unsigned renaming = 0;
-        const size_t found = *candidates[i] ? sp_finder_find(finder, candidates[i], &renaming) : SP_NONE;
-        if (found == SP_NONE || own->missing[found] == SP_NONE) continue;
-        if (sp_prediction_tensor(own->check->prediction, found)->rank >= 2) return found;
+        const size_t found = *candidates[i] ? sp_finder_find(finder, candidates[i], &renaming) : SHAPEPROOF_NONE;
+        if (found == SHAPEPROOF_NONE || own->missing[found] == SHAPEPROOF_NONE) continue;
+        if (shapeproof_prediction_tensor(own->check->prediction, found)->rank >= 2) return found;
     }
-    return SP_NONE;
+    return SHAPEPROOF_NONE;
 }
 
 /* Whether so many elements of the dtype have room for the weight, a bit for each of its elements, and are not more. */
-static bool can_hold(const struct sp_tensor *tensor, const struct sp_predicted *weight)
+static bool can_hold(const struct shapeproof_tensor *tensor, const struct shapeproof_predicted *weight)
 {
     uint64_t bits;
     return tensor->parameters <= weight->parameters &&
-           sp_mul_u64(tensor->parameters, sp_dtype_bits(tensor->dtype), &bits) && bits >= weight->parameters;
+           sp_mul_u64(tensor->parameters, shapeproof_dtype_bits(tensor->dtype), &bits) && bits >= weight->parameters;
 }
 
 /* Counts the tensors that stand for a weight and are called as the first of them. */
 static void count_own_storage(struct own_storage *own, struct sp_finder *finder)
 {
-    const struct sp_check *check = own->check;
+    const struct shapeproof_check *check = own->check;
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED)) continue;
-        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+        const struct shapeproof_finding *finding = &check->findings[i];
+        if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED)) continue;
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, finding->tensor);
         const char *tail = tensor->name + sp_last_component(tensor->name, strlen(tensor->name), ".");
         if (!sp_looks_packed(tensor) || (own->tail && strcmp(own->tail, tail) != 0)) continue;
         const size_t weight = missing_weight_of(own, finder, tensor->name);
-        if (weight == SP_NONE || !can_hold(tensor, sp_prediction_tensor(check->prediction, weight))) continue;
-        const uint64_t elements = sp_prediction_tensor(check->prediction, weight)->parameters;
+        if (weight == SHAPEPROOF_NONE || !can_hold(tensor, shapeproof_prediction_tensor(check->prediction, weight)))
+            continue;
+        const uint64_t elements = shapeproof_prediction_tensor(check->prediction, weight)->parameters;
         const uint64_t pack =
             tensor->parameters && elements % tensor->parameters == 0 ? elements / tensor->parameters : 0;
         if (!own->weights++) own->pack = pack, own->tail = tail, own->first = tensor;
@@ -194,7 +196,7 @@ static void count_own_storage(struct own_storage *own, struct sp_finder *finder)
 }
 
 /* "a quarter of the elements". */
-static const char *share_of_elements(struct sp_check *check, uint64_t pack)
+static const char *share_of_elements(struct shapeproof_check *check, uint64_t pack)
 {
     static const char *const words[] = {"fewer elements", "as many elements", "half of the elements",
                                         "a third of the elements", "a quarter of the elements"};
@@ -202,25 +204,25 @@ static const char *share_of_elements(struct sp_check *check, uint64_t pack)
     return sp_arena_printf(&check->arena, "one element for %" PRIu64, pack);
 }
 
-static bool is_missing_of(const struct sp_finding *finding, const void *cause)
+static bool is_missing_of(const struct shapeproof_finding *finding, const void *cause)
 {
-    return finding->kind == SP_FINDING_MISSING && finding->cause == *(const size_t *)cause;
+    return finding->kind == SHAPEPROOF_FINDING_MISSING && finding->cause == *(const size_t *)cause;
 }
 
 /* Takes the missing weights that the file has something in place of, and all that it has of them. */
-static void take_own_storage(struct own_storage *own, struct sp_finder *finder, struct sp_cause *cause)
+static void take_own_storage(struct own_storage *own, struct sp_finder *finder, struct shapeproof_cause *cause)
 {
-    struct sp_check *check = own->check;
+    struct shapeproof_check *check = own->check;
     const size_t index = (size_t)(cause - check->causes);
     struct sp_names others = {0};
     struct sp_map tails = {0};
     for (size_t i = 0; i < check->finding_count; i++) {
-        if (!sp_finding_is_open_as(&check->findings[i], SP_FINDING_UNEXPECTED)) continue;
+        if (!sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_UNEXPECTED)) continue;
         const char *name = check->findings[i].name, *tail = name + sp_last_component(name, strlen(name), ".");
         const size_t weight = missing_weight_of(own, finder, name);
-        if (weight == SP_NONE) continue;
+        if (weight == SHAPEPROOF_NONE) continue;
         sp_attribute_finding(check, i, cause);
-        if (check->findings[own->missing[weight]].cause == SP_NONE)
+        if (check->findings[own->missing[weight]].cause == SHAPEPROOF_NONE)
             sp_attribute_finding(check, own->missing[weight], cause);
         if (strcmp(tail, own->tail) != 0 && sp_map_add(&tails, tail, i)) sp_names_add(&others, tail);
     }
@@ -234,7 +236,7 @@ static void take_own_storage(struct own_storage *own, struct sp_finder *finder, 
     sp_map_free(&tails);
 }
 
-void sp_explain_own_storage(struct sp_check *check)
+void sp_explain_own_storage(struct shapeproof_check *check)
 {
     enum { FEWEST = 2 }; /* weights: a single one may have a name of integers by chance */
     struct own_storage own = {.check = check};
@@ -243,8 +245,8 @@ void sp_explain_own_storage(struct sp_check *check)
         own.missing = sp_check_missing(check);
         count_own_storage(&own, &finder);
         if (own.weights >= FEWEST) {
-            struct sp_cause *cause = sp_blame(check, SP_CAUSE_QUANTISED);
-            cause->severity = SP_SEVERITY_ERROR;
+            struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_QUANTISED);
+            cause->severity = SHAPEPROOF_SEVERITY_ERROR;
             take_own_storage(&own, &finder, cause);
             cause->hint = "load it with the program that wrote it: other loaders leave these weights newly initialised";
         }
@@ -264,29 +266,31 @@ static bool says_cache(const struct sp_quantised *quantised)
 }
 
 /* One number, or one for each head, which is not as many as a matrix has. */
-static bool is_cache_scale(const struct sp_check *check, const struct sp_finding *finding)
+static bool is_cache_scale(const struct shapeproof_check *check, const struct shapeproof_finding *finding)
 {
     static const char *const tails[] = {".k_scale",      ".v_scale",        ".q_scale",       ".k_zero_point",
                                         ".v_zero_point", ".k_global_scale", ".v_global_scale"};
-    const struct sp_tensor *tensor;
-    if (finding->kind != SP_FINDING_UNEXPECTED || finding->cause != SP_NONE || finding->tensor == SP_NONE) return false;
-    tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    const struct shapeproof_tensor *tensor;
+    if (finding->kind != SHAPEPROOF_FINDING_UNEXPECTED || finding->cause != SHAPEPROOF_NONE ||
+        finding->tensor == SHAPEPROOF_NONE)
+        return false;
+    tensor = shapeproof_inventory_tensor(check->inventory, finding->tensor);
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
         if (sp_ends_with(finding->name, tails[i])) return tensor->parameters <= MAX_HEADS;
     return false;
 }
 
-void sp_take_cache_scales(struct sp_check *check, const struct sp_quantised *quantised)
+void sp_take_cache_scales(struct shapeproof_check *check, const struct sp_quantised *quantised)
 {
-    struct sp_cause *cause = NULL;
+    struct shapeproof_cause *cause = NULL;
     if (!says_cache(quantised)) return;
     for (size_t i = 0; i < check->finding_count; i++) {
         if (!is_cache_scale(check, &check->findings[i])) continue;
         if (!cause) cause = sp_blame(check, SP_CAUSE_QUANTISED);
-        check->findings[i].severity = SP_SEVERITY_NOTE;
+        check->findings[i].severity = SHAPEPROOF_SEVERITY_NOTE;
         sp_attribute_finding(check, i, cause);
     }
     if (!cause) return;
-    cause->severity = SP_SEVERITY_NOTE;
+    cause->severity = SHAPEPROOF_SEVERITY_NOTE;
     sp_cause_set_message(check, cause, "scales of the cache of keys and values");
 }

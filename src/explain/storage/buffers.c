@@ -4,15 +4,16 @@
 
 #include "explain/gather.h"
 
-void sp_explain_buffers(struct sp_check *check)
+void sp_explain_buffers(struct shapeproof_check *check)
 {
-    const size_t total = sp_inventory_count(check->inventory);
+    const size_t total = shapeproof_inventory_count(check->inventory);
     const char **names = sp_realloc(NULL, total, sizeof *names);
     size_t count = 0;
     for (size_t i = 0; i < total; i++) {
         const size_t predicted = check->match.predicted_of[i];
-        if (predicted == SP_NONE || !sp_prediction_tensor(check->prediction, predicted)->buffer) continue;
-        names[count++] = sp_inventory_tensor(check->inventory, i)->name;
+        if (predicted == SHAPEPROOF_NONE || !shapeproof_prediction_tensor(check->prediction, predicted)->buffer)
+            continue;
+        names[count++] = shapeproof_inventory_tensor(check->inventory, i)->name;
     }
     if (count)
         sp_blame(check, SP_CAUSE_BUFFERS)->message =

@@ -8,51 +8,52 @@
 #include "model/inventory.h"
 
 /* Whether the file says where its data lie, and ends before. */
-static bool is_cut_short(const struct sp_tensor *tensor)
+static bool is_cut_short(const struct shapeproof_tensor *tensor)
 {
-    return tensor->flags & SP_TENSOR_NO_DATA && tensor->data_end;
+    return tensor->flags & SHAPEPROOF_TENSOR_NO_DATA && tensor->data_end;
 }
 
 /* Whether it is a part of the model that has a shape, and there are no bytes for it. */
-static bool is_without_data(const struct sp_tensor *tensor)
+static bool is_without_data(const struct shapeproof_tensor *tensor)
 {
-    return tensor->flags & SP_TENSOR_NO_DATA && !(tensor->flags & (SP_TENSOR_NO_SHAPE | SP_TENSOR_STATE)) &&
-           !tensor->data_end && tensor->bytes;
+    return tensor->flags & SHAPEPROOF_TENSOR_NO_DATA &&
+           !(tensor->flags & (SHAPEPROOF_TENSOR_NO_SHAPE | SHAPEPROOF_TENSOR_STATE)) && !tensor->data_end &&
+           tensor->bytes;
 }
 
 /* "9 of its 21 tensors" */
-static const char *share_of(struct sp_check *check, size_t count)
+static const char *share_of(struct shapeproof_check *check, size_t count)
 {
     return sp_arena_printf(&check->arena, "%zu of its %zu tensors", count, check->inventory->count);
 }
 
 /* Of a checkpoint whose list of tensors is in a file of its own. */
-static void explain_lack(struct sp_check *check)
+static void explain_lack(struct shapeproof_check *check)
 {
-    const struct sp_inventory *inventory = check->inventory;
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_CUT_SHORT);
+    const struct shapeproof_inventory *inventory = check->inventory;
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_CUT_SHORT);
     cause->message =
         sp_arena_printf(&check->arena, "%s: the data of %s %s missing, in whole or in part", inventory->lack,
                         share_of(check, inventory->lacking), inventory->lacking == 1 ? "is" : "are");
     cause->hint = "fetch the files again, or save the checkpoint again";
 }
 
-static void explain_end(struct sp_check *check)
+static void explain_end(struct shapeproof_check *check)
 {
-    const struct sp_inventory *inventory = check->inventory;
+    const struct shapeproof_inventory *inventory = check->inventory;
     size_t cut = 0;
     for (size_t i = 0; i < inventory->count; i++) cut += is_cut_short(&inventory->tensors[i]);
     if (!cut) return;
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_CUT_SHORT);
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_CUT_SHORT);
     cause->message =
         sp_arena_printf(&check->arena, "the file is cut short: the data of %s %s missing, in whole or in part",
                         share_of(check, cut), cut == 1 ? "is" : "are");
     cause->hint = "fetch the file again";
 }
 
-static void explain_damage(struct sp_check *check)
+static void explain_damage(struct shapeproof_check *check)
 {
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_DAMAGED);
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_DAMAGED);
     cause->message =
         sp_arena_printf(&check->arena, "%s in the file does not match its CRC: it was changed after it was saved",
                         sp_quote(check->inventory->damaged).text);
@@ -60,22 +61,22 @@ static void explain_damage(struct sp_check *check)
 }
 
 /* Tensors that their wrappers call a part of what they are. */
-static void explain_pieces(struct sp_check *check)
+static void explain_pieces(struct shapeproof_check *check)
 {
-    const struct sp_inventory *inventory = check->inventory;
-    const struct sp_tensor *first = NULL;
+    const struct shapeproof_inventory *inventory = check->inventory;
+    const struct shapeproof_tensor *first = NULL;
     uint64_t held = 0, whole = 0; /* at most the total of the inventory, which has been checked */
     size_t count = 0;
     for (size_t i = 0; i < inventory->count; i++) {
-        const struct sp_tensor *tensor = &inventory->tensors[i];
-        if (!tensor->piece || tensor->flags & SP_TENSOR_STATE || tensor->same_as != SP_NONE) continue;
+        const struct shapeproof_tensor *tensor = &inventory->tensors[i];
+        if (!tensor->piece || tensor->flags & SHAPEPROOF_TENSOR_STATE || tensor->same_as != SHAPEPROOF_NONE) continue;
         if (!first) first = tensor;
         held += tensor->piece->bytes < tensor->bytes ? tensor->piece->bytes : tensor->bytes;
         whole += tensor->bytes;
         count++;
     }
     if (!count) return;
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_PIECES);
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_PIECES);
     struct sp_text text = {0};
     sp_text_puts(&text, "this is one rank's piece");
     if (first->piece->pieces) sp_text_printf(&text, " of %" PRIu64, first->piece->pieces);
@@ -92,10 +93,10 @@ static void explain_pieces(struct sp_check *check)
 }
 
 /* Tensors that are whole once the files of all ranks are read. */
-static void explain_joined(struct sp_check *check)
+static void explain_joined(struct shapeproof_check *check)
 {
-    const struct sp_inventory *inventory = check->inventory;
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_PIECES);
+    const struct shapeproof_inventory *inventory = check->inventory;
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_PIECES);
     cause->message =
         sp_arena_printf(&check->arena, "%s %s divided among the files of %zu ranks of FSDP, which no loader merges",
                         sp_count_of(&check->arena, inventory->joined, "tensor"), inventory->joined == 1 ? "is" : "are",
@@ -104,9 +105,9 @@ static void explain_joined(struct sp_check *check)
                   "full_tensor()";
 }
 
-static void explain_absent_data(struct sp_check *check)
+static void explain_absent_data(struct shapeproof_check *check)
 {
-    const struct sp_inventory *inventory = check->inventory;
+    const struct shapeproof_inventory *inventory = check->inventory;
     const char *first = NULL;
     size_t count = 0;
     for (size_t i = 0; i < inventory->count; i++) {
@@ -114,8 +115,8 @@ static void explain_absent_data(struct sp_check *check)
         if (!count++) first = inventory->tensors[i].name;
     }
     if (!count || inventory->divided || inventory->lacking) return; /* it is said why */
-    struct sp_cause *cause = sp_blame(check, SP_CAUSE_NO_DATA);
-    const bool torch = strncmp(sp_inventory_format(inventory), "torch", 5) == 0;
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_NO_DATA);
+    const bool torch = strncmp(shapeproof_inventory_format(inventory), "torch", 5) == 0;
     cause->message =
         sp_arena_printf(&check->arena, "the file has no data for %s, which %s %s: %s%s", share_of(check, count),
                         count == 1 ? "was" : "were", torch ? "on the meta device" : "never written", first,
@@ -126,7 +127,7 @@ static void explain_absent_data(struct sp_check *check)
                       : "save the model again";
 }
 
-void sp_explain_cut_short(struct sp_check *check)
+void sp_explain_cut_short(struct shapeproof_check *check)
 {
     if (check->inventory->lacking) explain_lack(check);
     explain_end(check);

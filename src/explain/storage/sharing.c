@@ -7,22 +7,22 @@
 #include "lang/prediction.h"
 
 /* Buffers may be shared: they are not trained. */
-static bool is_parameter(const struct sp_check *check, size_t tensor)
+static bool is_parameter(const struct shapeproof_check *check, size_t tensor)
 {
     const size_t predicted = check->match.predicted_of[tensor];
-    return predicted != SP_NONE && !sp_prediction_tensor(check->prediction, predicted)->buffer;
+    return predicted != SHAPEPROOF_NONE && !shapeproof_prediction_tensor(check->prediction, predicted)->buffer;
 }
 
-static bool is_tied_storage(const struct sp_check *check, size_t tensor)
+static bool is_tied_storage(const struct shapeproof_check *check, size_t tensor)
 {
     const size_t predicted = check->match.predicted_of[tensor];
     for (size_t i = 0; i < check->prediction->odd_tie_count; i++) /* tied, and of another size besides */
         if (check->prediction->odd_ties[i].tensor == predicted) return true;
-    return sp_match_partner(&check->match, predicted) != SP_NONE;
+    return sp_match_partner(&check->match, predicted) != SHAPEPROOF_NONE;
 }
 
 /* "although tie_word_embeddings is false in config.json", when that would have tied one of the two. */
-static const char *why_not(struct sp_check *check, size_t tensor, size_t alike, struct sp_cause *cause)
+static const char *why_not(struct shapeproof_check *check, size_t tensor, size_t alike, struct shapeproof_cause *cause)
 {
     const struct sp_condition *condition = sp_tie_condition(check, check->match.predicted_of[tensor]);
     if (!condition) condition = sp_tie_condition(check, check->match.predicted_of[alike]);
@@ -30,20 +30,20 @@ static const char *why_not(struct sp_check *check, size_t tensor, size_t alike, 
     return sp_tie_said(check, condition, cause);
 }
 
-void sp_explain_sharing(struct sp_check *check)
+void sp_explain_sharing(struct shapeproof_check *check)
 {
-    const size_t total = sp_inventory_count(check->inventory);
+    const size_t total = shapeproof_inventory_count(check->inventory);
     const char **names = sp_realloc(NULL, total, sizeof *names);
-    struct sp_cause cause = sp_cause_of(SP_CAUSE_SHARED);
+    struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_SHARED);
     for (size_t i = 0; i < total; i++) {
-        const size_t alike = sp_inventory_tensor(check->inventory, i)->same_as;
-        if (alike == SP_NONE || !is_parameter(check, i) || !is_parameter(check, alike)) continue;
+        const size_t alike = shapeproof_inventory_tensor(check->inventory, i)->same_as;
+        if (alike == SHAPEPROOF_NONE || !is_parameter(check, i) || !is_parameter(check, alike)) continue;
         if (is_tied_storage(check, i) || is_tied_storage(check, alike)) continue;
-        names[cause.explains++] = sp_inventory_tensor(check->inventory, i)->name;
+        names[cause.explains++] = shapeproof_inventory_tensor(check->inventory, i)->name;
         if (cause.explains == 1)
-            cause.message =
-                sp_arena_printf(&check->arena, "%s shares the storage of %s although %s", names[0],
-                                sp_inventory_tensor(check->inventory, alike)->name, why_not(check, i, alike, &cause));
+            cause.message = sp_arena_printf(&check->arena, "%s shares the storage of %s although %s", names[0],
+                                            shapeproof_inventory_tensor(check->inventory, alike)->name,
+                                            why_not(check, i, alike, &cause));
     }
     if (cause.explains > 1)
         cause.message = sp_arena_printf(&check->arena, "%s share their storage with others although nothing ties them",

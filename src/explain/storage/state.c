@@ -2,16 +2,17 @@
  * The state of an optimizer or trainer beside the model. */
 #include "explain/gather.h"
 
-static bool is_state_finding(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_state_finding(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                             const void *context)
 {
     (void)check;
     (void)context;
-    return finding->kind == SP_FINDING_STATE;
+    return finding->kind == SHAPEPROOF_FINDING_STATE;
 }
 
-void sp_explain_state(struct sp_check *check)
+void sp_explain_state(struct shapeproof_check *check)
 {
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_STATE, is_state_finding, NULL);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_STATE, is_state_finding, NULL);
     if (cause)
         cause->message = sp_arena_printf(&check->arena, "%s of state beside the model", sp_tensors_of(check, cause));
 }

@@ -6,6 +6,6 @@
 #include "check/ties.h"
 
 /* Says what comes of it, when the other part says the opposite of `tied` and loaders that go by that do harm. */
-void sp_explain_flag(struct sp_check *check, const struct sp_tie_pair *pair, bool tied);
+void sp_explain_flag(struct shapeproof_check *check, const struct sp_tie_pair *pair, bool tied);
 
 #endif

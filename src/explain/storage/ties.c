@@ -32,7 +32,8 @@ static bool same_tie(const struct tie *a, const struct tie *b)
     return a->partner == b->partner && a->manner == b->manner && a->rows == b->rows && a->condition == b->condition;
 }
 
-static enum manner manner_of(struct sp_check *check, size_t predicted, size_t partner, struct sp_likeness *likeness)
+static enum manner manner_of(struct shapeproof_check *check, size_t predicted, size_t partner,
+                             struct sp_likeness *likeness)
 {
     static const enum manner manners[] = {[SP_DATA_UNREAD] = COPY,
                                           [SP_DATA_EQUAL] = EQUAL,
@@ -44,19 +45,19 @@ static enum manner manner_of(struct sp_check *check, size_t predicted, size_t pa
 }
 
 /* The tie that the finding belongs to: a known one, or a new one with its cause. */
-static size_t tie_of_finding(struct sp_check *check, const struct sp_finding *finding, struct tie **ties, size_t *count,
-                             size_t *capacity)
+static size_t tie_of_finding(struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                             struct tie **ties, size_t *count, size_t *capacity)
 {
     struct tie tie = {.predicted = finding->predicted,
                       .partner = sp_match_partner(&check->match, finding->predicted),
-                      .rows = sp_prediction_tensor(check->prediction, finding->predicted)->rows_only,
+                      .rows = shapeproof_prediction_tensor(check->prediction, finding->predicted)->rows_only,
                       .condition = sp_tie_condition_between(check, finding->predicted)};
     tie.manner = manner_of(check, finding->predicted, tie.partner, &tie.likeness);
     for (size_t i = *count; i-- > 0 && *count - i <= 8;) /* the last few: what is alike stands together */
         if (same_tie(&(*ties)[i], &tie)) return i;
     tie.cause = check->cause_count;
-    struct sp_cause *cause = sp_blame(check, causes[tie.manner]);
-    if (tie.manner == EQUAL) cause->severity = SP_SEVERITY_NOTE;
+    struct shapeproof_cause *cause = sp_blame(check, causes[tie.manner]);
+    if (tie.manner == EQUAL) cause->severity = SHAPEPROOF_SEVERITY_NOTE;
     SP_GROW(*ties, *count, *capacity);
     (*ties)[*count] = tie;
     return (*count)++;
@@ -65,7 +66,7 @@ static size_t tie_of_finding(struct sp_check *check, const struct sp_finding *fi
 /* ---- saying it ---- */
 
 /* Whether the tensor is one of its own, and nothing else is wrong, once the hyper-parameter is false. */
-static bool parts_them(struct sp_check *check, const struct tie *tie, struct sp_hyperparameter hyper)
+static bool parts_them(struct shapeproof_check *check, const struct tie *tie, struct shapeproof_hyperparameter hyper)
 {
     const struct sp_change change = {
         .key = hyper.name, .value = sp_value_bool(false), .configured = hyper.value, .from = hyper.from};
@@ -80,19 +81,20 @@ static bool parts_them(struct sp_check *check, const struct tie *tie, struct sp_
 /* Whether the table ties another tensor to the same partner whatever is set. Then the setting is not about the tie
  * alone: T5 shares its embeddings always, and tie_word_embeddings false is how T5 v1.1 says that it does not scale what
  * it hands to its head. */
-static bool has_constant_tie(struct sp_check *check, size_t partner)
+static bool has_constant_tie(struct shapeproof_check *check, size_t partner)
 {
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++)
-        if (sp_prediction_tensor(check->prediction, i)->same_as == partner && !sp_tie_condition(check, i)) return true;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++)
+        if (shapeproof_prediction_tensor(check->prediction, i)->same_as == partner && !sp_tie_condition(check, i))
+            return true;
     return false;
 }
 
 /* What to set so that both are kept, when that was tried. */
-static void hint_apart(struct sp_check *check, const struct tie *tie, struct sp_cause *cause)
+static void hint_apart(struct shapeproof_check *check, const struct tie *tie, struct shapeproof_cause *cause)
 {
     const size_t key = sp_tie_switch(check, tie->condition);
-    if (key == SP_NONE || has_constant_tie(check, tie->partner)) return;
-    const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
+    if (key == SHAPEPROOF_NONE || has_constant_tie(check, tie->partner)) return;
+    const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(check->prediction, key);
     if (!parts_them(check, tie, hyper)) return;
     cause->hyperparameter = hyper.name;
     cause->configured = hyper.value;
@@ -102,16 +104,17 @@ static void hint_apart(struct sp_check *check, const struct tie *tie, struct sp_
 
 /* What becomes of two tensors that are tied and differ. Transformers 5 compares them when it loads both, and ties only
  * what is equal; transformers 4 puts the one that the other is tied to in the place of both. */
-static const char *fate_apart(const struct sp_check *check)
+static const char *fate_apart(const struct shapeproof_check *check)
 {
-    const bool transformers = sp_value_member(sp_config_hyper(check->config)->root, "model_type").type == SP_STRING;
+    const bool transformers =
+        sp_value_member(sp_config_hyper(check->config)->root, "model_type").type == SHAPEPROOF_VALUE_STRING;
     return transformers ? "transformers 5 keeps both, 4 does not" : "a loader keeps one of them";
 }
 
-static void describe_apart(struct sp_check *check, const struct tie *tie, const char *names, const char *partner,
-                           const char *rule)
+static void describe_apart(struct shapeproof_check *check, const struct tie *tie, const char *names,
+                           const char *partner, const char *rule)
 {
-    struct sp_cause *cause = &check->causes[tie->cause];
+    struct shapeproof_cause *cause = &check->causes[tie->cause];
     const bool one = cause->explains == 1;
     const char *where =
         !one ? "" : sp_arena_printf(&check->arena, " from element %" PRIu64 " on", tie->likeness.element);
@@ -120,13 +123,13 @@ static void describe_apart(struct sp_check *check, const struct tie *tie, const 
     hint_apart(check, tie, cause);
 }
 
-static void describe_ties(struct sp_check *check, const struct tie *tie)
+static void describe_ties(struct shapeproof_check *check, const struct tie *tie)
 {
-    struct sp_cause *cause = &check->causes[tie->cause];
+    struct shapeproof_cause *cause = &check->causes[tie->cause];
     struct sp_arena *arena = &check->arena;
     const bool one = cause->explains == 1;
     const char *names = sp_names_of(check, cause);
-    const char *name = sp_inventory_tensor(check->inventory, check->match.tensor_of[tie->partner])->name;
+    const char *name = shapeproof_inventory_tensor(check->inventory, check->match.tensor_of[tie->partner])->name;
     const char *partner = tie->rows ? sp_arena_printf(arena, "the first rows of %s", name) : name;
     const char *rule = sp_tie_rule(check, tie->condition, cause);
     switch (tie->manner) {
@@ -150,15 +153,15 @@ static void describe_ties(struct sp_check *check, const struct tie *tie)
     }
 }
 
-void sp_explain_ties(struct sp_check *check)
+void sp_explain_ties(struct shapeproof_check *check)
 {
     struct tie *ties = NULL;
     size_t count = 0, capacity = 0;
     for (size_t i = 0; i < check->finding_count; i++) {
-        if (check->findings[i].kind != SP_FINDING_TIED_PRESENT) continue;
+        if (check->findings[i].kind != SHAPEPROOF_FINDING_TIED_PRESENT) continue;
         const size_t tie = tie_of_finding(check, &check->findings[i], &ties, &count, &capacity);
         sp_check_explain(check, i, ties[tie].cause);
-        check->findings[i].severity = ties[tie].manner == APART ? SP_SEVERITY_ERROR : SP_SEVERITY_NOTE;
+        check->findings[i].severity = ties[tie].manner == APART ? SHAPEPROOF_SEVERITY_ERROR : SHAPEPROOF_SEVERITY_NOTE;
     }
     for (size_t i = 0; i < count; i++) describe_ties(check, &ties[i]);
     free(ties);

@@ -8,23 +8,24 @@
 #include "explain/gather.h"
 #include "match/pieces.h"
 
-static void add_missing(const struct sp_check *check, struct sp_joints *joints, bool whole)
+static void add_missing(const struct shapeproof_check *check, struct sp_joints *joints, bool whole)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
-        if (!sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING)) continue;
-        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, check->findings[i].predicted);
+        if (!sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_MISSING)) continue;
+        const struct shapeproof_predicted *tensor =
+            shapeproof_prediction_tensor(check->prediction, check->findings[i].predicted);
         const struct sp_joint_piece piece = {i, tensor->shape, tensor->rank};
         if (whole) sp_joints_add_whole(joints, tensor->name, piece, true);
         else sp_joints_add_part(joints, tensor->name, piece, true);
     }
 }
 
-static void add_unexpected(const struct sp_check *check, struct sp_joints *joints, bool whole)
+static void add_unexpected(const struct shapeproof_check *check, struct sp_joints *joints, bool whole)
 {
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_UNEXPECTED))
+        if (sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_UNEXPECTED))
             sp_joints_add_stored(joints, &check->naming,
-                                 sp_inventory_tensor(check->inventory, check->findings[i].tensor), i, whole);
+                                 shapeproof_inventory_tensor(check->inventory, check->findings[i].tensor), i, whole);
 }
 
 /* ---- saying it ---- */
@@ -58,10 +59,11 @@ static void put_joint_kinds(struct sp_text *text, const struct sp_joints *joints
     sp_map_free(&known);
 }
 
-static void explain_joints(struct sp_check *check, const struct sp_joints *joints, bool wholes_in_file, bool stacked)
+static void explain_joints(struct shapeproof_check *check, const struct sp_joints *joints, bool wholes_in_file,
+                           bool stacked)
 {
     size_t parts = 0, wholes = 0;
-    struct sp_cause *cause = NULL;
+    struct shapeproof_cause *cause = NULL;
     struct sp_text text = {0};
     for (size_t i = 0; i < joints->count; i++) {
         const struct sp_joint *joint = &joints->items[i];
@@ -84,15 +86,15 @@ static void explain_joints(struct sp_check *check, const struct sp_joints *joint
 
 /* Wholes that look like those of joints, and what stands for their parts. */
 struct remains {
-    struct sp_check *check;
+    struct shapeproof_check *check;
     const struct sp_joints *joints;
     struct sp_patterns patterns;
     struct sp_map findings; /* open ones by their names */
     struct sp_map examples; /* the pattern of a whole -> a joint */
     const char **wholes, **absent;
     size_t whole_count, whole_capacity, absent_count, absent_capacity;
-    const struct sp_finding *first; /* whole */
-    struct sp_cause *cause;
+    const struct shapeproof_finding *first; /* whole */
+    struct shapeproof_cause *cause;
     size_t names; /* how many may still be made up */
 };
 
@@ -165,7 +167,7 @@ static void gather_remains(struct remains *remains, size_t whole, bool wholes_in
 static void say_remains(struct remains *remains)
 {
     struct sp_arena *arena = &remains->check->arena;
-    struct sp_cause *cause = remains->cause;
+    struct shapeproof_cause *cause = remains->cause;
     const char *wholes = sp_some_names(arena, remains->wholes, remains->whole_count);
     if (remains->absent_count)
         cause->message = sp_arena_printf(arena, "the file lacks %s, %s of %s",
@@ -177,11 +179,12 @@ static void say_remains(struct remains *remains)
     else cause->message = sp_arena_printf(arena, "%s are not what their parts make together", wholes);
 }
 
-static void explain_incomplete(struct sp_check *check, const struct sp_joints *joints, bool wholes_in_file)
+static void explain_incomplete(struct shapeproof_check *check, const struct sp_joints *joints, bool wholes_in_file)
 {
     struct remains remains = {.check = check, .joints = joints};
     remains.names = 4 * check->finding_count + 1000;
-    const enum sp_finding_kind kind = wholes_in_file ? SP_FINDING_UNEXPECTED : SP_FINDING_MISSING;
+    const enum shapeproof_finding_kind kind =
+        wholes_in_file ? SHAPEPROOF_FINDING_UNEXPECTED : SHAPEPROOF_FINDING_MISSING;
     if (!joints->count) return;
     note_examples(&remains);
     for (size_t i = 0; i < check->finding_count; i++)
@@ -196,7 +199,7 @@ static void explain_incomplete(struct sp_check *check, const struct sp_joints *j
 
 /* ---- both directions ---- */
 
-static void explain_side(struct sp_check *check, bool wholes_in_file)
+static void explain_side(struct shapeproof_check *check, bool wholes_in_file)
 {
     struct sp_joints joints = {0};
     add_missing(check, &joints, !wholes_in_file);
@@ -208,7 +211,7 @@ static void explain_side(struct sp_check *check, bool wholes_in_file)
     sp_joints_free(&joints);
 }
 
-void sp_explain_layout(struct sp_check *check)
+void sp_explain_layout(struct shapeproof_check *check)
 {
     if (!sp_check_open_both(check)) return;
     explain_side(check, true);

@@ -21,49 +21,51 @@ static bool is_multi_token(const char *name)
     return false;
 }
 
-static bool is_unknown_layer(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_unknown_layer(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                             const void *context)
 {
     (void)check;
     (void)context;
-    return finding->kind == SP_FINDING_UNEXPECTED && is_multi_token(finding->name);
+    return finding->kind == SHAPEPROOF_FINDING_UNEXPECTED && is_multi_token(finding->name);
 }
 
 /* Those that the table does not have at all. */
-static void explain_unknown_layers(struct sp_check *check)
+static void explain_unknown_layers(struct shapeproof_check *check)
 {
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_MULTI_TOKEN, is_unknown_layer, NULL);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_MULTI_TOKEN, is_unknown_layer, NULL);
     if (cause)
         sp_cause_set_message(check, cause,
                              "the file has layers for multi-token prediction, which the model itself does not use");
 }
 
 /* The tables call their group so; it is optional there, since the model is whole without it. */
-static bool is_for_multi_token(const struct sp_check *check, size_t predicted)
+static bool is_for_multi_token(const struct shapeproof_check *check, size_t predicted)
 {
-    const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, predicted);
+    const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, predicted);
     return tensor->optional &&
-           strcmp(sp_prediction_group(check->prediction, tensor->group).name, "multi-token prediction") == 0;
+           strcmp(shapeproof_prediction_group(check->prediction, tensor->group).name, "multi-token prediction") == 0;
 }
 
-static const char *how_many_configured(struct sp_check *check, struct sp_cause *cause)
+static const char *how_many_configured(struct shapeproof_check *check, struct shapeproof_cause *cause)
 {
     const size_t key = sp_find_hyperparameter(check->prediction, "num_nextn_predict_layers");
-    if (key == SP_NONE) return "the model is predicted with layers for multi-token prediction";
-    const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
+    if (key == SHAPEPROOF_NONE) return "the model is predicted with layers for multi-token prediction";
+    const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(check->prediction, key);
     cause->hyperparameter = hyper.name;
     cause->configured = hyper.value;
     return sp_said(check, hyper);
 }
 
-static void add_dropped(struct sp_check *check, const char *name, const char *message, const struct sp_cause *cause)
+static void add_dropped(struct shapeproof_check *check, const char *name, const char *message,
+                        const struct shapeproof_cause *cause)
 {
-    sp_check_add_lacking(check, name, sp_prediction_find(check->prediction, name), cause->severity, message);
+    sp_check_add_lacking(check, name, shapeproof_prediction_find(check->prediction, name), cause->severity, message);
     sp_attribute_finding(check, check->finding_count - 1, cause);
 }
 
 /* Of layers that are not there at all a finding each; else of each tensor. */
-static void add_all_dropped(struct sp_check *check, const char *const *names, size_t count, bool whole,
-                            struct sp_cause *cause)
+static void add_all_dropped(struct shapeproof_check *check, const char *const *names, size_t count, bool whole,
+                            struct shapeproof_cause *cause)
 {
     const char *last = "";
     for (size_t i = 0; i < count; i++) {
@@ -77,20 +79,20 @@ static void add_all_dropped(struct sp_check *check, const char *const *names, si
 }
 
 /* Those that the configuration promises and the file lacks, all or in part. */
-static void explain_dropped_layers(struct sp_check *check)
+static void explain_dropped_layers(struct shapeproof_check *check)
 {
-    const size_t total = sp_prediction_count(check->prediction);
+    const size_t total = shapeproof_prediction_count(check->prediction);
     const char **absent = sp_realloc(NULL, total, sizeof *absent);
     size_t count = 0, present = 0;
     for (size_t i = 0; i < total; i++) {
         if (!is_for_multi_token(check, i)) continue;
-        if (check->match.tensor_of[i] != SP_NONE) present++;
-        else absent[count++] = sp_prediction_tensor(check->prediction, i)->name;
+        if (check->match.tensor_of[i] != SHAPEPROOF_NONE) present++;
+        else absent[count++] = shapeproof_prediction_tensor(check->prediction, i)->name;
     }
     if (count) {
-        struct sp_cause cause = sp_cause_of(SP_CAUSE_MULTI_TOKEN);
+        struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_MULTI_TOKEN);
         const char *says = how_many_configured(check, &cause);
-        if (!present) cause.severity = SP_SEVERITY_NOTE;
+        if (!present) cause.severity = SHAPEPROOF_SEVERITY_NOTE;
         cause.message = present ? sp_arena_printf(&check->arena, "%s, the file has a part of these layers: it lacks %s",
                                                   says, sp_some_names(&check->arena, absent, count))
                                 : sp_arena_printf(&check->arena, "%s, the file has none of these layers (%s)", says,
@@ -100,7 +102,7 @@ static void explain_dropped_layers(struct sp_check *check)
     free(absent);
 }
 
-void sp_explain_multi_token(struct sp_check *check)
+void sp_explain_multi_token(struct shapeproof_check *check)
 {
     explain_unknown_layers(check);
     explain_dropped_layers(check);

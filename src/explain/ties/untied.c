@@ -16,69 +16,71 @@
 struct list {
     struct sp_tie_pair *items; /* that a hyper-parameter would tie if it were true */
     size_t count, capacity;
-    size_t *missing; /* for each predicted tensor that is under no name there its open finding, or SP_NONE */
+    size_t *missing; /* for each predicted tensor that is under no name there its open finding, or SHAPEPROOF_NONE */
 };
 
 /* ---- the pairs ---- */
 
 /* The hyper-parameter that would tie the tensor, if there is one and it is false; or NULL. */
-static const struct sp_condition *switch_of(struct sp_check *check, size_t predicted)
+static const struct sp_condition *switch_of(struct shapeproof_check *check, size_t predicted)
 {
     const struct sp_row *row = check->prediction->origins[predicted].row;
     if (!row->has_tie || !row->tie_condition) return NULL;
-    if (sp_prediction_tensor(check->prediction, predicted)->same_as != SP_NONE) return NULL;
+    if (shapeproof_prediction_tensor(check->prediction, predicted)->same_as != SHAPEPROOF_NONE) return NULL;
     const struct sp_condition *condition = sp_tie_condition(check, predicted);
-    if (!condition || condition->key == SP_NONE) return NULL;
-    const struct sp_value value = sp_prediction_hyperparameter(check->prediction, condition->key).value;
+    if (!condition || condition->key == SHAPEPROOF_NONE) return NULL;
+    const struct shapeproof_value value = shapeproof_prediction_hyperparameter(check->prediction, condition->key).value;
     return sp_value_is_bool(value, false) ? condition : NULL;
 }
 
 /* The first layers under the other value of the hyper-parameter: ties between layers all look alike. */
-static struct sp_prediction *predict_tied(const struct sp_check *check, struct sp_config *config, const char *key)
+static struct shapeproof_prediction *predict_tied(const struct shapeproof_check *check,
+                                                  struct shapeproof_config *config, const char *key)
 {
     static const int64_t first[] = {0, 1, 2, 3, 4, 5, 6, 7};
     const struct sp_scope scope = {first, sizeof first / sizeof *first, 20000};
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     sp_config_set_value(config, key, sp_value_bool(true), "what if");
     sp_config_limit(config, &scope);
-    struct sp_prediction *tied =
-        sp_predict(check->tables, config, &(struct sp_predict_options){.table = check->table_name}, &error);
+    struct shapeproof_prediction *tied = shapeproof_predict(
+        check->tables, config, &(struct shapeproof_predict_options){.table = check->table_name}, &error);
     sp_config_limit(config, NULL);
     return tied;
 }
 
-static const char *key_of_tie(const struct sp_check *check, const struct sp_condition *condition)
+static const char *key_of_tie(const struct shapeproof_check *check, const struct sp_condition *condition)
 {
-    return sp_prediction_hyperparameter(check->prediction, condition->key).name;
+    return shapeproof_prediction_hyperparameter(check->prediction, condition->key).name;
 }
 
 /* All pairs that this hyper-parameter would tie. */
-static void add_pairs(struct sp_check *check, struct list *list, const struct sp_condition *condition)
+static void add_pairs(struct shapeproof_check *check, struct list *list, const struct sp_condition *condition)
 {
-    struct sp_config *config = sp_config_variant(check->config);
-    struct sp_prediction *tied = predict_tied(check, config, key_of_tie(check, condition));
-    for (size_t i = 0; tied && i < sp_prediction_count(tied); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(tied, i);
-        if (tensor->same_as == SP_NONE) continue;
+    struct shapeproof_config *config = sp_config_variant(check->config);
+    struct shapeproof_prediction *tied = predict_tied(check, config, key_of_tie(check, condition));
+    for (size_t i = 0; tied && i < shapeproof_prediction_count(tied); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(tied, i);
+        if (tensor->same_as == SHAPEPROOF_NONE) continue;
         const struct sp_tie_pair pair = {
-            sp_prediction_find(check->prediction, tensor->name),
-            sp_prediction_find(check->prediction, sp_prediction_tensor(tied, tensor->same_as)->name), condition};
-        if (pair.member == SP_NONE || pair.target == SP_NONE) continue;
-        if (sp_prediction_tensor(check->prediction, pair.member)->same_as != SP_NONE) continue;
+            shapeproof_prediction_find(check->prediction, tensor->name),
+            shapeproof_prediction_find(check->prediction, shapeproof_prediction_tensor(tied, tensor->same_as)->name),
+            condition};
+        if (pair.member == SHAPEPROOF_NONE || pair.target == SHAPEPROOF_NONE) continue;
+        if (shapeproof_prediction_tensor(check->prediction, pair.member)->same_as != SHAPEPROOF_NONE) continue;
         SP_GROW(list->items, list->count, list->capacity);
         list->items[list->count++] = pair;
     }
-    sp_prediction_free(tied);
-    sp_config_free(config);
+    shapeproof_prediction_free(tied);
+    shapeproof_config_free(config);
 }
 
 /* Each hyper-parameter once: rows of one table have few. */
-static void collect_untied(struct sp_check *check, struct list *list)
+static void collect_untied(struct shapeproof_check *check, struct list *list)
 {
     enum { MOST = 4 };
     const struct sp_condition *switches[MOST];
     size_t count = 0;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction) && count < MOST; i++) {
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction) && count < MOST; i++) {
         const struct sp_condition *condition = switch_of(check, i);
         bool known = !condition;
         for (size_t k = 0; k < count; k++) known = known || switches[k] == condition;
@@ -89,66 +91,67 @@ static void collect_untied(struct sp_check *check, struct list *list)
 }
 
 /* What is there under another name is not tied, and not lost. */
-static void note_missing(struct sp_check *check, struct list *list)
+static void note_missing(struct shapeproof_check *check, struct list *list)
 {
     size_t *renamed = sp_pair_renamed(check, NULL);
     list->missing = sp_check_missing(check);
     for (size_t i = 0; i < check->finding_count; i++) {
         const size_t predicted = check->findings[i].predicted;
-        if (renamed[i] != SP_NONE && predicted != SP_NONE) list->missing[predicted] = SP_NONE;
+        if (renamed[i] != SHAPEPROOF_NONE && predicted != SHAPEPROOF_NONE) list->missing[predicted] = SHAPEPROOF_NONE;
     }
     free(renamed);
 }
 
 /* ---- one of two is absent ---- */
 
-/* The missing one of a pair whose other one, or what that is tied to, is stored; or SP_NONE. */
-static size_t absent_one(const struct sp_check *check, const struct list *list, const struct sp_tie_pair *pair)
+/* The missing one of a pair whose other one, or what that is tied to, is stored; or SHAPEPROOF_NONE. */
+static size_t absent_one(const struct shapeproof_check *check, const struct list *list, const struct sp_tie_pair *pair)
 {
     const size_t kept = sp_match_partner(&check->match, pair->target);
-    const bool target = sp_is_stored(check, pair->target) || kept != SP_NONE,
+    const bool target = sp_is_stored(check, pair->target) || kept != SHAPEPROOF_NONE,
                member = sp_is_stored(check, pair->member);
-    if (target == member) return SP_NONE;
+    if (target == member) return SHAPEPROOF_NONE;
     const size_t absent = member ? pair->target : pair->member;
-    return list->missing[absent] != SP_NONE ? absent : SP_NONE;
+    return list->missing[absent] != SHAPEPROOF_NONE ? absent : SHAPEPROOF_NONE;
 }
 
-static const char *stored_name(const struct sp_check *check, size_t predicted)
+static const char *stored_name(const struct shapeproof_check *check, size_t predicted)
 {
-    return sp_inventory_tensor(check->inventory, check->match.tensor_of[predicted])->name;
+    return shapeproof_inventory_tensor(check->inventory, check->match.tensor_of[predicted])->name;
 }
 
 /* What else speaks for it. */
-static const char *evidence(struct sp_check *check, const struct sp_tie_pair *pair, size_t absent)
+static const char *evidence(struct shapeproof_check *check, const struct sp_tie_pair *pair, size_t absent)
 {
     const size_t alias = sp_tie_alias(check, absent), kept = sp_match_partner(&check->match, pair->target);
     const char *other = sp_tie_contradiction(check, pair->condition, false);
-    if (alias != SP_NONE)
+    if (alias != SHAPEPROOF_NONE)
         return sp_arena_printf(&check->arena, ": the file's metadata says that it is %s",
-                               sp_inventory_tensor(check->inventory, alias)->name);
+                               shapeproof_inventory_tensor(check->inventory, alias)->name);
     if (other) return sp_arena_printf(&check->arena, ": tied, as %s has it", other);
     if (*check->naming.add) return ": tied, or the base model was saved without its head";
-    const size_t stored = absent == pair->target ? pair->member : kept != SP_NONE ? kept : pair->target;
+    const size_t stored = absent == pair->target ? pair->member : kept != SHAPEPROOF_NONE ? kept : pair->target;
     return sp_arena_printf(&check->arena, ": tied to %s, or lost", stored_name(check, stored));
 }
 
 /* Explains what vanishes once the hyper-parameter of the pair is true; false when that makes nothing better. */
-static bool blame_switch(struct sp_check *check, const struct list *list, const struct sp_tie_pair *pair, size_t absent)
+static bool blame_switch(struct shapeproof_check *check, const struct list *list, const struct sp_tie_pair *pair,
+                         size_t absent)
 {
     const char *key = key_of_tie(check, pair->condition);
     const struct sp_change change = {.key = key, .value = sp_value_bool(true), .configured = sp_value_bool(false)};
     struct sp_variant variant;
-    struct sp_cause cause = sp_cause_of(SP_CAUSE_HYPERPARAMETER);
+    struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_HYPERPARAMETER);
     if (!sp_variant_try(check, check->config, &change, &variant)) return false;
     const bool better = variant.errors < sp_match_errors(&check->match) &&
                         !sp_variant_has(check, &variant, &check->findings[list->missing[absent]]);
     if (better) {
         const char *rule = sp_tie_said(check, pair->condition, &cause);
         cause.found = sp_value_bool(true);
-        struct sp_cause *added = sp_check_add_cause(check, cause);
+        struct shapeproof_cause *added = sp_check_add_cause(check, cause);
         for (size_t i = 0; i < list->count; i++) {
             const size_t other = absent_one(check, list, &list->items[i]);
-            if (other == SP_NONE || list->items[i].condition != pair->condition) continue;
+            if (other == SHAPEPROOF_NONE || list->items[i].condition != pair->condition) continue;
             if (sp_finding_is_open(&check->findings[list->missing[other]]))
                 sp_attribute_finding(check, list->missing[other], added);
         }
@@ -163,30 +166,31 @@ static bool blame_switch(struct sp_check *check, const struct list *list, const 
 /* Whether more kinds of tensors are missing altogether than are there, besides what a tie would replace: then the file
  * is a part of a model, as when frozen parameters were left out, and what it lacks says nothing of ties. Layers that
  * are not there are no kinds: others of them show what the file has. */
-static bool is_mostly_missing(const struct sp_check *check, const struct list *list)
+static bool is_mostly_missing(const struct shapeproof_check *check, const struct list *list)
 {
     struct sp_patterns patterns = {.rule = check->patterns.rule};
     size_t tied = 0;
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++)
-        if (check->match.tensor_of[i] != SP_NONE)
-            sp_pattern_of(&patterns, sp_prediction_tensor(check->prediction, i)->name, NULL);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++)
+        if (check->match.tensor_of[i] != SHAPEPROOF_NONE)
+            sp_pattern_of(&patterns, shapeproof_prediction_tensor(check->prediction, i)->name, NULL);
     const size_t there = patterns.count;
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING))
-            sp_pattern_of(&patterns, sp_prediction_tensor(check->prediction, check->findings[i].predicted)->name, NULL);
+        if (sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_MISSING))
+            sp_pattern_of(&patterns,
+                          shapeproof_prediction_tensor(check->prediction, check->findings[i].predicted)->name, NULL);
     const size_t missing = patterns.count - there;
     sp_patterns_free(&patterns);
-    for (size_t i = 0; i < list->count; i++) tied += absent_one(check, list, &list->items[i]) != SP_NONE;
+    for (size_t i = 0; i < list->count; i++) tied += absent_one(check, list, &list->items[i]) != SHAPEPROOF_NONE;
     return missing > tied + there;
 }
 
-static void explain_absent_tie(struct sp_check *check, const struct list *list)
+static void explain_absent_tie(struct shapeproof_check *check, const struct list *list)
 {
     const struct sp_condition *tried = NULL;
     if (is_mostly_missing(check, list)) return;
     for (size_t i = 0; i < list->count; i++) {
         const size_t absent = absent_one(check, list, &list->items[i]);
-        if (absent == SP_NONE || tried == list->items[i].condition) continue;
+        if (absent == SHAPEPROOF_NONE || tried == list->items[i].condition) continue;
         if (sp_is_shown(check, key_of_tie(check, list->items[i].condition))) continue;
         if (!sp_finding_is_open(&check->findings[list->missing[absent]])) continue;
         tried = list->items[i].condition;
@@ -196,7 +200,7 @@ static void explain_absent_tie(struct sp_check *check, const struct list *list)
 
 /* ---- both are stored ---- */
 
-static struct sp_likeness likeness(struct sp_check *check, size_t a, size_t b)
+static struct sp_likeness likeness(struct shapeproof_check *check, size_t a, size_t b)
 {
     if (sp_match_shares(&check->match, a, b)) return (struct sp_likeness){.equality = SP_DATA_EQUAL};
     return sp_tie_likeness(check, check->match.tensor_of[a], check->match.tensor_of[b]);
@@ -204,36 +208,36 @@ static struct sp_likeness likeness(struct sp_check *check, size_t a, size_t b)
 
 /* The first of a tie is absent, another stands for it, and so might the tensor that is not tied: an encoder without an
  * embedding of its own has been given the output layer. */
-static void explain_stand_in(struct sp_check *check, const struct sp_tie_pair *pair)
+static void explain_stand_in(struct shapeproof_check *check, const struct sp_tie_pair *pair)
 {
     const size_t kept = sp_match_partner(&check->match, pair->target);
-    if (sp_is_stored(check, pair->target) || kept == SP_NONE || !sp_is_stored(check, pair->member)) return;
+    if (sp_is_stored(check, pair->target) || kept == SHAPEPROOF_NONE || !sp_is_stored(check, pair->member)) return;
     if (likeness(check, pair->member, kept).equality == SP_DATA_EQUAL) return;
-    struct sp_cause cause = sp_cause_of(SP_CAUSE_TIED_STAND_IN);
-    const char *name = sp_prediction_tensor(check->prediction, pair->target)->name;
+    struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_TIED_STAND_IN);
+    const char *name = shapeproof_prediction_tensor(check->prediction, pair->target)->name;
     cause.message = sp_arena_printf(&check->arena, "%s is not stored, and besides %s a loader may take %s for it (%s)",
                                     name, stored_name(check, kept), stored_name(check, pair->member),
                                     sp_tie_said(check, pair->condition, &cause));
     cause.hint = sp_arena_printf(&check->arena, "store %s as well", name);
-    const struct sp_cause *added = sp_check_add_cause(check, cause);
+    const struct shapeproof_cause *added = sp_check_add_cause(check, cause);
     for (size_t i = 0; i < check->finding_count; i++)
-        if (check->findings[i].predicted == pair->target && check->findings[i].cause == SP_NONE)
+        if (check->findings[i].predicted == pair->target && check->findings[i].cause == SHAPEPROOF_NONE)
             sp_attribute_finding(check, i, added);
 }
 
-static void explain_equal(struct sp_check *check, const struct sp_tie_pair *pair)
+static void explain_equal(struct shapeproof_check *check, const struct sp_tie_pair *pair)
 {
     if (!check->data || !sp_is_stored(check, pair->member) || !sp_is_stored(check, pair->target)) return;
     if (sp_match_shares(&check->match, pair->member, pair->target)) return; /* which is worse, and said elsewhere */
     if (likeness(check, pair->member, pair->target).equality != SP_DATA_EQUAL) return;
-    struct sp_cause cause = sp_cause_of(SP_CAUSE_UNTIED_COPY);
+    struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_UNTIED_COPY);
     cause.message = sp_arena_printf(&check->arena, "%s is byte for byte the same as %s, though not tied to it (%s)",
                                     stored_name(check, pair->member), stored_name(check, pair->target),
                                     sp_tie_said(check, pair->condition, &cause));
     sp_check_add_cause(check, cause);
 }
 
-void sp_explain_untied(struct sp_check *check)
+void sp_explain_untied(struct shapeproof_check *check)
 {
     struct list list = {0};
     collect_untied(check, &list);

@@ -39,21 +39,21 @@ static size_t front_of_loop(const struct place *place)
 
 /* ---- the last element ---- */
 
-/* Where the name with another index is predicted under the change, or SP_NONE. */
+/* Where the name with another index is predicted under the change, or SHAPEPROOF_NONE. */
 static size_t find_with(const struct loops *loops, const struct place *place, uint64_t index)
 {
     struct sp_text name = {0};
     struct sp_indices indices = place->indices;
     indices.value[place->position] = index;
     sp_pattern_fill(&name, place->pattern, &indices);
-    const size_t predicted = sp_prediction_find(loops->match->prediction, name.data);
+    const size_t predicted = shapeproof_prediction_find(loops->match->prediction, name.data);
     sp_text_free(&name);
     return predicted;
 }
 
 static bool is_element_there(const struct loops *loops, size_t predicted)
 {
-    return predicted != SP_NONE && loops->match->tensor_of[predicted] != SP_NONE;
+    return predicted != SHAPEPROOF_NONE && loops->match->tensor_of[predicted] != SHAPEPROOF_NONE;
 }
 
 /* One tensor of it that is there is enough: others may be missing besides. */
@@ -72,11 +72,11 @@ static void note_end(struct loops *loops, const struct place *place, bool there)
 static void note_shorter(struct loops *loops, const struct place *place)
 {
     uint64_t index = place->indices.value[place->position];
-    size_t last = index ? find_with(loops, place, index - 1) : SP_NONE;
-    while (last != SP_NONE && index > 1 && sp_prediction_tensor(loops->match->prediction, last)->optional &&
-           !is_element_there(loops, last))
+    size_t last = index ? find_with(loops, place, index - 1) : SHAPEPROOF_NONE;
+    while (last != SHAPEPROOF_NONE && index > 1 &&
+           shapeproof_prediction_tensor(loops->match->prediction, last)->optional && !is_element_there(loops, last))
         last = find_with(loops, place, --index - 1);
-    if (last != SP_NONE) note_end(loops, place, is_element_there(loops, last));
+    if (last != SHAPEPROOF_NONE) note_end(loops, place, is_element_there(loops, last));
 }
 
 /* One that becomes longer: what vanishes is the last element, or elements follow of which nothing is there, although
@@ -86,9 +86,10 @@ static void note_longer(struct loops *loops, const struct place *place)
     uint64_t next = place->indices.value[place->position] + 1;
     bool needed = false;
     size_t predicted;
-    for (; (predicted = find_with(loops, place, next)) != SP_NONE && !is_element_there(loops, predicted); next++)
-        needed = needed || !sp_prediction_tensor(loops->match->prediction, predicted)->optional;
-    if (predicted == SP_NONE) note_end(loops, place, !needed);
+    for (; (predicted = find_with(loops, place, next)) != SHAPEPROOF_NONE && !is_element_there(loops, predicted);
+         next++)
+        needed = needed || !shapeproof_prediction_tensor(loops->match->prediction, predicted)->optional;
+    if (predicted == SHAPEPROOF_NONE) note_end(loops, place, !needed);
 }
 
 /* ---- loops without an element ---- */
@@ -98,8 +99,8 @@ static size_t count_below(const struct loops *loops, const char *front, size_t l
 {
     size_t count = 0;
     *missing = 0;
-    for (size_t i = 0; i < sp_prediction_count(loops->match->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(loops->match->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(loops->match->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(loops->match->prediction, i);
         if (tensor->optional || strncmp(tensor->name, front, length) != 0) continue;
         *missing += sp_match_predicted(loops->match, i) == SP_MISSING;
         count++;
@@ -163,12 +164,13 @@ struct elsewhere {
 /* Notes all that is missing, and would no longer be predicted. */
 static void note_left_out(struct elsewhere *elsewhere, const struct sp_hypothesis *trial)
 {
-    const struct sp_check *check = trial->check;
+    const struct shapeproof_check *check = trial->check;
     struct sp_text kind = {0};
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
-        if (!trial->vanishes[i] || finding->kind != SP_FINDING_MISSING) continue;
-        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, finding->predicted);
+        const struct shapeproof_finding *finding = &check->findings[i];
+        if (!trial->vanishes[i] || finding->kind != SHAPEPROOF_FINDING_MISSING) continue;
+        const struct shapeproof_predicted *predicted =
+            shapeproof_prediction_tensor(check->prediction, finding->predicted);
         put_kind(&kind, predicted->name, predicted->shape, predicted->rank);
         size_t place = sp_map_get(&elsewhere->kinds, kind.data);
         if (place == SIZE_MAX) {
@@ -184,11 +186,11 @@ static void note_left_out(struct elsewhere *elsewhere, const struct sp_hypothesi
     sp_text_free(&kind);
 }
 
-static void note_layers_there(struct elsewhere *elsewhere, const struct sp_check *check)
+static void note_layers_there(struct elsewhere *elsewhere, const struct shapeproof_check *check)
 {
     struct sp_text layer = {0};
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
-        const char *name = sp_prediction_tensor(check->prediction, i)->name;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const char *name = shapeproof_prediction_tensor(check->prediction, i)->name;
         const size_t length = sp_is_stored(check, i) ? sp_layer_end(name, SP_LAYERS) : 0;
         if (!length) continue;
         layer.length = 0;
@@ -200,7 +202,7 @@ static void note_layers_there(struct elsewhere *elsewhere, const struct sp_check
 }
 
 /* Whether a tensor is in a layer that is there: what that has too much of is no layer left out. */
-static bool is_in_layer_there(struct elsewhere *elsewhere, const struct sp_check *check, const char *name)
+static bool is_in_layer_there(struct elsewhere *elsewhere, const struct shapeproof_check *check, const char *name)
 {
     const size_t length = sp_layer_end(name, SP_LAYERS);
     if (!elsewhere->there.count) note_layers_there(elsewhere, check);
@@ -211,14 +213,14 @@ static bool is_in_layer_there(struct elsewhere *elsewhere, const struct sp_check
  * of those that are left out. */
 static bool are_found(struct elsewhere *elsewhere, const struct sp_hypothesis *trial)
 {
-    const struct sp_check *check = trial->check;
+    const struct shapeproof_check *check = trial->check;
     struct sp_text kind = {0}, name = {0};
     size_t found = 0;
     bool same_loop = false;
     for (size_t i = 0; i < check->finding_count && !same_loop; i++) {
-        const struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED) || trial->vanishes[i]) continue;
-        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+        const struct shapeproof_finding *finding = &check->findings[i];
+        if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED) || trial->vanishes[i]) continue;
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, finding->tensor);
         put_kind(&kind, tensor->name, tensor->shape, tensor->rank);
         const size_t place = sp_map_get(&elsewhere->kinds, kind.data);
         if (place == SIZE_MAX || !elsewhere->left.items[place]) continue;
@@ -240,14 +242,14 @@ static bool are_found(struct elsewhere *elsewhere, const struct sp_hypothesis *t
  * more, and not renumbered. */
 static bool leaves_gaps(struct elsewhere *elsewhere, const struct sp_hypothesis *trial)
 {
-    struct sp_check *check = trial->check;
+    struct shapeproof_check *check = trial->check;
     struct sp_gone gone = sp_gone_layers(check, SP_LAYERS);
     bool gaps = false;
     for (size_t i = 0; gone.layers && i < check->finding_count && !gaps; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         if (trial->vanishes[i] || !sp_is_gone(&gone, sp_gone_layer_of(&gone, finding))) continue;
         if (!sp_variant_has(check, &trial->variant, finding)) continue;
-        const char *name = sp_prediction_tensor(check->prediction, finding->predicted)->name;
+        const char *name = shapeproof_prediction_tensor(check->prediction, finding->predicted)->name;
         const char *front = sp_arena_copy(&elsewhere->arena, name, front_of_first(name));
         gaps = sp_map_get(&elsewhere->fronts, front) != SIZE_MAX;
     }
@@ -287,17 +289,18 @@ static void note_vanishing(struct loops *loops, const char *name, bool missing)
 
 bool sp_trial_agrees(const struct sp_hypothesis *trial)
 {
-    const struct sp_check *check = trial->check;
+    const struct shapeproof_check *check = trial->check;
     struct loops loops = {.match = &trial->variant.match, .agree = true};
-    if (trial->change->value.type != SP_INT) return true;
+    if (trial->change->value.type != SHAPEPROOF_VALUE_INT) return true;
     for (size_t i = 0; i < check->finding_count && loops.agree; i++) {
-        const struct sp_finding *finding = &check->findings[i];
-        if (!trial->vanishes[i] || finding->kind == SP_FINDING_SHAPE) continue;
-        const bool missing = finding->kind == SP_FINDING_MISSING;
-        const size_t now = missing ? SP_NONE : loops.match->predicted_of[finding->tensor];
-        if (missing) note_vanishing(&loops, sp_prediction_tensor(check->prediction, finding->predicted)->name, true);
-        else if (now != SP_NONE)
-            note_vanishing(&loops, sp_prediction_tensor(loops.match->prediction, now)->name, false);
+        const struct shapeproof_finding *finding = &check->findings[i];
+        if (!trial->vanishes[i] || finding->kind == SHAPEPROOF_FINDING_SHAPE) continue;
+        const bool missing = finding->kind == SHAPEPROOF_FINDING_MISSING;
+        const size_t now = missing ? SHAPEPROOF_NONE : loops.match->predicted_of[finding->tensor];
+        if (missing)
+            note_vanishing(&loops, shapeproof_prediction_tensor(check->prediction, finding->predicted)->name, true);
+        else if (now != SHAPEPROOF_NONE)
+            note_vanishing(&loops, shapeproof_prediction_tensor(loops.match->prediction, now)->name, false);
     }
     const bool agrees = loops.agree && !loops.lost && !is_elsewhere(trial);
     sp_map_free(&loops.ends);

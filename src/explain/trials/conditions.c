@@ -8,16 +8,16 @@
 #include "lang/prediction.h"
 #include "solve/literals.h"
 
-bool sp_is_number_key(const struct sp_changeable *key) { return key->unknown.now.type == SP_INT; }
+bool sp_is_number_key(const struct sp_changeable *key) { return key->unknown.now.type == SHAPEPROOF_VALUE_INT; }
 
-static bool is_flag(const struct sp_changeable *key) { return key->unknown.now.type == SP_BOOL; }
+static bool is_flag(const struct sp_changeable *key) { return key->unknown.now.type == SHAPEPROOF_VALUE_BOOL; }
 
-static bool is_no_flag(const struct sp_changeable *key) { return key->unknown.now.type != SP_BOOL; }
+static bool is_no_flag(const struct sp_changeable *key) { return key->unknown.now.type != SHAPEPROOF_VALUE_BOOL; }
 
 void sp_propose_met(struct sp_proposals *proposals, const struct sp_line *line, bool there, sp_key_filter filter)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
-        const struct sp_value now = sp_condition_value(&proposals->outline.solver, condition);
+        const struct shapeproof_value now = sp_condition_value(&proposals->outline.solver, condition);
         if (sp_value_is_true(now) == there) continue;
         const struct sp_key_list keys = sp_proposal_keys_of(proposals, condition->env, condition->expr);
         for (size_t i = 0; i < keys.count; i++)
@@ -58,7 +58,7 @@ static void propose_near(struct sp_proposals *proposals, const struct sp_changea
 
 /* What is there although a number is 0: its dimensions may be that number. */
 static void propose_dimensions(struct sp_proposals *proposals, const struct sp_line *line,
-                               const struct sp_tensor *tensor)
+                               const struct shapeproof_tensor *tensor)
 {
     for (uint32_t d = 0; d < tensor->rank && tensor->rank == line->row->rank; d++) {
         if (tensor->shape[d] > INT64_MAX) continue;
@@ -70,10 +70,10 @@ static void propose_dimensions(struct sp_proposals *proposals, const struct sp_l
     }
 }
 
-static void propose_numbers(struct sp_proposals *proposals, const struct sp_finding *finding,
+static void propose_numbers(struct sp_proposals *proposals, const struct shapeproof_finding *finding,
                             const struct sp_line *line)
 {
-    const bool there = finding->tensor != SP_NONE;
+    const bool there = finding->tensor != SHAPEPROOF_NONE;
     sp_proposal_keys_note(proposals);
     const bool is_used = sp_line_is_used(&proposals->outline.solver, line);
     if (!there) sp_line_is_met(&proposals->outline.solver, line);
@@ -82,7 +82,8 @@ static void propose_numbers(struct sp_proposals *proposals, const struct sp_find
         propose_near(proposals, &proposals->keys[keys.items[k]], line, there);
     free(keys.items);
     if (is_used == there) return;
-    if (there) propose_dimensions(proposals, line, sp_inventory_tensor(proposals->check->inventory, finding->tensor));
+    if (there)
+        propose_dimensions(proposals, line, shapeproof_inventory_tensor(proposals->check->inventory, finding->tensor));
 }
 
 /* ---- texts that a flag follows from ---- */
@@ -93,7 +94,7 @@ static bool rests_on_default(struct sp_proposals *proposals, const struct sp_key
 {
     for (size_t i = 0; i < keys->count; i++) {
         const struct sp_changeable *key = &proposals->keys[keys->items[i]];
-        if (is_flag(key) && key->hyper.from.source == SP_SOURCE_DEFAULT &&
+        if (is_flag(key) && key->hyper.from.source == SHAPEPROOF_SOURCE_DEFAULT &&
             sp_key_matters(&proposals->outline.solver, &key->unknown, condition->env, condition->expr))
             return true;
     }
@@ -135,7 +136,7 @@ static void propose_texts(struct sp_proposals *proposals, const struct sp_line *
         const bool rests = rests_on_default(proposals, &keys, condition);
         for (size_t i = 0; i < keys.count && rests; i++) {
             const struct sp_changeable *key = &proposals->keys[keys.items[i]];
-            if (key->unknown.now.type == SP_STRING &&
+            if (key->unknown.now.type == SHAPEPROOF_VALUE_STRING &&
                 sp_key_matters(solver, &key->unknown, condition->env, condition->expr))
                 propose_text(proposals, key, condition, there);
         }
@@ -145,27 +146,29 @@ static void propose_texts(struct sp_proposals *proposals, const struct sp_line *
 
 /* ---- findings ---- */
 
-static void propose_flags(struct sp_proposals *proposals, const struct sp_finding *finding, const struct sp_line *line)
+static void propose_flags(struct sp_proposals *proposals, const struct shapeproof_finding *finding,
+                          const struct sp_line *line)
 {
-    propose_texts(proposals, line, finding->tensor != SP_NONE);
-    sp_propose_met(proposals, line, finding->tensor != SP_NONE, is_flag);
+    propose_texts(proposals, line, finding->tensor != SHAPEPROOF_NONE);
+    sp_propose_met(proposals, line, finding->tensor != SHAPEPROOF_NONE, is_flag);
 }
 
-static void propose_others(struct sp_proposals *proposals, const struct sp_finding *finding, const struct sp_line *line)
+static void propose_others(struct sp_proposals *proposals, const struct shapeproof_finding *finding,
+                           const struct sp_line *line)
 {
-    sp_propose_met(proposals, line, finding->tensor != SP_NONE, is_no_flag);
+    sp_propose_met(proposals, line, finding->tensor != SHAPEPROOF_NONE, is_no_flag);
     propose_numbers(proposals, finding, line);
 }
 
 /* One finding speaks for all whose names are the same but for an index: the first of them, and the last. */
 static void each_line(struct sp_proposals *proposals,
-                      void (*visit)(struct sp_proposals *, const struct sp_finding *, const struct sp_line *))
+                      void (*visit)(struct sp_proposals *, const struct shapeproof_finding *, const struct sp_line *))
 {
     const struct sp_named_index *indices = proposals->indices;
     for (size_t i = 0; i < proposals->index_count; i++) {
         const bool first = i == 0 || !sp_same_loop(&indices[i - 1], &indices[i]);
         const bool last = i + 1 == proposals->index_count || !sp_same_loop(&indices[i], &indices[i + 1]);
-        const struct sp_finding *finding = &proposals->check->findings[indices[i].finding];
+        const struct shapeproof_finding *finding = &proposals->check->findings[indices[i].finding];
         const struct sp_line *lines[SP_MOST_LINES];
         struct sp_indices own;
         const size_t count = first || last ? sp_proposal_lines(proposals, finding, &own, lines) : 0;
@@ -178,12 +181,12 @@ static void each_line(struct sp_proposals *proposals,
 }
 
 /* A tensor of another rank is what another line of that name has, one whose condition is not met. */
-static void propose_rank(struct sp_proposals *proposals, const struct sp_finding *finding)
+static void propose_rank(struct sp_proposals *proposals, const struct shapeproof_finding *finding)
 {
-    const struct sp_tensor *tensor = sp_inventory_tensor(proposals->check->inventory, finding->tensor);
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(proposals->check->inventory, finding->tensor);
     const struct sp_line *lines[SP_MOST_LINES];
     struct sp_indices indices;
-    if (tensor->rank == sp_prediction_tensor(proposals->check->prediction, finding->predicted)->rank) return;
+    if (tensor->rank == shapeproof_prediction_tensor(proposals->check->prediction, finding->predicted)->rank) return;
     const size_t count = sp_proposal_lines(proposals, finding, &indices, lines);
     for (size_t i = 0; i < count; i++) {
         if (lines[i]->row->rank != tensor->rank) continue;
@@ -196,10 +199,10 @@ static void propose_rank(struct sp_proposals *proposals, const struct sp_finding
 /* Findings in the same words ask the same question. */
 static void propose_ranks(struct sp_proposals *proposals)
 {
-    const struct sp_check *check = proposals->check;
+    const struct shapeproof_check *check = proposals->check;
     struct sp_map asked = {0};
     for (size_t i = 0; i < check->finding_count && proposals->count < SP_MOST_PROPOSALS; i++)
-        if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_SHAPE) &&
+        if (sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_SHAPE) &&
             sp_map_add(&asked, check->findings[i].message, i))
             propose_rank(proposals, &check->findings[i]);
     sp_map_free(&asked);

@@ -35,7 +35,7 @@ struct number {
 
 /* What an object of the configuration says of heads. */
 struct heads {
-    struct sp_check *check;
+    struct shapeproof_check *check;
     const struct sp_variant *best;
     struct number width, count, pairs, size; /* hidden_size, num_attention_heads, num_key_value_heads, head_dim */
 };
@@ -47,11 +47,11 @@ struct choice {
 
 static struct number find_number(const struct heads *heads, const char *const *keys, size_t count)
 {
-    const struct sp_value before = sp_config_hyper(heads->check->config)->root,
-                          after = sp_config_hyper(heads->best->config)->root;
+    const struct shapeproof_value before = sp_config_hyper(heads->check->config)->root,
+                                  after = sp_config_hyper(heads->best->config)->root;
     for (size_t i = 0; i < count; i++) {
-        const struct sp_value a = sp_value_member(before, keys[i]), b = sp_value_member(after, keys[i]);
-        if (a.type == SP_INT && b.type == SP_INT && a.integer > 0 && b.integer > 0)
+        const struct shapeproof_value a = sp_value_member(before, keys[i]), b = sp_value_member(after, keys[i]);
+        if (a.type == SHAPEPROOF_VALUE_INT && b.type == SHAPEPROOF_VALUE_INT && a.integer > 0 && b.integer > 0)
             return (struct number){keys[i], a.integer, b.integer};
     }
     return (struct number){NULL, 0, 0};
@@ -103,9 +103,9 @@ static bool fits(const struct heads *heads, const struct choice *choice)
 
 /* ---- saying it ---- */
 
-static struct sp_cause *cause_about(const struct heads *heads, const char *key)
+static struct shapeproof_cause *cause_about(const struct heads *heads, const char *key)
 {
-    struct sp_check *check = heads->check;
+    struct shapeproof_check *check = heads->check;
     for (size_t i = 0; key && i < check->cause_count; i++)
         if (check->causes[i].id == sp_cause_rows[SP_CAUSE_HYPERPARAMETER].id && check->causes[i].hyperparameter &&
             check->causes[i].message && strcmp(check->causes[i].hyperparameter, key) == 0)
@@ -114,16 +114,18 @@ static struct sp_cause *cause_about(const struct heads *heads, const char *key)
 }
 
 /* The cause says that the file has another value of the key than it said. */
-static void say_value(const struct heads *heads, struct sp_cause *cause, const struct number *number, int64_t value)
+static void say_value(const struct heads *heads, struct shapeproof_cause *cause, const struct number *number,
+                      int64_t value)
 {
-    struct sp_check *check = heads->check;
-    const struct sp_provenance from = sp_hyper_provenance(sp_config_hyper(check->config), number->key);
+    struct shapeproof_check *check = heads->check;
+    const struct shapeproof_provenance from = sp_hyper_provenance(sp_config_hyper(check->config), number->key);
     cause->hyperparameter = number->key;
     cause->configured = sp_value_int(number->before);
     cause->found = sp_value_int(value);
-    cause->message = sp_arena_printf(&check->arena, "%s, the file has %" PRId64 " (%s)",
-                                     sp_said(check, (struct sp_hyperparameter){number->key, cause->configured, from}),
-                                     value, sp_tensors_of(check, cause));
+    cause->message =
+        sp_arena_printf(&check->arena, "%s, the file has %" PRId64 " (%s)",
+                        sp_said(check, (struct shapeproof_hyperparameter){number->key, cause->configured, from}), value,
+                        sp_tensors_of(check, cause));
 }
 
 /* "; 28 heads of 128 are usual, 56 of 64 and 14 of 256 fit as well". */
@@ -140,7 +142,7 @@ static const char *say_choices(const struct heads *heads, const struct choice *c
 }
 
 /* What one cause explains is the other one's: without a message it goes. */
-static void give_findings(struct sp_check *check, struct sp_cause *from, struct sp_cause *to)
+static void give_findings(struct shapeproof_check *check, struct shapeproof_cause *from, struct shapeproof_cause *to)
 {
     for (size_t i = 0; i < check->finding_count; i++)
         if (check->findings[i].cause == (size_t)(from - check->causes)) {
@@ -153,9 +155,10 @@ static void give_findings(struct sp_check *check, struct sp_cause *from, struct 
 
 static void tell(const struct heads *heads, const struct choice *chosen, const struct choice *others, size_t count)
 {
-    struct sp_check *check = heads->check;
-    struct sp_cause *of_count = cause_about(heads, heads->count.key), *of_pairs = cause_about(heads, heads->pairs.key);
-    struct sp_cause *of_width = cause_about(heads, heads->width.key);
+    struct shapeproof_check *check = heads->check;
+    struct shapeproof_cause *of_count = cause_about(heads, heads->count.key),
+                            *of_pairs = cause_about(heads, heads->pairs.key);
+    struct shapeproof_cause *of_width = cause_about(heads, heads->width.key);
     const bool count_changes = chosen->count != heads->count.before,
                pairs_change = heads->pairs.key && chosen->pairs != heads->pairs.before;
     if (of_pairs && of_count && !pairs_change) {
@@ -163,7 +166,7 @@ static void tell(const struct heads *heads, const struct choice *chosen, const s
         of_pairs = NULL;
     }
     if (of_count && !count_changes) {
-        of_count->patch = (struct sp_value){.type = SP_ABSENT};
+        of_count->patch = (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT};
         if (heads->size.key) say_value(heads, of_count, &heads->size, chosen->size);
         else if (of_width) give_findings(check, of_count, of_width);
         if (!heads->size.key) of_count = NULL;
@@ -171,12 +174,12 @@ static void tell(const struct heads *heads, const struct choice *chosen, const s
     if (of_pairs && pairs_change) say_value(heads, of_pairs, &heads->pairs, chosen->pairs);
     else if (of_pairs && !of_count && count_changes) {
         say_value(heads, of_pairs, &heads->count, chosen->count);
-        of_pairs->patch = (struct sp_value){.type = SP_ABSENT};
+        of_pairs->patch = (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT};
         of_count = of_pairs;
     }
-    struct sp_cause *cause = of_count ? of_count : of_pairs ? of_pairs : of_width;
+    struct shapeproof_cause *cause = of_count ? of_count : of_pairs ? of_pairs : of_width;
     if (!cause) return;
-    if (of_pairs && of_pairs != cause) of_pairs->patch = (struct sp_value){.type = SP_ABSENT};
+    if (of_pairs && of_pairs != cause) of_pairs->patch = (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT};
     for (const struct sp_change *change = change_to(heads, chosen); change; change = change->also) {
         const bool differs = (strcmp(change->key, heads->count.key) == 0 && count_changes) ||
                              (heads->pairs.key && strcmp(change->key, heads->pairs.key) == 0 && pairs_change) ||
@@ -240,7 +243,7 @@ static void settle(const struct heads *heads)
         tell(heads, &choices[0], &choices[1], others < OTHERS ? others : OTHERS);
 }
 
-void sp_settle_heads(struct sp_check *check, const struct sp_variant *best)
+void sp_settle_heads(struct shapeproof_check *check, const struct sp_variant *best)
 {
     struct heads heads = {.check = check, .best = best};
     heads.width = find_number(&heads, widths, COUNT(widths));

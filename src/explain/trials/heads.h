@@ -7,6 +7,6 @@
 
 /* Where the changes that were accepted, `best`, leave heads of an unusual size, as many heads of the usual size as the
  * file has room for are told in their place, and other numbers that fit are named. */
-void sp_settle_heads(struct sp_check *check, const struct sp_variant *best);
+void sp_settle_heads(struct shapeproof_check *check, const struct sp_variant *best);
 
 #endif

@@ -17,7 +17,7 @@ enum { MAX_ROUNDS = 6, MAX_TRIALS = 4, MAX_TWINS = 8, MAX_MISSPELT = 8 };
 enum { MAX_GUESSED = 20000 };
 
 struct search {
-    struct sp_check *check;
+    struct shapeproof_check *check;
     struct sp_bundles bundles;
     struct sp_sample sample;
     struct sp_proposals proposals;
@@ -48,10 +48,10 @@ static void compete(struct sp_hypothesis *best, struct sp_hypothesis *trial)
 
 static void find_misspelt(struct search *search)
 {
-    struct sp_misspelt found;
-    const struct sp_check *check = search->check;
+    struct shapeproof_misspelt found;
+    const struct shapeproof_check *check = search->check;
     for (size_t position = 0; search->misspelt_count < MAX_MISSPELT &&
-                              sp_prediction_misspelt(check->prediction, check->config, &position, &found);)
+                              shapeproof_prediction_misspelt(check->prediction, check->config, &position, &found);)
         search->misspelt[search->misspelt_count++] = found.meant;
 }
 
@@ -59,14 +59,14 @@ static void find_misspelt(struct search *search)
 static int64_t likelihood(const struct search *search, const struct sp_change *change)
 {
     if (sp_is_among(change->key, search->misspelt, search->misspelt_count)) return 2;
-    return change->from.source != SP_SOURCE_DEFAULT;
+    return change->from.source != SHAPEPROOF_SOURCE_DEFAULT;
 }
 
 /* The highest gain; among equals one that was proposed before anything was accepted, which holds whatever else is
  * wrong, and one that the configuration has rather than a default. */
 static size_t most_promising(const struct search *search, const int64_t *gains)
 {
-    size_t best = SP_NONE;
+    size_t best = SHAPEPROOF_NONE;
     int64_t most = 0;
     for (size_t i = 0; i < search->proposals.count; i++) {
         const int64_t promise =
@@ -81,14 +81,14 @@ static size_t most_promising(const struct search *search, const int64_t *gains)
 /* Of the most promising changes the one that leaves the fewest errors, and fewer than there are. */
 static struct sp_hypothesis best_change(const struct search *search)
 {
-    const struct sp_config *base = search->best.config ? search->best.config : search->check->config;
+    const struct shapeproof_config *base = search->best.config ? search->best.config : search->check->config;
     const struct sp_change *changes = search->proposals.items;
     struct sp_hypothesis best = {.check = search->check};
     int64_t gains[SP_MOST_PROPOSALS] = {0}, top = 0;
     for (size_t i = 0; i < search->proposals.count; i++) gains[i] = sp_sample_gain(&search->sample, base, &changes[i]);
     for (int tried = 0; tried < MAX_TRIALS; tried++) {
         const size_t i = most_promising(search, gains);
-        if (i == SP_NONE || (best.vanishes && gains[i] < top / 2)) break;
+        if (i == SHAPEPROOF_NONE || (best.vanishes && gains[i] < top / 2)) break;
         struct sp_hypothesis trial = {.check = search->check, .change = &changes[i]};
         top = gains[i] > top ? gains[i] : top;
         gains[i] = 0;
@@ -101,7 +101,7 @@ static struct sp_hypothesis best_change(const struct search *search)
  */
 static struct sp_hypothesis best_twins(const struct search *search)
 {
-    const struct sp_config *base = search->best.config ? search->best.config : search->check->config;
+    const struct shapeproof_config *base = search->best.config ? search->best.config : search->check->config;
     for (int most = 1; most <= SP_MOST_TWINS; most++)
         for (size_t i = 0; i < search->proposals.count && i < MAX_TWINS; i++) {
             const struct sp_change *change =
@@ -116,12 +116,12 @@ static struct sp_hypothesis best_twins(const struct search *search)
 
 /* Whether the model may as well lack all that the cause explains: then nothing is wrong with the weights. What is there
  * in another shape says that the model is another one. */
-static bool is_spare(const struct sp_check *check, const struct sp_hypothesis *trial)
+static bool is_spare(const struct shapeproof_check *check, const struct sp_hypothesis *trial)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         if (!trial->vanishes[i]) continue;
-        if (finding->kind != SP_FINDING_UNEXPECTED ||
+        if (finding->kind != SHAPEPROOF_FINDING_UNEXPECTED ||
             sp_match_tensor(&trial->variant.match, finding->tensor) != SP_OPTIONAL)
             return false;
     }
@@ -130,12 +130,12 @@ static bool is_spare(const struct sp_check *check, const struct sp_hypothesis *t
 
 static void accept_change(struct search *search, const struct sp_hypothesis *trial)
 {
-    struct sp_check *check = search->check;
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_HYPERPARAMETER, sp_is_marked, trial->vanishes);
+    struct shapeproof_check *check = search->check;
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_HYPERPARAMETER, sp_is_marked, trial->vanishes);
     cause->hyperparameter = trial->change->key;
     cause->configured = trial->change->configured;
     cause->found = trial->change->value;
-    if (is_spare(check, trial)) cause->severity = SP_SEVERITY_WARNING;
+    if (is_spare(check, trial)) cause->severity = SHAPEPROOF_SEVERITY_WARNING;
     sp_trial_say(check, cause, trial);
 }
 
@@ -150,7 +150,7 @@ static void suggest(struct search *search)
 
 static void guess(struct search *search)
 {
-    const size_t affordable = MAX_GUESSED / (sp_prediction_count(search->sample.base) + 1);
+    const size_t affordable = MAX_GUESSED / (shapeproof_prediction_count(search->sample.base) + 1);
     search->proposals.count = 0;
     sp_propose_conditions(&search->proposals);
     if (search->proposals.count > affordable) search->proposals.count = affordable;
@@ -180,15 +180,15 @@ static void run_rounds(struct search *search, void (*propose)(struct search *))
  * else. */
 static bool is_worth_guessing(const struct search *search)
 {
-    const struct sp_check *check = search->check;
+    const struct shapeproof_check *check = search->check;
     const size_t matched = sp_check_matched(check);
     size_t structural = 0;
     for (size_t i = 0; i < check->finding_count; i++) structural += sp_is_structural(&check->findings[i]);
-    return search->sample.base && matched && matched * 3 >= sp_inventory_count(check->inventory) &&
+    return search->sample.base && matched && matched * 3 >= shapeproof_inventory_count(check->inventory) &&
            (structural || sp_check_open(check) > 1);
 }
 
-void sp_explain_hyperparameters(struct sp_check *check)
+void sp_explain_hyperparameters(struct shapeproof_check *check)
 {
     struct search search = {.check = check};
     if (!sp_check_open(check)) return;

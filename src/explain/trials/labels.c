@@ -9,9 +9,9 @@
 #include "lang/prediction.h"
 
 /* The list that the first dimension is the length of, "text_config.id2label"; NULL when it is of none. */
-static const char *find_label_list(const struct sp_check *check, struct sp_arena *arena, size_t predicted)
+static const char *find_label_list(const struct shapeproof_check *check, struct sp_arena *arena, size_t predicted)
 {
-    char *words = sp_prediction_dimension(check->prediction, predicted, 0);
+    char *words = shapeproof_prediction_dimension(check->prediction, predicted, 0);
     const char *begin = strstr(words, "len("), *end = begin ? strchr(begin, ')') : NULL;
     const char *path = end ? sp_arena_copy(arena, begin + 4, (size_t)(end - begin - 4)) : "";
     free(words);
@@ -22,9 +22,9 @@ static const char *find_label_list(const struct sp_check *check, struct sp_arena
 static void propose_label_count(struct sp_proposals *proposals, const char *path, int64_t more)
 {
     const struct sp_hyper *hyper = sp_config_hyper(proposals->check->config);
-    const struct sp_value labels = sp_value_at(hyper->root, path);
+    const struct shapeproof_value labels = sp_value_at(hyper->root, path);
     const int front = (int)(strlen(path) - strlen("id2label")), count = (int)labels.count;
-    if (labels.type != SP_OBJECT || !count || count + more < 1) return;
+    if (labels.type != SHAPEPROOF_VALUE_OBJECT || !count || count + more < 1) return;
     sp_propose_change(proposals, (struct sp_change){
                                      .key = sp_arena_printf(&proposals->check->arena, "%.*snum_labels", front, path),
                                      .value = sp_value_int(count + more),
@@ -36,12 +36,13 @@ static void propose_label_count(struct sp_proposals *proposals, const char *path
 
 void sp_propose_labels(struct sp_proposals *proposals)
 {
-    const struct sp_check *check = proposals->check;
+    const struct shapeproof_check *check = proposals->check;
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open_as(finding, SP_FINDING_SHAPE)) continue;
-        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
-        const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+        const struct shapeproof_finding *finding = &check->findings[i];
+        if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_SHAPE)) continue;
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, finding->tensor);
+        const struct shapeproof_predicted *expected =
+            shapeproof_prediction_tensor(check->prediction, finding->predicted);
         if (!expected->rank || tensor->rank != expected->rank || tensor->shape[0] == expected->shape[0]) continue;
         const char *path = find_label_list(check, &proposals->check->arena, finding->predicted);
         if (path && tensor->shape[0] < INT32_MAX && expected->shape[0] < INT32_MAX)

@@ -14,21 +14,22 @@ struct run {
 };
 
 /* Whether the tensor with the index before it is in the file and expected there: then a loop ends here. */
-static bool follows_a_match(const struct sp_check *check, const struct sp_named_index *at)
+static bool follows_a_match(const struct shapeproof_check *check, const struct sp_named_index *at)
 {
     struct sp_text name = {0};
     struct sp_indices indices = check->places[at->finding].indices;
     const struct sp_match *match = &check->match;
     if (!indices.count || !indices.value[at->position]--) return false;
     sp_pattern_fill(&name, sp_pattern_text(&check->patterns, at->pattern), &indices);
-    const size_t other =
-        at->missing ? sp_prediction_find(check->prediction, name.data) : sp_inventory_find(check->inventory, name.data);
+    const size_t other = at->missing ? shapeproof_prediction_find(check->prediction, name.data)
+                                     : shapeproof_inventory_find(check->inventory, name.data);
     sp_text_free(&name);
-    return other != SP_NONE && (at->missing ? match->tensor_of[other] : match->predicted_of[other]) != SP_NONE;
+    return other != SHAPEPROOF_NONE &&
+           (at->missing ? match->tensor_of[other] : match->predicted_of[other]) != SHAPEPROOF_NONE;
 }
 
 /* Whether the file has nothing of the loop that the first index is of: no tensor whose name begins as that one. */
-static bool is_all_missing(const struct sp_check *check, const struct sp_named_index *first)
+static bool is_all_missing(const struct shapeproof_check *check, const struct sp_named_index *first)
 {
     struct sp_text before = {0}, front = {0};
     const struct sp_indices *indices = &check->places[first->finding].indices;
@@ -39,9 +40,9 @@ static bool is_all_missing(const struct sp_check *check, const struct sp_named_i
     while (pattern[length] && (pattern[length] != SP_INDEX_MARK || position++ < first->position)) length++;
     sp_text_append(&before, pattern, length);
     sp_pattern_fill(&front, before.data, indices);
-    for (size_t i = 0; none && i < sp_prediction_count(check->prediction); i++)
-        none = check->match.tensor_of[i] == SP_NONE ||
-               strncmp(sp_prediction_tensor(check->prediction, i)->name, front.data, front.length) != 0;
+    for (size_t i = 0; none && i < shapeproof_prediction_count(check->prediction); i++)
+        none = check->match.tensor_of[i] == SHAPEPROOF_NONE ||
+               strncmp(shapeproof_prediction_tensor(check->prediction, i)->name, front.data, front.length) != 0;
     sp_text_free(&before);
     sp_text_free(&front);
     return none;
@@ -56,16 +57,17 @@ static int64_t turn_of_loop(const struct sp_hole *hole, uint64_t index)
 /* Adds to the changes from `first` on the same ones with the lists that have an entry for each layer. */
 static void propose_with_lists(struct sp_proposals *proposals, size_t first)
 {
-    struct sp_check *check = proposals->check;
+    struct shapeproof_check *check = proposals->check;
     const size_t end = proposals->count;
     for (size_t i = first; i < end; i++) {
         const struct sp_change change = proposals->items[i];
         const size_t front = sp_last_component(change.key, strlen(change.key), ".");
         const char *path = sp_arena_copy(&check->arena, change.key, front);
         if (change.also || change.instead_of) continue;
-        const struct sp_value lists = sp_patch_lists(check, path, (struct sp_member){change.key + front, change.value});
+        const struct shapeproof_value lists =
+            sp_patch_lists(check, path, (struct shapeproof_member){change.key + front, change.value});
         struct sp_change with = change;
-        for (size_t k = 0; lists.type == SP_OBJECT && k < lists.count; k++) {
+        for (size_t k = 0; lists.type == SHAPEPROOF_VALUE_OBJECT && k < lists.count; k++) {
             struct sp_change *also = sp_arena_array(&check->arena, 1, sizeof *also);
             *also = (struct sp_change){.key = sp_arena_printf(&check->arena, "%s%s", path, lists.members[k].key),
                                        .value = lists.members[k].value,
@@ -82,11 +84,11 @@ static void propose_with_lists(struct sp_proposals *proposals, size_t first)
 static void propose_end(struct sp_proposals *proposals, const struct run *run, const struct sp_hole *hole)
 {
     const struct sp_loop *loop = hole->loop;
-    const struct sp_value last = sp_solver_value(&proposals->outline.solver, loop->env, loop->clause->last);
+    const struct shapeproof_value last = sp_solver_value(&proposals->outline.solver, loop->env, loop->clause->last);
     const int64_t before = turn_of_loop(hole, run->first->index) - 1, with = turn_of_loop(hole, run->last->index);
     const bool missing = run->first->missing;
     const size_t first = proposals->count;
-    if (last.type != SP_INT || (missing ? last.integer != with : last.integer > before)) return;
+    if (last.type != SHAPEPROOF_VALUE_INT || (missing ? last.integer != with : last.integer > before)) return;
     const struct sp_key_list keys = sp_proposal_keys_of(proposals, loop->env, loop->clause->last);
     for (size_t i = 0; i < keys.count; i++)
         sp_propose_for(proposals, &proposals->keys[keys.items[i]], loop->env, loop->clause->last,
@@ -100,7 +102,7 @@ static void propose_at(struct sp_proposals *proposals, const struct run *run, co
 {
     const struct sp_line *lines[SP_MOST_LINES];
     struct sp_indices indices;
-    const struct sp_finding *finding = &proposals->check->findings[at->finding];
+    const struct shapeproof_finding *finding = &proposals->check->findings[at->finding];
     const size_t count = sp_proposal_lines(proposals, finding, &indices, lines);
     for (size_t i = 0; i < count; i++) {
         bool counts = false;

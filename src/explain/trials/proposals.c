@@ -11,9 +11,9 @@
 #include "names/components.h"
 
 /* Lists are those of this file: the same when they are in the same place. */
-static bool is_same_change(struct sp_value a, struct sp_value b)
+static bool is_same_change(struct shapeproof_value a, struct shapeproof_value b)
 {
-    return a.type == SP_STRING ? strcmp(a.string, b.string) == 0 : a.integer == b.integer;
+    return a.type == SHAPEPROOF_VALUE_STRING ? strcmp(a.string, b.string) == 0 : a.integer == b.integer;
 }
 
 void sp_propose_change(struct sp_proposals *proposals, struct sp_change change)
@@ -28,16 +28,16 @@ void sp_propose_change(struct sp_proposals *proposals, struct sp_change change)
 
 /* A flag that programs compute of a text, and that the configuration has beside it: the text has to change, and the
  * flag goes. False when the configuration has no such text. */
-static bool propose_text_of_flag(struct sp_proposals *proposals, const struct sp_hyperparameter *flag, bool set)
+static bool propose_text_of_flag(struct sp_proposals *proposals, const struct shapeproof_hyperparameter *flag, bool set)
 {
     struct sp_arena *arena = &proposals->check->arena;
     const struct sp_hyper *hyper = sp_config_hyper(proposals->check->config);
     const size_t front = sp_last_component(flag->name, strlen(flag->name), ".");
     const char *begins, *text = sp_patch_text_of_flag(flag->name + front, &begins);
-    if (!text || flag->from.source == SP_SOURCE_DEFAULT) return false;
+    if (!text || flag->from.source == SHAPEPROOF_SOURCE_DEFAULT) return false;
     const char *path = sp_arena_printf(arena, "%.*s%s", (int)front, flag->name, text);
-    const struct sp_value now = sp_value_at(hyper->root, path);
-    if (now.type != SP_STRING) return false;
+    const struct shapeproof_value now = sp_value_at(hyper->root, path);
+    if (now.type != SHAPEPROOF_VALUE_STRING) return false;
     if ((strncmp(now.string, begins, strlen(begins)) == 0) == set) return false; /* the flag alone is wrong */
     sp_propose_change(proposals, (struct sp_change){
                                      .key = path,
@@ -49,17 +49,17 @@ static bool propose_text_of_flag(struct sp_proposals *proposals, const struct sp
     return true;
 }
 
-void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key, struct sp_value value)
+void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key, struct shapeproof_value value)
 {
-    const struct sp_hyperparameter hyper = key->hyper;
-    if (value.type == SP_BOOL && propose_text_of_flag(proposals, &hyper, value.boolean)) return;
-    if (value.type == SP_STRING) value.string = sp_arena_string(&proposals->check->arena, value.string);
+    const struct shapeproof_hyperparameter hyper = key->hyper;
+    if (value.type == SHAPEPROOF_VALUE_BOOL && propose_text_of_flag(proposals, &hyper, value.boolean)) return;
+    if (value.type == SHAPEPROOF_VALUE_STRING) value.string = sp_arena_string(&proposals->check->arena, value.string);
     sp_propose_change(proposals, (struct sp_change){
                                      .key = hyper.name, .value = value, .configured = hyper.value, .from = hyper.from});
 }
 
 void sp_propose_for(struct sp_proposals *proposals, const struct sp_changeable *key, const struct sp_env *env,
-                    const struct sp_expr *expr, struct sp_value wanted)
+                    const struct sp_expr *expr, struct shapeproof_value wanted)
 {
     const struct sp_key_values solutions = sp_solve_key(&proposals->outline.solver, &key->unknown, env, expr, wanted);
     for (size_t i = 0; i < solutions.count; i++) sp_propose(proposals, key, solutions.list[i]);
@@ -98,9 +98,9 @@ struct sp_key_list sp_proposal_keys_of(struct sp_proposals *proposals, const str
                                        const struct sp_expr *expr)
 {
     sp_proposal_keys_note(proposals);
-    const struct sp_value value = sp_solver_value(&proposals->outline.solver, env, expr);
+    const struct shapeproof_value value = sp_solver_value(&proposals->outline.solver, env, expr);
     struct sp_key_list list = sp_proposal_keys(proposals);
-    if (value.type != SP_UNKNOWN) return list;
+    if (value.type != SHAPEPROOF_VALUE_UNKNOWN) return list;
     list.items = sp_realloc(list.items, proposals->key_count, sizeof *list.items);
     for (list.count = 0; list.count < proposals->key_count; list.count++) list.items[list.count] = list.count;
     return list;
@@ -130,20 +130,22 @@ static bool is_key_of(const struct usual *usual_numbers, const char *key)
 
 static void propose_usual(struct sp_proposals *proposals, const struct sp_changeable *of, const char *key)
 {
-    static const struct sp_value blocks[][2] = {{{SP_INT, .integer = 128}, {SP_INT, .integer = 128}},
-                                                {{SP_INT, .integer = 64}, {SP_INT, .integer = 64}},
-                                                {{SP_INT, .integer = 32}, {SP_INT, .integer = 32}},
-                                                {{SP_INT, .integer = 256}, {SP_INT, .integer = 256}},
-                                                {{SP_INT, .integer = 1}, {SP_INT, .integer = 128}}};
+    static const struct shapeproof_value blocks[][2] = {
+        {{SHAPEPROOF_VALUE_INT, .integer = 128}, {SHAPEPROOF_VALUE_INT, .integer = 128}},
+        {{SHAPEPROOF_VALUE_INT, .integer = 64}, {SHAPEPROOF_VALUE_INT, .integer = 64}},
+        {{SHAPEPROOF_VALUE_INT, .integer = 32}, {SHAPEPROOF_VALUE_INT, .integer = 32}},
+        {{SHAPEPROOF_VALUE_INT, .integer = 256}, {SHAPEPROOF_VALUE_INT, .integer = 256}},
+        {{SHAPEPROOF_VALUE_INT, .integer = 1}, {SHAPEPROOF_VALUE_INT, .integer = 128}}};
     const bool is_block = strcmp(key, ".weight_block_size") == 0 || strcmp(key, ".block_structure") == 0;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         for (const int64_t *number = usual[i].numbers; is_key_of(&usual[i], key) && *number; number++)
             sp_propose(proposals, of, sp_value_int(*number));
     for (size_t i = 0; is_block && i < sizeof blocks / sizeof *blocks; i++)
-        sp_propose(proposals, of, (struct sp_value){SP_LIST, .count = 2, .items = blocks[i]});
-    if (is_block) sp_propose(proposals, of, (struct sp_value){.type = SP_NULL});
-    if (strcmp(key, ".symmetric") == 0 && of->hyper.value.type == SP_BOOL)
-        sp_propose(proposals, of, (struct sp_value){SP_BOOL, .boolean = !of->hyper.value.boolean});
+        sp_propose(proposals, of, (struct shapeproof_value){SHAPEPROOF_VALUE_LIST, .count = 2, .items = blocks[i]});
+    if (is_block) sp_propose(proposals, of, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL});
+    if (strcmp(key, ".symmetric") == 0 && of->hyper.value.type == SHAPEPROOF_VALUE_BOOL)
+        sp_propose(proposals, of,
+                   (struct shapeproof_value){SHAPEPROOF_VALUE_BOOL, .boolean = !of->hyper.value.boolean});
 }
 
 void sp_propose_quantisations(struct sp_proposals *proposals)
@@ -156,13 +158,13 @@ void sp_propose_quantisations(struct sp_proposals *proposals)
 
 /* ---- findings and lines ---- */
 
-bool sp_is_structural(const struct sp_finding *finding)
+bool sp_is_structural(const struct shapeproof_finding *finding)
 {
-    return sp_finding_is_open(finding) && finding->kind != SP_FINDING_SHAPE;
+    return sp_finding_is_open(finding) && finding->kind != SHAPEPROOF_FINDING_SHAPE;
 }
 
 /* A variable of a Keras model: the lines of its layer. Numbers do not tell which of them it is, or which is missing. */
-static size_t lines_of_variable(struct sp_proposals *proposals, const struct sp_finding *finding,
+static size_t lines_of_variable(struct sp_proposals *proposals, const struct shapeproof_finding *finding,
                                 struct sp_indices *indices, const struct sp_line *lines[SP_MOST_LINES])
 {
     struct sp_text front = {0};
@@ -175,19 +177,21 @@ static size_t lines_of_variable(struct sp_proposals *proposals, const struct sp_
     return count;
 }
 
-size_t sp_proposal_lines(struct sp_proposals *proposals, const struct sp_finding *finding, struct sp_indices *indices,
-                         const struct sp_line *lines[SP_MOST_LINES])
+size_t sp_proposal_lines(struct sp_proposals *proposals, const struct shapeproof_finding *finding,
+                         struct sp_indices *indices, const struct sp_line *lines[SP_MOST_LINES])
 {
-    const struct sp_check *check = proposals->check;
+    const struct shapeproof_check *check = proposals->check;
     struct sp_text name = {0};
     const struct sp_variables *variables = check->config->variables;
-    if (variables && (finding->predicted == SP_NONE || (variables->numbered && finding->kind == SP_FINDING_MISSING)))
+    if (variables &&
+        (finding->predicted == SHAPEPROOF_NONE || (variables->numbered && finding->kind == SHAPEPROOF_FINDING_MISSING)))
         return lines_of_variable(proposals, finding, indices, lines);
-    if (finding->predicted != SP_NONE) {
-        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, finding->predicted);
+    if (finding->predicted != SHAPEPROOF_NONE) {
+        const struct shapeproof_predicted *predicted =
+            shapeproof_prediction_tensor(check->prediction, finding->predicted);
         sp_text_puts(&name, predicted->stands_for ? predicted->stands_for
                                                   : sp_prediction_own_name(check->prediction, finding->predicted));
-    } else sp_naming_apply(&check->naming, sp_inventory_tensor(check->inventory, finding->tensor)->name, &name);
+    } else sp_naming_apply(&check->naming, shapeproof_inventory_tensor(check->inventory, finding->tensor)->name, &name);
     const size_t count = sp_lines_named(&proposals->lines, name.data, indices, lines, SP_MOST_LINES);
     sp_text_free(&name);
     return count;
@@ -210,16 +214,17 @@ static int compare_named_indices(const void *left, const void *right)
 
 static void list_indices(struct sp_proposals *proposals)
 {
-    const struct sp_check *check = proposals->check;
+    const struct shapeproof_check *check = proposals->check;
     size_t capacity = 0;
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         const struct sp_indices *own = &check->places[i].indices;
         if (!sp_is_structural(finding)) continue;
         for (size_t p = 0; p == 0 || p < own->count; p++) {
             SP_GROW(proposals->indices, proposals->index_count, capacity);
-            proposals->indices[proposals->index_count++] = (struct sp_named_index){
-                check->places[i].pattern, p, i, own->count ? own->value[p] : 0, finding->kind == SP_FINDING_MISSING};
+            proposals->indices[proposals->index_count++] =
+                (struct sp_named_index){check->places[i].pattern, p, i, own->count ? own->value[p] : 0,
+                                        finding->kind == SHAPEPROOF_FINDING_MISSING};
         }
     }
     if (proposals->index_count)
@@ -231,23 +236,23 @@ static void list_indices(struct sp_proposals *proposals)
 /* What the table itself gives to a table within it is no hyper-parameter of the configuration. */
 static void list_keys(struct sp_proposals *proposals)
 {
-    const struct sp_prediction *prediction = proposals->check->prediction;
+    const struct shapeproof_prediction *prediction = proposals->check->prediction;
     struct sp_arena *arena = &proposals->outline.solver.arena;
-    const size_t count = sp_prediction_hyperparameter_count(prediction);
+    const size_t count = shapeproof_prediction_hyperparameter_count(prediction);
     proposals->keys = sp_arena_array(arena, count, sizeof *proposals->keys);
     proposals->key_of = sp_arena_array(arena, count, sizeof *proposals->key_of);
     proposals->is_listed = sp_arena_array(arena, count, sizeof *proposals->is_listed);
     for (size_t i = 0; i < count; i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        proposals->key_of[i] = SP_NONE;
-        if (hyper.from.source == SP_SOURCE_TABLE) continue;
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
+        proposals->key_of[i] = SHAPEPROOF_NONE;
+        if (hyper.from.source == SHAPEPROOF_SOURCE_TABLE) continue;
         proposals->key_of[i] = proposals->key_count;
         sp_map_add(&proposals->key_places, hyper.name, proposals->key_count);
         proposals->keys[proposals->key_count++] = (struct sp_changeable){hyper, {hyper.name, hyper.value}};
     }
 }
 
-void sp_proposals_init(struct sp_proposals *proposals, struct sp_check *check)
+void sp_proposals_init(struct sp_proposals *proposals, struct shapeproof_check *check)
 {
     *proposals = (struct sp_proposals){.check = check};
     sp_outline_configure(&proposals->outline, check->prediction->table, &sp_config_hyper(check->config)->root);
@@ -256,7 +261,7 @@ void sp_proposals_init(struct sp_proposals *proposals, struct sp_check *check)
     list_indices(proposals);
 }
 
-void sp_proposals_renew(struct sp_proposals *proposals, const struct sp_config *config)
+void sp_proposals_renew(struct sp_proposals *proposals, const struct shapeproof_config *config)
 {
     size_t kept = 0;
     proposals->outline.solver.configured = &sp_config_hyper(config)->root;

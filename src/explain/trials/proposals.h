@@ -16,7 +16,7 @@ enum { SP_MOST_PROPOSALS = 128, SP_MOST_LINES = 8 };
 
 /* A hyper-parameter that may be changed. */
 struct sp_changeable {
-    struct sp_hyperparameter hyper;
+    struct shapeproof_hyperparameter hyper;
     struct sp_unknown unknown;
 };
 
@@ -31,11 +31,11 @@ struct sp_named_index {
 struct sp_proposals {
     struct sp_change items[SP_MOST_PROPOSALS];
     size_t count;
-    struct sp_check *check;
+    struct shapeproof_check *check;
     struct sp_outline outline; /* of the check's table, under its configuration and the changes accepted so far */
     struct sp_line_map lines;
     struct sp_changeable *keys;
-    size_t *key_of; /* for each hyper-parameter of the prediction its key, or SP_NONE */
+    size_t *key_of; /* for each hyper-parameter of the prediction its key, or SHAPEPROOF_NONE */
     size_t key_count;
     struct sp_map key_places;       /* the index of a key by its path */
     struct sp_lookups lookups;      /* scratch */
@@ -44,10 +44,10 @@ struct sp_proposals {
     size_t index_count;
 };
 
-void sp_proposals_init(struct sp_proposals *proposals, struct sp_check *check);
+void sp_proposals_init(struct sp_proposals *proposals, struct shapeproof_check *check);
 void sp_proposals_free(struct sp_proposals *proposals);
 /* From now on the other keys are as in that configuration, which must live as long, and findings may be explained. */
-void sp_proposals_renew(struct sp_proposals *proposals, const struct sp_config *config);
+void sp_proposals_renew(struct sp_proposals *proposals, const struct shapeproof_config *config);
 
 /* For each dimension that differs what the keys in it would have to be (sizes.c). */
 void sp_propose_sizes(struct sp_proposals *proposals);
@@ -61,16 +61,16 @@ void sp_propose_conditions(struct sp_proposals *proposals);
 /* The usual numbers of quantisations (proposals.c). */
 void sp_propose_quantisations(struct sp_proposals *proposals);
 /* Whether an open finding is about what there is, and not about its shape. */
-bool sp_is_structural(const struct sp_finding *finding);
+bool sp_is_structural(const struct shapeproof_finding *finding);
 
 /* ---- what these share (proposals.c) ---- */
 
 /* Adds a change. */
 void sp_propose_change(struct sp_proposals *proposals, struct sp_change change);
-void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key, struct sp_value value);
+void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key, struct shapeproof_value value);
 /* What the key would have to be for the expression to have that value. */
 void sp_propose_for(struct sp_proposals *proposals, const struct sp_changeable *key, const struct sp_env *env,
-                    const struct sp_expr *expr, struct sp_value wanted);
+                    const struct sp_expr *expr, struct shapeproof_value wanted);
 /* The keys on which what follows depends, up to the call of sp_proposal_keys, are noted. */
 void sp_proposal_keys_note(struct sp_proposals *proposals);
 /* The indices of the keys that were looked up since then, ascending: what the evaluations came to depends on no other.
@@ -85,8 +85,8 @@ struct sp_key_list sp_proposal_keys_of(struct sp_proposals *proposals, const str
                                        const struct sp_expr *expr);
 /* The lines of the outline that could have the tensor of the finding; of their loops all are out of any turn. Returns
  * how many. */
-size_t sp_proposal_lines(struct sp_proposals *proposals, const struct sp_finding *finding, struct sp_indices *indices,
-                         const struct sp_line *lines[SP_MOST_LINES]);
+size_t sp_proposal_lines(struct sp_proposals *proposals, const struct shapeproof_finding *finding,
+                         struct sp_indices *indices, const struct sp_line *lines[SP_MOST_LINES]);
 /* Whether both are about one index of one pattern. */
 bool sp_same_loop(const struct sp_named_index *a, const struct sp_named_index *b);
 

@@ -13,25 +13,25 @@
 /* Whether another number of tokens was tried. */
 static bool is_of_vocabulary(const struct sp_change *change)
 {
-    return sp_is_vocabulary(change->key) && change->configured.type == SP_INT && change->value.type == SP_INT &&
-           change->configured.integer > 0 && change->value.integer > 0;
+    return sp_is_vocabulary(change->key) && change->configured.type == SHAPEPROOF_VALUE_INT &&
+           change->value.type == SHAPEPROOF_VALUE_INT && change->configured.integer > 0 && change->value.integer > 0;
 }
 
 /* The ranks that divide the vocabulary, where two matrices at least have one part of so many rows; 0 otherwise. */
-static uint64_t ranks_of_vocabulary(const struct sp_check *check, const struct sp_hypothesis *trial)
+static uint64_t ranks_of_vocabulary(const struct shapeproof_check *check, const struct sp_hypothesis *trial)
 {
     const struct sp_change *change = trial->change;
     size_t matrices = 0;
     if (!is_of_vocabulary(change)) return 0;
     for (size_t i = 0; i < check->finding_count; i++)
-        matrices += trial->vanishes[i] && check->findings[i].kind == SP_FINDING_SHAPE &&
-                    sp_inventory_tensor(check->inventory, check->findings[i].tensor)->rank > 1;
+        matrices += trial->vanishes[i] && check->findings[i].kind == SHAPEPROOF_FINDING_SHAPE &&
+                    shapeproof_inventory_tensor(check->inventory, check->findings[i].tensor)->rank > 1;
     if (matrices < 2) return 0;
     return sp_vocabulary_ranks((uint64_t)change->configured.integer, (uint64_t)change->value.integer);
 }
 
 /* " (rounded up to a multiple of 64)", " (1/8, as one of 8 ranks has that divide it)". */
-static const char *how_changed(struct sp_check *check, const struct sp_hypothesis *trial, uint64_t ranks)
+static const char *how_changed(struct shapeproof_check *check, const struct sp_hypothesis *trial, uint64_t ranks)
 {
     const struct sp_change *change = trial->change;
     if (!is_of_vocabulary(change)) return "";
@@ -43,15 +43,15 @@ static const char *how_changed(struct sp_check *check, const struct sp_hypothesi
 }
 
 /* What the changed prediction lacks that the configured one did not ask for. */
-static const char *side_effect(struct sp_check *check, const struct sp_variant *variant)
+static const char *side_effect(struct shapeproof_check *check, const struct sp_variant *variant)
 {
-    const size_t total = sp_prediction_count(variant->prediction);
+    const size_t total = shapeproof_prediction_count(variant->prediction);
     const char **names = sp_realloc(NULL, total, sizeof *names);
     size_t count = 0;
     for (size_t i = 0; i < total; i++) {
-        const char *name = sp_prediction_tensor(variant->prediction, i)->name;
+        const char *name = shapeproof_prediction_tensor(variant->prediction, i)->name;
         if (sp_match_predicted(&variant->match, i) == SP_MISSING &&
-            sp_prediction_find(check->prediction, name) == SP_NONE)
+            shapeproof_prediction_find(check->prediction, name) == SHAPEPROOF_NONE)
             names[count++] = name;
     }
     const char *effect =
@@ -61,7 +61,7 @@ static const char *side_effect(struct sp_check *check, const struct sp_variant *
 }
 
 /* "; or num_attention_heads is not 32 but 16", for changes that explain the same. */
-static const char *say_rivals(struct sp_check *check, const struct sp_hypothesis *trial)
+static const char *say_rivals(struct shapeproof_check *check, const struct sp_hypothesis *trial)
 {
     const char *says = "";
     for (size_t i = 0; i < trial->rival_count; i++) {
@@ -73,22 +73,24 @@ static const char *say_rivals(struct sp_check *check, const struct sp_hypothesis
     return says;
 }
 
-static struct sp_value patch_of_change(struct sp_arena *arena, const struct sp_change *change)
+static struct shapeproof_value patch_of_change(struct sp_arena *arena, const struct sp_change *change)
 {
-    struct sp_value patch = {0};
+    struct shapeproof_value patch = {0};
     for (; change; change = change->also) {
         if (change->instead_of)
-            patch = sp_value_with(arena, patch, change->instead_of, (struct sp_value){.type = SP_NULL});
+            patch = sp_value_with(arena, patch, change->instead_of,
+                                  (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL});
         patch = sp_value_with(arena, patch, change->key, change->value);
     }
     return patch;
 }
 
 /* "SAYS, num_attention_heads 16 and num_key_value_heads 4"; of what is found the values alone, "SAYS, 32 and 8". */
-static const char *say_together(struct sp_check *check, const char *says, const struct sp_change *also, bool found)
+static const char *say_together(struct shapeproof_check *check, const char *says, const struct sp_change *also,
+                                bool found)
 {
     for (; also; also = also->also) {
-        if (also->value.type == SP_LIST) continue; /* which follows from a number */
+        if (also->value.type == SHAPEPROOF_VALUE_LIST) continue; /* which follows from a number */
         const char *value = sp_value_words(&check->arena, found ? also->value : also->configured);
         says = sp_arena_printf(&check->arena, "%s%s%s%s%s", says, also->also ? ", " : " and ",
                                found ? "" : sp_key_said(check, also->key), found ? "" : " ", value);
@@ -103,23 +105,25 @@ static bool has_word_bias(const char *key)
 }
 
 /* "; config.json has bias=true, which the table does not read": the flag may be spelt as another family spells it. */
-static const char *other_spelling(struct sp_check *check, const struct sp_change *change)
+static const char *other_spelling(struct shapeproof_check *check, const struct sp_change *change)
 {
     const struct sp_hyper *hyper = sp_config_hyper(check->config);
-    if (change->value.type != SP_BOOL || !has_word_bias(change->key)) return "";
+    if (change->value.type != SHAPEPROOF_VALUE_BOOL || !has_word_bias(change->key)) return "";
     for (size_t i = 0; i < hyper->root.count; i++) {
-        const struct sp_member *member = &hyper->root.members[i];
-        if (member->value.type != SP_BOOL || member->value.boolean != change->value.boolean) continue;
-        if (!has_word_bias(member->key) || sp_find_hyperparameter(check->prediction, member->key) != SP_NONE) continue;
+        const struct shapeproof_member *member = &hyper->root.members[i];
+        if (member->value.type != SHAPEPROOF_VALUE_BOOL || member->value.boolean != change->value.boolean) continue;
+        if (!has_word_bias(member->key) || sp_find_hyperparameter(check->prediction, member->key) != SHAPEPROOF_NONE)
+            continue;
         return sp_arena_printf(&check->arena, "; %s has %s=%s, which the table %s does not read",
                                *hyper->file ? hyper->file : "the configuration", member->key,
-                               member->value.boolean ? "true" : "false", sp_prediction_table(check->prediction));
+                               member->value.boolean ? "true" : "false",
+                               shapeproof_prediction_table(check->prediction));
     }
     return "";
 }
 
 /* Whether the file would agree with another text as well. */
-static bool agrees_with(struct sp_check *check, const struct sp_hypothesis *trial, const char *text)
+static bool agrees_with(struct shapeproof_check *check, const struct sp_hypothesis *trial, const char *text)
 {
     struct sp_change change = *trial->change;
     struct sp_variant variant;
@@ -131,12 +135,12 @@ static bool agrees_with(struct sp_check *check, const struct sp_hypothesis *tria
 }
 
 /* "has 12"; of a text that is but the beginning of many, or one of many, just that. */
-static const char *say_found(struct sp_check *check, const struct sp_hypothesis *trial)
+static const char *say_found(struct shapeproof_check *check, const struct sp_hypothesis *trial)
 {
-    const struct sp_value value = trial->change->value;
+    const struct shapeproof_value value = trial->change->value;
     const char *words = sp_value_words(&check->arena, value), *says = "has %s";
-    if (value.type == SP_STRING && strcmp(value.string, SP_OTHER_TEXT) == 0) return "agrees with others";
-    if (value.type == SP_STRING) {
+    if (value.type == SHAPEPROOF_VALUE_STRING && strcmp(value.string, SP_OTHER_TEXT) == 0) return "agrees with others";
+    if (value.type == SHAPEPROOF_VALUE_STRING) {
         if (agrees_with(check, trial, "another")) says = "agrees with %s and others";
         else if (agrees_with(check, trial, sp_arena_printf(&check->arena, "%s-another", value.string)))
             says = "has one that begins with %s";
@@ -146,27 +150,27 @@ static const char *say_found(struct sp_check *check, const struct sp_hypothesis 
 }
 
 /* "num_labels is 2 in config.json", "id2label lists 2 labels in config.json". */
-static const char *say_configured(struct sp_check *check, const struct sp_change *change)
+static const char *say_configured(struct shapeproof_check *check, const struct sp_change *change)
 {
-    if (!change->instead_of || change->configured.type == SP_STRING)
-        return sp_said(check, (struct sp_hyperparameter){change->key, change->configured, change->from});
+    if (!change->instead_of || change->configured.type == SHAPEPROOF_VALUE_STRING)
+        return sp_said(check, (struct shapeproof_hyperparameter){change->key, change->configured, change->from});
     return sp_arena_printf(&check->arena, "%s lists %s %s", change->instead_of,
                            sp_count_of(&check->arena, (size_t)change->configured.integer, "label"),
                            sp_said_where(check, change->from));
 }
 
 /* "; config.json has n_layers, which nothing reads": the key in whose place a default stands, misspelt. */
-static const char *say_misspelt(struct sp_check *check, const struct sp_change *change)
+static const char *say_misspelt(struct shapeproof_check *check, const struct sp_change *change)
 {
-    struct sp_misspelt found;
-    if (change->from.source != SP_SOURCE_DEFAULT) return "";
-    for (size_t position = 0; sp_prediction_misspelt(check->prediction, check->config, &position, &found);)
+    struct shapeproof_misspelt found;
+    if (change->from.source != SHAPEPROOF_SOURCE_DEFAULT) return "";
+    for (size_t position = 0; shapeproof_prediction_misspelt(check->prediction, check->config, &position, &found);)
         if (strcmp(found.meant, change->key) == 0)
             return sp_arena_printf(&check->arena, "; the configuration has %s, which nothing reads", found.key);
     return "";
 }
 
-void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct sp_hypothesis *trial)
+void sp_trial_say(struct shapeproof_check *check, struct shapeproof_cause *cause, const struct sp_hypothesis *trial)
 {
     const struct sp_change *change = trial->change;
     const size_t index = (size_t)(cause - check->causes);
@@ -180,15 +184,15 @@ void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct s
             sp_arena_printf(&check->arena, "%s, the file has %s (%s)%s", say_together(check, says, change->also, false),
                             say_together(check, sp_value_words(&check->arena, cause->found), change->also, true),
                             sp_tensors_of(check, cause), effect);
-    else if (change->value.type != SP_BOOL)
+    else if (change->value.type != SHAPEPROOF_VALUE_BOOL)
         cause->message =
             sp_arena_printf(&check->arena, "%s, the file %s%s (%s%s)%s", says, say_found(check, trial),
                             how_changed(check, trial, ranks), sp_tensors_of(check, cause),
-                            cause->severity == SP_SEVERITY_WARNING ? ", which loaders leave out" : "", effect);
+                            cause->severity == SHAPEPROOF_SEVERITY_WARNING ? ", which loaders leave out" : "", effect);
     else
         cause->message = sp_arena_printf(&check->arena, "%s, but the file %s%s%s", says,
                                          sp_cause_file_summary(check, index), effect, other_spelling(check, change));
-    if (change->value.type == SP_STRING && strcmp(change->value.string, SP_OTHER_TEXT) == 0 &&
+    if (change->value.type == SHAPEPROOF_VALUE_STRING && strcmp(change->value.string, SP_OTHER_TEXT) == 0 &&
         !sp_patch_knows_text(change->key))
         cause->hint = sp_arena_printf(&check->arena, "give %s another value that the model knows", change->key);
     if (strstr(cause->message, "as one of"))

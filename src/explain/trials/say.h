@@ -6,6 +6,6 @@
 #include "explain/trials/trial.h"
 
 /* Words the cause of what vanished in the trial. */
-void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct sp_hypothesis *trial);
+void sp_trial_say(struct shapeproof_check *check, struct shapeproof_cause *cause, const struct sp_hypothesis *trial);
 
 #endif

@@ -9,7 +9,7 @@
 /* Numbers below 0 stand for none: what they switch off has no size. */
 static bool is_off(const struct sp_changeable *key)
 {
-    return key->unknown.now.type == SP_INT && key->unknown.now.integer < 0;
+    return key->unknown.now.type == SHAPEPROOF_VALUE_INT && key->unknown.now.integer < 0;
 }
 
 /* A dimension of a tensor that has another size, and the expression that it is. */
@@ -42,14 +42,14 @@ static void propose_beside(struct sp_proposals *proposals, const struct resized 
 /* The keys in the order in which the expression has them. */
 static void propose_in_order(struct sp_proposals *proposals, const struct resized *resized)
 {
-    struct sp_prediction *prediction = proposals->check->prediction;
+    struct shapeproof_prediction *prediction = proposals->check->prediction;
     const struct sp_keys keys = sp_prediction_depends_on(prediction, resized->predicted, resized->dimension);
     for (size_t i = 0; i < keys.count; i++)
-        if (proposals->key_of[keys.list[i]] != SP_NONE)
+        if (proposals->key_of[keys.list[i]] != SHAPEPROOF_NONE)
             propose_key(proposals, resized, &proposals->keys[proposals->key_of[keys.list[i]]]);
     for (size_t i = 0; i < keys.count; i++)
-        if (proposals->key_of[keys.list[i]] == SP_NONE)
-            propose_beside(proposals, resized, sp_prediction_hyperparameter(prediction, keys.list[i]).name);
+        if (proposals->key_of[keys.list[i]] == SHAPEPROOF_NONE)
+            propose_beside(proposals, resized, shapeproof_prediction_hyperparameter(prediction, keys.list[i]).name);
 }
 
 /* ---- where a dimension has its value ---- */
@@ -58,7 +58,7 @@ static void propose_in_order(struct sp_proposals *proposals, const struct resize
 static const struct sp_view *packed_view(struct sp_arena *arena, const struct sp_view *view)
 {
     struct sp_view *own = sp_arena_alloc(arena, sizeof *own);
-    const size_t members = view->object.type == SP_OBJECT ? view->object.count : 0;
+    const size_t members = view->object.type == SHAPEPROOF_VALUE_OBJECT ? view->object.count : 0;
     struct sp_given *given = sp_arena_array(arena, view->given_count + members, sizeof *given);
     *own = *view;
     if (own->given_count) memcpy(given, own->given, own->given_count * sizeof *given);
@@ -104,10 +104,11 @@ static void propose_size(struct sp_proposals *proposals, const struct sp_line *l
 
 /* ---- findings ---- */
 
-static void propose_shape(struct sp_proposals *proposals, const struct sp_finding *finding)
+static void propose_shape(struct sp_proposals *proposals, const struct shapeproof_finding *finding)
 {
-    const struct sp_tensor *tensor = sp_inventory_tensor(proposals->check->inventory, finding->tensor);
-    const struct sp_predicted *expected = sp_prediction_tensor(proposals->check->prediction, finding->predicted);
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(proposals->check->inventory, finding->tensor);
+    const struct shapeproof_predicted *expected =
+        shapeproof_prediction_tensor(proposals->check->prediction, finding->predicted);
     const struct sp_line *lines[SP_MOST_LINES];
     struct sp_solver *solver = &proposals->outline.solver;
     struct sp_indices indices;
@@ -127,11 +128,11 @@ static void propose_shape(struct sp_proposals *proposals, const struct sp_findin
 /* Findings in the same words ask the same question. */
 void sp_propose_sizes(struct sp_proposals *proposals)
 {
-    const struct sp_check *check = proposals->check;
+    const struct shapeproof_check *check = proposals->check;
     struct sp_map asked = {0};
     for (size_t i = 0; i < check->finding_count && proposals->count < SP_MOST_PROPOSALS; i++) {
-        const struct sp_finding *finding = &check->findings[i];
-        if (sp_finding_is_open_as(finding, SP_FINDING_SHAPE) && sp_map_add(&asked, finding->message, i))
+        const struct shapeproof_finding *finding = &check->findings[i];
+        if (sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_SHAPE) && sp_map_add(&asked, finding->message, i))
             propose_shape(proposals, finding);
     }
     sp_map_free(&asked);

@@ -9,13 +9,13 @@
 /* Whether a tensor that is as it should be would no longer be. */
 static bool contradicts(const struct sp_match *before, const struct sp_match *after)
 {
-    for (size_t i = 0; i < sp_inventory_count(after->inventory); i++)
+    for (size_t i = 0; i < shapeproof_inventory_count(after->inventory); i++)
         if (sp_is_error(sp_match_tensor(after, i)) && !sp_is_error(sp_match_tensor(before, i))) return true;
     return false;
 }
 
 /* Whether the tensor is one of a whole that may be absent, such as a layer for multi-token prediction. */
-static bool is_spare_part(const struct sp_predicted *tensor)
+static bool is_spare_part(const struct shapeproof_predicted *tensor)
 {
     return tensor->optional && !tensor->buffer && !tensor->stands_for;
 }
@@ -23,14 +23,14 @@ static bool is_spare_part(const struct sp_predicted *tensor)
 /* The groups with a spare part that the file has, and that was none before. */
 static bool *find_new_wholes(const struct sp_match *before, const struct sp_match *after)
 {
-    const size_t groups = sp_prediction_group_count(after->prediction);
+    const size_t groups = shapeproof_prediction_group_count(after->prediction);
     bool *new = sp_realloc(NULL, groups, sizeof *new);
     memset(new, 0, groups * sizeof *new);
-    for (size_t i = 0; i < sp_prediction_count(after->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(after->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(after->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(after->prediction, i);
         if (sp_match_predicted(after, i) != SP_OPTIONAL || !is_spare_part(tensor)) continue;
-        const size_t known = sp_prediction_find(before->prediction, tensor->name);
-        if (known == SP_NONE || sp_match_predicted(before, known) != SP_OPTIONAL) new[tensor->group] = true;
+        const size_t known = shapeproof_prediction_find(before->prediction, tensor->name);
+        if (known == SHAPEPROOF_NONE || sp_match_predicted(before, known) != SP_OPTIONAL) new[tensor->group] = true;
     }
     return new;
 }
@@ -39,9 +39,10 @@ static bool *find_new_wholes(const struct sp_match *before, const struct sp_matc
 static size_t count_brought(const struct sp_match *before, const struct sp_match *after)
 {
     size_t brought = 0;
-    for (size_t i = 0; i < sp_prediction_count(after->prediction); i++)
+    for (size_t i = 0; i < shapeproof_prediction_count(after->prediction); i++)
         brought += sp_match_predicted(after, i) == SP_MISSING &&
-                   sp_prediction_find(before->prediction, sp_prediction_tensor(after->prediction, i)->name) == SP_NONE;
+                   shapeproof_prediction_find(
+                       before->prediction, shapeproof_prediction_tensor(after->prediction, i)->name) == SHAPEPROOF_NONE;
     return brought;
 }
 
@@ -50,8 +51,8 @@ static size_t count_lacking(const struct sp_match *before, const struct sp_match
 {
     bool *new = find_new_wholes(before, after);
     size_t lacking = 0;
-    for (size_t i = 0; i < sp_prediction_count(after->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(after->prediction, i);
+    for (size_t i = 0; i < shapeproof_prediction_count(after->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(after->prediction, i);
         lacking += new[tensor->group] && is_spare_part(tensor) && sp_match_predicted(after, i) == SP_LEFT_OUT;
     }
     free(new);
@@ -60,10 +61,10 @@ static size_t count_lacking(const struct sp_match *before, const struct sp_match
 
 static void find_vanishing(const struct sp_bundles *bundles, struct sp_hypothesis *trial)
 {
-    const struct sp_check *check = trial->check;
+    const struct shapeproof_check *check = trial->check;
     trial->vanishes = sp_realloc(NULL, check->finding_count, sizeof *trial->vanishes);
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
+        const struct shapeproof_finding *finding = &check->findings[i];
         trial->vanishes[i] = sp_finding_is_open(finding) && !sp_variant_has(check, &trial->variant, finding);
     }
     trial->vanished = sp_bundles_hold(bundles, check, trial->vanishes);
@@ -74,8 +75,9 @@ static void find_vanishing(const struct sp_bundles *bundles, struct sp_hypothesi
 static bool are_all_reshaped(const struct sp_hypothesis *trial, const struct sp_match *before)
 {
     for (size_t i = 0; i < trial->check->finding_count; i++) {
-        const struct sp_finding *finding = &trial->check->findings[i];
-        if (trial->vanishes[i] && (finding->tensor == SP_NONE || sp_match_tensor(before, finding->tensor) != SP_SHAPE))
+        const struct shapeproof_finding *finding = &trial->check->findings[i];
+        if (trial->vanishes[i] &&
+            (finding->tensor == SHAPEPROOF_NONE || sp_match_tensor(before, finding->tensor) != SP_SHAPE))
             return false;
     }
     return true;
@@ -88,7 +90,7 @@ static bool is_worth_it(const struct sp_hypothesis *trial)
     return trial->vanished && trial->brought * 3 <= trial->vanished;
 }
 
-bool sp_trial_run(struct sp_hypothesis *trial, const struct sp_bundles *bundles, const struct sp_config *base,
+bool sp_trial_run(struct sp_hypothesis *trial, const struct sp_bundles *bundles, const struct shapeproof_config *base,
                   const struct sp_match *before)
 {
     const size_t errors = sp_match_errors(before);

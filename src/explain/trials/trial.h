@@ -11,7 +11,7 @@ enum { SP_MOST_RIVALS = 2 };
 
 /* Begin with the check and the change set and the rest zero. */
 struct sp_hypothesis {
-    struct sp_check *check;
+    struct shapeproof_check *check;
     const struct sp_change *change;
     struct sp_variant variant;
     bool *vanishes;           /* which findings do; NULL: it was not run, or explains nothing */
@@ -24,7 +24,7 @@ struct sp_hypothesis {
 
 /* Tries it on top of `base`, under which the file matches as in `before`; false when it makes nothing better, more is
  * wrong with it than it explains, or its lengths are not those of the file. */
-bool sp_trial_run(struct sp_hypothesis *trial, const struct sp_bundles *bundles, const struct sp_config *base,
+bool sp_trial_run(struct sp_hypothesis *trial, const struct sp_bundles *bundles, const struct shapeproof_config *base,
                   const struct sp_match *before);
 void sp_trial_free(struct sp_hypothesis *trial);
 /* Whether the lengths that loops have under the change are those that they have in the file (agree.c). */

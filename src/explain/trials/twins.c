@@ -13,12 +13,13 @@ struct broken {
     uint64_t expected, found;
 };
 
-static bool find_broken(const struct sp_sample *sample, const struct sp_prediction *variant, struct broken *broken)
+static bool find_broken(const struct sp_sample *sample, const struct shapeproof_prediction *variant,
+                        struct broken *broken)
 {
-    const struct sp_tensor *tensor;
+    const struct shapeproof_tensor *tensor;
     broken->predicted = sp_sample_breaks(sample, variant, &tensor);
-    if (broken->predicted == SP_NONE) return false;
-    const struct sp_predicted *expected = sp_prediction_tensor(variant, broken->predicted);
+    if (broken->predicted == SHAPEPROOF_NONE) return false;
+    const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(variant, broken->predicted);
     for (uint32_t d = 0; d < expected->rank && tensor->rank == expected->rank; d++) {
         if (tensor->shape[d] == expected->shape[d]) continue;
         broken->dimension = d;
@@ -31,10 +32,10 @@ static bool find_broken(const struct sp_sample *sample, const struct sp_predicti
 
 /* What the key must be for the dimension to be as found, if it is a factor of it; false when that is no whole number.
  */
-static bool scale_value(const struct broken *broken, struct sp_value *value)
+static bool scale_value(const struct broken *broken, struct shapeproof_value *value)
 {
     uint64_t product;
-    if (value->type != SP_INT || value->integer <= 0 || !broken->expected) return false;
+    if (value->type != SHAPEPROOF_VALUE_INT || value->integer <= 0 || !broken->expected) return false;
     if (!sp_mul_u64((uint64_t)value->integer, broken->found, &product) || product % broken->expected) return false;
     *value = sp_value_int((int64_t)(product / broken->expected));
     return true;
@@ -48,13 +49,14 @@ static bool is_changed(const struct sp_change *change, const char *key)
 }
 
 /* Another key in the dimension that scales as it does. */
-static bool find_twin(struct sp_prediction *variant, const struct broken *broken, const struct sp_change *change,
-                      struct sp_change *twin)
+static bool find_twin(struct shapeproof_prediction *variant, const struct broken *broken,
+                      const struct sp_change *change, struct sp_change *twin)
 {
     const struct sp_keys keys = sp_prediction_depends_on(variant, broken->predicted, broken->dimension);
     for (size_t i = 0; i < keys.count; i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(variant, keys.list[i]);
-        const bool given = hyper.from.source == SP_SOURCE_CONFIG || hyper.from.source == SP_SOURCE_SETTING;
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(variant, keys.list[i]);
+        const bool given =
+            hyper.from.source == SHAPEPROOF_SOURCE_CONFIG || hyper.from.source == SHAPEPROOF_SOURCE_SETTING;
         if (!given || is_changed(change, hyper.name)) continue;
         *twin =
             (struct sp_change){.key = hyper.name, .value = hyper.value, .configured = hyper.value, .from = hyper.from};
@@ -65,7 +67,7 @@ static bool find_twin(struct sp_prediction *variant, const struct broken *broken
 
 /* Adds a key that repairs the first of what the change breaks; false when it breaks nothing, or none does. */
 static bool add_twin(const struct sp_sample *sample, struct sp_arena *arena, struct sp_change *change,
-                     const struct sp_config *base)
+                     const struct shapeproof_config *base)
 {
     struct broken broken;
     struct sp_change twin;
@@ -85,9 +87,10 @@ static bool add_twin(const struct sp_sample *sample, struct sp_arena *arena, str
 }
 
 const struct sp_change *sp_change_with_twins(const struct sp_sample *sample, struct sp_arena *arena,
-                                             const struct sp_change *change, const struct sp_config *base, int most)
+                                             const struct sp_change *change, const struct shapeproof_config *base,
+                                             int most)
 {
-    if (change->value.type != SP_INT) return NULL;
+    if (change->value.type != SHAPEPROOF_VALUE_INT) return NULL;
     struct sp_change *with = sp_arena_array(arena, 1, sizeof *with);
     *with = *change;
     for (int i = 0; i < most && add_twin(sample, arena, with, base); i++) {

@@ -12,6 +12,7 @@ enum { SP_MOST_TWINS = 2 };
 /* The change, and so many other keys at most that what the change alone would break of the sample stays as it is in the
  * file. NULL when it breaks nothing, or no single key repairs the first that it does. In the arena. */
 const struct sp_change *sp_change_with_twins(const struct sp_sample *sample, struct sp_arena *arena,
-                                             const struct sp_change *change, const struct sp_config *base, int most);
+                                             const struct sp_change *change, const struct shapeproof_config *base,
+                                             int most);
 
 #endif

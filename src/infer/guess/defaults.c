@@ -18,17 +18,18 @@ static bool is_of_key(struct sp_solver *solver, const struct sp_env *env, const 
 
 /* What stands there for the key; of further keys between, of which nothing is known, none is set. */
 static bool value_behind(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
-                         struct sp_value *value)
+                         struct shapeproof_value *value)
 {
     for (; sp_solver_eval(solver, env, expr, value); expr = expr->args[1]) {
         if (sp_value_is_set(*value)) return true;
-        if (value->type != SP_UNKNOWN || expr->kind != SP_EXPR_DEFAULT) return false;
+        if (value->type != SHAPEPROOF_VALUE_UNKNOWN || expr->kind != SP_EXPR_DEFAULT) return false;
     }
     return false;
 }
 
 /* Of the definitions of one table or part, as it is used in that frame. */
-static bool default_in(struct sp_solver *solver, const struct sp_frame *frame, const char *key, struct sp_value *value)
+static bool default_in(struct sp_solver *solver, const struct sp_frame *frame, const char *key,
+                       struct shapeproof_value *value)
 {
     const struct sp_env env = {.frame = frame};
     for (size_t i = 0; i < frame->unit->definition_count; i++) {
@@ -47,7 +48,7 @@ struct frames {
 };
 
 static bool default_in_new(struct sp_solver *solver, struct frames *frames, const struct sp_frame *frame,
-                           const char *key, struct sp_value *value)
+                           const char *key, struct shapeproof_value *value)
 {
     for (size_t i = 0; i < frames->count; i++)
         if (frames->seen[i] == frame) return false;
@@ -58,7 +59,7 @@ static bool default_in_new(struct sp_solver *solver, struct frames *frames, cons
 
 /* Of the row that the line is of, and of all around it. */
 static bool default_around(struct sp_solver *solver, struct frames *frames, const struct sp_line *line, const char *key,
-                           struct sp_value *value)
+                           struct shapeproof_value *value)
 {
     bool found = default_in_new(solver, frames, line->env->frame, key, value);
     for (const struct sp_loop *loop = line->loop; loop && !found; loop = loop->outer)
@@ -68,7 +69,7 @@ static bool default_around(struct sp_solver *solver, struct frames *frames, cons
     return found;
 }
 
-static bool default_of_key(struct sp_deduction *deduction, const char *key, struct sp_value *value)
+static bool default_of_key(struct sp_deduction *deduction, const char *key, struct shapeproof_value *value)
 {
     struct frames frames = {.count = 0};
     bool found = default_in_new(deduction->solver, &frames, deduction->solver->frame, key, value);
@@ -80,14 +81,14 @@ static bool default_of_key(struct sp_deduction *deduction, const char *key, stru
     return found;
 }
 
-bool sp_default_of(struct sp_deduction *deduction, const char *key, struct sp_value *value)
+bool sp_default_of(struct sp_deduction *deduction, const char *key, struct shapeproof_value *value)
 {
     const char *bracket = strrchr(key, '[');
     if (!bracket || bracket[strlen(bracket) - 1] != ']') return default_of_key(deduction, key, value);
     const size_t index = strtoul(bracket + 1, NULL, 10);
-    struct sp_value list;
+    struct shapeproof_value list;
     const char *outer = sp_arena_copy(deduction->solver->known.arena, key, (size_t)(bracket - key));
-    if (!sp_default_of(deduction, outer, &list) || list.type != SP_LIST || !list.count) return false;
+    if (!sp_default_of(deduction, outer, &list) || list.type != SHAPEPROOF_VALUE_LIST || !list.count) return false;
     *value = list.items[index < list.count ? index : list.count - 1];
     return sp_value_is_set(*value);
 }
@@ -101,8 +102,8 @@ size_t sp_count_unmet(struct sp_deduction *deduction)
         for (const struct sp_line_condition *condition = requirement->condition; condition;
              condition = condition->outer)
             is_used = is_used && sp_value_is_true(sp_condition_value(deduction->solver, condition));
-        const struct sp_value value = sp_solver_value(deduction->solver, requirement->env, requirement->expr);
-        unmet += is_used && value.type == SP_BOOL && !value.boolean;
+        const struct shapeproof_value value = sp_solver_value(deduction->solver, requirement->env, requirement->expr);
+        unmet += is_used && value.type == SHAPEPROOF_VALUE_BOOL && !value.boolean;
     }
     return unmet;
 }

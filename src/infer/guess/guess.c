@@ -19,7 +19,7 @@ enum { MAX_OTHERS = 3, MAX_KEYS = 24, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_ID
 /* A hyper-parameter, and what could be its value. */
 struct trial {
     const char *key;
-    struct sp_value values[MAX_VALUES];
+    struct shapeproof_value values[MAX_VALUES];
     size_t count;
     size_t kind_end[10]; /* of each kind of values */
     size_t kinds;
@@ -27,13 +27,14 @@ struct trial {
 
 /* ---- trying one value ---- */
 
-static struct sp_value value_then(const struct sp_kept *then, size_t fact)
+static struct shapeproof_value value_then(const struct sp_kept *then, size_t fact)
 {
-    return fact < then->count ? then->facts[fact].value : (struct sp_value){.type = SP_UNKNOWN};
+    return fact < then->count ? then->facts[fact].value : (struct shapeproof_value){.type = SHAPEPROOF_VALUE_UNKNOWN};
 }
 
 /* Whether both values of the key lead to the same: then one is the other by default. */
-static bool lead_to_the_same(struct sp_deduction *deduction, const char *key, struct sp_value a, struct sp_value b)
+static bool lead_to_the_same(struct sp_deduction *deduction, const char *key, struct shapeproof_value a,
+                             struct shapeproof_value b)
 {
     struct sp_kept after[2];
     const struct sp_outcome as_a = sp_try_want(deduction, key, sp_want_value(a), SIZE_MAX - 1, &after[0]);
@@ -41,7 +42,7 @@ static bool lead_to_the_same(struct sp_deduction *deduction, const char *key, st
     const size_t most = after[0].count > after[1].count ? after[0].count : after[1].count;
     bool same = as_a.answered == as_b.answered;
     for (size_t i = 0; i < most && same; i++) {
-        const struct sp_value left = value_then(&after[0], i), right = value_then(&after[1], i);
+        const struct shapeproof_value left = value_then(&after[0], i), right = value_then(&after[1], i);
         same = strcmp(deduction->solver->known.facts[i].path, key) == 0 ||
                (left.type == right.type && !sp_value_is_set(left)) || sp_values_equal(left, right);
     }
@@ -52,7 +53,7 @@ static bool lead_to_the_same(struct sp_deduction *deduction, const char *key, st
 
 /* ---- candidates ---- */
 
-static void add_guess_value(struct trial *trial, struct sp_value value)
+static void add_guess_value(struct trial *trial, struct shapeproof_value value)
 {
     if (trial->count < MAX_VALUES) trial->values[trial->count++] = value;
 }
@@ -89,9 +90,9 @@ static const char *first_release(struct sp_arena *arena, const struct sp_literal
     const struct sp_function *release = sp_function_find("release");
     int64_t lowest = INT64_MAX;
     for (size_t i = 0; i < texts->count; i++) {
-        const struct sp_value text = sp_value_string(texts->list[i]);
+        const struct shapeproof_value text = sp_value_string(texts->list[i]);
         const char *problem;
-        struct sp_value number;
+        struct shapeproof_value number;
         if (sp_is_release(text.string) && release->apply(&text, 1, &number, &problem) && number.integer < lowest)
             lowest = number.integer;
     }
@@ -115,11 +116,11 @@ static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
 }
 
 /* An item is of the kind that others of its list are, or what it is by default. */
-static bool find_likeness(struct sp_deduction *deduction, const char *key, struct sp_value *item)
+static bool find_likeness(struct sp_deduction *deduction, const char *key, struct shapeproof_value *item)
 {
     if (!sp_is_item_key(key)) return false;
     *item = sp_known_item_beside(&deduction->solver->known, key);
-    return (sp_value_is_set(*item) || sp_default_of(deduction, key, item)) && item->type != SP_STRING;
+    return (sp_value_is_set(*item) || sp_default_of(deduction, key, item)) && item->type != SHAPEPROOF_VALUE_STRING;
 }
 
 /* The number that makes the dimension. */
@@ -131,15 +132,16 @@ static void add_bisected(struct trial *trial, struct sp_deduction *deduction, co
 
 /* All of one kind: that which answers most is the right one. */
 static void add_likeness(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question,
-                         struct sp_value item)
+                         struct shapeproof_value item)
 {
-    struct sp_value by_default;
+    struct shapeproof_value by_default;
     add_guess_value(trial, item);
     if (sp_default_of(deduction, trial->key, &by_default) && by_default.type == item.type)
         add_guess_value(trial, by_default);
-    if (item.type == SP_BOOL) add_guess_value(trial, sp_value_bool(!item.boolean));
-    if (item.type == SP_LIST) add_guess_value(trial, (struct sp_value){.type = SP_LIST});
-    if (item.type == SP_INT) {
+    if (item.type == SHAPEPROOF_VALUE_BOOL) add_guess_value(trial, sp_value_bool(!item.boolean));
+    if (item.type == SHAPEPROOF_VALUE_LIST)
+        add_guess_value(trial, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST});
+    if (item.type == SHAPEPROOF_VALUE_INT) {
         add_bisected(trial, deduction, question);
         add_small_numbers(trial, deduction, question->kind == SP_ASK_DIMENSION);
     }
@@ -149,8 +151,9 @@ static void add_likeness(struct trial *trial, struct sp_deduction *deduction, co
 static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question)
 {
     const bool counts = question->kind == SP_ASK_DIMENSION;
-    struct sp_value item;
-    if (!sp_is_item_key(trial->key)) add_guess_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
+    struct shapeproof_value item;
+    if (!sp_is_item_key(trial->key))
+        add_guess_value(trial, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT, .string = trial->key});
     end_kind(trial);
     if (find_likeness(deduction, trial->key, &item)) {
         add_likeness(trial, deduction, question, item);
@@ -163,7 +166,7 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
     add_bisected(trial, deduction, question);
     end_kind(trial);
     if (counts) {
-        const struct sp_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, question->named);
+        const struct shapeproof_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, question->named);
         for (uint32_t d = 0; d < tensor->rank; d++) add_head_counts(trial, tensor->shape[d]);
         end_kind(trial);
     }
@@ -175,7 +178,7 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
 
 struct choice {
     const char *key;
-    struct sp_value value;
+    struct shapeproof_value value;
     struct sp_outcome outcome;
     bool only;                  /* no other value of its kind contradicts as little */
     bool alone;                 /* nor does any other value that was tried */
@@ -193,7 +196,7 @@ static bool is_better_guess(struct sp_outcome a, struct sp_outcome b)
  * is none. */
 static size_t count_others(struct sp_deduction *deduction, const struct trial *trial)
 {
-    const struct sp_value absent = trial->values[0];
+    const struct shapeproof_value absent = trial->values[0];
     size_t equals = 0, last = 0;
     for (size_t kind = 1; kind < trial->kinds && !equals; kind++)
         for (size_t i = trial->kind_end[kind - 1]; i < trial->kind_end[kind] && equals < 2; i++) {
@@ -205,18 +208,23 @@ static size_t count_others(struct sp_deduction *deduction, const struct trial *t
 }
 
 /* A number that decides nothing: after some of them, larger ones will not either. */
-static bool is_idle_guess(struct sp_outcome outcome, struct sp_value value)
+static bool is_idle_guess(struct sp_outcome outcome, struct shapeproof_value value)
 {
-    return value.type == SP_INT && !outcome.answered && !outcome.contradictions;
+    return value.type == SHAPEPROOF_VALUE_INT && !outcome.answered && !outcome.contradictions;
 }
 
 /* The empty text: one that the table does not name. */
-static bool stands_for_others(struct sp_value value) { return value.type == SP_STRING && !*value.string; }
+static bool stands_for_others(struct shapeproof_value value)
+{
+    return value.type == SHAPEPROOF_VALUE_STRING && !*value.string;
+}
 
 /* One number that does as well, once. */
-static void note_other(struct choice *choice, struct sp_value value)
+static void note_other(struct choice *choice, struct shapeproof_value value)
 {
-    if (value.type != SP_INT || choice->value.type != SP_INT || choice->other_count == MAX_OTHERS) return;
+    if (value.type != SHAPEPROOF_VALUE_INT || choice->value.type != SHAPEPROOF_VALUE_INT ||
+        choice->other_count == MAX_OTHERS)
+        return;
     bool is_new = value.integer != choice->value.integer;
     for (size_t i = 0; i < choice->other_count; i++) is_new = is_new && choice->others[i] != value.integer;
     if (is_new) choice->others[choice->other_count++] = value.integer;
@@ -254,8 +262,8 @@ static void choose_best_guess(struct sp_deduction *deduction, const struct trial
         const size_t others = kind ? equals - 1 : count_others(deduction, trial);
         best->alone = !others;
         if (!best->outcome.answered && others) continue;
-        best->only =
-            best->outcome.answered && !others && !stands_for_others(best->value) && best->value.type != SP_LIST;
+        best->only = best->outcome.answered && !others && !stands_for_others(best->value) &&
+                     best->value.type != SHAPEPROOF_VALUE_LIST;
         return;
     }
 }
@@ -280,7 +288,7 @@ static void accept_guess(struct sp_deduction *deduction, const struct choice *ch
     const bool free = !choice->only && !choice->alone;
     known->reason = (struct sp_reason){.kind = choice->only ? SP_REASON_ONLY : SP_REASON_GUESS,
                                        .name = "",
-                                       .rounded = choice->only && choice->value.type == SP_INT};
+                                       .rounded = choice->only && choice->value.type == SHAPEPROOF_VALUE_INT};
     if (free) {
         sp_known_guess(known, choice->key);
         known->others[known->guesses] = say_others(known->arena, choice);
@@ -288,11 +296,11 @@ static void accept_guess(struct sp_deduction *deduction, const struct choice *ch
     sp_known_tell(known, choice->key, &want);
 }
 
-size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct sp_value *texts, size_t most)
+size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct shapeproof_value *texts, size_t most)
 {
     struct trial trial = {.key = key};
     size_t count = 0;
-    add_guess_value(&trial, (struct sp_value){.type = SP_ABSENT, .string = key});
+    add_guess_value(&trial, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT, .string = key});
     add_texts(&trial, deduction);
     for (size_t i = 0; i < trial.count && count < most; i++)
         if (!sp_try_value(deduction, key, trial.values[i], 0).contradictions) texts[count++] = trial.values[i];
@@ -349,7 +357,7 @@ static bool default_answers(struct sp_deduction *deduction, const char *key)
 {
     if (sp_is_item_key(key)) return false;
     const struct sp_outcome outcome =
-        sp_try_value(deduction, key, (struct sp_value){.type = SP_ABSENT, .string = key}, 0);
+        sp_try_value(deduction, key, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT, .string = key}, 0);
     return outcome.answered && !outcome.contradictions;
 }
 
@@ -366,7 +374,7 @@ static bool counts_heads(const char *key)
 static struct choice prefer_default(struct sp_deduction *deduction, const struct lacking *lacking, size_t place,
                                     struct choice choice)
 {
-    if (choice.value.type == SP_ABSENT || choice.only || choice.alone) return choice;
+    if (choice.value.type == SHAPEPROOF_VALUE_ABSENT || choice.only || choice.alone) return choice;
     const char *keys[MAX_KEYS + 1] = {second_key(deduction, choice.key, lacking->questions[place])};
     size_t count = 1;
     for (size_t i = place + 1; i < lacking->count; i++) keys[count++] = lacking->keys[i];
@@ -374,7 +382,7 @@ static struct choice prefer_default(struct sp_deduction *deduction, const struct
         if (!keys[i] || !default_answers(deduction, keys[i])) continue;
         if (counts_heads(choice.key) && counts_heads(keys[i])) continue;
         struct choice own = choose_for(deduction, keys[i], lacking->questions[place + i]);
-        if (!is_settled(&own) || own.value.type != SP_ABSENT) continue;
+        if (!is_settled(&own) || own.value.type != SHAPEPROOF_VALUE_ABSENT) continue;
         own.only = own.alone = false; /* with another value of the first key this one is another, too */
         return own;
     }
@@ -406,8 +414,8 @@ static size_t turns_around(struct sp_deduction *deduction, const struct sp_quest
     const struct sp_loop *loop =
         question->kind == SP_ASK_REQUIRED ? NULL : sp_line_outermost(&deduction->outline->lines[question->line]);
     if (!loop) return 0;
-    const struct sp_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
-    return last.type == SP_INT && last.integer >= 0 && last.integer < MOST ? (size_t)last.integer + 1 : 0;
+    const struct shapeproof_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
+    return last.type == SHAPEPROOF_VALUE_INT && last.integer >= 0 && last.integer < MOST ? (size_t)last.integer + 1 : 0;
 }
 
 /* What no value explains may be what the table has where nothing is set, although it requires that something is. */
@@ -483,19 +491,19 @@ bool sp_guess(struct sp_deduction *deduction)
 
 /* ---- the rest ---- */
 
-static void assume_guess(struct sp_deduction *deduction, const char *key, struct sp_value value)
+static void assume_guess(struct sp_deduction *deduction, const char *key, struct shapeproof_value value)
 {
     const struct choice choice = {.key = key, .value = value, .alone = true}; /* nothing follows from it */
     accept_guess(deduction, &choice);
 }
 
 /* Most often a number of heads. The first matrix, an embedding, tells the width of the model. */
-static struct sp_value plausible(const struct sp_deduction *deduction)
+static struct shapeproof_value plausible(const struct sp_deduction *deduction)
 {
     struct trial trial = {.count = 0};
     for (size_t i = 0; i < deduction->outline->count && !trial.count; i++) {
         const struct sp_occurrence *occurrence = &deduction->occurrences.of[i];
-        const struct sp_tensor *tensor =
+        const struct shapeproof_tensor *tensor =
             occurrence->count ? sp_occurrence_tensor(&deduction->occurrences, occurrence->named[0]) : NULL;
         if (tensor && tensor->rank == 2) add_head_counts(&trial, tensor->shape[1]);
     }
@@ -506,15 +514,16 @@ static struct sp_value plausible(const struct sp_deduction *deduction)
 static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, const struct sp_expr *expr)
 {
     struct sp_known *known = &deduction->solver->known;
-    struct sp_value value;
-    if (!sp_solver_eval(deduction->solver, env, expr, &value) || value.type != SP_UNKNOWN || !*value.string)
+    struct shapeproof_value value;
+    if (!sp_solver_eval(deduction->solver, env, expr, &value) || value.type != SHAPEPROOF_VALUE_UNKNOWN ||
+        !*value.string)
         return false;
     const char *key = value.string;
     const size_t unmet = sp_count_unmet(deduction);
     struct sp_kept kept = sp_known_keep(known);
-    assume_guess(deduction, key, (struct sp_value){.type = SP_ABSENT, .string = key});
-    const bool has_default =
-        sp_solver_eval(deduction->solver, env, expr, &value) && (sp_value_is_set(value) || value.type == SP_UNKNOWN);
+    assume_guess(deduction, key, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT, .string = key});
+    const bool has_default = sp_solver_eval(deduction->solver, env, expr, &value) &&
+                             (sp_value_is_set(value) || value.type == SHAPEPROOF_VALUE_UNKNOWN);
     if (has_default && sp_count_unmet(deduction) <= unmet) {
         free(kept.facts);
         return true;
@@ -527,10 +536,10 @@ static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, 
 static bool has_turns(struct sp_deduction *deduction, const struct sp_line *line)
 {
     for (const struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
-        struct sp_value first, last;
+        struct shapeproof_value first, last;
         if (sp_solver_eval(deduction->solver, loop->env, loop->clause->first, &first) &&
-            sp_solver_eval(deduction->solver, loop->env, loop->clause->last, &last) && first.type == SP_INT &&
-            last.type == SP_INT && last.integer < first.integer)
+            sp_solver_eval(deduction->solver, loop->env, loop->clause->last, &last) &&
+            first.type == SHAPEPROOF_VALUE_INT && last.type == SHAPEPROOF_VALUE_INT && last.integer < first.integer)
             return false;
     }
     return true;

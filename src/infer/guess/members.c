@@ -11,7 +11,7 @@
 
 static bool agrees(const struct sp_fact *fact, const char *text)
 {
-    const struct sp_value value = sp_value_string(text);
+    const struct shapeproof_value value = sp_value_string(text);
     for (const struct sp_told_member *member = fact->members; member; member = member->next) {
         const struct sp_want want = {.kind = SP_WANT_MEMBER, .value = member->item, .lacks = member->lacks};
         if (sp_value_satisfies(value, &want) != SP_HOLDS) return false;
@@ -24,7 +24,7 @@ static const char *joined(struct sp_arena *arena, const struct sp_fact *fact)
 {
     const char *text = "";
     for (const struct sp_told_member *member = fact->members; member; member = member->next)
-        if (!member->lacks && member->item.type == SP_STRING)
+        if (!member->lacks && member->item.type == SHAPEPROOF_VALUE_STRING)
             text = sp_arena_printf(arena, "%s%s", text, member->item.string);
     return text;
 }
@@ -46,18 +46,18 @@ static const char *text_with(struct sp_solver *solver, const struct sp_fact *fac
 
 /* ---- lists ---- */
 
-static bool comes_before(struct sp_value a, struct sp_value b)
+static bool comes_before(struct shapeproof_value a, struct shapeproof_value b)
 {
-    if (a.type == SP_STRING && b.type == SP_STRING) return strcmp(a.string, b.string) < 0;
+    if (a.type == SHAPEPROOF_VALUE_STRING && b.type == SHAPEPROOF_VALUE_STRING) return strcmp(a.string, b.string) < 0;
     return sp_value_is_number(a) && sp_value_is_number(b) && sp_values_order(a, b) < 0;
 }
 
 /* A list of which only members were told, in the order of their values. */
-static struct sp_value member_list(struct sp_arena *arena, const struct sp_fact *fact)
+static struct shapeproof_value member_list(struct sp_arena *arena, const struct sp_fact *fact)
 {
     size_t count = 0;
     for (const struct sp_told_member *member = fact->members; member; member = member->next) count += !member->lacks;
-    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
+    struct shapeproof_value *items = sp_arena_array(arena, count, sizeof *items);
     size_t kept = 0;
     for (const struct sp_told_member *member = fact->members; member; member = member->next) {
         size_t place = kept;
@@ -66,7 +66,7 @@ static struct sp_value member_list(struct sp_arena *arena, const struct sp_fact 
         items[place] = member->item;
         kept++;
     }
-    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = count, .items = items};
 }
 
 /* ---- both ---- */
@@ -77,7 +77,7 @@ bool sp_members_close(struct sp_solver *solver)
     const size_t before = known->changes;
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
-        if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX || !fact->members) continue;
+        if (fact->value.type != SHAPEPROOF_VALUE_UNKNOWN || fact->length != SIZE_MAX || !fact->members) continue;
         const char *text = text_with(solver, fact);
         fact->value = text ? sp_value_string(text) : member_list(&solver->arena, fact);
         if (!text) {

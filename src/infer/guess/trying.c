@@ -33,7 +33,8 @@ struct sp_outcome sp_try_want(struct sp_deduction *deduction, const char *key, s
     return outcome;
 }
 
-struct sp_outcome sp_try_value(struct sp_deduction *deduction, const char *key, struct sp_value value, size_t limit)
+struct sp_outcome sp_try_value(struct sp_deduction *deduction, const char *key, struct shapeproof_value value,
+                               size_t limit)
 {
     return sp_try_want(deduction, key, sp_want_value(value), limit, NULL);
 }

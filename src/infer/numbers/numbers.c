@@ -103,7 +103,7 @@ static size_t first_unknown(struct sp_solver *solver, const struct sp_line *line
 {
     for (size_t i = 0; i < line->hole_count; i++) {
         const struct sp_hole *hole = &line->holes[i];
-        if (hole->expr && sp_solver_value(solver, hole->env, hole->expr).type == SP_UNKNOWN) return i;
+        if (hole->expr && sp_solver_value(solver, hole->env, hole->expr).type == SHAPEPROOF_VALUE_UNKNOWN) return i;
     }
     return line->hole_count;
 }

@@ -83,7 +83,8 @@ static void try_choices(struct sp_modules *modules, size_t from, const char *key
         try_choice(modules, from, key, sp_want_value(sp_value_string(texts.list[i])));
     sp_literals_free(&texts);
     if (!modules->is_solved && !of_list)
-        try_choice(modules, from, key, sp_want_value((struct sp_value){.type = SP_ABSENT, .string = key}));
+        try_choice(modules, from, key,
+                   sp_want_value((struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT, .string = key}));
 }
 
 void sp_modules_search(struct sp_modules *modules, size_t from)

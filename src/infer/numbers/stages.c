@@ -38,8 +38,8 @@ static uint64_t mix_mark(uint64_t mark, uint64_t number)
 }
 
 /* Of one tensor: its pattern, the numbers behind that of the module, and the dimensions whose bits are set. */
-static uint64_t mark_of(size_t pattern, const struct sp_tensor *tensor, uint64_t dimensions, const uint64_t *behind,
-                        size_t behind_count)
+static uint64_t mark_of(size_t pattern, const struct shapeproof_tensor *tensor, uint64_t dimensions,
+                        const uint64_t *behind, size_t behind_count)
 {
     uint64_t mark = mix_mark(1, pattern);
     for (size_t i = 0; i < behind_count; i++) mark = mix_mark(mark, behind[i]);
@@ -66,10 +66,10 @@ static void mark_line(struct sp_stages *stages, const struct sp_deduction *deduc
     const size_t pattern = sp_shapes_find(shapes, line->name), behind = line->hole_count - front - 1;
     const bool tells = stage_loop && !deduction->has_namesake[index] && is_there_by_stage(line, stage_loop);
     const uint64_t fixed = tells ? fixed_dimensions(line, stage_loop) : 0;
-    if (pattern == SP_NONE) return;
+    if (pattern == SHAPEPROOF_NONE) return;
     for (size_t i = shapes->first[pattern]; i < shapes->first[pattern + 1]; i++) {
         const uint64_t *own = shapes->named[i].place.indices.value;
-        const struct sp_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, i);
+        const struct shapeproof_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, i);
         if (memcmp(own, numbers, front * sizeof *own) != 0 || own[front] >= stages->count) continue;
         stages->names[own[front]] += mark_of(pattern, tensor, 0, own + front + 1, behind);
         if (tells && !sp_shapes_is_flat(shapes, i))

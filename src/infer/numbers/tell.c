@@ -18,7 +18,7 @@ static void tell_as(struct sp_modules *modules, const struct sp_choice *choice, 
         sp_known_guess(known, choice->key);
     } else {
         known->reason = sp_modules_reason(modules, named);
-        known->reason.rounded = choice->want.value.type == SP_INT;
+        known->reason.rounded = choice->want.value.type == SHAPEPROOF_VALUE_INT;
     }
     sp_choice_tell(known, choice);
 }

@@ -11,9 +11,9 @@ static bool is_beyond_end(const struct sp_modules *modules, struct sp_turns *tur
 {
     if (!modules->open_ended) return false;
     for (const struct sp_loop *loop = turns->line->loop; loop; loop = loop->outer) {
-        const struct sp_value last = sp_solver_value(turns->solver, loop->env, loop->clause->last);
-        const struct sp_value first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
-        if (last.type == SP_UNKNOWN && loop->binding.value.integer > first.integer) return true;
+        const struct shapeproof_value last = sp_solver_value(turns->solver, loop->env, loop->clause->last);
+        const struct shapeproof_value first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
+        if (last.type == SHAPEPROOF_VALUE_UNKNOWN && loop->binding.value.integer > first.integer) return true;
     }
     return false;
 }
@@ -24,7 +24,7 @@ static bool is_excused_turn(struct sp_turns *turns)
     const struct sp_line_condition *open = NULL;
     size_t count = 0;
     for (const struct sp_line_condition *condition = turns->line->condition; condition; condition = condition->outer)
-        if (sp_condition_value(turns->solver, condition).type == SP_UNKNOWN) {
+        if (sp_condition_value(turns->solver, condition).type == SHAPEPROOF_VALUE_UNKNOWN) {
             open = condition;
             count++;
         }
@@ -34,7 +34,7 @@ static bool is_excused_turn(struct sp_turns *turns)
 
 static bool agrees_with(struct sp_turns *turns, const struct sp_modules *modules, size_t named)
 {
-    const struct sp_tensor *tensor = sp_occurrence_tensor(&modules->deduction->occurrences, named);
+    const struct shapeproof_tensor *tensor = sp_occurrence_tensor(&modules->deduction->occurrences, named);
     const struct sp_line *line = turns->line;
     bool agrees = tensor->rank == line->row->rank;
     for (const struct sp_line_condition *condition = line->condition; condition && agrees; condition = condition->outer)
@@ -49,10 +49,10 @@ static bool agrees_with(struct sp_turns *turns, const struct sp_modules *modules
 
 /* The number of the module in another turn of a loop; false when it is not known, and lacks what is `open`. */
 static bool number_in_turn(struct sp_turns *turns, struct sp_loop *loop, int64_t turn, uint64_t *number,
-                           struct sp_value *open)
+                           struct shapeproof_value *open)
 {
     const struct sp_modules *modules = turns->context;
-    const struct sp_value before = loop->binding.value;
+    const struct shapeproof_value before = loop->binding.value;
     uint64_t numbers[SP_MAX_INDICES];
     sp_loop_enter(loop, turn);
     const enum sp_answer answer = sp_line_numbers(turns->solver, turns->line, numbers, open);
@@ -66,11 +66,11 @@ static bool number_in_turn(struct sp_turns *turns, struct sp_loop *loop, int64_t
 static bool is_of_stage(struct sp_turns *turns, const struct sp_modules *modules, const uint64_t *numbers)
 {
     struct sp_loop *loop = modules->stage;
-    struct sp_value open;
+    struct shapeproof_value open;
     uint64_t of_first;
     if (!loop || !modules->stages.count) return true;
-    const struct sp_value first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
-    if (first.type != SP_INT || first.integer == loop->binding.value.integer) return true;
+    const struct shapeproof_value first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
+    if (first.type != SHAPEPROOF_VALUE_INT || first.integer == loop->binding.value.integer) return true;
     return !number_in_turn(turns, loop, first.integer, &of_first, &open) ||
            sp_stages_alike(&modules->stages, of_first, numbers[modules->front]);
 }
@@ -103,7 +103,7 @@ static bool visit_module(struct sp_turns *turns)
     if (sp_line_is_ruled_out(turns->solver, turns->line)) return true;
     const size_t named =
         sp_shapes_seek(shapes, sp_shapes_find(shapes, turns->line->name), numbers, turns->line->hole_count);
-    if (named == SP_NONE) return is_beyond_end(modules, turns) || is_excused_turn(turns);
+    if (named == SHAPEPROOF_NONE) return is_beyond_end(modules, turns) || is_excused_turn(turns);
     if (modules->stamps[named] == modules->stamp || !is_of_stage(turns, modules, numbers)) return false;
     if (may_be_of_another(modules, turns)) {
         if (!agrees_or_tells_nothing(turns, modules, named)) return true;
@@ -124,7 +124,7 @@ static void note_end(struct sp_modules *modules, const struct sp_loop *loop, int
 }
 
 /* A loop whose index is in the name goes as far as the names do. */
-static struct sp_value end_by_names(struct sp_turns *turns, struct sp_loop *loop)
+static struct shapeproof_value end_by_names(struct sp_turns *turns, struct sp_loop *loop)
 {
     struct sp_modules *modules = turns->context;
     const struct sp_shapes *shapes = modules->deduction->occurrences.shapes;
@@ -173,10 +173,11 @@ static void guess_stages(struct sp_modules *modules, const char *key)
     else known->touched = known->guesses;
 }
 
-static struct sp_value end_of_loop(struct sp_turns *turns, struct sp_loop *loop)
+static struct shapeproof_value end_of_loop(struct sp_turns *turns, struct sp_loop *loop)
 {
     struct sp_modules *modules = turns->context;
-    const struct sp_value open = turns->open, first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
+    const struct shapeproof_value open = turns->open,
+                                  first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
     int64_t last;
     if (!modules->deduction->by_stages || !modules->stages.count || !last_by_stages(turns, loop, first.integer, &last))
         return end_by_names(turns, loop);
@@ -190,9 +191,10 @@ static struct sp_value end_of_loop(struct sp_turns *turns, struct sp_loop *loop)
 /* Whether a loop has that turn, as far as is known. */
 static bool may_have_turn(struct sp_solver *solver, const struct sp_loop *loop, int64_t turn)
 {
-    const struct sp_value first = sp_solver_value(solver, loop->env, loop->clause->first);
-    const struct sp_value last = sp_solver_value(solver, loop->env, loop->clause->last);
-    return !(first.type == SP_INT && turn < first.integer) && !(last.type == SP_INT && turn > last.integer);
+    const struct shapeproof_value first = sp_solver_value(solver, loop->env, loop->clause->first);
+    const struct shapeproof_value last = sp_solver_value(solver, loop->env, loop->clause->last);
+    return !(first.type == SHAPEPROOF_VALUE_INT && turn < first.integer) &&
+           !(last.type == SHAPEPROOF_VALUE_INT && turn > last.integer);
 }
 
 /* The turns that the numbers in front stand for; false when the line has none of these. */
@@ -224,7 +226,7 @@ static enum sp_answer walk_line(struct sp_modules *modules, size_t place, const 
     modules->stage = sp_stage_loop(line, modules->front);
     const bool all = !enter_front(modules, line) || sp_walk_turns(&turns);
     sp_loop_leave(line->loop);
-    *lacks = !all && turns.open.type == SP_UNKNOWN && *turns.open.string ? turns.open.string : NULL;
+    *lacks = !all && turns.open.type == SHAPEPROOF_VALUE_UNKNOWN && *turns.open.string ? turns.open.string : NULL;
     if (all) return SP_HOLDS;
     return *lacks ? SP_OPEN : SP_CONTRADICTS;
 }

@@ -21,7 +21,7 @@ struct score {
 
 struct repair {
     struct sp_attempt *attempt;
-    struct sp_prediction *prediction;
+    struct shapeproof_prediction *prediction;
     struct sp_naming naming;
     struct score score;                 /* of the prediction */
     size_t *left;                       /* tensors that may still be compared */
@@ -32,12 +32,13 @@ struct repair {
 
 /* ---- trying it ---- */
 
-static struct sp_prediction *predict_variant(const struct repair *repair, const char *key, struct sp_value value)
+static struct shapeproof_prediction *predict_variant(const struct repair *repair, const char *key,
+                                                     struct shapeproof_value value)
 {
-    struct sp_config *config = sp_config_variant(repair->attempt->config);
+    struct shapeproof_config *config = sp_config_variant(repair->attempt->config);
     sp_config_set_value(config, key, value, "inferred");
-    struct sp_prediction *prediction = sp_attempt_predict_within(repair->attempt, config);
-    sp_config_free(config);
+    struct shapeproof_prediction *prediction = sp_attempt_predict_within(repair->attempt, config);
+    shapeproof_config_free(config);
     return prediction;
 }
 
@@ -52,16 +53,16 @@ static void add_ratio(struct sp_hints *hints, struct sp_ratio ratio)
 static void note_ratios(struct sp_hints *hints, const struct sp_match *match)
 {
     hints->ratio_count = 0;
-    for (size_t i = 0; i < sp_prediction_count(match->prediction); i++) {
+    for (size_t i = 0; i < shapeproof_prediction_count(match->prediction); i++) {
         if (sp_match_predicted(match, i) != SP_SHAPE) continue;
-        const struct sp_predicted *predicted = sp_prediction_tensor(match->prediction, i);
-        const struct sp_tensor *tensor = sp_inventory_tensor(match->inventory, match->tensor_of[i]);
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(match->prediction, i);
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(match->inventory, match->tensor_of[i]);
         for (size_t d = 0; d < predicted->rank && predicted->rank == tensor->rank; d++)
             add_ratio(hints, (struct sp_ratio){tensor->shape[d], predicted->shape[d]});
     }
 }
 
-static double distance_of(const struct sp_tensor *tensor, const struct sp_predicted *predicted)
+static double distance_of(const struct shapeproof_tensor *tensor, const struct shapeproof_predicted *predicted)
 {
     double distance = 0;
     for (size_t d = 0; d < predicted->rank && predicted->rank == tensor->rank; d++)
@@ -73,11 +74,11 @@ static double distance_of(const struct sp_tensor *tensor, const struct sp_predic
 static struct score score_of(const struct sp_match *match)
 {
     struct score score = {.errors = 2 * sp_match_errors(match)};
-    for (size_t i = 0; i < sp_prediction_count(match->prediction); i++) {
+    for (size_t i = 0; i < shapeproof_prediction_count(match->prediction); i++) {
         if (sp_match_predicted(match, i) != SP_SHAPE) continue;
         score.errors--;
-        score.distance += distance_of(sp_inventory_tensor(match->inventory, match->tensor_of[i]),
-                                      sp_prediction_tensor(match->prediction, i));
+        score.distance += distance_of(shapeproof_inventory_tensor(match->inventory, match->tensor_of[i]),
+                                      shapeproof_prediction_tensor(match->prediction, i));
     }
     return score;
 }
@@ -91,7 +92,7 @@ static bool is_nearer(const struct repair *repair, struct score score)
 }
 
 /* Of the nearest so far the proportions are kept. */
-static bool comes_nearer(struct repair *repair, const struct sp_prediction *prediction)
+static bool comes_nearer(struct repair *repair, const struct shapeproof_prediction *prediction)
 {
     struct sp_match match;
     if (!prediction) return false;
@@ -107,17 +108,17 @@ static bool comes_nearer(struct repair *repair, const struct sp_prediction *pred
 }
 
 /* Whether the value explains more; then it is taken. */
-static bool try_candidate(struct repair *repair, const char *key, struct sp_value value)
+static bool try_candidate(struct repair *repair, const char *key, struct shapeproof_value value)
 {
-    const size_t cost = sp_inventory_count(repair->attempt->view->inventory) + 10;
+    const size_t cost = shapeproof_inventory_count(repair->attempt->view->inventory) + 10;
     if (*repair->left < cost) return false;
     *repair->left -= cost;
-    struct sp_prediction *prediction = predict_variant(repair, key, value);
+    struct shapeproof_prediction *prediction = predict_variant(repair, key, value);
     if (!comes_nearer(repair, prediction)) {
-        sp_prediction_free(prediction);
+        shapeproof_prediction_free(prediction);
         return false;
     }
-    sp_prediction_free(repair->prediction);
+    shapeproof_prediction_free(repair->prediction);
     repair->prediction = prediction;
     key = sp_arena_string(repair->hints.arena, key);
     sp_config_set_value(repair->attempt->config, key, value, "inferred");
@@ -128,15 +129,15 @@ static bool try_candidate(struct repair *repair, const char *key, struct sp_valu
 /* How long the first list of the configuration is that has several items; 0 when there is none. */
 static size_t usual_length(const struct repair *repair)
 {
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(repair->prediction); i++) {
-        const struct sp_value value = sp_prediction_hyperparameter(repair->prediction, i).value;
-        if (value.type == SP_LIST && value.count > 1) return value.count;
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(repair->prediction); i++) {
+        const struct shapeproof_value value = shapeproof_prediction_hyperparameter(repair->prediction, i).value;
+        if (value.type == SHAPEPROOF_VALUE_LIST && value.count > 1) return value.count;
     }
     return 0;
 }
 
 static void find_candidates(struct repair *repair, struct sp_value_candidates *candidates,
-                            const struct sp_literals *texts, struct sp_value value)
+                            const struct sp_literals *texts, struct shapeproof_value value)
 {
     repair->hints.usual_length = usual_length(repair);
     repair->hints.no_zero = repair->what == SIZES; /* it would take away what comes nearer */
@@ -144,7 +145,7 @@ static void find_candidates(struct repair *repair, struct sp_value_candidates *c
 }
 
 /* From a value that explains more on others are in the same order: of a list the next item. */
-static bool repair_key(struct repair *repair, const char *key, struct sp_value value)
+static bool repair_key(struct repair *repair, const char *key, struct shapeproof_value value)
 {
     const struct sp_literals *texts = sp_solver_texts(&repair->attempt->outline.solver, key);
     struct sp_value_candidates candidates;
@@ -160,19 +161,19 @@ static bool repair_key(struct repair *repair, const char *key, struct sp_value v
 }
 
 /* A value that outlives the prediction which it is of. */
-static struct sp_value kept_value(struct sp_arena *arena, struct sp_value value)
+static struct shapeproof_value kept_value(struct sp_arena *arena, struct shapeproof_value value)
 {
-    if (value.type == SP_STRING) value.string = sp_arena_string(arena, value.string);
-    if (value.type == SP_LIST) {
-        struct sp_value *items = sp_arena_array(arena, value.count, sizeof *items);
+    if (value.type == SHAPEPROOF_VALUE_STRING) value.string = sp_arena_string(arena, value.string);
+    if (value.type == SHAPEPROOF_VALUE_LIST) {
+        struct shapeproof_value *items = sp_arena_array(arena, value.count, sizeof *items);
         for (size_t i = 0; i < value.count; i++) items[i] = kept_value(arena, value.items[i]);
         value.items = items;
     }
-    if (value.type == SP_OBJECT) {
-        struct sp_member *members = sp_arena_array(arena, value.count, sizeof *members);
+    if (value.type == SHAPEPROOF_VALUE_OBJECT) {
+        struct shapeproof_member *members = sp_arena_array(arena, value.count, sizeof *members);
         for (size_t i = 0; i < value.count; i++)
-            members[i] = (struct sp_member){sp_arena_string(arena, value.members[i].key),
-                                            kept_value(arena, value.members[i].value)};
+            members[i] = (struct shapeproof_member){sp_arena_string(arena, value.members[i].key),
+                                                    kept_value(arena, value.members[i].value)};
         value.members = members;
     }
     return value;
@@ -186,20 +187,23 @@ static enum standing standing_of(const struct repair *repair, const char *key)
     const struct sp_fact *fact = sp_known_fact(&repair->attempt->outline.solver.known, key);
     if (!fact || fact->guess || fact->reason.kind == SP_REASON_NONE || fact->reason.kind >= SP_REASON_ONLY)
         return ASSUMED;
-    return fact->value.type == SP_INT && !fact->reason.rounded && fact->reason.kind == SP_REASON_DIMENSION ? SURE
-                                                                                                           : TOLD;
+    return fact->value.type == SHAPEPROOF_VALUE_INT && !fact->reason.rounded && fact->reason.kind == SP_REASON_DIMENSION
+               ? SURE
+               : TOLD;
 }
 
 /* Lists take the longest: only when little is wrong, or nothing else helps any more. */
 static bool repairs_lists(const struct repair *repair)
 {
-    const size_t tensors = sp_inventory_count(repair->attempt->view->inventory);
+    const size_t tensors = shapeproof_inventory_count(repair->attempt->view->inventory);
     return repair->lists || (repair->what == VALUES && repair->score.errors * FEW < tensors);
 }
 
-static bool may_mend(const struct repair *repair, struct sp_hyperparameter hyper, enum standing standing)
+static bool may_mend(const struct repair *repair, struct shapeproof_hyperparameter hyper, enum standing standing)
 {
-    if (hyper.from.source == SP_SOURCE_TABLE || (hyper.value.type == SP_LIST && !repairs_lists(repair))) return false;
+    if (hyper.from.source == SHAPEPROOF_SOURCE_TABLE ||
+        (hyper.value.type == SHAPEPROOF_VALUE_LIST && !repairs_lists(repair)))
+        return false;
     return strcmp(hyper.name, "architectures") != 0 && strcmp(hyper.name, "model_type") != 0 &&
            standing_of(repair, hyper.name) == standing;
 }
@@ -207,10 +211,11 @@ static bool may_mend(const struct repair *repair, struct sp_hyperparameter hyper
 static bool repair_keys(struct repair *repair, enum standing standing)
 {
     bool repaired = false;
-    for (size_t i = 0; repair->score.errors && i < sp_prediction_hyperparameter_count(repair->prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(repair->prediction, i);
+    for (size_t i = 0; repair->score.errors && i < shapeproof_prediction_hyperparameter_count(repair->prediction);
+         i++) {
+        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(repair->prediction, i);
         if (!may_mend(repair, hyper, standing)) continue;
-        const struct sp_value value = kept_value(repair->hints.arena, hyper.value);
+        const struct shapeproof_value value = kept_value(repair->hints.arena, hyper.value);
         repaired |= repair_key(repair, sp_arena_string(repair->hints.arena, hyper.name), value);
     }
     return repaired;
@@ -231,7 +236,7 @@ static struct sp_naming naming_for(const struct repair *repair)
 /* As what the attempt knows says it; false when there is no prediction. */
 static bool repair_from_known(struct repair *repair)
 {
-    sp_config_free(repair->attempt->config);
+    shapeproof_config_free(repair->attempt->config);
     repair->attempt->config = sp_known_config(repair->attempt);
     repair->score = (struct score){.errors = SIZE_MAX};
     repair->prediction = predict_variant(repair, "", sp_value_absent(""));
@@ -244,7 +249,7 @@ static bool repair_from_known(struct repair *repair)
         if (repair->lists || repair->what != LISTS) break;
         repair->lists = true;
     }
-    sp_prediction_free(repair->prediction);
+    shapeproof_prediction_free(repair->prediction);
     return !repair->score.errors;
 }
 

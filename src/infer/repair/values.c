@@ -8,7 +8,7 @@
 
 enum { MAX_ITEMS = 24, MAX_NESTED = 3 };
 
-static void add_candidate(struct sp_value_candidates *candidates, struct sp_value value)
+static void add_candidate(struct sp_value_candidates *candidates, struct shapeproof_value value)
 {
     if (candidates->count < SP_MAX_CANDIDATES) candidates->list[candidates->count++] = value;
 }
@@ -50,30 +50,31 @@ static void add_reals(const struct sp_hints *hints, struct sp_value_candidates *
     add_factors(candidates);
 }
 
-static void add_texts(struct sp_value_candidates *candidates, const struct sp_literals *texts, struct sp_value value)
+static void add_texts(struct sp_value_candidates *candidates, const struct sp_literals *texts,
+                      struct shapeproof_value value)
 {
     for (size_t i = 0; i < texts->count; i++)
-        if (value.type != SP_STRING || strcmp(texts->list[i], value.string) != 0)
+        if (value.type != SHAPEPROOF_VALUE_STRING || strcmp(texts->list[i], value.string) != 0)
             add_candidate(candidates, sp_value_string(texts->list[i]));
     if (texts->count) add_candidate(candidates, sp_value_string("")); /* one that the table does not name */
 }
 
 /* The text for the first items, and another one for those behind them: ["Res", "Res", "Attention"]. */
-static struct sp_value list_of_two(struct sp_arena *arena, struct sp_value text, size_t first, struct sp_value other,
-                                   size_t count)
+static struct shapeproof_value list_of_two(struct sp_arena *arena, struct shapeproof_value text, size_t first,
+                                           struct shapeproof_value other, size_t count)
 {
-    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
+    struct shapeproof_value *items = sp_arena_array(arena, count, sizeof *items);
     for (size_t i = 0; i < count; i++) items[i] = i < first ? text : other;
-    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = count, .items = items};
 }
 
 /* One text may stand for the items of a list, or the items be of two kinds. */
 static void add_lists_of_two(const struct sp_hints *hints, struct sp_value_candidates *candidates,
-                             const struct sp_literals *texts, struct sp_value text)
+                             const struct sp_literals *texts, struct shapeproof_value text)
 {
     const size_t count = hints->usual_length <= MAX_ITEMS ? hints->usual_length : 0;
     for (size_t k = 0; k < texts->count; k++) {
-        const struct sp_value other = sp_value_string(texts->list[k]);
+        const struct shapeproof_value other = sp_value_string(texts->list[k]);
         for (size_t first = 1; first < count && !sp_values_equal(text, other); first++) {
             add_candidate(candidates, list_of_two(hints->arena, text, first, other, count));
             add_candidate(candidates, list_of_two(hints->arena, other, first, text, count));
@@ -82,11 +83,11 @@ static void add_lists_of_two(const struct sp_hints *hints, struct sp_value_candi
 }
 
 static void add_values(const struct sp_hints *hints, struct sp_value_candidates *candidates,
-                       const struct sp_literals *texts, struct sp_value value, unsigned depth);
+                       const struct sp_literals *texts, struct shapeproof_value value, unsigned depth);
 
 /* The list with one item more: one that it has, or next to it. */
 static void add_longer(const struct sp_hints *hints, struct sp_value_candidates *candidates,
-                       const struct sp_literals *texts, struct sp_value list)
+                       const struct sp_literals *texts, struct shapeproof_value list)
 {
     struct sp_value_candidates items = {.count = 0};
     for (size_t i = list.count; i-- > 0 && items.count < MAX_ITEMS;) {
@@ -100,36 +101,40 @@ static void add_longer(const struct sp_hints *hints, struct sp_value_candidates 
 }
 
 /* The sum of a list of numbers; 0 when it is none, or has no sum. */
-static int64_t sum_of(struct sp_value list)
+static int64_t sum_of(struct shapeproof_value list)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < list.count; i++) {
-        if (list.items[i].type != SP_INT || list.items[i].integer < 0 || list.items[i].integer > INT32_MAX) return 0;
+        if (list.items[i].type != SHAPEPROOF_VALUE_INT || list.items[i].integer < 0 ||
+            list.items[i].integer > INT32_MAX)
+            return 0;
         sum += list.items[i].integer;
     }
     return sum;
 }
 
 /* A size that all items together make, [16, 24, 24]: others that make the other size, in about the same proportions. */
-static void add_parts(const struct sp_hints *hints, struct sp_value_candidates *candidates, struct sp_value list)
+static void add_parts(const struct sp_hints *hints, struct sp_value_candidates *candidates,
+                      struct shapeproof_value list)
 {
     const int64_t sum = sum_of(list);
     for (size_t k = 0; k < hints->ratio_count && sum; k++) {
         const struct sp_ratio ratio = hints->ratios[k];
         int64_t rest = (int64_t)ratio.is;
         if (ratio.was != (uint64_t)sum) continue;
-        struct sp_value *items = sp_arena_array(hints->arena, list.count, sizeof *items);
+        struct shapeproof_value *items = sp_arena_array(hints->arena, list.count, sizeof *items);
         for (size_t i = 0; i < list.count; i++) {
             const int64_t part = list.items[i].integer * (int64_t)ratio.is / sum;
             items[i] = sp_value_int(i + 1 < list.count ? part : rest);
             rest -= part;
         }
-        add_candidate(candidates, (struct sp_value){.type = SP_LIST, .count = list.count, .items = items});
+        add_candidate(candidates,
+                      (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = list.count, .items = items});
     }
 }
 
 static void add_lists(const struct sp_hints *hints, struct sp_value_candidates *candidates,
-                      const struct sp_literals *texts, struct sp_value list, unsigned depth)
+                      const struct sp_literals *texts, struct shapeproof_value list, unsigned depth)
 {
     if (!list.count) return;
     add_parts(hints, candidates, list);
@@ -145,21 +150,22 @@ static void add_lists(const struct sp_hints *hints, struct sp_value_candidates *
 }
 
 static void add_values(const struct sp_hints *hints, struct sp_value_candidates *candidates,
-                       const struct sp_literals *texts, struct sp_value value, unsigned depth)
+                       const struct sp_literals *texts, struct shapeproof_value value, unsigned depth)
 {
-    if (value.type == SP_BOOL) add_candidate(candidates, sp_value_bool(!value.boolean));
-    if (value.type == SP_INT) add_numbers(hints, candidates, value.integer);
-    if (value.type == SP_REAL) add_reals(hints, candidates, value.real);
-    if (value.type == SP_STRING || value.type == SP_LIST) add_texts(candidates, texts, value);
-    if (value.type == SP_STRING && !depth) add_lists_of_two(hints, candidates, texts, value);
-    if (value.type == SP_LIST && depth < MAX_NESTED) add_lists(hints, candidates, texts, value, depth);
+    if (value.type == SHAPEPROOF_VALUE_BOOL) add_candidate(candidates, sp_value_bool(!value.boolean));
+    if (value.type == SHAPEPROOF_VALUE_INT) add_numbers(hints, candidates, value.integer);
+    if (value.type == SHAPEPROOF_VALUE_REAL) add_reals(hints, candidates, value.real);
+    if (value.type == SHAPEPROOF_VALUE_STRING || value.type == SHAPEPROOF_VALUE_LIST)
+        add_texts(candidates, texts, value);
+    if (value.type == SHAPEPROOF_VALUE_STRING && !depth) add_lists_of_two(hints, candidates, texts, value);
+    if (value.type == SHAPEPROOF_VALUE_LIST && depth < MAX_NESTED) add_lists(hints, candidates, texts, value, depth);
 }
 
 void sp_find_value_candidates(struct sp_value_candidates *candidates, const struct sp_hints *hints,
-                              const struct sp_literals *texts, struct sp_value value)
+                              const struct sp_literals *texts, struct shapeproof_value value)
 {
     candidates->count = 0;
-    if (sp_value_is_set(value)) add_candidate(candidates, (struct sp_value){.type = SP_NULL});
+    if (sp_value_is_set(value)) add_candidate(candidates, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL});
     else add_texts(candidates, texts, value);
     add_values(hints, candidates, texts, value, 0);
 }

@@ -23,12 +23,12 @@ struct sp_hints {
 };
 
 struct sp_value_candidates {
-    struct sp_value list[SP_MAX_CANDIDATES];
+    struct shapeproof_value list[SP_MAX_CANDIDATES];
     size_t count;
 };
 
 /* The values to try in place of that one, likeliest first; `texts` are those that the table has about the key. */
 void sp_find_value_candidates(struct sp_value_candidates *candidates, const struct sp_hints *hints,
-                              const struct sp_literals *texts, struct sp_value value);
+                              const struct sp_literals *texts, struct shapeproof_value value);
 
 #endif

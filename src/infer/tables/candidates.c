@@ -72,7 +72,7 @@ static bool is_fit(const struct sp_candidate_tables *candidates, const struct sp
     return false;
 }
 
-size_t sp_candidate_tables_further(struct sp_candidate_tables *candidates, const struct sp_tables *tables,
+size_t sp_candidate_tables_further(struct sp_candidate_tables *candidates, const struct shapeproof_tables *tables,
                                    struct sp_further *further, size_t most)
 {
     const struct sp_tables_searched all = {.tables = tables};
@@ -182,7 +182,7 @@ bool sp_candidate_tables_translated(struct sp_candidate_tables *candidates, stru
 }
 
 bool sp_candidate_tables_for(struct sp_candidate_tables *candidates, struct sp_arena *arena,
-                             const struct sp_tables *tables, const struct sp_unit *table,
+                             const struct shapeproof_tables *tables, const struct sp_unit *table,
                              const struct sp_infer_view *view)
 {
     const struct sp_naming plain = {.strip = "", .add = ""};

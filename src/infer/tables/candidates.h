@@ -10,7 +10,7 @@ enum { SP_MAX_FITS = 48 };
 
 /* Among which tables. */
 struct sp_tables_searched {
-    const struct sp_tables *tables;
+    const struct shapeproof_tables *tables;
     const struct sp_unit *only; /* NULL: all */
     bool as_named;              /* of these only those that may have every name of the file */
 };
@@ -40,12 +40,12 @@ struct sp_further {
 };
 
 /* Those that are not among the fits of the candidates, when something explains the whole file; at most `most`. */
-size_t sp_candidate_tables_further(struct sp_candidate_tables *candidates, const struct sp_tables *tables,
+size_t sp_candidate_tables_further(struct sp_candidate_tables *candidates, const struct shapeproof_tables *tables,
                                    struct sp_further *further, size_t most);
 /* As a table sees it that could make all names of the file but for what is in front of them: under the naming with
  * which it does. False when there is none. */
 bool sp_candidate_tables_for(struct sp_candidate_tables *candidates, struct sp_arena *arena,
-                             const struct sp_tables *tables, const struct sp_unit *table,
+                             const struct shapeproof_tables *tables, const struct sp_unit *table,
                              const struct sp_infer_view *view);
 void sp_candidate_tables_free(struct sp_candidate_tables *candidates);
 

@@ -48,7 +48,8 @@ bool sp_fit_is_better(struct sp_fit a, struct sp_fit b)
     return a.absent != b.absent ? a.absent < b.absent : a.tied > b.tied; /* a head is more usual than none */
 }
 
-struct sp_fit sp_fit_table(const struct sp_tables *tables, const struct sp_unit *table, const struct sp_shapes *shapes)
+struct sp_fit sp_fit_table(const struct shapeproof_tables *tables, const struct sp_unit *table,
+                           const struct sp_shapes *shapes)
 {
     size_t count;
     const char *const *classes = sp_classes_of(tables, table, &count);
@@ -60,7 +61,7 @@ struct sp_fit sp_fit_table(const struct sp_tables *tables, const struct sp_unit 
     return best;
 }
 
-size_t sp_fit_equal_classes(const struct sp_tables *tables, struct sp_fit fit, const struct sp_shapes *shapes,
+size_t sp_fit_equal_classes(const struct shapeproof_tables *tables, struct sp_fit fit, const struct sp_shapes *shapes,
                             struct sp_fit *fits, size_t most)
 {
     size_t classes, count = 0;
@@ -79,7 +80,7 @@ enum { MANY = 2000 };
 
 /* How to look at a file, and for what: tables for each of their classes. */
 struct fitting {
-    const struct sp_inventory *inventory;
+    const struct shapeproof_inventory *inventory;
     struct sp_outline *outlines;
     size_t count;
     const struct sp_map *known; /* the names of the tables */
@@ -103,7 +104,7 @@ static size_t most_seen(const void *context, const struct sp_naming *naming)
     if (!*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->scheme)
         return 0; /* as they are: no renaming */
     sp_shapes_init(&shapes, fitting->inventory, naming, fitting->known,
-                   sp_inventory_count(fitting->inventory) / MANY + 1);
+                   shapeproof_inventory_count(fitting->inventory) / MANY + 1);
     for (size_t i = 0; i < fitting->count; i++) {
         const size_t seen = count_seen(&fitting->outlines[i], &shapes);
         if (seen > most) most = seen;
@@ -130,7 +131,7 @@ static void offer_lines(struct sp_prefixes *adds, const struct sp_outline *outli
     sp_prefixes_join(adds, &own);
 }
 
-void sp_fit_names(struct sp_arena *arena, const struct sp_tables *tables, const struct sp_unit *table,
+void sp_fit_names(struct sp_arena *arena, const struct shapeproof_tables *tables, const struct sp_unit *table,
                   struct sp_map *known)
 {
     size_t count;
@@ -144,7 +145,7 @@ void sp_fit_names(struct sp_arena *arena, const struct sp_tables *tables, const 
 }
 
 /* What is in front of the names of a base model is often there for a head alone, and each head has its own names. */
-static void add_layouts(struct fitting *fitting, const struct sp_tables *tables, const struct sp_unit *table,
+static void add_layouts(struct fitting *fitting, const struct shapeproof_tables *tables, const struct sp_unit *table,
                         const struct sp_use_filter *filter)
 {
     size_t count;
@@ -152,7 +153,7 @@ static void add_layouts(struct fitting *fitting, const struct sp_tables *tables,
     for (size_t i = 0; i < count; i++) sp_outline_init(&fitting->outlines[fitting->count++], table, classes[i], filter);
 }
 
-static size_t count_classes(const struct sp_tables *set, const struct sp_unit *const *tables, size_t count)
+static size_t count_classes(const struct shapeproof_tables *set, const struct sp_unit *const *tables, size_t count)
 {
     size_t all = 0, own;
     for (size_t i = 0; i < count; i++) {
@@ -162,9 +163,9 @@ static size_t count_classes(const struct sp_tables *set, const struct sp_unit *c
     return all;
 }
 
-struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_tables *set, const struct sp_shapes *shapes,
-                               const struct sp_unit *const *tables, size_t count, struct sp_naming way,
-                               struct sp_map *known)
+struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct shapeproof_tables *set,
+                               const struct sp_shapes *shapes, const struct sp_unit *const *tables, size_t count,
+                               struct sp_naming way, struct sp_map *known)
 {
     struct fitting fitting = {.inventory = shapes->inventory, .known = known};
     struct sp_naming_search search = {

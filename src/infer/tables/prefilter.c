@@ -53,7 +53,7 @@ static bool may_be_text(const struct sp_unit *unit, const struct sp_expr *expr, 
 {
     enum { MAX_DEPTH = 8 };
     if (depth == MAX_DEPTH) return false;
-    if (expr->kind == SP_EXPR_LITERAL) return expr->value.type == SP_STRING;
+    if (expr->kind == SP_EXPR_LITERAL) return expr->value.type == SHAPEPROOF_VALUE_STRING;
     if (expr->kind == SP_EXPR_NAME || expr->kind == SP_EXPR_CALL) {
         const struct sp_meaning meaning = sp_meaning_at(unit, expr);
         return meaning.kind == SP_MEANS_DEFINITION && may_be_text(unit, meaning.definition->expr, depth + 1);

@@ -148,16 +148,16 @@ static int compare_closeness(const void *left, const void *right)
     return compare_ranked(left, right);
 }
 
-static bool is_ranked(const struct sp_tables *tables, size_t place, const struct sp_unit *only)
+static bool is_ranked(const struct shapeproof_tables *tables, size_t place, const struct sp_unit *only)
 {
     return !only || strcmp(sp_tables_entry(tables, place).name, only->name) == 0;
 }
 
-size_t sp_count_computed(const struct sp_inventory *inventory)
+size_t sp_count_computed(const struct shapeproof_inventory *inventory)
 {
     size_t computed = 0;
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
         computed += sp_is_computed(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
     }
     return computed;
@@ -177,7 +177,7 @@ static size_t fewest_patterns(const struct sp_tables_searched *searched, const s
 static size_t prefilter_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes,
                                struct sp_ranked *ranked, struct sp_ranked *vague, size_t *vague_count)
 {
-    const struct sp_tables *tables = searched->tables;
+    const struct shapeproof_tables *tables = searched->tables;
     const struct sp_unit *only = searched->only;
     const size_t fewest = fewest_patterns(searched, shapes);
     size_t listed, count = 0;
@@ -217,7 +217,8 @@ static int compare_covered(const void *left, const void *right)
 
 /* By compare_ranked. Which classes have a head takes long to find, and is asked of those alone that nothing before
  * tells apart, and of what may be a part that is there as a whole. */
-static void order_ranked(const struct sp_tables *tables, struct sp_ranked *ranked, size_t count, size_t patterns)
+static void order_ranked(const struct shapeproof_tables *tables, struct sp_ranked *ranked, size_t count,
+                         size_t patterns)
 {
     if (count) qsort(ranked, count, sizeof *ranked, compare_covered);
     for (size_t from = 0, to; from < count; from = to) {
@@ -237,7 +238,7 @@ struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, cons
 {
     static const struct sp_rank_wanted any = {.fewest_covered = 1, .most_others = SIZE_MAX};
     if (!wanted) wanted = &any;
-    const struct sp_tables *tables = searched->tables;
+    const struct shapeproof_tables *tables = searched->tables;
     size_t listed, vague_count;
     sp_tables_list(tables, &listed);
     struct sp_ranked *ranked = sp_realloc(NULL, listed, sizeof *ranked);

@@ -63,7 +63,7 @@ struct sp_expr {
     const struct sp_definition *local;
     struct sp_span span;
     const char *name; /* interned: equal names are equal pointers */
-    struct sp_value value;
+    struct shapeproof_value value;
     struct sp_expr **args;
     size_t count;
     const struct sp_function *function; /* of a call to a built-in function, set by the linker */
@@ -103,7 +103,7 @@ enum sp_row_kind {
     SP_ROW_USE     /* prefix.* unit(arguments) from sub_config with key = value, ... optional */
 };
 
-struct sp_tables;
+struct shapeproof_tables;
 
 struct sp_row {
     enum sp_row_kind kind;
@@ -114,7 +114,7 @@ struct sp_row {
     /* SP_ROW_TENSOR */
     struct sp_expr **shape;
     size_t rank;
-    enum sp_dtype dtype; /* SP_DTYPE_UNKNOWN: not said */
+    enum shapeproof_dtype dtype; /* SHAPEPROOF_DTYPE_UNKNOWN: not said */
     bool buffer;
     bool has_tie, tie_rows; /* same as / same rows as */
     struct sp_template tie;
@@ -127,7 +127,7 @@ struct sp_row {
     const struct sp_unit *unit; /* set by the linker */
     /* Of `table(NAME)`, which uses the table that serves an architecture: the set that has it. Its `unit` is then one
      * without tensors; set by the linker. */
-    const struct sp_tables *choice;
+    const struct shapeproof_tables *choice;
     struct sp_argument *args;
     size_t arg_count;
     struct sp_expr **given; /* for each parameter of the unit its argument, or NULL; set by the linker */

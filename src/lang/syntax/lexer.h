@@ -22,8 +22,8 @@ enum sp_token_kind {
 struct sp_token {
     enum sp_token_kind kind;
     struct sp_span span;
-    struct sp_value value; /* of numbers and strings */
-    const char *problem;   /* of SP_TOKEN_BAD */
+    struct shapeproof_value value; /* of numbers and strings */
+    const char *problem;           /* of SP_TOKEN_BAD */
 };
 
 struct sp_lexer {

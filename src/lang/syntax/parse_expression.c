@@ -42,7 +42,7 @@ static struct sp_span join_spans(struct sp_span from, struct sp_span to)
     return (struct sp_span){from.source, from.offset, to.offset + to.length - from.offset};
 }
 
-static struct sp_expr *literal(struct sp_parser *parser, struct sp_value value)
+static struct sp_expr *literal(struct sp_parser *parser, struct shapeproof_value value)
 {
     struct sp_expr *expr = node(parser, SP_EXPR_LITERAL, parser->lexer.token.span, 0);
     expr->value = value;

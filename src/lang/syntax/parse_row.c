@@ -140,8 +140,8 @@ static bool old_name(struct sp_parser *parser, struct sp_row *row)
 static bool dtype_word(struct sp_parser *parser, struct sp_row *row)
 {
     const struct sp_span span = parser->lexer.token.span;
-    const enum sp_dtype dtype = sp_dtype_from_name(sp_parse_text(parser, span.offset), span.length);
-    if (dtype == SP_DTYPE_UNKNOWN) return false;
+    const enum shapeproof_dtype dtype = shapeproof_dtype_from_name(sp_parse_text(parser, span.offset), span.length);
+    if (dtype == SHAPEPROOF_DTYPE_UNKNOWN) return false;
     row->dtype = dtype;
     sp_lexer_next(&parser->lexer);
     return true;

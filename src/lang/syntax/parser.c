@@ -55,7 +55,7 @@ bool sp_parse_close(struct sp_parser *parser, const char *close, struct sp_span 
 
 const char *sp_parse_intern(struct sp_parser *parser, const char *text, size_t length)
 {
-    return sp_symbol(parser->symbols, text, length);
+    return shapeproof_symbol(parser->symbols, text, length);
 }
 
 /* Words that would make a line ambiguous if they were names. */

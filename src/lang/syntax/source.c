@@ -108,7 +108,8 @@ static const char *after_lines(const char *text, unsigned lines)
     return text;
 }
 
-bool sp_diagnoses_fail(struct sp_error *error, enum sp_status status, enum sp_kind kind, const char *messages)
+bool sp_diagnoses_fail(struct shapeproof_error *error, enum shapeproof_status status, enum shapeproof_kind kind,
+                       const char *messages)
 {
     const size_t room = sizeof error->message - 32; /* for the last line */
     size_t kept = 0, left_out = 0;

@@ -38,6 +38,7 @@ void sp_diagnose(struct sp_text *out, struct sp_span span, const char *format, .
     __attribute__((format(printf, 3, 4)));
 
 /* Fills the error with such messages: whole ones, as many as it has room for. Always false. */
-bool sp_diagnoses_fail(struct sp_error *error, enum sp_status status, enum sp_kind kind, const char *messages);
+bool sp_diagnoses_fail(struct shapeproof_error *error, enum shapeproof_status status, enum shapeproof_kind kind,
+                       const char *messages);
 
 #endif

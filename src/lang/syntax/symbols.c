@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-const char *sp_symbol(struct sp_symbols *symbols, const char *text, size_t length)
+const char *shapeproof_symbol(struct sp_symbols *symbols, const char *text, size_t length)
 {
     symbols->wanted.length = 0;
     sp_text_append(&symbols->wanted, text, length);

@@ -15,7 +15,7 @@ struct sp_symbols {
     struct sp_text wanted; /* scratch: most names are known */
 };
 
-const char *sp_symbol(struct sp_symbols *symbols, const char *text, size_t length);
+const char *shapeproof_symbol(struct sp_symbols *symbols, const char *text, size_t length);
 /* The symbol when it exists already, or NULL. */
 const char *sp_symbol_find(const struct sp_symbols *symbols, const char *text);
 void sp_symbols_free(struct sp_symbols *symbols);

@@ -56,25 +56,26 @@ struct sp_leaf *sp_evidence_leaf(const struct sp_evidence *evidence, const char 
     return NULL;
 }
 
-static struct sp_value root_of_example(const struct sp_learn_example *example)
+static struct shapeproof_value root_of_example(const struct shapeproof_learn_example *example)
 {
     return example->config ? sp_config_hyper(example->config)->root : sp_value_absent("");
 }
 
 /* As the table language has it: what is asked of null is null. */
-static struct sp_value value_at_path(struct sp_arena *arena, struct sp_value root, const char *path)
+static struct shapeproof_value value_at_path(struct sp_arena *arena, struct shapeproof_value root, const char *path)
 {
-    const struct sp_value value = sp_value_at(root, path);
-    for (const char *dot = strchr(path, '.'); value.type == SP_ABSENT && dot; dot = strchr(dot + 1, '.')) {
-        const struct sp_value outer = sp_value_at(root, sp_arena_copy(arena, path, (size_t)(dot - path)));
-        if (outer.type == SP_NULL) return outer;
+    const struct shapeproof_value value = sp_value_at(root, path);
+    for (const char *dot = strchr(path, '.'); value.type == SHAPEPROOF_VALUE_ABSENT && dot;
+         dot = strchr(dot + 1, '.')) {
+        const struct shapeproof_value outer = sp_value_at(root, sp_arena_copy(arena, path, (size_t)(dot - path)));
+        if (outer.type == SHAPEPROOF_VALUE_NULL) return outer;
     }
     return value;
 }
 
-static const struct sp_value *values_at_path(const struct sp_evidence *evidence, const char *path)
+static const struct shapeproof_value *values_at_path(const struct sp_evidence *evidence, const char *path)
 {
-    struct sp_value *values = sp_arena_array(evidence->arena, evidence->count, sizeof *values);
+    struct shapeproof_value *values = sp_arena_array(evidence->arena, evidence->count, sizeof *values);
     for (size_t i = 0; i < evidence->count; i++)
         values[i] = value_at_path(evidence->arena, root_of_example(&evidence->examples[i]), path);
     return values;
@@ -88,10 +89,11 @@ static struct sp_leaf *add_leaf(struct sp_evidence *evidence, struct sp_leaf lea
     return made;
 }
 
-static void gather_object(struct sp_evidence *evidence, struct sp_value object, const char *prefix, size_t depth);
+static void gather_object(struct sp_evidence *evidence, struct shapeproof_value object, const char *prefix,
+                          size_t depth);
 
 /* An object is a leaf as well: its length may count (id2label). */
-static void gather_member(struct sp_evidence *evidence, const struct sp_member *member, const char *prefix,
+static void gather_member(struct sp_evidence *evidence, const struct shapeproof_member *member, const char *prefix,
                           size_t depth)
 {
     const char *path = sp_arena_printf(evidence->arena, "%s%s", prefix, member->key);
@@ -100,13 +102,14 @@ static void gather_member(struct sp_evidence *evidence, const struct sp_member *
     if (!sp_evidence_leaf(evidence, path))
         add_leaf(evidence,
                  (struct sp_leaf){.path = path, .values = values_at_path(evidence, path), .cost = cost_of_key(path)});
-    if (member->value.type == SP_OBJECT && depth < DEEPEST)
+    if (member->value.type == SHAPEPROOF_VALUE_OBJECT && depth < DEEPEST)
         gather_object(evidence, member->value, sp_arena_printf(evidence->arena, "%s.", path), depth + 1);
 }
 
-static void gather_object(struct sp_evidence *evidence, struct sp_value object, const char *prefix, size_t depth)
+static void gather_object(struct sp_evidence *evidence, struct shapeproof_value object, const char *prefix,
+                          size_t depth)
 {
-    for (size_t i = 0; object.type == SP_OBJECT && i < object.count; i++)
+    for (size_t i = 0; object.type == SHAPEPROOF_VALUE_OBJECT && i < object.count; i++)
         gather_member(evidence, &object.members[i], prefix, depth);
 }
 
@@ -115,19 +118,20 @@ static void gather_object(struct sp_evidence *evidence, struct sp_value object, 
 enum { MOST_COLUMNS = 8 };
 
 /* What all rows of a list have in a column: [[12, 4], [7, 3]] is [12, 7] and [4, 3]. */
-static struct sp_value item_of_column(struct sp_value row, const struct sp_leaf *column)
+static struct shapeproof_value item_of_column(struct shapeproof_value row, const struct sp_leaf *column)
 {
-    if (row.type == SP_OBJECT) return sp_value_member(row, column->column + 1);
+    if (row.type == SHAPEPROOF_VALUE_OBJECT) return sp_value_member(row, column->column + 1);
     const size_t place = (size_t)(column->column[1] - '0');
-    return row.type == SP_LIST && place < row.count ? row.items[place] : sp_value_absent(column->path);
+    return row.type == SHAPEPROOF_VALUE_LIST && place < row.count ? row.items[place] : sp_value_absent(column->path);
 }
 
-static struct sp_value list_of_column(struct sp_arena *arena, struct sp_value list, const struct sp_leaf *column)
+static struct shapeproof_value list_of_column(struct sp_arena *arena, struct shapeproof_value list,
+                                              const struct sp_leaf *column)
 {
-    if (list.type != SP_LIST) return sp_value_absent(column->path);
-    struct sp_value *items = sp_arena_array(arena, list.count + 1, sizeof *items);
+    if (list.type != SHAPEPROOF_VALUE_LIST) return sp_value_absent(column->path);
+    struct shapeproof_value *items = sp_arena_array(arena, list.count + 1, sizeof *items);
     for (size_t i = 0; i < list.count; i++) items[i] = item_of_column(list.items[i], column);
-    return (struct sp_value){.type = SP_LIST, .items = items, .count = list.count};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .items = items, .count = list.count};
 }
 
 static void add_column(struct sp_evidence *evidence, const struct sp_leaf *list, const char *suffix)
@@ -135,17 +139,17 @@ static void add_column(struct sp_evidence *evidence, const struct sp_leaf *list,
     const char *path = sp_arena_printf(evidence->arena, "%s%s", list->path, suffix);
     if (sp_evidence_leaf(evidence, path) || evidence->leaves.count >= MOST_LEAVES) return;
     struct sp_leaf column = {.path = path, .list = list->path, .column = suffix, .cost = cost_of_key(list->path) + 1};
-    struct sp_value *values = sp_arena_array(evidence->arena, evidence->count, sizeof *values);
+    struct shapeproof_value *values = sp_arena_array(evidence->arena, evidence->count, sizeof *values);
     for (size_t e = 0; e < evidence->count; e++) values[e] = list_of_column(evidence->arena, list->values[e], &column);
     column.values = values;
     add_leaf(evidence, column);
 }
 
-static void add_columns_of_row(struct sp_evidence *evidence, const struct sp_leaf *list, struct sp_value row)
+static void add_columns_of_row(struct sp_evidence *evidence, const struct sp_leaf *list, struct shapeproof_value row)
 {
-    for (size_t i = 0; row.type == SP_LIST && i < row.count && i < MOST_COLUMNS; i++)
+    for (size_t i = 0; row.type == SHAPEPROOF_VALUE_LIST && i < row.count && i < MOST_COLUMNS; i++)
         add_column(evidence, list, sp_arena_printf(evidence->arena, "[%zu]", i));
-    for (size_t i = 0; row.type == SP_OBJECT && i < row.count; i++)
+    for (size_t i = 0; row.type == SHAPEPROOF_VALUE_OBJECT && i < row.count; i++)
         if (is_writable_key(row.members[i].key))
             add_column(evidence, list, sp_arena_printf(evidence->arena, ".%s", row.members[i].key));
 }
@@ -154,7 +158,7 @@ static void add_columns_of_row(struct sp_evidence *evidence, const struct sp_lea
 static void gather_columns(struct sp_evidence *evidence, const struct sp_leaf *leaf)
 {
     for (size_t e = 0; e < evidence->count; e++)
-        for (size_t i = 0; leaf->values[e].type == SP_LIST && i < leaf->values[e].count; i++)
+        for (size_t i = 0; leaf->values[e].type == SHAPEPROOF_VALUE_LIST && i < leaf->values[e].count; i++)
             add_columns_of_row(evidence, leaf, leaf->values[e].items[i]);
 }
 
@@ -165,10 +169,10 @@ static bool are_members(const struct sp_evidence *evidence, const struct sp_leaf
 {
     size_t items = 0;
     for (size_t e = 0; e < evidence->count; e++) {
-        const struct sp_value names = list->values[e];
-        if (names.type != SP_LIST || object->values[e].type != SP_OBJECT) return false;
+        const struct shapeproof_value names = list->values[e];
+        if (names.type != SHAPEPROOF_VALUE_LIST || object->values[e].type != SHAPEPROOF_VALUE_OBJECT) return false;
         for (size_t i = 0; i < names.count; i++, items++)
-            if (names.items[i].type != SP_STRING ||
+            if (names.items[i].type != SHAPEPROOF_VALUE_STRING ||
                 !sp_value_is_set(sp_value_member(object->values[e], names.items[i].string)))
                 return false;
     }
@@ -176,18 +180,19 @@ static bool are_members(const struct sp_evidence *evidence, const struct sp_leaf
 }
 
 /* {"sizes": {"user": 100, "item": 50}, "names": ["item", "user"]} is [50, 100], written member(sizes, names[i]). */
-static struct sp_value members_of_names(struct sp_arena *arena, struct sp_value object, struct sp_value names)
+static struct shapeproof_value members_of_names(struct sp_arena *arena, struct shapeproof_value object,
+                                                struct shapeproof_value names)
 {
-    struct sp_value *items = sp_arena_array(arena, names.count + 1, sizeof *items);
+    struct shapeproof_value *items = sp_arena_array(arena, names.count + 1, sizeof *items);
     for (size_t i = 0; i < names.count; i++) items[i] = sp_value_member(object, names.items[i].string);
-    return (struct sp_value){.type = SP_LIST, .items = items, .count = names.count};
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .items = items, .count = names.count};
 }
 
 static bool has_list(const struct sp_leaf *leaf, size_t examples)
 {
     for (size_t e = 0; e < examples; e++)
         for (size_t i = 0; i < leaf->values[e].count; i++)
-            if (leaf->values[e].items[i].type == SP_LIST) return true;
+            if (leaf->values[e].items[i].type == SHAPEPROOF_VALUE_LIST) return true;
     return false;
 }
 
@@ -199,7 +204,7 @@ static void add_members(struct sp_evidence *evidence, const struct sp_leaf *list
     if (evidence->leaves.count + MOST_PLACES >= MOST_LEAVES || sp_evidence_leaf(evidence, path)) return;
     struct sp_leaf members = {
         .path = path, .list = list->path, .column = "", .object = object->path, .cost = cost_of_key(object->path) + 1};
-    struct sp_value *values = sp_arena_array(arena, evidence->count, sizeof *values);
+    struct shapeproof_value *values = sp_arena_array(arena, evidence->count, sizeof *values);
     for (size_t e = 0; e < evidence->count; e++)
         values[e] = members_of_names(arena, object->values[e], list->values[e]);
     members.values = values;
@@ -246,7 +251,7 @@ void sp_evidence_free(struct sp_evidence *evidence) { free(evidence->leaves.item
 
 /* ---- what differs ---- */
 
-static bool same_values_as_text(struct sp_value a, struct sp_value b)
+static bool same_values_as_text(struct shapeproof_value a, struct shapeproof_value b)
 {
     struct sp_text left = {0}, right = {0};
     sp_value_json(&left, a);

@@ -19,7 +19,7 @@ struct sp_leaves {
 
 struct sp_evidence {
     struct sp_arena *arena;
-    const struct sp_learn_example *examples;
+    const struct shapeproof_learn_example *examples;
     size_t count;
     struct sp_leaves leaves; /* in the order of the configurations */
     uint64_t spent, most;    /* values computed in the search, and how many may be */

@@ -11,7 +11,8 @@ enum { MOST_STAGES = 12, MOST_SIDES = 8 };
 static bool is_whole_between(const struct sp_stock *stock, const struct sp_leaf *leaf, int64_t least, int64_t most)
 {
     for (size_t i = 0; i < stock->evidence->count; i++)
-        if (leaf->values[i].type != SP_INT || leaf->values[i].integer < least || leaf->values[i].integer > most)
+        if (leaf->values[i].type != SHAPEPROOF_VALUE_INT || leaf->values[i].integer < least ||
+            leaf->values[i].integer > most)
             return false;
     return !leaf->meaning;
 }
@@ -28,7 +29,7 @@ static bool is_count_of_stages(const struct sp_stock *stock, const struct sp_lea
 static bool is_short_list(const struct sp_stock *stock, const struct sp_leaf *leaf)
 {
     for (size_t i = 0; i < stock->evidence->count; i++)
-        if (leaf->values[i].type != SP_LIST || leaf->values[i].count > MOST_STAGES) return false;
+        if (leaf->values[i].type != SHAPEPROOF_VALUE_LIST || leaf->values[i].count > MOST_STAGES) return false;
     return !leaf->list && strcmp(leaf->path, "architectures") != 0;
 }
 

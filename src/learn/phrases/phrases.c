@@ -12,47 +12,50 @@ static const double too_large = 9007199254740992.0; /* 2^53: from here on not ev
 
 /* ---- values ---- */
 
-static double number_of(struct sp_value value)
+static double number_of(struct shapeproof_value value)
 {
-    if (value.type == SP_INT) return fabs((double)value.integer) < too_large ? (double)value.integer : NAN;
-    return value.type == SP_REAL ? value.real : NAN;
+    if (value.type == SHAPEPROOF_VALUE_INT)
+        return fabs((double)value.integer) < too_large ? (double)value.integer : NAN;
+    return value.type == SHAPEPROOF_VALUE_REAL ? value.real : NAN;
 }
 
-static double truth_of(struct sp_value value, double otherwise)
+static double truth_of(struct shapeproof_value value, double otherwise)
 {
-    if (value.type == SP_BOOL) return value.boolean;
+    if (value.type == SHAPEPROOF_VALUE_BOOL) return value.boolean;
     return sp_value_is_set(value) ? NAN : otherwise;
 }
 
-static struct sp_value value_of_leaf(const struct sp_phrase *term, const struct sp_point *point)
+static struct shapeproof_value value_of_leaf(const struct sp_phrase *term, const struct sp_point *point)
 {
     return term->leaf->values[point->example];
 }
 
-static struct sp_value item_of_list(const struct sp_phrase *term, const struct sp_point *point)
+static struct shapeproof_value item_of_list(const struct sp_phrase *term, const struct sp_point *point)
 {
-    const struct sp_value list = value_of_leaf(term, point);
+    const struct shapeproof_value list = value_of_leaf(term, point);
     const double place = sp_phrase_value(term->a, point);
-    if (list.type != SP_LIST || !(place >= 0 && place < (double)list.count)) return sp_value_absent(term->leaf->path);
+    if (list.type != SHAPEPROOF_VALUE_LIST || !(place >= 0 && place < (double)list.count))
+        return sp_value_absent(term->leaf->path);
     return list.items[(size_t)place];
 }
 
 static double is_text(const struct sp_phrase *term, const struct sp_point *point)
 {
-    const struct sp_value whole = value_of_leaf(term, point);
-    const bool is_item = term->a && !(term->number == SP_PHRASE_STANDS_FOR_ALL && whole.type == SP_STRING);
-    const struct sp_value value = is_item ? item_of_list(term, point) : whole;
+    const struct shapeproof_value whole = value_of_leaf(term, point);
+    const bool is_item =
+        term->a && !(term->number == SP_PHRASE_STANDS_FOR_ALL && whole.type == SHAPEPROOF_VALUE_STRING);
+    const struct shapeproof_value value = is_item ? item_of_list(term, point) : whole;
     if (!sp_value_is_set(value)) return NAN;
-    return value.type == SP_STRING && strcmp(value.string, term->text) == 0;
+    return value.type == SHAPEPROOF_VALUE_STRING && strcmp(value.string, term->text) == 0;
 }
 
 static double is_contained(const struct sp_phrase *term, const struct sp_point *point)
 {
-    const struct sp_value list = value_of_leaf(term, point);
+    const struct shapeproof_value list = value_of_leaf(term, point);
     const double wanted = term->a ? sp_phrase_value(term->a, point) : 0;
-    if (list.type != SP_LIST) return NAN;
+    if (list.type != SHAPEPROOF_VALUE_LIST) return NAN;
     for (size_t i = 0; i < list.count; i++) {
-        const bool is_text = list.items[i].type == SP_STRING;
+        const bool is_text = list.items[i].type == SHAPEPROOF_VALUE_STRING;
         if (term->a ? number_of(list.items[i]) == wanted : is_text && strcmp(list.items[i].string, term->text) == 0)
             return 1;
     }
@@ -60,28 +63,28 @@ static double is_contained(const struct sp_phrase *term, const struct sp_point *
 }
 
 /* at(x, 0) != x: what a list of no items says of it is nothing. */
-static double is_list(struct sp_value value)
+static double is_list(struct shapeproof_value value)
 {
-    if (!sp_value_is_set(value) || (value.type == SP_LIST && !value.count)) return NAN;
-    return value.type == SP_LIST;
+    if (!sp_value_is_set(value) || (value.type == SHAPEPROOF_VALUE_LIST && !value.count)) return NAN;
+    return value.type == SHAPEPROOF_VALUE_LIST;
 }
 
 static double item_or_itself(const struct sp_phrase *term, const struct sp_point *point)
 {
-    const struct sp_value value = value_of_leaf(term, point);
-    return number_of(value.type == SP_LIST ? item_of_list(term, point) : value);
+    const struct shapeproof_value value = value_of_leaf(term, point);
+    return number_of(value.type == SHAPEPROOF_VALUE_LIST ? item_of_list(term, point) : value);
 }
 
-static double length_of(struct sp_value value)
+static double length_of(struct shapeproof_value value)
 {
-    return value.type == SP_LIST || value.type == SP_OBJECT ? (double)value.count : NAN;
+    return value.type == SHAPEPROOF_VALUE_LIST || value.type == SHAPEPROOF_VALUE_OBJECT ? (double)value.count : NAN;
 }
 
-static double sum_of(struct sp_value list)
+static double sum_of(struct shapeproof_value list)
 {
-    double sum = list.type == SP_LIST && list.count ? 0 : NAN;
-    for (size_t i = 0; list.type == SP_LIST && i < list.count; i++)
-        sum += list.items[i].type == SP_INT ? number_of(list.items[i]) : NAN;
+    double sum = list.type == SHAPEPROOF_VALUE_LIST && list.count ? 0 : NAN;
+    for (size_t i = 0; list.type == SHAPEPROOF_VALUE_LIST && i < list.count; i++)
+        sum += list.items[i].type == SHAPEPROOF_VALUE_INT ? number_of(list.items[i]) : NAN;
     return fabs(sum) < too_large ? sum : NAN;
 }
 
@@ -194,9 +197,9 @@ double sp_phrase_value(const struct sp_phrase *term, const struct sp_point *poin
     case SP_PHRASE_IS:
         return is_text(term, point);
     case SP_PHRASE_ABSENT:
-        return value_of_leaf(term, point).type == SP_ABSENT;
+        return value_of_leaf(term, point).type == SHAPEPROOF_VALUE_ABSENT;
     case SP_PHRASE_NULL:
-        return value_of_leaf(term, point).type == SP_NULL;
+        return value_of_leaf(term, point).type == SHAPEPROOF_VALUE_NULL;
     case SP_PHRASE_CONTAINED:
         return is_contained(term, point);
     case SP_PHRASE_NOT:

@@ -13,12 +13,12 @@
 /* What the examples say at one path of their configurations: "text_config.hidden_size" or "depths". */
 struct sp_leaf {
     const char *path;
-    const struct sp_value *values; /* one for each example, SP_ABSENT where it has none */
-    const char *list;              /* of a column of a list of rows: the list, or NULL; its values are lists */
-    const char *column;            /* what its items have behind the place: "[1]" or ".size" */
-    const char *object;            /* of the members that a list of names has in an object: the object; or NULL */
-    unsigned cost;                 /* how unlikely it is that a size depends on it */
-    const char *letter;            /* how the table calls it, or NULL: by its path */
+    const struct shapeproof_value *values; /* one for each example, SHAPEPROOF_VALUE_ABSENT where it has none */
+    const char *list;                      /* of a column of a list of rows: the list, or NULL; its values are lists */
+    const char *column;                    /* what its items have behind the place: "[1]" or ".size" */
+    const char *object; /* of the members that a list of names has in an object: the object; or NULL */
+    unsigned cost;      /* how unlikely it is that a size depends on it */
+    const char *letter; /* how the table calls it, or NULL: by its path */
     const char *comment;
     const char *says;                /* of a letter that stands for its length: "len(id2label) default 2"; or NULL */
     const struct sp_phrase *meaning; /* of a symbol: "head_dim default H // A"; NULL for a plain key */

@@ -54,7 +54,8 @@ static bool is_list_somewhere(const struct sp_stock *stock, const struct sp_leaf
 {
     *longest = 0;
     for (size_t i = 0; i < stock->evidence->count && !leaf->meaning; i++)
-        if (leaf->values[i].type == SP_LIST && leaf->values[i].count > *longest) *longest = leaf->values[i].count;
+        if (leaf->values[i].type == SHAPEPROOF_VALUE_LIST && leaf->values[i].count > *longest)
+            *longest = leaf->values[i].count;
     return *longest > 0;
 }
 
@@ -85,11 +86,12 @@ static void stock_items_at_index(struct sp_stock *stock, const struct sp_leaf *l
 static bool is_list_of_places(const struct sp_stock *stock, const struct sp_leaf *leaf, const struct sp_leaf *of)
 {
     for (size_t e = 0; e < stock->evidence->count; e++) {
-        const struct sp_value list = leaf->values[e], target = of->values[e];
-        if (list.type != SP_LIST || target.type != SP_LIST || !list.count) return false;
+        const struct shapeproof_value list = leaf->values[e], target = of->values[e];
+        if (list.type != SHAPEPROOF_VALUE_LIST || target.type != SHAPEPROOF_VALUE_LIST || !list.count) return false;
         for (size_t i = 0; i < list.count; i++) {
-            const struct sp_value item = list.items[i];
-            if (item.type != SP_INT || item.integer < 0 || (uint64_t)item.integer > target.count) return false;
+            const struct shapeproof_value item = list.items[i];
+            if (item.type != SHAPEPROOF_VALUE_INT || item.integer < 0 || (uint64_t)item.integer > target.count)
+                return false;
             if (i && item.integer <= list.items[i - 1].integer) return false;
         }
     }
@@ -115,7 +117,7 @@ static void stock_items_at_places(struct sp_stock *stock, const struct sp_leaf *
 static bool is_last_everywhere(const struct sp_stock *stock, const struct sp_leaf *leaf, size_t place)
 {
     for (size_t i = 0; i < stock->evidence->count; i++)
-        if (leaf->values[i].type == SP_LIST && leaf->values[i].count != place + 1) return false;
+        if (leaf->values[i].type == SHAPEPROOF_VALUE_LIST && leaf->values[i].count != place + 1) return false;
     return place > 1;
 }
 
@@ -141,7 +143,7 @@ static void stock_list(struct sp_stock *stock, const struct sp_leaf *leaf, size_
 static bool is_flag_that_varies(const struct sp_stock *stock, const struct sp_leaf *leaf)
 {
     for (size_t i = 0; i < stock->evidence->count; i++)
-        if (leaf->values[i].type != SP_BOOL) return false;
+        if (leaf->values[i].type != SHAPEPROOF_VALUE_BOOL) return false;
     return !leaf->meaning && !sp_leaf_is_constant(leaf, stock->evidence->count);
 }
 
@@ -158,7 +160,7 @@ static void stock_twice(struct sp_stock *stock, const struct sp_leaf *leaf)
 static bool is_number_somewhere(const struct sp_stock *stock, const struct sp_leaf *leaf)
 {
     for (size_t i = 0; i < stock->evidence->count; i++)
-        if (leaf->values[i].type == SP_INT || leaf->values[i].type == SP_REAL) return true;
+        if (leaf->values[i].type == SHAPEPROOF_VALUE_INT || leaf->values[i].type == SHAPEPROOF_VALUE_REAL) return true;
     return false;
 }
 
@@ -189,13 +191,14 @@ static void stock_leaf(struct sp_stock *stock, const struct sp_leaf *leaf)
 {
     if (is_flag_that_varies(stock, leaf)) stock_twice(stock, leaf);
     size_t longest;
-    const enum sp_value_type type = leaf->meaning ? SP_INT : leaf->values[0].type;
+    const enum shapeproof_value_type type = leaf->meaning ? SHAPEPROOF_VALUE_INT : leaf->values[0].type;
     if (is_list_somewhere(stock, leaf, &longest)) {
         stock_list(stock, leaf, longest);
         if (is_number_somewhere(stock, leaf)) stock_list_or_number(stock, leaf, longest);
-    } else if (type == SP_OBJECT || type <= SP_NULL)
+    } else if (type == SHAPEPROOF_VALUE_OBJECT || type <= SHAPEPROOF_VALUE_NULL)
         sp_stock_term(stock, sp_phrase_leaf(arena_of(stock), SP_PHRASE_LENGTH, leaf));
-    if (!longest && type != SP_OBJECT) sp_stock_term(stock, sp_phrase_leaf(arena_of(stock), SP_PHRASE_KEY, leaf));
+    if (!longest && type != SHAPEPROOF_VALUE_OBJECT)
+        sp_stock_term(stock, sp_phrase_leaf(arena_of(stock), SP_PHRASE_KEY, leaf));
 }
 
 /* What is repeated so often, by its name. */
@@ -527,9 +530,9 @@ static void stock_truth(struct sp_stock *stock, const struct sp_leaf *leaf, cons
 }
 
 static void stock_text(struct sp_stock *stock, const struct sp_leaf *leaf, const struct sp_phrase *place,
-                       struct sp_value value)
+                       struct shapeproof_value value)
 {
-    if (value.type == SP_STRING)
+    if (value.type == SHAPEPROOF_VALUE_STRING)
         stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_IS, .leaf = leaf, .a = place, .text = value.string});
 }
 
@@ -537,15 +540,15 @@ static void stock_text(struct sp_stock *stock, const struct sp_leaf *leaf, const
 static void stock_kinds(struct sp_stock *stock, const struct sp_leaf *leaf, const struct sp_phrase *place)
 {
     for (size_t i = 0; i < stock->evidence->count; i++) {
-        const struct sp_value value = leaf->values[i];
+        const struct shapeproof_value value = leaf->values[i];
         if (!place) stock_text(stock, leaf, NULL, value);
-        if (place && value.type == SP_STRING)
+        if (place && value.type == SHAPEPROOF_VALUE_STRING)
             stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_IS,
                                                       .leaf = leaf,
                                                       .a = place,
                                                       .text = value.string,
                                                       .number = SP_PHRASE_STANDS_FOR_ALL});
-        for (size_t k = 0; place && value.type == SP_LIST && k < value.count; k++)
+        for (size_t k = 0; place && value.type == SHAPEPROOF_VALUE_LIST && k < value.count; k++)
             stock_text(stock, leaf, place, value.items[k]);
     }
     stock_truth(stock, leaf, place);
@@ -631,8 +634,9 @@ static void stock_index_conditions(struct sp_stock *stock, size_t k)
         const struct sp_leaf *leaf = stock->evidence->leaves.items[i];
         size_t longest;
         if (!is_list_somewhere(stock, leaf, &longest)) {
-            const enum sp_value_type type = leaf->meaning ? SP_INT : leaf->values[0].type;
-            if (type == SP_INT) stock_index_against(stock, index, sp_phrase_leaf(arena, SP_PHRASE_KEY, leaf));
+            const enum shapeproof_value_type type = leaf->meaning ? SHAPEPROOF_VALUE_INT : leaf->values[0].type;
+            if (type == SHAPEPROOF_VALUE_INT)
+                stock_index_against(stock, index, sp_phrase_leaf(arena, SP_PHRASE_KEY, leaf));
             continue;
         }
         if (strcmp(leaf->path, "architectures") == 0) continue;
@@ -651,9 +655,9 @@ static void stock_texts_in_list(struct sp_stock *stock, const struct sp_leaf *le
 {
     if (strcmp(leaf->path, "architectures") == 0 || sp_leaf_is_constant(leaf, stock->evidence->count)) return;
     for (size_t e = 0; e < stock->evidence->count; e++) {
-        const struct sp_value list = leaf->values[e];
-        for (size_t i = 0; list.type == SP_LIST && i < list.count && i < MOST_FIXED_ITEMS; i++)
-            if (list.items[i].type == SP_STRING && !strpbrk(list.items[i].string, "\"\\\n"))
+        const struct shapeproof_value list = leaf->values[e];
+        for (size_t i = 0; list.type == SHAPEPROOF_VALUE_LIST && i < list.count && i < MOST_FIXED_ITEMS; i++)
+            if (list.items[i].type == SHAPEPROOF_VALUE_STRING && !strpbrk(list.items[i].string, "\"\\\n"))
                 stock_condition(
                     stock, (struct sp_phrase){.op = SP_PHRASE_CONTAINED, .leaf = leaf, .text = list.items[i].string});
     }
@@ -679,7 +683,7 @@ static void stock_leaf_conditions(struct sp_stock *stock, const struct sp_leaf *
 static bool is_number_everywhere(const struct sp_stock *stock, const struct sp_leaf *leaf)
 {
     for (size_t i = 0; i < stock->evidence->count; i++)
-        if (leaf->values[i].type != SP_INT) return false;
+        if (leaf->values[i].type != SHAPEPROOF_VALUE_INT) return false;
     return !leaf->meaning && leaf->cost < UNLIKELY;
 }
 
@@ -700,9 +704,9 @@ static void stock_equalities(struct sp_stock *stock)
 static int64_t count_in_example(const struct sp_leaf *leaf, size_t example)
 {
     enum { LARGEST = 64 };
-    const struct sp_value value = leaf->values[example];
-    if (value.type == SP_INT && value.integer >= 0 && value.integer <= LARGEST) return value.integer;
-    return value.type == SP_LIST && value.count <= LARGEST ? (int64_t)value.count : -1;
+    const struct shapeproof_value value = leaf->values[example];
+    if (value.type == SHAPEPROOF_VALUE_INT && value.integer >= 0 && value.integer <= LARGEST) return value.integer;
+    return value.type == SHAPEPROOF_VALUE_LIST && value.count <= LARGEST ? (int64_t)value.count : -1;
 }
 
 /* spatial_dims == 3, len(channels) > 2: what a key, or a list, counts in some example, and how it differs from there.
@@ -710,7 +714,7 @@ static int64_t count_in_example(const struct sp_leaf *leaf, size_t example)
 static void stock_counts(struct sp_stock *stock, const struct sp_leaf *leaf)
 {
     struct sp_arena *arena = arena_of(stock);
-    const bool is_list = leaf->values[0].type == SP_LIST;
+    const bool is_list = leaf->values[0].type == SHAPEPROOF_VALUE_LIST;
     const struct sp_phrase *term = sp_phrase_leaf(arena, is_list ? SP_PHRASE_LENGTH : SP_PHRASE_KEY, leaf);
     if (leaf->meaning || leaf->list || leaf->cost >= UNLIKELY || strcmp(leaf->path, "architectures") == 0) return;
     for (size_t e = 0; e < stock->evidence->count; e++)

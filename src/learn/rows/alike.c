@@ -54,7 +54,7 @@ static bool are_rows_alike(const struct sp_layout *layout, const struct sp_tenso
 static bool is_open_row(const struct alike_search *search, size_t index)
 {
     const struct sp_tensor_row *row = row_at(search, index);
-    return row->is_solved && !row->is_inner && row->tied_to == SP_NONE && *row->pattern != SP_FRONT_MARK &&
+    return row->is_solved && !row->is_inner && row->tied_to == SHAPEPROOF_NONE && *row->pattern != SP_FRONT_MARK &&
            !search->rows[index].words && !search->rows[index].is_said && !(search->skipped && search->skipped[index]);
 }
 
@@ -84,7 +84,7 @@ static bool has_word(const char *pattern, size_t begin, const char *word)
     return strncmp(pattern + begin, word, length) == 0 && pattern[begin + length] == '.';
 }
 
-/* The row that is called as the first one but for the word; SP_NONE when there is none like it. */
+/* The row that is called as the first one but for the word; SHAPEPROOF_NONE when there is none like it. */
 static size_t twin_of_row(const struct alike_search *search, size_t row, const struct sp_alternating_words *alike,
                           const char *word)
 {
@@ -95,8 +95,8 @@ static size_t twin_of_row(const struct alike_search *search, size_t row, const s
     sp_text_puts(&name, first->pattern + alike->begin + alike->length);
     const size_t there = sp_map_get(&search->layout->row_names, name.data);
     sp_text_free(&name);
-    if (there == SIZE_MAX || !is_open_row(search, there)) return SP_NONE;
-    return are_rows_alike(search->layout, first, row_at(search, there)) ? there : SP_NONE;
+    if (there == SIZE_MAX || !is_open_row(search, there)) return SHAPEPROOF_NONE;
+    return are_rows_alike(search->layout, first, row_at(search, there)) ? there : SHAPEPROOF_NONE;
 }
 
 static size_t count_rows_of_word(const struct alike_search *search, struct position at, const char *word)
@@ -114,7 +114,7 @@ static bool is_word_alike(const struct alike_search *search, struct position at,
     size_t count = 0;
     for (size_t r = 0; r < search->layout->rows.count; r++) {
         if (!is_behind(search, at, r) || !has_word(row_at(search, r)->pattern, at.begin, alike->words[0])) continue;
-        if (!is_open_row(search, r) || twin_of_row(search, r, alike, word) == SP_NONE) return false;
+        if (!is_open_row(search, r) || twin_of_row(search, r, alike, word) == SHAPEPROOF_NONE) return false;
         count++;
     }
     return count == count_rows_of_word(search, at, word);

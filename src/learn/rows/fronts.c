@@ -16,12 +16,12 @@ static const char *bare_name(struct sp_arena *arena, const char *name)
 
 static const char *name_in_example(const struct sp_evidence *evidence, size_t example, size_t tensor)
 {
-    return sp_inventory_tensor(evidence->examples[example].inventory, tensor)->name;
+    return shapeproof_inventory_tensor(evidence->examples[example].inventory, tensor)->name;
 }
 
 static size_t count_names(const struct sp_evidence *evidence, size_t example)
 {
-    return sp_inventory_count(evidence->examples[example].inventory);
+    return shapeproof_inventory_count(evidence->examples[example].inventory);
 }
 
 /* How many names of the example begin so. */

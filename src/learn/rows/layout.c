@@ -74,8 +74,9 @@ void sp_layout_begin(struct sp_layout *layout, struct sp_evidence *evidence, boo
     sp_fronts_find(&layout->fronts, evidence);
     if (words) sp_listed_find(&layout->listed, evidence, &layout->fronts);
     for (size_t e = 0; e < evidence->count; e++)
-        for (size_t i = 0; i < sp_inventory_count(evidence->examples[e].inventory); i++)
-            count_numbers_of_name(&census, layout, sp_inventory_tensor(evidence->examples[e].inventory, i)->name, e);
+        for (size_t i = 0; i < shapeproof_inventory_count(evidence->examples[e].inventory); i++)
+            count_numbers_of_name(&census, layout,
+                                  shapeproof_inventory_tensor(evidence->examples[e].inventory, i)->name, e);
     for (size_t i = 0; i < census.list.count; i++)
         if (examples_differ_at(&census, &census.list.items[i]))
             sp_map_add(&layout->counted, sp_arena_string(evidence->arena, census.list.items[i].text), 0);
@@ -240,7 +241,7 @@ static size_t row_with_pattern(struct sp_layout *layout, const struct parting *p
                                 .whole = sp_arena_string(&layout->arena, parting->whole.data),
                                 .index_count = parting->indices.count,
                                 .rank = rank,
-                                .tied_to = SP_NONE};
+                                .tied_to = SHAPEPROOF_NONE};
     memcpy(row.stems, parting->stems, sizeof row.stems);
     memcpy(row.numbers, parting->counted, sizeof row.numbers);
     sp_map_add(&layout->row_names, row.key, layout->rows.count);
@@ -252,16 +253,16 @@ static size_t row_with_pattern(struct sp_layout *layout, const struct parting *p
 static void put_behind(struct sp_layout *layout, size_t row, size_t previous)
 {
     struct sp_tensor_row *rows = layout->rows.items;
-    size_t *next = previous == SP_NONE ? &layout->first_row : &rows[previous].next;
+    size_t *next = previous == SHAPEPROOF_NONE ? &layout->first_row : &rows[previous].next;
     rows[row].next = *next;
     *next = row;
 }
 
 static size_t add_tensor_to_layout(struct sp_layout *layout, struct parting *parting, size_t example,
-                                   const struct sp_tensor *tensor, size_t previous)
+                                   const struct shapeproof_tensor *tensor, size_t previous)
 {
     struct sp_row_tensor occurrence = {.point = {.example = example}, .tensor = tensor};
-    if (tensor->flags & SP_TENSOR_STATE) return previous;
+    if (tensor->flags & SHAPEPROOF_TENSOR_STATE) return previous;
     parting->spelled = 0;
     part_name(layout, parting, tensor->name, example);
     const size_t spelled = sp_map_get(&layout->spelled_rows, parting->pattern.data);
@@ -280,10 +281,10 @@ static size_t add_tensor_to_layout(struct sp_layout *layout, struct parting *par
 
 static void add_example_to_layout(struct sp_layout *layout, struct parting *parting, size_t example)
 {
-    const struct sp_inventory *inventory = layout->evidence->examples[example].inventory;
-    size_t previous = SP_NONE;
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        previous = add_tensor_to_layout(layout, parting, example, sp_inventory_tensor(inventory, i), previous);
+    const struct shapeproof_inventory *inventory = layout->evidence->examples[example].inventory;
+    size_t previous = SHAPEPROOF_NONE;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        previous = add_tensor_to_layout(layout, parting, example, shapeproof_inventory_tensor(inventory, i), previous);
 }
 
 /* Into the order of the files, as far as they have one. */
@@ -291,7 +292,7 @@ static void sort_rows(struct sp_layout *layout)
 {
     struct sp_tensor_row *sorted = sp_realloc(NULL, layout->rows.count + 1, sizeof *sorted);
     size_t count = 0;
-    for (size_t i = layout->first_row; i != SP_NONE; i = layout->rows.items[i].next)
+    for (size_t i = layout->first_row; i != SHAPEPROOF_NONE; i = layout->rows.items[i].next)
         sorted[count++] = layout->rows.items[i];
     if (count) memcpy(layout->rows.items, sorted, count * sizeof *sorted);
     for (size_t i = 0; i < count; i++) sp_map_set(&layout->row_names, sorted[i].key, i);
@@ -308,7 +309,7 @@ static void clear_layout(struct sp_layout *layout)
 {
     for (size_t i = 0; i < layout->rows.count; i++) free(layout->rows.items[i].places.items);
     layout->rows.count = layout->stems.count = 0;
-    layout->first_row = SP_NONE;
+    layout->first_row = SHAPEPROOF_NONE;
     sp_map_free(&layout->row_names);
     sp_map_free(&layout->stem_names);
     sp_arena_free(&layout->arena);

@@ -48,7 +48,7 @@ struct sp_stem {
 
 struct sp_row_tensor {
     struct sp_point point;
-    const struct sp_tensor *tensor;
+    const struct shapeproof_tensor *tensor;
 };
 
 struct sp_tensor_row {
@@ -65,7 +65,7 @@ struct sp_tensor_row {
     struct sp_answer *dims;
     uint32_t rank;
     struct sp_answer where; /* NULL: at every turn of its loops */
-    size_t tied_to;         /* a row, or SP_NONE; this row: its first turn of the loop `tied_at` */
+    size_t tied_to;         /* a row, or SHAPEPROOF_NONE; this row: its first turn of the loop `tied_at` */
     size_t tied_at;
     struct sp_answer tied_when; /* without a term: always */
     bool is_solved;

@@ -22,10 +22,10 @@ static bool begins_listed_word(const char *name, size_t place)
 }
 
 /* How long the item is that the text begins with: the longest; 0 when there is none. */
-static size_t length_of_item(struct sp_value list, const char *text, size_t *item)
+static size_t length_of_item(struct shapeproof_value list, const char *text, size_t *item)
 {
     size_t longest = 0;
-    for (size_t i = 0; list.type == SP_LIST && i < list.count; i++) {
+    for (size_t i = 0; list.type == SHAPEPROOF_VALUE_LIST && i < list.count; i++) {
         const size_t length = strlen(list.items[i].string);
         if (length <= longest || strncmp(text, list.items[i].string, length) != 0 || is_of_word(text[length])) continue;
         longest = length;
@@ -35,11 +35,11 @@ static size_t length_of_item(struct sp_value list, const char *text, size_t *ite
 }
 
 /* A list of different texts, each of which could be a word of a name. */
-static bool is_list_of_words(struct sp_value list)
+static bool is_list_of_words(struct shapeproof_value list)
 {
-    if (list.type != SP_LIST || list.count > SP_MOST_LISTED) return false;
+    if (list.type != SHAPEPROOF_VALUE_LIST || list.count > SP_MOST_LISTED) return false;
     for (size_t i = 0; i < list.count; i++) {
-        if (list.items[i].type != SP_STRING || !is_of_word(list.items[i].string[0])) return false;
+        if (list.items[i].type != SHAPEPROOF_VALUE_STRING || !is_of_word(list.items[i].string[0])) return false;
         if (strspn(list.items[i].string, "0123456789") == strlen(list.items[i].string)) return false;
         for (size_t k = 0; k < i; k++)
             if (strcmp(list.items[k].string, list.items[i].string) == 0) return false;
@@ -69,7 +69,7 @@ static const char *bare_text(struct sp_arena *arena, const char *text, size_t le
 }
 
 /* What is left of the component behind a word, with marks for numbers and for other words of the list. */
-static const char *rest_of_component(struct sp_arena *arena, struct sp_value list, const char *text)
+static const char *rest_of_component(struct sp_arena *arena, struct shapeproof_value list, const char *text)
 {
     struct sp_text rest = {0};
     const size_t length = strcspn(text, "./");
@@ -86,18 +86,18 @@ static const char *rest_of_component(struct sp_arena *arena, struct sp_value lis
     return bare;
 }
 
-/* The place of the word that begins there, or SP_NONE. */
+/* The place of the word that begins there, or SHAPEPROOF_NONE. */
 static size_t place_of_word(const struct sp_listed *listed, struct sp_arena *arena, size_t example,
                             const struct sp_text *before, const char *text, size_t *item, size_t *length)
 {
     for (size_t i = 0; i < listed->count; i++) {
         const struct sp_listed_place *place = &listed->items[i];
-        const struct sp_value list = place->leaf->values[example];
+        const struct shapeproof_value list = place->leaf->values[example];
         *length = length_of_item(list, text, item);
         if (!*length || strcmp(bare_text(arena, before->data, before->length), place->before) != 0) continue;
         if (strcmp(rest_of_component(arena, list, text + *length), place->behind) == 0) return i;
     }
-    return SP_NONE;
+    return SHAPEPROOF_NONE;
 }
 
 void sp_listed_mark(const struct sp_listed *listed, size_t example, const char *name, struct sp_marked_name *marked)
@@ -106,15 +106,15 @@ void sp_listed_mark(const struct sp_listed *listed, size_t example, const char *
     marked->count = marked->text.length = 0;
     sp_text_puts(&marked->text, "");
     for (size_t i = 0; name[i];) {
-        size_t item = 0, length = 1, place = SP_NONE;
+        size_t item = 0, length = 1, place = SHAPEPROOF_NONE;
         if (listed->count && marked->count < SP_MOST_WORDS && begins_listed_word(name, i))
             place = place_of_word(listed, &arena, example, &marked->text, name + i, &item, &length);
-        if (place == SP_NONE) length = 1;
+        if (place == SHAPEPROOF_NONE) length = 1;
         else {
             marked->words[marked->count].place = place;
             marked->words[marked->count++].item = item;
         }
-        const char here = place == SP_NONE ? name[i] : SP_WORD_MARK;
+        const char here = place == SHAPEPROOF_NONE ? name[i] : SP_WORD_MARK;
         sp_text_append(&marked->text, &here, 1);
         i += length;
     }
@@ -179,7 +179,7 @@ static void note_word(struct finder *finder, size_t leaf, size_t example, const 
 {
     for (size_t e = 0; e < finder->evidence->count; e++) {
         size_t item, own;
-        const struct sp_value list = finder->leaves[leaf]->values[example];
+        const struct shapeproof_value list = finder->leaves[leaf]->values[example];
         const size_t length = length_of_item(finder->leaves[leaf]->values[e], text, &item);
         if (!length) continue;
         struct candidate *candidate =
@@ -208,11 +208,11 @@ static void note_all_names(struct finder *finder, const struct sp_fronts *fronts
 {
     struct sp_marked_name marked = {.count = 0};
     for (size_t e = 0; e < finder->evidence->count; e++) {
-        const struct sp_inventory *inventory = finder->evidence->examples[e].inventory;
-        for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-            const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+        const struct shapeproof_inventory *inventory = finder->evidence->examples[e].inventory;
+        for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+            const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
             bool fronted;
-            if (tensor->flags & SP_TENSOR_STATE) continue;
+            if (tensor->flags & SHAPEPROOF_TENSOR_STATE) continue;
             sp_listed_mark(finder->listed, e, sp_front_taken(fronts, e, tensor->name, &fronted), &marked);
             note_name(finder, e, &marked, tensor->rank);
         }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The row with the same beginning and this end; SP_NONE when there is none that could be in a part. */
+/* The row with the same beginning and this end; SHAPEPROOF_NONE when there is none that could be in a part. */
 static size_t row_beside(const struct sp_layout *layout, const struct sp_tensor_row *row, size_t base, const char *end)
 {
     struct sp_text name = {0};
@@ -13,7 +13,7 @@ static size_t row_beside(const struct sp_layout *layout, const struct sp_tensor_
     const size_t found = sp_map_get(&layout->row_names, name.data);
     const struct sp_tensor_row *other = found == SIZE_MAX ? NULL : &layout->rows.items[found];
     sp_text_free(&name);
-    return other && other->is_solved && other->tied_to == SP_NONE ? found : SP_NONE;
+    return other && other->is_solved && other->tied_to == SHAPEPROOF_NONE ? found : SHAPEPROOF_NONE;
 }
 
 static bool same_condition(const struct sp_tensor_row *a, const struct sp_tensor_row *b)
@@ -59,7 +59,7 @@ static struct sp_part_found find_pair(const struct sp_layout *layout, const stru
     struct sp_part_found found = {.base = row->pattern, .base_length = base, .row_count = 2};
     found.rows[0] = row_beside(layout, row, base, "weight");
     found.rows[1] = row_beside(layout, row, base, "bias");
-    if (found.rows[0] == SP_NONE || found.rows[1] == SP_NONE ||
+    if (found.rows[0] == SHAPEPROOF_NONE || found.rows[1] == SHAPEPROOF_NONE ||
         !is_pair(&layout->rows.items[found.rows[0]], &layout->rows.items[found.rows[1]], &found))
         found.part = NULL;
     return found;
@@ -74,7 +74,7 @@ static struct sp_part_found find_batch_norm(const struct sp_layout *layout, cons
     struct sp_part_found found = {.part = "batch_norm", .base = row->pattern, .base_length = base};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         const size_t there = row_beside(layout, row, base, ends[i]);
-        const struct sp_tensor_row *other = there == SP_NONE ? NULL : &layout->rows.items[there];
+        const struct sp_tensor_row *other = there == SHAPEPROOF_NONE ? NULL : &layout->rows.items[there];
         const bool fits = other && same_condition(other, row) && other->rank == (i < 4 ? 1U : 0U) &&
                           (!i || i == 4 || is_dim(other, 0, found.arguments[0]));
         if (!fits) return (struct sp_part_found){.part = NULL};
@@ -84,7 +84,7 @@ static struct sp_part_found find_batch_norm(const struct sp_layout *layout, cons
     }
     const struct sp_tensor_row *count = &layout->rows.items[found.rows[4]];
     for (size_t i = 0; i < count->places.count; i++)
-        if (count->places.items[i].tensor->dtype != SP_DTYPE_I64) return (struct sp_part_found){.part = NULL};
+        if (count->places.items[i].tensor->dtype != SHAPEPROOF_DTYPE_I64) return (struct sp_part_found){.part = NULL};
     return found;
 }
 
@@ -110,13 +110,13 @@ static bool find_members(struct ensemble *ensemble, const struct sp_tensor_row *
         const size_t weight = row_beside(ensemble->layout, row, base, end);
         snprintf(end, sizeof end, "%s.bias", members[i]);
         const size_t bias = row_beside(ensemble->layout, row, base, end);
-        if (weight == SP_NONE || ensemble->layout->rows.items[weight].rank != 2) return false;
+        if (weight == SHAPEPROOF_NONE || ensemble->layout->rows.items[weight].rank != 2) return false;
         ensemble->weights[i] = &ensemble->layout->rows.items[weight];
-        ensemble->biases[i] = bias == SP_NONE ? NULL : &ensemble->layout->rows.items[bias];
+        ensemble->biases[i] = bias == SHAPEPROOF_NONE ? NULL : &ensemble->layout->rows.items[bias];
         found->rows[found->row_count++] = weight;
-        if (bias != SP_NONE) found->rows[found->row_count++] = bias;
+        if (bias != SHAPEPROOF_NONE) found->rows[found->row_count++] = bias;
         if (!same_condition(ensemble->weights[0], ensemble->weights[i])) return false;
-        if (bias != SP_NONE &&
+        if (bias != SHAPEPROOF_NONE &&
             (ensemble->biases[i]->rank != 1 || !is_dim(ensemble->biases[i], 0, ensemble->weights[i]->dims[0].term)))
             return false;
     }
@@ -218,7 +218,7 @@ struct sp_part_found sp_find_part(const struct sp_layout *layout, size_t index)
 {
     const struct sp_tensor_row *row = &layout->rows.items[index];
     const char *dot = strrchr(row->pattern, '.');
-    if (!dot || row->tied_to != SP_NONE) return (struct sp_part_found){.part = NULL};
+    if (!dot || row->tied_to != SHAPEPROOF_NONE) return (struct sp_part_found){.part = NULL};
     const size_t base = (size_t)(dot + 1 - row->pattern);
     const struct sp_part_found whole = find_ensemble(layout, row, base);
     if (whole.part && has_row(&whole, index)) return whole;

@@ -63,7 +63,7 @@ static const struct sp_poly *usable_fallback(struct sp_symbolic *symbolic, const
 
 static bool is_real_fallback(const struct sp_sym *fallback)
 {
-    return fallback && fallback->kind == SP_SYM_VALUE && fallback->value.type == SP_REAL;
+    return fallback && fallback->kind == SP_SYM_VALUE && fallback->value.type == SHAPEPROOF_VALUE_REAL;
 }
 
 static struct sp_symbol_info *new_symbol(struct sp_symbolic *symbolic, const char *name, const char *key,
@@ -227,9 +227,9 @@ void sp_atom_side(struct sp_symbolic *symbolic, const struct sp_sym *args, struc
     const size_t pair = args[0].kind == SP_SYM_NUMBER ? sp_atom_alone(args[0].poly) : SIZE_MAX;
     const struct sp_symbol_info *of = symbol_of_atom(symbolic, pair);
     const size_t atom = sp_atom_alone(side.poly);
-    struct sp_value place;
+    struct shapeproof_value place;
     if (!of || of->is_computed || atom == SIZE_MAX || symbol_of_atom(symbolic, atom)) return;
-    if (!sp_sym_literal(args[1], &place) || place.type != SP_INT) return;
+    if (!sp_sym_literal(args[1], &place) || place.type != SHAPEPROOF_VALUE_INT) return;
     const char *key = sp_arena_printf(&symbolic->algebra.arena, "%s[%lld]", of->key, (long long)place.integer);
     const char *name = sp_atom_rename(&symbolic->algebra, atom, key) ? key : symbolic->algebra.atoms[atom].text;
     if (!sp_map_add(&symbolic->symbols.keys, key, symbolic->symbols.count)) return;

@@ -13,12 +13,12 @@
 /* ---- lists ---- */
 
 /* Of items that are numbers: the smallest. */
-static struct sp_atom_properties item_fact(struct sp_value list)
+static struct sp_atom_properties item_fact(struct shapeproof_value list)
 {
     struct sp_atom_properties fact = {.is_whole = true, .is_bounded = true, .least = INT64_MAX};
     for (size_t i = 0; i < list.count; i++) {
-        const struct sp_value item = list.items[i];
-        if (item.type != SP_INT) return (struct sp_atom_properties){.is_condition = false};
+        const struct shapeproof_value item = list.items[i];
+        if (item.type != SHAPEPROOF_VALUE_INT) return (struct sp_atom_properties){.is_condition = false};
         if (item.integer < fact.least) fact.least = item.integer;
     }
     return fact;
@@ -41,9 +41,9 @@ bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operat
                  struct sp_sym *out)
 {
     const struct sp_sym list = args[0];
-    const bool is_value = list.kind == SP_SYM_VALUE && list.value.type == SP_LIST;
+    const bool is_value = list.kind == SP_SYM_VALUE && list.value.type == SHAPEPROOF_VALUE_LIST;
     const size_t count = is_value ? list.value.count : list.count;
-    struct sp_value place;
+    struct shapeproof_value place;
     if (!is_value && !list.items && list.kind != SP_SYM_NUMBER)
         return sp_sym_fail(symbolic, operation->span, "expected a list, found %s", sp_sym_kind(list));
     if (is_value && count == 0) { /* architectures[0] of an empty list: as good as absent */
@@ -51,7 +51,7 @@ bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operat
         return true;
     }
     if ((is_value || list.items) && sp_sym_literal(args[1], &place)) {
-        if (place.type != SP_INT)
+        if (place.type != SHAPEPROOF_VALUE_INT)
             return sp_sym_fail(symbolic, operation->span, "an index is an integer, not %s", sp_value_kind(place.type));
         const bool is_void = place.integer < 0 || (uint64_t)place.integer >= count;
         if (is_void && symbolic->premises.voids) {
@@ -270,7 +270,7 @@ static bool takes_list(const struct sp_operation *operation)
 bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                  size_t count, struct sp_sym *out)
 {
-    struct sp_value *values = sp_arena_array(&symbolic->algebra.arena, count, sizeof *values), result;
+    struct shapeproof_value *values = sp_arena_array(&symbolic->algebra.arena, count, sizeof *values), result;
     const char *problem = NULL;
     bool known = true;
     for (size_t i = 0; i < count; i++) known = sp_sym_literal(args[i], &values[i]) && known;
@@ -296,7 +296,7 @@ bool sp_sym_member_of(struct sp_symbolic *symbolic, const struct sp_operation *o
                       struct sp_sym *out)
 {
     const struct sp_sym object = args[0];
-    if (object.kind == SP_SYM_VALUE && object.value.type == SP_OBJECT) {
+    if (object.kind == SP_SYM_VALUE && object.value.type == SHAPEPROOF_VALUE_OBJECT) {
         *out = sp_sym_of_value(symbolic, sp_value_member(object.value, operation->name));
         return true;
     }

@@ -81,7 +81,7 @@ static struct sp_sym unknown_condition(struct sp_symbolic *symbolic, const struc
 struct sp_sym sp_sym_equal(struct sp_symbolic *symbolic, const struct sp_sym *args)
 {
     const struct sp_operation operation = {.kind = SP_DO_BINARY, .op = SP_OP_EQ};
-    struct sp_value left, right;
+    struct shapeproof_value left, right;
     if (sp_sym_literal(args[0], &left) && sp_sym_literal(args[1], &right))
         return sp_sym_of_truth(symbolic, sp_values_equal(left, right));
     if (args[0].kind == SP_SYM_CONDITION && args[1].kind == SP_SYM_CONDITION)
@@ -102,9 +102,9 @@ static bool less(struct sp_symbolic *symbolic, struct sp_span span, struct sp_sy
     const struct sp_operation operation = {.kind = SP_DO_BINARY, .op = SP_OP_LT, .span = span};
     const struct sp_sym args[] = {a, b};
     const struct sp_poly *p, *q;
-    struct sp_value left, right;
+    struct shapeproof_value left, right;
     const bool known = sp_sym_literal(a, &left) && sp_sym_literal(b, &right);
-    if (known && left.type == SP_STRING && right.type == SP_STRING)
+    if (known && left.type == SHAPEPROOF_VALUE_STRING && right.type == SHAPEPROOF_VALUE_STRING)
         *out = sp_poly_int(&symbolic->algebra, strcmp(left.string, right.string) < 0);
     else if (known && (a.kind == SP_SYM_VALUE || b.kind == SP_SYM_VALUE) && sp_value_is_number(left) &&
              sp_value_is_number(right))
@@ -139,8 +139,8 @@ static const struct sp_poly *one_of(struct sp_symbolic *symbolic, const struct s
 static struct sp_sym in_text(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                              const struct sp_sym *args)
 {
-    struct sp_value part, whole;
-    if (!sp_sym_literal(args[0], &part) || !sp_sym_literal(args[1], &whole) || part.type != SP_STRING) {
+    struct shapeproof_value part, whole;
+    if (!sp_sym_literal(args[0], &part) || !sp_sym_literal(args[1], &whole) || part.type != SHAPEPROOF_VALUE_STRING) {
         sp_sym_mark(symbolic, args[0], false, true);
         return unknown_condition(symbolic, operation, args, "in");
     }
@@ -151,14 +151,14 @@ bool sp_sym_member(struct sp_symbolic *symbolic, const struct sp_operation *oper
                    struct sp_sym *out)
 {
     struct sp_operation own = *operation;
-    struct sp_value item;
+    struct shapeproof_value item;
     const struct sp_sym list = args[1];
     own.op = SP_OP_IN;
     if (sp_sym_is_text(list)) {
         *out = in_text(symbolic, &own, args);
         return true;
     }
-    if (list.kind == SP_SYM_VALUE && list.value.type != SP_LIST)
+    if (list.kind == SP_SYM_VALUE && list.value.type != SHAPEPROOF_VALUE_LIST)
         return sp_sym_fail(symbolic, operation->span, "'in' needs a list, not %s", sp_sym_kind(list));
     if (list.kind == SP_SYM_OPAQUE && list.items && list.count <= MAX_MEMBERS) {
         const struct sp_poly *found = sp_poly_int(&symbolic->algebra, 0);
@@ -170,7 +170,7 @@ bool sp_sym_member(struct sp_symbolic *symbolic, const struct sp_operation *oper
         for (size_t i = 0; i < list.value.count; i++) found = found || sp_values_equal(item, list.value.items[i]);
         *out = sp_sym_of_truth(symbolic, found);
     } else {
-        const bool texts = list.kind == SP_SYM_VALUE && list.value.items[0].type == SP_STRING;
+        const bool texts = list.kind == SP_SYM_VALUE && list.value.items[0].type == SHAPEPROOF_VALUE_STRING;
         sp_sym_mark(symbolic, args[0], false, texts);
         sp_sym_mark(symbolic, list, true, sp_sym_is_text(args[0])); /* a text in a text, or in a list of texts */
         *out = unknown_condition(symbolic, &own, args, "in");

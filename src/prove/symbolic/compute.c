@@ -103,7 +103,7 @@ bool sp_sym_compute(struct sp_symbolic *symbolic, const struct sp_operation *ope
 {
     const struct sp_poly *p, *q;
     struct sp_rational number;
-    struct sp_value x, y;
+    struct shapeproof_value x, y;
     const bool known = sp_sym_literal(args[0], &x) && sp_sym_literal(args[1], &y);
     if (known && (args[0].kind == SP_SYM_VALUE || args[1].kind == SP_SYM_VALUE) && sp_value_is_number(x) &&
         sp_value_is_number(y))
@@ -117,7 +117,8 @@ bool sp_sym_compute(struct sp_symbolic *symbolic, const struct sp_operation *ope
     if (operation->op == SP_OP_POW && sp_poly_is_constant(q, &number) && number.num < 0)
         return sp_sym_fail(symbolic, operation->span, "the exponent is negative");
     const struct sp_poly *result = exact_result(symbolic, operation->op, p, q);
-    if (!result && known && (x.type == SP_REAL || y.type == SP_REAL)) /* a root of a number */
+    if (!result && known &&
+        (x.type == SHAPEPROOF_VALUE_REAL || y.type == SHAPEPROOF_VALUE_REAL)) /* a root of a number */
         return symbolic_real_arithmetic(symbolic, operation, sp_value_as_real(x), sp_value_as_real(y), out);
     const struct sp_sym numbers[] = {sp_sym_of_poly(p), sp_sym_of_poly(q)};
     *out = result ? sp_sym_of_poly(result) : inexact(symbolic, operation, numbers, p, q);
@@ -129,9 +130,9 @@ bool sp_sym_join(struct sp_symbolic *symbolic, const struct sp_operation *operat
                  struct sp_sym *out)
 {
     struct sp_arena *arena = &symbolic->algebra.arena;
-    const struct sp_value a = args[0].value, b = args[1].value;
+    const struct shapeproof_value a = args[0].value, b = args[1].value;
     const bool known = args[0].kind == SP_SYM_VALUE && args[1].kind == SP_SYM_VALUE;
-    if (known && (a.type != SP_STRING || b.type != SP_STRING))
+    if (known && (a.type != SHAPEPROOF_VALUE_STRING || b.type != SHAPEPROOF_VALUE_STRING))
         return sp_sym_fail(symbolic, operation->span, "cannot compute with %s and %s", sp_sym_kind(args[0]),
                            sp_sym_kind(args[1]));
     if (known && strlen(a.string) + strlen(b.string) > 64 * 1024)

@@ -54,7 +54,7 @@ static const char *row_name(struct walk *walk, const struct sp_sym_env *env, con
         const struct sp_expr *hole = name->pieces[i].hole;
         struct sp_sym sym = {.kind = SP_SYM_NUMBER};
         const bool text_known = hole && sp_sym_eval(walk->symbolic, env, hole, &sym) && sym.kind == SP_SYM_VALUE &&
-                                sym.value.type == SP_STRING;
+                                sym.value.type == SHAPEPROOF_VALUE_STRING;
         if (!hole) sp_text_puts(&text, name->pieces[i].text);
         else if (text_known && strlen(sym.value.string) < MAX_NAME) sp_text_puts(&text, sym.value.string);
         else sp_text_printf(&text, "{%.*s}", (int)hole->span.length, hole->span.source->text + hole->span.offset);
@@ -148,7 +148,7 @@ static const struct sp_unit *chosen_table(struct walk *walk, const struct sp_sym
 {
     struct sp_sym name;
     if (!sp_sym_eval(walk->symbolic, env, row->args[0].expr, &name)) return NULL;
-    if (name.kind != SP_SYM_VALUE || name.value.type != SP_STRING) {
+    if (name.kind != SP_SYM_VALUE || name.value.type != SHAPEPROOF_VALUE_STRING) {
         sp_sym_fail(walk->symbolic, row->unit_span, "which table this is depends on '%s': give it with --set",
                     name.name ? name.name : "the configuration");
         return NULL;
@@ -288,7 +288,8 @@ static bool each_of(struct walk *walk, const struct sp_sym_env *env, size_t clau
     const struct sp_operation length = {.kind = SP_DO_CALL, .function = sp_function_find("len"), .span = span};
     struct sp_sym count;
     if (list.kind == SP_SYM_EITHER) return each_of_both(walk, env, clause, list, tally);
-    if ((list.kind == SP_SYM_VALUE && list.value.type == SP_LIST) || (list.kind == SP_SYM_OPAQUE && list.items))
+    if ((list.kind == SP_SYM_VALUE && list.value.type == SHAPEPROOF_VALUE_LIST) ||
+        (list.kind == SP_SYM_OPAQUE && list.items))
         return each_item(walk, env, clause, list, tally);
     if (list.kind != SP_SYM_NUMBER || sp_atom_alone(list.poly) == SIZE_MAX)
         return sp_sym_fail(walk->symbolic, span, "expected a list or first..last");
@@ -424,7 +425,7 @@ static void forget(struct sp_count *count)
     count->row_count = count->group_count = count->group_capacity = 0;
 }
 
-static bool count_how(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
+static bool count_how(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
                       const struct sp_sym_fixed *how)
 {
     *count = (struct sp_count){.tables = tables, .table = table};
@@ -436,14 +437,14 @@ static bool count_how(struct sp_count *count, const struct sp_tables *tables, co
     return good;
 }
 
-bool sp_count_table(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
+bool sp_count_table(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
                     const struct sp_hyper *settings, bool scalars)
 {
     const struct sp_sym_fixed how = {.settings = settings, .scalars = scalars};
     return count_how(count, tables, table, &how);
 }
 
-bool sp_count_settled(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
+bool sp_count_settled(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
                       const struct sp_hyper *settings, const char *open, bool scalars)
 {
     const struct sp_sym_fixed how = {.settings = settings, .is_settled = true, .open = open, .scalars = scalars};

@@ -20,7 +20,7 @@ struct sp_row_count {
 
 struct sp_count {
     struct sp_symbolic symbolic;
-    const struct sp_tables *tables;
+    const struct shapeproof_tables *tables;
     const struct sp_unit *table;
     struct sp_sym_frame *frame; /* of the table itself, in which claims are evaluated */
     struct sp_row_count *rows;
@@ -37,11 +37,11 @@ struct sp_count {
 /* Counts `table`; `settings` (or NULL) fixes hyper-parameters; with `scalars` one that is no list has one value for
  * both sides of a pair. False with the mistakes in count->messages. Free it
  * with sp_count_free in either case. */
-bool sp_count_table(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
+bool sp_count_table(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
                     const struct sp_hyper *settings, bool scalars);
 /* Counts it as a prediction would: what `settings` does not give is absent, and has its default. Then everything is a
  * number, but for what depends on the hyper-parameter `open` (or NULL); with `scalars` that is no list. */
-bool sp_count_settled(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
+bool sp_count_settled(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
                       const struct sp_hyper *settings, const char *open, bool scalars);
 void sp_count_free(struct sp_count *count);
 /* The parameters of a group; of all for NULL or "total". NULL when there is no such group. */

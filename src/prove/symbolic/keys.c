@@ -15,7 +15,7 @@ void sp_sym_key_mark(struct sp_symbolic *symbolic, const char *path)
 {
     const size_t length = strcspn(path, ".");
     if (!symbolic->fixed.settings) return;
-    const struct sp_value root = symbolic->fixed.settings->root;
+    const struct shapeproof_value root = symbolic->fixed.settings->root;
     for (size_t i = 0; i < root.count && i < 64; i++)
         if (strncmp(root.members[i].key, path, length) == 0 && !root.members[i].key[length])
             symbolic->fixed.settings_read |= (uint64_t)1 << i;
@@ -37,7 +37,7 @@ const char *sp_sym_key_path(struct sp_symbolic *symbolic, const struct sp_sym_en
 }
 
 /* The setting of a key: absent, null, or a value. */
-struct sp_value sp_sym_key_setting(const struct sp_sym_env *env, const struct sp_expr *expr)
+struct shapeproof_value sp_sym_key_setting(const struct sp_sym_env *env, const struct sp_expr *expr)
 {
     if (expr->kind == SP_EXPR_NAME) return sp_value_member(env->frame->object, expr->name);
     return sp_value_member(sp_sym_key_setting(env, sp_sym_name_behind(env, expr->args[0])), expr->name);
@@ -62,13 +62,13 @@ enum sp_sym_key_state sp_sym_key_look_up(struct sp_symbolic *symbolic, const str
     }
     if (expr->kind == SP_EXPR_MEMBER) mark_object(symbolic, path);
     if (symbolic->fixed.open && strcmp(symbolic->fixed.open, path) == 0) return SP_SYM_KEY_OPEN;
-    struct sp_value value = sp_sym_key_setting(env, expr);
+    struct shapeproof_value value = sp_sym_key_setting(env, expr);
     sp_sym_key_mark(symbolic, path);
     if (!sp_value_is_set(value)) value.string = path;
     *out = sp_sym_of_value(symbolic, value);
-    if (value.type == SP_OBJECT) out->name = path;
+    if (value.type == SHAPEPROOF_VALUE_OBJECT) out->name = path;
     if (sp_value_is_set(value)) return SP_SYM_KEY_KNOWN;
-    return value.type == SP_NULL || symbolic->fixed.is_settled ? SP_SYM_KEY_UNSET : SP_SYM_KEY_OPEN;
+    return value.type == SHAPEPROOF_VALUE_NULL || symbolic->fixed.is_settled ? SP_SYM_KEY_UNSET : SP_SYM_KEY_OPEN;
 }
 
 /* What a name of a claim stands for: through the definitions of the claim, then through those of its table. */
@@ -100,7 +100,7 @@ static bool claimed_key(struct sp_symbolic *symbolic, const struct sp_sym_env *e
         const bool is_condition = symbolic->algebra.atoms[symbol->atom].is_condition;
         *out = is_condition ? sp_sym_of_condition(poly) : sp_sym_of_poly(poly);
     } else {
-        const struct sp_value value =
+        const struct shapeproof_value value =
             symbolic->fixed.settings ? sp_value_at(symbolic->fixed.settings->root, path) : sp_value_absent(path);
         struct sp_rational number;
         sp_sym_key_mark(symbolic, path);
@@ -134,7 +134,7 @@ static bool first_set(struct sp_symbolic *symbolic, const struct sp_sym_env *env
 static bool is_numeric_default(struct sp_sym sym)
 {
     return sym.kind == SP_SYM_NUMBER || sym.kind == SP_SYM_CONDITION ||
-           (sym.kind == SP_SYM_VALUE && sym.value.type == SP_REAL);
+           (sym.kind == SP_SYM_VALUE && sym.value.type == SHAPEPROOF_VALUE_REAL);
 }
 
 /* What is computed from a list or a text that is not known: the table has a default for when it is not given. */

@@ -32,7 +32,7 @@ const char *sp_sym_key_path(struct sp_symbolic *symbolic, const struct sp_sym_en
 /* What `with` gives for it, or NULL. */
 const struct sp_sym *sp_sym_key_given(const struct sp_sym_frame *frame, const char *key);
 /* Its setting: absent, null, or a value. */
-struct sp_value sp_sym_key_setting(const struct sp_sym_env *env, const struct sp_expr *expr);
+struct shapeproof_value sp_sym_key_setting(const struct sp_sym_env *env, const struct sp_expr *expr);
 /* Notes that the table looked at that setting. */
 void sp_sym_key_mark(struct sp_symbolic *symbolic, const char *path);
 /* What is known of a key: its value (or null), that it is not set, or that it is open. */

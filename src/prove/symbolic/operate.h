@@ -28,6 +28,6 @@ bool sp_sym_may_be_unset(struct sp_symbolic *symbolic, struct sp_sym sym);
 /* Neither absent nor null. */
 bool sp_sym_is_set(struct sp_sym sym);
 /* The value when it is known: an integer, a real number, a condition, a text, a list. */
-bool sp_sym_literal(struct sp_sym sym, struct sp_value *value);
+bool sp_sym_literal(struct sp_sym sym, struct shapeproof_value *value);
 
 #endif

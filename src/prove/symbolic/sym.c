@@ -24,10 +24,10 @@ struct sp_sym sp_sym_of_truth(struct sp_symbolic *symbolic, bool value)
     return sp_sym_of_condition(sp_poly_int(&symbolic->algebra, value));
 }
 
-struct sp_sym sp_sym_of_value(struct sp_symbolic *symbolic, struct sp_value value)
+struct sp_sym sp_sym_of_value(struct sp_symbolic *symbolic, struct shapeproof_value value)
 {
-    if (value.type == SP_INT) return sp_sym_of_poly(sp_poly_int(&symbolic->algebra, value.integer));
-    if (value.type == SP_BOOL) return sp_sym_of_truth(symbolic, value.boolean);
+    if (value.type == SHAPEPROOF_VALUE_INT) return sp_sym_of_poly(sp_poly_int(&symbolic->algebra, value.integer));
+    if (value.type == SHAPEPROOF_VALUE_BOOL) return sp_sym_of_truth(symbolic, value.boolean);
     return (struct sp_sym){.kind = SP_SYM_VALUE, .value = value};
 }
 
@@ -40,7 +40,7 @@ bool sp_sym_is_numeric(struct sp_sym sym) { return sym.kind == SP_SYM_NUMBER || 
 
 bool sp_sym_is_set(struct sp_sym sym) { return sym.kind != SP_SYM_VALUE || sp_value_is_set(sym.value); }
 
-bool sp_sym_literal(struct sp_sym sym, struct sp_value *value)
+bool sp_sym_literal(struct sp_sym sym, struct shapeproof_value *value)
 {
     struct sp_rational number;
     *value = sym.value;
@@ -52,12 +52,13 @@ bool sp_sym_literal(struct sp_sym sym, struct sp_value *value)
     return true;
 }
 
-static bool not_set(struct sp_symbolic *symbolic, struct sp_span span, struct sp_value value)
+static bool not_set(struct sp_symbolic *symbolic, struct sp_span span, struct shapeproof_value value)
 {
     const bool heard = symbolic->report.messages != &symbolic->report.unheard, named = value.string && *value.string;
-    if (heard && named && !symbolic->report.missing && value.type == SP_ABSENT) symbolic->report.missing = value.string;
+    if (heard && named && !symbolic->report.missing && value.type == SHAPEPROOF_VALUE_ABSENT)
+        symbolic->report.missing = value.string;
     return sp_sym_fail(symbolic, span, "the hyper-parameter '%s' is %s", value.string ? value.string : "",
-                       value.type == SP_NULL ? "null" : "not set");
+                       value.type == SHAPEPROOF_VALUE_NULL ? "null" : "not set");
 }
 
 const char *sp_sym_kind(struct sp_sym sym)
@@ -96,7 +97,8 @@ bool sp_sym_as_number(struct sp_symbolic *symbolic, struct sp_span span, struct 
     *out = sym.poly;
     if (sp_sym_is_numeric(sym)) return true;
     if (sym.kind == SP_SYM_EITHER) *out = choice_number(symbolic, sym).poly;
-    else if (sym.kind == SP_SYM_VALUE && sym.value.type == SP_REAL) *out = real_poly(symbolic, sym.value.real);
+    else if (sym.kind == SP_SYM_VALUE && sym.value.type == SHAPEPROOF_VALUE_REAL)
+        *out = real_poly(symbolic, sym.value.real);
     else if (!sp_sym_is_set(sym)) return not_set(symbolic, span, sym.value);
     else return sp_sym_fail(symbolic, span, "expected a number, found %s", sp_sym_kind(sym));
     return true;
@@ -134,7 +136,8 @@ bool sp_sym_as_condition(struct sp_symbolic *symbolic, struct sp_span span, stru
 
 bool sp_sym_is_text(struct sp_sym sym)
 {
-    return (sym.kind == SP_SYM_VALUE && sym.value.type == SP_STRING) || (sym.kind == SP_SYM_OPAQUE && !sym.items);
+    return (sym.kind == SP_SYM_VALUE && sym.value.type == SHAPEPROOF_VALUE_STRING) ||
+           (sym.kind == SP_SYM_OPAQUE && !sym.items);
 }
 
 /* A hyper-parameter without a value that is used as a list, or as a text. */
@@ -201,7 +204,7 @@ const char *sp_sym_operand(struct sp_symbolic *symbolic, struct sp_sym sym, bool
 struct sp_sym sp_sym_of_items(struct sp_symbolic *symbolic, const struct sp_sym *items, size_t count)
 {
     struct sp_arena *arena = &symbolic->algebra.arena;
-    struct sp_value *values = sp_arena_array(arena, count, sizeof *values);
+    struct shapeproof_value *values = sp_arena_array(arena, count, sizeof *values);
     struct sp_sym list = {.kind = SP_SYM_OPAQUE, .items = items, .count = count};
     struct sp_text text = {0};
     bool known = true;
@@ -216,6 +219,6 @@ struct sp_sym sp_sym_of_items(struct sp_symbolic *symbolic, const struct sp_sym 
     }
     sp_text_puts(&text, "]");
     list.name = sp_text_keep(&text, arena);
-    const struct sp_value value = {.type = SP_LIST, .count = count, .items = values};
+    const struct shapeproof_value value = {.type = SHAPEPROOF_VALUE_LIST, .count = count, .items = values};
     return known ? (struct sp_sym){.kind = SP_SYM_VALUE, .value = value} : list;
 }

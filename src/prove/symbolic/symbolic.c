@@ -176,15 +176,15 @@ static bool unknown_member(struct sp_symbolic *symbolic, const struct sp_sym_env
 /* Of an object that is known in part, as a key of the configuration is: what it does not have is open. */
 static struct sp_sym known_member(struct sp_symbolic *symbolic, struct sp_sym object, const char *name)
 {
-    const struct sp_value value = sp_value_member(object.value, name);
+    const struct shapeproof_value value = sp_value_member(object.value, name);
     struct sp_sym member = sp_sym_of_value(symbolic, value);
     if (!object.name) return member;
     const char *path = sp_arena_printf(&symbolic->algebra.arena, "%s.%s", object.name, name);
     const bool is_open = symbolic->fixed.open && strcmp(symbolic->fixed.open, path) == 0;
     sp_sym_key_mark(symbolic, path);
-    if (is_open || (value.type == SP_ABSENT && !symbolic->fixed.is_settled))
+    if (is_open || (value.type == SHAPEPROOF_VALUE_ABSENT && !symbolic->fixed.is_settled))
         member = sp_atom_open(symbolic, NULL, path, 0, NULL);
-    if (is_open || !sp_value_is_set(value) || value.type == SP_OBJECT) member.name = path;
+    if (is_open || !sp_value_is_set(value) || value.type == SHAPEPROOF_VALUE_OBJECT) member.name = path;
     return member;
 }
 
@@ -197,7 +197,7 @@ static bool symbolic_member(struct sp_symbolic *symbolic, const struct sp_sym_en
     *out = object;
     if (!sp_sym_is_set(object)) return true;
     if (object.kind != SP_SYM_VALUE) return unknown_member(symbolic, env, expr, object, out);
-    if (object.value.type != SP_OBJECT)
+    if (object.value.type != SHAPEPROOF_VALUE_OBJECT)
         return sp_sym_fail(symbolic, expr->args[0]->span, "expected an object, found %s",
                            sp_value_kind(object.value.type));
     *out = known_member(symbolic, object, expr->name);
@@ -233,7 +233,8 @@ static struct sp_sym unset_condition(struct sp_symbolic *symbolic, const char *f
 static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                        struct sp_sym *out)
 {
-    const enum sp_value_type type = strcmp(expr->name, "null") == 0 ? SP_NULL : SP_ABSENT;
+    const enum shapeproof_value_type type =
+        strcmp(expr->name, "null") == 0 ? SHAPEPROOF_VALUE_NULL : SHAPEPROOF_VALUE_ABSENT;
     const struct sp_expr *arg = expr->args[0];
     struct sp_sym sym;
     if (sp_sym_name_is_key(env, arg) && !env->group) {

@@ -25,7 +25,7 @@ enum sp_sym_kind {
 struct sp_sym {
     enum sp_sym_kind kind;
     const struct sp_poly *poly;
-    struct sp_value value;
+    struct shapeproof_value value;
     const char *name; /* of a number or an object: the key that it is, without a default; or NULL */
     const struct sp_sym *either, *items;
     size_t count;                   /* of the items */
@@ -180,7 +180,7 @@ struct sp_sym_given {
 /* One use of a table or part; compare struct sp_frame. */
 struct sp_sym_frame {
     const struct sp_unit *unit;
-    struct sp_value object;           /* the settings that it reads */
+    struct shapeproof_value object;   /* the settings that it reads */
     const char *path;                 /* "" or "text_config.": in front of keys */
     uint64_t depends;                 /* of the path, when it is that of an item of a list */
     const struct sp_sym_given *given; /* by `with` */
@@ -231,7 +231,7 @@ bool sp_sym_open_view(struct sp_symbolic *symbolic, const struct sp_sym_env *env
                       struct sp_sym_frame *frame);
 
 struct sp_sym sp_sym_of_poly(const struct sp_poly *poly);
-struct sp_sym sp_sym_of_value(struct sp_symbolic *symbolic, struct sp_value value);
+struct sp_sym sp_sym_of_value(struct sp_symbolic *symbolic, struct shapeproof_value value);
 /* Canonical text, in the arena. */
 const char *sp_sym_text(struct sp_symbolic *symbolic, const struct sp_poly *poly);
 /* The symbol of that name (or key), or NULL. */

@@ -24,12 +24,12 @@ static bool view_of_item(struct sp_symbolic *symbolic, const struct sp_sym_env *
                          struct sp_sym_frame *view)
 {
     struct sp_sym place;
-    struct sp_value index;
+    struct shapeproof_value index;
     if (!sp_sym_view_of(symbolic, env, expr->args[0], view) || !sp_sym_eval(symbolic, env, expr->args[1], &place))
         return false;
-    const struct sp_value list = view->object;
-    const bool known = sp_sym_literal(place, &index) && index.type == SP_INT && list.type == SP_LIST &&
-                       index.integer >= 0 && (uint64_t)index.integer < list.count;
+    const struct shapeproof_value list = view->object;
+    const bool known = sp_sym_literal(place, &index) && index.type == SHAPEPROOF_VALUE_INT &&
+                       list.type == SHAPEPROOF_VALUE_LIST && index.integer >= 0 && (uint64_t)index.integer < list.count;
     view->object = known ? list.items[index.integer] : sp_value_absent("");
     view->depends |= sp_sym_depends(symbolic, place);
     view->path = sp_arena_printf(&symbolic->algebra.arena, "%s[%s]", view->path, sp_sym_words(symbolic, place));
@@ -80,7 +80,7 @@ bool sp_sym_open_view(struct sp_symbolic *symbolic, const struct sp_sym_env *env
                       struct sp_sym_frame *frame)
 {
     if (!sp_sym_view_of(symbolic, env, from, frame)) return false;
-    if (sp_value_is_set(frame->object) && frame->object.type != SP_OBJECT)
+    if (sp_value_is_set(frame->object) && frame->object.type != SHAPEPROOF_VALUE_OBJECT)
         return sp_sym_fail(symbolic, from->span, "expected a sub-configuration, found %s",
                            sp_value_kind(frame->object.type));
     frame->path = sp_arena_printf(&symbolic->algebra.arena, "%s.", frame->path);

@@ -35,7 +35,7 @@ struct sp_dcp_chunk {
 struct sp_dcp_tensor {
     const char *name; /* in the inventory's arena, and so are the shapes and the dtype */
     const char *dtype_name;
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
     uint32_t rank, shape_rank; /* of `size`, of `shape` */
     uint32_t source;           /* the last of the pickles that lists it */
     const uint64_t *size;      /* what the chunks divide */
@@ -59,8 +59,8 @@ struct sp_dcp_file {
 };
 
 struct sp_dcp {
-    struct sp_inventory *inventory;
-    struct sp_error *error;
+    struct shapeproof_inventory *inventory;
+    struct shapeproof_error *error;
     const struct sp_folder *folder; /* NULL: the files are not looked for */
     struct sp_arena arena;          /* chunks: freed with the rest */
     SP_ARRAY(struct sp_dcp_tensor) tensors;
@@ -101,7 +101,7 @@ void sp_dcp_add_chunk(struct sp_dcp_tensor *tensor, const struct sp_dcp_chunk *c
 /* The first chunk from number `at` on that begins there, or NULL. It takes steps where they are mixed. */
 struct sp_dcp_chunk *sp_dcp_chunk_at(struct sp_dcp *dcp, const struct sp_dcp_tensor *tensor, const uint64_t *offsets,
                                      size_t at);
-/* The number of the tensor of that key, SP_NONE when it is none. */
+/* The number of the tensor of that key, SHAPEPROOF_NONE when it is none. */
 size_t sp_dcp_find(struct sp_dcp *dcp, const struct sp_pickle_value *key);
 
 /* ---- storage.c ---- */

@@ -27,7 +27,7 @@ static const char *scan_backend(struct sp_json *json)
 const char *sp_megatron_backend(const struct sp_folder *folder, struct sp_arena *arena)
 {
     struct sp_file file;
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     struct sp_json json = {.what = "metadata.json", .error = &ignored};
     const char *backend = NULL;
     if (!sp_file_open(&file, folder->fd, "metadata.json", &ignored)) return NULL;
@@ -40,9 +40,9 @@ const char *sp_megatron_backend(const struct sp_folder *folder, struct sp_arena 
     return backend;
 }
 
-bool sp_megatron_refuse(const struct sp_folder *folder, const char *backend, struct sp_error *error)
+bool sp_megatron_refuse(const struct sp_folder *folder, const char *backend, struct shapeproof_error *error)
 {
-    sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
             "a distributed checkpoint of Megatron with the backend %s, which is not read", sp_quote(backend).text);
     sp_hint(error, "save it with the backend 'torch_dist'");
     sp_error_prefix(error, folder->path);

@@ -38,7 +38,8 @@ bool sp_dcp_sizes(struct sp_dcp *dcp, const struct sp_pickle_value *value, const
     if (!sp_pickle_is(value, SP_PICKLE_TUPLE) && !sp_pickle_is(value, SP_PICKLE_LIST))
         return sp_malformed(dcp->error, "%s that is no tuple", what);
     if (value->length > SP_MAX_RANK)
-        return sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_LIMIT, "%u dimensions, at most %d", value->length, SP_MAX_RANK);
+        return sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%u dimensions, at most %d",
+                       value->length, SP_MAX_RANK);
     uint64_t *numbers = sp_arena_array(&dcp->arena, value->length, sizeof *numbers);
     for (uint32_t i = 0; i < value->length; i++) {
         const struct sp_pickle_value *item = value->as.items[i];
@@ -64,9 +65,10 @@ static bool multiply_sizes(const uint64_t *sizes, uint32_t rank, uint64_t *produ
 static bool within_limits(struct sp_dcp *dcp)
 {
     if (dcp->chunks > MAX_CHUNKS)
-        return sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d chunks", MAX_CHUNKS);
+        return sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d chunks", MAX_CHUNKS);
     return dcp->arena.used <= SP_PICKLE_MAX_MEMORY ||
-           sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_LIMIT, "chunks that need more than %d bytes", SP_PICKLE_MAX_MEMORY);
+           sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "chunks that need more than %d bytes",
+                   SP_PICKLE_MAX_MEMORY);
 }
 
 /* ---- one tensor ---- */
@@ -182,7 +184,8 @@ static bool read_tensor_entry(struct sp_dcp *dcp, const struct sp_pickle_value *
         return false;
     if (!multiply_sizes(tensor->size, tensor->rank, &tensor->elements))
         return sp_malformed(dcp->error, "its size overflows 64 bits");
-    tensor->dtype_name = tensor->dtype ? sp_dtype_name(tensor->dtype) : sp_arena_string(arena, tensor->dtype_name);
+    tensor->dtype_name =
+        tensor->dtype ? shapeproof_dtype_name(tensor->dtype) : sp_arena_string(arena, tensor->dtype_name);
     tensor->size = keep_sizes(dcp, tensor->size, tensor->rank);
     tensor->shape = tensor->size;
     tensor->shape_rank = tensor->rank;
@@ -198,7 +201,8 @@ static bool spell_key(struct sp_dcp *dcp, const struct sp_pickle_value *key, siz
     const bool ok = sp_torch_put_key(&text, key, number) && text.length <= SP_MAX_NAME;
     *name = sp_arena_copy(&dcp->inventory->arena, text.data, ok ? text.length : 0);
     sp_text_free(&text);
-    return ok || sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_LIMIT, "a name is longer than %d bytes", SP_MAX_NAME);
+    return ok || sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "a name is longer than %d bytes",
+                         SP_MAX_NAME);
 }
 
 /* Whether another rank has written the same chunk; then it is taken for that of this rank. */
@@ -244,7 +248,7 @@ static bool add_tensor_entry(struct sp_dcp *dcp, struct sp_pickle_value *key, co
     struct sp_dcp_tensor tensor = {.name = name, .source = dcp->sources};
     const size_t known = sp_map_get(&dcp->names, name);
     if (!read_tensor_entry(dcp, value, &tensor)) {
-        const struct sp_error why = *dcp->error;
+        const struct shapeproof_error why = *dcp->error;
         free(tensor.chunks);
         if (dcp->chunks > MAX_CHUNKS || dcp->arena.used > SP_PICKLE_MAX_MEMORY) return false;
         sp_error_reset(dcp->error);
@@ -258,7 +262,7 @@ static bool add_tensor_entry(struct sp_dcp *dcp, struct sp_pickle_value *key, co
     }
     if (dcp->tensors.count >= SP_MAX_TENSORS) {
         free(tensor.chunks);
-        return sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d tensors", SP_MAX_TENSORS);
+        return sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d tensors", SP_MAX_TENSORS);
     }
     sp_map_add(&dcp->names, name, dcp->tensors.count);
     tag_key(key, dcp->tensors.count);
@@ -295,8 +299,8 @@ static bool read_entries(struct sp_dcp *dcp, const struct sp_pickle_value *entri
         if (is_bytes_entry(value)) count_object(dcp, name);
         else if (!add_tensor_entry(dcp, key, name, value)) return false;
         if (dcp->inventory->arena.used / 2 > SP_PICKLE_MAX_MEMORY)
-            return sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_LIMIT, "names and shapes of more than %d bytes",
-                           SP_PICKLE_MAX_MEMORY);
+            return sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                           "names and shapes of more than %d bytes", SP_PICKLE_MAX_MEMORY);
     }
     return true;
 }
@@ -305,8 +309,8 @@ static bool read_entries(struct sp_dcp *dcp, const struct sp_pickle_value *entri
 size_t sp_dcp_find(struct sp_dcp *dcp, const struct sp_pickle_value *key)
 {
     struct sp_text text = {0};
-    size_t found = SP_NONE;
-    if (!sp_pickle_is(key, SP_PICKLE_STR)) return SP_NONE;
+    size_t found = SHAPEPROOF_NONE;
+    if (!sp_pickle_is(key, SP_PICKLE_STR)) return SHAPEPROOF_NONE;
     if (key->tag && !(key->tag & SP_DCP_FILE_TAG)) return key->tag - 1;
     if (sp_torch_put_key(&text, key, 0) && text.length <= SP_MAX_NAME)
         found = sp_map_get(&dcp->names, text.data ? text.data : "");
@@ -333,7 +337,7 @@ static void note_paths(struct sp_dcp *dcp, const struct sp_pickle_value *paths)
     for (uint32_t i = 0; i + 1 < paths->length; i += 2) {
         const size_t number = sp_dcp_find(dcp, paths->as.items[i]);
         const struct sp_pickle_value *path = paths->as.items[i + 1];
-        if (number == SP_NONE || !sp_pickle_item(path, 1)) continue;
+        if (number == SHAPEPROOF_NONE || !sp_pickle_item(path, 1)) continue;
         if (sp_torch_is_state_key(sp_pickle_item(path, 0))) dcp->tensors.items[number].state = true;
     }
 }
@@ -362,7 +366,7 @@ static void note_shapes(struct sp_dcp *dcp, const struct sp_pickle_value *shapes
         const size_t number = sp_dcp_find(dcp, shapes->as.items[i]);
         const struct sp_pickle_value *shape =
             sp_pickle_get(shapes->as.items[i + 1], "nd_reformulated_orig_global_shape");
-        if (number != SP_NONE && shape) note_shape(dcp, &dcp->tensors.items[number], shape);
+        if (number != SHAPEPROOF_NONE && shape) note_shape(dcp, &dcp->tensors.items[number], shape);
     }
 }
 

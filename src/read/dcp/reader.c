@@ -46,8 +46,8 @@ bool sp_is_dcp_name(const char *name)
 
 static bool list_entry(struct sp_dcp *dcp, const struct sp_dcp_tensor *entry, uint32_t file)
 {
-    struct sp_inventory *inventory = dcp->inventory;
-    struct sp_tensor *tensor = sp_inventory_add(inventory, dcp->error);
+    struct shapeproof_inventory *inventory = dcp->inventory;
+    struct shapeproof_tensor *tensor = sp_inventory_add(inventory, dcp->error);
     if (!tensor) return false;
     tensor->name = entry->name;
     tensor->dtype = entry->dtype;
@@ -55,9 +55,9 @@ static bool list_entry(struct sp_dcp *dcp, const struct sp_dcp_tensor *entry, ui
     tensor->rank = entry->shape_rank;
     tensor->shape = entry->shape;
     tensor->file = file;
-    tensor->flags = (entry->state ? SP_TENSOR_STATE : 0) | (entry->lacking ? SP_TENSOR_NO_DATA : 0);
+    tensor->flags = (entry->state ? SHAPEPROOF_TENSOR_STATE : 0) | (entry->lacking ? SHAPEPROOF_TENSOR_NO_DATA : 0);
     if (sp_tensor_measure(tensor)) return true;
-    struct sp_error why = {0};
+    struct shapeproof_error why = {0};
     sp_malformed(&why, "its size overflows 64 bits");
     inventory->count--;
     return sp_inventory_unread(inventory, entry->name, &why, dcp->error);
@@ -75,7 +75,7 @@ static const char *spell_offsets(struct sp_arena *arena, const struct sp_dcp_chu
 /* True when something is wrong with its chunks; it is said when `say` is set. */
 static bool is_uneven(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor, bool say)
 {
-    struct sp_inventory *inventory = dcp->inventory;
+    struct shapeproof_inventory *inventory = dcp->inventory;
     const struct sp_dcp_cover cover = sp_dcp_cover(tensor, &dcp->cover_steps);
     const struct sp_quoted name = sp_quote(tensor->name);
     if (cover.unknown) {
@@ -107,7 +107,7 @@ static void check_chunks(struct sp_dcp *dcp)
         sp_inventory_warn(dcp->inventory, "the chunks of %zu tensors are too many to be compared", dcp->uncompared);
 }
 
-static void add_dcp_count(struct sp_inventory *inventory, const char *key, uint64_t count)
+static void add_dcp_count(struct shapeproof_inventory *inventory, const char *key, uint64_t count)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64, count);
@@ -157,8 +157,8 @@ static void release_dcp(struct sp_dcp *dcp)
 }
 
 /* Without the folder: the files are not looked for. */
-static bool index_dcp(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                      struct sp_error *error)
+static bool index_dcp(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                      struct shapeproof_error *error)
 {
     struct sp_names objects = {0};
     struct sp_dcp dcp = {.inventory = inventory, .error = error, .objects = &objects};
@@ -178,8 +178,8 @@ static bool read_named(struct sp_dcp *dcp, const char *name)
     return ok || sp_folder_blame(dcp->folder, name, dcp->error);
 }
 
-bool sp_dcp_read(const struct sp_folder *folder, const char *const *names, size_t count, struct sp_inventory *inventory,
-                 struct sp_error *error)
+bool sp_dcp_read(const struct sp_folder *folder, const char *const *names, size_t count,
+                 struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct sp_names objects = {0};
     struct sp_dcp dcp = {.inventory = inventory, .error = error, .folder = folder, .objects = &objects};
@@ -211,7 +211,7 @@ static void warn_absent_ranks(struct sp_dcp *dcp, const char *const *names, size
 }
 
 bool sp_dcp_read_shards(const struct sp_folder *folder, const char *const *names, size_t count,
-                        struct sp_inventory *inventory, struct sp_error *error)
+                        struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct sp_names objects = {0};
     struct sp_dcp dcp = {.inventory = inventory, .error = error, .folder = folder, .objects = &objects};

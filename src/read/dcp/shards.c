@@ -72,7 +72,7 @@ static bool scan_info(struct sp_dcp *dcp, struct sp_json *json, struct offsets *
     return sp_json_ok(json);
 }
 
-static bool read_info(struct sp_dcp *dcp, const struct sp_inventory *own, struct offsets *offsets)
+static bool read_info(struct sp_dcp *dcp, const struct shapeproof_inventory *own, struct offsets *offsets)
 {
     const size_t found = sp_map_get(&own->metadata_keys, "DCP_SHARDING_INFO");
     if (found == SIZE_MAX) return true;
@@ -87,7 +87,7 @@ static bool read_info(struct sp_dcp *dcp, const struct sp_inventory *own, struct
 
 /* ---- the chunks ---- */
 
-static struct sp_dcp_tensor *find_or_add(struct sp_dcp *dcp, const struct sp_tensor *tensor)
+static struct sp_dcp_tensor *find_or_add(struct sp_dcp *dcp, const struct shapeproof_tensor *tensor)
 {
     const size_t known = sp_map_get(&dcp->names, tensor->name);
     if (known != SIZE_MAX) return &dcp->tensors.items[known];
@@ -102,7 +102,7 @@ static struct sp_dcp_tensor *find_or_add(struct sp_dcp *dcp, const struct sp_ten
     return &dcp->tensors.items[dcp->tensors.count - 1];
 }
 
-static bool add_chunk(struct sp_dcp *dcp, const struct sp_tensor *piece, const struct offsets *offsets)
+static bool add_chunk(struct sp_dcp *dcp, const struct shapeproof_tensor *piece, const struct offsets *offsets)
 {
     const size_t at = sp_map_get(&offsets->names, piece->name);
     struct sp_dcp_tensor *tensor = find_or_add(dcp, piece);
@@ -127,14 +127,14 @@ static bool add_chunk(struct sp_dcp *dcp, const struct sp_tensor *piece, const s
 bool sp_dcp_add_shard(struct sp_dcp *dcp, const char *name)
 {
     struct offsets offsets = {.list = {0}};
-    struct sp_inventory *own = sp_inventory_new(name);
+    struct shapeproof_inventory *own = sp_inventory_new(name);
     bool ok = sp_folder_read(dcp->folder, name, own, dcp->error);
     if (ok && !(ok = read_info(dcp, own, &offsets))) sp_folder_blame(dcp->folder, name, dcp->error);
     for (size_t i = 0; ok && i < own->count; i++)
         if (!(ok = add_chunk(dcp, &own->tensors[i], &offsets))) sp_folder_blame(dcp->folder, name, dcp->error);
     sp_inventory_adopt_remarks(dcp->inventory, own);
     dcp->sources++;
-    sp_inventory_close(own);
+    shapeproof_inventory_close(own);
     sp_map_free(&offsets.names);
     free(offsets.list.items);
     free(offsets.ranks.items);

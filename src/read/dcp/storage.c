@@ -43,10 +43,10 @@ static bool find_file(struct sp_dcp *dcp, struct sp_pickle_value *value, size_t 
     *number = sp_map_get(&dcp->file_names, name);
     if (*number == SIZE_MAX) {
         if (!sp_is_plain_name(name))
-            return sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_REFUSED, "unsafe file name %s: not a plain file name",
-                           sp_quote(name).text);
+            return sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
+                           "unsafe file name %s: not a plain file name", sp_quote(name).text);
         if (dcp->files.count == MAX_FILES)
-            return sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d files", MAX_FILES);
+            return sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d files", MAX_FILES);
         *number = dcp->files.count;
         struct sp_dcp_file file = {.name = sp_arena_string(&dcp->arena, name), .size = NOT_THERE};
         *SP_PUSH(&dcp->files) = file;
@@ -123,7 +123,7 @@ static bool place_chunk(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor, const 
     chunk->placed = true;
     chunk->file = (uint32_t)place->file;
     chunk->end = place->offset + place->length;
-    const unsigned bits = sp_dtype_bits(tensor->dtype);
+    const unsigned bits = shapeproof_dtype_bits(tensor->dtype);
     chunk->cramped = !place->transformed && sp_mul_u64(chunk->elements, bits / 8, &bytes) && place->length < bytes;
     return true;
 }
@@ -137,10 +137,10 @@ bool sp_dcp_places(struct sp_dcp *dcp, const struct sp_pickle_value *places)
         const struct sp_pickle_value *index = places->as.items[i];
         if (!read_place(dcp, places->as.items[i + 1], &place)) return false;
         const size_t number = sp_dcp_find(dcp, sp_dcp_attribute(index, "fqn"));
-        if (number != SP_NONE && !place_chunk(dcp, &dcp->tensors.items[number], index, &place)) return false;
+        if (number != SHAPEPROOF_NONE && !place_chunk(dcp, &dcp->tensors.items[number], index, &place)) return false;
         if (dcp->arena.used > SP_PICKLE_MAX_MEMORY)
-            return sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_LIMIT, "storage_data needs more than %d bytes",
-                           SP_PICKLE_MAX_MEMORY);
+            return sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                           "storage_data needs more than %d bytes", SP_PICKLE_MAX_MEMORY);
     }
     return true;
 }
@@ -189,7 +189,7 @@ static size_t mark_tensors(struct sp_dcp *dcp, struct sp_names *unplaced, struct
     return lacking;
 }
 
-static void warn_of_files(struct sp_inventory *inventory, const char *what, struct sp_names *names)
+static void warn_of_files(struct shapeproof_inventory *inventory, const char *what, struct sp_names *names)
 {
     if (names->count) sp_inventory_warn(inventory, "%s (%zu): %s", what, names->count, sp_names_text(names));
     sp_names_free(names);
@@ -199,7 +199,7 @@ static void warn_of_files(struct sp_inventory *inventory, const char *what, stru
 static void note_lack(struct sp_dcp *dcp, size_t lacking, const struct sp_names *absent, const struct sp_names *cut,
                       bool misplaced)
 {
-    struct sp_inventory *inventory = dcp->inventory;
+    struct shapeproof_inventory *inventory = dcp->inventory;
     struct sp_arena *arena = &inventory->arena;
     const size_t files = dcp->files.count;
     if (!lacking) return;

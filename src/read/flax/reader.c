@@ -46,8 +46,8 @@ struct array {
 
 struct tree {
     struct sp_window window;
-    struct sp_inventory *inventory;
-    struct sp_error why; /* of the window */
+    struct shapeproof_inventory *inventory;
+    struct shapeproof_error why; /* of the window */
     struct sp_text path;
     uint64_t names_left; /* bytes of names: all within a map share its own */
     struct level levels[MAX_DEPTH];
@@ -138,10 +138,11 @@ static struct value take_value(struct sp_window *window)
 
 /* ---- one array ---- */
 
-static bool take_extents(struct tree *tree, struct array *array, uint64_t count, struct sp_error *error)
+static bool take_extents(struct tree *tree, struct array *array, uint64_t count, struct shapeproof_error *error)
 {
     if (count > SP_MAX_RANK)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%" PRIu64 " dimensions, at most %d", count, SP_MAX_RANK);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%" PRIu64 " dimensions, at most %d", count,
+                       SP_MAX_RANK);
     for (uint64_t i = 0; i < count; i++) {
         const struct value extent = take_value(&tree->window);
         if (extent.kind != INTEGER || extent.negative) return sp_malformed(error, "a dimension is no number");
@@ -151,7 +152,7 @@ static bool take_extents(struct tree *tree, struct array *array, uint64_t count,
 }
 
 /* The list within an extension, which ends at byte `end`. */
-static bool take_array(struct tree *tree, uint64_t end, struct array *array, struct sp_error *error)
+static bool take_array(struct tree *tree, uint64_t end, struct array *array, struct shapeproof_error *error)
 {
     struct sp_window *window = &tree->window;
     const struct value list = take_value(window), shape = take_value(window);
@@ -170,51 +171,52 @@ static bool take_array(struct tree *tree, uint64_t end, struct array *array, str
     return true;
 }
 
-static void set_flax_type(struct sp_tensor *tensor, const char *word, struct sp_arena *arena)
+static void set_flax_type(struct shapeproof_tensor *tensor, const char *word, struct sp_arena *arena)
 {
     static const struct {
         const char *word;
-        enum sp_dtype dtype;
+        enum shapeproof_dtype dtype;
     } words[] = {
-        {"float32", SP_DTYPE_F32},
-        {"float16", SP_DTYPE_F16},
-        {"bfloat16", SP_DTYPE_BF16},
-        {"float64", SP_DTYPE_F64},
-        {"int8", SP_DTYPE_I8},
-        {"int16", SP_DTYPE_I16},
-        {"int32", SP_DTYPE_I32},
-        {"int64", SP_DTYPE_I64},
-        {"uint8", SP_DTYPE_U8},
-        {"uint16", SP_DTYPE_U16},
-        {"uint32", SP_DTYPE_U32},
-        {"uint64", SP_DTYPE_U64},
-        {"bool", SP_DTYPE_BOOL},
-        {"complex64", SP_DTYPE_C64},
-        {"complex128", SP_DTYPE_C128},
-        {"float8_e4m3fn", SP_DTYPE_F8_E4M3},
-        {"float8_e5m2", SP_DTYPE_F8_E5M2},
-        {"float8_e4m3fnuz", SP_DTYPE_F8_E4M3FNUZ},
-        {"float8_e5m2fnuz", SP_DTYPE_F8_E5M2FNUZ},
-        {"float8_e8m0fnu", SP_DTYPE_F8_E8M0},
+        {"float32", SHAPEPROOF_DTYPE_F32},
+        {"float16", SHAPEPROOF_DTYPE_F16},
+        {"bfloat16", SHAPEPROOF_DTYPE_BF16},
+        {"float64", SHAPEPROOF_DTYPE_F64},
+        {"int8", SHAPEPROOF_DTYPE_I8},
+        {"int16", SHAPEPROOF_DTYPE_I16},
+        {"int32", SHAPEPROOF_DTYPE_I32},
+        {"int64", SHAPEPROOF_DTYPE_I64},
+        {"uint8", SHAPEPROOF_DTYPE_U8},
+        {"uint16", SHAPEPROOF_DTYPE_U16},
+        {"uint32", SHAPEPROOF_DTYPE_U32},
+        {"uint64", SHAPEPROOF_DTYPE_U64},
+        {"bool", SHAPEPROOF_DTYPE_BOOL},
+        {"complex64", SHAPEPROOF_DTYPE_C64},
+        {"complex128", SHAPEPROOF_DTYPE_C128},
+        {"float8_e4m3fn", SHAPEPROOF_DTYPE_F8_E4M3},
+        {"float8_e5m2", SHAPEPROOF_DTYPE_F8_E5M2},
+        {"float8_e4m3fnuz", SHAPEPROOF_DTYPE_F8_E4M3FNUZ},
+        {"float8_e5m2fnuz", SHAPEPROOF_DTYPE_F8_E5M2FNUZ},
+        {"float8_e8m0fnu", SHAPEPROOF_DTYPE_F8_E8M0},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(word, words[i].word)) tensor->dtype = words[i].dtype;
     const char *name = sp_printable_name(word, strlen(word), arena);
-    tensor->dtype_name = tensor->dtype ? sp_dtype_name(tensor->dtype) : name;
+    tensor->dtype_name = tensor->dtype ? shapeproof_dtype_name(tensor->dtype) : name;
 }
 
 /* `bytes` in all; where they lie is told when they are in one piece. */
-static bool describe_array(struct tree *tree, const struct array *array, uint64_t bytes, struct sp_tensor *tensor,
-                           struct sp_error *error)
+static bool describe_array(struct tree *tree, const struct array *array, uint64_t bytes,
+                           struct shapeproof_tensor *tensor, struct shapeproof_error *error)
 {
     struct sp_arena *arena = &tree->inventory->arena;
     uint64_t *shape = sp_arena_array(arena, array->rank ? array->rank : 1, sizeof *shape);
     memcpy(shape, array->shape, array->rank * sizeof *shape);
-    *tensor = (struct sp_tensor){.file = tree->file, .rank = array->rank, .shape = shape, .same_as = SP_NONE};
+    *tensor =
+        (struct shapeproof_tensor){.file = tree->file, .rank = array->rank, .shape = shape, .same_as = SHAPEPROOF_NONE};
     tensor->name = sp_printable_name(tree->path.data ? tree->path.data : "", tree->path.length, arena);
     if (!tensor->name) return sp_malformed(error, "a NUL in its name");
     set_flax_type(tensor, array->dtype, arena);
-    if (!strncmp(tensor->name, "opt_state.", 10)) tensor->flags |= SP_TENSOR_STATE;
+    if (!strncmp(tensor->name, "opt_state.", 10)) tensor->flags |= SHAPEPROOF_TENSOR_STATE;
     if (!sp_tensor_measure(tensor)) return sp_malformed(error, "the product of its dimensions overflows 64 bits");
     if (tensor->dtype && tensor->bytes != bytes)
         return sp_malformed(error, "%" PRIu64 " bytes of data, shape and type need %" PRIu64, bytes, tensor->bytes);
@@ -225,14 +227,14 @@ static bool describe_array(struct tree *tree, const struct array *array, uint64_
     return true;
 }
 
-static bool add_array(struct tree *tree, const struct array *array, uint64_t bytes, struct sp_error *error)
+static bool add_array(struct tree *tree, const struct array *array, uint64_t bytes, struct shapeproof_error *error)
 {
-    struct sp_error why = {0};
-    struct sp_tensor described;
+    struct shapeproof_error why = {0};
+    struct shapeproof_tensor described;
     if (!sp_names_spend(&tree->names_left, tree->path.length, error)) return false;
     if (!describe_array(tree, array, bytes, &described, &why))
         return sp_inventory_unread(tree->inventory, tree->path.data ? tree->path.data : "", &why, error);
-    struct sp_tensor *tensor = sp_inventory_add(tree->inventory, error);
+    struct shapeproof_tensor *tensor = sp_inventory_add(tree->inventory, error);
     if (tensor) *tensor = described;
     return tensor != NULL;
 }
@@ -242,19 +244,19 @@ static bool add_array(struct tree *tree, const struct array *array, uint64_t byt
 static struct level *top_of(struct tree *tree) { return tree->depth ? &tree->levels[tree->depth - 1] : NULL; }
 
 /* An array, or a part of one that is in chunks. */
-static bool take_leaf(struct tree *tree, const struct value *value, struct sp_error *error)
+static bool take_leaf(struct tree *tree, const struct value *value, struct shapeproof_error *error)
 {
     struct level *top = top_of(tree);
     const uint64_t end = tree->window.at + value->count;
     struct array array;
-    struct sp_error why = {0};
+    struct shapeproof_error why = {0};
     if (value->ext != EXT_ARRAY && value->ext != EXT_SCALAR) {
         tree->others++;
         return sp_window_skip(&tree->window, value->count);
     }
     const bool good = take_array(tree, end, &array, &why);
     tree->window.ok = true; /* what follows is found by the length of the whole */
-    tree->why = (struct sp_error){0};
+    tree->why = (struct shapeproof_error){0};
     tree->window.at = end;
     if (!good) {
         if (!why.status) sp_malformed(&why, "ends within an array");
@@ -267,10 +269,10 @@ static bool take_leaf(struct tree *tree, const struct value *value, struct sp_er
     return sp_add_u64(tree->chunk_bytes, array.end - array.begin, &tree->chunk_bytes);
 }
 
-static bool push_level(struct tree *tree, const struct value *value, enum role role, struct sp_error *error)
+static bool push_level(struct tree *tree, const struct value *value, enum role role, struct shapeproof_error *error)
 {
     if (tree->depth == MAX_DEPTH)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "maps nested more than %d deep", MAX_DEPTH);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "maps nested more than %d deep", MAX_DEPTH);
     tree->levels[tree->depth++] =
         (struct level){.left = value->count, .name = tree->path.length, .map = value->kind == MAP, .role = role};
     return true;
@@ -283,7 +285,7 @@ static void cut_path(struct tree *tree, size_t length)
 }
 
 /* The key of the next value becomes the end of the path. */
-static bool take_key(struct tree *tree, struct level *top, struct sp_error *error)
+static bool take_key(struct tree *tree, struct level *top, struct shapeproof_error *error)
 {
     struct sp_window *window = &tree->window;
     cut_path(tree, top->name);
@@ -296,7 +298,7 @@ static bool take_key(struct tree *tree, struct level *top, struct sp_error *erro
     if (key.kind != TEXT)
         return window->ok && sp_malformed(error, "a key that is no text, before byte %" PRIu64, window->at);
     if (key.count > SP_MAX_NAME - tree->path.length || tree->path.length > SP_MAX_NAME)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "a name of more than %d bytes", SP_MAX_NAME);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "a name of more than %d bytes", SP_MAX_NAME);
     sp_text_reserve(&tree->path, (size_t)key.count);
     sp_window_take(window, tree->path.data + tree->path.length, (size_t)key.count);
     cut_path(tree, tree->path.length + (size_t)key.count);
@@ -323,7 +325,7 @@ static void note_integer(struct tree *tree, const struct level *top, const struc
     chunked->shape[chunked->rank++] = value->count;
 }
 
-static bool take_node(struct tree *tree, struct sp_error *error)
+static bool take_node(struct tree *tree, struct shapeproof_error *error)
 {
     struct level *top = top_of(tree);
     const struct value value = take_value(&tree->window);
@@ -349,7 +351,7 @@ static bool take_node(struct tree *tree, struct sp_error *error)
     }
 }
 
-static bool leave_level(struct tree *tree, struct sp_error *error)
+static bool leave_level(struct tree *tree, struct shapeproof_error *error)
 {
     const struct level *top = top_of(tree);
     cut_path(tree, top->name);
@@ -357,7 +359,7 @@ static bool leave_level(struct tree *tree, struct sp_error *error)
     return top->role != CHUNKED || add_array(tree, &tree->chunked, tree->chunk_bytes, error);
 }
 
-static bool take_tree(struct tree *tree, struct sp_error *error)
+static bool take_tree(struct tree *tree, struct shapeproof_error *error)
 {
     bool ok = take_node(tree, error);
     while (ok && tree->depth) {
@@ -376,7 +378,7 @@ static bool take_tree(struct tree *tree, struct sp_error *error)
 /* A map whose first key is a text, and whose first value is a map or an array. */
 static unsigned probe_flax(const struct sp_probe *probe)
 {
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     struct sp_window window;
     char key[64];
     sp_window_open(&window, probe->file, 0, UINT64_MAX, &ignored);
@@ -391,8 +393,8 @@ static unsigned probe_flax(const struct sp_probe *probe)
     return array || value.kind == MAP ? 16 : sp_ends_with(probe->file->path, ".msgpack");
 }
 
-static bool index_flax(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                       struct sp_error *error)
+static bool index_flax(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                       struct shapeproof_error *error)
 {
     struct tree *tree = sp_realloc(NULL, 1, sizeof *tree);
     *tree = (struct tree){.inventory = inventory, .file = file_index, .names_left = sp_names_budget(file->size)};

@@ -26,13 +26,15 @@ static bool read_gguf_name(struct sp_gguf_stream *stream, struct sp_text *name)
 }
 
 /* The file has the innermost dimension first. */
-static bool read_gguf_shape(struct sp_gguf_stream *stream, struct sp_inventory *inventory, struct sp_tensor *tensor)
+static bool read_gguf_shape(struct sp_gguf_stream *stream, struct shapeproof_inventory *inventory,
+                            struct shapeproof_tensor *tensor)
 {
     const uint64_t rank = sp_gguf_integer(stream, 4);
     if (!stream->ok) return false;
     if (rank > SP_MAX_RANK)
-        return sp_fail(stream->error, SP_ERR_FILE, SP_KIND_LIMIT, "tensor %s: %" PRIu64 " dimensions, more than %d",
-                       sp_quote(tensor->name).text, rank, SP_MAX_RANK);
+        return sp_fail(stream->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                       "tensor %s: %" PRIu64 " dimensions, more than %d", sp_quote(tensor->name).text, rank,
+                       SP_MAX_RANK);
     uint64_t *shape = sp_arena_array(&inventory->arena, (size_t)rank, sizeof *shape);
     for (size_t i = (size_t)rank; i-- > 0;) shape[i] = sp_gguf_count(stream);
     tensor->shape = shape;
@@ -40,7 +42,8 @@ static bool read_gguf_shape(struct sp_gguf_stream *stream, struct sp_inventory *
     return stream->ok;
 }
 
-static bool measure_blocks(struct sp_tensor *tensor, const struct sp_ggml_type *type, struct sp_error *error)
+static bool measure_blocks(struct shapeproof_tensor *tensor, const struct sp_ggml_type *type,
+                           struct shapeproof_error *error)
 {
     const uint64_t row = tensor->rank ? tensor->shape[tensor->rank - 1] : 1;
     if (row % type->elements)
@@ -51,10 +54,11 @@ static bool measure_blocks(struct sp_tensor *tensor, const struct sp_ggml_type *
     return true;
 }
 
-static bool set_type(struct sp_tensor *tensor, uint32_t number, struct sp_inventory *inventory, struct sp_error *error)
+static bool set_type(struct shapeproof_tensor *tensor, uint32_t number, struct shapeproof_inventory *inventory,
+                     struct shapeproof_error *error)
 {
     const struct sp_ggml_type *type = sp_ggml_type(number);
-    tensor->dtype = type ? type->dtype : SP_DTYPE_UNKNOWN;
+    tensor->dtype = type ? type->dtype : SHAPEPROOF_DTYPE_UNKNOWN;
     if (!sp_tensor_measure(tensor))
         return sp_malformed(error, "tensor %s: the shape overflows 64 bits", sp_quote(tensor->name).text);
     if (!type) {
@@ -67,17 +71,17 @@ static bool set_type(struct sp_tensor *tensor, uint32_t number, struct sp_invent
     if (type->removed)
         sp_inventory_warn(inventory, "tensor %s is of type %s, which ggml has removed: quantise the model again",
                           sp_quote(tensor->name).text, type->name);
-    return type->dtype != SP_DTYPE_UNKNOWN || measure_blocks(tensor, type, error);
+    return type->dtype != SHAPEPROOF_DTYPE_UNKNOWN || measure_blocks(tensor, type, error);
 }
 
 static bool read_tensor(struct sp_gguf_stream *stream, struct sp_text *name, uint32_t file_index,
-                        struct sp_inventory *inventory)
+                        struct shapeproof_inventory *inventory)
 {
-    struct sp_tensor *tensor = sp_inventory_add(inventory, stream->error);
+    struct shapeproof_tensor *tensor = sp_inventory_add(inventory, stream->error);
     if (!tensor || !read_gguf_name(stream, name)) return false;
     tensor->name = sp_arena_copy(&inventory->arena, name->data, name->length);
     tensor->file = file_index;
-    tensor->flags = stream->big_endian ? SP_TENSOR_BIG_ENDIAN : 0;
+    tensor->flags = stream->big_endian ? SHAPEPROOF_TENSOR_BIG_ENDIAN : 0;
     if (!read_gguf_shape(stream, inventory, tensor)) return false;
     const uint32_t type = (uint32_t)sp_gguf_integer(stream, 4);
     tensor->data_begin = sp_gguf_integer(stream, 8);
@@ -88,7 +92,7 @@ static bool read_tensor(struct sp_gguf_stream *stream, struct sp_text *name, uin
 }
 
 bool sp_gguf_read_tensors(struct sp_gguf_stream *stream, uint64_t count, uint32_t file_index,
-                          struct sp_inventory *inventory)
+                          struct shapeproof_inventory *inventory)
 {
     struct sp_text name = {0};
     const uint64_t least = stream->word + 4 + 4 + 8; /* without a name and without dimensions */
@@ -107,7 +111,8 @@ bool sp_gguf_read_tensors(struct sp_gguf_stream *stream, uint64_t count, uint32_
 
 static int compare_places(const void *left, const void *right)
 {
-    const struct sp_tensor *a = *(const struct sp_tensor *const *)left, *b = *(const struct sp_tensor *const *)right;
+    const struct shapeproof_tensor *a = *(const struct shapeproof_tensor *const *)left,
+                                   *b = *(const struct shapeproof_tensor *const *)right;
     if (a->data_begin != b->data_begin) return a->data_begin < b->data_begin ? -1 : 1;
     if (a->data_end != b->data_end) return a->data_end < b->data_end ? -1 : 1;
     return a < b ? -1 : a > b;
@@ -121,11 +126,11 @@ static uint64_t padded(uint64_t end, uint64_t alignment)
 }
 
 /* Whether the file does not tell how many bytes the tensor has. */
-static bool is_unmeasured(const struct sp_tensor *tensor) { return !tensor->bytes && tensor->parameters; }
+static bool is_unmeasured(const struct shapeproof_tensor *tensor) { return !tensor->bytes && tensor->parameters; }
 
 /* Whether a tensor lies behind the one before it: ggml has them one after the other, each padded. */
-static bool check_place(const struct sp_tensor *before, const struct sp_tensor *tensor, uint64_t alignment,
-                        struct sp_inventory *inventory, struct sp_error *error)
+static bool check_place(const struct shapeproof_tensor *before, const struct shapeproof_tensor *tensor,
+                        uint64_t alignment, struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     const char *name = sp_arena_string(&inventory->arena, sp_quote(tensor->name).text);
     const uint64_t end = before ? before->data_end : 0;
@@ -143,15 +148,15 @@ static bool check_place(const struct sp_tensor *before, const struct sp_tensor *
 }
 
 /* The end of the data: what is missing is said once, and each tensor that reaches beyond has no data. */
-static void check_data_end(const struct sp_file *file, uint64_t data, const struct sp_tensor *last, uint64_t alignment,
-                           size_t first, struct sp_inventory *inventory)
+static void check_data_end(const struct sp_file *file, uint64_t data, const struct shapeproof_tensor *last,
+                           uint64_t alignment, size_t first, struct shapeproof_inventory *inventory)
 {
     const uint64_t end = last ? last->data_end : 0, there = file->size > data ? file->size - data : 0;
     size_t cut = 0;
     for (size_t i = first; i < inventory->count; i++) {
-        struct sp_tensor *tensor = &inventory->tensors[i];
+        struct shapeproof_tensor *tensor = &inventory->tensors[i];
         if (tensor->data_end <= there) continue;
-        tensor->flags |= SP_TENSOR_NO_DATA;
+        tensor->flags |= SHAPEPROOF_TENSOR_NO_DATA;
         cut++;
     }
     if (cut)
@@ -164,10 +169,11 @@ static void check_data_end(const struct sp_file *file, uint64_t data, const stru
 }
 
 /* Makes the places count from the beginning of the file. */
-static bool shift_places(uint64_t data, size_t first, struct sp_inventory *inventory, struct sp_error *error)
+static bool shift_places(uint64_t data, size_t first, struct shapeproof_inventory *inventory,
+                         struct shapeproof_error *error)
 {
     for (size_t i = first; i < inventory->count; i++) {
-        struct sp_tensor *tensor = &inventory->tensors[i];
+        struct shapeproof_tensor *tensor = &inventory->tensors[i];
         if (!sp_add_u64(tensor->data_end, data, &tensor->data_end))
             return sp_malformed(error, "tensor %s: its data would end beyond 64 bits", sp_quote(tensor->name).text);
         tensor->data_begin += data;
@@ -177,10 +183,10 @@ static bool shift_places(uint64_t data, size_t first, struct sp_inventory *inven
 }
 
 /* Behind each tensor, to the next multiple of the alignment. */
-static bool claim_gguf_padding(uint64_t alignment, uint64_t data, size_t first, struct sp_inventory *inventory)
+static bool claim_gguf_padding(uint64_t alignment, uint64_t data, size_t first, struct shapeproof_inventory *inventory)
 {
     for (size_t i = first; i < inventory->count; i++) {
-        const struct sp_tensor *tensor = &inventory->tensors[i];
+        const struct shapeproof_tensor *tensor = &inventory->tensors[i];
         const uint64_t end = tensor->data_end;
         if (end) sp_inventory_claim(inventory, tensor->file, end, data + padded(end - data, alignment), SP_USE_PADDING);
     }
@@ -188,10 +194,10 @@ static bool claim_gguf_padding(uint64_t alignment, uint64_t data, size_t first, 
 }
 
 bool sp_gguf_place_tensors(const struct sp_file *file, uint64_t data, uint64_t alignment, size_t first,
-                           struct sp_inventory *inventory, struct sp_error *error)
+                           struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     const size_t count = inventory->count - first;
-    const struct sp_tensor **sorted = sp_realloc(NULL, count + 1, sizeof *sorted), *last = NULL;
+    const struct shapeproof_tensor **sorted = sp_realloc(NULL, count + 1, sizeof *sorted), *last = NULL;
     bool ok = true;
     for (size_t i = 0; i < count; i++) sorted[i] = &inventory->tensors[first + i];
     qsort(sorted, count, sizeof *sorted, compare_places);

@@ -28,7 +28,7 @@ static const struct {
 
 struct metadata_reader {
     struct sp_gguf_stream *stream;
-    struct sp_inventory *inventory;
+    struct shapeproof_inventory *inventory;
     struct sp_gguf_facts *facts;
     struct sp_text key, value, string;
     bool integral; /* the value is `number`, an integer that is not negative */
@@ -155,7 +155,7 @@ static bool skip_lists(struct metadata_reader *reader, struct list outer)
         }
         top->left--;
         if (depth == MAX_LIST_DEPTH) {
-            sp_fail(reader->stream->error, SP_ERR_FILE, SP_KIND_LIMIT,
+            sp_fail(reader->stream->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                     "metadata %s: lists are nested deeper than %d levels", sp_quote(reader->key.data).text,
                     MAX_LIST_DEPTH);
             return reader->stream->ok = false;
@@ -249,13 +249,13 @@ static bool keep_pair(struct metadata_reader *reader)
     return true;
 }
 
-bool sp_gguf_read_metadata(struct sp_gguf_stream *stream, uint64_t count, struct sp_inventory *inventory,
+bool sp_gguf_read_metadata(struct sp_gguf_stream *stream, uint64_t count, struct shapeproof_inventory *inventory,
                            struct sp_gguf_facts *facts)
 {
     struct metadata_reader reader = {.stream = stream, .inventory = inventory, .facts = facts};
     if (count > MAX_PAIRS)
-        return sp_fail(stream->error, SP_ERR_FILE, SP_KIND_LIMIT, "%" PRIu64 " metadata pairs are over the limit of %d",
-                       count, MAX_PAIRS);
+        return sp_fail(stream->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                       "%" PRIu64 " metadata pairs are over the limit of %d", count, MAX_PAIRS);
     for (uint64_t i = 0; i < count && stream->ok; i++)
         if (read_pair(&reader)) stream->ok = keep_pair(&reader);
     sp_text_free(&reader.key);

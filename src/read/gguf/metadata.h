@@ -16,7 +16,7 @@ struct sp_gguf_facts {
 };
 
 /* Reads `count` pairs into the inventory. */
-bool sp_gguf_read_metadata(struct sp_gguf_stream *stream, uint64_t count, struct sp_inventory *inventory,
+bool sp_gguf_read_metadata(struct sp_gguf_stream *stream, uint64_t count, struct shapeproof_inventory *inventory,
                            struct sp_gguf_facts *facts);
 
 #endif

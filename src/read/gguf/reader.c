@@ -40,16 +40,16 @@ static unsigned probe_gguf(const struct sp_probe *probe)
     return probe->head_length >= MAGIC_BYTES + VERSION_BYTES && version_of(probe->head, &big_endian) ? 64 : 32;
 }
 
-static bool refuse_version(const unsigned char *head, struct sp_error *error)
+static bool refuse_version(const unsigned char *head, struct shapeproof_error *error)
 {
     struct sp_cursor cursor = sp_cursor_of(head + MAGIC_BYTES, VERSION_BYTES);
-    return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
                    "version %" PRIu64 " of GGUF, of which 1 to %d are read here", sp_cursor_le(&cursor, VERSION_BYTES),
                    MAX_VERSION);
 }
 
 /* Reads what stands in front of the metadata. */
-static bool open_stream(struct sp_gguf_stream *stream, struct sp_error *error)
+static bool open_stream(struct sp_gguf_stream *stream, struct shapeproof_error *error)
 {
     unsigned char head[MAGIC_BYTES + VERSION_BYTES];
     if (stream->file->size < sizeof head)
@@ -57,7 +57,8 @@ static bool open_stream(struct sp_gguf_stream *stream, struct sp_error *error)
                             stream->file->size);
     if (!sp_file_read(stream->file, 0, head, sizeof head, error)) return false;
     if (memcmp(head, "GGUF", MAGIC_BYTES) != 0)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "does not begin with 'GGUF', as its name has it");
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
+                       "does not begin with 'GGUF', as its name has it");
     const unsigned version = version_of(head, &stream->big_endian);
     if (!version) return refuse_version(head, error);
     stream->word = version == 1 ? 4 : 8;
@@ -73,7 +74,7 @@ static uint64_t after_padding(uint64_t offset, uint64_t alignment)
 /* What a split model says of all its pieces together is held against them with the last one. A piece shows in its name
  * what it is, unless it was renamed. */
 static void compare_gguf_pieces(const struct sp_file *file, const struct sp_gguf_facts *facts,
-                                struct sp_inventory *inventory)
+                                struct shapeproof_inventory *inventory)
 {
     struct sp_shard_name shard;
     if (facts->pieces < 2) return;
@@ -85,8 +86,8 @@ static void compare_gguf_pieces(const struct sp_file *file, const struct sp_gguf
                           facts->tensors, facts->pieces, inventory->count);
 }
 
-static bool read_gguf_header(struct sp_gguf_stream *stream, uint32_t file_index, struct sp_inventory *inventory,
-                             struct sp_error *error)
+static bool read_gguf_header(struct sp_gguf_stream *stream, uint32_t file_index, struct shapeproof_inventory *inventory,
+                             struct shapeproof_error *error)
 {
     struct sp_gguf_facts facts = {.alignment = ALIGNMENT};
     const size_t first = inventory->count;
@@ -102,8 +103,8 @@ static bool read_gguf_header(struct sp_gguf_stream *stream, uint32_t file_index,
     return true;
 }
 
-static bool index_gguf(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                       struct sp_error *error)
+static bool index_gguf(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                       struct shapeproof_error *error)
 {
     struct sp_gguf_stream stream = {.file = file, .ok = true, .error = error};
     if (!open_stream(&stream, error)) return false;

@@ -12,7 +12,7 @@ static bool end_stream(struct sp_gguf_stream *stream, uint64_t bytes)
                      " bytes (truncated download?)",
                      stream->offset, sp_gguf_left(stream), bytes);
     else
-        sp_fail(stream->error, SP_ERR_FILE, SP_KIND_LIMIT, "the header is over the limit of %d bytes",
+        sp_fail(stream->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "the header is over the limit of %d bytes",
                 SP_GGUF_MAX_HEADER);
     return stream->ok = false;
 }

@@ -19,7 +19,7 @@ struct sp_gguf_stream {
     unsigned word;         /* bytes of a count or a length: 4 in version 1, 8 since */
     bool big_endian;
     bool ok;
-    struct sp_error *error; /* filled with the reason when `ok` is cleared */
+    struct shapeproof_error *error; /* filled with the reason when `ok` is cleared */
 };
 
 /* Counts what is there, before anything is allocated for it. */

@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 /* clang-format off */
-#define PLAIN(number, name, bytes) {number, #name, SP_DTYPE_##name, 1, bytes, false}
-#define BLOCK(number, name, elements, bytes) {number, #name, SP_DTYPE_UNKNOWN, elements, bytes, false}
-#define REMOVED(number, name, elements, bytes) {number, #name, SP_DTYPE_UNKNOWN, elements, bytes, true}
+#define PLAIN(number, name, bytes) {number, #name, SHAPEPROOF_DTYPE_##name, 1, bytes, false}
+#define BLOCK(number, name, elements, bytes) {number, #name, SHAPEPROOF_DTYPE_UNKNOWN, elements, bytes, false}
+#define REMOVED(number, name, elements, bytes) {number, #name, SHAPEPROOF_DTYPE_UNKNOWN, elements, bytes, true}
 /* clang-format on */
 
 /* By number. Those that were removed are older than the format, or layouts of Q4_0 and IQ4_NL for single processors. */

@@ -11,10 +11,10 @@
 struct sp_ggml_type {
     uint32_t number;
     const char *name;
-    enum sp_dtype dtype; /* SP_DTYPE_UNKNOWN of blocks: no element has a size of its own */
-    uint32_t elements;   /* in a block; 1 of a plain type */
-    uint32_t bytes;      /* of a block */
-    bool removed;        /* files of it exist, and ggml reads them no longer */
+    enum shapeproof_dtype dtype; /* SHAPEPROOF_DTYPE_UNKNOWN of blocks: no element has a size of its own */
+    uint32_t elements;           /* in a block; 1 of a plain type */
+    uint32_t bytes;              /* of a block */
+    bool removed;                /* files of it exist, and ggml reads them no longer */
 };
 
 /* NULL for a number that is not known. */

@@ -18,7 +18,7 @@ enum { PIECE = 64 << 10, GZIP_WINDOW = 15 + 16 /* the largest, and gzip's own he
 
 struct gunzip {
     const struct sp_file *file;
-    struct sp_error *error;
+    struct shapeproof_error *error;
     z_stream stream;
     uint64_t at;   /* of the file: what has been read */
     uint64_t size; /* of what has been inflated */
@@ -46,13 +46,14 @@ static bool holds_zeros(const unsigned char *bytes, size_t length)
 static bool store_piece(struct gunzip *g, size_t length)
 {
     if (length > SP_GZIP_MAX - g->size)
-        return sp_fail(g->error, SP_ERR_FILE, SP_KIND_LIMIT, "gzip data that inflate to more than %d bytes",
-                       SP_GZIP_MAX);
+        return sp_fail(g->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                       "gzip data that inflate to more than %d bytes", SP_GZIP_MAX);
     for (size_t done = 0; length && !holds_zeros(g->out, length) && done < length;) {
         const ssize_t put = pwrite(g->fd, g->out + done, length - done, (off_t)(g->size + done));
         if (put < 0 && errno == EINTR) continue;
         if (put < 0)
-            return sp_fail(g->error, SP_ERR_FILE, SP_KIND_IO, "no memory to inflate into: %s", strerror(errno));
+            return sp_fail(g->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory to inflate into: %s",
+                           strerror(errno));
         done += (size_t)put;
     }
     g->size += length;
@@ -80,7 +81,7 @@ static bool inflate_gzip_member(struct gunzip *g)
 static bool at_another_member(struct gunzip *g)
 {
     unsigned char magic[2];
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     const uint64_t at = g->at - g->stream.avail_in;
     return g->file->size - at >= sizeof magic && sp_file_read(g->file, at, magic, sizeof magic, &ignored) &&
            magic[0] == 0x1f && magic[1] == 0x8b;
@@ -89,22 +90,24 @@ static bool at_another_member(struct gunzip *g)
 static bool inflate_all(struct gunzip *g)
 {
     if (inflateInit2(&g->stream, GZIP_WINDOW) != Z_OK)
-        return sp_fail(g->error, SP_ERR_FILE, SP_KIND_IO, "no memory to inflate with");
+        return sp_fail(g->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory to inflate with");
     bool ok = inflate_gzip_member(g);
     while (ok && at_another_member(g)) ok = inflateReset(&g->stream) == Z_OK && inflate_gzip_member(g);
     inflateEnd(&g->stream);
-    return ok && (ftruncate(g->fd, (off_t)g->size) == 0 ||
-                  sp_fail(g->error, SP_ERR_FILE, SP_KIND_IO, "no memory to inflate into: %s", strerror(errno)));
+    return ok && (ftruncate(g->fd, (off_t)g->size) == 0 || sp_fail(g->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
+                                                                   "no memory to inflate into: %s", strerror(errno)));
 }
 
-bool sp_gzip_inflate(const struct sp_file *file, struct sp_file *inflated, uint64_t *used, struct sp_error *error)
+bool sp_gzip_inflate(const struct sp_file *file, struct sp_file *inflated, uint64_t *used,
+                     struct shapeproof_error *error)
 {
     struct gunzip *g = sp_realloc(NULL, 1, sizeof *g);
     memset(g, 0, sizeof *g);
     g->file = file;
     g->error = error;
     g->fd = memfd_create("inflated", MFD_CLOEXEC);
-    bool ok = g->fd >= 0 || sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "no memory to inflate into: %s", strerror(errno));
+    bool ok = g->fd >= 0 ||
+              sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory to inflate into: %s", strerror(errno));
     ok = ok && inflate_all(g);
     *inflated = (struct sp_file){.fd = g->fd, .size = g->size, .path = file->path};
     *used = g->at - g->stream.avail_in;

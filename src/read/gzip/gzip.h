@@ -10,6 +10,7 @@ enum { SP_GZIP_MAX = 1 << 30 };
 
 /* Fills `inflated`, a file in memory without a name on any disk; close it. *used: how many bytes of the file are gzip
  * data; what follows is something else. */
-bool sp_gzip_inflate(const struct sp_file *file, struct sp_file *inflated, uint64_t *used, struct sp_error *error);
+bool sp_gzip_inflate(const struct sp_file *file, struct sp_file *inflated, uint64_t *used,
+                     struct shapeproof_error *error);
 
 #endif

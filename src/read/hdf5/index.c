@@ -20,8 +20,8 @@ struct decoder {
     struct sp_cursor in;
     const struct sp_h5_source *source;
     struct sp_h5_contents contents;
-    struct sp_inventory *inventory;
-    struct sp_error *error;
+    struct shapeproof_inventory *inventory;
+    struct shapeproof_error *error;
     struct sp_map storages; /* storage identity -> index of its first tensor */
     uint32_t file;
     size_t notes[SP_NOTE_COUNT];
@@ -32,28 +32,29 @@ struct decoder {
 
 /* ---- tensors ---- */
 
-static void set_dtype(struct sp_tensor *tensor, const struct sp_wire_tensor *wire)
+static void set_dtype(struct shapeproof_tensor *tensor, const struct sp_wire_tensor *wire)
 {
     tensor->dtype = wire->dtype;
-    tensor->dtype_name = wire->dtype == SP_DTYPE_UNKNOWN ? wire->dtype_name : sp_dtype_name(wire->dtype);
+    tensor->dtype_name =
+        wire->dtype == SHAPEPROOF_DTYPE_UNKNOWN ? wire->dtype_name : shapeproof_dtype_name(wire->dtype);
 }
 
-static void set_shape(struct sp_tensor *tensor, const struct sp_wire_tensor *wire, struct sp_arena *arena)
+static void set_shape(struct shapeproof_tensor *tensor, const struct sp_wire_tensor *wire, struct sp_arena *arena)
 {
     uint64_t *shape = sp_arena_array(arena, wire->rank ? wire->rank : 1, sizeof *shape);
     memcpy(shape, wire->shape, wire->rank * sizeof *shape);
     tensor->shape = shape;
     tensor->rank = wire->rank;
-    if (wire->flags & SP_WIRE_NULL_SPACE) tensor->flags |= SP_TENSOR_NO_SHAPE;
-    if (wire->flags & SP_WIRE_UNREAD_SPACE) tensor->flags |= SP_TENSOR_NO_SHAPE | SP_TENSOR_NO_DATA;
+    if (wire->flags & SP_WIRE_NULL_SPACE) tensor->flags |= SHAPEPROOF_TENSOR_NO_SHAPE;
+    if (wire->flags & SP_WIRE_UNREAD_SPACE) tensor->flags |= SHAPEPROOF_TENSOR_NO_SHAPE | SHAPEPROOF_TENSOR_NO_DATA;
 }
 
-static bool set_place(struct decoder *d, struct sp_tensor *tensor, const struct sp_wire_tensor *wire,
-                      struct sp_error *error)
+static bool set_place(struct decoder *d, struct shapeproof_tensor *tensor, const struct sp_wire_tensor *wire,
+                      struct shapeproof_error *error)
 {
     uint64_t end;
     if (wire->flags & SP_WIRE_UNREAD_PLACE) return true;
-    if (!wire->stored && tensor->parameters) tensor->flags |= SP_TENSOR_NO_DATA;
+    if (!wire->stored && tensor->parameters) tensor->flags |= SHAPEPROOF_TENSOR_NO_DATA;
     if (!wire->begin) sp_inventory_claim_scattered(d->inventory, wire->stored, SP_USE_TENSOR);
     if (!wire->begin || !wire->stored) return true;
     if (!sp_add_u64(wire->begin, wire->stored, &end) || end > d->source->size)
@@ -78,15 +79,15 @@ static bool take_tensor(struct decoder *d)
     struct sp_wire_tensor wire;
     struct sp_arena *arena = &d->inventory->arena;
     if (!sp_wire_get_tensor(&d->in, arena, &wire)) return false;
-    struct sp_tensor *tensor = sp_inventory_add(d->inventory, d->error);
+    struct shapeproof_tensor *tensor = sp_inventory_add(d->inventory, d->error);
     if (!tensor) return false;
     tensor->name = wire.path;
     tensor->file = d->file;
     tensor->storage = storage_of(d, wire.address);
     set_dtype(tensor, &wire);
     set_shape(tensor, &wire, arena);
-    if (wire.flags & SP_WIRE_BIG_ENDIAN) tensor->flags |= SP_TENSOR_BIG_ENDIAN;
-    struct sp_error why = {0};
+    if (wire.flags & SP_WIRE_BIG_ENDIAN) tensor->flags |= SHAPEPROOF_TENSOR_BIG_ENDIAN;
+    struct shapeproof_error why = {0};
     if (sp_tensor_measure(tensor) ? set_place(d, tensor, &wire, &why)
                                   : sp_malformed(&why, "the product of its dimensions overflows 64 bits")) {
         sp_map_add(&d->storages, tensor->storage, d->inventory->count - 1);
@@ -103,9 +104,9 @@ static bool take_unread(struct decoder *d)
     const uint64_t kind = sp_cursor_le(&d->in, 1);
     const char *path = sp_wire_get_string(&d->in, &d->inventory->arena, SP_MAX_NAME);
     const char *message = sp_wire_get_string(&d->in, &d->inventory->arena, 4096);
-    if (!d->in.ok || (kind != SP_KIND_MALFORMED && kind != SP_KIND_LIMIT)) return false;
-    struct sp_error why = {0};
-    sp_fail(&why, SP_ERR_FILE, (enum sp_kind)kind, "%s", message);
+    if (!d->in.ok || (kind != SHAPEPROOF_KIND_MALFORMED && kind != SHAPEPROOF_KIND_LIMIT)) return false;
+    struct shapeproof_error why = {0};
+    sp_fail(&why, SHAPEPROOF_ERR_FILE, (enum shapeproof_kind)kind, "%s", message);
     return sp_inventory_unread(d->inventory, path, &why, d->error);
 }
 
@@ -116,11 +117,11 @@ static bool take_alias(struct decoder *d)
     const size_t first = sp_map_get(&d->storages, storage_of(d, sp_cursor_le(&d->in, 8)));
     if (!d->in.ok) return false;
     if (first == SIZE_MAX) {
-        struct sp_error why = {0};
+        struct shapeproof_error why = {0};
         sp_malformed(&why, "a hard link to a dataset that is not read");
         return sp_inventory_unread(d->inventory, path, &why, d->error);
     }
-    struct sp_tensor *tensor = sp_inventory_add(d->inventory, d->error);
+    struct shapeproof_tensor *tensor = sp_inventory_add(d->inventory, d->error);
     if (!tensor) return false;
     *tensor = d->inventory->tensors[first];
     tensor->name = path;
@@ -150,7 +151,7 @@ static bool take_names(struct decoder *d)
     return d->in.ok;
 }
 
-static bool has_metadata(const struct sp_inventory *inventory, const char *key)
+static bool has_metadata(const struct shapeproof_inventory *inventory, const char *key)
 {
     for (size_t i = 0; i < inventory->metadata_count; i++)
         if (!strcmp(inventory->metadata[i].key, key)) return true;
@@ -220,8 +221,8 @@ static bool take_failure(struct decoder *d)
 {
     const uint64_t kind = sp_cursor_le(&d->in, 1);
     const char *message = sp_wire_get_string(&d->in, &d->inventory->arena, 4096);
-    if (!d->in.ok || (kind != SP_KIND_MALFORMED && kind != SP_KIND_LIMIT)) return false;
-    return sp_fail(d->error, SP_ERR_FILE, (enum sp_kind)kind, "%s", message);
+    if (!d->in.ok || (kind != SHAPEPROOF_KIND_MALFORMED && kind != SHAPEPROOF_KIND_LIMIT)) return false;
+    return sp_fail(d->error, SHAPEPROOF_ERR_FILE, (enum shapeproof_kind)kind, "%s", message);
 }
 
 /* ---- the stream ---- */
@@ -258,10 +259,11 @@ static bool decode_wire(struct decoder *d)
 {
     while (!d->complete && sp_cursor_left(&d->in))
         if (!take_record(d))
-            return sp_fail(d->error, SP_ERR_FILE, SP_KIND_CRASHED,
+            return sp_fail(d->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
                            "the HDF5 library went astray on this file: corrupt or malicious");
     if (!d->complete)
-        return sp_fail(d->error, SP_ERR_FILE, SP_KIND_CRASHED, "the HDF5 library ended early on this file");
+        return sp_fail(d->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
+                       "the HDF5 library ended early on this file");
     warn_of_unlisted(d);
     sp_h5_understand(&d->contents);
     return true;
@@ -274,8 +276,8 @@ static void decoder_free(struct decoder *d)
     sp_map_free(&d->storages);
 }
 
-bool sp_h5_index(struct sp_h5_source *source, uint32_t file_index, struct sp_inventory *inventory,
-                 struct sp_error *error)
+bool sp_h5_index(struct sp_h5_source *source, uint32_t file_index, struct shapeproof_inventory *inventory,
+                 struct shapeproof_error *error)
 {
     const struct sp_sandbox_job job = {"the HDF5 library", source->fd, source, sp_h5_prepare, sp_h5_walk};
     char *bytes;

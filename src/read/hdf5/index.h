@@ -11,7 +11,7 @@
 uint64_t sp_h5_signature(const struct sp_file *file);
 
 /* See struct sp_reader; `source` says where in `file` the HDF5 file lies. Sets inventory->format. */
-bool sp_h5_index(struct sp_h5_source *source, uint32_t file_index, struct sp_inventory *inventory,
-                 struct sp_error *error);
+bool sp_h5_index(struct sp_h5_source *source, uint32_t file_index, struct shapeproof_inventory *inventory,
+                 struct shapeproof_error *error);
 
 #endif

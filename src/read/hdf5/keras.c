@@ -24,7 +24,7 @@ static size_t tensor_count(const struct sp_h5_contents *contents)
     return contents->inventory->count - contents->first;
 }
 
-static struct sp_tensor *tensor_at(const struct sp_h5_contents *contents, size_t index)
+static struct shapeproof_tensor *tensor_at(const struct sp_h5_contents *contents, size_t index)
 {
     return &contents->inventory->tensors[contents->first + index];
 }
@@ -33,28 +33,28 @@ static bool starts(const char *name, const char *prefix) { return strncmp(name, 
 
 /* ---- the format ---- */
 
-static bool any_tensor(const struct sp_h5_contents *contents, bool (*is)(const struct sp_tensor *))
+static bool any_tensor(const struct sp_h5_contents *contents, bool (*is)(const struct shapeproof_tensor *))
 {
     for (size_t i = 0; i < tensor_count(contents); i++)
         if (is(tensor_at(contents, i))) return true;
     return false;
 }
 
-static bool in_model_weights(const struct sp_tensor *tensor) { return starts(tensor->name, "model_weights/"); }
+static bool in_model_weights(const struct shapeproof_tensor *tensor) { return starts(tensor->name, "model_weights/"); }
 
 /* Directly in a group called "vars". */
-static bool is_variable(const struct sp_tensor *tensor)
+static bool is_variable(const struct shapeproof_tensor *tensor)
 {
     const char *slash = strrchr(tensor->name, '/');
     const size_t length = slash ? (size_t)(slash - tensor->name) : 0;
     return (length == 4 || (length > 4 && slash[-5] == '/')) && !strncmp(slash - 4, "vars", 4);
 }
 
-static bool is_in_group(const struct sp_tensor *tensor) { return strchr(tensor->name, '/') != NULL; }
+static bool is_in_group(const struct shapeproof_tensor *tensor) { return strchr(tensor->name, '/') != NULL; }
 
-static bool is_no_weight(const struct sp_tensor *tensor)
+static bool is_no_weight(const struct shapeproof_tensor *tensor)
 {
-    return !sp_dtype_is_float(tensor->dtype) || tensor->flags & SP_TENSOR_NO_SHAPE;
+    return !shapeproof_dtype_is_float(tensor->dtype) || tensor->flags & SHAPEPROOF_TENSOR_NO_SHAPE;
 }
 
 static const char *format_of(const struct sp_h5_contents *contents)
@@ -71,7 +71,7 @@ static const char *format_of(const struct sp_h5_contents *contents)
 static void flag_state(const struct sp_h5_contents *contents, const char *prefix)
 {
     for (size_t i = 0; i < tensor_count(contents); i++)
-        if (starts(tensor_at(contents, i)->name, prefix)) tensor_at(contents, i)->flags |= SP_TENSOR_STATE;
+        if (starts(tensor_at(contents, i)->name, prefix)) tensor_at(contents, i)->flags |= SHAPEPROOF_TENSOR_STATE;
 }
 
 /* ---- layer_names and weight_names ---- */
@@ -80,7 +80,7 @@ struct ranking {
     const struct sp_h5_contents *contents;
     struct sp_map tensors; /* name -> index from `first` */
     struct sp_map groups;  /* path -> index of its weight_names in contents->lists */
-    size_t *rank;          /* per tensor: its place in the order of the names, SP_NONE when no name has it */
+    size_t *rank;          /* per tensor: its place in the order of the names, SHAPEPROOF_NONE when no name has it */
     size_t ranked;
     size_t missing_weights, missing_layers;
     const char *first_weight, *first_layer;
@@ -102,7 +102,7 @@ static void rank_weights(struct ranking *ranking, const struct sp_h5_names *list
         const char *path = join_group(ranking->contents, list->group, list->names[i]);
         const size_t index = sp_map_get(&ranking->tensors, path);
         if (index == SIZE_MAX && !ranking->missing_weights++) ranking->first_weight = path;
-        if (index != SIZE_MAX && ranking->rank[index] == SP_NONE) ranking->rank[index] = ranking->ranked++;
+        if (index != SIZE_MAX && ranking->rank[index] == SHAPEPROOF_NONE) ranking->rank[index] = ranking->ranked++;
     }
 }
 
@@ -124,7 +124,7 @@ static void index_names(struct ranking *ranking)
     ranking->rank = sp_realloc(NULL, tensor_count(contents) + 1, sizeof *ranking->rank);
     for (size_t i = 0; i < tensor_count(contents); i++) {
         sp_map_add(&ranking->tensors, tensor_at(contents, i)->name, i);
-        ranking->rank[i] = SP_NONE;
+        ranking->rank[i] = SHAPEPROOF_NONE;
     }
     for (size_t i = 0; i < contents->list_count; i++)
         if (is_list(&contents->lists[i], "weight_names")) sp_map_add(&ranking->groups, contents->lists[i].group, i);
@@ -132,11 +132,11 @@ static void index_names(struct ranking *ranking)
 
 static void warn_of_mismatches(const struct ranking *ranking)
 {
-    struct sp_inventory *inventory = ranking->contents->inventory;
+    struct shapeproof_inventory *inventory = ranking->contents->inventory;
     const char *first = NULL;
     size_t unnamed = 0;
     for (size_t i = 0; i < tensor_count(ranking->contents); i++)
-        if (ranking->rank[i] == SP_NONE && !unnamed++) first = tensor_at(ranking->contents, i)->name;
+        if (ranking->rank[i] == SHAPEPROOF_NONE && !unnamed++) first = tensor_at(ranking->contents, i)->name;
     if (ranking->missing_layers)
         sp_inventory_warn(inventory, "layers of layer_names without a group of weight_names: %zu, the first '%s'",
                           ranking->missing_layers, ranking->first_layer);
@@ -149,13 +149,14 @@ static void warn_of_mismatches(const struct ranking *ranking)
 
 struct placed {
     size_t rank, index;
-    struct sp_tensor tensor;
+    struct shapeproof_tensor tensor;
 };
 
 static int compare_placed(const void *left, const void *right)
 {
     const struct placed *a = left, *b = right;
-    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1; /* SP_NONE is the largest: behind the named ones */
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1; /* SHAPEPROOF_NONE is the largest: behind the named ones */
     return a->index < b->index ? -1 : a->index > b->index;
 }
 

@@ -15,7 +15,7 @@ struct sp_h5_names {
 
 /* One file, decoded: its tensors are those of the inventory from `first` on. */
 struct sp_h5_contents {
-    struct sp_inventory *inventory;
+    struct shapeproof_inventory *inventory;
     size_t first;
     struct sp_h5_names *lists; /* in the order of the walk */
     size_t list_count, list_capacity;

@@ -36,7 +36,7 @@ bool sp_keras_zip_is(const struct sp_zip *zip)
 }
 
 /* The one member of that name, whatever its case: two readers might take different ones. */
-static bool find_weights(const struct sp_zip *zip, size_t *index, struct sp_error *error)
+static bool find_weights(const struct sp_zip *zip, size_t *index, struct shapeproof_error *error)
 {
     size_t found = 0;
     for (size_t i = 0; i < sp_zip_count(zip); i++)
@@ -49,10 +49,10 @@ static bool find_weights(const struct sp_zip *zip, size_t *index, struct sp_erro
 
 /* ---- config.json and metadata.json ---- */
 
-static void add_config(struct sp_zip *zip, struct sp_inventory *inventory)
+static void add_config(struct sp_zip *zip, struct shapeproof_inventory *inventory)
 {
     const size_t index = sp_zip_find(zip, "config.json");
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     size_t length = 0;
     if (index == SIZE_MAX) {
         sp_inventory_warn(inventory, "no config.json in the archive");
@@ -69,28 +69,29 @@ static void add_config(struct sp_zip *zip, struct sp_inventory *inventory)
     free(text);
 }
 
-static void add_string(struct sp_inventory *inventory, struct sp_value object, const char *key)
+static void add_string(struct shapeproof_inventory *inventory, struct shapeproof_value object, const char *key)
 {
-    const struct sp_value item = sp_value_member(object, key);
-    if (item.type == SP_STRING) sp_inventory_add_metadata(inventory, key, item.string);
+    const struct shapeproof_value item = sp_value_member(object, key);
+    if (item.type == SHAPEPROOF_VALUE_STRING) sp_inventory_add_metadata(inventory, key, item.string);
 }
 
 /* The object that a member of the archive holds; false when it holds something else. */
-static bool parse_object(struct sp_arena *arena, const char *text, size_t length, struct sp_value *object)
+static bool parse_object(struct sp_arena *arena, const char *text, size_t length, struct shapeproof_value *object)
 {
-    struct sp_error ignored = {0};
-    return text && sp_value_parse_json(arena, text, length, object, &ignored) && object->type == SP_OBJECT;
+    struct shapeproof_error ignored = {0};
+    return text && sp_value_parse_json(arena, text, length, object, &ignored) &&
+           object->type == SHAPEPROOF_VALUE_OBJECT;
 }
 
-static void add_metadata(struct sp_zip *zip, struct sp_inventory *inventory)
+static void add_metadata(struct sp_zip *zip, struct shapeproof_inventory *inventory)
 {
     const size_t index = sp_zip_find(zip, "metadata.json");
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     size_t length = 0;
     if (index == SIZE_MAX) return;
     char *text = sp_zip_read(zip, index, MAX_METADATA, &length, &error);
     struct sp_arena arena = {0};
-    struct sp_value object;
+    struct shapeproof_value object;
     if (parse_object(&arena, text, length, &object)) {
         add_string(inventory, object, "keras_version");
         add_string(inventory, object, "date_saved");
@@ -103,7 +104,7 @@ static void add_metadata(struct sp_zip *zip, struct sp_inventory *inventory)
 
 /* A stored member is an HDF5 file at an offset of this one. */
 static bool index_stored(struct sp_zip *zip, size_t index, size_t part, const struct sp_file *file, uint32_t file_index,
-                         struct sp_inventory *inventory, struct sp_error *error)
+                         struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
     uint64_t begin, end;
@@ -121,7 +122,7 @@ static bool index_stored(struct sp_zip *zip, size_t index, size_t part, const st
 
 /* A deflated one has to be inflated, weights and all, since HDF5 needs to seek in it. */
 static bool index_deflated(struct sp_zip *zip, size_t index, size_t part, uint32_t file_index,
-                           struct sp_inventory *inventory, struct sp_error *error)
+                           struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     size_t length = 0;
     char *bytes = sp_zip_read(zip, index, MAX_INFLATED, &length, error);
@@ -134,13 +135,15 @@ static bool index_deflated(struct sp_zip *zip, size_t index, size_t part, uint32
 
 /* `part`: which of several shards it is. */
 static bool index_weights(struct sp_zip *zip, size_t index, size_t part, const struct sp_file *file,
-                          uint32_t file_index, struct sp_inventory *inventory, struct sp_error *error)
+                          uint32_t file_index, struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
     bool ok = false;
     if (entry->method == STORED) ok = index_stored(zip, index, part, file, file_index, inventory, error);
     else if (entry->method == DEFLATED) ok = index_deflated(zip, index, part, file_index, inventory, error);
-    else sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "compressed with method %u, which is not read", entry->method);
+    else
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED, "compressed with method %u, which is not read",
+                entry->method);
     if (!ok) sp_error_prefix(error, entry->name);
     return ok;
 }
@@ -152,11 +155,12 @@ struct zipped_shards {
     const char **list;
 };
 
-static bool add_zipped_shard(struct zipped_shards *shards, struct sp_value shard, struct sp_error *error)
+static bool add_zipped_shard(struct zipped_shards *shards, struct shapeproof_value shard,
+                             struct shapeproof_error *error)
 {
-    if (shard.type != SP_STRING) return sp_malformed(error, INDEX ": a shard that is no text");
+    if (shard.type != SHAPEPROOF_VALUE_STRING) return sp_malformed(error, INDEX ": a shard that is no text");
     if (shards->names.count == MAX_SHARDS)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, INDEX ": more than %d shards", MAX_SHARDS);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, INDEX ": more than %d shards", MAX_SHARDS);
     if (sp_map_add(&shards->names, shard.string, shards->names.count))
         shards->list[shards->names.count - 1] = shard.string;
     return true;
@@ -164,20 +168,22 @@ static bool add_zipped_shard(struct zipped_shards *shards, struct sp_value shard
 
 /* The shards of a weight map of groups, each once, in the order of their first group. A group has a list of them, or
  * one by itself. */
-static bool list_zipped_shards(struct sp_value root, struct zipped_shards *shards, struct sp_error *error)
+static bool list_zipped_shards(struct shapeproof_value root, struct zipped_shards *shards,
+                               struct shapeproof_error *error)
 {
-    const struct sp_value map = sp_value_member(root, "weight_map");
-    for (size_t i = 0; map.type == SP_OBJECT && i < map.count; i++) {
-        const struct sp_value group = map.members[i].value;
-        if (group.type != SP_LIST && !add_zipped_shard(shards, group, error)) return false;
-        for (size_t k = 0; group.type == SP_LIST && k < group.count; k++)
+    const struct shapeproof_value map = sp_value_member(root, "weight_map");
+    for (size_t i = 0; map.type == SHAPEPROOF_VALUE_OBJECT && i < map.count; i++) {
+        const struct shapeproof_value group = map.members[i].value;
+        if (group.type != SHAPEPROOF_VALUE_LIST && !add_zipped_shard(shards, group, error)) return false;
+        for (size_t k = 0; group.type == SHAPEPROOF_VALUE_LIST && k < group.count; k++)
             if (!add_zipped_shard(shards, group.items[k], error)) return false;
     }
     return shards->names.count || sp_malformed(error, INDEX ": names no shard");
 }
 
-static bool index_zipped_shards(struct sp_zip *zip, struct sp_value root, const struct sp_file *file,
-                                uint32_t file_index, struct sp_inventory *inventory, struct sp_error *error)
+static bool index_zipped_shards(struct sp_zip *zip, struct shapeproof_value root, const struct sp_file *file,
+                                uint32_t file_index, struct shapeproof_inventory *inventory,
+                                struct shapeproof_error *error)
 {
     struct zipped_shards shards = {.list = sp_realloc(NULL, MAX_SHARDS, sizeof *shards.list)};
     size_t read = 0;
@@ -200,13 +206,13 @@ static bool index_zipped_shards(struct sp_zip *zip, struct sp_value root, const 
 }
 
 static bool index_sharded(struct sp_zip *zip, size_t index, const struct sp_file *file, uint32_t file_index,
-                          struct sp_inventory *inventory, struct sp_error *error)
+                          struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     size_t length = 0;
     char *text = sp_zip_read(zip, index, SP_H5_MAX_JSON, &length, error);
     if (!text) return false;
     struct sp_arena arena = {0};
-    struct sp_value root;
+    struct shapeproof_value root;
     const bool ok = parse_object(&arena, text, length, &root)
                         ? index_zipped_shards(zip, root, file, file_index, inventory, error)
                         : sp_malformed(error, INDEX " is no JSON object");
@@ -238,13 +244,14 @@ static const char *variable_of_object(struct sp_arena *arena, struct sp_map *nam
 /* Where the pickle of an array of objects begins in its member, behind the header: 93 "NUMPY", the version in two
  * bytes, and how long the rest of the header is, in two bytes or, since version 2, in four. */
 static bool find_pickle(struct sp_zip *arrays, const char *member, const char *name, struct sp_file *pickle,
-                        struct sp_error *why)
+                        struct shapeproof_error *why)
 {
     unsigned char head[12];
     uint64_t begin;
     const size_t index = sp_zip_find(arrays, member);
     if (index == SIZE_MAX || sp_zip_entry(arrays, index)->method != STORED)
-        return sp_fail(why, SP_ERR_FILE, SP_KIND_REFUSED, "the weights of a layer in a pickle that is deflated");
+        return sp_fail(why, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
+                       "the weights of a layer in a pickle that is deflated");
     if (sp_zip_entry(arrays, index)->size < sizeof head) return sp_malformed(why, "ends within its header");
     if (!sp_zip_data_offset(arrays, index, &begin, why) || !sp_zip_read_head(arrays, index, head, sizeof head, why))
         return false;
@@ -259,7 +266,8 @@ static bool find_pickle(struct sp_zip *arrays, const char *member, const char *n
 
 /* The weights of one layer. */
 static bool index_objects(struct sp_zip *arrays, const struct sp_file *npz, const char *name, uint32_t file_index,
-                          const struct sp_file *file, struct sp_inventory *inventory, struct sp_error *why)
+                          const struct sp_file *file, struct shapeproof_inventory *inventory,
+                          struct shapeproof_error *why)
 {
     struct sp_file pickle = *npz;
     const size_t first = inventory->count, layer = strlen(name);
@@ -268,10 +276,10 @@ static bool index_objects(struct sp_zip *arrays, const struct sp_file *npz, cons
     const char *prefix = sp_arena_printf(&inventory->arena, "%s:", name);
     const bool ok = sp_nested_index(file, &pickle, prefix, file_index, inventory, why);
     for (size_t i = first; ok && i < inventory->count; i++) {
-        struct sp_tensor *tensor = &inventory->tensors[i];
+        struct shapeproof_tensor *tensor = &inventory->tensors[i];
         const char *own = variable_of_object(&inventory->arena, &names, tensor->name, layer);
         if (own) tensor->name = own;
-        if (strncmp(name, "optimizer", 9) == 0) tensor->flags |= SP_TENSOR_STATE;
+        if (strncmp(name, "optimizer", 9) == 0) tensor->flags |= SHAPEPROOF_TENSOR_STATE;
     }
     sp_map_free(&names);
     return ok;
@@ -281,7 +289,7 @@ static bool index_objects(struct sp_zip *arrays, const struct sp_file *npz, cons
 static struct sp_zip *open_arrays(struct sp_zip *zip, size_t index, const struct sp_file *file, struct sp_file *npz)
 {
     const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
-    struct sp_error error = {0};
+    struct shapeproof_error error = {0};
     uint64_t begin;
     if (entry->method != STORED || !sp_zip_data_offset(zip, index, &begin, &error)) return NULL;
     *npz = *file;
@@ -294,22 +302,24 @@ static struct sp_zip *open_arrays(struct sp_zip *zip, size_t index, const struct
 /* Those of the arrays listed from `first` on that are of objects have the weights of layers in them, and are none
  * themselves. */
 static bool unpack_objects(struct sp_zip *arrays, const struct sp_file *npz, const struct sp_file *file,
-                           uint32_t file_index, size_t first, struct sp_inventory *inventory, struct sp_error *error)
+                           uint32_t file_index, size_t first, struct shapeproof_inventory *inventory,
+                           struct shapeproof_error *error)
 {
     const size_t count = inventory->count - first;
-    struct sp_tensor *listed = sp_realloc(NULL, count + 1, sizeof *listed);
+    struct shapeproof_tensor *listed = sp_realloc(NULL, count + 1, sizeof *listed);
     bool ok = true;
     if (count) memcpy(listed, inventory->tensors + first, count * sizeof *listed);
     inventory->count = first;
     for (size_t i = 0; ok && i < count; i++) {
         const size_t before = inventory->count;
-        struct sp_error why = {0};
+        struct shapeproof_error why = {0};
         if (strcmp(listed[i].dtype_name, "object") != 0) {
-            struct sp_tensor *kept = sp_inventory_add(inventory, error);
+            struct shapeproof_tensor *kept = sp_inventory_add(inventory, error);
             if (kept) *kept = listed[i];
             ok = kept != NULL;
         } else if (!arrays) {
-            sp_fail(&why, SP_ERR_FILE, SP_KIND_REFUSED, "the weights of a layer in a pickle that is deflated");
+            sp_fail(&why, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
+                    "the weights of a layer in a pickle that is deflated");
         } else if (!index_objects(arrays, npz, listed[i].name, file_index, file, inventory, &why)) {
             inventory->count = before;
         }
@@ -320,7 +330,7 @@ static bool unpack_objects(struct sp_zip *arrays, const struct sp_file *npz, con
 }
 
 /* What was said of pickles when they were taken for arrays, or alone. */
-static void forget_moot_warnings(struct sp_inventory *inventory, size_t first)
+static void forget_moot_warnings(struct shapeproof_inventory *inventory, size_t first)
 {
     static const char *const moot[] = {"arrays of Python objects: ", "a pickle without a tensor "};
     size_t kept = first;
@@ -334,7 +344,7 @@ static void forget_moot_warnings(struct sp_inventory *inventory, size_t first)
 }
 
 static bool index_arrays(struct sp_zip *zip, size_t index, const struct sp_file *file, uint32_t file_index,
-                         struct sp_inventory *inventory, struct sp_error *error)
+                         struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     const size_t first = inventory->count, warnings = inventory->warning_count;
     struct sp_file npz;
@@ -347,7 +357,7 @@ static bool index_arrays(struct sp_zip *zip, size_t index, const struct sp_file 
 }
 
 /* A deflated HDF5 file is data of tensors as a whole; one that is stored has claimed its own. */
-static void claim_members(struct sp_zip *zip, uint32_t file_index, struct sp_inventory *inventory)
+static void claim_members(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory)
 {
     sp_zip_claim(zip, inventory, file_index);
     for (size_t i = 0; i < sp_zip_count(zip); i++) {
@@ -359,7 +369,7 @@ static void claim_members(struct sp_zip *zip, uint32_t file_index, struct sp_inv
 }
 
 bool sp_keras_zip_index(struct sp_zip *zip, const struct sp_file *file, uint32_t file_index,
-                        struct sp_inventory *inventory, struct sp_error *error)
+                        struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     const size_t shards = sp_zip_find(zip, INDEX), arrays = sp_zip_find(zip, NPZ);
     const bool whole = sp_zip_find(zip, WEIGHTS) != SIZE_MAX;

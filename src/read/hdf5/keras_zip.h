@@ -10,6 +10,6 @@
 bool sp_keras_zip_is(const struct sp_zip *zip);
 /* Fills the inventory (format "keras-zip"); see struct sp_reader for the contract. */
 bool sp_keras_zip_index(struct sp_zip *zip, const struct sp_file *file, uint32_t file_index,
-                        struct sp_inventory *inventory, struct sp_error *error);
+                        struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 
 #endif

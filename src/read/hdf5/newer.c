@@ -181,7 +181,10 @@ static struct sp_h5_type complex_type(struct sp_cursor in)
     sp_cursor_take(&in, 4);
     const uint64_t size = sp_cursor_le(&in, 4), head = sp_cursor_le(&in, 1), bits = sp_cursor_le(&in, 3);
     if (!in.ok || (head & 15) != FLOAT || sp_cursor_le(&in, 4) * 2 != size) return result;
-    result.dtype = size == 4 ? SP_DTYPE_C32 : size == 8 ? SP_DTYPE_C64 : size == 16 ? SP_DTYPE_C128 : SP_DTYPE_UNKNOWN;
+    result.dtype = size == 4    ? SHAPEPROOF_DTYPE_C32
+                   : size == 8  ? SHAPEPROOF_DTYPE_C64
+                   : size == 16 ? SHAPEPROOF_DTYPE_C128
+                                : SHAPEPROOF_DTYPE_UNKNOWN;
     result.big_endian = bits & 1;
     return result;
 }

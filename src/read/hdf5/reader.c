@@ -18,7 +18,7 @@ static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a
 uint64_t sp_h5_signature(const struct sp_file *file)
 {
     unsigned char found[sizeof signature];
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     for (uint64_t at = 0; at + sizeof signature <= file->size; at = at ? at * 2 : 512) {
         if (at > INT64_MAX / 2 || !sp_file_read(file, at, found, sizeof found, &ignored)) break;
         if (!memcmp(found, signature, sizeof found)) return at;
@@ -37,7 +37,7 @@ static unsigned probe_hdf5(const struct sp_probe *probe)
 }
 
 /* The mark that version 3 superblocks carry while they are written; libhdf5 refuses it in other words. */
-static bool check_closed(const struct sp_file *file, uint64_t at, struct sp_error *error)
+static bool check_closed(const struct sp_file *file, uint64_t at, struct shapeproof_error *error)
 {
     unsigned char head[SUPERBLOCK_FLAGS_AT + 1];
     if (at + sizeof head > file->size)
@@ -50,8 +50,8 @@ static bool check_closed(const struct sp_file *file, uint64_t at, struct sp_erro
     return false;
 }
 
-static bool index_hdf5(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                       struct sp_error *error)
+static bool index_hdf5(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                       struct shapeproof_error *error)
 {
     const uint64_t at = sp_h5_signature(file);
     if (at == UINT64_MAX) return sp_malformed(error, "no HDF5 signature");
@@ -63,8 +63,9 @@ static bool index_hdf5(const struct sp_file *file, uint32_t file_index, struct s
 }
 
 /* What lies in one piece has its place already. */
-static bool locate_hdf5_tensor(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
-                               struct sp_data_place *places, struct sp_error *error)
+static bool locate_hdf5_tensor(const struct sp_file *file, uint32_t file_index,
+                               const struct shapeproof_inventory *inventory, struct sp_data_place *places,
+                               struct shapeproof_error *error)
 {
     (void)file, (void)error;
     for (size_t i = 0; i < inventory->count; i++)

@@ -136,15 +136,15 @@ static bool is_too_slow(const struct collector *c)
     return (uint64_t)used.tv_sec >= allowed;
 }
 
-static bool fail_slow(const struct collector *c, struct sp_error *error)
+static bool fail_slow(const struct collector *c, struct shapeproof_error *error)
 {
-    return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%s needed more than %d s of processor time", c->job->library,
-                   SP_SANDBOX_CPU_SECONDS);
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%s needed more than %d s of processor time",
+                   c->job->library, SP_SANDBOX_CPU_SECONDS);
 }
 
 /* Reads until the end of the stream. Another process of the host may have inherited the pipe and keep it open, so the
  * death of the child ends it as well, one silent poll after it was noticed. */
-static bool collect_output(struct collector *c, struct sp_error *error)
+static bool collect_output(struct collector *c, struct shapeproof_error *error)
 {
     struct pollfd ready = {.fd = c->in, .events = POLLIN};
     int64_t last = now_ms();
@@ -155,12 +155,12 @@ static bool collect_output(struct collector *c, struct sp_error *error)
         if (events <= 0) reap(c, WNOHANG);
         if (events > 0) last = now_ms();
         if (c->length > (size_t)SP_SANDBOX_OUTPUT_MIB << 20)
-            return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "its names and attributes need more than %d MiB",
-                           SP_SANDBOX_OUTPUT_MIB);
+            return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                           "its names and attributes need more than %d MiB", SP_SANDBOX_OUTPUT_MIB);
         if (is_too_slow(c)) return fail_slow(c, error);
         if (now_ms() - last > SP_SANDBOX_WALL_SECONDS * 1000)
-            return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "gave up on %s after %d s without a result",
-                           c->job->library, SP_SANDBOX_WALL_SECONDS);
+            return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                           "gave up on %s after %d s without a result", c->job->library, SP_SANDBOX_WALL_SECONDS);
     }
 }
 
@@ -177,32 +177,34 @@ static void finish_child(struct collector *c, bool kill_now)
     reap(c, 0);
 }
 
-static bool judge_child(const struct collector *c, struct sp_error *error)
+static bool judge_child(const struct collector *c, struct shapeproof_error *error)
 {
     const char *library = c->job->library, *name = NULL;
     if (c->lost || (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)) return true;
     if (WIFSIGNALED(c->status) && WTERMSIG(c->status) == SIGXCPU) return fail_slow(c, error);
     if (WIFSIGNALED(c->status) && WTERMSIG(c->status) == SIGKILL)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%s was killed by the system: out of memory or time",
-                       library);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                       "%s was killed by the system: out of memory or time", library);
     if (WIFSIGNALED(c->status)) name = sigabbrev_np(WTERMSIG(c->status));
     if (WIFSIGNALED(c->status))
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_CRASHED, "%s crashed on this file (SIG%s): corrupt or malicious",
-                       library, name ? name : "?");
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
+                       "%s crashed on this file (SIG%s): corrupt or malicious", library, name ? name : "?");
     if (WEXITSTATUS(c->status) == EXIT_UNPREPARED)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s could not be started", library);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s could not be started", library);
     if (WEXITSTATUS(c->status) == EXIT_UNCONFINED)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "the sandbox for %s could not be set up (seccomp, rlimits)",
-                       library);
-    return sp_fail(error, SP_ERR_FILE, SP_KIND_CRASHED, "%s ended with status %d on this file: corrupt or malicious",
-                   library, WEXITSTATUS(c->status));
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
+                       "the sandbox for %s could not be set up (seccomp, rlimits)", library);
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
+                   "%s ended with status %d on this file: corrupt or malicious", library, WEXITSTATUS(c->status));
 }
 
-bool sp_sandbox_run(const struct sp_sandbox_job *job, char **bytes, size_t *length, struct sp_error *error)
+bool sp_sandbox_run(const struct sp_sandbox_job *job, char **bytes, size_t *length, struct shapeproof_error *error)
 {
     int end;
     const pid_t pid = sp_child_fork(&end);
-    if (pid < 0) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "no process can be started: %s", strerror(errno));
+    if (pid < 0)
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no process can be started: %s",
+                       strerror(errno));
     if (pid == 0) child(job, end);
     struct collector c = {.job = job, .pid = pid, .in = end};
     const bool complete = collect_output(&c, error);

@@ -34,6 +34,6 @@ struct sp_sandbox_job {
 
 /* The bytes that `run` wrote to `out`, for the caller to free() and to distrust; false with an error when the child
  * crashed, ran into a limit or could not be confined. */
-bool sp_sandbox_run(const struct sp_sandbox_job *job, char **bytes, size_t *length, struct sp_error *error);
+bool sp_sandbox_run(const struct sp_sandbox_job *job, char **bytes, size_t *length, struct shapeproof_error *error);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct sp_h5_type known(enum sp_dtype dtype, hid_t type)
+static struct sp_h5_type known(enum shapeproof_dtype dtype, hid_t type)
 {
     return (struct sp_h5_type){.dtype = dtype,
                                .big_endian = H5Tget_size(type) > 1 && H5Tget_order(type) == H5T_ORDER_BE};
@@ -13,7 +13,7 @@ static struct sp_h5_type known(enum sp_dtype dtype, hid_t type)
 
 static struct sp_h5_type other_type(const char *name, size_t bits)
 {
-    struct sp_h5_type result = {.dtype = SP_DTYPE_UNKNOWN};
+    struct sp_h5_type result = {.dtype = SHAPEPROOF_DTYPE_UNKNOWN};
     if (bits) snprintf(result.name, sizeof result.name, "%s%zu", name, bits);
     else snprintf(result.name, sizeof result.name, "%s", name);
     return result;
@@ -21,10 +21,10 @@ static struct sp_h5_type other_type(const char *name, size_t bits)
 
 static struct sp_h5_type integer(hid_t type)
 {
-    static const enum sp_dtype plain[9][2] = {[1] = {SP_DTYPE_U8, SP_DTYPE_I8},
-                                              [2] = {SP_DTYPE_U16, SP_DTYPE_I16},
-                                              [4] = {SP_DTYPE_U32, SP_DTYPE_I32},
-                                              [8] = {SP_DTYPE_U64, SP_DTYPE_I64}};
+    static const enum shapeproof_dtype plain[9][2] = {[1] = {SHAPEPROOF_DTYPE_U8, SHAPEPROOF_DTYPE_I8},
+                                                      [2] = {SHAPEPROOF_DTYPE_U16, SHAPEPROOF_DTYPE_I16},
+                                                      [4] = {SHAPEPROOF_DTYPE_U32, SHAPEPROOF_DTYPE_I32},
+                                                      [8] = {SHAPEPROOF_DTYPE_U64, SHAPEPROOF_DTYPE_I64}};
     const size_t size = H5Tget_size(type), bits = H5Tget_precision(type);
     const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
     if (size <= 8 && bits == 8 * size && plain[size][0]) return known(plain[size][is_signed], type);
@@ -37,12 +37,12 @@ static struct sp_h5_type floating(hid_t type)
     const size_t size = H5Tget_size(type), bits = H5Tget_precision(type);
     if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0 || bits != 8 * size)
         return other_type("float", bits);
-    if (size == 8 && exponent_bits == 11) return known(SP_DTYPE_F64, type);
-    if (size == 4 && exponent_bits == 8) return known(SP_DTYPE_F32, type);
-    if (size == 2 && exponent_bits == 5) return known(SP_DTYPE_F16, type);
-    if (size == 2 && exponent_bits == 8) return known(SP_DTYPE_BF16, type);
-    if (size == 1 && exponent_bits == 4) return known(SP_DTYPE_F8_E4M3, type);
-    if (size == 1 && exponent_bits == 5) return known(SP_DTYPE_F8_E5M2, type);
+    if (size == 8 && exponent_bits == 11) return known(SHAPEPROOF_DTYPE_F64, type);
+    if (size == 4 && exponent_bits == 8) return known(SHAPEPROOF_DTYPE_F32, type);
+    if (size == 2 && exponent_bits == 5) return known(SHAPEPROOF_DTYPE_F16, type);
+    if (size == 2 && exponent_bits == 8) return known(SHAPEPROOF_DTYPE_BF16, type);
+    if (size == 1 && exponent_bits == 4) return known(SHAPEPROOF_DTYPE_F8_E4M3, type);
+    if (size == 1 && exponent_bits == 5) return known(SHAPEPROOF_DTYPE_F8_E5M2, type);
     return other_type("float", bits);
 }
 
@@ -59,7 +59,7 @@ static struct sp_h5_type enumeration(hid_t type)
 {
     if (H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2 && has_member(type, 0, "FALSE") &&
         has_member(type, 1, "TRUE"))
-        return known(SP_DTYPE_BOOL, type);
+        return known(SHAPEPROOF_DTYPE_BOOL, type);
     const hid_t base = H5Tget_super(type);
     if (base < 0) return other_type("enum", 0);
     const struct sp_h5_type result = integer(base);
@@ -76,9 +76,9 @@ static struct sp_h5_type compound(hid_t type)
     if (real >= 0 && imaginary >= 0 && H5Tget_class(real) == H5T_FLOAT && H5Tequal(real, imaginary) > 0 &&
         H5Tget_size(type) == 2 * H5Tget_size(real)) {
         const struct sp_h5_type part = floating(real);
-        if (part.dtype == SP_DTYPE_F16) result = known(SP_DTYPE_C32, real);
-        if (part.dtype == SP_DTYPE_F32) result = known(SP_DTYPE_C64, real);
-        if (part.dtype == SP_DTYPE_F64) result = known(SP_DTYPE_C128, real);
+        if (part.dtype == SHAPEPROOF_DTYPE_F16) result = known(SHAPEPROOF_DTYPE_C32, real);
+        if (part.dtype == SHAPEPROOF_DTYPE_F32) result = known(SHAPEPROOF_DTYPE_C64, real);
+        if (part.dtype == SHAPEPROOF_DTYPE_F64) result = known(SHAPEPROOF_DTYPE_C128, real);
     }
     if (real >= 0) H5Tclose(real);
     if (imaginary >= 0) H5Tclose(imaginary);
@@ -89,9 +89,10 @@ static struct sp_h5_type compound(hid_t type)
 static struct sp_h5_type opaque(hid_t type, const char *meaning)
 {
     const size_t size = H5Tget_size(type);
-    if (size == 2 && strcmp(meaning, "bfloat16") == 0) return (struct sp_h5_type){.dtype = SP_DTYPE_BF16};
-    if (size == 1 && strcmp(meaning, "float8_e4m3fn") == 0) return (struct sp_h5_type){.dtype = SP_DTYPE_F8_E4M3};
-    if (size == 1 && strcmp(meaning, "float8_e5m2") == 0) return (struct sp_h5_type){.dtype = SP_DTYPE_F8_E5M2};
+    if (size == 2 && strcmp(meaning, "bfloat16") == 0) return (struct sp_h5_type){.dtype = SHAPEPROOF_DTYPE_BF16};
+    if (size == 1 && strcmp(meaning, "float8_e4m3fn") == 0)
+        return (struct sp_h5_type){.dtype = SHAPEPROOF_DTYPE_F8_E4M3};
+    if (size == 1 && strcmp(meaning, "float8_e5m2") == 0) return (struct sp_h5_type){.dtype = SHAPEPROOF_DTYPE_F8_E5M2};
     return other_type("opaque", 8 * size);
 }
 

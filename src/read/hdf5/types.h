@@ -9,7 +9,7 @@
 #include "shapeproof/dtype.h"
 
 struct sp_h5_type {
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
     char name[32]; /* when the dtype is unknown: "string", "compound", "opaque16", "float24", ... */
     bool big_endian;
 };

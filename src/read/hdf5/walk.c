@@ -47,10 +47,10 @@ struct walk {
 
 /* ---- failures ---- */
 
-static bool fail_walk(struct walk *walk, enum sp_kind kind, const char *format, ...)
+static bool fail_walk(struct walk *walk, enum shapeproof_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static bool fail_walk(struct walk *walk, enum sp_kind kind, const char *format, ...)
+static bool fail_walk(struct walk *walk, enum shapeproof_kind kind, const char *format, ...)
 {
     char message[768];
     va_list args;
@@ -84,17 +84,18 @@ static bool find_reason(struct walk *walk, const char *path, struct reason *reas
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, reason);
     if (!reason->text[0]) snprintf(reason->text, sizeof reason->text, "no reason given");
     if (walk->source->exhausted)
-        return fail_walk(walk, SP_KIND_LIMIT, "HDF5 read more than 8 times the file: its structures run in circles");
+        return fail_walk(walk, SHAPEPROOF_KIND_LIMIT,
+                         "HDF5 read more than 8 times the file: its structures run in circles");
     if (!reason->no_memory) return true;
-    return path ? fail_walk(walk, SP_KIND_LIMIT, "'/%.200s': HDF5: %s", path, reason->text)
-                : fail_walk(walk, SP_KIND_LIMIT, "HDF5: %s", reason->text);
+    return path ? fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "'/%.200s': HDF5: %s", path, reason->text)
+                : fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "HDF5: %s", reason->text);
 }
 
 /* The file itself is of no use. */
 static void fail_file(struct walk *walk)
 {
     struct reason reason;
-    if (find_reason(walk, NULL, &reason)) fail_walk(walk, SP_KIND_MALFORMED, "HDF5: %s", reason.text);
+    if (find_reason(walk, NULL, &reason)) fail_walk(walk, SHAPEPROOF_KIND_MALFORMED, "HDF5: %s", reason.text);
 }
 
 /* HDF5 says so of what is newer than itself. */
@@ -112,7 +113,7 @@ static void say_too_new(char *text, size_t size, const struct reason *reason)
 static bool hdf5_failed(struct walk *walk, const struct place *place)
 {
     struct sp_wire_tensor tensor = {.path = place->path, .dtype_name = "", .address = place->address};
-    struct sp_h5_type type = {.dtype = SP_DTYPE_UNKNOWN};
+    struct sp_h5_type type = {.dtype = SHAPEPROOF_DTYPE_UNKNOWN};
     struct reason reason;
     char text[512];
     if (walk->failed || !find_reason(walk, place->path, &reason)) return false;
@@ -124,8 +125,8 @@ static bool hdf5_failed(struct walk *walk, const struct place *place)
         sp_wire_put_note(&walk->wire, SP_NOTE_NEWER, place->path, text);
         return true;
     }
-    if (*place->path) sp_wire_put_unread(&walk->wire, SP_KIND_MALFORMED, place->path, text);
-    else fail_walk(walk, SP_KIND_MALFORMED, "'/': HDF5: %s", reason.text);
+    if (*place->path) sp_wire_put_unread(&walk->wire, SHAPEPROOF_KIND_MALFORMED, place->path, text);
+    else fail_walk(walk, SHAPEPROOF_KIND_MALFORMED, "'/': HDF5: %s", reason.text);
     return false;
 }
 
@@ -136,9 +137,9 @@ static bool push_object(struct walk *walk, const char *name, uint64_t address)
     const char *parent = walk->here.path;
     const size_t above = strlen(parent), length = strlen(name);
     if (above + length + 1 > SP_MAX_NAME)
-        return fail_walk(walk, SP_KIND_LIMIT, "a path of more than %d bytes in '%.200s'", SP_MAX_NAME, parent);
+        return fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "a path of more than %d bytes in '%.200s'", SP_MAX_NAME, parent);
     if (walk->arena.used > (size_t)SP_H5_MAX_PATHS_MIB << 20)
-        return fail_walk(walk, SP_KIND_LIMIT, "paths of more than %d MiB in all", SP_H5_MAX_PATHS_MIB);
+        return fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "paths of more than %d MiB in all", SP_H5_MAX_PATHS_MIB);
     char *path = sp_arena_alloc(&walk->arena, above + length + 2);
     snprintf(path, above + length + 2, "%s%s%s", parent, above ? "/" : "", name);
     SP_GROW(walk->stack, walk->count, walk->capacity);
@@ -169,9 +170,9 @@ static void note_link(struct walk *walk, hid_t group, const char *name, const H5
 static bool accept_link(struct walk *walk, hid_t group, const char *name, const H5L_info_t *info)
 {
     if (++walk->links > SP_H5_MAX_OBJECTS)
-        return fail_walk(walk, SP_KIND_LIMIT, "more than %d links", SP_H5_MAX_OBJECTS);
+        return fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "more than %d links", SP_H5_MAX_OBJECTS);
     if (!*name || strchr(name, '/') || !strcmp(name, "."))
-        return fail_walk(walk, SP_KIND_MALFORMED, "group '/%.200s' has a link of the impossible name '%.200s'",
+        return fail_walk(walk, SHAPEPROOF_KIND_MALFORMED, "group '/%.200s' has a link of the impossible name '%.200s'",
                          walk->here.path, name);
     if (info->type == H5L_TYPE_HARD) return push_object(walk, name, info->u.address);
     note_link(walk, group, name, info);
@@ -242,7 +243,7 @@ static bool visit_group(struct walk *walk, hid_t group, const struct place *plac
     const size_t bottom = walk->count;
     walk->here = *place;
     if (place->depth > SP_H5_MAX_DEPTH)
-        return fail_walk(walk, SP_KIND_LIMIT, "groups nested more than %d deep", SP_H5_MAX_DEPTH);
+        return fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "groups nested more than %d deep", SP_H5_MAX_DEPTH);
     if (!send_attributes(walk, group) || !read_links(walk, group)) return hdf5_failed(walk, place);
     if (walk->count > bottom)
         qsort(walk->stack + bottom, walk->count - bottom, sizeof *walk->stack, compare_link_names);

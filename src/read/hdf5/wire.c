@@ -91,7 +91,7 @@ void sp_wire_put_names(struct sp_wire *wire, const char *path, const char *name,
     put_number(wire, count, 4);
 }
 
-void sp_wire_put_unread(struct sp_wire *wire, enum sp_kind kind, const char *path, const char *message)
+void sp_wire_put_unread(struct sp_wire *wire, enum shapeproof_kind kind, const char *path, const char *message)
 {
     begin_record(wire, SP_WIRE_UNREAD);
     put_number(wire, kind, 1);
@@ -106,7 +106,7 @@ void sp_wire_put_structure(struct sp_wire *wire, uint64_t bytes)
     flush(wire);
 }
 
-void sp_wire_put_failure(struct sp_wire *wire, enum sp_kind kind, const char *message)
+void sp_wire_put_failure(struct sp_wire *wire, enum shapeproof_kind kind, const char *message)
 {
     begin_record(wire, SP_WIRE_FAILURE);
     put_number(wire, kind, 1);
@@ -143,8 +143,9 @@ bool sp_wire_get_tensor(struct sp_cursor *cursor, struct sp_arena *arena, struct
     tensor->dtype_name = sp_wire_get_string(cursor, arena, 64);
     tensor->flags = (uint32_t)sp_cursor_le(cursor, 1);
     tensor->rank = (uint32_t)sp_cursor_le(cursor, 1);
-    if (dtype >= SP_DTYPE_COUNT || tensor->flags > SP_WIRE_ALL_FLAGS || tensor->rank > SP_WIRE_MAX_RANK) return false;
-    tensor->dtype = (enum sp_dtype)dtype;
+    if (dtype >= SHAPEPROOF_DTYPE_COUNT || tensor->flags > SP_WIRE_ALL_FLAGS || tensor->rank > SP_WIRE_MAX_RANK)
+        return false;
+    tensor->dtype = (enum shapeproof_dtype)dtype;
     for (uint32_t i = 0; i < tensor->rank; i++) tensor->shape[i] = sp_cursor_le(cursor, 8);
     tensor->address = sp_cursor_le(cursor, 8);
     tensor->begin = sp_cursor_le(cursor, 8);

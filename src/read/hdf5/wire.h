@@ -19,9 +19,9 @@ enum sp_wire_kind {
     SP_WIRE_NOTE,       /* enum sp_wire_note, path, target */
     SP_WIRE_NAMES,      /* path of the group, "layer_names" or "weight_names", count, names */
     SP_WIRE_ATTRIBUTE,  /* path of the group, name, value */
-    SP_WIRE_UNREAD,     /* enum sp_kind, path, message: an object that could not be read; the others are */
+    SP_WIRE_UNREAD,     /* enum shapeproof_kind, path, message: an object that could not be read; the others are */
     SP_WIRE_STRUCTURE,  /* bytes of headers, trees and heaps */
-    SP_WIRE_FAILURE,    /* enum sp_kind, message */
+    SP_WIRE_FAILURE,    /* enum shapeproof_kind, message */
     SP_WIRE_END
 };
 
@@ -52,7 +52,7 @@ enum sp_wire_flag {
 
 struct sp_wire_tensor {
     const char *path; /* without the leading '/' */
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
     const char *dtype_name; /* when the dtype is unknown: "string", "opaque16", ... */
     uint32_t flags;
     uint32_t rank;
@@ -77,9 +77,9 @@ void sp_wire_put_attribute(struct sp_wire *wire, const char *path, const char *n
 /* To be followed by `count` calls of sp_wire_put_string. */
 void sp_wire_put_names(struct sp_wire *wire, const char *path, const char *name, uint32_t count);
 void sp_wire_put_string(struct sp_wire *wire, const char *bytes, size_t length);
-void sp_wire_put_unread(struct sp_wire *wire, enum sp_kind kind, const char *path, const char *message);
+void sp_wire_put_unread(struct sp_wire *wire, enum shapeproof_kind kind, const char *path, const char *message);
 void sp_wire_put_structure(struct sp_wire *wire, uint64_t bytes);
-void sp_wire_put_failure(struct sp_wire *wire, enum sp_kind kind, const char *message);
+void sp_wire_put_failure(struct sp_wire *wire, enum shapeproof_kind kind, const char *message);
 void sp_wire_put_end(struct sp_wire *wire);
 
 /* ---- the parent reads; all strings are copied into the arena ---- */

@@ -25,7 +25,7 @@ enum storage { DENSE, ROW_SPARSE, CSR };
 
 struct list {
     struct sp_window window;
-    struct sp_inventory *inventory;
+    struct shapeproof_inventory *inventory;
     size_t first; /* tensor of this file in the inventory */
     uint64_t count, sparse, undefined;
     uint32_t file;
@@ -42,13 +42,14 @@ struct array {
 
 /* ---- types ---- */
 
-static const enum sp_dtype dtypes[] = {
-    SP_DTYPE_F32,  SP_DTYPE_F64, SP_DTYPE_F16, SP_DTYPE_U8,  SP_DTYPE_I32, SP_DTYPE_I8,   SP_DTYPE_I64,
-    SP_DTYPE_BOOL, SP_DTYPE_I16, SP_DTYPE_U16, SP_DTYPE_U32, SP_DTYPE_U64, SP_DTYPE_BF16,
+static const enum shapeproof_dtype dtypes[] = {
+    SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_F64, SHAPEPROOF_DTYPE_F16,  SHAPEPROOF_DTYPE_U8,  SHAPEPROOF_DTYPE_I32,
+    SHAPEPROOF_DTYPE_I8,  SHAPEPROOF_DTYPE_I64, SHAPEPROOF_DTYPE_BOOL, SHAPEPROOF_DTYPE_I16, SHAPEPROOF_DTYPE_U16,
+    SHAPEPROOF_DTYPE_U32, SHAPEPROOF_DTYPE_U64, SHAPEPROOF_DTYPE_BF16,
 };
 
 /* Where the next array begins depends on it, so that a type that is not known ends the reading. */
-static bool take_type(struct list *list, enum sp_dtype *dtype)
+static bool take_type(struct list *list, enum shapeproof_dtype *dtype)
 {
     const uint64_t flag = sp_window_le(&list->window, 4);
     if (!list->window.ok) return false;
@@ -96,9 +97,9 @@ static bool take_old_shape(struct list *list, struct array *array)
     return list->window.ok;
 }
 
-static bool bytes_of(const uint64_t *shape, uint32_t rank, enum sp_dtype dtype, uint64_t *bytes)
+static bool bytes_of(const uint64_t *shape, uint32_t rank, enum shapeproof_dtype dtype, uint64_t *bytes)
 {
-    *bytes = sp_dtype_bits(dtype) / 8;
+    *bytes = shapeproof_dtype_bits(dtype) / 8;
     for (uint32_t i = 0; i < rank; i++)
         if (!sp_mul_u64(*bytes, shape[i], bytes)) return false;
     return true;
@@ -141,7 +142,7 @@ static bool take_indices(struct list *list, const struct array *array, uint64_t 
     const unsigned count = array->storage; /* row_sparse has one, csr two */
     for (unsigned i = 0; i < count; i++) {
         struct stored index;
-        enum sp_dtype dtype;
+        enum shapeproof_dtype dtype;
         uint64_t size;
         bool unknown;
         if (!take_type(list, &dtype) || !take_shape(list, &index.rank, index.shape, &unknown)) return false;
@@ -151,12 +152,13 @@ static bool take_indices(struct list *list, const struct array *array, uint64_t 
     return true;
 }
 
-static bool take_body(struct list *list, const struct array *array, struct stored *stored, struct sp_tensor *tensor)
+static bool take_body(struct list *list, const struct array *array, struct stored *stored,
+                      struct shapeproof_tensor *tensor)
 {
     enum { DEVICE_BYTES = 8 };
     uint64_t data, indices = 0;
     if (!sp_window_skip(&list->window, DEVICE_BYTES) || !take_type(list, &tensor->dtype)) return false;
-    tensor->dtype_name = sp_dtype_name(tensor->dtype);
+    tensor->dtype_name = shapeproof_dtype_name(tensor->dtype);
     const uint64_t *shape = array->storage ? stored->shape : array->shape;
     if (!bytes_of(shape, array->storage ? stored->rank : array->rank, tensor->dtype, &data) ||
         !sp_tensor_measure(tensor))
@@ -178,7 +180,7 @@ static bool take_array(struct list *list)
     struct array array = {.storage = DENSE};
     struct stored stored = {.rank = 0};
     if (!take_head(list, &array, &stored)) return false;
-    struct sp_tensor *tensor = sp_inventory_add(list->inventory, list->window.error);
+    struct shapeproof_tensor *tensor = sp_inventory_add(list->inventory, list->window.error);
     if (!tensor) return false;
     uint64_t *shape = sp_arena_array(&list->inventory->arena, array.rank ? array.rank : 1, sizeof *shape);
     tensor->file = list->file;
@@ -186,7 +188,7 @@ static bool take_array(struct list *list)
     list->sparse += array.storage != DENSE;
     list->undefined += array.undefined;
     if (array.undefined) {
-        tensor->flags |= SP_TENSOR_NO_SHAPE | SP_TENSOR_NO_DATA;
+        tensor->flags |= SHAPEPROOF_TENSOR_NO_SHAPE | SHAPEPROOF_TENSOR_NO_DATA;
         return true;
     }
     memcpy(shape, array.shape, array.rank * sizeof *shape);
@@ -224,7 +226,7 @@ static bool take_array_names(struct list *list)
         return sp_malformed(window->error, "the list has %" PRIu64 " arrays, but the number of names is %" PRIu64,
                             list->count, names);
     for (uint64_t i = 0; i < list->count && window->ok; i++) {
-        struct sp_tensor *tensor = &list->inventory->tensors[list->first + i];
+        struct shapeproof_tensor *tensor = &list->inventory->tensors[list->first + i];
         if (names) tensor->name = sp_window_text(window, sp_window_le(window, 8), SP_MAX_NAME, arena);
         else tensor->name = sp_arena_printf(arena, "%" PRIu64, i);
     }
@@ -247,8 +249,8 @@ static unsigned probe_mxnet(const struct sp_probe *probe)
     return probe->head_length >= sizeof magic && !memcmp(probe->head, magic, sizeof magic) ? 8 * sizeof magic : 0;
 }
 
-static bool index_mxnet(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                        struct sp_error *error)
+static bool index_mxnet(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                        struct shapeproof_error *error)
 {
     struct list list = {.inventory = inventory, .first = inventory->count, .file = file_index};
     sp_window_open(&list.window, file, 0, UINT64_MAX, error);

@@ -12,13 +12,13 @@ enum { PREFIX = 8, MAX_NESTING = 64, MAX_WORD = 32 };
 
 struct scan {
     const char *at, *end;
-    struct sp_error *error;
+    struct shapeproof_error *error;
     const char *begin;
 };
 
 /* ---- the length ---- */
 
-size_t sp_npy_header_size(const char *bytes, size_t length, struct sp_error *error)
+size_t sp_npy_header_size(const char *bytes, size_t length, struct shapeproof_error *error)
 {
     struct sp_cursor cursor = sp_cursor_of(bytes, length);
     const unsigned char *prefix = sp_cursor_take(&cursor, PREFIX);
@@ -28,7 +28,7 @@ size_t sp_npy_header_size(const char *bytes, size_t length, struct sp_error *err
     const uint64_t text = sp_cursor_le(&cursor, version == 1 ? 2 : 4);
     if (!cursor.ok) return sp_malformed(error, "ends within the header of a NumPy array"), 0;
     if (text > SP_NPY_MAX_HEADER - SP_NPY_FIXED) {
-        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "a header of %" PRIu64 " bytes, at most %d", text,
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "a header of %" PRIu64 " bytes, at most %d", text,
                 SP_NPY_MAX_HEADER - SP_NPY_FIXED);
         return 0;
     }
@@ -119,13 +119,14 @@ static bool take_dimension(struct scan *scan, uint64_t *value)
     return true;
 }
 
-static bool take_shape_tuple(struct scan *scan, struct sp_tensor *tensor, struct sp_arena *arena)
+static bool take_shape_tuple(struct scan *scan, struct shapeproof_tensor *tensor, struct sp_arena *arena)
 {
     uint64_t shape[SP_MAX_RANK];
     if (!take_char(scan, '(')) return fail_scan(scan, "the shape");
     while (!take_char(scan, ')')) {
         if (tensor->rank == SP_MAX_RANK)
-            return sp_fail(scan->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
+            return sp_fail(scan->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d dimensions",
+                           SP_MAX_RANK);
         if (!take_dimension(scan, &shape[tensor->rank++])) return false;
         if (!take_char(scan, ',') && next_of(scan) != ')') return fail_scan(scan, "a comma");
     }
@@ -139,11 +140,13 @@ static bool take_shape_tuple(struct scan *scan, struct sp_tensor *tensor, struct
 
 static const struct {
     const char *word;
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
 } words[] = {
-    {"f2", SP_DTYPE_F16}, {"f4", SP_DTYPE_F32},  {"f8", SP_DTYPE_F64}, {"i1", SP_DTYPE_I8},    {"i2", SP_DTYPE_I16},
-    {"i4", SP_DTYPE_I32}, {"i8", SP_DTYPE_I64},  {"u1", SP_DTYPE_U8},  {"u2", SP_DTYPE_U16},   {"u4", SP_DTYPE_U32},
-    {"u8", SP_DTYPE_U64}, {"b1", SP_DTYPE_BOOL}, {"c8", SP_DTYPE_C64}, {"c16", SP_DTYPE_C128}, {"?", SP_DTYPE_BOOL},
+    {"f2", SHAPEPROOF_DTYPE_F16}, {"f4", SHAPEPROOF_DTYPE_F32},   {"f8", SHAPEPROOF_DTYPE_F64},
+    {"i1", SHAPEPROOF_DTYPE_I8},  {"i2", SHAPEPROOF_DTYPE_I16},   {"i4", SHAPEPROOF_DTYPE_I32},
+    {"i8", SHAPEPROOF_DTYPE_I64}, {"u1", SHAPEPROOF_DTYPE_U8},    {"u2", SHAPEPROOF_DTYPE_U16},
+    {"u4", SHAPEPROOF_DTYPE_U32}, {"u8", SHAPEPROOF_DTYPE_U64},   {"b1", SHAPEPROOF_DTYPE_BOOL},
+    {"c8", SHAPEPROOF_DTYPE_C64}, {"c16", SHAPEPROOF_DTYPE_C128}, {"?", SHAPEPROOF_DTYPE_BOOL},
 };
 
 /* What has no name among the dtypes: texts, times, long doubles, bytes without a type. */
@@ -173,7 +176,7 @@ static void name_kind(struct sp_npy *npy, const char *word, size_t length, struc
 
 static bool take_descr(struct scan *scan, struct sp_npy *npy, struct sp_arena *arena)
 {
-    struct sp_tensor *tensor = &npy->tensor;
+    struct shapeproof_tensor *tensor = &npy->tensor;
     const char *word;
     size_t length;
     if (next_of(scan) == '[' || next_of(scan) == '(') {
@@ -182,18 +185,18 @@ static bool take_descr(struct scan *scan, struct sp_npy *npy, struct sp_arena *a
     }
     if (!take_quoted(scan, &word, &length)) return false;
     if (length && strchr("<>=|", *word)) {
-        if (*word == '>') tensor->flags |= SP_TENSOR_BIG_ENDIAN;
+        if (*word == '>') tensor->flags |= SHAPEPROOF_TENSOR_BIG_ENDIAN;
         word++, length--;
     }
     if (!length) return fail_scan(scan, "a type");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (length == strlen(words[i].word) && !memcmp(word, words[i].word, length)) tensor->dtype = words[i].dtype;
     npy->untyped = length == 2 && !memcmp(word, "V2", 2);
-    if (npy->untyped) tensor->dtype = SP_DTYPE_BF16;
-    if (sp_dtype_bits(tensor->dtype) <= 8) tensor->flags &= ~(uint32_t)SP_TENSOR_BIG_ENDIAN;
-    if (tensor->dtype) tensor->dtype_name = sp_dtype_name(tensor->dtype);
+    if (npy->untyped) tensor->dtype = SHAPEPROOF_DTYPE_BF16;
+    if (shapeproof_dtype_bits(tensor->dtype) <= 8) tensor->flags &= ~(uint32_t)SHAPEPROOF_TENSOR_BIG_ENDIAN;
+    if (tensor->dtype) tensor->dtype_name = shapeproof_dtype_name(tensor->dtype);
     else name_kind(npy, word, length, arena);
-    if (tensor->dtype) npy->item = sp_dtype_bits(tensor->dtype) / 8;
+    if (tensor->dtype) npy->item = shapeproof_dtype_bits(tensor->dtype) / 8;
     return true;
 }
 
@@ -224,7 +227,7 @@ static bool take_member(struct scan *scan, struct sp_npy *npy, unsigned *seen, b
 }
 
 /* Columns first: the first dimension is the one whose neighbours touch. */
-static void set_fortran_strides(struct sp_tensor *tensor, struct sp_arena *arena)
+static void set_fortran_strides(struct shapeproof_tensor *tensor, struct sp_arena *arena)
 {
     uint64_t *stride = sp_arena_array(arena, tensor->rank, sizeof *stride), step = 1;
     for (uint32_t i = 0; i < tensor->rank; i++) {
@@ -234,13 +237,15 @@ static void set_fortran_strides(struct sp_tensor *tensor, struct sp_arena *arena
     tensor->stride = stride;
 }
 
-bool sp_npy_parse(struct sp_npy *npy, const char *bytes, size_t length, struct sp_arena *arena, struct sp_error *error)
+bool sp_npy_parse(struct sp_npy *npy, const char *bytes, size_t length, struct sp_arena *arena,
+                  struct shapeproof_error *error)
 {
     const size_t fixed = length > 6 && bytes[6] == 1 ? PREFIX + 2 : PREFIX + 4;
     struct scan scan = {bytes + fixed, bytes + length, error, bytes};
     bool fortran = false;
     unsigned seen = 0;
-    *npy = (struct sp_npy){.tensor = {.dtype_name = sp_dtype_name(SP_DTYPE_UNKNOWN), .same_as = SP_NONE}};
+    *npy = (struct sp_npy){
+        .tensor = {.dtype_name = shapeproof_dtype_name(SHAPEPROOF_DTYPE_UNKNOWN), .same_as = SHAPEPROOF_NONE}};
     if (length < fixed || !take_char(&scan, '{')) return fail_scan(&scan, "a dictionary");
     while (!take_char(&scan, '}')) {
         if (!take_member(&scan, npy, &seen, &fortran, arena)) return false;
@@ -254,15 +259,15 @@ bool sp_npy_parse(struct sp_npy *npy, const char *bytes, size_t length, struct s
 
 /* ---- the inventory ---- */
 
-bool sp_npy_add(struct sp_inventory *inventory, const struct sp_npy *npy, const char *name, uint32_t file,
-                uint64_t begin, uint64_t data, struct sp_error *error)
+bool sp_npy_add(struct shapeproof_inventory *inventory, const struct sp_npy *npy, const char *name, uint32_t file,
+                uint64_t begin, uint64_t data, struct shapeproof_error *error)
 {
     uint64_t bytes;
     if (!sp_mul_u64(npy->tensor.parameters, npy->item, &bytes))
         return sp_malformed(error, "the size of its data overflows 64 bits");
     if (npy->item && bytes > data)
         return sp_malformed(error, "%" PRIu64 " bytes of data, its header says %" PRIu64, data, bytes);
-    struct sp_tensor *tensor = sp_inventory_add(inventory, error);
+    struct shapeproof_tensor *tensor = sp_inventory_add(inventory, error);
     if (!tensor) return false;
     *tensor = npy->tensor;
     tensor->name = name;
@@ -286,12 +291,13 @@ static void count_note(size_t *count, const char **first, const char *name)
 void sp_npy_note(struct sp_npy_notes *notes, const struct sp_npy *npy)
 {
     const char *name = npy->tensor.name ? npy->tensor.name : "";
-    if (npy->tensor.flags & SP_TENSOR_BIG_ENDIAN) count_note(&notes->big_endian, &notes->first_big_endian, name);
+    if (npy->tensor.flags & SHAPEPROOF_TENSOR_BIG_ENDIAN)
+        count_note(&notes->big_endian, &notes->first_big_endian, name);
     if (npy->untyped) count_note(&notes->untyped, &notes->first_untyped, name);
     if (!strcmp(npy->tensor.dtype_name, "object")) count_note(&notes->objects, &notes->first_object, name);
 }
 
-void sp_npy_warn(const struct sp_npy_notes *notes, struct sp_inventory *inventory)
+void sp_npy_warn(const struct sp_npy_notes *notes, struct shapeproof_inventory *inventory)
 {
     if (notes->big_endian)
         sp_inventory_warn(inventory, "big-endian arrays: %zu, the first %s", notes->big_endian,

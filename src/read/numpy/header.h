@@ -12,17 +12,18 @@
 enum { SP_NPY_FIXED = 12, SP_NPY_MAX_HEADER = 1 << 20 };
 
 /* Bytes of the header in all by its first SP_NPY_FIXED ones (`length` are there); 0 with an error. */
-size_t sp_npy_header_size(const char *bytes, size_t length, struct sp_error *error);
+size_t sp_npy_header_size(const char *bytes, size_t length, struct shapeproof_error *error);
 
 /* What an array is: the name, the file and the place of its data are the caller's. */
 struct sp_npy {
-    struct sp_tensor tensor; /* dtype, dtype_name, shape, stride, flags, parameters, bytes */
-    uint64_t item;           /* bytes of an element, 0 when not known */
-    bool untyped;            /* called BF16 because there is nothing else that two bytes without a type are */
+    struct shapeproof_tensor tensor; /* dtype, dtype_name, shape, stride, flags, parameters, bytes */
+    uint64_t item;                   /* bytes of an element, 0 when not known */
+    bool untyped;                    /* called BF16 because there is nothing else that two bytes without a type are */
 };
 
 /* `bytes` are the whole header. Shape and names go into the arena. */
-bool sp_npy_parse(struct sp_npy *npy, const char *bytes, size_t length, struct sp_arena *arena, struct sp_error *error);
+bool sp_npy_parse(struct sp_npy *npy, const char *bytes, size_t length, struct sp_arena *arena,
+                  struct shapeproof_error *error);
 
 /* What the arrays of one file have that is worth a warning. */
 struct sp_npy_notes {
@@ -31,10 +32,10 @@ struct sp_npy_notes {
 };
 
 void sp_npy_note(struct sp_npy_notes *notes, const struct sp_npy *npy);
-void sp_npy_warn(const struct sp_npy_notes *notes, struct sp_inventory *inventory);
+void sp_npy_warn(const struct sp_npy_notes *notes, struct shapeproof_inventory *inventory);
 
 /* Adds the array with `data` bytes behind its header, which begin at byte `begin` of the file (0: not told). */
-bool sp_npy_add(struct sp_inventory *inventory, const struct sp_npy *npy, const char *name, uint32_t file,
-                uint64_t begin, uint64_t data, struct sp_error *error);
+bool sp_npy_add(struct shapeproof_inventory *inventory, const struct sp_npy *npy, const char *name, uint32_t file,
+                uint64_t begin, uint64_t data, struct shapeproof_error *error);
 
 #endif

@@ -12,7 +12,7 @@ static unsigned probe_npy(const struct sp_probe *probe)
     return probe->head_length >= 8 && !memcmp(probe->head, "\x93NUMPY", 6) ? 48 : 0;
 }
 
-static char *read_npy_header(const struct sp_file *file, size_t *length, struct sp_error *error)
+static char *read_npy_header(const struct sp_file *file, size_t *length, struct shapeproof_error *error)
 {
     char fixed[SP_NPY_FIXED] = {0};
     const size_t have = file->size < sizeof fixed ? (size_t)file->size : sizeof fixed;
@@ -27,8 +27,8 @@ static char *read_npy_header(const struct sp_file *file, size_t *length, struct 
     return NULL;
 }
 
-static bool index_npy(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                      struct sp_error *error)
+static bool index_npy(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                      struct shapeproof_error *error)
 {
     struct sp_npy npy;
     struct sp_npy_notes notes = {0};

@@ -22,7 +22,8 @@ bool sp_npz_is(const struct sp_zip *zip)
 }
 
 static bool index_member(struct sp_zip *zip, size_t index, const char *name, uint32_t file,
-                         struct sp_inventory *inventory, struct sp_npy_notes *notes, struct sp_error *error)
+                         struct shapeproof_inventory *inventory, struct sp_npy_notes *notes,
+                         struct shapeproof_error *error)
 {
     const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
     char fixed[SP_NPY_FIXED];
@@ -46,7 +47,8 @@ static bool index_member(struct sp_zip *zip, size_t index, const char *name, uin
     return true;
 }
 
-bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct sp_inventory *inventory, struct sp_error *error)
+bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory,
+                  struct shapeproof_error *error)
 {
     struct sp_npy_notes notes = {0};
     struct sp_names others = {0};
@@ -55,7 +57,7 @@ bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct sp_inventory *
         const struct sp_zip_entry *entry = sp_zip_entry(zip, i);
         uint64_t begin, end;
         sp_zip_span(zip, i, &begin, &end);
-        struct sp_error why = {0};
+        struct shapeproof_error why = {0};
         if (!is_array(entry)) {
             sp_names_add(&others, entry->name);
             sp_inventory_claim(inventory, file_index, begin, end, SP_USE_STRUCTURE);

@@ -9,6 +9,7 @@
 /* True when there is a member *.npy. */
 bool sp_npz_is(const struct sp_zip *zip);
 /* Fills the inventory (format "npz"); see struct sp_reader for the contract. */
-bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct sp_inventory *inventory, struct sp_error *error);
+bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory,
+                  struct shapeproof_error *error);
 
 #endif

@@ -18,8 +18,8 @@ enum { DIMS = 1, TYPE = 2, SEGMENT = 3, NAME = 8, RAW = 9, EXTERNAL = 13 };
 
 struct model {
     struct sp_window window;
-    struct sp_inventory *inventory;
-    struct sp_error why; /* of the window, while a tensor is read */
+    struct shapeproof_inventory *inventory;
+    struct shapeproof_error why; /* of the window, while a tensor is read */
     struct sp_names places;
     struct sp_map known_places;
     uint64_t external, sparse;
@@ -38,44 +38,44 @@ struct initializer {
 /* ---- types ---- */
 
 static const struct {
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
     const char *name; /* when there is no such dtype */
 } types[] = {
-    [1] = {SP_DTYPE_F32, NULL},
-    [2] = {SP_DTYPE_U8, NULL},
-    [3] = {SP_DTYPE_I8, NULL},
-    [4] = {SP_DTYPE_U16, NULL},
-    [5] = {SP_DTYPE_I16, NULL},
-    [6] = {SP_DTYPE_I32, NULL},
-    [7] = {SP_DTYPE_I64, NULL},
+    [1] = {SHAPEPROOF_DTYPE_F32, NULL},
+    [2] = {SHAPEPROOF_DTYPE_U8, NULL},
+    [3] = {SHAPEPROOF_DTYPE_I8, NULL},
+    [4] = {SHAPEPROOF_DTYPE_U16, NULL},
+    [5] = {SHAPEPROOF_DTYPE_I16, NULL},
+    [6] = {SHAPEPROOF_DTYPE_I32, NULL},
+    [7] = {SHAPEPROOF_DTYPE_I64, NULL},
     [8] = {0, "string"},
-    [9] = {SP_DTYPE_BOOL, NULL},
-    [10] = {SP_DTYPE_F16, NULL},
-    [11] = {SP_DTYPE_F64, NULL},
-    [12] = {SP_DTYPE_U32, NULL},
-    [13] = {SP_DTYPE_U64, NULL},
-    [14] = {SP_DTYPE_C64, NULL},
-    [15] = {SP_DTYPE_C128, NULL},
-    [16] = {SP_DTYPE_BF16, NULL},
-    [17] = {SP_DTYPE_F8_E4M3, NULL},
-    [18] = {SP_DTYPE_F8_E4M3FNUZ, NULL},
-    [19] = {SP_DTYPE_F8_E5M2, NULL},
-    [20] = {SP_DTYPE_F8_E5M2FNUZ, NULL},
+    [9] = {SHAPEPROOF_DTYPE_BOOL, NULL},
+    [10] = {SHAPEPROOF_DTYPE_F16, NULL},
+    [11] = {SHAPEPROOF_DTYPE_F64, NULL},
+    [12] = {SHAPEPROOF_DTYPE_U32, NULL},
+    [13] = {SHAPEPROOF_DTYPE_U64, NULL},
+    [14] = {SHAPEPROOF_DTYPE_C64, NULL},
+    [15] = {SHAPEPROOF_DTYPE_C128, NULL},
+    [16] = {SHAPEPROOF_DTYPE_BF16, NULL},
+    [17] = {SHAPEPROOF_DTYPE_F8_E4M3, NULL},
+    [18] = {SHAPEPROOF_DTYPE_F8_E4M3FNUZ, NULL},
+    [19] = {SHAPEPROOF_DTYPE_F8_E5M2, NULL},
+    [20] = {SHAPEPROOF_DTYPE_F8_E5M2FNUZ, NULL},
     [21] = {0, "U4"},
     [22] = {0, "I4"},
-    [23] = {SP_DTYPE_F4, NULL},
-    [24] = {SP_DTYPE_F8_E8M0, NULL},
+    [23] = {SHAPEPROOF_DTYPE_F4, NULL},
+    [24] = {SHAPEPROOF_DTYPE_F8_E8M0, NULL},
     [25] = {0, "U2"},
     [26] = {0, "I2"},
-    [27] = {SP_DTYPE_F6_E2M3, NULL},
-    [28] = {SP_DTYPE_F6_E3M2, NULL},
+    [27] = {SHAPEPROOF_DTYPE_F6_E2M3, NULL},
+    [28] = {SHAPEPROOF_DTYPE_F6_E3M2, NULL},
 };
 
-static void set_type(struct sp_tensor *tensor, uint64_t type, struct sp_arena *arena)
+static void set_type(struct shapeproof_tensor *tensor, uint64_t type, struct sp_arena *arena)
 {
     const bool known = type && type < sizeof types / sizeof *types;
     if (known) tensor->dtype = types[type].dtype;
-    if (tensor->dtype) tensor->dtype_name = sp_dtype_name(tensor->dtype);
+    if (tensor->dtype) tensor->dtype_name = shapeproof_dtype_name(tensor->dtype);
     else if (known) tensor->dtype_name = types[type].name;
     else tensor->dtype_name = sp_arena_printf(arena, "type%" PRIu64, type);
 }
@@ -144,7 +144,7 @@ static void take_field(struct model *model, const struct sp_proto_field *field, 
 }
 
 /* The data in one piece must be as many bytes as shape and type need. */
-static bool set_data(struct sp_tensor *tensor, const struct initializer *from, struct sp_error *error)
+static bool set_data(struct shapeproof_tensor *tensor, const struct initializer *from, struct shapeproof_error *error)
 {
     const uint64_t bytes = from->raw_end - from->raw_begin;
     if (!from->raw_end || !tensor->dtype || from->external) return true;
@@ -157,37 +157,38 @@ static bool set_data(struct sp_tensor *tensor, const struct initializer *from, s
 }
 
 /* Elements that are no whole bytes: of an odd number of them, or of one to a byte, the size is not told. */
-static bool is_packed_otherwise(struct sp_tensor *tensor, const struct initializer *from)
+static bool is_packed_otherwise(struct shapeproof_tensor *tensor, const struct initializer *from)
 {
-    if (!(sp_dtype_bits(tensor->dtype) % 8)) return false;
+    if (!(shapeproof_dtype_bits(tensor->dtype) % 8)) return false;
     return !sp_tensor_measure(tensor) || (from->raw_end && from->raw_end - from->raw_begin != tensor->bytes);
 }
 
-static bool describe_initializer(struct model *model, const struct initializer *from, struct sp_tensor *tensor,
-                                 struct sp_error *error)
+static bool describe_initializer(struct model *model, const struct initializer *from, struct shapeproof_tensor *tensor,
+                                 struct shapeproof_error *error)
 {
     struct sp_arena *arena = &model->inventory->arena;
     uint64_t *shape = sp_arena_array(arena, from->rank ? from->rank : 1, sizeof *shape);
     memcpy(shape, from->shape, from->rank * sizeof *shape);
-    *tensor = (struct sp_tensor){.name = from->name, .file = model->file, .same_as = SP_NONE};
+    *tensor = (struct shapeproof_tensor){.name = from->name, .file = model->file, .same_as = SHAPEPROOF_NONE};
     tensor->shape = shape;
     tensor->rank = from->rank;
     set_type(tensor, from->type, arena);
-    if (from->deep) return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
+    if (from->deep)
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
     if (from->negative) return sp_malformed(error, "a dimension is negative");
-    if (from->segment) return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "a tensor in segments");
-    if (is_packed_otherwise(tensor, from)) tensor->dtype = SP_DTYPE_UNKNOWN;
+    if (from->segment) return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED, "a tensor in segments");
+    if (is_packed_otherwise(tensor, from)) tensor->dtype = SHAPEPROOF_DTYPE_UNKNOWN;
     if (!sp_tensor_measure(tensor))
         return sp_malformed(error, "the size of its data overflows 64 bits, or fills no whole bytes");
     return set_data(tensor, from, error);
 }
 
-static bool take_initializer(struct model *model, const struct sp_proto_field *field, struct sp_error *error)
+static bool take_initializer(struct model *model, const struct sp_proto_field *field, struct shapeproof_error *error)
 {
     struct initializer from = {.name = ""};
     struct sp_proto_field part;
-    struct sp_tensor described;
-    struct sp_error why = {0};
+    struct shapeproof_tensor described;
+    struct shapeproof_error why = {0};
     sp_proto_enter(&model->window, field);
     while (sp_proto_next(&model->window, field->end, &part)) {
         take_field(model, &part, &from);
@@ -196,13 +197,13 @@ static bool take_initializer(struct model *model, const struct sp_proto_field *f
     if (!model->window.ok) { /* what follows is found by the length of the whole */
         model->window.ok = true;
         model->window.at = field->end;
-        const struct sp_error broken = model->why;
-        model->why = (struct sp_error){0};
+        const struct shapeproof_error broken = model->why;
+        model->why = (struct shapeproof_error){0};
         return sp_inventory_unread(model->inventory, from.name, &broken, error);
     }
     if (!describe_initializer(model, &from, &described, &why))
         return sp_inventory_unread(model->inventory, from.name, &why, error);
-    struct sp_tensor *tensor = sp_inventory_add(model->inventory, error);
+    struct shapeproof_tensor *tensor = sp_inventory_add(model->inventory, error);
     if (!tensor) return false;
     *tensor = described;
     model->external += from.external;
@@ -211,7 +212,7 @@ static bool take_initializer(struct model *model, const struct sp_proto_field *f
 
 /* ---- the model ---- */
 
-static bool take_graph(struct model *model, const struct sp_proto_field *graph, struct sp_error *error)
+static bool take_graph(struct model *model, const struct sp_proto_field *graph, struct shapeproof_error *error)
 {
     struct sp_window *window = &model->window;
     struct sp_proto_field field;
@@ -231,7 +232,7 @@ static void add_text(struct model *model, const struct sp_proto_field *field, co
     if (model->window.ok && *text) sp_inventory_add_metadata(model->inventory, key, text);
 }
 
-static bool take_model(struct model *model, struct sp_error *error)
+static bool take_model(struct model *model, struct shapeproof_error *error)
 {
     static const char *const texts[] = {[2] = "producer_name", [3] = "producer_version"};
     struct sp_window *window = &model->window;
@@ -252,7 +253,7 @@ static bool take_model(struct model *model, struct sp_error *error)
 /* The whole outermost message is walked, field by field: there is no magic number. */
 static unsigned probe_onnx(const struct sp_probe *probe)
 {
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     struct sp_window window;
     struct sp_proto_field field;
     bool graph = false, version = false;
@@ -269,8 +270,8 @@ static unsigned probe_onnx(const struct sp_probe *probe)
     return window.ok && window.at == window.end && graph && version ? 24 : named;
 }
 
-static bool index_onnx(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                       struct sp_error *error)
+static bool index_onnx(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                       struct shapeproof_error *error)
 {
     struct model model = {.inventory = inventory, .file = file_index};
     sp_window_open(&model.window, file, 0, UINT64_MAX, &model.why);

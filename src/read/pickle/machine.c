@@ -47,7 +47,7 @@ struct machine {
     struct sp_cursor in;
     size_t at; /* offset of the current opcode */
     unsigned char code;
-    struct sp_error *error;
+    struct shapeproof_error *error;
     value **stack;
     size_t count, capacity;
     size_t *marks; /* stack heights */
@@ -62,20 +62,20 @@ struct machine {
 
 /* ---- failing ---- */
 
-static bool fail_as(struct machine *m, enum sp_kind kind, const char *format, va_list args)
+static bool fail_as(struct machine *m, enum shapeproof_kind kind, const char *format, va_list args)
 {
     char what[512], where[96];
     vsnprintf(what, sizeof what, format, args);
     if (opcodes[m->code].name) snprintf(where, sizeof where, "%s at byte %zu", opcodes[m->code].name, m->at);
     else snprintf(where, sizeof where, "byte %zu", m->at);
-    return sp_fail(m->error, SP_ERR_FILE, kind, "%s: %s: %s", m->name, where, what);
+    return sp_fail(m->error, SHAPEPROOF_ERR_FILE, kind, "%s: %s: %s", m->name, where, what);
 }
 
 __attribute__((format(printf, 2, 3))) static bool bad_pickle(struct machine *m, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fail_as(m, SP_KIND_MALFORMED, format, args);
+    fail_as(m, SHAPEPROOF_KIND_MALFORMED, format, args);
     va_end(args);
     return false;
 }
@@ -84,7 +84,7 @@ __attribute__((format(printf, 2, 3))) static bool over_limit(struct machine *m, 
 {
     va_list args;
     va_start(args, format);
-    fail_as(m, SP_KIND_LIMIT, format, args);
+    fail_as(m, SHAPEPROOF_KIND_LIMIT, format, args);
     va_end(args);
     return false;
 }
@@ -596,8 +596,8 @@ static bool stop_machine(struct machine *m)
 
 static bool refuse_opcode(struct machine *m)
 {
-    return sp_fail(m->error, SP_ERR_FILE, SP_KIND_REFUSED, "%s: %s at byte %zu: unsupported opcode", m->name,
-                   opcodes[m->code].name, m->at);
+    return sp_fail(m->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED, "%s: %s at byte %zu: unsupported opcode",
+                   m->name, opcodes[m->code].name, m->at);
 }
 
 /* The dispatch: the only long function, one line per opcode. */
@@ -703,7 +703,7 @@ static value **settle(struct machine *m, value **list, size_t count)
 }
 
 bool sp_pickle_read(struct sp_pickle *pickle, struct sp_arena *arena, const char *name, const void *data, size_t length,
-                    struct sp_error *error)
+                    struct shapeproof_error *error)
 {
     struct machine m = {.pickle = pickle, .arena = arena, .name = name, .error = error};
     *pickle = (struct sp_pickle){0};

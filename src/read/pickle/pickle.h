@@ -84,7 +84,7 @@ enum { SP_PICKLE_MAX_STACK = 1000 * 1000, SP_PICKLE_MAX_MEMO = 16 * 1000 * 1000,
  * messages call it: "data.pkl: BINGET at byte 17: no memo entry 5". Escapes in the texts of protocol 0 are kept as
  * they are written. */
 bool sp_pickle_read(struct sp_pickle *pickle, struct sp_arena *arena, const char *name, const void *data, size_t length,
-                    struct sp_error *error);
+                    struct shapeproof_error *error);
 
 /* ---- looking at values; each accepts NULL ---- */
 

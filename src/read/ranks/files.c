@@ -180,19 +180,20 @@ static int compare_names(const void *left, const void *right)
     return strverscmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struct sp_error *error)
+bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struct shapeproof_error *error)
 {
     const int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
     if (!stream) {
         if (fd >= 0) close(fd);
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s", strerror(errno));
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s", strerror(errno));
     }
     for (const struct dirent *entry; ranks->files.count <= MOST_RANK_FILES && (entry = readdir(stream));)
         look_at_entry(ranks, folder, entry->d_name);
     closedir(stream);
     if (ranks->files.count > MOST_RANK_FILES)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "files of more than %d ranks", MOST_RANK_FILES);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "files of more than %d ranks",
+                       MOST_RANK_FILES);
     for (size_t i = 0; i < ranks->files.count && ranks->zero_files; i++) ranks->files.items[i].stage = 0;
     drop_settings(ranks);
     if (ranks->optimizers.count)

@@ -6,6 +6,7 @@
 #include "read/folder.h"
 
 /* Reads it, and finishes the inventory; *mine is false, and nothing done, when there are none. */
-bool sp_ranks_read(const struct sp_folder *folder, bool *mine, struct sp_inventory *inventory, struct sp_error *error);
+bool sp_ranks_read(const struct sp_folder *folder, bool *mine, struct shapeproof_inventory *inventory,
+                   struct shapeproof_error *error);
 
 #endif

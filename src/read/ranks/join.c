@@ -14,7 +14,7 @@
 
 struct piece {
     size_t file; /* among the ranks' */
-    const struct sp_tensor *tensor;
+    const struct shapeproof_tensor *tensor;
 };
 
 struct whole {
@@ -25,8 +25,8 @@ struct whole {
 
 struct join {
     struct sp_ranks *ranks;
-    struct sp_inventory *inventory;
-    struct sp_error *error;
+    struct shapeproof_inventory *inventory;
+    struct shapeproof_error *error;
     struct sp_arena arena;
     SP_ARRAY(struct whole) wholes;
     struct sp_map names;
@@ -44,10 +44,11 @@ static const struct sp_rank_file *file_of(const struct join *join, size_t file)
     return &join->ranks->files.items[file];
 }
 
-static bool is_model_tensor(const struct join *join, const struct sp_rank_file *file, const struct sp_tensor *tensor)
+static bool is_model_tensor(const struct join *join, const struct sp_rank_file *file,
+                            const struct shapeproof_tensor *tensor)
 {
     const char *front = strcmp(join->ranks->format, "megatron") == 0 ? "model" : "module.";
-    if (tensor->flags & SP_TENSOR_STATE || sp_ends_with(tensor->name, "_extra_state")) return false;
+    if (tensor->flags & SHAPEPROOF_TENSOR_STATE || sp_ends_with(tensor->name, "_extra_state")) return false;
     if (join->ranks->world) return true;
     return file->layer != SP_NO_LAYER || file->plain || strncmp(tensor->name, front, strlen(front)) == 0;
 }
@@ -63,7 +64,7 @@ static void note_numbers(struct join *join)
     for (size_t f = 0; f < join->ranks->files.count; f++) {
         const struct sp_rank_file *file = file_of(join, f);
         for (size_t i = 0; i < file->own->count; i++) {
-            const struct sp_tensor *tensor = &file->own->tensors[i];
+            const struct shapeproof_tensor *tensor = &file->own->tensors[i];
             if (!is_model_tensor(join, file, tensor)) continue;
             sp_numbers_note(&join->layers, tensor->name, 0, file->stage);
             sp_numbers_note(&join->experts, tensor->name, file->stage, file->expert);
@@ -74,8 +75,8 @@ static void note_numbers(struct join *join)
 }
 
 /* The name in the whole model. */
-static const char *name_in_whole(struct join *join, const struct sp_rank_file *file, const struct sp_tensor *tensor,
-                                 bool *odd)
+static const char *name_in_whole(struct join *join, const struct sp_rank_file *file,
+                                 const struct shapeproof_tensor *tensor, bool *odd)
 {
     *odd = is_virtual_stage(tensor->name) && join->stages > 1;
     if (file->layer != SP_NO_LAYER) return sp_arena_printf(&join->arena, "%" PRIu32 ".%s", file->layer, tensor->name);
@@ -85,7 +86,7 @@ static const char *name_in_whole(struct join *join, const struct sp_rank_file *f
     return *odd ? name : sp_numbers_rename(&join->layers, name, 0, file->stage, odd);
 }
 
-static void gather_piece(struct join *join, size_t file, const struct sp_tensor *tensor)
+static void gather_piece(struct join *join, size_t file, const struct shapeproof_tensor *tensor)
 {
     bool odd;
     const char *name = name_in_whole(join, file_of(join, file), tensor, &odd);
@@ -125,11 +126,11 @@ static const uint64_t *copy_shape(struct join *join, const uint64_t *shape, uint
 }
 
 /* A tensor of the whole, as a piece of it is; with what is said of the bytes only when that is all of it. */
-static struct sp_tensor *list_piece(struct join *join, const char *name, const struct piece *piece, bool alone)
+static struct shapeproof_tensor *list_piece(struct join *join, const char *name, const struct piece *piece, bool alone)
 {
     struct sp_arena *arena = &join->inventory->arena;
-    const struct sp_tensor *from = piece->tensor;
-    struct sp_tensor *tensor = sp_inventory_add(join->inventory, join->error);
+    const struct shapeproof_tensor *from = piece->tensor;
+    struct shapeproof_tensor *tensor = sp_inventory_add(join->inventory, join->error);
     if (!tensor) return NULL;
     *tensor = *from;
     tensor->name = sp_arena_string(arena, name);
@@ -137,8 +138,8 @@ static struct sp_tensor *list_piece(struct join *join, const char *name, const s
     tensor->shape = copy_shape(join, from->shape, from->rank);
     tensor->stride = from->stride && alone ? copy_shape(join, from->stride, from->rank) : NULL;
     tensor->file = join->first_file + (uint32_t)piece->file;
-    tensor->flags &= ~(uint32_t)SP_TENSOR_VIEW;
-    tensor->same_as = SP_NONE;
+    tensor->flags &= ~(uint32_t)SHAPEPROOF_TENSOR_VIEW;
+    tensor->same_as = SHAPEPROOF_NONE;
     if (from->storage) tensor->storage = sp_arena_string(arena, from->storage);
     if (from->piece) tensor->piece = sp_tensor_piece_copy(from->piece, arena);
     if (alone) return tensor;
@@ -147,7 +148,7 @@ static struct sp_tensor *list_piece(struct join *join, const char *name, const s
     return tensor;
 }
 
-static bool is_alike(const struct sp_tensor *a, const struct sp_tensor *b, uint32_t but)
+static bool is_alike(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b, uint32_t but)
 {
     if (a->dtype != b->dtype || a->rank != b->rank) return false;
     for (uint32_t d = 0; d < a->rank; d++)
@@ -196,7 +197,7 @@ static bool list_joined(struct join *join, const struct whole *whole, uint32_t d
     uint64_t sum = 0;
     for (size_t i = 0; i < whole->count; i++)
         if (!sp_add_u64(sum, whole->pieces[i].tensor->shape[dimension], &sum)) sum = UINT64_MAX;
-    struct sp_tensor *tensor = list_piece(join, whole->name, &whole->pieces[0], false);
+    struct shapeproof_tensor *tensor = list_piece(join, whole->name, &whole->pieces[0], false);
     if (!tensor) return false;
     uint64_t *shape = sp_arena_array(&join->inventory->arena, tensor->rank, sizeof *shape);
     memcpy(shape, tensor->shape, tensor->rank * sizeof *shape);
@@ -210,23 +211,23 @@ static bool list_joined(struct join *join, const struct whole *whole, uint32_t d
  * What is in each rank whole is there once. */
 static bool list_sharded(struct join *join, struct whole *whole)
 {
-    const struct sp_tensor *first = whole->pieces[0].tensor;
+    const struct shapeproof_tensor *first = whole->pieces[0].tensor;
     struct sp_map seen = {0};
     uint64_t bytes = 0;
     bool all = whole->count == join->ranks->world;
     for (size_t i = 0; i < whole->count && all; i++) {
-        const struct sp_tensor *tensor = whole->pieces[i].tensor;
-        const struct sp_tensor_piece *piece = tensor->piece;
+        const struct shapeproof_tensor *tensor = whole->pieces[i].tensor;
+        const struct shapeproof_tensor_piece *piece = tensor->piece;
         all = is_alike(first, tensor, UINT32_MAX) && !piece == !first->piece;
-        const bool again = all && piece && piece->index != SP_NONE &&
+        const bool again = all && piece && piece->index != SHAPEPROOF_NONE &&
                            !sp_map_add(&seen, sp_arena_printf(&join->arena, "%" PRIu64, piece->index), i);
         if (all && piece && !again && !sp_add_u64(bytes, piece->bytes, &bytes)) bytes = UINT64_MAX;
     }
     sp_map_free(&seen);
     if (!all) return list_side_by_side(join, whole, &join->uneven);
-    struct sp_tensor *tensor = list_piece(join, whole->name, &whole->pieces[0], !first->piece);
+    struct shapeproof_tensor *tensor = list_piece(join, whole->name, &whole->pieces[0], !first->piece);
     if (!tensor || !tensor->piece) return tensor != NULL;
-    struct sp_tensor_piece *of_all = sp_arena_alloc(&join->inventory->arena, sizeof *of_all);
+    struct shapeproof_tensor_piece *of_all = sp_arena_alloc(&join->inventory->arena, sizeof *of_all);
     *of_all = *tensor->piece;
     of_all->bytes = bytes;
     tensor->piece = bytes < tensor->bytes ? of_all : NULL;
@@ -236,7 +237,7 @@ static bool list_sharded(struct join *join, struct whole *whole)
 
 static enum sp_cut cut_of(const struct join *join, const struct whole *whole)
 {
-    const struct sp_tensor *tensor = whole->pieces[0].tensor;
+    const struct shapeproof_tensor *tensor = whole->pieces[0].tensor;
     const enum sp_cut cut = sp_rank_cut(tensor->name);
     if (join->ranks->few_groups && sp_is_grouped_cut(tensor->name)) return SP_CUT_UNKNOWN;
     return (cut == SP_CUT_COLUMNS && !tensor->rank) || (cut == SP_CUT_ROWS && tensor->rank < 2) ? SP_CUT_UNKNOWN : cut;
@@ -260,7 +261,7 @@ static bool list_whole(struct join *join, struct whole *whole)
 
 /* ---- all of them ---- */
 
-static void warn_of_listed(struct sp_inventory *inventory, const char *what, struct sp_names *names)
+static void warn_of_listed(struct shapeproof_inventory *inventory, const char *what, struct sp_names *names)
 {
     if (names->count) sp_inventory_warn(inventory, "%s (%zu): %s", what, names->count, sp_names_text(names));
     sp_names_free(names);
@@ -292,7 +293,7 @@ static uint32_t count_stages(const struct sp_ranks *ranks)
     return stages;
 }
 
-bool sp_ranks_join(struct sp_ranks *ranks, struct sp_inventory *inventory, struct sp_error *error)
+bool sp_ranks_join(struct sp_ranks *ranks, struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct join join = {.ranks = ranks, .inventory = inventory, .error = error};
     bool ok = true;

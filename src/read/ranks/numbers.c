@@ -50,7 +50,7 @@ void sp_numbers_note(struct sp_rank_numbers *numbers, const char *name, uint32_t
     }
     const size_t added = numbers->list.count;
     sp_map_add(&numbers->ranges, sp_arena_string(&numbers->arena, numbers->key.data), added);
-    struct sp_number_range range = {.lowest = value, .highest = value, .before = SP_NONE, .rank = rank};
+    struct sp_number_range range = {.lowest = value, .highest = value, .before = SHAPEPROOF_NONE, .rank = rank};
     const char *all = spell_range(numbers, name, begin, level, -1);
     range.before = sp_map_get(&numbers->last, all);
     sp_map_set(&numbers->last, range.before == SIZE_MAX ? sp_arena_string(&numbers->arena, all) : all, added);
@@ -61,7 +61,7 @@ void sp_numbers_settle(struct sp_rank_numbers *numbers)
 {
     for (size_t i = 0; i < numbers->list.count; i++) { /* those before stand before */
         struct sp_number_range *range = &numbers->list.items[i];
-        if (range->before == SP_NONE) continue;
+        if (range->before == SHAPEPROOF_NONE) continue;
         const struct sp_number_range *before = &numbers->list.items[range->before];
         range->offset = before->offset + (before->global ? before->highest - before->offset : before->highest) + 1;
         range->global = range->lowest && range->lowest == range->offset;

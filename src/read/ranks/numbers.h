@@ -12,7 +12,7 @@
 struct sp_number_range {
     uint64_t lowest, highest;
     uint64_t offset; /* numbers on the ranks before */
-    size_t before;   /* the range of the rank before, or SP_NONE */
+    size_t before;   /* the range of the rank before, or SHAPEPROOF_NONE */
     uint32_t rank;
     bool global; /* they are numbers of the whole already */
     bool odd;    /* they are neither that nor counted from 0 */

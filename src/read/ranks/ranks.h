@@ -20,13 +20,13 @@ enum { SP_NO_LAYER = UINT32_MAX };
 
 /* One file, and what its tensors are a part of. */
 struct sp_rank_file {
-    const char *path;         /* below the folder */
-    uint32_t tensor, stage;   /* tensor-parallel rank; of the pipeline */
-    uint32_t expert;          /* expert-parallel rank */
-    uint32_t layer;           /* of a pipeline of DeepSpeed, or SP_NO_LAYER */
-    uint32_t of;              /* how many ranks there are, where the name says so; or 0 */
-    bool plain;               /* experts of DeepSpeed: names without what is in front of the others' */
-    struct sp_inventory *own; /* what it holds, once it is read */
+    const char *path;                 /* below the folder */
+    uint32_t tensor, stage;           /* tensor-parallel rank; of the pipeline */
+    uint32_t expert;                  /* expert-parallel rank */
+    uint32_t layer;                   /* of a pipeline of DeepSpeed, or SP_NO_LAYER */
+    uint32_t of;                      /* how many ranks there are, where the name says so; or 0 */
+    bool plain;                       /* experts of DeepSpeed: names without what is in front of the others' */
+    struct shapeproof_inventory *own; /* what it holds, once it is read */
 };
 
 struct sp_ranks {
@@ -53,7 +53,7 @@ enum sp_cut {
 /* ---- files.c ---- */
 
 /* The files of ranks in the folder, sorted; none is no error. */
-bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struct sp_error *error);
+bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struct shapeproof_error *error);
 
 /* ---- rules.c ---- */
 
@@ -65,6 +65,6 @@ bool sp_is_grouped_cut(const char *name);
 /* ---- join.c ---- */
 
 /* All files as one list of tensors. */
-bool sp_ranks_join(struct sp_ranks *ranks, struct sp_inventory *inventory, struct sp_error *error);
+bool sp_ranks_join(struct sp_ranks *ranks, struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 
 #endif

@@ -12,7 +12,7 @@
 /* ---- what the files say of themselves ---- */
 
 /* A number that a file says, or 0. */
-static uint64_t said_number(const struct sp_inventory *own, const char *key)
+static uint64_t said_number(const struct shapeproof_inventory *own, const char *key)
 {
     const size_t found = sp_map_get(&own->metadata_keys, key);
     return found == SIZE_MAX ? 0 : strtoull(own->metadata[found].value, NULL, 10);
@@ -21,7 +21,7 @@ static uint64_t said_number(const struct sp_inventory *own, const char *key)
 /* Of "mp_rank_00_001" alone it cannot be told whether the second number is that of a stage or of experts. */
 static void tell_experts(struct sp_ranks *ranks)
 {
-    const struct sp_inventory *own = ranks->files.items[0].own;
+    const struct shapeproof_inventory *own = ranks->files.items[0].own;
     if (said_number(own, "pipeline_model_parallel_size") != 1) return;
     for (size_t i = 0; i < ranks->files.count; i++) {
         struct sp_rank_file *file = &ranks->files.items[i];
@@ -31,9 +31,9 @@ static void tell_experts(struct sp_ranks *ranks)
     }
 }
 
-static bool refuse_absent(const char *what, uint32_t rank, uint64_t of, struct sp_error *error)
+static bool refuse_absent(const char *what, uint32_t rank, uint64_t of, struct shapeproof_error *error)
 {
-    sp_fail(error, SP_ERR_FILE, SP_KIND_IO,
+    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
             "%s rank %" PRIu32 " of %" PRIu64 " is not there: the parts of the others "
             "are not the whole",
             what, rank, of);
@@ -56,9 +56,9 @@ static uint32_t absent_rank(const struct sp_ranks *ranks, uint32_t count, bool s
     return rank;
 }
 
-static bool all_are_there(struct sp_ranks *ranks, struct sp_error *error)
+static bool all_are_there(struct sp_ranks *ranks, struct shapeproof_error *error)
 {
-    const struct sp_inventory *own = ranks->files.items[0].own;
+    const struct shapeproof_inventory *own = ranks->files.items[0].own;
     const bool megatron = strcmp(ranks->format, "megatron") == 0;
     const char *divided = ranks->world ? "FSDP" : "tensor-parallel";
     uint64_t wide = said_number(own, megatron ? "tensor_model_parallel_size" : "mp_world_size");
@@ -89,25 +89,26 @@ static bool all_are_there(struct sp_ranks *ranks, struct sp_error *error)
 /* The first file of the optimizer that cannot be read, as one that was cut short; a warning says why. NULL when all
  * can. Stage 3 of ZeRO has the data of the model in them. */
 static const char *broken_optimizer(const struct sp_ranks *ranks, const struct sp_folder *folder,
-                                    struct sp_inventory *inventory)
+                                    struct shapeproof_inventory *inventory)
 {
     const char *broken = NULL;
     for (size_t i = 0; i < ranks->optimizers.count; i++) {
         const char *name = ranks->optimizers.items[i];
-        struct sp_error error = {0};
-        struct sp_inventory *own = sp_inventory_new(name);
+        struct shapeproof_error error = {0};
+        struct shapeproof_inventory *own = sp_inventory_new(name);
         if (!sp_folder_read(folder, name, own, &error)) {
             sp_inventory_warn(inventory, "%s", error.message);
             if (!broken) broken = sp_arena_string(&inventory->arena, name);
         }
-        sp_inventory_close(own);
+        shapeproof_inventory_close(own);
     }
     return broken;
 }
 
-static void describe_ranks(const struct sp_ranks *ranks, const struct sp_folder *folder, struct sp_inventory *inventory)
+static void describe_ranks(const struct sp_ranks *ranks, const struct sp_folder *folder,
+                           struct shapeproof_inventory *inventory)
 {
-    const struct sp_inventory *own = ranks->files.items[0].own;
+    const struct shapeproof_inventory *own = ranks->files.items[0].own;
     const uint64_t ways = said_number(own, "dp_world_size");
     char text[32];
     for (size_t i = 0; i < own->metadata_count; i++)
@@ -130,7 +131,7 @@ static void describe_ranks(const struct sp_ranks *ranks, const struct sp_folder 
                           ranks->optimizer_files);
 }
 
-static bool read_files(struct sp_ranks *ranks, const struct sp_folder *folder, struct sp_error *error)
+static bool read_files(struct sp_ranks *ranks, const struct sp_folder *folder, struct shapeproof_error *error)
 {
     size_t tensors = 0;
     for (size_t i = 0; i < ranks->files.count; i++) {
@@ -139,13 +140,14 @@ static bool read_files(struct sp_ranks *ranks, const struct sp_folder *folder, s
         if (!sp_folder_read(folder, file->path, file->own, error)) return false;
         tensors += file->own->count;
         if (tensors > SP_MAX_TENSORS)
-            return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d tensors in all ranks", SP_MAX_TENSORS);
+            return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d tensors in all ranks",
+                           SP_MAX_TENSORS);
     }
     return true;
 }
 
-static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder, struct sp_inventory *inventory,
-                         struct sp_error *error)
+static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder, struct shapeproof_inventory *inventory,
+                         struct shapeproof_error *error)
 {
     if (!read_files(ranks, folder, error)) return false;
     inventory->format = ranks->format;
@@ -160,14 +162,15 @@ static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder,
     return false;
 }
 
-bool sp_ranks_read(const struct sp_folder *folder, bool *mine, struct sp_inventory *inventory, struct sp_error *error)
+bool sp_ranks_read(const struct sp_folder *folder, bool *mine, struct shapeproof_inventory *inventory,
+                   struct shapeproof_error *error)
 {
     struct sp_ranks ranks = {.format = ""};
     bool ok = sp_ranks_list(&ranks, folder, error);
     if (!ok) sp_error_prefix(error, folder->path);
     *mine = !ok || ranks.files.count;
     if (ok && ranks.files.count) ok = put_together(&ranks, folder, inventory, error);
-    for (size_t i = 0; i < ranks.files.count; i++) sp_inventory_close(ranks.files.items[i].own);
+    for (size_t i = 0; i < ranks.files.count; i++) shapeproof_inventory_close(ranks.files.items[i].own);
     free(ranks.files.items);
     free(ranks.optimizers.items);
     sp_arena_free(&ranks.arena);

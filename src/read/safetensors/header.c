@@ -22,8 +22,8 @@ enum { GIVE_BACK = 1 << 20 };        /* so many bytes of the text at once */
 
 struct scan {
     struct sp_json json;
-    struct sp_inventory *inventory;
-    struct sp_error *error;
+    struct shapeproof_inventory *inventory;
+    struct shapeproof_error *error;
     uint32_t file;
     bool has_metadata;
     size_t given_back; /* so much of the text */
@@ -33,24 +33,24 @@ struct scan {
 };
 
 struct entry {
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
     size_t rank;
     uint64_t range[2];
 };
 
 /* ---- the fields of an entry ---- */
 
-static bool in_format(enum sp_dtype dtype)
+static bool in_format(enum shapeproof_dtype dtype)
 {
     switch (dtype) {
-    case SP_DTYPE_UNKNOWN:
-    case SP_DTYPE_C32:
-    case SP_DTYPE_C128:
-    case SP_DTYPE_QI8:
-    case SP_DTYPE_QU8:
-    case SP_DTYPE_QI32:
-    case SP_DTYPE_QU4X2:
-    case SP_DTYPE_QU2X4:
+    case SHAPEPROOF_DTYPE_UNKNOWN:
+    case SHAPEPROOF_DTYPE_C32:
+    case SHAPEPROOF_DTYPE_C128:
+    case SHAPEPROOF_DTYPE_QI8:
+    case SHAPEPROOF_DTYPE_QU8:
+    case SHAPEPROOF_DTYPE_QI32:
+    case SHAPEPROOF_DTYPE_QU4X2:
+    case SHAPEPROOF_DTYPE_QU2X4:
         return false;
     default:
         return true;
@@ -61,7 +61,7 @@ static bool scan_dtype(struct scan *scan, struct entry *entry)
 {
     const char *name = sp_json_string(&scan->json);
     if (!name) return false;
-    entry->dtype = sp_dtype_from_name(name, scan->json.string_length);
+    entry->dtype = shapeproof_dtype_from_name(name, scan->json.string_length);
     return in_format(entry->dtype) || sp_malformed(scan->error, "unknown dtype %s", sp_quote(name).text);
 }
 
@@ -69,7 +69,7 @@ static bool scan_shape(struct scan *scan, struct entry *entry)
 {
     if (!sp_json_u64s(&scan->json, scan->shape, SP_MAX_RANK, &entry->rank)) return false;
     return entry->rank <= SP_MAX_RANK ||
-           sp_fail(scan->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
+           sp_fail(scan->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
 }
 
 static bool scan_range(struct scan *scan, struct entry *entry)
@@ -129,22 +129,22 @@ static bool scan_fields(struct scan *scan, const char *tensor, struct entry *ent
     return true;
 }
 
-static bool refuse_measure(const struct sp_tensor *tensor, struct sp_error *error)
+static bool refuse_measure(const struct shapeproof_tensor *tensor, struct shapeproof_error *error)
 {
     uint64_t elements = 1, bits;
     bool fits = true;
     for (uint32_t i = 0; i < tensor->rank; i++) fits = fits && sp_mul_u64(elements, tensor->shape[i], &elements);
-    if (!fits || !sp_mul_u64(elements, sp_dtype_bits(tensor->dtype), &bits))
+    if (!fits || !sp_mul_u64(elements, shapeproof_dtype_bits(tensor->dtype), &bits))
         return sp_malformed(error, "the shape overflows 64 bits");
     return sp_malformed(error, "%" PRIu64 " elements of %s (%u bits each) do not fill whole bytes", elements,
-                        tensor->dtype_name, sp_dtype_bits(tensor->dtype));
+                        tensor->dtype_name, shapeproof_dtype_bits(tensor->dtype));
 }
 
 /* Experts are many, and have one shape. */
 static const uint64_t *keep_shape(struct scan *scan, size_t rank)
 {
-    const struct sp_inventory *inventory = scan->inventory;
-    const struct sp_tensor *before = inventory->count > 1 ? &inventory->tensors[inventory->count - 2] : NULL;
+    const struct shapeproof_inventory *inventory = scan->inventory;
+    const struct shapeproof_tensor *before = inventory->count > 1 ? &inventory->tensors[inventory->count - 2] : NULL;
     if (before && before->rank == rank && rank && !memcmp(before->shape, scan->shape, rank * sizeof *scan->shape))
         return before->shape;
     uint64_t *shape = sp_arena_array(&scan->inventory->arena, rank, sizeof *shape);
@@ -155,11 +155,11 @@ static const uint64_t *keep_shape(struct scan *scan, size_t rank)
 static bool add_tensor(struct scan *scan, const char *name, size_t length, const struct entry *entry)
 {
     struct sp_arena *arena = &scan->inventory->arena;
-    struct sp_tensor *tensor = sp_inventory_add(scan->inventory, scan->error);
+    struct shapeproof_tensor *tensor = sp_inventory_add(scan->inventory, scan->error);
     if (!tensor) return false;
     tensor->name = sp_arena_copy(arena, name, length);
     tensor->dtype = entry->dtype;
-    tensor->dtype_name = sp_dtype_name(entry->dtype);
+    tensor->dtype_name = shapeproof_dtype_name(entry->dtype);
     tensor->shape = keep_shape(scan, entry->rank);
     tensor->rank = (uint32_t)entry->rank;
     tensor->file = scan->file;
@@ -198,7 +198,8 @@ static bool scan_metadata(struct scan *scan)
     if (!sp_json_open(&scan->json, '{')) return false;
     for (bool first = true; (key = sp_json_member(&scan->json, &first));) {
         if (count++ == MAX_METADATA)
-            return sp_fail(scan->error, SP_ERR_FILE, SP_KIND_LIMIT, "__metadata__: more than %d entries", MAX_METADATA);
+            return sp_fail(scan->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                           "__metadata__: more than %d entries", MAX_METADATA);
         if (sp_json_peek(&scan->json) != '"')
             return sp_malformed(scan->error, "__metadata__: the value of %s is not a string", sp_quote(key).text);
         const char *value = sp_json_string(&scan->json);
@@ -222,8 +223,8 @@ static bool scan_tensor_members(struct scan *scan)
     if (!sp_json_check(&scan->json) || !sp_json_open(&scan->json, '{')) return false;
     for (bool first = true; (key = sp_json_member(&scan->json, &first));) {
         if (scan->json.string_length > SP_MAX_NAME)
-            return sp_fail(scan->error, SP_ERR_FILE, SP_KIND_LIMIT, "tensor name %s is longer than %d bytes",
-                           sp_quote(key).text, SP_MAX_NAME);
+            return sp_fail(scan->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                           "tensor name %s is longer than %d bytes", sp_quote(key).text, SP_MAX_NAME);
         if (!(SP_IS(key, scan->json.string_length, "__metadata__") ? scan_metadata(scan) : scan_entry(scan, key)))
             return false;
         give_back_text(scan);
@@ -231,8 +232,8 @@ static bool scan_tensor_members(struct scan *scan)
     return sp_json_end(&scan->json);
 }
 
-bool sp_safetensors_scan_header(char *text, size_t length, uint32_t file_index, struct sp_inventory *inventory,
-                                struct sp_error *error)
+bool sp_safetensors_scan_header(char *text, size_t length, uint32_t file_index, struct shapeproof_inventory *inventory,
+                                struct shapeproof_error *error)
 {
     struct scan scan = {
         .json =

@@ -50,7 +50,7 @@ static unsigned probe_safetensors(const struct sp_probe *probe)
 
 /* ---- the header's length ---- */
 
-static char *read_header(const struct sp_file *file, size_t *length, struct sp_error *error)
+static char *read_header(const struct sp_file *file, size_t *length, struct shapeproof_error *error)
 {
     unsigned char head[LENGTH_BYTES];
     if (file->size < LENGTH_BYTES) {
@@ -60,8 +60,8 @@ static char *read_header(const struct sp_file *file, size_t *length, struct sp_e
     if (!sp_file_read(file, 0, head, sizeof head, error)) return NULL;
     const uint64_t declared = declared_length(head), left = file->size - LENGTH_BYTES;
     if (declared > MAX_HEADER) {
-        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "header length %" PRIu64 " is over the limit of %d bytes", declared,
-                MAX_HEADER);
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                "header length %" PRIu64 " is over the limit of %d bytes", declared, MAX_HEADER);
         return NULL;
     }
     if (declared > left) {
@@ -80,13 +80,14 @@ static char *read_header(const struct sp_file *file, size_t *length, struct sp_e
 
 static int compare_ranges(const void *left, const void *right)
 {
-    const struct sp_tensor *a = left, *b = right;
+    const struct shapeproof_tensor *a = left, *b = right;
     if (a->data_begin != b->data_begin) return a->data_begin < b->data_begin ? -1 : 1;
     if (a->data_end != b->data_end) return a->data_end < b->data_end ? -1 : 1;
     return strcmp(a->name, b->name); /* empty tensors at one place */
 }
 
-static bool refuse_gap(const struct sp_tensor *before, const struct sp_tensor *tensor, struct sp_error *error)
+static bool refuse_gap(const struct shapeproof_tensor *before, const struct shapeproof_tensor *tensor,
+                       struct shapeproof_error *error)
 {
     const uint64_t expected = before ? before->data_end : 0;
     if (before && strcmp(before->name, tensor->name) == 0)
@@ -99,7 +100,8 @@ static bool refuse_gap(const struct sp_tensor *before, const struct sp_tensor *t
                         tensor->data_begin, sp_quote(tensor->name).text);
 }
 
-static bool refuse_end(const struct sp_tensor *last, uint64_t end, uint64_t size, struct sp_error *error)
+static bool refuse_end(const struct shapeproof_tensor *last, uint64_t end, uint64_t size,
+                       struct shapeproof_error *error)
 {
     if (!last) return sp_malformed(error, "%" PRIu64 " bytes after the header, which declares no tensor", size);
     if (end < size)
@@ -113,7 +115,7 @@ static bool refuse_end(const struct sp_tensor *last, uint64_t end, uint64_t size
 }
 
 /* The first tensor that does not follow the one before it, or `count`; `end` is where the last that does ends. */
-static size_t find_gap(const struct sp_tensor *tensors, size_t count, uint64_t *end)
+static size_t find_gap(const struct shapeproof_tensor *tensors, size_t count, uint64_t *end)
 {
     size_t i = 0;
     *end = 0;
@@ -126,7 +128,8 @@ static size_t find_gap(const struct sp_tensor *tensors, size_t count, uint64_t *
 
 /* Checks that the tensors follow one another through all `size` bytes of data, and sorts them by place; most writers
  * leave them in that order. */
-static bool check_coverage(struct sp_tensor *tensors, size_t count, uint64_t size, struct sp_error *error)
+static bool check_coverage(struct shapeproof_tensor *tensors, size_t count, uint64_t size,
+                           struct shapeproof_error *error)
 {
     uint64_t end;
     size_t gap = find_gap(tensors, count, &end);
@@ -138,8 +141,8 @@ static bool check_coverage(struct sp_tensor *tensors, size_t count, uint64_t siz
     return end == size || refuse_end(count ? &tensors[count - 1] : NULL, end, size, error);
 }
 
-static bool index_safetensors(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                              struct sp_error *error)
+static bool index_safetensors(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                              struct shapeproof_error *error)
 {
     const size_t first = inventory->count;
     size_t length;
@@ -150,7 +153,8 @@ static bool index_safetensors(const struct sp_file *file, uint32_t file_index, s
     while (blanks < length && text[length - 1 - blanks] == ' ') blanks++;
     free(text);
     if (!ok) return false;
-    struct sp_tensor *tensors = inventory->tensors ? inventory->tensors + first : NULL; /* a header may declare none */
+    struct shapeproof_tensor *tensors =
+        inventory->tensors ? inventory->tensors + first : NULL; /* a header may declare none */
     const size_t count = inventory->count - first;
     const uint64_t data = LENGTH_BYTES + (uint64_t)length;
     if (!check_coverage(tensors, count, file->size - data, error)) return false;

@@ -34,7 +34,7 @@ enum {
 struct tar_walk {
     struct sp_tar *tar;
     const struct sp_file *file;
-    struct sp_error *error;
+    struct shapeproof_error *error;
     struct sp_map names;
     uint64_t at;
     const char *name; /* of the next member, as a member before it said; or NULL */
@@ -139,7 +139,8 @@ static bool add_tar_member(struct tar_walk *w, const char *name, uint64_t size)
     if (!*name || sp_utf8_check(name, strlen(name)) != strlen(name))
         return sp_malformed(w->error, "tar member at byte %" PRIu64 ": its name is no UTF-8 text", w->at);
     if (tar->members.count == SP_TAR_MAX_MEMBERS)
-        return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d tar members", SP_TAR_MAX_MEMBERS);
+        return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d tar members",
+                       SP_TAR_MAX_MEMBERS);
     if (!sp_map_add(&w->names, name, tar->members.count))
         return sp_malformed(w->error, "ambiguous archive: two members named %s", sp_quote(name).text);
     *SP_PUSH(&tar->members) = (struct sp_tar_member){name, w->at, size};
@@ -159,7 +160,7 @@ static bool take_tar_member(struct tar_walk *w, const unsigned char *block)
     if (!extension && w->sized) size = w->size;
     if (type >= '1' && type <= '6') size = 0; /* links and folders: what they say there is no data */
     if (extension && size > MAX_RECORDS)
-        return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT,
+        return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                        "tar header at byte %" PRIu64 ": %" PRIu64 " bytes about one member, at most %d",
                        w->at - SP_TAR_BLOCK, size, MAX_RECORDS);
     if (size > left)
@@ -182,7 +183,7 @@ static bool take_tar_member(struct tar_walk *w, const unsigned char *block)
 static uint64_t blank_end(const struct sp_file *file, uint64_t at)
 {
     unsigned char block[SP_TAR_BLOCK];
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     while (file->size - at >= sizeof block && sp_file_read(file, at, block, sizeof block, &ignored)) {
         if (block[0] || memcmp(block, block + 1, sizeof block - 1)) break;
         at += sizeof block;
@@ -191,7 +192,7 @@ static uint64_t blank_end(const struct sp_file *file, uint64_t at)
     return at;
 }
 
-bool sp_tar_read(struct sp_tar *tar, const struct sp_file *file, struct sp_error *error)
+bool sp_tar_read(struct sp_tar *tar, const struct sp_file *file, struct shapeproof_error *error)
 {
     struct tar_walk walk = {.tar = tar, .file = file, .error = error};
     unsigned char block[SP_TAR_BLOCK];
@@ -212,7 +213,7 @@ bool sp_tar_read(struct sp_tar *tar, const struct sp_file *file, struct sp_error
     return ok;
 }
 
-void sp_tar_claim(const struct sp_tar *tar, struct sp_inventory *inventory, uint32_t file_index)
+void sp_tar_claim(const struct sp_tar *tar, struct shapeproof_inventory *inventory, uint32_t file_index)
 {
     uint64_t at = 0;
     for (size_t i = 0; i < tar->members.count; i++) {

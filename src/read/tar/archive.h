@@ -23,9 +23,9 @@ struct sp_tar {
 
 /* Walks the headers: those of POSIX, with pax records, and of GNU. A member that passes the end of the file, a header
  * whose sum is wrong, two members of one name are errors. Free it in any case. */
-bool sp_tar_read(struct sp_tar *tar, const struct sp_file *file, struct sp_error *error);
+bool sp_tar_read(struct sp_tar *tar, const struct sp_file *file, struct shapeproof_error *error);
 /* Claims the headers and what fills up; the data of members are left to the caller. */
-void sp_tar_claim(const struct sp_tar *tar, struct sp_inventory *inventory, uint32_t file_index);
+void sp_tar_claim(const struct sp_tar *tar, struct shapeproof_inventory *inventory, uint32_t file_index);
 void sp_tar_free(struct sp_tar *tar);
 
 /* True when the block is a header: its magic and its sum are right. */

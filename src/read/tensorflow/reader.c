@@ -25,8 +25,8 @@ struct block {
 
 struct table {
     const struct sp_file *file;
-    struct sp_inventory *inventory;
-    struct sp_error *error;
+    struct shapeproof_inventory *inventory;
+    struct shapeproof_error *error;
     uint64_t names_left;      /* bytes of names: keys share their beginnings */
     uint64_t parts, last_end; /* of the block that was read last: blocks follow one another */
     uint32_t index;
@@ -62,7 +62,9 @@ static bool open_block(struct table *table, struct walk *walk, const struct bloc
     window->what = "the table";
     const uint64_t places = sp_window_le(window, 4), kind = sp_window_le(window, 1);
     if (!window->ok) return false;
-    if (kind) return sp_fail(table->error, SP_ERR_FILE, SP_KIND_REFUSED, "a compressed block (kind %" PRIu64 ")", kind);
+    if (kind)
+        return sp_fail(table->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
+                       "a compressed block (kind %" PRIu64 ")", kind);
     if (places > (block->size - 4) / 4)
         return sp_malformed(table->error, "a block of %" PRIu64 " bytes with %" PRIu64 " places", block->size, places);
     walk->end = end - 4 - 4 * places;
@@ -95,37 +97,37 @@ static bool next_entry(struct table *table, struct walk *walk, struct block *val
 /* ---- one tensor ---- */
 
 static const struct {
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
     const char *name;
 } types[] = {
-    [1] = {SP_DTYPE_F32, NULL},
-    [2] = {SP_DTYPE_F64, NULL},
-    [3] = {SP_DTYPE_I32, NULL},
-    [4] = {SP_DTYPE_U8, NULL},
-    [5] = {SP_DTYPE_I16, NULL},
-    [6] = {SP_DTYPE_I8, NULL},
+    [1] = {SHAPEPROOF_DTYPE_F32, NULL},
+    [2] = {SHAPEPROOF_DTYPE_F64, NULL},
+    [3] = {SHAPEPROOF_DTYPE_I32, NULL},
+    [4] = {SHAPEPROOF_DTYPE_U8, NULL},
+    [5] = {SHAPEPROOF_DTYPE_I16, NULL},
+    [6] = {SHAPEPROOF_DTYPE_I8, NULL},
     [7] = {0, "string"},
-    [8] = {SP_DTYPE_C64, NULL},
-    [9] = {SP_DTYPE_I64, NULL},
-    [10] = {SP_DTYPE_BOOL, NULL},
-    [11] = {SP_DTYPE_QI8, NULL},
-    [12] = {SP_DTYPE_QU8, NULL},
-    [13] = {SP_DTYPE_QI32, NULL},
-    [14] = {SP_DTYPE_BF16, NULL},
+    [8] = {SHAPEPROOF_DTYPE_C64, NULL},
+    [9] = {SHAPEPROOF_DTYPE_I64, NULL},
+    [10] = {SHAPEPROOF_DTYPE_BOOL, NULL},
+    [11] = {SHAPEPROOF_DTYPE_QI8, NULL},
+    [12] = {SHAPEPROOF_DTYPE_QU8, NULL},
+    [13] = {SHAPEPROOF_DTYPE_QI32, NULL},
+    [14] = {SHAPEPROOF_DTYPE_BF16, NULL},
     [15] = {0, "qint16"},
     [16] = {0, "quint16"},
-    [17] = {SP_DTYPE_U16, NULL},
-    [18] = {SP_DTYPE_C128, NULL},
-    [19] = {SP_DTYPE_F16, NULL},
+    [17] = {SHAPEPROOF_DTYPE_U16, NULL},
+    [18] = {SHAPEPROOF_DTYPE_C128, NULL},
+    [19] = {SHAPEPROOF_DTYPE_F16, NULL},
     [20] = {0, "resource"},
     [21] = {0, "variant"},
-    [22] = {SP_DTYPE_U32, NULL},
-    [23] = {SP_DTYPE_U64, NULL},
-    [24] = {SP_DTYPE_F8_E5M2, NULL},
-    [25] = {SP_DTYPE_F8_E4M3, NULL},
-    [26] = {SP_DTYPE_F8_E4M3FNUZ, NULL},
+    [22] = {SHAPEPROOF_DTYPE_U32, NULL},
+    [23] = {SHAPEPROOF_DTYPE_U64, NULL},
+    [24] = {SHAPEPROOF_DTYPE_F8_E5M2, NULL},
+    [25] = {SHAPEPROOF_DTYPE_F8_E4M3, NULL},
+    [26] = {SHAPEPROOF_DTYPE_F8_E4M3FNUZ, NULL},
     [27] = {0, "float8_e4m3b11fnuz"},
-    [28] = {SP_DTYPE_F8_E5M2FNUZ, NULL},
+    [28] = {SHAPEPROOF_DTYPE_F8_E5M2FNUZ, NULL},
     [29] = {0, "I4"},
     [30] = {0, "U4"},
 };
@@ -155,7 +157,8 @@ static void take_entry_shape(struct sp_window *window, const struct sp_proto_fie
     }
 }
 
-static bool take_entry(struct table *table, const struct block *value, struct entry *entry, struct sp_error *why)
+static bool take_entry(struct table *table, const struct block *value, struct entry *entry,
+                       struct shapeproof_error *why)
 {
     struct sp_window window;
     struct sp_proto_field field;
@@ -169,24 +172,25 @@ static bool take_entry(struct table *table, const struct block *value, struct en
         if (field.number == 7) entry->parts = true;
     }
     if (!window.ok) return false;
-    if (entry->deep) return sp_fail(why, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
+    if (entry->deep)
+        return sp_fail(why, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
     return !entry->unknown || sp_malformed(why, "its shape is not known");
 }
 
-static bool describe_entry(struct table *table, const char *name, const struct entry *entry, struct sp_tensor *tensor,
-                           struct sp_error *why)
+static bool describe_entry(struct table *table, const char *name, const struct entry *entry,
+                           struct shapeproof_tensor *tensor, struct shapeproof_error *why)
 {
     struct sp_arena *arena = &table->inventory->arena;
     const bool known = entry->type && entry->type < sizeof types / sizeof *types;
     uint64_t *shape = sp_arena_array(arena, entry->rank ? entry->rank : 1, sizeof *shape);
     memcpy(shape, entry->shape, entry->rank * sizeof *shape);
-    *tensor = (struct sp_tensor){.name = name, .file = table->index, .rank = entry->rank, .shape = shape};
-    tensor->same_as = SP_NONE;
-    tensor->dtype = known ? types[entry->type].dtype : SP_DTYPE_UNKNOWN;
-    tensor->dtype_name = tensor->dtype ? sp_dtype_name(tensor->dtype)
+    *tensor = (struct shapeproof_tensor){.name = name, .file = table->index, .rank = entry->rank, .shape = shape};
+    tensor->same_as = SHAPEPROOF_NONE;
+    tensor->dtype = known ? types[entry->type].dtype : SHAPEPROOF_DTYPE_UNKNOWN;
+    tensor->dtype_name = tensor->dtype ? shapeproof_dtype_name(tensor->dtype)
                          : known       ? types[entry->type].name
                                        : sp_arena_printf(arena, "type%" PRIu64, entry->type);
-    if (strstr(name, ".OPTIMIZER_SLOT/") || !strncmp(name, "optimizer/", 10)) tensor->flags |= SP_TENSOR_STATE;
+    if (strstr(name, ".OPTIMIZER_SLOT/") || !strncmp(name, "optimizer/", 10)) tensor->flags |= SHAPEPROOF_TENSOR_STATE;
     if (!sp_tensor_measure(tensor)) return sp_malformed(why, "the product of its dimensions overflows 64 bits");
     if (tensor->dtype && !entry->parts && entry->size != tensor->bytes)
         return sp_malformed(why, "%" PRIu64 " bytes of data, shape and type need %" PRIu64, entry->size, tensor->bytes);
@@ -195,9 +199,9 @@ static bool describe_entry(struct table *table, const char *name, const struct e
 
 static bool add_entry(struct table *table, const struct sp_text *key, const struct block *value)
 {
-    struct sp_error why = {0};
+    struct shapeproof_error why = {0};
     struct entry entry;
-    struct sp_tensor described;
+    struct shapeproof_tensor described;
     if (!key->length) return true; /* about the whole checkpoint */
     if (!key->data[0]) {
         table->parts++;
@@ -208,7 +212,7 @@ static bool add_entry(struct table *table, const struct sp_text *key, const stru
     if (!name) return sp_malformed(table->error, "a NUL in a name");
     if (!take_entry(table, value, &entry, &why) || !describe_entry(table, name, &entry, &described, &why))
         return sp_inventory_unread(table->inventory, name, &why, table->error);
-    struct sp_tensor *tensor = sp_inventory_add(table->inventory, table->error);
+    struct shapeproof_tensor *tensor = sp_inventory_add(table->inventory, table->error);
     if (tensor) *tensor = described;
     return tensor != NULL;
 }
@@ -255,15 +259,15 @@ static bool take_blocks(struct table *table, const struct block *index)
 static unsigned probe_tensorflow(const struct sp_probe *probe)
 {
     unsigned char found[sizeof magic];
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     const uint64_t size = probe->file->size;
     if (!probe->deep || size < FOOTER || !sp_file_read(probe->file, size - sizeof found, found, sizeof found, &ignored))
         return 0;
     return memcmp(found, magic, sizeof magic) ? 0 : 8 * sizeof magic;
 }
 
-static bool index_tensorflow(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                             struct sp_error *error)
+static bool index_tensorflow(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                             struct shapeproof_error *error)
 {
     struct table table = {.file = file, .inventory = inventory, .error = error, .index = file_index};
     table.names_left = sp_names_budget(file->size);

@@ -16,7 +16,7 @@
 enum { MAX_DTYPE = 32 };
 
 struct array_dtype {
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
     const char *name; /* in the arena when it has no common one */
     uint64_t item;    /* bytes of an element, 0 when not known */
     bool big_endian, objects;
@@ -24,11 +24,13 @@ struct array_dtype {
 
 static const struct {
     const char *word;
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
 } words[] = {
-    {"b1", SP_DTYPE_BOOL}, {"?", SP_DTYPE_BOOL}, {"i1", SP_DTYPE_I8},  {"i2", SP_DTYPE_I16}, {"i4", SP_DTYPE_I32},
-    {"i8", SP_DTYPE_I64},  {"u1", SP_DTYPE_U8},  {"u2", SP_DTYPE_U16}, {"u4", SP_DTYPE_U32}, {"u8", SP_DTYPE_U64},
-    {"f2", SP_DTYPE_F16},  {"f4", SP_DTYPE_F32}, {"f8", SP_DTYPE_F64}, {"c8", SP_DTYPE_C64}, {"c16", SP_DTYPE_C128},
+    {"b1", SHAPEPROOF_DTYPE_BOOL}, {"?", SHAPEPROOF_DTYPE_BOOL}, {"i1", SHAPEPROOF_DTYPE_I8},
+    {"i2", SHAPEPROOF_DTYPE_I16},  {"i4", SHAPEPROOF_DTYPE_I32}, {"i8", SHAPEPROOF_DTYPE_I64},
+    {"u1", SHAPEPROOF_DTYPE_U8},   {"u2", SHAPEPROOF_DTYPE_U16}, {"u4", SHAPEPROOF_DTYPE_U32},
+    {"u8", SHAPEPROOF_DTYPE_U64},  {"f2", SHAPEPROOF_DTYPE_F16}, {"f4", SHAPEPROOF_DTYPE_F32},
+    {"f8", SHAPEPROOF_DTYPE_F64},  {"c8", SHAPEPROOF_DTYPE_C64}, {"c16", SHAPEPROOF_DTYPE_C128},
 };
 
 /* The text of a value without what a name may not have; "?" for none. */
@@ -52,13 +54,13 @@ static bool read_array_dtype(struct sp_torch *torch, const struct sp_pickle_valu
 {
     const struct sp_pickle_value *word = sp_pickle_arg(value, 0);
     const char *name = sp_pickle_name(value);
-    *found = (struct array_dtype){.dtype = SP_DTYPE_UNKNOWN};
+    *found = (struct array_dtype){.dtype = SHAPEPROOF_DTYPE_UNKNOWN};
     if (!name || strcmp(name, "numpy.dtype") || !sp_pickle_is(value, SP_PICKLE_OBJECT)) return false;
     if (!name_class(word, found)) found->name = short_word(&torch->inventory->arena, word);
     for (size_t i = 0; found->name && i < sizeof words / sizeof *words; i++)
         if (!strcmp(found->name, words[i].word)) found->dtype = words[i].dtype;
-    if (found->dtype) found->name = sp_dtype_name(found->dtype);
-    found->item = sp_dtype_bits(found->dtype) / 8;
+    if (found->dtype) found->name = shapeproof_dtype_name(found->dtype);
+    found->item = shapeproof_dtype_bits(found->dtype) / 8;
     found->objects = sp_pickle_is(word, SP_PICKLE_STR) && word->length && *word->as.text == 'O';
     found->big_endian = sp_pickle_is_text(sp_pickle_item(value->as.object->state, 1), ">");
     return true;
@@ -68,7 +70,7 @@ static bool read_array_dtype(struct sp_torch *torch, const struct sp_pickle_valu
 
 /* Of bytes that are written as they are: their number must be right, and their place is known. */
 static bool place_array(struct sp_torch *torch, const struct sp_pickle_value *data, const struct array_dtype *dtype,
-                        struct sp_torch_tensor *tensor, struct sp_error *error)
+                        struct sp_torch_tensor *tensor, struct shapeproof_error *error)
 {
     while (data && sp_pickle_is(data, SP_PICKLE_OBJECT) && sp_torch_role(data) == SP_TORCH_KNOWN &&
            sp_pickle_is(sp_pickle_arg(data, 0), SP_PICKLE_BYTES))
@@ -95,18 +97,18 @@ static void set_fortran_order(struct sp_torch_tensor *tensor)
 
 static bool fill_array(struct sp_torch *torch, const struct sp_pickle_value *shape, const struct array_dtype *dtype,
                        const struct sp_pickle_value *data, bool fortran, struct sp_torch_tensor *tensor,
-                       struct sp_error *error)
+                       struct shapeproof_error *error)
 {
     tensor->dtype = dtype->dtype;
     tensor->dtype_name = dtype->name;
-    if (dtype->big_endian) tensor->flags |= SP_TENSOR_BIG_ENDIAN;
+    if (dtype->big_endian) tensor->flags |= SHAPEPROOF_TENSOR_BIG_ENDIAN;
     if (!sp_torch_shape(shape, tensor, error)) return false;
     if (fortran && tensor->rank > 1) set_fortran_order(tensor);
     return sp_torch_measure(tensor, error) && place_array(torch, data, dtype, tensor, error);
 }
 
 bool sp_torch_array(struct sp_torch *torch, const struct sp_pickle_value *node, struct sp_torch_tensor *tensor,
-                    bool *is_array, struct sp_error *error)
+                    bool *is_array, struct shapeproof_error *error)
 {
     const struct sp_pickle_value *state = node->as.object->state, *order = sp_pickle_arg(node, 3);
     const bool buffered = sp_torch_role(node) == SP_TORCH_ARRAY_BUFFER;
@@ -114,7 +116,7 @@ bool sp_torch_array(struct sp_torch *torch, const struct sp_pickle_value *node, 
     const struct sp_pickle_value *type = buffered ? sp_pickle_arg(node, 1) : sp_pickle_item(state, 2);
     *is_array = read_array_dtype(torch, type, &dtype) && !dtype.objects;
     if (!*is_array) return true;
-    *tensor = (struct sp_torch_tensor){.dtype_name = sp_dtype_name(SP_DTYPE_UNKNOWN)};
+    *tensor = (struct sp_torch_tensor){.dtype_name = shapeproof_dtype_name(SHAPEPROOF_DTYPE_UNKNOWN)};
     if (buffered)
         return fill_array(torch, sp_pickle_arg(node, 2), &dtype, sp_pickle_arg(node, 0), sp_pickle_is_text(order, "F"),
                           tensor, error);

@@ -43,7 +43,8 @@ static bool is_paddle(const struct sp_file *file, const struct sp_pickle_value *
 }
 
 /* A data.pkl without its archive: what its storages hold lies elsewhere. */
-static bool note_absent_storage(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error)
+static bool note_absent_storage(struct sp_torch *torch, struct sp_torch_storage *storage,
+                                struct shapeproof_error *error)
 {
     (void)error;
     if (!torch->absent++)
@@ -54,7 +55,7 @@ static bool note_absent_storage(struct sp_torch *torch, struct sp_torch_storage 
 }
 
 /* joblib puts the bytes of an array behind the object that describes it, where the next opcode is looked for. */
-static bool explain_joblib(const struct sp_pickle *pickle, struct sp_error *error)
+static bool explain_joblib(const struct sp_pickle *pickle, struct shapeproof_error *error)
 {
     static const char module[] = "joblib.numpy_pickle.";
     bool is_joblib = false;
@@ -66,9 +67,10 @@ static bool explain_joblib(const struct sp_pickle *pickle, struct sp_error *erro
     return false;
 }
 
-static bool walk_bare(struct sp_torch *torch, const struct sp_file *file, const char *bytes, struct sp_error *error)
+static bool walk_bare(struct sp_torch *torch, const struct sp_file *file, const char *bytes,
+                      struct shapeproof_error *error)
 {
-    struct sp_inventory *inventory = torch->inventory;
+    struct shapeproof_inventory *inventory = torch->inventory;
     struct sp_pickle pickle;
     torch->arrays = true;
     torch->bytes = bytes;
@@ -84,8 +86,8 @@ static bool walk_bare(struct sp_torch *torch, const struct sp_file *file, const 
     return true;
 }
 
-static bool index_bare(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                       struct sp_error *error)
+static bool index_bare(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                       struct shapeproof_error *error)
 {
     struct sp_torch torch = {
         .inventory = inventory, .file = file_index, .key_prefix = "", .locate = note_absent_storage};

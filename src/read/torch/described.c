@@ -117,30 +117,34 @@ static void take_tensor_meta(struct sp_json *json, struct described *into)
     if (strides && !into->tensor.strided) into->bad = true;
 }
 
-static enum sp_dtype described_dtype(const struct described *described)
+static enum shapeproof_dtype described_dtype(const struct described *described)
 {
     static const struct {
         uint64_t number;
         const char *word;
-        enum sp_dtype dtype;
+        enum shapeproof_dtype dtype;
     } rows[] = {
-        {1, "UINT8", SP_DTYPE_U8},       {2, "INT8", SP_DTYPE_I8},       {3, "INT16", SP_DTYPE_I16},
-        {4, "INT32", SP_DTYPE_I32},      {5, "INT64", SP_DTYPE_I64},     {6, "FLOAT16", SP_DTYPE_F16},
-        {7, "FLOAT", SP_DTYPE_F32},      {8, "DOUBLE", SP_DTYPE_F64},    {9, "", SP_DTYPE_C32},
-        {10, "", SP_DTYPE_C64},          {11, "", SP_DTYPE_C128},        {12, "BOOL", SP_DTYPE_BOOL},
-        {13, "BFLOAT16", SP_DTYPE_BF16}, {28, "UINT16", SP_DTYPE_U16},   {29, "", SP_DTYPE_F8_E4M3},
-        {30, "", SP_DTYPE_F8_E5M2},      {31, "", SP_DTYPE_F8_E4M3FNUZ}, {32, "", SP_DTYPE_F8_E5M2FNUZ},
-        {33, "", SP_DTYPE_F8_E8M0},      {34, "", SP_DTYPE_U32},         {35, "", SP_DTYPE_U64},
+        {1, "UINT8", SHAPEPROOF_DTYPE_U8},       {2, "INT8", SHAPEPROOF_DTYPE_I8},
+        {3, "INT16", SHAPEPROOF_DTYPE_I16},      {4, "INT32", SHAPEPROOF_DTYPE_I32},
+        {5, "INT64", SHAPEPROOF_DTYPE_I64},      {6, "FLOAT16", SHAPEPROOF_DTYPE_F16},
+        {7, "FLOAT", SHAPEPROOF_DTYPE_F32},      {8, "DOUBLE", SHAPEPROOF_DTYPE_F64},
+        {9, "", SHAPEPROOF_DTYPE_C32},           {10, "", SHAPEPROOF_DTYPE_C64},
+        {11, "", SHAPEPROOF_DTYPE_C128},         {12, "BOOL", SHAPEPROOF_DTYPE_BOOL},
+        {13, "BFLOAT16", SHAPEPROOF_DTYPE_BF16}, {28, "UINT16", SHAPEPROOF_DTYPE_U16},
+        {29, "", SHAPEPROOF_DTYPE_F8_E4M3},      {30, "", SHAPEPROOF_DTYPE_F8_E5M2},
+        {31, "", SHAPEPROOF_DTYPE_F8_E4M3FNUZ},  {32, "", SHAPEPROOF_DTYPE_F8_E5M2FNUZ},
+        {33, "", SHAPEPROOF_DTYPE_F8_E8M0},      {34, "", SHAPEPROOF_DTYPE_U32},
+        {35, "", SHAPEPROOF_DTYPE_U64},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (described->word ? !strcmp(described->word, rows[i].word) : described->dtype == rows[i].number)
             return rows[i].dtype;
-    return SP_DTYPE_UNKNOWN;
+    return SHAPEPROOF_DTYPE_UNKNOWN;
 }
 
 /* The storage of a record, which is all of it. */
 static struct sp_torch_storage *storage_of_record(struct description *d, const char *path,
-                                                  const struct sp_torch_tensor *of, struct sp_error *error)
+                                                  const struct sp_torch_tensor *of, struct shapeproof_error *error)
 {
     struct sp_torch *torch = d->torch;
     const size_t known = sp_map_get(&torch->storage_keys, path);
@@ -159,12 +163,12 @@ static struct sp_torch_storage *storage_of_record(struct description *d, const c
 
 /* Lists the tensor, or counts it as one that cannot be read. */
 static bool list_described(struct description *d, const char *name, const struct described *described, uint32_t flags,
-                           struct sp_error *error)
+                           struct shapeproof_error *error)
 {
     struct sp_torch_tensor tensor = described->tensor;
-    struct sp_error why = {0};
+    struct shapeproof_error why = {0};
     tensor.dtype = described_dtype(described);
-    tensor.dtype_name = tensor.dtype ? sp_dtype_name(tensor.dtype) : described->word ? described->word : "?";
+    tensor.dtype_name = tensor.dtype ? shapeproof_dtype_name(tensor.dtype) : described->word ? described->word : "?";
     tensor.flags = flags;
     bool ok = !described->bad || sp_malformed(&why, "its sizes, strides or offset are no numbers");
     ok = ok && (described->path || sp_malformed(&why, "it has no record"));
@@ -174,7 +178,7 @@ static bool list_described(struct description *d, const char *name, const struct
     return sp_inventory_unread(d->torch->inventory, name, &why, error);
 }
 
-static bool open_description(struct description *d, size_t record, char **text, struct sp_error *error)
+static bool open_description(struct description *d, size_t record, char **text, struct shapeproof_error *error)
 {
     const char *name = sp_zip_entry(d->torch->zip, record)->name;
     size_t length;
@@ -207,7 +211,7 @@ static bool take_export_entry(struct description *d, const char *name, const cha
 }
 
 static bool index_export_config(struct description *d, size_t record, const char *subfolder, uint32_t flags,
-                                struct sp_error *error)
+                                struct shapeproof_error *error)
 {
     struct sp_json *json = &d->json;
     const char *key, *name;
@@ -228,7 +232,7 @@ static bool index_export_config(struct description *d, size_t record, const char
 }
 
 /* An archive may have several programs, each with a list of its own: NAME_weights_config.json. */
-static bool index_export(struct description *d, struct sp_error *error)
+static bool index_export(struct description *d, struct shapeproof_error *error)
 {
     const struct sp_zip *zip = d->torch->zip;
     size_t programs = 0;
@@ -240,8 +244,8 @@ static bool index_export(struct description *d, struct sp_error *error)
         if (!weights && !sp_ends_with(name, CONSTANTS)) continue;
         const size_t length = strlen(name) - strlen(weights ? WEIGHTS : CONSTANTS);
         d->program = programs > 1 ? sp_arena_copy(&d->torch->arena, name, length) : NULL;
-        if (!index_export_config(d, i, weights ? "data/weights/" : "data/constants/", weights ? 0 : SP_TENSOR_STATE,
-                                 error))
+        if (!index_export_config(d, i, weights ? "data/weights/" : "data/constants/",
+                                 weights ? 0 : SHAPEPROOF_TENSOR_STATE, error))
             return false;
     }
     return true;
@@ -269,8 +273,8 @@ static bool take_parameter(struct description *d)
     if (strcmp(type, "Tensor") != 0) return true;
     d->name_bytes += d->path.length + strlen(name) + 1;
     if (d->name_bytes > MAX_SCRIPT_NAMES)
-        return sp_fail(json->error, SP_ERR_FILE, SP_KIND_LIMIT, "model.json: names of more than %d bytes",
-                       MAX_SCRIPT_NAMES);
+        return sp_fail(json->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                       "model.json: names of more than %d bytes", MAX_SCRIPT_NAMES);
     parameter.name = sp_arena_printf(&d->torch->inventory->arena, "%s%s", d->path.length ? d->path.data : "", name);
     *SP_PUSH(&d->parameters) = parameter;
     return true;
@@ -348,13 +352,14 @@ static bool take_script_tensor(struct description *d)
     described.bad = described.bad || (strides && !described.tensor.strided);
     if (!sp_json_ok(json)) return false;
     if (d->tensors.count == MAX_SCRIPT_TENSORS)
-        return sp_fail(json->error, SP_ERR_FILE, SP_KIND_LIMIT, "model.json: more than %d tensors", MAX_SCRIPT_TENSORS);
+        return sp_fail(json->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "model.json: more than %d tensors",
+                       MAX_SCRIPT_TENSORS);
     *SP_PUSH(&d->tensors) = described;
     return true;
 }
 
 /* The tensors that the values in attributes.pkl are: calls with a tensor's number. */
-static bool find_attributes(struct description *d, struct sp_error *error)
+static bool find_attributes(struct description *d, struct shapeproof_error *error)
 {
     struct sp_zip *zip = d->torch->zip;
     const size_t record = sp_zip_find(zip, sp_arena_printf(&d->torch->arena, "%sattributes.pkl", d->folder));
@@ -374,7 +379,7 @@ static bool find_attributes(struct description *d, struct sp_error *error)
     return ok;
 }
 
-static bool read_script(struct description *d, struct sp_error *error)
+static bool read_script(struct description *d, struct shapeproof_error *error)
 {
     const char *key;
     if (!sp_json_open(&d->json, '{')) return false;
@@ -391,14 +396,14 @@ static bool read_script(struct description *d, struct sp_error *error)
     return sp_json_end(&d->json) && find_attributes(d, error);
 }
 
-static bool index_script(struct description *d, size_t record, struct sp_error *error)
+static bool index_script(struct description *d, size_t record, struct shapeproof_error *error)
 {
     char *text;
     d->torch->inventory->format = "torchscript";
     bool ok = open_description(d, record, &text, error) && read_script(d, error);
     for (size_t i = 0; ok && i < d->parameters.count; i++) {
         const struct parameter *parameter = &d->parameters.items[i];
-        struct sp_error why = {0};
+        struct shapeproof_error why = {0};
         if (parameter->id < d->tensors.count)
             ok = list_described(d, parameter->name, &d->tensors.items[parameter->id], 0, error);
         else {
@@ -439,8 +444,8 @@ const char *sp_torch_described_folder(const struct sp_zip *zip, struct sp_arena 
     return sp_arena_copy(arena, sp_zip_entry(zip, record)->name, folder);
 }
 
-bool sp_torch_described_index(struct sp_zip *zip, uint32_t file_index, struct sp_inventory *inventory,
-                              struct sp_error *error)
+bool sp_torch_described_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory,
+                              struct shapeproof_error *error)
 {
     struct sp_torch torch = {.inventory = inventory, .file = file_index, .key_prefix = "", .zip = zip};
     struct description d = {.torch = &torch};

@@ -337,63 +337,63 @@ static const char *const models[] = {"torch.nn.", "torch.optim.", "torch.ao.nn."
 
 struct storage_row {
     const char *name;
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
     unsigned element_size; /* of the storage, where several quantised values share a byte */
 };
 
 static const struct storage_row storage_classes[] = {
-    {"Double", SP_DTYPE_F64, 8},
-    {"Float", SP_DTYPE_F32, 4},
-    {"Half", SP_DTYPE_F16, 2},
-    {"BFloat16", SP_DTYPE_BF16, 2},
-    {"Long", SP_DTYPE_I64, 8},
-    {"Int", SP_DTYPE_I32, 4},
-    {"Short", SP_DTYPE_I16, 2},
-    {"Char", SP_DTYPE_I8, 1},
-    {"Byte", SP_DTYPE_U8, 1},
-    {"Bool", SP_DTYPE_BOOL, 1},
-    {"ComplexHalf", SP_DTYPE_C32, 4},
-    {"ComplexFloat", SP_DTYPE_C64, 8},
-    {"ComplexDouble", SP_DTYPE_C128, 16},
-    {"QInt8", SP_DTYPE_QI8, 1},
-    {"QUInt8", SP_DTYPE_QU8, 1},
-    {"QInt32", SP_DTYPE_QI32, 4},
-    {"QUInt4x2", SP_DTYPE_QU4X2, 1},
-    {"QUInt2x4", SP_DTYPE_QU2X4, 1},
-    {"Float8_e5m2", SP_DTYPE_F8_E5M2, 1},
-    {"Float8_e4m3fn", SP_DTYPE_F8_E4M3, 1},
+    {"Double", SHAPEPROOF_DTYPE_F64, 8},
+    {"Float", SHAPEPROOF_DTYPE_F32, 4},
+    {"Half", SHAPEPROOF_DTYPE_F16, 2},
+    {"BFloat16", SHAPEPROOF_DTYPE_BF16, 2},
+    {"Long", SHAPEPROOF_DTYPE_I64, 8},
+    {"Int", SHAPEPROOF_DTYPE_I32, 4},
+    {"Short", SHAPEPROOF_DTYPE_I16, 2},
+    {"Char", SHAPEPROOF_DTYPE_I8, 1},
+    {"Byte", SHAPEPROOF_DTYPE_U8, 1},
+    {"Bool", SHAPEPROOF_DTYPE_BOOL, 1},
+    {"ComplexHalf", SHAPEPROOF_DTYPE_C32, 4},
+    {"ComplexFloat", SHAPEPROOF_DTYPE_C64, 8},
+    {"ComplexDouble", SHAPEPROOF_DTYPE_C128, 16},
+    {"QInt8", SHAPEPROOF_DTYPE_QI8, 1},
+    {"QUInt8", SHAPEPROOF_DTYPE_QU8, 1},
+    {"QInt32", SHAPEPROOF_DTYPE_QI32, 4},
+    {"QUInt4x2", SHAPEPROOF_DTYPE_QU4X2, 1},
+    {"QUInt2x4", SHAPEPROOF_DTYPE_QU2X4, 1},
+    {"Float8_e5m2", SHAPEPROOF_DTYPE_F8_E5M2, 1},
+    {"Float8_e4m3fn", SHAPEPROOF_DTYPE_F8_E4M3, 1},
 };
 
 static const struct {
     const char *name;
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
 } dtypes[] = {
-    {"bool", SP_DTYPE_BOOL},
-    {"uint8", SP_DTYPE_U8},
-    {"int8", SP_DTYPE_I8},
-    {"uint16", SP_DTYPE_U16},
-    {"int16", SP_DTYPE_I16},
-    {"uint32", SP_DTYPE_U32},
-    {"int32", SP_DTYPE_I32},
-    {"uint64", SP_DTYPE_U64},
-    {"int64", SP_DTYPE_I64},
-    {"float16", SP_DTYPE_F16},
-    {"bfloat16", SP_DTYPE_BF16},
-    {"float32", SP_DTYPE_F32},
-    {"float64", SP_DTYPE_F64},
-    {"complex32", SP_DTYPE_C32},
-    {"complex64", SP_DTYPE_C64},
-    {"complex128", SP_DTYPE_C128},
-    {"float8_e4m3fn", SP_DTYPE_F8_E4M3},
-    {"float8_e5m2", SP_DTYPE_F8_E5M2},
-    {"float8_e8m0fnu", SP_DTYPE_F8_E8M0},
-    {"float8_e4m3fnuz", SP_DTYPE_F8_E4M3FNUZ},
-    {"float8_e5m2fnuz", SP_DTYPE_F8_E5M2FNUZ},
-    {"qint8", SP_DTYPE_QI8},
-    {"quint8", SP_DTYPE_QU8},
-    {"qint32", SP_DTYPE_QI32},
-    {"quint4x2", SP_DTYPE_QU4X2},
-    {"quint2x4", SP_DTYPE_QU2X4},
+    {"bool", SHAPEPROOF_DTYPE_BOOL},
+    {"uint8", SHAPEPROOF_DTYPE_U8},
+    {"int8", SHAPEPROOF_DTYPE_I8},
+    {"uint16", SHAPEPROOF_DTYPE_U16},
+    {"int16", SHAPEPROOF_DTYPE_I16},
+    {"uint32", SHAPEPROOF_DTYPE_U32},
+    {"int32", SHAPEPROOF_DTYPE_I32},
+    {"uint64", SHAPEPROOF_DTYPE_U64},
+    {"int64", SHAPEPROOF_DTYPE_I64},
+    {"float16", SHAPEPROOF_DTYPE_F16},
+    {"bfloat16", SHAPEPROOF_DTYPE_BF16},
+    {"float32", SHAPEPROOF_DTYPE_F32},
+    {"float64", SHAPEPROOF_DTYPE_F64},
+    {"complex32", SHAPEPROOF_DTYPE_C32},
+    {"complex64", SHAPEPROOF_DTYPE_C64},
+    {"complex128", SHAPEPROOF_DTYPE_C128},
+    {"float8_e4m3fn", SHAPEPROOF_DTYPE_F8_E4M3},
+    {"float8_e5m2", SHAPEPROOF_DTYPE_F8_E5M2},
+    {"float8_e8m0fnu", SHAPEPROOF_DTYPE_F8_E8M0},
+    {"float8_e4m3fnuz", SHAPEPROOF_DTYPE_F8_E4M3FNUZ},
+    {"float8_e5m2fnuz", SHAPEPROOF_DTYPE_F8_E5M2FNUZ},
+    {"qint8", SHAPEPROOF_DTYPE_QI8},
+    {"quint8", SHAPEPROOF_DTYPE_QU8},
+    {"qint32", SHAPEPROOF_DTYPE_QI32},
+    {"quint4x2", SHAPEPROOF_DTYPE_QU4X2},
+    {"quint2x4", SHAPEPROOF_DTYPE_QU2X4},
 };
 
 static bool begins_with(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
@@ -428,7 +428,7 @@ static const struct storage_row *storage_row(const char *name, const char *suffi
 static bool is_dtype_name(const char *name)
 {
     static const char *const others[] = {"bits8", "bits16", "bits1x8", "bits2x4", "bits4x2", "float4_e2m1fn_x2"};
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
     if (!begins_with(name, "torch.")) return false;
     const char *word = name + strlen("torch.");
     if (sp_torch_dtype_word(word, &dtype)) return true;
@@ -459,7 +459,7 @@ enum sp_torch_role sp_torch_role(const struct sp_pickle_value *value)
     return (enum sp_torch_role)(global->tag - 1);
 }
 
-bool sp_torch_dtype_word(const char *word, enum sp_dtype *dtype)
+bool sp_torch_dtype_word(const char *word, enum shapeproof_dtype *dtype)
 {
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
         if (!strcmp(word, dtypes[i].name)) {
@@ -469,16 +469,16 @@ bool sp_torch_dtype_word(const char *word, enum sp_dtype *dtype)
     return false;
 }
 
-bool sp_torch_dtype(const struct sp_pickle_value *value, enum sp_dtype *dtype, const char **name)
+bool sp_torch_dtype(const struct sp_pickle_value *value, enum shapeproof_dtype *dtype, const char **name)
 {
     const char *full = sp_pickle_is(value, SP_PICKLE_GLOBAL) ? sp_pickle_name(value) : NULL;
     if (!full || !begins_with(full, "torch.") || strchr(full + 6, '.')) return false;
-    *dtype = SP_DTYPE_UNKNOWN;
-    *name = sp_torch_dtype_word(full + 6, dtype) ? sp_dtype_name(*dtype) : full + 6;
+    *dtype = SHAPEPROOF_DTYPE_UNKNOWN;
+    *name = sp_torch_dtype_word(full + 6, dtype) ? shapeproof_dtype_name(*dtype) : full + 6;
     return true;
 }
 
-bool sp_torch_storage_class(const struct sp_pickle_value *value, enum sp_dtype *dtype, unsigned *element_size,
+bool sp_torch_storage_class(const struct sp_pickle_value *value, enum shapeproof_dtype *dtype, unsigned *element_size,
                             bool *untyped)
 {
     const char *name = sp_pickle_is(value, SP_PICKLE_GLOBAL) ? sp_pickle_name(value) : NULL;
@@ -486,7 +486,7 @@ bool sp_torch_storage_class(const struct sp_pickle_value *value, enum sp_dtype *
     const struct storage_row *row = storage_row(name, "Storage");
     const char *last = strrchr(name, '.') + 1;
     *untyped = !strcmp(last, "UntypedStorage") || !strcmp(last, "_UntypedStorage");
-    *dtype = row ? row->dtype : SP_DTYPE_UNKNOWN;
+    *dtype = row ? row->dtype : SHAPEPROOF_DTYPE_UNKNOWN;
     *element_size = row ? row->element_size : *untyped;
     return true;
 }
@@ -510,7 +510,7 @@ static bool is_class_of_a_package(const struct sp_pickle_global *global)
 }
 
 /* Names the classes that are no part of torch first: the others are known to whoever has torch. */
-static void warn_of_classes(const struct sp_pickle *pickle, struct sp_inventory *inventory)
+static void warn_of_classes(const struct sp_pickle *pickle, struct shapeproof_inventory *inventory)
 {
     struct sp_text names = {0};
     size_t count = 0;
@@ -538,7 +538,7 @@ static void judge_nested(struct sp_torch *torch, const struct sp_pickle *pickle)
         unread = unread ||
                  (pickle->globals[i]->as.global->held && sp_torch_role(pickle->globals[i]) == SP_TORCH_LOAD_FROM_BYTES);
     for (size_t i = 0; i < pickle->call_count && !unread; i++) {
-        struct sp_error why = {0};
+        struct shapeproof_error why = {0};
         unread = sp_torch_role(pickle->calls[i]) == SP_TORCH_LOAD_FROM_BYTES &&
                  !sp_torch_load_from_bytes(torch, pickle->calls[i], &why);
     }
@@ -560,7 +560,7 @@ void sp_torch_judge(struct sp_torch *torch, const struct sp_pickle *pickle)
 }
 
 bool sp_torch_read_pickle(struct sp_torch *torch, struct sp_pickle *pickle, const char *name, const void *data,
-                          size_t length, struct sp_error *error)
+                          size_t length, struct shapeproof_error *error)
 {
     if (!sp_pickle_read(pickle, &torch->arena, name, data, length, error)) return false;
     sp_torch_judge(torch, pickle);

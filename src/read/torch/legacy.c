@@ -54,7 +54,7 @@ static bool begins_with_magic(const char *bytes, size_t length)
 }
 
 /* *truncated is set when more bytes might help. */
-static bool read_pickles(struct stream *stream, struct sp_arena *arena, bool *truncated, struct sp_error *error)
+static bool read_pickles(struct stream *stream, struct sp_arena *arena, bool *truncated, struct shapeproof_error *error)
 {
     static const char *const names[PICKLES] = {"magic number", "protocol version", "system information", "object",
                                                "storage keys"};
@@ -71,7 +71,7 @@ static bool read_pickles(struct stream *stream, struct sp_arena *arena, bool *tr
     return true;
 }
 
-static bool check_pickles(const struct stream *stream, struct sp_error *error)
+static bool check_pickles(const struct stream *stream, struct shapeproof_error *error)
 {
     const struct sp_pickle_value *version = stream->pickles[1].root;
     if (!sp_pickle_is(version, SP_PICKLE_INT) || version->as.integer != PROTOCOL)
@@ -82,15 +82,16 @@ static bool check_pickles(const struct stream *stream, struct sp_error *error)
 }
 
 /* Reads more and more of the file until the five pickles are in. */
-static char *read_window(struct stream *stream, struct sp_arena *arena, struct sp_error *error)
+static char *read_window(struct stream *stream, struct sp_arena *arena, struct shapeproof_error *error)
 {
     char *bytes = NULL;
     bool truncated = true;
     for (size_t window = FIRST_WINDOW; truncated; window *= 2) {
-        struct sp_error attempt = {0};
+        struct shapeproof_error attempt = {0};
         sp_arena_free(arena);
         if (window > MAX_WINDOW) {
-            sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "the pickles are longer than %d bytes", MAX_WINDOW);
+            sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "the pickles are longer than %d bytes",
+                    MAX_WINDOW);
             break;
         }
         stream->length = window < stream->size ? window : (size_t)stream->size;
@@ -106,7 +107,7 @@ static char *read_window(struct stream *stream, struct sp_arena *arena, struct s
 
 /* ---- the storages ---- */
 
-static bool read_count(const struct stream *stream, uint64_t at, uint64_t *count, struct sp_error *error)
+static bool read_count(const struct stream *stream, uint64_t at, uint64_t *count, struct shapeproof_error *error)
 {
     unsigned char raw[8];
     if (at > stream->size || stream->size - at < sizeof raw)
@@ -119,7 +120,7 @@ static bool read_count(const struct stream *stream, uint64_t at, uint64_t *count
 }
 
 static struct sp_torch_storage *find_key(struct sp_torch *torch, const struct sp_pickle_value *key,
-                                         struct sp_error *error)
+                                         struct shapeproof_error *error)
 {
     if (!sp_pickle_is(key, SP_PICKLE_STR) || key->length > SP_TORCH_MAX_KEY || memchr(key->as.text, 0, key->length)) {
         sp_malformed(error, "a storage key is not a short string");
@@ -137,7 +138,7 @@ static struct sp_torch_storage *find_key(struct sp_torch *torch, const struct sp
 
 /* One storage at *at, which moves on to the next. */
 static bool place_storage(const struct stream *stream, struct sp_torch_storage *storage, uint64_t *at,
-                          struct sp_error *error)
+                          struct shapeproof_error *error)
 {
     uint64_t count = 0;
     if (!storage->element_size)
@@ -157,7 +158,7 @@ static bool place_storage(const struct stream *stream, struct sp_torch_storage *
     return true;
 }
 
-static bool place_storages(struct sp_torch *torch, const struct stream *stream, struct sp_error *error)
+static bool place_storages(struct sp_torch *torch, const struct stream *stream, struct shapeproof_error *error)
 {
     const struct sp_pickle_value *keys = stream->pickles[4].root;
     uint64_t at = stream->end;
@@ -171,7 +172,7 @@ static bool place_storages(struct sp_torch *torch, const struct stream *stream, 
 }
 
 /* Every storage of the object must be in the list of keys, whether or not a listed tensor uses it. */
-static bool resolve(struct sp_torch *torch, const struct stream *stream, struct sp_error *error)
+static bool resolve(struct sp_torch *torch, const struct stream *stream, struct shapeproof_error *error)
 {
     const struct sp_pickle *object = &stream->pickles[3];
     const size_t first = torch->storage_count;
@@ -187,7 +188,8 @@ static bool resolve(struct sp_torch *torch, const struct stream *stream, struct 
 
 /* ---- a stream in memory ---- */
 
-static struct sp_pickle_value *read_nested(struct sp_torch *torch, struct stream *stream, struct sp_error *error)
+static struct sp_pickle_value *read_nested(struct sp_torch *torch, struct stream *stream,
+                                           struct shapeproof_error *error)
 {
     const char *outer = torch->key_prefix;
     bool truncated;
@@ -202,13 +204,14 @@ static struct sp_pickle_value *read_nested(struct sp_torch *torch, struct stream
 }
 
 struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct sp_pickle_value *call,
-                                                 struct sp_error *error)
+                                                 struct shapeproof_error *error)
 {
     struct stream stream = {0};
     if (!sp_pickle_is(call, SP_PICKLE_OBJECT)) return NULL; /* its name, not called */
     if (call->tag) return torch->nested[call->tag - 1];
     if (torch->nesting >= MAX_NESTING || torch->arena.used > SP_PICKLE_MAX_MEMORY) {
-        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "streams nested deeper than %d, or too many of them", MAX_NESTING);
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "streams nested deeper than %d, or too many of them",
+                MAX_NESTING);
         return NULL;
     }
     if (!sp_torch_bytes(torch, sp_pickle_arg(call, 0), &stream.bytes, &stream.length)) return NULL;
@@ -231,8 +234,8 @@ static unsigned probe_legacy(const struct sp_probe *probe)
     return 8 * (unsigned)magic_length(probe->head, probe->head_length);
 }
 
-static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                         struct sp_error *error)
+static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                         struct shapeproof_error *error)
 {
     struct sp_torch torch = {.inventory = inventory, .file = file_index, .key_prefix = ""};
     struct stream stream = {.file = file, .size = file->size, .placed = true};

@@ -40,7 +40,7 @@ static bool is_model_states(const struct sp_torch *torch, const struct sp_pickle
 {
     static const char *const words[] = {"buffer_names",  "frozen_param_shapes", "shared_params",
                                         "dp_world_size", "mp_world_size",       "ds_config"};
-    const struct sp_inventory *inventory = torch->inventory;
+    const struct shapeproof_inventory *inventory = torch->inventory;
     const char *file = torch->file < inventory->file_count ? sp_base_name(inventory->files[torch->file]) : "";
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (sp_pickle_get(root, words[i])) return true;
@@ -56,13 +56,14 @@ static const char *spell_name_of(struct sp_torch *torch, struct shapes *shapes, 
 }
 
 static bool note_dict(struct sp_torch *torch, struct shapes *shapes, const struct sp_pickle_value *dict,
-                      struct sp_error *error)
+                      struct shapeproof_error *error)
 {
     const struct sp_pickle_value *pairs = pairs_of(dict);
     for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2) {
         const char *name = spell_name_of(torch, shapes, pairs->as.items[i]);
         if (shapes->sizes.count >= SP_MAX_TENSORS || torch->arena.used / 2 > SP_PICKLE_MAX_MEMORY)
-            return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d shapes in param_shapes", SP_MAX_TENSORS);
+            return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d shapes in param_shapes",
+                           SP_MAX_TENSORS);
         if (name) sp_map_add(&shapes->names, name, shapes->sizes.count);
         *SP_PUSH(&shapes->sizes) = pairs->as.items[i + 1];
     }
@@ -71,7 +72,7 @@ static bool note_dict(struct sp_torch *torch, struct shapes *shapes, const struc
 
 /* One dict for each group of parameters; of old versions a single one. */
 static bool note_groups(struct sp_torch *torch, struct shapes *shapes, const struct sp_pickle_value *groups,
-                        struct sp_error *error)
+                        struct shapeproof_error *error)
 {
     const bool is_list = sp_pickle_is(groups, SP_PICKLE_LIST) || sp_pickle_is(groups, SP_PICKLE_TUPLE);
     if (!is_list) return note_dict(torch, shapes, groups, error);
@@ -105,27 +106,28 @@ static const struct sp_pickle_value *shape_of(const struct shapes *shapes, const
 }
 
 /* Empty, or of older versions a single element. */
-static bool is_placeholder_tensor(const struct sp_tensor *tensor)
+static bool is_placeholder_tensor(const struct shapeproof_tensor *tensor)
 {
     return tensor->rank == 1 && tensor->shape[0] <= 1 && strncmp(tensor->name, "module.", 7) == 0;
 }
 
 /* Whether there is another shape for the tensor, which then becomes what it stands for, if `restore`. */
-static bool restore_shape(struct sp_torch *torch, const struct shapes *shapes, struct sp_tensor *tensor, bool restore)
+static bool restore_shape(struct sp_torch *torch, const struct shapes *shapes, struct shapeproof_tensor *tensor,
+                          bool restore)
 {
     struct sp_arena *arena = &torch->inventory->arena;
     struct sp_torch_tensor whole = {0};
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     const char *name = tensor->name + 7;
     const struct sp_pickle_value *size = shape_of(shapes, &name);
     if (!size || !sp_torch_shape(size, &whole, &ignored)) return false;
-    struct sp_tensor restored = *tensor;
+    struct shapeproof_tensor restored = *tensor;
     uint64_t *shape = sp_arena_array(arena, whole.rank, sizeof *shape);
     if (whole.rank) memcpy(shape, whole.shape, whole.rank * sizeof *shape);
     restored.rank = whole.rank;
     restored.shape = shape;
     restored.stride = NULL;
-    restored.flags |= SP_TENSOR_NO_DATA;
+    restored.flags |= SHAPEPROOF_TENSOR_NO_DATA;
     restored.data_begin = restored.data_end = restored.offset = 0;
     restored.storage = sp_arena_printf(arena, "param_shapes/%s", name);
     if (!sp_tensor_measure(&restored) || restored.parameters == tensor->parameters) return false;
@@ -133,7 +135,7 @@ static bool restore_shape(struct sp_torch *torch, const struct shapes *shapes, s
     return true;
 }
 
-static void note_rank_count(struct sp_inventory *inventory, const struct sp_pickle_value *dict, const char *key)
+static void note_rank_count(struct shapeproof_inventory *inventory, const struct sp_pickle_value *dict, const char *key)
 {
     const struct sp_pickle_value *value = sp_pickle_get(dict, key);
     char text[32];
@@ -160,9 +162,9 @@ static void note_ranks(struct sp_torch *torch, const struct sp_pickle_value *roo
 }
 
 static bool restore_shapes(struct sp_torch *torch, const struct sp_pickle_value *root, struct shapes *shapes,
-                           size_t first, struct sp_error *error)
+                           size_t first, struct shapeproof_error *error)
 {
-    struct sp_inventory *inventory = torch->inventory;
+    struct shapeproof_inventory *inventory = torch->inventory;
     const bool restore = is_model_states(torch, root);
     size_t empty = 0;
     if (!note_groups(torch, shapes, sp_pickle_get(root, "param_shapes"), error) ||
@@ -182,7 +184,7 @@ static bool restore_shapes(struct sp_torch *torch, const struct sp_pickle_value 
 }
 
 bool sp_torch_model_states(struct sp_torch *torch, const struct sp_pickle_value *root, size_t first,
-                           struct sp_error *error)
+                           struct shapeproof_error *error)
 {
     struct shapes shapes = {0};
     bool ok = true;

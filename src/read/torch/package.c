@@ -25,14 +25,15 @@ size_t sp_torch_package_prefix(const struct sp_zip *zip, const char **path)
     return 0;
 }
 
-static bool index_packaged(struct sp_torch *torch, size_t record, size_t prefix, struct sp_error *error)
+static bool index_packaged(struct sp_torch *torch, size_t record, size_t prefix, struct shapeproof_error *error)
 {
     const struct sp_zip_entry *entry = sp_zip_entry(torch->zip, record);
     const char *name = entry->name + prefix;
     struct sp_pickle pickle;
     size_t length;
     if (torch->inventory->arena.used > MAX_PACKAGED_NAMES)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "names and shapes of more than %d bytes", MAX_PACKAGED_NAMES);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "names and shapes of more than %d bytes",
+                       MAX_PACKAGED_NAMES);
     char *bytes = sp_zip_read(torch->zip, record, MAX_PACKAGED, &length, error);
     if (!bytes) return false;
     torch->name_prefix = sp_arena_printf(&torch->arena, "%s:", name);
@@ -43,12 +44,13 @@ static bool index_packaged(struct sp_torch *torch, size_t record, size_t prefix,
 }
 
 /* One pickle that is broken is a warning, as long as there are tensors in another. */
-static bool index_all_packaged(struct sp_torch *torch, const char *folder, size_t prefix, struct sp_error *error)
+static bool index_all_packaged(struct sp_torch *torch, const char *folder, size_t prefix,
+                               struct shapeproof_error *error)
 {
-    struct sp_error first = {0};
+    struct shapeproof_error first = {0};
     for (size_t i = 0; i < sp_zip_count(torch->zip); i++) {
         const char *name = sp_zip_entry(torch->zip, i)->name;
-        struct sp_error why = {0};
+        struct shapeproof_error why = {0};
         if (strncmp(name, folder, prefix) || !sp_ends_with(name, ".pkl") || !strncmp(name + prefix, ".data/", 6))
             continue;
         if (index_packaged(torch, i, prefix, &why)) continue;
@@ -60,8 +62,8 @@ static bool index_all_packaged(struct sp_torch *torch, const char *folder, size_
     return false;
 }
 
-bool sp_torch_package_index(struct sp_zip *zip, uint32_t file_index, struct sp_inventory *inventory,
-                            struct sp_error *error)
+bool sp_torch_package_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory,
+                            struct shapeproof_error *error)
 {
     struct sp_torch torch = {.inventory = inventory, .file = file_index, .key_prefix = "", .zip = zip};
     const char *path = NULL;

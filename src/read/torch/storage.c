@@ -36,7 +36,7 @@ static void spell_key(const struct sp_torch *torch, const struct sp_pickle_value
     else snprintf(text, room, "%s%.*s", torch->key_prefix, (int)key->length, key->as.text);
 }
 
-static bool check_id(const struct sp_torch *torch, const struct sp_pickle_value *id, struct sp_error *error)
+static bool check_id(const struct sp_torch *torch, const struct sp_pickle_value *id, struct shapeproof_error *error)
 {
     const struct sp_pickle_value *key = sp_pickle_item(id, 2), *count = sp_pickle_item(id, 4);
     if (!sp_pickle_is(id, SP_PICKLE_TUPLE) || !sp_pickle_is_text(sp_pickle_item(id, 0), "storage"))
@@ -60,12 +60,14 @@ static struct sp_torch_storage *add_storage(struct sp_torch *torch, const struct
 }
 
 /* Class, count and bytes from an id that check_id has passed. */
-static bool describe_storage(const struct sp_pickle_value *id, struct sp_torch_storage *storage, struct sp_error *error)
+static bool describe_storage(const struct sp_pickle_value *id, struct sp_torch_storage *storage,
+                             struct shapeproof_error *error)
 {
     const struct sp_pickle_value *class = sp_pickle_item(id, 1);
     if (!sp_torch_storage_class(class, &storage->dtype, &storage->element_size, &storage->untyped))
         return sp_malformed(error, "storage '%s': its class is not a name", storage->key);
-    storage->dtype_name = storage->dtype ? sp_dtype_name(storage->dtype) : strrchr(sp_pickle_name(class), '.') + 1;
+    storage->dtype_name =
+        storage->dtype ? shapeproof_dtype_name(storage->dtype) : strrchr(sp_pickle_name(class), '.') + 1;
     storage->meta = sp_pickle_is_text(sp_pickle_item(id, 3), "meta");
     storage->count = (uint64_t)sp_pickle_item(id, 4)->as.integer;
     if (!sp_mul_u64(storage->count, storage->element_size, &storage->bytes))
@@ -74,7 +76,7 @@ static bool describe_storage(const struct sp_pickle_value *id, struct sp_torch_s
 }
 
 struct sp_torch_storage *sp_torch_add_root(struct sp_torch *torch, const struct sp_torch_storage *described,
-                                           struct sp_error *error)
+                                           struct shapeproof_error *error)
 {
     struct sp_torch_storage storage = *described;
     storage.key = sp_arena_string(&torch->inventory->arena, described->key);
@@ -88,7 +90,7 @@ struct sp_torch_storage *sp_torch_add_root(struct sp_torch *torch, const struct 
 }
 
 static struct sp_torch_storage *find_root(struct sp_torch *torch, const struct sp_pickle_value *id,
-                                          struct sp_error *error)
+                                          struct shapeproof_error *error)
 {
     const struct sp_pickle_value *key = sp_pickle_item(id, 2);
     char text[SP_TORCH_MAX_KEY + 64];
@@ -108,7 +110,7 @@ static struct sp_torch_storage *find_root(struct sp_torch *torch, const struct s
 
 /* A view is its root, entered at an offset and left before the end. */
 static struct sp_torch_storage *find_view(struct sp_torch *torch, struct sp_torch_storage *root,
-                                          const struct sp_pickle_value *view, struct sp_error *error)
+                                          const struct sp_pickle_value *view, struct shapeproof_error *error)
 {
     const struct sp_pickle_value *first = sp_pickle_item(view, 1), *size = sp_pickle_item(view, 2);
     struct sp_torch_storage storage = *root;
@@ -129,7 +131,7 @@ static struct sp_torch_storage *find_view(struct sp_torch *torch, struct sp_torc
 }
 
 bool sp_torch_add_view(struct sp_torch *torch, const char *key, const char *root, uint64_t first, uint64_t size,
-                       struct sp_error *error)
+                       struct shapeproof_error *error)
 {
     const size_t known = sp_map_get(&torch->storage_keys, root);
     uint64_t end = 0;
@@ -146,13 +148,13 @@ bool sp_torch_add_view(struct sp_torch *torch, const char *key, const char *root
 }
 
 struct sp_torch_storage *sp_torch_storage(struct sp_torch *torch, struct sp_pickle_value *persid,
-                                          struct sp_error *error)
+                                          struct shapeproof_error *error)
 {
     if (persid->tag) return torch->storages[persid->tag - 1];
     const struct sp_pickle_value *id = persid->as.id;
     if (!check_id(torch, id, error)) return NULL;
     if (torch->arena.used / 2 > SP_PICKLE_MAX_MEMORY) {
-        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "too many storages: %zu", torch->storage_count);
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "too many storages: %zu", torch->storage_count);
         return NULL;
     }
     struct sp_torch_storage *storage = find_root(torch, id, error);

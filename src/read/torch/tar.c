@@ -28,7 +28,7 @@ enum {
 struct tar {
     struct sp_torch *torch;
     const struct sp_file *file;
-    struct sp_error *error;
+    struct shapeproof_error *error;
     struct sp_tar_member storages, tensors, pickle;
 };
 
@@ -76,8 +76,8 @@ static bool find_parts(struct tar *tar)
 static char *read_part(struct tar *tar, const struct sp_tar_member *member, const char *name)
 {
     if (member->size > MAX_MEMBER_BYTES) {
-        sp_fail(tar->error, SP_ERR_FILE, SP_KIND_LIMIT, "member '%s' of %" PRIu64 " bytes, at most %d", name,
-                member->size, MAX_MEMBER_BYTES);
+        sp_fail(tar->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "member '%s' of %" PRIu64 " bytes, at most %d",
+                name, member->size, MAX_MEMBER_BYTES);
         return NULL;
     }
     char *bytes = sp_realloc(NULL, (size_t)member->size + 1, 1);
@@ -105,7 +105,7 @@ static bool read_small_pickle(struct tar *tar, uint64_t *at, uint64_t end, struc
     const size_t length = left < PICKLE_WINDOW ? (size_t)left : PICKLE_WINDOW;
     char *bytes = sp_arena_alloc(&tar->torch->arena, length + 1);
     if (tar->torch->arena.used > SP_PICKLE_MAX_MEMORY)
-        return sp_fail(tar->error, SP_ERR_FILE, SP_KIND_LIMIT, "too many storages");
+        return sp_fail(tar->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "too many storages");
     if (!sp_file_read(tar->file, *at, bytes, length, tar->error) ||
         !sp_torch_read_pickle(tar->torch, pickle, "storages", bytes, length, tar->error))
         return false;
@@ -136,7 +136,7 @@ static bool read_storage_head(struct tar *tar, uint64_t *at)
                             "storage '%s' of %" PRIu64 " elements at byte %" PRIu64 " passes the end at %" PRIu64, key,
                             storage.count, *at, end);
     storage.key = key;
-    storage.dtype_name = sp_dtype_name(storage.dtype);
+    storage.dtype_name = shapeproof_dtype_name(storage.dtype);
     storage.data_begin = *at;
     *at += storage.bytes;
     return sp_torch_add_root(tar->torch, &storage, tar->error) != NULL;
@@ -172,7 +172,7 @@ static bool read_storages(struct tar *tar)
 
 /* ---- tensors ---- */
 
-static bool take_geometry(struct sp_cursor *cursor, struct sp_torch_tensor *tensor, struct sp_error *error)
+static bool take_geometry(struct sp_cursor *cursor, struct sp_torch_tensor *tensor, struct shapeproof_error *error)
 {
     tensor->rank = (uint32_t)sp_cursor_le(cursor, 4);
     sp_cursor_take(cursor, 4);
@@ -231,8 +231,8 @@ static bool read_saved_tensors(struct tar *tar, const char *bytes)
     if (!sp_pickle_is(pickle.root, SP_PICKLE_INT)) return sp_malformed(tar->error, "no number of tensors");
     sp_cursor_take(&cursor, pickle.end);
     if (pickle.root->as.integer > MAX_SAVED)
-        return sp_fail(tar->error, SP_ERR_FILE, SP_KIND_LIMIT, "member 'tensors': %" PRId64 " of them, at most %d",
-                       pickle.root->as.integer, MAX_SAVED);
+        return sp_fail(tar->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                       "member 'tensors': %" PRId64 " of them, at most %d", pickle.root->as.integer, MAX_SAVED);
     for (int64_t i = 0; i < pickle.root->as.integer; i++)
         if (!read_saved_tensor(tar, &cursor)) return false;
     return true;
@@ -255,8 +255,8 @@ static bool read_object(struct tar *tar, const char *bytes)
            sp_torch_walk(tar->torch, pickle.root, tar->error);
 }
 
-static bool index_tar(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                      struct sp_error *error)
+static bool index_tar(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
+                      struct shapeproof_error *error)
 {
     struct sp_torch torch = {.inventory = inventory, .file = file_index, .key_prefix = ""};
     struct tar tar = {.torch = &torch, .file = file, .error = error};

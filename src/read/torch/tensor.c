@@ -65,12 +65,13 @@ static const struct sp_pickle_value *sizes_of(const struct sp_pickle_value *valu
 }
 
 static bool read_sizes(const struct sp_pickle_value *value, const char *what, uint64_t *into, uint32_t *count,
-                       struct sp_error *error)
+                       struct shapeproof_error *error)
 {
     const struct sp_pickle_value *sizes = sizes_of(value);
     if (!sizes) return sp_malformed(error, "its %s is not a tuple", what);
     if (sizes->length > SP_MAX_RANK)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%u dimensions, at most %d", sizes->length, SP_MAX_RANK);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%u dimensions, at most %d", sizes->length,
+                       SP_MAX_RANK);
     for (uint32_t i = 0; i < sizes->length; i++) {
         const struct sp_pickle_value *item = sizes->as.items[i];
         if (item->type != SP_PICKLE_INT || item->as.integer < 0)
@@ -82,7 +83,7 @@ static bool read_sizes(const struct sp_pickle_value *value, const char *what, ui
 }
 
 static bool read_shape(const struct sp_pickle_value *size, const struct sp_pickle_value *stride,
-                       struct sp_torch_tensor *tensor, struct sp_error *error)
+                       struct sp_torch_tensor *tensor, struct shapeproof_error *error)
 {
     uint32_t strides;
     if (!read_sizes(size, "shape", tensor->shape, &tensor->rank, error)) return false;
@@ -93,7 +94,7 @@ static bool read_shape(const struct sp_pickle_value *size, const struct sp_pickl
     return true;
 }
 
-bool sp_torch_shape(const struct sp_pickle_value *sizes, struct sp_torch_tensor *tensor, struct sp_error *error)
+bool sp_torch_shape(const struct sp_pickle_value *sizes, struct sp_torch_tensor *tensor, struct shapeproof_error *error)
 {
     return read_shape(sizes, NULL, tensor, error);
 }
@@ -109,7 +110,7 @@ static uint64_t bytes_of_elements(uint64_t elements, unsigned bits, bool *ok)
 }
 
 /* Elements in all; elements that differ (an expanded dimension has stride 0); elements from the first to the last. */
-bool sp_torch_measure(struct sp_torch_tensor *tensor, struct sp_error *error)
+bool sp_torch_measure(struct sp_torch_tensor *tensor, struct shapeproof_error *error)
 {
     uint64_t elements = 1, distinct = 1, reach = 1, step;
     bool ok = true, empty = false;
@@ -118,20 +119,20 @@ bool sp_torch_measure(struct sp_torch_tensor *tensor, struct sp_error *error)
         const uint64_t size = tensor->shape[i], stride = tensor->strided ? tensor->stride[i] : 1;
         ok = sp_mul_u64(elements, size, &elements);
         if (stride) ok = ok && sp_mul_u64(distinct, size, &distinct);
-        else if (size > 1) tensor->flags |= SP_TENSOR_EXPANDED;
+        else if (size > 1) tensor->flags |= SHAPEPROOF_TENSOR_EXPANDED;
         if (tensor->strided && !empty)
             ok = ok && sp_mul_u64(size - 1, stride, &step) && sp_add_u64(reach, step, &reach);
     }
     tensor->parameters = elements;
     tensor->extent = empty ? 0 : tensor->strided ? reach : elements;
-    tensor->bytes = bytes_of_elements(empty ? 0 : distinct, sp_dtype_bits(tensor->dtype), &ok);
+    tensor->bytes = bytes_of_elements(empty ? 0 : distinct, shapeproof_dtype_bits(tensor->dtype), &ok);
     return ok || sp_malformed(error, "its size overflows 64 bits");
 }
 
-bool sp_torch_check_extent(const struct sp_torch_tensor *tensor, struct sp_error *error)
+bool sp_torch_check_extent(const struct sp_torch_tensor *tensor, struct shapeproof_error *error)
 {
     const struct sp_torch_storage *storage = tensor->storage;
-    const unsigned bits = sp_dtype_bits(tensor->dtype);
+    const unsigned bits = shapeproof_dtype_bits(tensor->dtype);
     uint64_t end = 0;
     bool ok = sp_add_u64(tensor->offset, tensor->extent, &end);
     if (!tensor->extent || !bits || !storage->element_size) return true;
@@ -142,7 +143,8 @@ bool sp_torch_check_extent(const struct sp_torch_tensor *tensor, struct sp_error
 
 /* ---- the forms ---- */
 
-static bool read_dtype(const struct call *call, size_t index, struct sp_torch_tensor *tensor, struct sp_error *error)
+static bool read_dtype(const struct call *call, size_t index, struct sp_torch_tensor *tensor,
+                       struct shapeproof_error *error)
 {
     return sp_torch_dtype(arg(call, index), &tensor->dtype, &tensor->dtype_name) ||
            sp_malformed(error, "argument %zu of %s is not a dtype", index, call->name);
@@ -150,7 +152,7 @@ static bool read_dtype(const struct call *call, size_t index, struct sp_torch_te
 
 /* The storage argument: a persistent id, or a stream of its own that holds one. */
 static struct sp_torch_storage *read_storage(struct sp_torch *torch, struct sp_pickle_value *value,
-                                             const char *function, struct sp_error *error)
+                                             const char *function, struct shapeproof_error *error)
 {
     if (sp_torch_role(value) == SP_TORCH_LOAD_FROM_BYTES) value = sp_torch_load_from_bytes(torch, value, error);
     if (error->status) return NULL;
@@ -160,7 +162,7 @@ static struct sp_torch_storage *read_storage(struct sp_torch *torch, struct sp_p
 }
 
 static bool read_dense(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
-                       struct sp_error *error)
+                       struct shapeproof_error *error)
 {
     const struct sp_pickle_value *offset = arg(call, 1);
     if (call->args->length < 4)
@@ -174,13 +176,13 @@ static bool read_dense(struct sp_torch *torch, const struct call *call, struct s
     tensor->dtype = tensor->storage->dtype;
     tensor->dtype_name = tensor->storage->dtype_name;
     if (call->role == SP_TORCH_TENSOR_V3 && !read_dtype(call, 6, tensor, error)) return false;
-    if (tensor->storage->meta) tensor->flags |= SP_TENSOR_NO_DATA;
+    if (tensor->storage->meta) tensor->flags |= SHAPEPROOF_TENSOR_NO_DATA;
     return read_shape(arg(call, 2), arg(call, 3), tensor, error) && sp_torch_measure(tensor, error) &&
            sp_torch_check_extent(tensor, error);
 }
 
 static bool read_old(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
-                     struct sp_error *error)
+                     struct shapeproof_error *error)
 {
     const struct call as_call = {SP_TORCH_TENSOR, call->name, call->state, NULL, NULL};
     return read_dense(torch, &as_call, tensor, error);
@@ -188,14 +190,14 @@ static bool read_old(struct sp_torch *torch, const struct call *call, struct sp_
 
 /* What a call says of the shape of a tensor without a storage. */
 static bool read_without_bytes(const struct call *call, size_t first, struct sp_torch_tensor *tensor,
-                               struct sp_error *error)
+                               struct shapeproof_error *error)
 {
     return read_dtype(call, first, tensor, error) &&
            read_shape(arg(call, first + 1), arg(call, first + 2), tensor, error) && sp_torch_measure(tensor, error);
 }
 
 /* (ndarray, dtype, ...): the state of the array is (version, shape, dtype, fortran order, bytes). */
-static bool read_from_numpy(const struct call *call, struct sp_torch_tensor *tensor, struct sp_error *error)
+static bool read_from_numpy(const struct call *call, struct sp_torch_tensor *tensor, struct shapeproof_error *error)
 {
     const struct sp_pickle_value *array = arg(call, 0);
     const struct sp_pickle_value *state = sp_pickle_is(array, SP_PICKLE_OBJECT) ? array->as.object->state : NULL;
@@ -205,7 +207,7 @@ static bool read_from_numpy(const struct call *call, struct sp_torch_tensor *ten
 
 /* One of the dense tensors that a sparse one consists of. */
 static bool read_tensor_part(struct sp_torch *torch, struct sp_pickle_value *node, struct sp_torch_tensor *part,
-                             struct sp_error *error)
+                             struct shapeproof_error *error)
 {
     struct call call;
     if (!unwrap(node, &call) || (call.role != SP_TORCH_TENSOR && call.role != SP_TORCH_TENSOR_V3))
@@ -217,7 +219,7 @@ static bool read_tensor_part(struct sp_torch *torch, struct sp_pickle_value *nod
 /* Coordinates: (indices, values, size). Compressed rows or columns: (starts, indices, values, size). The shape is that
  * of the whole, the bytes are those of the parts. */
 static bool read_sparse(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
-                        struct sp_error *error)
+                        struct shapeproof_error *error)
 {
     const struct sp_pickle_value *parts = arg(call, 1);
     uint64_t bytes = 0;
@@ -241,7 +243,7 @@ static bool read_sparse(struct sp_torch *torch, const struct call *call, struct 
 
 /* One that the container describes; every other persistent id is no tensor. */
 static bool read_saved(const struct sp_torch *torch, const struct sp_pickle_value *persid,
-                       struct sp_torch_tensor *tensor, bool *is_tensor, struct sp_error *error)
+                       struct sp_torch_tensor *tensor, bool *is_tensor, struct shapeproof_error *error)
 {
     const struct sp_torch_saved *saved = sp_torch_find_saved(torch, persid);
     *is_tensor = saved != NULL;
@@ -252,7 +254,7 @@ static bool read_saved(const struct sp_torch *torch, const struct sp_pickle_valu
 }
 
 bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struct sp_torch_tensor *tensor,
-                     bool *is_tensor, struct sp_error *error)
+                     bool *is_tensor, struct shapeproof_error *error)
 {
     struct call call;
     const enum sp_torch_role role = sp_torch_role(node);
@@ -262,7 +264,7 @@ bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struc
     *is_tensor = unwrap(node, &call) && (call.role != SP_TORCH_OLD_TENSOR || call.state);
     if (*is_tensor && call.role == SP_TORCH_SAVED) return read_saved(torch, call.args, tensor, is_tensor, error);
     if (!*is_tensor) return true;
-    *tensor = (struct sp_torch_tensor){.dtype_name = sp_dtype_name(SP_DTYPE_UNKNOWN)};
+    *tensor = (struct sp_torch_tensor){.dtype_name = shapeproof_dtype_name(SHAPEPROOF_DTYPE_UNKNOWN)};
     if (!sp_pickle_is(call.role == SP_TORCH_OLD_TENSOR ? call.state : call.args, SP_PICKLE_TUPLE))
         return sp_malformed(error, "%s without a tuple of arguments", call.name);
     switch (call.role) {
@@ -272,7 +274,7 @@ bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struc
     case SP_TORCH_OLD_TENSOR:
         return read_old(torch, &call, tensor, error);
     case SP_TORCH_META:
-        tensor->flags |= SP_TENSOR_NO_DATA;
+        tensor->flags |= SHAPEPROOF_TENSOR_NO_DATA;
         return read_without_bytes(&call, 0, tensor, error);
     case SP_TORCH_WRAPPER:
         return read_without_bytes(&call, 1, tensor, error) && sp_torch_wrapped(torch, call.wrapped, tensor, error);

@@ -43,17 +43,17 @@ enum sp_torch_role {
 
 /* The role of a GLOBAL, or of the callable of an OBJECT; SP_TORCH_UNKNOWN for everything else. */
 enum sp_torch_role sp_torch_role(const struct sp_pickle_value *value);
-/* "torch.float8_e4m3fn" -> F8_E4M3; its own word, with SP_DTYPE_UNKNOWN, when it has no common name; false when the
- * value names no dtype at all. */
-bool sp_torch_dtype(const struct sp_pickle_value *value, enum sp_dtype *dtype, const char **name);
+/* "torch.float8_e4m3fn" -> F8_E4M3; its own word, with SHAPEPROOF_DTYPE_UNKNOWN, when it has no common name; false when
+ * the value names no dtype at all. */
+bool sp_torch_dtype(const struct sp_pickle_value *value, enum shapeproof_dtype *dtype, const char **name);
 /* The same of a word such as "bfloat16"; false when it has no common name. */
-bool sp_torch_dtype_word(const char *word, enum sp_dtype *dtype);
+bool sp_torch_dtype_word(const char *word, enum shapeproof_dtype *dtype);
 /* The element type of a storage class, and the bytes of one element (0 when not known). */
-bool sp_torch_storage_class(const struct sp_pickle_value *value, enum sp_dtype *dtype, unsigned *element_size,
+bool sp_torch_storage_class(const struct sp_pickle_value *value, enum shapeproof_dtype *dtype, unsigned *element_size,
                             bool *untyped);
 /* Reads a pickle into the arena, as sp_pickle_read does, and judges it. */
 bool sp_torch_read_pickle(struct sp_torch *torch, struct sp_pickle *pickle, const char *name, const void *data,
-                          size_t length, struct sp_error *error);
+                          size_t length, struct shapeproof_error *error);
 /* Reports each global of the pickle that is not on the list of harmless ones: what runs code by itself, classes of
  * other packages together, and bytes to be unpickled that are not read. */
 void sp_torch_judge(struct sp_torch *torch, const struct sp_pickle *pickle);
@@ -63,8 +63,8 @@ void sp_torch_judge(struct sp_torch *torch, const struct sp_pickle *pickle);
 enum { SP_TORCH_MAX_KEY = 256 };
 
 struct sp_torch_storage {
-    const char *key;     /* identity within the checkpoint, in the inventory's arena */
-    enum sp_dtype dtype; /* SP_DTYPE_UNKNOWN for untyped storages and unknown classes */
+    const char *key;             /* identity within the checkpoint, in the inventory's arena */
+    enum shapeproof_dtype dtype; /* SHAPEPROOF_DTYPE_UNKNOWN for untyped storages and unknown classes */
     const char *dtype_name;
     unsigned element_size;         /* 0 when not known */
     bool untyped, meta;            /* meta: no bytes anywhere */
@@ -82,7 +82,7 @@ struct sp_torch_storage {
 struct sp_torch_saved;
 
 struct sp_torch {
-    struct sp_inventory *inventory;
+    struct shapeproof_inventory *inventory;
     uint32_t file;
     struct sp_arena arena; /* pickles: freed when the file is indexed */
     struct sp_torch_storage **storages;
@@ -102,7 +102,7 @@ struct sp_torch {
     bool contradicted;  /* a storage was declared in two ways */
     size_t equal_keys;  /* that came again in their dictionary */
     /* Checks that the container holds the bytes of a storage. NULL when all were located beforehand. */
-    bool (*locate)(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error);
+    bool (*locate)(struct sp_torch *torch, struct sp_torch_storage *storage, struct shapeproof_error *error);
     struct sp_zip *zip;
     const char *folder;      /* of the records in the zip: "archive/data/" */
     const char *suffix;      /* of their names, or NULL */
@@ -117,13 +117,13 @@ struct sp_torch {
 
 /* The storage of a persistent id, made on first sight. NULL with an error. */
 struct sp_torch_storage *sp_torch_storage(struct sp_torch *torch, struct sp_pickle_value *persid,
-                                          struct sp_error *error);
+                                          struct shapeproof_error *error);
 /* A storage that is described otherwise: `described` is copied, its strings too. NULL with an error. */
 struct sp_torch_storage *sp_torch_add_root(struct sp_torch *torch, const struct sp_torch_storage *described,
-                                           struct sp_error *error);
+                                           struct shapeproof_error *error);
 /* Another key for a part of one: its elements from `first` on, `size` of them. */
 bool sp_torch_add_view(struct sp_torch *torch, const char *key, const char *root, uint64_t first, uint64_t size,
-                       struct sp_error *error);
+                       struct shapeproof_error *error);
 /* Claims what each storage has in the file, where that is known. */
 void sp_torch_claim_storages(const struct sp_torch *torch);
 /* True for a persistent id that names a storage. */
@@ -134,39 +134,40 @@ void sp_torch_free(struct sp_torch *torch);
 
 struct sp_torch_tensor {
     struct sp_torch_storage *storage; /* NULL when it has none */
-    enum sp_dtype dtype;
+    enum shapeproof_dtype dtype;
     const char *dtype_name;
     uint32_t rank, flags;
     uint64_t shape[SP_MAX_RANK], stride[SP_MAX_RANK];
     bool strided;
-    uint64_t offset;                     /* elements from the beginning of the storage */
-    uint64_t parameters, bytes, extent;  /* extent: elements from `offset` to the last one reached */
-    uint64_t data_begin, data_end;       /* in the file, without a storage; or 0 */
-    const struct sp_tensor_piece *piece; /* the part of it that the file has; NULL when that is the whole */
+    uint64_t offset;                             /* elements from the beginning of the storage */
+    uint64_t parameters, bytes, extent;          /* extent: elements from `offset` to the last one reached */
+    uint64_t data_begin, data_end;               /* in the file, without a storage; or 0 */
+    const struct shapeproof_tensor_piece *piece; /* the part of it that the file has; NULL when that is the whole */
 };
 
 /* Interprets a node: *is_tensor is false when it is something else. False with an error when it is a broken tensor. */
 bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struct sp_torch_tensor *tensor,
-                     bool *is_tensor, struct sp_error *error);
+                     bool *is_tensor, struct shapeproof_error *error);
 
 /* The shape of a tensor from a tuple of sizes; and what follows from shape, strides and dtype. */
-bool sp_torch_shape(const struct sp_pickle_value *sizes, struct sp_torch_tensor *tensor, struct sp_error *error);
-bool sp_torch_measure(struct sp_torch_tensor *tensor, struct sp_error *error);
+bool sp_torch_shape(const struct sp_pickle_value *sizes, struct sp_torch_tensor *tensor,
+                    struct shapeproof_error *error);
+bool sp_torch_measure(struct sp_torch_tensor *tensor, struct shapeproof_error *error);
 /* Whether it lies within its storage; its extent is known. */
-bool sp_torch_check_extent(const struct sp_torch_tensor *tensor, struct sp_error *error);
+bool sp_torch_check_extent(const struct sp_torch_tensor *tensor, struct shapeproof_error *error);
 
 /* ---- wrapper.c ---- */
 
 /* What a subclass has in its state, of which `tensor` has the outer dtype and shape so far: it becomes the tensor that
  * is wrapped, a piece of itself, or one without data. */
 bool sp_torch_wrapped(struct sp_torch *torch, struct sp_pickle_value *state, struct sp_torch_tensor *tensor,
-                      struct sp_error *error);
+                      struct shapeproof_error *error);
 
 /* ---- tar.c ---- */
 
 struct sp_torch_saved {
     struct sp_torch_tensor tensor;
-    struct sp_error why; /* it is broken */
+    struct shapeproof_error why; /* it is broken */
 };
 
 /* The tensor that a persistent id names by its key, or NULL. */
@@ -176,7 +177,7 @@ const struct sp_torch_saved *sp_torch_find_saved(const struct sp_torch *torch, c
 
 /* As sp_torch_tensor, for an OBJECT with one of the roles of an array. Arrays of objects are none. */
 bool sp_torch_array(struct sp_torch *torch, const struct sp_pickle_value *node, struct sp_torch_tensor *tensor,
-                    bool *is_array, struct sp_error *error);
+                    bool *is_array, struct shapeproof_error *error);
 
 /* ---- key.c ---- */
 
@@ -192,10 +193,10 @@ void sp_torch_settle_keys(struct sp_torch *torch, struct sp_pickle_value *dict);
 /* ---- walk.c ---- */
 
 /* Lists every tensor that is reachable from `root`, named by the way to it. */
-bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct sp_error *error);
+bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct shapeproof_error *error);
 /* Lists one tensor under that name, which lives in the inventory's arena. */
 bool sp_torch_list(struct sp_torch *torch, const char *name, const struct sp_torch_tensor *found,
-                   struct sp_error *error);
+                   struct shapeproof_error *error);
 /* At the root of a checkpoint: what is kept to resume training, and is no part of the model. */
 bool sp_torch_is_state_key(const struct sp_pickle_value *key);
 
@@ -204,19 +205,20 @@ bool sp_torch_is_state_key(const struct sp_pickle_value *key);
 /* Claims the archive and its members: records of storages by their keys, all others as structure. */
 void sp_torch_zip_claim(const struct sp_torch *torch);
 /* Checks that a storage has its record. */
-bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error);
+bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage *storage,
+                                 struct shapeproof_error *error);
 
 /* ---- model_states.c ---- */
 
 /* Of the tensors from `first` on, those that stand for what ZeRO has divided get their shapes. */
 bool sp_torch_model_states(struct sp_torch *torch, const struct sp_pickle_value *root, size_t first,
-                           struct sp_error *error);
+                           struct shapeproof_error *error);
 
 /* ---- legacy.c ---- */
 
 /* The object that a call of torch.storage._load_from_bytes would give: the bytes are a legacy stream of their own.
  * NULL without an error when they are something else. */
 struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct sp_pickle_value *call,
-                                                 struct sp_error *error);
+                                                 struct shapeproof_error *error);
 
 #endif

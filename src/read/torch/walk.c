@@ -67,7 +67,7 @@ struct aside {
 
 struct walk {
     struct sp_torch *torch;
-    struct sp_error *error;
+    struct shapeproof_error *error;
     struct frame *stack;
     size_t depth;
     struct sp_text name; /* of the tensor being listed */
@@ -76,7 +76,7 @@ struct walk {
     uint64_t name_bytes, steps;
     size_t listed, renamed, broken;
     bool pruned, too_deep;
-    struct sp_error first; /* why the first of the broken tensors is one */
+    struct shapeproof_error first; /* why the first of the broken tensors is one */
     SP_ARRAY(struct aside) asides;
     struct sp_names transient; /* buffers that are not persistent */
     struct sp_names packed;    /* of objects whose class is in C++, and has no names for them */
@@ -98,8 +98,8 @@ static bool spell_name(struct walk *w)
         first = false;
         if (!frame->key) sp_text_printf(&w->name, "%zu", frame->index);
         else if (!sp_torch_put_key(&w->name, frame->key, frame->index) || w->name.length > SP_MAX_NAME)
-            return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "the name '%.200s...' is longer than %d bytes",
-                           w->name.data, SP_MAX_NAME);
+            return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                           "the name '%.200s...' is longer than %d bytes", w->name.data, SP_MAX_NAME);
     }
     return true;
 }
@@ -334,7 +334,7 @@ static const uint64_t *keep(struct sp_arena *arena, const uint64_t *values, uint
     return kept;
 }
 
-static void place_tensor(const struct sp_torch_tensor *found, struct sp_tensor *tensor)
+static void place_tensor(const struct sp_torch_tensor *found, struct shapeproof_tensor *tensor)
 {
     const struct sp_torch_storage *storage = found->storage;
     tensor->data_begin = found->data_begin;
@@ -342,22 +342,22 @@ static void place_tensor(const struct sp_torch_tensor *found, struct sp_tensor *
     if (!storage) return;
     tensor->storage = storage->key;
     tensor->offset = found->offset;
-    const unsigned bits = sp_dtype_bits(found->dtype);
+    const unsigned bits = shapeproof_dtype_bits(found->dtype);
     if (!storage->root->data_begin || !bits || bits % 8) return;
     tensor->data_begin = storage->root->data_begin + found->offset * (bits / 8); /* inside the storage: checked */
     tensor->data_end = tensor->data_begin + found->extent * (bits / 8);
 }
 
 bool sp_torch_list(struct sp_torch *torch, const char *name, const struct sp_torch_tensor *found,
-                   struct sp_error *error)
+                   struct shapeproof_error *error)
 {
-    struct sp_inventory *inventory = torch->inventory;
-    struct sp_tensor *tensor = sp_inventory_add(inventory, error);
+    struct shapeproof_inventory *inventory = torch->inventory;
+    struct shapeproof_tensor *tensor = sp_inventory_add(inventory, error);
     if (!tensor) return false;
     tensor->name = name;
     tensor->dtype = found->dtype;
     tensor->dtype_name =
-        found->dtype ? sp_dtype_name(found->dtype) : sp_arena_string(&inventory->arena, found->dtype_name);
+        found->dtype ? shapeproof_dtype_name(found->dtype) : sp_arena_string(&inventory->arena, found->dtype_name);
     tensor->rank = found->rank;
     tensor->shape = keep(&inventory->arena, found->shape, found->rank);
     tensor->stride = found->strided ? keep(&inventory->arena, found->stride, found->rank) : NULL;
@@ -383,7 +383,7 @@ static bool is_optimizer_state(const struct walk *w)
  * spelt. */
 static bool pass_over(struct walk *w, const char *what)
 {
-    const struct sp_error why = *w->error;
+    const struct shapeproof_error why = *w->error;
     char where[256];
     sp_error_reset(w->error);
     if (what) spell_name(w);
@@ -394,7 +394,8 @@ static bool pass_over(struct walk *w, const char *what)
         if (what) sp_error_prefix(&w->first, where);
     }
     if (w->broken > SP_MAX_TENSORS)
-        return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d tensors cannot be read", SP_MAX_TENSORS);
+        return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d tensors cannot be read",
+                       SP_MAX_TENSORS);
     return sp_inventory_unread(w->torch->inventory, w->name.data, &why, w->error);
 }
 
@@ -408,7 +409,7 @@ static void note_aside(struct walk *w, struct sp_pickle_value *node)
 
 static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found, struct sp_pickle_value *node)
 {
-    struct sp_inventory *inventory = w->torch->inventory;
+    struct shapeproof_inventory *inventory = w->torch->inventory;
     w->listed++;
     if (w->torch->count_only) return true;
     if (!spell_name(w)) return pass_over(w, NULL);
@@ -418,10 +419,10 @@ static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found, str
     }
     w->name_bytes += w->name.length;
     if (w->name_bytes > MAX_NAME_BYTES)
-        return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "tensor names of more than %d bytes in all",
-                       MAX_NAME_BYTES);
+        return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                       "tensor names of more than %d bytes in all", MAX_NAME_BYTES);
     struct sp_torch_tensor listed = *found;
-    if (is_optimizer_state(w)) listed.flags |= SP_TENSOR_STATE;
+    if (is_optimizer_state(w)) listed.flags |= SHAPEPROOF_TENSOR_STATE;
     const char *name = unique_name(w);
     if (!sp_torch_list(w->torch, name, &listed, w->error)) return false;
     if (!w->depth || !w->stack[0].is_module) inventory->tensors[inventory->count - 1].outer = w->outer;
@@ -432,7 +433,7 @@ static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found, str
 
 /* ---- what was found aside, and is listed anyhow ---- */
 
-static const char *spell_place(struct sp_arena *arena, struct sp_text *text, const struct sp_tensor *tensor)
+static const char *spell_place(struct sp_arena *arena, struct sp_text *text, const struct shapeproof_tensor *tensor)
 {
     text->length = 0;
     sp_text_printf(text, "%s@%" PRIu64, tensor->storage, tensor->offset);
@@ -442,7 +443,7 @@ static const char *spell_place(struct sp_arena *arena, struct sp_text *text, con
 
 /* Whether the same tensor is listed as a part of the model. */
 static bool is_listed_anyhow(const struct aside *aside, const struct sp_map *places, struct sp_text *text,
-                             const struct sp_tensor *tensor)
+                             const struct shapeproof_tensor *tensor)
 {
     return (aside->node->tag & LISTED) ||
            (tensor->storage && sp_map_get(places, spell_place(NULL, text, tensor)) != SIZE_MAX);
@@ -451,7 +452,7 @@ static bool is_listed_anyhow(const struct aside *aside, const struct sp_map *pla
 /* A module may hold its own parameters once more, in a list: nobody wants to see them twice. */
 static void drop_asides(struct walk *w, size_t first)
 {
-    struct sp_inventory *inventory = w->torch->inventory;
+    struct shapeproof_inventory *inventory = w->torch->inventory;
     struct sp_map places = {0};
     struct sp_text text = {0};
     size_t kept = first, next = 0;
@@ -507,7 +508,8 @@ static bool enter_node(struct walk *w, struct sp_pickle_value *node, bool script
         return true;
     }
     if (w->depth >= MAX_DEPTH)
-        return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "objects nested deeper than %d", MAX_DEPTH);
+        return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "objects nested deeper than %d",
+                       MAX_DEPTH);
     node->tag = (node->tag + 1) | ON_PATH;
     struct frame *frame = &w->stack[w->depth++];
     *frame = (struct frame){
@@ -618,7 +620,8 @@ static bool step_into(struct walk *w, struct sp_pickle_value *child)
     const struct sp_pickle_value *skip = frame->parts[frame->part].skip;
     w->steps += 1 + (skip ? skip->length : 0);
     if (w->steps > MAX_STEPS)
-        return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d ways through the objects", MAX_STEPS);
+        return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d ways through the objects",
+                       MAX_STEPS);
     if (!child || !is_container(child)) return true;
     if (frame->key && is_skipped(skip, frame->key)) {
         note_transient(w, child);
@@ -637,7 +640,7 @@ struct top_keys {
 /* Notes what the last key led to, and that the next begins. */
 static void end_top_key(struct walk *w, struct top_keys *top)
 {
-    struct sp_inventory *inventory = w->torch->inventory;
+    struct shapeproof_inventory *inventory = w->torch->inventory;
     const bool is_tensor = inventory->count > top->count && !inventory->tensors[inventory->count - 1].outer;
     if (top->begun && w->listed == top->listed) inventory->plain_keys++;
     if (top->begun && !is_tensor && !top->has_tensor) inventory->headed = true;
@@ -655,7 +658,7 @@ static bool is_dictionary(const struct sp_pickle_value *root)
 /* What is not in the list, in words. */
 static void warn_of_the_rest(struct walk *w)
 {
-    struct sp_inventory *inventory = w->torch->inventory;
+    struct shapeproof_inventory *inventory = w->torch->inventory;
     if (w->pruned)
         sp_inventory_warn(inventory, "more than %d ways lead to one container: not all of them are listed", MAX_VISITS);
     if (w->too_deep) sp_inventory_warn(inventory, "attributes nested deeper than %d are not looked at", MAX_DEPTH);
@@ -669,7 +672,7 @@ static void warn_of_the_rest(struct walk *w)
                           sp_names_text(&w->packed));
 }
 
-bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct sp_error *error)
+bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct shapeproof_error *error)
 {
     struct walk w = {.torch = torch, .error = error};
     const size_t before = torch->inventory->count;

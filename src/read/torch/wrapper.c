@@ -37,19 +37,20 @@ static struct sp_pickle_value *attribute(struct sp_torch *torch, const struct sp
 /* ---- pieces ---- */
 
 /* Keeps what the file has of the tensor, of the same or another shape, as a piece of it. */
-static struct sp_tensor_piece *make_piece(struct sp_torch *torch, struct sp_torch_tensor *tensor,
-                                          const struct sp_torch_tensor *part)
+static struct shapeproof_tensor_piece *make_piece(struct sp_torch *torch, struct sp_torch_tensor *tensor,
+                                                  const struct sp_torch_tensor *part)
 {
     struct sp_arena *arena = &torch->inventory->arena;
-    struct sp_tensor_piece *piece = sp_arena_alloc(arena, sizeof *piece);
+    struct shapeproof_tensor_piece *piece = sp_arena_alloc(arena, sizeof *piece);
     uint64_t *shape = sp_arena_array(arena, part->rank, sizeof *shape);
     if (part->rank) memcpy(shape, part->shape, part->rank * sizeof *shape);
-    *piece = (struct sp_tensor_piece){.rank = part->rank, .shape = shape, .bytes = part->bytes, .index = SP_NONE};
+    *piece = (struct shapeproof_tensor_piece){
+        .rank = part->rank, .shape = shape, .bytes = part->bytes, .index = SHAPEPROOF_NONE};
     tensor->piece = piece;
     tensor->storage = part->storage;
     tensor->offset = part->offset;
     tensor->extent = part->extent;
-    tensor->flags |= part->flags & SP_TENSOR_NO_DATA;
+    tensor->flags |= part->flags & SHAPEPROOF_TENSOR_NO_DATA;
     return piece;
 }
 
@@ -60,11 +61,12 @@ static bool is_same_shape(const struct sp_torch_tensor *a, const struct sp_torch
 
 /* The tensor that one rank holds of `tensor`: false when there is none, or it is broken. */
 static bool read_part(struct sp_torch *torch, struct sp_pickle_value *value, struct sp_torch_tensor *part,
-                      struct sp_error *error)
+                      struct shapeproof_error *error)
 {
     bool is_tensor;
     if (torch->wrapped >= MAX_WRAPPED)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d tensors that wrap each other", MAX_WRAPPED);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d tensors that wrap each other",
+                       MAX_WRAPPED);
     torch->wrapped++;
     const bool ok = sp_torch_tensor(torch, value, part, &is_tensor, error);
     torch->wrapped--;
@@ -92,7 +94,7 @@ static bool ranks_along(struct sp_torch *torch, const struct sp_pickle_value *me
     const struct sp_pickle_value *axes = attribute(torch, layout, "axes"), *shape = attribute(torch, layout, "shape");
     struct sp_pickle_value *of_all = attribute(torch, mesh, "mesh");
     struct sp_torch_tensor tensor;
-    struct sp_error ignored = {0};
+    struct shapeproof_error ignored = {0};
     *ranks = 1;
     if (axes) return multiply_by(attribute(torch, sp_pickle_item(axes, axis), "shape"), ranks);
     if (sp_pickle_is(shape, SP_PICKLE_INT)) return axis == 0 && multiply_by(shape, ranks);
@@ -122,7 +124,8 @@ static bool is_of_class(const struct sp_pickle_value *value, const char *word)
 }
 
 /* Fills in how a piece has been cut: along which axes of the mesh, into how many pieces, and which this is. */
-static void describe_cut(struct sp_torch *torch, const struct sp_pickle_value *spec, struct sp_tensor_piece *piece)
+static void describe_cut(struct sp_torch *torch, const struct sp_pickle_value *spec,
+                         struct shapeproof_tensor_piece *piece)
 {
     const struct sp_pickle_value *mesh = attribute(torch, spec, "mesh"),
                                  *placements = attribute(torch, spec, "placements");
@@ -154,7 +157,7 @@ static bool is_partial(struct sp_torch *torch, const struct sp_pickle_value *spe
 }
 
 static bool read_dtensor(struct sp_torch *torch, struct sp_pickle_value *local, const struct sp_pickle_value *spec,
-                         struct sp_torch_tensor *tensor, struct sp_error *error)
+                         struct sp_torch_tensor *tensor, struct shapeproof_error *error)
 {
     struct sp_torch_tensor part;
     if (!read_part(torch, local, &part, error)) return false;
@@ -166,7 +169,8 @@ static bool read_dtensor(struct sp_torch *torch, struct sp_pickle_value *local, 
 /* ---- ShardedTensor ---- */
 
 static bool read_sharded(struct sp_torch *torch, const struct sp_pickle_value *shards,
-                         const struct sp_pickle_value *metadata, struct sp_torch_tensor *tensor, struct sp_error *error)
+                         const struct sp_pickle_value *metadata, struct sp_torch_tensor *tensor,
+                         struct shapeproof_error *error)
 {
     const struct sp_pickle_value *all = attribute(torch, metadata, "shards_metadata");
     struct sp_torch_tensor part = {.rank = tensor->rank}, first = part;
@@ -180,7 +184,7 @@ static bool read_sharded(struct sp_torch *torch, const struct sp_pickle_value *s
     }
     if (shards->length == 1 && is_same_shape(&part, tensor)) *tensor = part;
     if (elements >= tensor->parameters) return true; /* several that are the whole */
-    struct sp_tensor_piece *piece = make_piece(torch, tensor, &first);
+    struct shapeproof_tensor_piece *piece = make_piece(torch, tensor, &first);
     piece->bytes = bytes;
     if (sp_pickle_is(all, SP_PICKLE_LIST) && all->length > 1) piece->pieces = all->length;
     return true;
@@ -190,7 +194,7 @@ static bool read_sharded(struct sp_torch *torch, const struct sp_pickle_value *s
 
 struct search {
     struct sp_torch *torch;
-    struct sp_error *error;
+    struct shapeproof_error *error;
     uint64_t end; /* of what may be looked at */
     uint64_t bytes;
 };
@@ -219,7 +223,7 @@ static bool search_value(struct search *search, struct sp_pickle_value *value, u
     search->torch->wrapped--;
     if (!ok) return false;
     if (!is_tensor) return search_value(search, value->as.object->state, depth + 1);
-    if (part.flags & SP_TENSOR_NO_DATA) return true;
+    if (part.flags & SHAPEPROOF_TENSOR_NO_DATA) return true;
     if (part.storage) part.storage->root->parts = true;
     if (!sp_add_u64(search->bytes, part.bytes, &search->bytes)) search->bytes = UINT64_MAX;
     return true;
@@ -227,7 +231,7 @@ static bool search_value(struct search *search, struct sp_pickle_value *value, u
 
 /* Without a limit on what is looked at. */
 static bool read_wrapped(struct sp_torch *torch, struct sp_pickle_value *state, struct sp_torch_tensor *tensor,
-                         struct sp_error *error)
+                         struct shapeproof_error *error)
 {
     struct sp_pickle_value *local = attribute(torch, state, "_local_tensor"), *shards = sp_pickle_item(state, 0);
     const struct sp_pickle_value *metadata = sp_pickle_item(state, 1);
@@ -237,15 +241,15 @@ static bool read_wrapped(struct sp_torch *torch, struct sp_pickle_value *state, 
     struct search search = {.torch = torch, .error = error, .end = torch->unwrapped + MAX_VALUES};
     torch->wrappers++;
     if (!search_value(&search, state, 0)) return false;
-    if (!search.bytes && tensor->bytes) tensor->flags |= SP_TENSOR_NO_DATA;
+    if (!search.bytes && tensor->bytes) tensor->flags |= SHAPEPROOF_TENSOR_NO_DATA;
     return true;
 }
 
 bool sp_torch_wrapped(struct sp_torch *torch, struct sp_pickle_value *state, struct sp_torch_tensor *tensor,
-                      struct sp_error *error)
+                      struct shapeproof_error *error)
 {
     if (!read_wrapped(torch, state, tensor, error)) return false;
     return torch->unwrapped <= MAX_UNWRAPPED ||
-           sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "tensors of subclasses whose states have more than %d values",
-                   MAX_UNWRAPPED);
+           sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                   "tensors of subclasses whose states have more than %d values", MAX_UNWRAPPED);
 }

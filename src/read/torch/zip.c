@@ -21,7 +21,8 @@ static const uint64_t MAX_STORED = (uint64_t)512 << 20, MAX_INFLATED = (uint64_t
 
 /* The record of a storage must hold as many bytes as its id declares; more do no harm. Its local header is looked at as
  * torch.load does, but for a file that is elsewhere, where that would be a request for each storage. */
-bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error)
+bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage *storage,
+                                 struct shapeproof_error *error)
 {
     char *name =
         sp_arena_printf(&torch->arena, "%s%s%s", torch->folder, storage->key, torch->suffix ? torch->suffix : "");
@@ -48,7 +49,7 @@ static bool is_record(const struct sp_torch *torch, const char *name)
 void sp_torch_zip_claim(const struct sp_torch *torch)
 {
     const struct sp_zip *zip = torch->zip;
-    struct sp_inventory *inventory = torch->inventory;
+    struct shapeproof_inventory *inventory = torch->inventory;
     const struct sp_torch_storage **of = sp_realloc(NULL, sp_zip_count(zip) + 1, sizeof *of);
     memset(of, 0, (sp_zip_count(zip) + 1) * sizeof *of);
     for (size_t i = 0; i < torch->storage_count; i++)
@@ -67,8 +68,8 @@ void sp_torch_zip_claim(const struct sp_torch *torch)
     free(of);
 }
 
-static char *read_record(struct sp_zip *zip, size_t index, size_t *length, struct sp_inventory *inventory,
-                         struct sp_error *error)
+static char *read_record(struct sp_zip *zip, size_t index, size_t *length, struct shapeproof_inventory *inventory,
+                         struct shapeproof_error *error)
 {
     const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
     char *bytes = sp_zip_read(zip, index, entry->method ? MAX_INFLATED : MAX_STORED, length, error);
@@ -79,7 +80,7 @@ static char *read_record(struct sp_zip *zip, size_t index, size_t *length, struc
 }
 
 /* One pickle of the archive, read and walked. `name` is without its folder. */
-static bool index_pickle(struct sp_torch *torch, size_t record, const char *name, struct sp_error *error)
+static bool index_pickle(struct sp_torch *torch, size_t record, const char *name, struct shapeproof_error *error)
 {
     size_t length;
     struct sp_pickle pickle;
@@ -95,7 +96,7 @@ static bool index_pickle(struct sp_torch *torch, size_t record, const char *name
 
 /* Constants of a TorchScript archive have numbers, not names, and are in nobody's state dict. */
 static bool count_constants(struct sp_zip *zip, const char *prefix, size_t record, uint32_t file,
-                            struct sp_inventory *inventory, struct sp_error *error)
+                            struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct sp_torch torch = {
         .inventory = inventory, .file = file, .key_prefix = "", .locate = sp_torch_zip_locate_storage, .zip = zip};
@@ -109,8 +110,8 @@ static bool count_constants(struct sp_zip *zip, const char *prefix, size_t recor
     return ok;
 }
 
-static bool check_version(struct sp_zip *zip, const char *prefix, struct sp_inventory *inventory,
-                          struct sp_error *error)
+static bool check_version(struct sp_zip *zip, const char *prefix, struct shapeproof_inventory *inventory,
+                          struct shapeproof_error *error)
 {
     struct sp_arena arena = {0};
     size_t index = sp_zip_find(zip, sp_arena_printf(&arena, "%sversion", prefix)), length;
@@ -144,7 +145,7 @@ static bool is_torch_pickle(const char *name)
     return slash && slash > name && !strcmp(slash, "/data.pkl");
 }
 
-bool sp_torch_zip_find(const struct sp_zip *zip, size_t *pickle, struct sp_error *error)
+bool sp_torch_zip_find(const struct sp_zip *zip, size_t *pickle, struct shapeproof_error *error)
 {
     *pickle = SIZE_MAX;
     for (size_t i = 0; i < sp_zip_count(zip); i++) {
@@ -158,7 +159,7 @@ bool sp_torch_zip_find(const struct sp_zip *zip, size_t *pickle, struct sp_error
 }
 
 /* torch takes the folder of the first member for that of the archive, and finds nothing when it is another. */
-static void warn_of_first_member(const struct sp_zip *zip, const char *prefix, struct sp_inventory *inventory)
+static void warn_of_first_member(const struct sp_zip *zip, const char *prefix, struct shapeproof_inventory *inventory)
 {
     const char *first = sp_zip_entry(zip, 0)->name;
     if (strncmp(first, prefix, strlen(prefix)) != 0)
@@ -166,8 +167,8 @@ static void warn_of_first_member(const struct sp_zip *zip, const char *prefix, s
                           sp_quote(first).text, sp_quote(prefix).text);
 }
 
-bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct sp_inventory *inventory,
-                        struct sp_error *error)
+bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct shapeproof_inventory *inventory,
+                        struct shapeproof_error *error)
 {
     struct sp_torch torch = {.inventory = inventory,
                              .file = file_index,
@@ -212,10 +213,10 @@ static size_t record_of(struct records *records, const char *key)
     return record;
 }
 
-static bool locate_tensor(struct records *records, const struct sp_tensor *tensor, struct sp_data_place *place,
-                          struct sp_error *error)
+static bool locate_tensor(struct records *records, const struct shapeproof_tensor *tensor, struct sp_data_place *place,
+                          struct shapeproof_error *error)
 {
-    const unsigned bits = sp_dtype_bits(tensor->dtype);
+    const unsigned bits = shapeproof_dtype_bits(tensor->dtype);
     const size_t record = tensor->storage ? record_of(records, tensor->storage) : SIZE_MAX;
     uint64_t end;
     place->obstacle = "without a place of its own in the archive";
@@ -236,7 +237,7 @@ static bool locate_tensor(struct records *records, const struct sp_tensor *tenso
 
 /* Written since torch 2.1; before, files of big-endian machines cannot be told. */
 static bool is_big_endian(struct sp_zip *zip, const char *prefix, struct sp_arena *arena, bool *big,
-                          struct sp_error *error)
+                          struct shapeproof_error *error)
 {
     const size_t index = sp_zip_find(zip, sp_arena_printf(arena, "%sbyteorder", prefix));
     size_t length;
@@ -250,8 +251,9 @@ static bool is_big_endian(struct sp_zip *zip, const char *prefix, struct sp_aren
 }
 
 /* Where the records of a file's tensors lie. */
-static bool locate_records(struct records *records, bool big, uint32_t file_index, const struct sp_inventory *inventory,
-                           struct sp_data_place *places, struct sp_error *error)
+static bool locate_records(struct records *records, bool big, uint32_t file_index,
+                           const struct shapeproof_inventory *inventory, struct sp_data_place *places,
+                           struct shapeproof_error *error)
 {
     bool ok = true;
     for (size_t i = 0; i < inventory->count && ok; i++) {
@@ -262,8 +264,8 @@ static bool locate_records(struct records *records, bool big, uint32_t file_inde
     return ok;
 }
 
-bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, const struct sp_inventory *inventory,
-                         struct sp_data_place *places, struct sp_error *error)
+bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, const struct shapeproof_inventory *inventory,
+                         struct sp_data_place *places, struct shapeproof_error *error)
 {
     struct sp_arena arena = {0};
     struct records records = {.zip = zip, .folder = "", .suffix = ""};

@@ -8,26 +8,26 @@
 
 /* The index of the only member that is called "<folder>/data.pkl", SIZE_MAX when there is none; false with an error
  * when there are two. */
-bool sp_torch_zip_find(const struct sp_zip *zip, size_t *pickle, struct sp_error *error);
+bool sp_torch_zip_find(const struct sp_zip *zip, size_t *pickle, struct shapeproof_error *error);
 /* Fills the inventory (format "torch-zip" or "torchscript"); see struct sp_reader for the contract. */
-bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct sp_inventory *inventory,
-                        struct sp_error *error);
+bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct shapeproof_inventory *inventory,
+                        struct shapeproof_error *error);
 /* Where the storages of its tensors lie, of all archives that are told here; see struct sp_reader. */
-bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, const struct sp_inventory *inventory,
-                         struct sp_data_place *places, struct sp_error *error);
+bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, const struct shapeproof_inventory *inventory,
+                         struct sp_data_place *places, struct shapeproof_error *error);
 
 /* An archive of torch.package: the length of the folder that all its paths begin with, one of which is *path; 0 for any
  * other archive. */
 size_t sp_torch_package_prefix(const struct sp_zip *zip, const char **path);
 /* Fills the inventory (format "torch-package"). */
-bool sp_torch_package_index(struct sp_zip *zip, uint32_t file_index, struct sp_inventory *inventory,
-                            struct sp_error *error);
+bool sp_torch_package_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory,
+                            struct shapeproof_error *error);
 
 /* An archive of torch.export, or of TorchScript before 1.2; and the folder that is in front of its paths. */
 bool sp_torch_described_is(const struct sp_zip *zip);
 const char *sp_torch_described_folder(const struct sp_zip *zip, struct sp_arena *arena);
 /* Fills the inventory (format "pt2" or "torchscript"). */
-bool sp_torch_described_index(struct sp_zip *zip, uint32_t file_index, struct sp_inventory *inventory,
-                              struct sp_error *error);
+bool sp_torch_described_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory,
+                              struct shapeproof_error *error);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { SHOWN_NAME = 512 }; /* bytes of a name that are compared */
 
-struct sp_zip *sp_zip_open(const struct sp_file *file, struct sp_error *error)
+struct sp_zip *sp_zip_open(const struct sp_file *file, struct shapeproof_error *error)
 {
     struct sp_zip *zip = sp_realloc(NULL, 1, sizeof *zip);
     *zip = (struct sp_zip){.file = file};
@@ -34,7 +34,7 @@ size_t sp_zip_count(const struct sp_zip *zip) { return zip->count; }
 const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index) { return &zip->entries[index]; }
 size_t sp_zip_find(const struct sp_zip *zip, const char *name) { return sp_map_get(&zip->names, name); }
 
-bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, struct sp_error *error)
+bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, struct shapeproof_error *error)
 {
     const struct sp_zip_entry *entry = &zip->entries[index];
     const size_t length = strlen(entry->name);
@@ -84,15 +84,15 @@ void sp_zip_span(const struct sp_zip *zip, size_t index, uint64_t *begin, uint64
     *begin = *end - entry->compressed_size;
 }
 
-void sp_zip_claim_member(const struct sp_zip *zip, size_t index, struct sp_inventory *inventory, uint32_t file_index,
-                         enum sp_use use)
+void sp_zip_claim_member(const struct sp_zip *zip, size_t index, struct shapeproof_inventory *inventory,
+                         uint32_t file_index, enum sp_use use)
 {
     uint64_t begin, end;
     sp_zip_span(zip, index, &begin, &end);
     sp_inventory_claim(inventory, file_index, begin, end, use);
 }
 
-void sp_zip_claim(const struct sp_zip *zip, struct sp_inventory *inventory, uint32_t file_index)
+void sp_zip_claim(const struct sp_zip *zip, struct shapeproof_inventory *inventory, uint32_t file_index)
 {
     for (size_t i = 0; i < zip->count; i++) {
         const uint64_t header = zip->entries[i].header_offset;

@@ -24,7 +24,7 @@ struct sp_zip_entry {
 struct sp_zip; /* opaque */
 
 /* Opens the archive in `file` (which stays the caller's and must outlive it). NULL with an error. */
-struct sp_zip *sp_zip_open(const struct sp_file *file, struct sp_error *error);
+struct sp_zip *sp_zip_open(const struct sp_file *file, struct shapeproof_error *error);
 void sp_zip_close(struct sp_zip *zip);
 
 /* Whether the bytes are fetched from elsewhere when they are read. */
@@ -36,21 +36,21 @@ const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index);
 size_t sp_zip_find(const struct sp_zip *zip, const char *name);
 
 /* The whole member, at most `limit` bytes, NUL-terminated (not counted), never more than it declares. free() it. */
-char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *length, struct sp_error *error);
+char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *length, struct shapeproof_error *error);
 /* The first `count` bytes of the member, of a deflated one without inflating more: its CRC is not looked at. `count` is
  * at most what it declares, and 1 MiB. */
-bool sp_zip_read_head(struct sp_zip *zip, size_t index, void *into, size_t count, struct sp_error *error);
+bool sp_zip_read_head(struct sp_zip *zip, size_t index, void *into, size_t count, struct shapeproof_error *error);
 /* Where the bytes of a member lie, by the directory alone: right in front of what comes next. Good for sums; where to
  * read is what sp_zip_data_offset says. */
 void sp_zip_span(const struct sp_zip *zip, size_t index, uint64_t *begin, uint64_t *end);
 /* Claims the headers and the directory, and as padding what fills up between a header and its data. The data of members
  * are left to the caller. */
-void sp_zip_claim(const struct sp_zip *zip, struct sp_inventory *inventory, uint32_t file_index);
+void sp_zip_claim(const struct sp_zip *zip, struct shapeproof_inventory *inventory, uint32_t file_index);
 /* Claims the data of a member. */
-void sp_zip_claim_member(const struct sp_zip *zip, size_t index, struct sp_inventory *inventory, uint32_t file_index,
-                         enum sp_use use);
+void sp_zip_claim_member(const struct sp_zip *zip, size_t index, struct shapeproof_inventory *inventory,
+                         uint32_t file_index, enum sp_use use);
 /* Where the bytes of a stored (method 0) member begin in the file; an error when the local header there is none, or one
  * of another member. */
-bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, struct sp_error *error);
+bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, struct shapeproof_error *error);
 
 #endif

@@ -37,7 +37,7 @@ static bool starts_with_signature(const unsigned char *bytes, const char *magic)
 
 /* ---- the end records ---- */
 
-static bool parse_end(const unsigned char *record, struct end *end, struct sp_error *error)
+static bool parse_end(const unsigned char *record, struct end *end, struct shapeproof_error *error)
 {
     struct sp_cursor cursor = sp_cursor_of(record, SP_ZIP_END_SIZE);
     sp_cursor_take(&cursor, 4);
@@ -52,7 +52,7 @@ static bool parse_end(const unsigned char *record, struct end *end, struct sp_er
 }
 
 /* The last end record in the final 64 KiB. */
-static bool find_end(const struct sp_zip *zip, struct end *end, struct sp_error *error)
+static bool find_end(const struct sp_zip *zip, struct end *end, struct shapeproof_error *error)
 {
     const uint64_t size = zip->file->size, most = SP_ZIP_END_SIZE + SP_ZIP_MAX_COMMENT;
     const size_t length = (size_t)(size < most ? size : most);
@@ -66,8 +66,8 @@ static bool find_end(const struct sp_zip *zip, struct end *end, struct sp_error 
         }
     if (ok && !records) ok = sp_malformed(error, "zip directory missing: truncated?");
     else if (ok && records > MAX_END_RECORDS)
-        ok = sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%zu zip end records at the end of the file, at most %d",
-                     records, MAX_END_RECORDS);
+        ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                     "%zu zip end records at the end of the file, at most %d", records, MAX_END_RECORDS);
     if (ok) {
         const size_t comment = window[found + 20] | (size_t)window[found + 21] << 8;
         end->limit = size - length + found;
@@ -87,7 +87,7 @@ static bool agrees_with_zip64(uint64_t narrow, uint64_t wide, uint64_t ones)
     return narrow == ones || narrow == wide;
 }
 
-static bool read_end64(const struct sp_zip *zip, uint64_t at, struct end *end, struct sp_error *error)
+static bool read_end64(const struct sp_zip *zip, uint64_t at, struct end *end, struct shapeproof_error *error)
 {
     unsigned char record[END64_SIZE];
     if (at > end->limit || end->limit - at < END64_SIZE + LOCATOR_SIZE)
@@ -112,7 +112,7 @@ static bool read_end64(const struct sp_zip *zip, uint64_t at, struct end *end, s
     return true;
 }
 
-static bool follow_locator(const struct sp_zip *zip, struct end *end, struct sp_error *error)
+static bool follow_locator(const struct sp_zip *zip, struct end *end, struct shapeproof_error *error)
 {
     unsigned char locator[LOCATOR_SIZE];
     if (end->limit < LOCATOR_SIZE) return true;
@@ -123,7 +123,7 @@ static bool follow_locator(const struct sp_zip *zip, struct end *end, struct sp_
     return read_end64(zip, sp_cursor_le(&cursor, 8), end, error);
 }
 
-static bool check_end(const struct end *end, struct sp_error *error)
+static bool check_end(const struct end *end, struct shapeproof_error *error)
 {
     uint64_t stop;
     if (!sp_add_u64(end->offset, end->size, &stop) || stop > end->limit)
@@ -131,11 +131,11 @@ static bool check_end(const struct end *end, struct sp_error *error)
                             "zip directory of %" PRIu64 " bytes at byte %" PRIu64 " passes its end record at %" PRIu64,
                             end->size, end->offset, end->limit);
     if (end->entries > SP_ZIP_MAX_ENTRIES)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%" PRIu64 " zip entries, at most %d", end->entries,
-                       SP_ZIP_MAX_ENTRIES);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%" PRIu64 " zip entries, at most %d",
+                       end->entries, SP_ZIP_MAX_ENTRIES);
     if (end->size > SP_ZIP_MAX_DIRECTORY)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "zip directory of %" PRIu64 " bytes, at most %d", end->size,
-                       SP_ZIP_MAX_DIRECTORY);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                       "zip directory of %" PRIu64 " bytes, at most %d", end->size, SP_ZIP_MAX_DIRECTORY);
     if (end->size / SP_ZIP_CENTRAL_SIZE < end->entries)
         return sp_malformed(error, "zip directory of %" PRIu64 " bytes cannot hold %" PRIu64 " entries", end->size,
                             end->entries);
@@ -160,7 +160,7 @@ static bool apply_zip64(struct sp_cursor extra, struct sp_zip_entry *entry)
     return true;
 }
 
-static bool check_name(const char *name, size_t length, size_t index, struct sp_error *error)
+static bool check_name(const char *name, size_t length, size_t index, struct shapeproof_error *error)
 {
     if (!length) return sp_malformed(error, "zip entry %zu has no name", index);
     if (memchr(name, 0, length)) return sp_malformed(error, "zip entry %zu: NUL in its name", index);
@@ -169,7 +169,7 @@ static bool check_name(const char *name, size_t length, size_t index, struct sp_
     return true;
 }
 
-static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t index, struct sp_error *error)
+static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t index, struct shapeproof_error *error)
 {
     struct sp_zip_entry *entry = &zip->entries[index];
     const unsigned char *magic = sp_cursor_take(cursor, 4);
@@ -200,7 +200,7 @@ static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t ind
     return true;
 }
 
-static bool parse_entries(struct sp_zip *zip, const struct end *end, struct sp_error *error)
+static bool parse_entries(struct sp_zip *zip, const struct end *end, struct shapeproof_error *error)
 {
     unsigned char *bytes = sp_realloc(NULL, (size_t)end->size, 1);
     bool ok = sp_file_read(zip->file, end->offset, bytes, (size_t)end->size, error);
@@ -215,7 +215,7 @@ static bool parse_entries(struct sp_zip *zip, const struct end *end, struct sp_e
 /* ---- no two members share a name or bytes ---- */
 
 /* Some readers look names up without regard to case, or take a backslash for a slash, as Python's does on Windows. */
-static bool check_case(const struct sp_zip *zip, struct sp_error *error)
+static bool check_case(const struct sp_zip *zip, struct shapeproof_error *error)
 {
     struct sp_arena arena = {0};
     struct sp_map folded = {0};
@@ -243,7 +243,7 @@ static int compare_offsets(const void *left, const void *right)
 
 /* Each member must end where the next begins, or before; the last before the directory. The local extra field is
  * not known without reading every local header: sp_zip_data_offset checks it for the members that are read. */
-static bool check_places(const struct sp_zip *zip, struct sp_error *error)
+static bool check_places(const struct sp_zip *zip, struct shapeproof_error *error)
 {
     const struct sp_zip_entry **sorted = sp_realloc(NULL, zip->count, sizeof *sorted);
     bool ok = true;
@@ -263,7 +263,7 @@ static bool check_places(const struct sp_zip *zip, struct sp_error *error)
     return ok;
 }
 
-bool sp_zip_scan(struct sp_zip *zip, struct sp_error *error)
+bool sp_zip_scan(struct sp_zip *zip, struct shapeproof_error *error)
 {
     struct end end = {0};
     if (!find_end(zip, &end, error) || !follow_locator(zip, &end, error) || !check_end(&end, error)) return false;

@@ -29,6 +29,6 @@ struct sp_zip {
 };
 
 /* Fills entries, count, directory_offset and names from the end of the file (directory.c). */
-bool sp_zip_scan(struct sp_zip *zip, struct sp_error *error);
+bool sp_zip_scan(struct sp_zip *zip, struct shapeproof_error *error);
 
 #endif

@@ -56,7 +56,7 @@ static zip_int64_t view_read(struct view *view, void *into, uint64_t length)
     if (length > size - view->position) length = size - view->position;
     uint64_t done = 0;
     if (view->position < view->span) {
-        struct sp_error error = {0};
+        struct shapeproof_error error = {0};
         done = view->span - view->position < length ? view->span - view->position : length;
         if (!sp_file_read(view->file, view->begin + view->position, into, (size_t)done, &error)) {
             zip_error_set(&view->error, ZIP_ER_READ, 0);
@@ -116,22 +116,23 @@ static zip_int64_t view_command(void *state, void *data, zip_uint64_t length, zi
     }
 }
 
-static bool check_method(const struct sp_zip_entry *entry, struct sp_error *error)
+static bool check_method(const struct sp_zip_entry *entry, struct shapeproof_error *error)
 {
     if (entry->flags & 1)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "zip member '%s' is encrypted", entry->name);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED, "zip member '%s' is encrypted",
+                       entry->name);
     if (entry->method != SP_ZIP_STORED && entry->method != SP_ZIP_DEFLATED)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "zip member '%s' is compressed with method %u", entry->name,
-                       entry->method);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
+                       "zip member '%s' is compressed with method %u", entry->name, entry->method);
     return true;
 }
 
-static bool check_readable(const struct sp_zip_entry *entry, uint64_t limit, struct sp_error *error)
+static bool check_readable(const struct sp_zip_entry *entry, uint64_t limit, struct shapeproof_error *error)
 {
     if (!check_method(entry, error)) return false;
     if (entry->size > limit || entry->compressed_size > UINT32_MAX / 2 || entry->size > UINT32_MAX / 2)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "zip member '%s' of %" PRIu64 " bytes, at most %" PRIu64,
-                       entry->name, entry->size, limit);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                       "zip member '%s' of %" PRIu64 " bytes, at most %" PRIu64, entry->name, entry->size, limit);
     if (entry->method == SP_ZIP_STORED && entry->size != entry->compressed_size)
         return sp_malformed(error, "zip member '%s' is stored in %" PRIu64 " bytes and declares %" PRIu64, entry->name,
                             entry->compressed_size, entry->size);
@@ -139,7 +140,7 @@ static bool check_readable(const struct sp_zip_entry *entry, uint64_t limit, str
 }
 
 /* libzip never stops at the declared size by itself: ask for one byte more than that. */
-static bool read_all(zip_file_t *member, struct sp_zip_entry *entry, char *into, struct sp_error *error)
+static bool read_all(zip_file_t *member, struct sp_zip_entry *entry, char *into, struct shapeproof_error *error)
 {
     uint64_t done = 0;
     zip_int64_t got;
@@ -166,7 +167,7 @@ static bool read_all(zip_file_t *member, struct sp_zip_entry *entry, char *into,
 
 /* As many bytes as were asked for; what follows is not looked at. */
 static bool read_first(zip_file_t *member, const struct sp_zip_entry *entry, char *into, size_t count,
-                       struct sp_error *error)
+                       struct shapeproof_error *error)
 {
     size_t done = 0;
     while (done < count) {
@@ -180,7 +181,8 @@ static bool read_first(zip_file_t *member, const struct sp_zip_entry *entry, cha
 }
 
 /* The member in the view: all of it into memory that is returned, or its first `count` bytes into `head`. */
-static char *read_view(struct view *view, struct sp_zip_entry *entry, char *head, size_t count, struct sp_error *error)
+static char *read_view(struct view *view, struct sp_zip_entry *entry, char *head, size_t count,
+                       struct shapeproof_error *error)
 {
     zip_error_t why;
     char *bytes = NULL;
@@ -211,7 +213,7 @@ out:
 
 /* libzip sees a member that ends where its head has surely been inflated, however long it is. */
 static bool inflate_head(struct sp_zip *zip, size_t index, uint64_t data, void *into, size_t count,
-                         struct sp_error *error)
+                         struct shapeproof_error *error)
 {
     struct sp_zip_entry entry = zip->entries[index];
     struct view *view = sp_realloc(NULL, 1, sizeof *view);
@@ -225,7 +227,7 @@ static bool inflate_head(struct sp_zip *zip, size_t index, uint64_t data, void *
     return ok;
 }
 
-bool sp_zip_read_head(struct sp_zip *zip, size_t index, void *into, size_t count, struct sp_error *error)
+bool sp_zip_read_head(struct sp_zip *zip, size_t index, void *into, size_t count, struct shapeproof_error *error)
 {
     const struct sp_zip_entry *entry = &zip->entries[index];
     uint64_t data;
@@ -236,7 +238,7 @@ bool sp_zip_read_head(struct sp_zip *zip, size_t index, void *into, size_t count
     return inflate_head(zip, index, data, into, count, error);
 }
 
-char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *length, struct sp_error *error)
+char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *length, struct shapeproof_error *error)
 {
     struct sp_zip_entry *entry = &zip->entries[index];
     uint64_t data;

@@ -10,9 +10,9 @@
 #include "base/arena.h"
 #include "base/chars.h"
 
-const struct sp_tensor *sp_inspect_tensor(const struct sp_inspect *inspect, size_t i)
+const struct shapeproof_tensor *sp_inspect_tensor(const struct sp_inspect *inspect, size_t i)
 {
-    return sp_inventory_tensor(inspect->inventory, inspect->chosen[i]);
+    return shapeproof_inventory_tensor(inspect->inventory, inspect->chosen[i]);
 }
 
 /* ---- order ---- */
@@ -48,7 +48,7 @@ int sp_compare_natural(const char *a, const char *b)
 }
 
 struct key {
-    const struct sp_tensor *tensor;
+    const struct shapeproof_tensor *tensor;
     size_t index;
 };
 
@@ -73,11 +73,12 @@ static int by_tensor_size(const void *left, const void *right)
 /* Sorts the selection, which is in the order of the file so far. */
 static void put_in_order(struct sp_inspect *inspect)
 {
-    if (inspect->options.sort == SP_SORT_FILE) return;
+    if (inspect->options.sort == SHAPEPROOF_SORT_FILE) return;
     struct key *keys = sp_realloc(NULL, inspect->count + 1, sizeof *keys);
     for (size_t i = 0; i < inspect->count; i++)
         keys[i] = (struct key){sp_inspect_tensor(inspect, i), inspect->chosen[i]};
-    qsort(keys, inspect->count, sizeof *keys, inspect->options.sort == SP_SORT_NAME ? by_natural_name : by_tensor_size);
+    qsort(keys, inspect->count, sizeof *keys,
+          inspect->options.sort == SHAPEPROOF_SORT_NAME ? by_natural_name : by_tensor_size);
     for (size_t i = 0; i < inspect->count; i++) inspect->chosen[i] = keys[i].index;
     free(keys);
 }
@@ -87,26 +88,26 @@ static void put_in_order(struct sp_inspect *inspect)
 /* The selection, in the order of the file. */
 static void choose_tensors(struct sp_inspect *inspect)
 {
-    const size_t count = sp_inventory_count(inspect->inventory);
+    const size_t count = shapeproof_inventory_count(inspect->inventory);
     const char *filter = inspect->options.filter;
     inspect->chosen = sp_realloc(NULL, count + 1, sizeof *inspect->chosen);
     for (size_t i = 0; i < count; i++)
-        if (!filter || fnmatch(filter, sp_inventory_tensor(inspect->inventory, i)->name, 0) == 0)
+        if (!filter || fnmatch(filter, shapeproof_inventory_tensor(inspect->inventory, i)->name, 0) == 0)
             inspect->chosen[inspect->count++] = i;
 }
 
 /* Sums that cannot overflow: those of the whole inventory did not. */
 static void sum_up_chosen(struct sp_inspect *inspect)
 {
-    const size_t count = sp_inventory_count(inspect->inventory);
+    const size_t count = shapeproof_inventory_count(inspect->inventory);
     bool *seen = sp_realloc(NULL, count + 1, sizeof *seen); /* per first tensor of a tie */
     inspect->counted = sp_realloc(NULL, count + 1, sizeof *inspect->counted);
     memset(seen, 0, count);
     memset(inspect->counted, 0, count);
     inspect->totals.tensors = inspect->count;
     for (size_t i = 0; i < inspect->count; i++) {
-        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
-        const size_t first = tensor->same_as != SP_NONE ? tensor->same_as : inspect->chosen[i];
+        const struct shapeproof_tensor *tensor = sp_inspect_tensor(inspect, i);
+        const size_t first = tensor->same_as != SHAPEPROOF_NONE ? tensor->same_as : inspect->chosen[i];
         inspect->totals.parameters += tensor->parameters;
         if (seen[first]) continue;
         seen[first] = inspect->counted[inspect->chosen[i]] = true;
@@ -146,8 +147,8 @@ void sp_inspect_end_row(struct sp_inspect_rows *rows)
     sp_inspect_send(rows->inspect, rows->text);
 }
 
-char *sp_report_inspect(const struct sp_inventory *inventory, const struct sp_report_inspect_options *options,
-                        size_t *length)
+char *shapeproof_report_inspect(const struct shapeproof_inventory *inventory,
+                                const struct shapeproof_report_inspect_options *options, size_t *length)
 {
     struct sp_inspect inspect = {.inventory = inventory};
     struct sp_text text = {0};
@@ -155,7 +156,7 @@ char *sp_report_inspect(const struct sp_inventory *inventory, const struct sp_re
     choose_tensors(&inspect);
     sum_up_chosen(&inspect); /* before sorting, so that the first of equal tensors is the first in the file */
     put_in_order(&inspect);
-    if (inspect.options.report.format == SP_REPORT_JSON) sp_inspect_json(&inspect, &text);
+    if (inspect.options.report.format == SHAPEPROOF_REPORT_JSON) sp_inspect_json(&inspect, &text);
     else sp_inspect_text(&inspect, &text);
     free(inspect.chosen);
     free(inspect.counted);

@@ -8,16 +8,16 @@
 #include "shapeproof/report.h"
 
 struct sp_inspect {
-    const struct sp_inventory *inventory;
-    struct sp_report_inspect_options options;
+    const struct shapeproof_inventory *inventory;
+    struct shapeproof_report_inspect_options options;
     size_t *chosen; /* indices of the tensors that match the filter, in the order of the report */
     size_t count;
     bool *counted; /* per tensor of the inventory: the first of its ties within the selection */
-    struct sp_totals totals;
+    struct shapeproof_totals totals;
 };
 
 /* The i-th tensor of the selection. */
-const struct sp_tensor *sp_inspect_tensor(const struct sp_inspect *inspect, size_t i);
+const struct shapeproof_tensor *sp_inspect_tensor(const struct sp_inspect *inspect, size_t i);
 /* Name order in which 2 comes before 10; equal only for equal strings. */
 int sp_compare_natural(const char *a, const char *b);
 
@@ -40,22 +40,22 @@ void sp_inspect_end_row(struct sp_inspect_rows *rows);
 void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text); /* text.c */
 void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text); /* json.c */
 
-/* tree.c: SP_INSPECT_TREE and SP_INSPECT_PREFIXES. */
+/* tree.c: SHAPEPROOF_INSPECT_TREE and SHAPEPROOF_INSPECT_PREFIXES. */
 void sp_inspect_tree(const struct sp_inspect *inspect, struct sp_text *text);
 void sp_inspect_prefixes(const struct sp_inspect *inspect, struct sp_text *text);
 
 /* Whether it is told how many bytes the tensor has: by its dtype, or, of blocks of elements, by the reader. */
-static inline bool sp_inspect_knows_bytes(const struct sp_tensor *tensor)
+static inline bool sp_inspect_knows_bytes(const struct shapeproof_tensor *tensor)
 {
-    return sp_dtype_bits(tensor->dtype) || tensor->bytes;
+    return shapeproof_dtype_bits(tensor->dtype) || tensor->bytes;
 }
 
 /* Cells that the list and the tree share. */
-void sp_inspect_put_dtype(struct sp_text *text, const struct sp_tensor *tensor);
-void sp_inspect_put_shape(struct sp_text *text, const struct sp_tensor *tensor);
+void sp_inspect_put_dtype(struct sp_text *text, const struct shapeproof_tensor *tensor);
+void sp_inspect_put_shape(struct sp_text *text, const struct shapeproof_tensor *tensor);
 /* "view, same as wte.weight": flags and tie, behind what the cell holds already since `begin`. Without `name_tie` only
  * "tied" is said. */
-void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct sp_inventory *inventory,
-                         const struct sp_tensor *tensor, bool name_tie);
+void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct shapeproof_inventory *inventory,
+                         const struct shapeproof_tensor *tensor, bool name_tie);
 
 #endif

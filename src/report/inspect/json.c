@@ -14,11 +14,12 @@ static void json_flags(struct sp_writer *json, uint32_t flags)
     static const struct {
         uint32_t flag;
         const char *name;
-    } names[] = {{SP_TENSOR_NO_DATA, "no_data"},
-                 {SP_TENSOR_EXPANDED, "expanded"},
-                 {SP_TENSOR_VIEW, "view"},
-                 {SP_TENSOR_STATE, "state"}};
-    const uint32_t shown = SP_TENSOR_NO_DATA | SP_TENSOR_EXPANDED | SP_TENSOR_VIEW | SP_TENSOR_STATE;
+    } names[] = {{SHAPEPROOF_TENSOR_NO_DATA, "no_data"},
+                 {SHAPEPROOF_TENSOR_EXPANDED, "expanded"},
+                 {SHAPEPROOF_TENSOR_VIEW, "view"},
+                 {SHAPEPROOF_TENSOR_STATE, "state"}};
+    const uint32_t shown =
+        SHAPEPROOF_TENSOR_NO_DATA | SHAPEPROOF_TENSOR_EXPANDED | SHAPEPROOF_TENSOR_VIEW | SHAPEPROOF_TENSOR_STATE;
     if (!(flags & shown)) return;
     sp_write_key_open(json, "flags", '[');
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -27,7 +28,7 @@ static void json_flags(struct sp_writer *json, uint32_t flags)
 }
 
 /* Dimensions of size 1 may have any stride, and so may a tensor without elements. */
-static bool is_row_major(const struct sp_tensor *tensor)
+static bool is_row_major(const struct shapeproof_tensor *tensor)
 {
     uint64_t step = 1;
     if (!tensor->stride || !tensor->parameters) return true;
@@ -37,35 +38,36 @@ static bool is_row_major(const struct sp_tensor *tensor)
 }
 
 /* What the file has of a tensor that was divided. */
-static void json_piece(struct sp_writer *json, const struct sp_tensor_piece *piece)
+static void json_piece(struct sp_writer *json, const struct shapeproof_tensor_piece *piece)
 {
     if (!piece) return;
     sp_write_key_open(json, "piece", '{');
     sp_write_key_numbers(json, "shape", piece->shape, piece->rank);
     sp_write_key_number(json, "bytes", piece->bytes);
     if (piece->pieces) sp_write_key_number(json, "pieces", piece->pieces);
-    if (piece->index != SP_NONE) sp_write_key_number(json, "index", piece->index);
+    if (piece->index != SHAPEPROOF_NONE) sp_write_key_number(json, "index", piece->index);
     if (piece->placement) sp_write_key_string(json, "placement", piece->placement);
     sp_write_close(json);
 }
 
 /* The keys that only some tensors have. */
-static void json_tensor_details(struct sp_writer *json, const struct sp_inventory *inventory,
-                                const struct sp_tensor *tensor)
+static void json_tensor_details(struct sp_writer *json, const struct shapeproof_inventory *inventory,
+                                const struct shapeproof_tensor *tensor)
 {
     sp_json_same_as(json, inventory, tensor);
     if (!is_row_major(tensor)) {
         sp_write_key_numbers(json, "stride", tensor->stride, tensor->rank);
     }
     if (tensor->offset) sp_write_key_number(json, "offset", tensor->offset);
-    if (sp_inventory_file_count(inventory) > 1)
-        sp_write_key_string(json, "shard", sp_inventory_file(inventory, tensor->file));
+    if (shapeproof_inventory_file_count(inventory) > 1)
+        sp_write_key_string(json, "shard", shapeproof_inventory_file(inventory, tensor->file));
     json_flags(json, tensor->flags);
     json_piece(json, tensor->piece);
 }
 
 /* One tensor, one line. */
-static void json_tensor(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
+static void json_tensor(struct sp_writer *json, const struct shapeproof_inventory *inventory,
+                        const struct shapeproof_tensor *tensor)
 {
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "name", tensor->name);
@@ -81,7 +83,7 @@ static void json_tensor(struct sp_writer *json, const struct sp_inventory *inven
 }
 
 /* "totals" of all, "selected" of those that match the filter. */
-static void json_inspect_totals(struct sp_writer *json, const char *key, const struct sp_totals *totals)
+static void json_inspect_totals(struct sp_writer *json, const char *key, const struct shapeproof_totals *totals)
 {
     sp_write_key_open_line(json, key, '{');
     sp_json_totals(json, totals);
@@ -89,7 +91,7 @@ static void json_inspect_totals(struct sp_writer *json, const char *key, const s
 }
 
 /* What the model has whose weights are quantised: "totals" counts what is stored. */
-static void json_quantised(struct sp_writer *json, const struct sp_quantised_model *model)
+static void json_quantised(struct sp_writer *json, const struct shapeproof_quantised_model *model)
 {
     if (!model) return;
     sp_write_key_open_line(json, "model", '{');
@@ -101,11 +103,11 @@ static void json_quantised(struct sp_writer *json, const struct sp_quantised_mod
 }
 
 /* What the file says of itself, and the warnings of its reader. */
-static void json_metadata(struct sp_writer *json, const struct sp_inventory *inventory)
+static void json_metadata(struct sp_writer *json, const struct shapeproof_inventory *inventory)
 {
     sp_write_key_open(json, "metadata", '{');
-    for (size_t i = 0; i < sp_inventory_metadata_count(inventory); i++) {
-        const struct sp_metadata entry = sp_inventory_metadata(inventory, i);
+    for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++) {
+        const struct shapeproof_metadata entry = shapeproof_inventory_metadata(inventory, i);
         sp_write_key_string(json, entry.key, entry.value);
     }
     sp_write_close(json);
@@ -113,9 +115,9 @@ static void json_metadata(struct sp_writer *json, const struct sp_inventory *inv
 }
 
 /* What the bytes of the files are for, and the storages of which no listed tensor uses all. */
-static void json_file_bytes(struct sp_writer *json, const struct sp_inventory *inventory)
+static void json_file_bytes(struct sp_writer *json, const struct shapeproof_inventory *inventory)
 {
-    const struct sp_file_bytes *bytes = sp_inventory_file_bytes(inventory);
+    const struct shapeproof_file_bytes *bytes = shapeproof_inventory_file_bytes(inventory);
     if (!bytes->size) return; /* of a checkpoint of which not all files were opened it is not told */
     sp_write_key_open_line(json, "file_bytes", '{');
     sp_write_key_number(json, "size", bytes->size);
@@ -126,15 +128,15 @@ static void json_file_bytes(struct sp_writer *json, const struct sp_inventory *i
     sp_write_key_number(json, "unaccounted", bytes->unaccounted);
     if (bytes->absent) sp_write_key_number(json, "absent", bytes->absent);
     sp_write_close(json);
-    if (!sp_inventory_unused_count(inventory)) return;
+    if (!shapeproof_inventory_unused_count(inventory)) return;
     sp_write_key_open(json, "unused", '[');
-    for (size_t i = 0; i < sp_inventory_unused_count(inventory); i++) {
-        const struct sp_unused *unused = sp_inventory_unused(inventory, i);
+    for (size_t i = 0; i < shapeproof_inventory_unused_count(inventory); i++) {
+        const struct shapeproof_unused *unused = shapeproof_inventory_unused(inventory, i);
         sp_write_open_line(json, '{');
         sp_write_key_string(json, "storage", unused->storage);
         sp_write_key_number(json, "bytes", unused->bytes);
-        if (sp_inventory_file_count(inventory) > 1)
-            sp_write_key_string(json, "shard", sp_inventory_file(inventory, unused->file));
+        if (shapeproof_inventory_file_count(inventory) > 1)
+            sp_write_key_string(json, "shard", shapeproof_inventory_file(inventory, unused->file));
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -152,11 +154,11 @@ static void json_tensors(struct sp_writer *json, const struct sp_inspect *inspec
 
 void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    const struct sp_inventory *inventory = inspect->inventory;
-    const struct sp_totals totals = sp_inventory_totals(inventory);
+    const struct shapeproof_inventory *inventory = inspect->inventory;
+    const struct shapeproof_totals totals = shapeproof_inventory_totals(inventory);
     struct sp_writer json = sp_write_document(text, "shapeproof.inspect/1");
-    sp_write_key_string(&json, "file", sp_inventory_path(inventory));
-    sp_write_key_string(&json, "format", sp_inventory_format(inventory));
+    sp_write_key_string(&json, "file", shapeproof_inventory_path(inventory));
+    sp_write_key_string(&json, "format", shapeproof_inventory_format(inventory));
     json_tensors(&json, inspect);
     json_inspect_totals(&json, "totals", &totals);
     json_quantised(&json, inspect->options.quantised);

@@ -17,7 +17,7 @@ static const char separators[] = "./";
 /* ---- building ---- */
 
 struct entry {
-    const struct sp_tensor *tensor;
+    const struct shapeproof_tensor *tensor;
     size_t position;
 };
 
@@ -108,7 +108,7 @@ static bool is_first_of_ties(const struct sp_name_tree *tree, const struct sp_na
 /* All that must be equal for two tensors to be folded, but the name. */
 static void describe_leaf(const struct sp_name_tree *tree, const struct sp_name_node *leaf, struct sp_text *text)
 {
-    const struct sp_tensor *tensor = leaf->tensor;
+    const struct shapeproof_tensor *tensor = leaf->tensor;
     sp_text_printf(text, "%zu:%s|%" PRIu32 "|%d", strlen(tensor->dtype_name), tensor->dtype_name, tensor->flags,
                    is_first_of_ties(tree, leaf));
     for (uint32_t i = 0; i < tensor->rank; i++) sp_text_printf(text, "|%" PRIu64, tensor->shape[i]);
@@ -129,7 +129,7 @@ static void describe_children(const struct sp_name_node *node, struct sp_text *t
 static size_t intern(struct sp_name_tree *tree, struct sp_map *known, const struct sp_text *description)
 {
     const size_t found = sp_map_get(known, description->data);
-    if (found != SP_NONE) return found;
+    if (found != SHAPEPROOF_NONE) return found;
     const size_t fresh = known->count;
     sp_map_add(known, sp_arena_copy(&tree->arena, description->data, description->length), fresh);
     return fresh;
@@ -243,7 +243,7 @@ static void rank_siblings(struct sp_name_node *parent)
 }
 
 /* Brings the children of one node into order, and folds those that are equal. */
-static void arrange_children(struct sp_name_node *parent, bool folding, enum sp_inspect_sort sort)
+static void arrange_children(struct sp_name_node *parent, bool folding, enum shapeproof_inspect_sort sort)
 {
     size_t count = 0;
     for (const struct sp_name_node *child = parent->child; child; child = child->next) count++;
@@ -253,9 +253,9 @@ static void arrange_children(struct sp_name_node *parent, bool folding, enum sp_
     rank_siblings(parent);
     if (folding) fold(siblings, count);
     qsort(siblings, count, sizeof *siblings,
-          sort == SP_SORT_NAME   ? by_component
-          : sort == SP_SORT_SIZE ? by_node_size
-                                 : by_position);
+          sort == SHAPEPROOF_SORT_NAME   ? by_component
+          : sort == SHAPEPROOF_SORT_SIZE ? by_node_size
+                                         : by_position);
     parent->child = count ? siblings[0] : NULL;
     for (size_t i = 0; i < count; i++) siblings[i]->next = i + 1 < count ? siblings[i + 1] : NULL;
     free(siblings);

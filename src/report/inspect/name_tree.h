@@ -15,9 +15,9 @@ struct sp_name_node {
     struct sp_name_node *parent;       /* NULL at the top */
     struct sp_name_node *child, *next; /* in the order of the report; those that are folded into another too */
     struct sp_name_node *last_child;
-    const struct sp_tensor *tensor; /* of a leaf, or NULL */
-    size_t position;                /* of its first tensor in the report's order */
-    size_t rank;                    /* position, but the same for all numbered siblings */
+    const struct shapeproof_tensor *tensor; /* of a leaf, or NULL */
+    size_t position;                        /* of its first tensor in the report's order */
+    size_t rank;                            /* position, but the same for all numbered siblings */
     uint64_t tensors, parameters, bytes;
     bool numbered;
     uint64_t number;

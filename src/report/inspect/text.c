@@ -12,18 +12,18 @@ enum { METADATA_COLUMNS = 60, TIES_SHOWN = 10, TIED_NAMES_SHOWN = 4, LABEL_COLUM
 
 /* ---- cells ---- */
 
-void sp_inspect_put_dtype(struct sp_text *text, const struct sp_tensor *tensor)
+void sp_inspect_put_dtype(struct sp_text *text, const struct shapeproof_tensor *tensor)
 {
     sp_put_visible(text, tensor->dtype_name);
 }
 
-void sp_inspect_put_shape(struct sp_text *text, const struct sp_tensor *tensor)
+void sp_inspect_put_shape(struct sp_text *text, const struct shapeproof_tensor *tensor)
 {
-    if (tensor->flags & SP_TENSOR_NO_SHAPE) sp_text_puts(text, "none");
+    if (tensor->flags & SHAPEPROOF_TENSOR_NO_SHAPE) sp_text_puts(text, "none");
     else sp_put_shape(text, tensor->shape, tensor->rank);
 }
 
-static void put_known_bytes(struct sp_text *text, const struct sp_tensor *tensor)
+static void put_known_bytes(struct sp_text *text, const struct shapeproof_tensor *tensor)
 {
     if (sp_inspect_knows_bytes(tensor)) sp_put_bytes(text, tensor->bytes);
     else sp_text_puts(text, "?");
@@ -36,25 +36,25 @@ static void put_comma(struct sp_text *text, size_t begin)
 }
 
 /* "piece (32, 16), 1 of 2" */
-static void put_piece(struct sp_text *text, const struct sp_tensor_piece *piece)
+static void put_piece(struct sp_text *text, const struct shapeproof_tensor_piece *piece)
 {
     sp_text_puts(text, "piece ");
     sp_put_shape(text, piece->shape, piece->rank);
-    if (piece->pieces && piece->index != SP_NONE)
+    if (piece->pieces && piece->index != SHAPEPROOF_NONE)
         sp_text_printf(text, ", %" PRIu64 " of %" PRIu64, piece->index + 1, piece->pieces);
     else if (piece->pieces) sp_text_printf(text, ", one of %" PRIu64, piece->pieces);
 }
 
-void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct sp_inventory *inventory,
-                         const struct sp_tensor *tensor, bool name_tie)
+void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct shapeproof_inventory *inventory,
+                         const struct shapeproof_tensor *tensor, bool name_tie)
 {
     static const struct {
         uint32_t flag;
         const char *word;
-    } words[] = {{SP_TENSOR_VIEW, "view"},
-                 {SP_TENSOR_EXPANDED, "expanded"},
-                 {SP_TENSOR_NO_DATA, "no data"},
-                 {SP_TENSOR_STATE, "state"}};
+    } words[] = {{SHAPEPROOF_TENSOR_VIEW, "view"},
+                 {SHAPEPROOF_TENSOR_EXPANDED, "expanded"},
+                 {SHAPEPROOF_TENSOR_NO_DATA, "no data"},
+                 {SHAPEPROOF_TENSOR_STATE, "state"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (!(tensor->flags & words[i].flag)) continue;
         put_comma(text, begin);
@@ -64,15 +64,15 @@ void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct sp_inv
         put_comma(text, begin);
         put_piece(text, tensor->piece);
     }
-    if (tensor->same_as == SP_NONE) return;
+    if (tensor->same_as == SHAPEPROOF_NONE) return;
     put_comma(text, begin);
     sp_text_puts(text, name_tie ? "same as " : "tied");
-    if (name_tie) sp_put_visible(text, sp_inventory_tensor(inventory, tensor->same_as)->name);
+    if (name_tie) sp_put_visible(text, shapeproof_inventory_tensor(inventory, tensor->same_as)->name);
 }
 
 /* ---- the list ---- */
 
-static void put_tensor_row(const struct sp_tensor *tensor, struct sp_inspect_rows *rows)
+static void put_tensor_row(const struct shapeproof_tensor *tensor, struct sp_inspect_rows *rows)
 {
     struct sp_table *table = &rows->table;
     sp_put_visible(sp_table_cell(table), tensor->name[0] ? tensor->name : "\"\"");
@@ -111,19 +111,19 @@ static void put_label(const struct sp_inspect *inspect, struct sp_text *text, co
 /* Tensors that are the same together, in the order of the file. */
 static int by_tie(const void *left, const void *right)
 {
-    const struct sp_tensor *a = *(const struct sp_tensor *const *)left;
-    const struct sp_tensor *b = *(const struct sp_tensor *const *)right;
+    const struct shapeproof_tensor *a = *(const struct shapeproof_tensor *const *)left;
+    const struct shapeproof_tensor *b = *(const struct shapeproof_tensor *const *)right;
     if (a->same_as != b->same_as) return a->same_as < b->same_as ? -1 : 1;
     return a < b ? -1 : a > b;
 }
 
 /* wte.weight = lm_head.weight; returns how many of `tied` it took. */
-static size_t put_tie(const struct sp_inventory *inventory, const struct sp_tensor **tied, size_t count,
+static size_t put_tie(const struct shapeproof_inventory *inventory, const struct shapeproof_tensor **tied, size_t count,
                       struct sp_text *text)
 {
     size_t same = 1;
     while (same < count && tied[same]->same_as == tied[0]->same_as) same++;
-    sp_put_visible(text, sp_inventory_tensor(inventory, tied[0]->same_as)->name);
+    sp_put_visible(text, shapeproof_inventory_tensor(inventory, tied[0]->same_as)->name);
     for (size_t i = 0; i < same && i < TIED_NAMES_SHOWN; i++) {
         sp_text_puts(text, " = ");
         sp_put_visible(text, tied[i]->name);
@@ -136,11 +136,11 @@ static size_t put_tie(const struct sp_inventory *inventory, const struct sp_tens
 /* One line per storage; the notes of the list and JSON have all of them. */
 static void put_ties(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    const struct sp_tensor **tied = sp_realloc(NULL, inspect->count + 1, sizeof *tied);
+    const struct shapeproof_tensor **tied = sp_realloc(NULL, inspect->count + 1, sizeof *tied);
     size_t count = 0, groups = 0, shown_end = 0;
     for (size_t i = 0; i < inspect->count; i++) {
-        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
-        if (tensor->same_as != SP_NONE) tied[count++] = tensor;
+        const struct shapeproof_tensor *tensor = sp_inspect_tensor(inspect, i);
+        if (tensor->same_as != SHAPEPROOF_NONE) tied[count++] = tensor;
     }
     qsort(tied, count, sizeof *tied, by_tie);
     for (size_t i = 0; i < count && groups < TIES_SHOWN; groups++) {
@@ -162,8 +162,9 @@ static uint64_t parameters_of_state(const struct sp_inspect *inspect)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < inspect->count; i++) {
-        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
-        if (inspect->counted[inspect->chosen[i]] && (tensor->flags & SP_TENSOR_STATE)) sum += tensor->parameters;
+        const struct shapeproof_tensor *tensor = sp_inspect_tensor(inspect, i);
+        if (inspect->counted[inspect->chosen[i]] && (tensor->flags & SHAPEPROOF_TENSOR_STATE))
+            sum += tensor->parameters;
     }
     return sum;
 }
@@ -171,7 +172,7 @@ static uint64_t parameters_of_state(const struct sp_inspect *inspect)
 /* What the model has whose weights are quantised, below how many elements the file stores. */
 static void put_quantised(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    const struct sp_quantised_model *model = inspect->options.quantised;
+    const struct shapeproof_quantised_model *model = inspect->options.quantised;
     if (!model || inspect->options.filter) return;
     put_label(inspect, text, "");
     if (model->parameters) {
@@ -187,7 +188,7 @@ static void put_quantised(const struct sp_inspect *inspect, struct sp_text *text
 /* 124,439,808 unique (163,037,184 with tied tensors counted each time) */
 static void put_parameters(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    const struct sp_totals *totals = &inspect->totals;
+    const struct shapeproof_totals *totals = &inspect->totals;
     const uint64_t state = parameters_of_state(inspect);
     put_label(inspect, text, "parameters");
     sp_color_begin(text, inspect->options.report.color, SP_COLOR_BOLD);
@@ -213,7 +214,7 @@ static void put_bytes(const struct sp_inspect *inspect, struct sp_text *text)
 {
     uint64_t unknown = 0;
     for (size_t i = 0; i < inspect->count; i++) {
-        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
+        const struct shapeproof_tensor *tensor = sp_inspect_tensor(inspect, i);
         unknown += !sp_inspect_knows_bytes(tensor) && tensor->parameters;
     }
     put_label(inspect, text, "bytes");
@@ -223,7 +224,7 @@ static void put_bytes(const struct sp_inspect *inspect, struct sp_text *text)
         sp_text_grouped(text, inspect->totals.bytes);
         sp_text_puts(text, ")");
     }
-    const uint64_t absent = sp_inventory_file_bytes(inspect->inventory)->absent;
+    const uint64_t absent = shapeproof_inventory_file_bytes(inspect->inventory)->absent;
     if (absent && !inspect->options.filter) {
         sp_text_puts(text, ", of which the file holds ");
         sp_put_bytes(text, inspect->totals.bytes - absent);
@@ -238,7 +239,7 @@ static void put_bytes(const struct sp_inspect *inspect, struct sp_text *text)
 /* 12,345 bytes: 12,000 of tensors, 345 structure */
 static void put_file_bytes(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    const struct sp_file_bytes *bytes = sp_inventory_file_bytes(inspect->inventory);
+    const struct shapeproof_file_bytes *bytes = shapeproof_inventory_file_bytes(inspect->inventory);
     const struct {
         uint64_t bytes;
         const char *what;
@@ -249,7 +250,7 @@ static void put_file_bytes(const struct sp_inspect *inspect, struct sp_text *tex
                 {bytes->unaccounted, " unaccounted"}};
     const char *separator = ": ";
     if (!bytes->size) return;
-    put_label(inspect, text, sp_inventory_file_count(inspect->inventory) > 1 ? "files" : "file");
+    put_label(inspect, text, shapeproof_inventory_file_count(inspect->inventory) > 1 ? "files" : "file");
     sp_text_grouped(text, bytes->size);
     sp_text_puts(text, " bytes");
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
@@ -265,9 +266,9 @@ static void put_file_bytes(const struct sp_inspect *inspect, struct sp_text *tex
 /* archive/data/3 (24 B), by their names in the file */
 static void put_unused(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    const size_t count = sp_inventory_unused_count(inspect->inventory);
+    const size_t count = shapeproof_inventory_unused_count(inspect->inventory);
     for (size_t i = 0; i < count && i < UNUSED_SHOWN; i++) {
-        const struct sp_unused *unused = sp_inventory_unused(inspect->inventory, i);
+        const struct shapeproof_unused *unused = shapeproof_inventory_unused(inspect->inventory, i);
         if (i) sp_text_puts(text, ", ");
         else put_label(inspect, text, "unused");
         sp_put_visible(text, unused->storage);
@@ -287,7 +288,7 @@ static void put_doubts(const struct sp_inspect *inspect, struct sp_text *text)
 {
     static const struct {
         const char *label;
-        bool (*put)(struct sp_text *, const struct sp_inventory *);
+        bool (*put)(struct sp_text *, const struct shapeproof_inventory *);
     } doubts[] = {{"unread", sp_put_unread}, {"suspicious", sp_put_suspects}};
     for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++) {
         struct sp_text line = {0};
@@ -303,7 +304,7 @@ static void put_doubts(const struct sp_inspect *inspect, struct sp_text *text)
 /* Of the selection; how many tensors there are at all, when there is a filter. */
 static void put_inspect_totals(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    const uint64_t all = sp_inventory_totals(inspect->inventory).tensors;
+    const uint64_t all = shapeproof_inventory_totals(inspect->inventory).tensors;
     put_label(inspect, text, "tensors");
     sp_text_grouped(text, inspect->totals.tensors);
     if (inspect->options.filter) {
@@ -322,7 +323,7 @@ struct dtype_sums {
     struct {
         const char *name;
         uint64_t parameters;
-    } sums[SP_DTYPE_COUNT + 32];
+    } sums[SHAPEPROOF_DTYPE_COUNT + 32];
     size_t count;
 };
 
@@ -343,7 +344,7 @@ static void put_dtypes(const struct sp_inspect *inspect, struct sp_text *text)
 {
     struct dtype_sums dtypes = {.count = 0};
     for (size_t i = 0; i < inspect->count; i++) {
-        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
+        const struct shapeproof_tensor *tensor = sp_inspect_tensor(inspect, i);
         const bool counted = inspect->counted[inspect->chosen[i]];
         *sum_of_dtype(&dtypes, tensor->dtype_name) += counted ? tensor->parameters : 0;
     }
@@ -361,9 +362,9 @@ static void put_dtypes(const struct sp_inspect *inspect, struct sp_text *text)
 /* Every entry, long values cut. */
 static void put_metadata(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    const size_t count = sp_inventory_metadata_count(inspect->inventory);
+    const size_t count = shapeproof_inventory_metadata_count(inspect->inventory);
     for (size_t i = 0; i < count; i++) {
-        const struct sp_metadata entry = sp_inventory_metadata(inspect->inventory, i);
+        const struct shapeproof_metadata entry = shapeproof_inventory_metadata(inspect->inventory, i);
         put_label(inspect, text, i ? "" : "metadata");
         sp_put_visible(text, entry.key);
         sp_text_puts(text, " = ");
@@ -375,13 +376,13 @@ static void put_metadata(const struct sp_inspect *inspect, struct sp_text *text)
 /* model/: safetensors, 3 shards */
 static void put_heading(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    const size_t files = sp_inventory_file_count(inspect->inventory);
+    const size_t files = shapeproof_inventory_file_count(inspect->inventory);
     const bool color = inspect->options.report.color;
     sp_color_begin(text, color, SP_COLOR_BOLD);
-    sp_put_visible(text, sp_inventory_path(inspect->inventory));
+    sp_put_visible(text, shapeproof_inventory_path(inspect->inventory));
     sp_color_end(text, color, SP_COLOR_BOLD);
     sp_text_puts(text, ": ");
-    sp_put_visible(text, sp_inventory_format(inspect->inventory));
+    sp_put_visible(text, shapeproof_inventory_format(inspect->inventory));
     if (files > 1) {
         sp_text_puts(text, ", ");
         sp_put_count(text, files, "shard", "shards");
@@ -393,19 +394,19 @@ void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text)
 {
     put_heading(inspect, text);
     switch (inspect->options.view) {
-    case SP_INSPECT_LIST:
+    case SHAPEPROOF_INSPECT_LIST:
         put_list(inspect, text);
         break;
-    case SP_INSPECT_TREE:
+    case SHAPEPROOF_INSPECT_TREE:
         sp_inspect_tree(inspect, text);
         break;
-    case SP_INSPECT_PREFIXES:
+    case SHAPEPROOF_INSPECT_PREFIXES:
         sp_inspect_prefixes(inspect, text);
         break;
-    case SP_INSPECT_TOTALS:
+    case SHAPEPROOF_INSPECT_TOTALS:
         break;
     }
-    if (inspect->count && inspect->options.view != SP_INSPECT_TOTALS) sp_text_puts(text, "\n");
+    if (inspect->count && inspect->options.view != SHAPEPROOF_INSPECT_TOTALS) sp_text_puts(text, "\n");
     put_ties(inspect, text);
     put_inspect_totals(inspect, text);
     put_dtypes(inspect, text);

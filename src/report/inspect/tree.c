@@ -73,7 +73,7 @@ static uint64_t times(uint64_t bytes, uint64_t count)
 static void put_cells(const struct sp_name_tree *tree, struct sp_table *table, const struct sp_name_node *node,
                       bool one_of_many)
 {
-    const struct sp_tensor *tensor = node->tensor;
+    const struct shapeproof_tensor *tensor = node->tensor;
     struct sp_text *text = sp_table_cell(table);
     if (!tensor) sp_text_grouped(text, node->tensors * node->folded);
     text = sp_table_cell(table);
