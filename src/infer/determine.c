@@ -240,6 +240,22 @@ static size_t other_classes(const struct recheck *recheck, struct shapeproof_val
     return count;
 }
 
+/* Whether another class has the same tensors once a flag is changed as well, one on which no tensor depends under the
+ * class itself: where a head is stored under LlavaModel alone, and tied under LlavaForConditionalGeneration. */
+static bool is_equal_with_flag(const struct recheck *recheck, const struct shapeproof_value *classes, size_t count)
+{
+    const struct shapeproof_prediction *prediction = recheck->inference->best->prediction;
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
+        const struct shapeproof_hyperparameter flag = shapeproof_prediction_hyperparameter(prediction, i);
+        if (flag.value.type != SHAPEPROOF_VALUE_BOOL) continue;
+        const struct shapeproof_value other = sp_value_bool(!flag.value.boolean);
+        if (would_differ(recheck, flag.name, other, NULL)) continue;
+        for (size_t k = 0; k < count; k++)
+            if (!would_differ(recheck, flag.name, other, &classes[k])) return true;
+    }
+    return false;
+}
+
 /* What is known of how a value was told. */
 struct telling {
     bool gaps;    /* of a list not all items */
@@ -263,6 +279,7 @@ static bool is_indispensable(const struct recheck *recheck, const char *key, str
     for (size_t i = 1; sp_is_class_key(key) && i < recheck->inference->candidate_count; i++)
         if (recheck->inference->candidates[i].same) return false; /* of another table */
     for (size_t i = 0; i < count && differs; i++) differs = would_differ(recheck, key, others[i], NULL);
+    if (differs && sp_is_class_key(key) && !named) differs = !is_equal_with_flag(recheck, others, count);
     for (size_t i = 0; i < recheck->equal_class_count && differs && value.type == SHAPEPROOF_VALUE_BOOL; i++)
         differs = would_differ(recheck, key, others[0], &recheck->equal_classes[i]);
     return differs;
