@@ -265,20 +265,40 @@ static inline bool is_answer(const struct asked *asked, const struct shapeproof_
     return false;
 }
 
+static inline void set_found(struct shapeproof_config *config, const char *key, struct shapeproof_value value)
+{
+    struct shapeproof_error error = {0};
+    struct sp_text setting = {0};
+    char *found = shapeproof_value_text(value);
+    sp_text_printf(&setting, "%s=%s", key, found);
+    free(found);
+    if (shapeproof_config_set(config, setting.data, &error)) die(setting.data, error.message);
+    sp_text_free(&setting);
+}
+
+/* What a patch says of keys besides the one that is blamed: heads and the heads of keys and values belong together. */
+static inline void set_patch(struct shapeproof_config *config, const char *prefix, struct shapeproof_value patch)
+{
+    for (size_t i = 0; patch.type == SHAPEPROOF_VALUE_OBJECT && i < patch.count; i++) {
+        const struct shapeproof_member *member = &patch.members[i];
+        struct sp_text key = {0};
+        sp_text_printf(&key, "%s%s%s", prefix, *prefix ? "." : "", member->key);
+        if (member->value.type == SHAPEPROOF_VALUE_OBJECT) set_patch(config, key.data, member->value);
+        else if (member->value.type != SHAPEPROOF_VALUE_NULL) set_found(config, key.data, member->value);
+        sp_text_free(&key);
+    }
+}
+
 /* The configuration with all that the causes say that the file has. To be freed. */
 static inline struct shapeproof_config *as_found(const struct asked *asked)
 {
     const struct shapeproof_check *check = asked->model->check;
     struct shapeproof_config *config = sp_config_variant(asked->model->config);
-    struct shapeproof_error error = {0};
     for (size_t i = 0; i < shapeproof_check_cause_count(check); i++) {
         const struct shapeproof_cause *cause = shapeproof_check_cause(check, i);
-        char setting[512];
         if (strcmp(cause->id, "hyperparameter") != 0) continue;
-        char *found = shapeproof_value_text(cause->found);
-        snprintf(setting, sizeof setting, "%s=%s", cause->hyperparameter, found);
-        free(found);
-        if (shapeproof_config_set(config, setting, &error)) die(setting, error.message);
+        set_found(config, cause->hyperparameter, cause->found);
+        set_patch(config, "", cause->patch);
     }
     return config;
 }

@@ -11,13 +11,11 @@
  *    6  one matrix is transposed          13  one dtype is changed
  *    7  one dimension of one tensor is resized
  *
- * and two of different kinds at once, at different places, over the configurations of the fixtures and, where it
- * exists, of a corpus. Some changes leave no trace (a square
- * matrix that is transposed, a number that no shape depends on): the prediction itself says so, and then nothing
- * may be wrong. SHAPEPROOF_SEED=N chooses other places, SHAPEPROOF_MUTATIONS=all makes every change in huge models,
- * too, SHAPEPROOF_MUTATIONS=list prints what was said. */
-#define _DEFAULT_SOURCE /* GLOB_BRACE */
-#define _XOPEN_SOURCE 700
+ * and two of different kinds at once, at different places, over the configurations of the fixtures and of the corpus.
+ * Some changes leave no trace (a square matrix that is transposed, a number that no shape depends on): the prediction
+ * itself says so, and then nothing may be wrong. SHAPEPROOF_SEED=N chooses other places, SHAPEPROOF_MUTATIONS=all makes
+ * every change in huge models, too, SHAPEPROOF_MUTATIONS=list prints what was said. */
+#define _GNU_SOURCE /* GLOB_BRACE, getline */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,9 +28,8 @@
 #define ORDERS 1 /* there are thousands of checks */
 #endif
 #include "check/answers.h"
-#include "sample.h"
+#include "corpus.h"
 
-#define CORPUS "../shared/data/architectures"
 enum { HUGE = 5000, DEFAULT_SEED = 20 };
 
 struct tally {
@@ -272,13 +269,12 @@ static void check_unchanged(struct subject *subject)
             sp_arena_string(&subject->arena, kind_of(shapeproof_check_cause(model->check, i), kind, sizeof kind)), 0);
 }
 
-static void try_config(struct shapeproof_tables *tables, const char *path, struct tally *tally)
+static void try_config(struct shapeproof_tables *tables, const char *name, struct shapeproof_config *config,
+                       struct tally *tally)
 {
-    struct shapeproof_error error = {0};
-    struct subject subject = {.model = {.tables = tables, .config = shapeproof_config_new()}, .path = path};
+    struct subject subject = {.model = {.tables = tables, .config = config}, .path = name};
     scratch_make(&subject.model.scratch);
-    if (!shapeproof_config_load(subject.model.config, path, &error))
-        subject.truth = predict_changed(&subject.model, subject.model.config);
+    subject.truth = predict_changed(&subject.model, config);
     if (subject.truth) {
         check_unchanged(&subject);
         for (size_t i = 0; i < MUTATIONS; i++)
@@ -292,47 +288,88 @@ static void try_config(struct shapeproof_tables *tables, const char *path, struc
     model_close(&subject.model);
 }
 
-static bool try_all(const char *pattern, size_t step, struct tally *tally)
+/* One in `step` of the configurations. */
+struct run {
+    struct shapeproof_tables *tables;
+    size_t step, seen;
+    struct tally tally[MUTATIONS + 1]; /* the last one: of pairs */
+};
+
+static void try_taken(void *context, const char *name, struct shapeproof_config *config,
+                      struct shapeproof_inventory *inventory)
 {
-    struct shapeproof_error error = {0};
-    glob_t paths;
-    if (glob(pattern, GLOB_BRACE, NULL, &paths) != 0) return false;
-    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
-    for (size_t i = 0; i < paths.gl_pathc; i += step) try_config(tables, paths.gl_pathv[i], tally);
-    shapeproof_tables_free(tables);
-    globfree(&paths);
-    return true;
+    struct run *run = context;
+    shapeproof_inventory_close(inventory);
+    if (run->seen++ % run->step == 0) try_config(run->tables, name, config, run->tally);
+    else shapeproof_config_free(config);
 }
 
-static void assert_all(const char *pattern, size_t step)
+static void begin_trial(struct run *run, size_t step)
 {
-    struct tally tally[MUTATIONS + 1] = {{0}}; /* the last one: of pairs */
+    struct shapeproof_error error = {0};
+    *run = (struct run){.tables = shapeproof_tables_new(&error), .step = step};
+    assert_non_null(run->tables);
+}
+
+static void assert_all(struct run *run)
+{
     size_t wrong = 0;
-    if (!try_all(pattern, step, tally)) skip();
+    shapeproof_tables_free(run->tables);
     for (size_t i = 0; i <= MUTATIONS; i++) {
+        const struct tally *tally = &run->tally[i];
         print_message("%-40s %4zu made, %4zu without trace, %4zu refused, %4zu undone by a cause, %zu wrong\n",
-                      i < MUTATIONS ? mutations[i].name : "two at once", tally[i].made, tally[i].traceless,
-                      tally[i].refused, tally[i].restored, tally[i].wrong);
-        assert_true(tally[i].made > tally[i].traceless + tally[i].refused);
-        wrong += tally[i].wrong;
+                      i < MUTATIONS ? mutations[i].name : "two at once", tally->made, tally->traceless, tally->refused,
+                      tally->restored, tally->wrong);
+        assert_true(tally->made > tally->traceless + tally->refused);
+        wrong += tally->wrong;
     }
     assert_int_equal(wrong, 0);
 }
 
 static void fixtures(void **state)
 {
+    struct run run;
+    glob_t paths;
     (void)state;
-    assert_all("fixtures/{models/*/config,config/*}.json", 1);
+    begin_trial(&run, 1);
+    assert_int_equal(glob("fixtures/{models/*/config,config/*}.json", GLOB_BRACE, NULL, &paths), 0);
+    for (size_t i = 0; i < paths.gl_pathc; i++) {
+        struct shapeproof_error error = {0};
+        struct shapeproof_config *config = shapeproof_config_new();
+        if (shapeproof_config_load(config, paths.gl_pathv[i], &error)) shapeproof_config_free(config);
+        else try_config(run.tables, paths.gl_pathv[i], config, run.tally);
+    }
+    globfree(&paths);
+    assert_all(&run);
+}
+
+/* One of each class. */
+static void series(void **state)
+{
+    enum { OF_A_CLASS = 5 };
+    struct run run;
+    (void)state;
+    begin_trial(&run, OF_A_CLASS * SAMPLE);
+    corpus_read_record(SERIES, try_taken, &run);
+    assert_all(&run);
 }
 
 static void corpus(void **state)
 {
+    struct run run;
     (void)state;
-    assert_all(CORPUS "/{real,synthetic}/*.json", SAMPLE);
+    begin_trial(&run, SAMPLE);
+    corpus_read_folder("architectures/real", try_taken, &run);
+    corpus_read_folder("architectures/synthetic", try_taken, &run);
+    if (!run.seen) {
+        shapeproof_tables_free(run.tables);
+        skip();
+    }
+    assert_all(&run);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(fixtures), cmocka_unit_test(corpus)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fixtures), cmocka_unit_test(series), cmocka_unit_test(corpus)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

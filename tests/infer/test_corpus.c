@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Every published configuration, put back together from the tensors that it predicts. Skipped without the corpus. */
-#define _XOPEN_SOURCE 700
-#include <dirent.h>
+ * Every configuration of the corpus, inferred again from the tensors that it predicts. */
+#define _GNU_SOURCE /* getline */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,15 +8,13 @@
 
 #include <cmocka.h>
 
+#include "corpus.h"
 #include "infer/finding.h"
 #include "lang/functions.h"
-#include "sample.h"
-
-#define CORPUS "../shared/data/architectures"
 
 struct tally {
     struct shapeproof_tables *tables;
-    size_t configs, found, keys, determined, wrong;
+    size_t seen, configs, found, keys, determined, wrong;
 };
 
 /* What the file is said to determine must be what the configuration has. */
@@ -66,18 +63,16 @@ static bool is_one_way(const struct shapeproof_prediction *truth)
            !strcmp(shapeproof_prediction_table(truth), "efficientnet");
 }
 
-static void infer_config(const char *folder, const char *name, struct tally *tally)
+static void infer_config(void *context, const char *name, struct shapeproof_config *config,
+                         struct shapeproof_inventory *inventory)
 {
-    char path[1024];
+    struct tally *tally = context;
     struct shapeproof_error error = {0};
-    struct model model = {0};
+    struct model model = {.tables = tally->tables, .config = config};
+    shapeproof_inventory_close(inventory);
     scratch_make(&model.scratch);
-    model.tables = tally->tables;
-    model.config = shapeproof_config_new();
-    snprintf(path, sizeof path, CORPUS "/%s/%s", folder, name);
-    assert_int_equal(shapeproof_config_load(model.config, path, &error), SHAPEPROOF_OK);
     struct shapeproof_prediction *truth = shapeproof_predict(model.tables, model.config, NULL, &error);
-    if (truth && !is_one_way(truth)) {
+    if (truth && !is_one_way(truth) && tally->seen++ % SAMPLE == 0) {
         tally->configs++;
         model_predict(&model, 0);
         infer_one(&model, name, truth, tally);
@@ -87,47 +82,50 @@ static void infer_config(const char *folder, const char *name, struct tally *tal
     model_close(&model);
 }
 
-static bool infer_folder(const char *folder, struct tally *tally)
+static void assert_inferred(const char *what, const struct tally *tally)
 {
-    char path[1024];
-    snprintf(path, sizeof path, CORPUS "/%s", folder);
-    DIR *directory = opendir(path);
-    if (!directory) return false;
-    size_t count = 0;
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
-        if (strstr(entry->d_name, ".json") && count++ % SAMPLE == 0) infer_config(folder, entry->d_name, tally);
-    closedir(directory);
-    return true;
+    print_message("%s: %zu of %zu found; %zu of %zu hyper-parameters are determined by the file\n", what, tally->found,
+                  tally->configs, tally->determined, tally->keys);
+    assert_int_equal(tally->found, tally->configs);
+    assert_int_equal(tally->wrong, 0);
+    assert_true(tally->determined * 10 > tally->keys * 7);
+}
+
+static void series(void **state)
+{
+    struct shapeproof_error error = {0};
+    struct tally tally = {.tables = shapeproof_tables_new(&error)};
+    (void)state;
+    corpus_read_record(SERIES, infer_config, &tally);
+    shapeproof_tables_free(tally.tables);
+    assert_true(tally.configs > 0);
+    assert_inferred("series", &tally);
 }
 
 static void check_folder(const char *folder)
 {
     struct shapeproof_error error = {0};
     struct tally tally = {.tables = shapeproof_tables_new(&error)};
-    const bool there = infer_folder(folder, &tally);
+    corpus_read_folder(folder, infer_config, &tally);
     shapeproof_tables_free(tally.tables);
-    if (!there) skip();
-    print_message("%s: %zu of %zu found; %zu of %zu hyper-parameters are determined by the file\n", folder, tally.found,
-                  tally.configs, tally.determined, tally.keys);
-    assert_int_equal(tally.found, tally.configs);
-    assert_int_equal(tally.wrong, 0);
-    assert_true(tally.determined * 10 > tally.keys * 7);
+    if (!tally.configs) skip();
+    assert_inferred(folder, &tally);
 }
 
 static void real(void **state)
 {
     (void)state;
-    check_folder("real");
+    check_folder("architectures/real");
 }
 
 static void synthetic(void **state)
 {
     (void)state;
-    check_folder("synthetic");
+    check_folder("architectures/synthetic");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(real), cmocka_unit_test(synthetic)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(series), cmocka_unit_test(real), cmocka_unit_test(synthetic)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

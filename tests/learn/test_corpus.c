@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Each built-in table, learnt again from three of its predictions over published configurations, and held against the
- * others of the same class. Skipped without the corpus.
- * judge.h says how they are judged. */
-#define _XOPEN_SOURCE 700
-#include <dirent.h>
+ * Built-in tables, learnt again from three of their predictions over configurations of the corpus, and held against the
+ * others of the same class. judge.h says how they are judged. */
+#define _GNU_SOURCE /* getline */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,20 +11,22 @@
 
 #include "base/value.h"
 #include "config/config.h"
+#include "corpus.h"
 #include "learn/formulas.h"
 #include "learn/judge.h"
 
-#define CORPUS "../shared/data/architectures"
-
 enum { MOST_CONFIGS = 600, EXAMPLES = 3, MOST_TENSORS = 3000 };
 /* How many of a hundred learnt tables have the formula of the built-in one, at least. */
-enum { FORMULAS_OF_PUBLISHED = 35, FORMULAS_OF_VARIED = 74 };
+enum { FORMULAS_OF_SERIES = 30, VARIED_OF_SERIES = 50, FORMULAS_OF_CORPUS = 35, VARIED_OF_CORPUS = 74 };
+/* Of random configurations three may agree by accident on something else: how many of a hundred, at most. */
+enum { ACCIDENTS = 2 };
 
 /* A configuration, and what the built-in table predicts of it. */
 struct subject {
     struct shapeproof_config *config;
     struct shapeproof_prediction *prediction;
     char kind[160]; /* its table and class */
+    char name[160];
 };
 
 static size_t likenesses[LIKENESSES]; /* of the formulas of what was learnt */
@@ -43,44 +43,23 @@ static const char *class_of(const struct shapeproof_config *config)
                : "";
 }
 
-static void read_config(const char *path)
+static void read_config(void *context, const char *name, struct shapeproof_config *config,
+                        struct shapeproof_inventory *inventory)
 {
     struct shapeproof_error error = {0};
-    struct subject subject = {.config = shapeproof_config_new()};
-    if (subject_count < MOST_CONFIGS && shapeproof_config_load(subject.config, path, &error) == SHAPEPROOF_OK)
-        subject.prediction = shapeproof_predict(tables, subject.config, NULL, &error);
+    struct subject subject = {.config = config};
+    (void)context;
+    shapeproof_inventory_close(inventory);
+    if (subject_count < MOST_CONFIGS) subject.prediction = shapeproof_predict(tables, config, NULL, &error);
     if (!subject.prediction || shapeproof_prediction_count(subject.prediction) > MOST_TENSORS) {
         shapeproof_prediction_free(subject.prediction);
-        shapeproof_config_free(subject.config);
+        shapeproof_config_free(config);
         return;
     }
+    snprintf(subject.name, sizeof subject.name, "%s", name);
     snprintf(subject.kind, sizeof subject.kind, "%s %s", shapeproof_prediction_table(subject.prediction),
-             class_of(subject.config));
+             class_of(config));
     subjects[subject_count++] = subject;
-}
-
-static int compare_names(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
-/* In the order of their names, so that the same examples are taken everywhere. */
-static bool read_folder(const char *folder)
-{
-    char path[512], *names[MOST_CONFIGS];
-    size_t count = 0;
-    DIR *directory = opendir(folder);
-    if (!directory) return false;
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL && count < MOST_CONFIGS;)
-        if (strstr(entry->d_name, ".json")) names[count++] = strdup(entry->d_name);
-    closedir(directory);
-    qsort(names, count, sizeof *names, compare_names);
-    for (size_t i = 0; i < count; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        read_config(path);
-        free(names[i]);
-    }
-    return true;
 }
 
 /* The tensors that a file would have. */
@@ -122,8 +101,7 @@ static void judge_subject(const struct shapeproof_learning *learning, const stru
     struct facts facts = facts_of(subject->prediction);
     const enum verdict verdict = judge_learnt(learning, subject->config, examples, EXAMPLES, &facts, first);
     count_verdict(tally, verdict);
-    if (verdict == SILENT)
-        print_message("silent: %s, %s: %s\n", subject->kind, shapeproof_config_path(subject->config), first);
+    if (verdict == SILENT) print_message("silent: %s, %s: %s\n", subject->kind, subject->name, first);
     if (verdict == SILENT && tells_all) {
         struct sp_text text = {0};
         sp_value_json(&text, sp_config_hyper(subject->config)->root);
@@ -209,6 +187,16 @@ static void vary_key(struct shapeproof_config *config, struct shapeproof_hyperpa
         sp_config_set_value(config, hyper.name, sp_value_bool(!hyper.value.boolean), "test");
 }
 
+/* Heads that do not divide the width: no framework makes such a model. */
+static bool is_divided(const struct shapeproof_config *config)
+{
+    const struct shapeproof_value root = sp_config_hyper(config)->root;
+    const struct shapeproof_value width = sp_value_member(root, "hidden_size"),
+                                  heads = sp_value_member(root, "num_attention_heads");
+    return width.type != SHAPEPROOF_VALUE_INT || heads.type != SHAPEPROOF_VALUE_INT || !heads.integer ||
+           width.integer % heads.integer == 0;
+}
+
 /* Another configuration that the table takes; the first of a family is the one that was published. */
 static bool vary_subject(const struct subject *published, unsigned *seed, struct subject *varied)
 {
@@ -216,7 +204,7 @@ static bool vary_subject(const struct subject *published, unsigned *seed, struct
     *varied = (struct subject){.config = sp_config_variant(published->config)};
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(published->prediction); i++)
         vary_key(varied->config, shapeproof_prediction_hyperparameter(published->prediction, i), seed);
-    varied->prediction = shapeproof_predict(tables, varied->config, NULL, &error);
+    if (is_divided(varied->config)) varied->prediction = shapeproof_predict(tables, varied->config, NULL, &error);
     if (varied->prediction && shapeproof_prediction_count(varied->prediction) < MOST_VARIED &&
         strcmp(shapeproof_prediction_table(varied->prediction), shapeproof_prediction_table(published->prediction)) ==
             0) {
@@ -291,43 +279,84 @@ static void close_corpus(void)
     shapeproof_tables_free(tables);
 }
 
-static void tables_are_learnt_from_varied_configurations(void **state)
+static void open_tables(void)
 {
     struct shapeproof_error error = {0};
+    tables = shapeproof_tables_new(&error);
+    assert_non_null(tables);
+}
+
+static void learn_from_varied(size_t per_cent)
+{
     struct tally tally = {0};
     size_t members[MOST_CONFIGS];
-    (void)state;
-    tables = shapeproof_tables_new(&error);
-    const bool there = read_folder(CORPUS "/synthetic");
     const size_t published = subject_count;
     for (size_t i = 0; i < published; i++)
         if (members_of_kind(i, members) && shapeproof_prediction_count(subjects[i].prediction) < SMALL)
             judge_varied(&subjects[i], &tally);
     close_corpus();
-    if (!there) skip();
     tell_tally(&tally);
-    tell_likenesses(FORMULAS_OF_VARIED);
-    assert_int_equal(tally.silent, 0);
+    tell_likenesses(per_cent);
+    assert_true(tally.right > 0);
+    assert_true(100 * tally.silent <= ACCIDENTS * (tally.right + tally.said + tally.strange + tally.silent));
 }
 
-static void tables_are_learnt_again(void **state)
+static void learn_again(size_t per_cent)
 {
-    struct shapeproof_error error = {0};
     struct tally tally = {0};
     size_t members[MOST_CONFIGS];
-    (void)state;
-    tables = shapeproof_tables_new(&error);
-    const bool there = read_folder(CORPUS "/real") && read_folder(CORPUS "/synthetic");
     for (size_t i = 0; i < subject_count; i++) {
         const size_t count = members_of_kind(i, members);
         if (count > EXAMPLES) judge_kind(members, count, &tally);
     }
     close_corpus();
-    if (!there) skip();
     tell_tally(&tally);
-    tell_likenesses(FORMULAS_OF_PUBLISHED);
+    tell_likenesses(per_cent);
     assert_int_equal(tally.silent, 0);
     assert_true(tally.right > 0);
+}
+
+/* Without a corpus nothing is left to do. */
+static void skip_empty(void)
+{
+    if (subject_count) return;
+    close_corpus();
+    skip();
+}
+
+static void series_is_learnt_again(void **state)
+{
+    (void)state;
+    open_tables();
+    corpus_read_record(SERIES, read_config, NULL);
+    learn_again(FORMULAS_OF_SERIES);
+}
+
+static void series_varied(void **state)
+{
+    (void)state;
+    open_tables();
+    corpus_read_record(SERIES, read_config, NULL);
+    learn_from_varied(VARIED_OF_SERIES);
+}
+
+static void corpus_is_learnt_again(void **state)
+{
+    (void)state;
+    open_tables();
+    corpus_read_folder("architectures/real", read_config, NULL);
+    corpus_read_folder("architectures/synthetic", read_config, NULL);
+    skip_empty();
+    learn_again(FORMULAS_OF_CORPUS);
+}
+
+static void corpus_varied(void **state)
+{
+    (void)state;
+    open_tables();
+    corpus_read_folder("architectures/synthetic", read_config, NULL);
+    skip_empty();
+    learn_from_varied(VARIED_OF_CORPUS);
 }
 
 int main(int argc, char **argv)
@@ -335,8 +364,10 @@ int main(int argc, char **argv)
     (void)argv;
     tells_all = argc > 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_are_learnt_again),
-        cmocka_unit_test(tables_are_learnt_from_varied_configurations),
+        cmocka_unit_test(series_is_learnt_again),
+        cmocka_unit_test(series_varied),
+        cmocka_unit_test(corpus_is_learnt_again),
+        cmocka_unit_test(corpus_varied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

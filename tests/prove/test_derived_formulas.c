@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The formulas that `derive` prints, taken at their word: each is read again as an expression and evaluated at the
  * hyper-parameters of nparam's table of counts, 216 models, every group and total of each
- * (../shared/data/nparam-param-table.tsv; skipped without it). */
+ * (data/nparam-param-table.tsv of a corpus; skipped without it). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "sample.h"
 #include "shapeproof/prove.h"
 
 enum { MAX_GROUPS = 7 };
@@ -153,7 +154,8 @@ static void assert_proved(const struct shapeproof_tables *tables, const char *ta
 static void nparam_rows(void **state)
 {
     (void)state;
-    FILE *file = fopen("../shared/data/nparam-param-table.tsv", "r");
+    char path[CORPUS_PATH];
+    FILE *file = corpus_path(path, "nparam-param-table.tsv") ? fopen(path, "r") : NULL;
     if (!file) skip();
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct shapeproof_error error = {0};

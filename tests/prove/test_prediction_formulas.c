@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The formulas beside the numbers of a prediction: as its flags and texts have it, with its numbers as symbols. */
-#define _POSIX_C_SOURCE 200809L
-#include <glob.h>
+#define _GNU_SOURCE /* getline */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "corpus.h"
 #include "lang/tables_fixture.h"
 #include "shapeproof/prove.h"
 
@@ -80,40 +80,44 @@ static void operands_in_brackets(void **state)
     expect("o", SETTINGS("n=7", "m=2"), "d", "(9 % (n // m))");
 }
 
-static void count_formulas(const char *path, size_t *with, size_t *without)
+struct formula_count {
+    size_t with, without;
+};
+
+static void count_formulas(void *context, const char *name, struct shapeproof_config *config,
+                           struct shapeproof_inventory *inventory)
 {
+    struct formula_count *count = context;
     struct shapeproof_error error = {0};
-    struct shapeproof_config *config = shapeproof_config_new();
-    assert_int_equal(shapeproof_config_load(config, path, &error), SHAPEPROOF_OK);
     struct shapeproof_prediction *prediction = shapeproof_predict(tables, config, NULL, &error);
     if (prediction) { /* not every architecture has a table */
         struct shapeproof_derivation *forms = shapeproof_derive_prediction(tables, prediction, config, &error);
-        if (!forms) fail_msg("%s: %s", path, error.message);
-        for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++)
-            ++*(strcmp(formula_of(forms, shapeproof_prediction_group(prediction, i).name), "none") == 0 ? without
-                                                                                                        : with);
+        if (!forms) fail_msg("%s: %s", name, error.message);
+        for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
+            const char *formula = formula_of(forms, shapeproof_prediction_group(prediction, i).name);
+            ++*(strcmp(formula, "none") == 0 ? &count->without : &count->with);
+        }
         shapeproof_derivation_free(forms);
         shapeproof_prediction_free(prediction);
     }
+    shapeproof_inventory_close(inventory);
     shapeproof_config_free(config);
 }
 
 /* A formula is there only if it gives the number that was predicted tensor by tensor: nearly all do. */
-static void real_configurations(void **state)
+static void configurations(void **state)
 {
+    struct formula_count count = {0};
     (void)state;
-    glob_t found;
-    size_t with = 0, without = 0;
-    if (glob("../shared/data/architectures/real/*.json", 0, NULL, &found) != 0) skip();
-    for (size_t i = 0; i < found.gl_pathc; i++) count_formulas(found.gl_pathv[i], &with, &without);
-    globfree(&found);
-    print_message("%zu groups with a formula, %zu without\n", with, without);
-    assert_true(with > 19 * without);
+    corpus_read_record(SERIES, count_formulas, &count);
+    corpus_read_folder("architectures/real", count_formulas, &count);
+    print_message("%zu groups with a formula, %zu without\n", count.with, count.without);
+    assert_true(count.with > 19 * count.without);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(flags_and_texts), cmocka_unit_test(not_polynomial),
-                                       cmocka_unit_test(operands_in_brackets), cmocka_unit_test(real_configurations)};
+                                       cmocka_unit_test(operands_in_brackets), cmocka_unit_test(configurations)};
     return cmocka_run_group_tests(tests, open_tables, close_tables);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The formulas and figures of five publications, 153 of them, each with the verdict that somebody worked out by hand
- * (../shared/data/published-claims.json; skipped without it). Each becomes a claim about a small table that knows
+ * (data/published-claims.json of a corpus; skipped without it). Each becomes a claim about a small table that knows
  * nothing but the letters it uses, and must be judged the same.
  *
  * How a stated figure is meant follows from the figure and from the kind of statement, never from the verdict:
@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "sample.h"
 #include "shapeproof/prove.h"
 
 enum { MAX_LETTERS = 16, ZEROS_OF_A_PRINTED_FIGURE = 3 };
@@ -189,7 +190,8 @@ static bool judged_right(struct shapeproof_tables *tables, const char *name, con
 static void published_claims(void **state)
 {
     (void)state;
-    char *json = read_file("../shared/data/published-claims.json");
+    char path[CORPUS_PATH];
+    char *json = corpus_path(path, "published-claims.json") ? read_file(path) : NULL;
     if (!json) skip();
     cJSON *claims = cJSON_Parse(json);
     const cJSON *claim;

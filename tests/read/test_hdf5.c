@@ -12,6 +12,7 @@
 #include "read/hdf5/library.h"
 #include "read/hdf5/sandbox.h"
 #include "read/hdf5/wire.h"
+#include "sample.h"
 
 #define FIXTURES "fixtures/hdf5/"
 
@@ -509,10 +510,11 @@ static void test_wire_is_checked(void **state)
 
 /* ---- real files, where they are at hand ---- */
 
-static void read_all(const char *pattern, bool must_succeed)
+static void read_all(const char *files, bool must_succeed)
 {
+    char pattern[CORPUS_PATH];
     glob_t found;
-    if (glob(pattern, 0, NULL, &found) != 0) return;
+    if (!corpus_path(pattern, files) || glob(pattern, 0, NULL, &found) != 0) return;
     for (size_t i = 0; i < found.gl_pathc; i++) {
         struct shapeproof_error error;
         struct shapeproof_inventory *inventory = open_with(READ, found.gl_pathv[i], &error);
@@ -526,11 +528,11 @@ static void read_all(const char *pattern, bool must_succeed)
 static void test_corpus(void **state)
 {
     (void)state;
-    read_all("../shared/data/checkpoints/hdf5/*", true);
-    read_all("../shared/data/checkpoints/keras-hdf5/*", true);
-    read_all("../shared/data/checkpoints/keras-weights/*", true);
-    read_all("../shared/data/hostile/*.h5", false);
-    read_all("../shared/data/hostile/*.hdf5", false);
+    read_all("checkpoints/hdf5/*", true);
+    read_all("checkpoints/keras-hdf5/*", true);
+    read_all("checkpoints/keras-weights/*", true);
+    read_all("hostile/*.h5", false);
+    read_all("hostile/*.hdf5", false);
 }
 
 int main(void)
