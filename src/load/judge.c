@@ -274,6 +274,7 @@ static struct shapeproof_loading judge_class(struct sp_arena *arena, const struc
     if (!model.prediction) return sp_loading_open(arena, loading, "its model cannot be predicted");
     sp_memory_build(&memory, loader, loaded, model.prediction);
     memory.match = subject->match;
+    memory.scales = subject->scales;
     memory.untied = model.untied;
     if (model.alone) sp_memory_untie(&memory, model.alone);
     struct sp_taking taking = sp_load_take(&memory, subject->inventory, NULL);
@@ -342,6 +343,24 @@ static const char *pickle_obstacle(struct sp_arena *arena, const struct shapepro
     return inventory->numbered ? "a key at the top of the file is no text" : NULL;
 }
 
+/* A loader that finds no GPU unpacks the weights: the model is the one of full precision. A weight without a scale is
+ * taken as it is stored. */
+static struct shapeproof_loading load_unpacked(struct sp_arena *arena, const struct sp_loader *loader,
+                                               const struct sp_load_subject *packed)
+{
+    struct sp_load_subject subject = *packed;
+    subject.config = packed->unpacked;
+    subject.prediction = NULL;
+    subject.match = NULL;
+    subject.quantised = false;
+    struct shapeproof_loading loading = sp_load(arena, loader, &subject);
+    if (packed->unscaled && loading.answer == SHAPEPROOF_LOADING_WHOLE)
+        loading.message = sp_arena_printf(
+            arena, "%s loads it on a CPU, with %s unscaled; on a GPU it initialises the missing scales anew",
+            loading.name, sp_count_of(arena, packed->unscaled, "weight"));
+    return loading;
+}
+
 struct shapeproof_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader,
                                   const struct sp_load_subject *subject)
 {
@@ -355,6 +374,9 @@ struct shapeproof_loading sp_load(struct sp_arena *arena, const struct sp_loader
     const char *obstacle = pickle_obstacle(arena, subject->inventory);
     if (obstacle) return sp_loading_refused(arena, loading, obstacle);
     if (judge_absent_data(arena, subject->inventory, &loading)) return loading;
+    if (subject->quantised && subject->unpacked && loader->unpacks &&
+        strcmp(loader->unpacks, subject->quantisation) == 0)
+        return load_unpacked(arena, loader, subject);
     if (subject->quantised && !is_own_quantisation(loader, subject))
         return sp_loading_open(arena, loading, "the weights are quantised");
     if (loader->infers_dtype && subject->inventory->headed && !has_dtype(subject->config))

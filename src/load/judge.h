@@ -21,7 +21,12 @@ struct sp_load_subject {
     const struct sp_match *match;                   /* of the inventory with that, or NULL */
     const char *table;                              /* its name, or NULL: the configuration says it */
     bool quantised;                                 /* the weights, or the configuration says so: */
-    const char *quantisation;           /* the method, when `config` makes predictions of what is stored; or NULL */
+    const char *quantisation; /* the method, when `config` makes predictions of what is stored; or NULL */
+    /* Where a loader may unpack that method: the configuration of the unpacked model, and of each tensor of the
+     * inventory whether it is a scale. NULL where what it does is not known. */
+    const struct shapeproof_config *unpacked;
+    const bool *scales;
+    size_t unscaled;                    /* quantised weights whose scale the file lacks */
     const struct shapeproof_data *data; /* of the inventory, when tied tensors are to be compared; or NULL */
     const bool *spare; /* of each tensor of the inventory whether no model needs it: buffers, copies; NULL: none is */
 };

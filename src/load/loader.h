@@ -55,7 +55,8 @@ struct sp_loader {
     struct sp_rows rows;        /* of rows.h; of those of a model_type, that for any class comes last */
     const char *ending;         /* of the classes that it has; NULL for any */
     const char *quantisation;   /* the method of quantised weights that it reads as they are, or NULL */
-    const char *class_key;      /* of the configuration: it names the class, in place of model_type; or NULL */
+    const char *unpacks;   /* the method of quantised weights that it unpacks on a machine without a GPU, or NULL */
+    const char *class_key; /* of the configuration: it names the class, in place of model_type; or NULL */
     bool by_class;         /* the first of the architectures is its class, whatever the model_type; or else by that */
     bool counts_labels;    /* num_labels wins over id2label */
     bool renames;          /* the rules hold for files; otherwise only for what is in memory */

@@ -261,6 +261,31 @@ static bool names_quantiser(const struct shapeproof_check *check)
     return check->quantisation.configured != NULL;
 }
 
+/* Weights in blocks of FP8 keep their names and shapes, and each has its scales beside it. Where a scale has another
+ * shape or belongs to no weight, or one of several experts that are stacked lacks it, unpacking fails, or may. */
+static void find_unpacked(struct shapeproof_loadings *loadings, struct sp_load_subject *subject)
+{
+    static const char ending[] = "_scale_inv";
+    const struct shapeproof_check *check = loadings->check;
+    const struct shapeproof_value described =
+        sp_value_member(sp_config_hyper(check->quantisation.base)->root, "quantization_config");
+    const size_t count = shapeproof_inventory_count(check->inventory);
+    if (!subject->quantisation || strcmp(subject->quantisation, "fp8") != 0 ||
+        sp_value_member(described, "weight_block_size").type != SHAPEPROOF_VALUE_LIST)
+        return;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct shapeproof_finding *finding = &check->findings[i];
+        if (!sp_ends_with(finding->name, ending)) continue;
+        if (finding->kind != SHAPEPROOF_FINDING_MISSING || strstr(finding->name, "expert")) return;
+        subject->unscaled++;
+    }
+    bool *scales = sp_arena_array(&loadings->arena, count, sizeof *scales);
+    for (size_t i = 0; i < count; i++)
+        scales[i] = sp_ends_with(shapeproof_inventory_tensor(check->inventory, i)->name, ending);
+    subject->scales = scales;
+    subject->unpacked = check->quantisation.base;
+}
+
 /* What the loaders are asked about. Without a quantiser the model is the one of full precision: its names and shapes
  * decide, and packed weights are taken for what they are not. */
 static struct sp_load_subject make_subject(struct shapeproof_loadings *loadings)
@@ -278,6 +303,7 @@ static struct sp_load_subject make_subject(struct shapeproof_loadings *loadings)
     subject.match = &check->match;
     subject.quantised = check->quantisation.method || names_quantiser(check);
     subject.quantisation = check->quantisation.method;
+    find_unpacked(loadings, &subject);
     return subject;
 }
 

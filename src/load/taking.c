@@ -285,6 +285,7 @@ struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct shape
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
         const char *name = stripped_name(tensor->name, stripped);
+        if (memory->scales && memory->scales[i]) continue;
         if (is_inside(tensor, stripped)) {
             drop_outer(&taking, memory, tensor, i);
             continue;

@@ -43,6 +43,7 @@ struct sp_model_memory {
     size_t count, capacity;
     struct sp_map names;
     struct sp_text scratch;
+    const bool *scales; /* of each tensor of the file whether it is unpacked into the weight beside it; NULL: none is */
     bool untied;
     bool as_named;          /* the names of the file are those of the model: none is renamed */
     bool unversioned;       /* the file that is taken says nothing of the versions of modules */

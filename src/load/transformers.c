@@ -34,6 +34,7 @@ const struct sp_loader sp_loader_transformers = {.id = "transformers",
                                                  .counts_labels = true,
                                                  .infers_dtype = true,
                                                  .adds_adapter = true,
+                                                 .unpacks = "fp8",
                                                  .rows = SP_ROWS(rows),
                                                  .by_class = true};
 

@@ -304,6 +304,33 @@ static void does_not_know_quantised_weights(void **state)
     end(&asked);
 }
 
+/* In blocks of FP8, which transformers unpacks where there is no GPU: as it says of llama, qwen2 and deepseek_v3. */
+static void unpacks_blocks_of_fp8(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, llama);
+    model_set(&asked.model, "quantization_config={\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]}");
+    model_predict(&asked.model, AS_STORED);
+    ask(&asked, "transformers");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    model_drop(&asked.model, "model.layers.1.mlp.*_scale_inv");
+    ask(&asked, "transformers");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE,
+                "transformers 5 loads it on a CPU, with 3 weights unscaled; on a GPU it initialises the missing scales "
+                "anew");
+    assert_int_equal(shapeproof_check_verdict(asked.model.check), SHAPEPROOF_VERDICT_DIFFERS);
+    model_drop(&asked.model, "model.norm.weight");
+    ask(&asked, "transformers");
+    assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_IN_PART);
+    assert_int_equal(asked.loading->fresh, 1);
+    model_predict(&asked.model, AS_STORED); /* a scale of another shape cannot be unpacked */
+    model_resize(&asked.model, "model.layers.0.mlp.up_proj.weight_scale_inv", 1, 5);
+    ask(&asked, "transformers");
+    assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_UNKNOWN);
+    end(&asked);
+}
+
 /* Integers and scales, and no configuration that says so: the loader takes the ones for weights and drops the others.
  */
 static void has_no_quantiser_that_is_not_named(void **state)
@@ -878,6 +905,7 @@ int main(void)
         cmocka_unit_test(takes_the_stray_file_before_the_index),
         cmocka_unit_test(finds_no_file_of_another_name),
         cmocka_unit_test(does_not_know_quantised_weights),
+        cmocka_unit_test(unpacks_blocks_of_fp8),
         cmocka_unit_test(has_no_quantiser_that_is_not_named),
         cmocka_unit_test(ties_where_its_part_does),
         cmocka_unit_test(ties_in_its_part_and_by_rows),
