@@ -47,7 +47,7 @@ src/match/              match        names base
 src/expect/             expect       explain/causes.def names lang/syntax base
 src/stored/             stored       solve names config lang lang/syntax model base
 src/check/              check        stored match expect names config lang lang/syntax model base
-src/explain/            explain      infer stored solve check match names config lang model base
+src/explain/            explain      load infer stored solve check match names config lang model base
 src/load/               load         stored check match expect names config lang lang/syntax model base
 src/diff/               diff         stored expect names model base
 src/solve/              solve        names lang lang/syntax base

@@ -9,6 +9,7 @@
 #include "explain/files/adapter_pairs.h"
 #include "explain/gather.h"
 #include "lang/prediction.h"
+#include "load/memory_names.h"
 
 /* ---- judging ---- */
 
@@ -25,6 +26,7 @@ static bool fits_base(const struct sp_judged *judged, size_t index, struct sp_pr
     uint64_t out, in;
     if (!sp_adapter_found_matrix(&judged->base, &judged->bases[index], &out, &in)) return false;
     if (out == product.out && in == product.in) return true;
+    if (judged->bases[index].cuts == SP_CUTS_UNKNOWN) return in == product.in && product.out < out;
     const uint32_t rank =
         shapeproof_prediction_tensor(judged->check->prediction, judged->bases[index].weights[0])->rank;
     return rank == 2 && is_turned(judged, &judged->adapter.pairs[index]) && out == product.in && in == product.out;
@@ -397,7 +399,7 @@ static const char *differing_measures(const struct sp_judged *judged)
             shapeproof_prediction_tensor(judged->check->prediction, base->weights[0]);
         if (weight->rank < 2 || !weight->shape[1] || is_turned(judged, &judged->adapter.pairs[i])) continue;
         const uint64_t kernel = weight->parameters / weight->shape[0] / weight->shape[1];
-        note_measure(judged, measures, base->weights[0], 0, product.out);
+        if (base->cuts <= 1) note_measure(judged, measures, base->weights[0], 0, product.out);
         if (kernel && product.in % kernel == 0)
             note_measure(judged, measures, base->weights[0], 1, product.in / kernel);
     }

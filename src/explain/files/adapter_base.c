@@ -9,6 +9,7 @@
 #include "check/adapter.h"
 #include "config/config.h"
 #include "explain/gather.h"
+#include "load/memory_names.h"
 #include "names/components.h"
 #include "names/wrappers.h"
 
@@ -64,7 +65,7 @@ void sp_adapter_base_open(struct sp_adapter_base *base, struct shapeproof_check 
     base->front = looked_for(check, &base->diffusers, &base->strips);
     base->training = is_of_trainer(check->inventory);
     base->peft = sp_value_is_set(sp_adapter_config(&check->arena, check->inventory));
-    sp_adapter_modules_open(&base->modules, &check->arena, check->prediction, base->diffusers);
+    sp_adapter_modules_open(&base->modules, check, &check->arena, base->diffusers);
     base->finding_of = sp_realloc(NULL, tensors, sizeof *base->finding_of);
     for (size_t i = 0; i < tensors; i++) base->finding_of[i] = SHAPEPROOF_NONE;
     for (size_t i = 0; i < check->finding_count; i++)
@@ -88,6 +89,8 @@ static size_t find_behind(const struct sp_adapter_base *base, const char *name, 
         const size_t found = left_out ? sp_map_get(&base->left_out[left_out - 1], name)
                                       : shapeproof_prediction_find(base->check->prediction, name);
         if (found != SHAPEPROOF_NONE) return found;
+        const size_t in_memory = left_out ? SIZE_MAX : sp_map_get(&base->modules.in_memory, name);
+        if (in_memory != SIZE_MAX) return in_memory;
     }
     return SHAPEPROOF_NONE;
 }
@@ -172,6 +175,7 @@ struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *ba
     if (target) {
         memcpy(found.weights, target->weights, sizeof found.weights);
         found.count = target->count;
+        found.cuts = target->cuts;
         found.behind_front = true;
         found.original = target->original;
         found.in_place = is_looked_for(base, front, target, ending);
@@ -197,6 +201,7 @@ bool sp_adapter_found_matrix(const struct sp_adapter_base *base, const struct sp
         *in = columns;
         if (!sp_add_u64(*out, weight->shape[0], out)) return false;
     }
+    if (found->cuts > 1 && found->cuts != SP_CUTS_UNKNOWN) *out /= found->cuts;
     return found->count > 0;
 }
 

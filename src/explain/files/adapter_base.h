@@ -31,6 +31,7 @@ void sp_adapter_base_close(struct sp_adapter_base *base);
 struct sp_adapter_found {
     size_t weights[SP_MOST_FUSED]; /* predicted, whose rows stand one behind the other */
     size_t count;                  /* 0: the model has no such module */
+    size_t cuts;                   /* as in struct sp_memory_name; 0 where the module is not known by such a name */
     size_t outer;                  /* the length of a trainer's keys in front of the module: "state_dict.model." */
     bool foreign;                  /* the module is of another model of the pipeline */
     bool in_place;                 /* a loader finds it by this name */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "load/memory_names.h"
 #include "names/components.h"
 
 /* One name more for a weight, or for one of several that are fused. Names of two modules mean neither. */
@@ -44,15 +45,34 @@ struct adding {
 static void add_original(void *context, const char *name, size_t part, size_t parts)
 {
     const struct adding *adding = context;
-    struct sp_adapter_target target = {.count = parts, .original = true};
+    struct sp_adapter_target target = {.count = parts, .cuts = 1, .original = true};
     for (size_t i = 0; i < SP_MOST_FUSED; i++) target.weights[i] = i == part ? adding->predicted : SHAPEPROOF_NONE;
     add_both(adding->modules, name, &target, part);
 }
 
 static struct sp_adapter_target one_weight(size_t predicted, bool former)
 {
-    return (struct sp_adapter_target){
-        .weights = {predicted, SHAPEPROOF_NONE, SHAPEPROOF_NONE, SHAPEPROOF_NONE}, .count = 1, .former = former};
+    return (struct sp_adapter_target){.weights = {predicted, SHAPEPROOF_NONE, SHAPEPROOF_NONE, SHAPEPROOF_NONE},
+                                      .count = 1,
+                                      .cuts = 1,
+                                      .former = former};
+}
+
+/* ---- names in memory ---- */
+
+static void add_in_memory(void *context, const struct sp_memory_name *memory)
+{
+    static const char ending[] = ".weight";
+    struct sp_adapter_modules *modules = context;
+    const size_t length = strlen(memory->name);
+    if (memory->cuts == 1 && memory->row_blocks == 1)
+        sp_map_add(&modules->in_memory, sp_arena_copy(modules->arena, memory->name, length), memory->predicted);
+    if (!sp_ends_with(memory->name, ending) || memory->row_blocks > SP_MOST_FUSED) return;
+    struct sp_adapter_target target = {.count = memory->row_blocks, .cuts = memory->cuts};
+    for (size_t i = 0; i < SP_MOST_FUSED; i++)
+        target.weights[i] = i == memory->row_block ? memory->predicted : SHAPEPROOF_NONE;
+    add_name(modules, &modules->memory, sp_arena_copy(modules->arena, memory->name, length - strlen(ending)), &target,
+             memory->row_block);
 }
 
 /* ---- names from before PEFT ---- */
@@ -190,9 +210,10 @@ static void read_levels(const struct shapeproof_prediction *prediction, struct l
     }
 }
 
-void sp_adapter_modules_open(struct sp_adapter_modules *modules, struct sp_arena *arena,
-                             const struct shapeproof_prediction *prediction, bool diffusers)
+void sp_adapter_modules_open(struct sp_adapter_modules *modules, const struct shapeproof_check *check,
+                             struct sp_arena *arena, bool diffusers)
 {
+    const struct shapeproof_prediction *prediction = check->prediction;
     static const char clip[] = "text_model."; /* which releases of transformers have in front or leave out */
     struct levels levels[2] = {0};
     *modules = (struct sp_adapter_modules){.arena = arena};
@@ -216,22 +237,38 @@ void sp_adapter_modules_open(struct sp_adapter_modules *modules, struct sp_arena
             add_former(modules, other, i);
         }
     }
+    if (!diffusers) {
+        const struct sp_load_subject subject = {.inventory = check->inventory,
+                                                .tables = check->tables,
+                                                .config = check->quantisation.base,
+                                                .table = check->table_name};
+        sp_memory_names(&subject, prediction, add_in_memory, modules);
+    }
 }
 
 void sp_adapter_modules_close(struct sp_adapter_modules *modules)
 {
+    sp_map_free(&modules->in_memory);
+    sp_map_free(&modules->memory);
     sp_map_free(&modules->dotted);
     sp_map_free(&modules->flat);
     free(modules->targets);
 }
 
-const struct sp_adapter_target *sp_adapter_modules_find(const struct sp_adapter_modules *modules, const char *name,
-                                                        bool flat)
+static const struct sp_adapter_target *find_whole(const struct sp_adapter_modules *modules, const struct sp_map *map,
+                                                  const char *name)
 {
-    const size_t known = sp_map_get(flat ? &modules->flat : &modules->dotted, name);
+    const size_t known = sp_map_get(map, name);
     if (known == SIZE_MAX || !modules->targets[known].count) return NULL;
     const struct sp_adapter_target *target = &modules->targets[known];
     for (size_t i = 0; i < target->count; i++)
         if (target->weights[i] == SHAPEPROOF_NONE) return NULL;
     return target;
+}
+
+const struct sp_adapter_target *sp_adapter_modules_find(const struct sp_adapter_modules *modules, const char *name,
+                                                        bool flat)
+{
+    const struct sp_adapter_target *target = flat ? NULL : find_whole(modules, &modules->memory, name);
+    return target ? target : find_whole(modules, flat ? &modules->flat : &modules->dotted, name);
 }

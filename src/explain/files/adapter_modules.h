@@ -7,12 +7,14 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "check/adapter_names.h"
+#include "check/check.h"
 #include "shapeproof/prediction.h"
 
 /* What a module of an adapter is for: mostly one weight, or several whose rows stand one behind the other. */
 struct sp_adapter_target {
     size_t weights[SP_MOST_FUSED]; /* predicted; SHAPEPROOF_NONE: not there */
     size_t count;
+    size_t cuts;   /* as in struct sp_memory_name; mostly 1 */
     bool original; /* by a name of its publisher's */
     bool former;   /* by a name that only files from before PEFT have: to_out for to_out.0 */
 };
@@ -20,13 +22,16 @@ struct sp_adapter_target {
 struct sp_adapter_modules {
     struct sp_arena *arena;
     struct sp_map dotted, flat; /* names -> targets; in `flat` with underscores for dots */
+    struct sp_map memory;       /* names of modules in memory, which come first: those of PEFT */
+    struct sp_map in_memory; /* whole names of tensors in memory -> predicted, where they differ from those of files */
     struct sp_adapter_target *targets;
     size_t count, capacity;
 };
 
-/* `diffusers`: the base is one of its models, which has original names besides. */
-void sp_adapter_modules_open(struct sp_adapter_modules *modules, struct sp_arena *arena,
-                             const struct shapeproof_prediction *prediction, bool diffusers);
+/* `diffusers`: the base is one of its models, which has original names besides; one of transformers has the names that
+ * modules have in memory besides. */
+void sp_adapter_modules_open(struct sp_adapter_modules *modules, const struct shapeproof_check *check,
+                             struct sp_arena *arena, bool diffusers);
 void sp_adapter_modules_close(struct sp_adapter_modules *modules);
 /* The target with all its weights, or NULL. */
 const struct sp_adapter_target *sp_adapter_modules_find(const struct sp_adapter_modules *modules, const char *name,

@@ -85,7 +85,8 @@ static bool has_right_size(const struct parts *parts, const struct part *part, c
     const struct shapeproof_predicted *weight =
         shapeproof_prediction_tensor(parts->check->prediction, weights->weights[0]);
     uint64_t out = weight->rank ? weight->shape[0] : 1, in = out ? weight->parameters / out : 0;
-    if (weights->count > 1 && !sp_adapter_found_matrix(&parts->base, weights, &out, &in)) return false;
+    if ((weights->count > 1 || weights->cuts > 1) && !sp_adapter_found_matrix(&parts->base, weights, &out, &in))
+        return false;
     switch (rule) {
     case SP_PART_OUT:
     case SP_PART_BIAS:
