@@ -17,37 +17,41 @@ extern "C" {
 #endif
 
 enum shapeproof_verdict {
-    SHAPEPROOF_VERDICT_MATCH,     /* every predicted tensor is there with its shape, and no other */
-    SHAPEPROOF_VERDICT_EXPLAINED, /* differences, each with a harmless cause */
-    SHAPEPROOF_VERDICT_DIFFERS,   /* something is wrong with the file, its configuration, or the table */
-    SHAPEPROOF_VERDICT_UNKNOWN /* what can be told is as it should be, and of a part of the model it cannot be told */
+    SHAPEPROOF_VERDICT_MATCH = 0,     /* every predicted tensor is there with its shape, and no other */
+    SHAPEPROOF_VERDICT_EXPLAINED = 1, /* differences, each with a harmless cause */
+    SHAPEPROOF_VERDICT_DIFFERS = 2,   /* something is wrong with the file, its configuration, or the table */
+    SHAPEPROOF_VERDICT_UNKNOWN =
+        3 /* what can be told is as it should be, and of a part of the model it cannot be told */
 };
 
-enum shapeproof_severity { SHAPEPROOF_SEVERITY_NOTE, SHAPEPROOF_SEVERITY_WARNING, SHAPEPROOF_SEVERITY_ERROR };
+enum shapeproof_severity {
+    SHAPEPROOF_SEVERITY_NOTE = 0,
+    SHAPEPROOF_SEVERITY_WARNING = 1,
+    SHAPEPROOF_SEVERITY_ERROR = 2
+};
 
-/* X(enumerator suffix, id, severity as it is found, what it says of a tensor or, the last two, of an expectation).
- * docs/exit-status.md has the same in the same order. */
+/* X(enumerator suffix, value, id, severity as it is found, what it says of a tensor or, the last two, of an
+ * expectation). docs/exit-status.md has the same in the same order. */
 /* clang-format off */
 #define SHAPEPROOF_FINDINGS(X) \
-    X(MISSING, "missing", ERROR, "predicted, and not in the file") \
-    X(UNEXPECTED, "unexpected", ERROR, "in the file, and not predicted") \
-    X(SHAPE, "shape", ERROR, "has another shape than predicted") \
-    X(DTYPE, "dtype", ERROR, "has another dtype than the table says, or than others have") \
-    X(QUANTISED, "quantised", ERROR, "quantised in the file and exempt in the configuration, or the other way round") \
-    X(LACKING, "lacking", ERROR, "optional or promised, and not there, though what it belongs to is") \
-    X(TIED_ABSENT, "tied-absent", NOTE, "not stored, since it is the same as another") \
-    X(TIED_PRESENT, "tied-present", NOTE, "stored, though it is the same as another") \
-    X(OPTIONAL, "optional", NOTE, "in the file, which need not have it") \
-    X(STATE, "state", NOTE, "of an optimizer or trainer") \
-    X(UNUSED, "unused", ERROR, "an expectation that no finding fulfils") \
-    X(EXPIRED, "expired", ERROR, "an expectation that is past its last day")
+    X(MISSING, 0, "missing", ERROR, "predicted, and not in the file") \
+    X(UNEXPECTED, 1, "unexpected", ERROR, "in the file, and not predicted") \
+    X(SHAPE, 2, "shape", ERROR, "has another shape than predicted") \
+    X(DTYPE, 3, "dtype", ERROR, "has another dtype than the table says, or than others have") \
+    X(QUANTISED, 4, "quantised", ERROR, "quantised in the file and exempt in the configuration, or the other way round") \
+    X(LACKING, 5, "lacking", ERROR, "optional or promised, and not there, though what it belongs to is") \
+    X(TIED_ABSENT, 6, "tied-absent", NOTE, "not stored, since it is the same as another") \
+    X(TIED_PRESENT, 7, "tied-present", NOTE, "stored, though it is the same as another") \
+    X(OPTIONAL, 8, "optional", NOTE, "in the file, which need not have it") \
+    X(STATE, 9, "state", NOTE, "of an optimizer or trainer") \
+    X(UNUSED, 10, "unused", ERROR, "an expectation that no finding fulfils") \
+    X(EXPIRED, 11, "expired", ERROR, "an expectation that is past its last day")
 /* clang-format on */
 
 enum shapeproof_finding_kind {
-#define SHAPEPROOF_FINDING_ENUM(name, id, severity, meaning) SHAPEPROOF_FINDING_##name,
+#define SHAPEPROOF_FINDING_ENUM(name, value, id, severity, meaning) SHAPEPROOF_FINDING_##name = (value),
     SHAPEPROOF_FINDINGS(SHAPEPROOF_FINDING_ENUM)
 #undef SHAPEPROOF_FINDING_ENUM
-        SHAPEPROOF_FINDING_COUNT
 };
 
 struct shapeproof_finding {
@@ -147,7 +151,7 @@ SHAPEPROOF_API const char *shapeproof_check_advice(const struct shapeproof_check
 SHAPEPROOF_API const struct shapeproof_inventory *shapeproof_check_inventory(const struct shapeproof_check *check);
 SHAPEPROOF_API const struct shapeproof_config *shapeproof_check_config(const struct shapeproof_check *check);
 SHAPEPROOF_API const struct shapeproof_prediction *shapeproof_check_prediction(const struct shapeproof_check *check);
-SHAPEPROOF_API struct shapeproof_counts shapeproof_check_counts(const struct shapeproof_check *check);
+SHAPEPROOF_API const struct shapeproof_counts *shapeproof_check_counts(const struct shapeproof_check *check);
 /* Sizes that others declare: what a directory or a file is called first, then what the index says. */
 SHAPEPROOF_API size_t shapeproof_check_declared_count(const struct shapeproof_check *check);
 SHAPEPROOF_API const struct shapeproof_declared *shapeproof_check_declared(const struct shapeproof_check *check,
@@ -162,8 +166,8 @@ SHAPEPROOF_API const struct shapeproof_finding *shapeproof_check_finding(const s
 /* The findings collapsed over their indices; nothing of different shape or dtype is merged. Those without a cause come
  * first, then those with one, then the notes. */
 SHAPEPROOF_API size_t shapeproof_check_group_count(const struct shapeproof_check *check);
-SHAPEPROOF_API struct shapeproof_finding_group shapeproof_check_group(const struct shapeproof_check *check,
-                                                                      size_t index);
+SHAPEPROOF_API const struct shapeproof_finding_group *shapeproof_check_group(const struct shapeproof_check *check,
+                                                                             size_t index);
 
 /* The model whose weights a file stores quantised, in packed words, codes and scales. */
 struct shapeproof_quantised_model {

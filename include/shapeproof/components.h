@@ -14,9 +14,10 @@ extern "C" {
 #endif
 
 enum shapeproof_component_state {
-    SHAPEPROOF_COMPONENT_MODEL,  /* there are weights, to be read at `path` */
-    SHAPEPROOF_COMPONENT_PLAIN,  /* there are none, and none are needed as far as is known: a tokenizer, a scheduler */
-    SHAPEPROOF_COMPONENT_MISSING /* the folder is not there, or not the weights that its class has */
+    SHAPEPROOF_COMPONENT_MODEL = 0, /* there are weights, to be read at `path` */
+    SHAPEPROOF_COMPONENT_PLAIN =
+        1, /* there are none, and none are needed as far as is known: a tokenizer, a scheduler */
+    SHAPEPROOF_COMPONENT_MISSING = 2 /* the folder is not there, or not the weights that its class has */
 };
 
 struct shapeproof_component {

@@ -51,9 +51,9 @@ SHAPEPROOF_API void shapeproof_config_name_class(struct shapeproof_config *confi
                                                  const char *from);
 /* How large a vocabulary becomes of the words in a training text. */
 enum shapeproof_vocabulary {
-    SHAPEPROOF_VOCABULARY_NONE,    /* nothing is counted */
-    SHAPEPROOF_VOCABULARY_SOCKEYE, /* what Sockeye makes of them: word_min_count, num_words, four special symbols */
-    SHAPEPROOF_VOCABULARY_NPARAM   /* what nparam --exact makes of them */
+    SHAPEPROOF_VOCABULARY_NONE = 0,    /* nothing is counted */
+    SHAPEPROOF_VOCABULARY_SOCKEYE = 1, /* what Sockeye makes of them: word_min_count, num_words, four special symbols */
+    SHAPEPROOF_VOCABULARY_NPARAM = 2   /* what nparam --exact makes of them */
 };
 
 /* Counts what the configuration leaves out, vocab_size_src and vocab_size_trg, in the training texts that it names:

@@ -29,33 +29,32 @@ struct shapeproof_diff_options {
 };
 
 /* One of the two checkpoints. */
-enum shapeproof_diff_side { SHAPEPROOF_DIFF_A, SHAPEPROOF_DIFF_B };
+enum shapeproof_diff_side { SHAPEPROOF_DIFF_A = 0, SHAPEPROOF_DIFF_B = 1 };
 
 /* X(NAME, id, severity, meaning): the kinds of findings, in the order in which a summary says them. */
 /* clang-format off */
 #define SHAPEPROOF_DIFF_FINDINGS(X) \
-    X(REMOVED, "removed", ERROR, "in A alone") \
-    X(ADDED, "added", ERROR, "in B alone") \
-    X(QUANTISED, "quantised", ERROR, "a weight here, what a quantiser makes of it there; data are not compared") \
-    X(JOINED, "joined", ERROR, "one tensor here, several there, shape by shape; data are not compared") \
-    X(SHAPE, "shape", ERROR, "in both, of another shape") \
-    X(TRANSPOSED, "transposed", ERROR, "in both, with its dimensions in the other order") \
-    X(DTYPE, "dtype", ERROR, "in both, of another dtype") \
-    X(TIED, "tied", ERROR, "one storage in one file, two tensors in the other") \
-    X(DATA, "data", ERROR, "the bytes differ; `detail` says where first") \
-    X(NOT_COMPARED, "not-compared", ERROR, "`--data` could not compare them; the message says why") \
-    X(RENAMED, "renamed", ERROR, "in both, under two names") \
-    X(UNUSED, "unused", ERROR, "an expectation that no finding fulfils") \
-    X(EXPIRED, "expired", ERROR, "an expectation that is past its last day") \
-    X(STORED_ONCE, "stored-once", NOTE, "tied in one file; the other keeps one of the names") \
-    X(STATE, "state", NOTE, "of an optimizer or trainer, in one file alone")
+    X(REMOVED, 0, "removed", ERROR, "in A alone") \
+    X(ADDED, 1, "added", ERROR, "in B alone") \
+    X(QUANTISED, 2, "quantised", ERROR, "a weight here, what a quantiser makes of it there; data are not compared") \
+    X(JOINED, 3, "joined", ERROR, "one tensor here, several there, shape by shape; data are not compared") \
+    X(SHAPE, 4, "shape", ERROR, "in both, of another shape") \
+    X(TRANSPOSED, 5, "transposed", ERROR, "in both, with its dimensions in the other order") \
+    X(DTYPE, 6, "dtype", ERROR, "in both, of another dtype") \
+    X(TIED, 7, "tied", ERROR, "one storage in one file, two tensors in the other") \
+    X(DATA, 8, "data", ERROR, "the bytes differ; `detail` says where first") \
+    X(NOT_COMPARED, 9, "not-compared", ERROR, "`--data` could not compare them; the message says why") \
+    X(RENAMED, 10, "renamed", ERROR, "in both, under two names") \
+    X(UNUSED, 11, "unused", ERROR, "an expectation that no finding fulfils") \
+    X(EXPIRED, 12, "expired", ERROR, "an expectation that is past its last day") \
+    X(STORED_ONCE, 13, "stored-once", NOTE, "tied in one file; the other keeps one of the names") \
+    X(STATE, 14, "state", NOTE, "of an optimizer or trainer, in one file alone")
 /* clang-format on */
 
 enum shapeproof_diff_finding_kind {
-#define SHAPEPROOF_DIFF_FINDING_ENUM(name, id, severity, meaning) SHAPEPROOF_DIFF_FINDING_##name,
+#define SHAPEPROOF_DIFF_FINDING_ENUM(name, value, id, severity, meaning) SHAPEPROOF_DIFF_FINDING_##name = (value),
     SHAPEPROOF_DIFF_FINDINGS(SHAPEPROOF_DIFF_FINDING_ENUM)
 #undef SHAPEPROOF_DIFF_FINDING_ENUM
-        SHAPEPROOF_DIFF_FINDING_COUNT
 };
 
 struct shapeproof_diff_finding {
@@ -107,7 +106,7 @@ SHAPEPROOF_API void shapeproof_diff_free(struct shapeproof_diff *diff);
 SHAPEPROOF_API bool shapeproof_diff_is_same(const struct shapeproof_diff *diff);
 /* The reason in one line: "all 28 tensors, 7,872 elements", "2 tensors removed, 1 of another shape". */
 SHAPEPROOF_API const char *shapeproof_diff_summary(const struct shapeproof_diff *diff);
-SHAPEPROOF_API struct shapeproof_diff_totals shapeproof_diff_totals(const struct shapeproof_diff *diff);
+SHAPEPROOF_API const struct shapeproof_diff_totals *shapeproof_diff_totals(const struct shapeproof_diff *diff);
 /* What the numbers of compared tensors do not say: how many are the same in another dtype or order, and how many were
  * not compared, by the reason. NULL when that is nothing, and when data were not asked for. */
 SHAPEPROOF_API const char *shapeproof_diff_data_note(const struct shapeproof_diff *diff);
@@ -126,7 +125,8 @@ SHAPEPROOF_API bool shapeproof_diff_is_alone(const struct shapeproof_diff *diff,
 SHAPEPROOF_API bool shapeproof_diff_is_converted(const struct shapeproof_diff *diff, size_t tensor);
 /* The translations that are behind the names that are called otherwise. */
 SHAPEPROOF_API size_t shapeproof_diff_mapping_count(const struct shapeproof_diff *diff);
-SHAPEPROOF_API struct shapeproof_diff_mapping shapeproof_diff_mapping(const struct shapeproof_diff *diff, size_t index);
+SHAPEPROOF_API const struct shapeproof_diff_mapping *shapeproof_diff_mapping(const struct shapeproof_diff *diff,
+                                                                             size_t index);
 /* What is tied or in parts first, then A in its order, then what B has alone, then bytes, then expectations that are
  * left over. */
 SHAPEPROOF_API size_t shapeproof_diff_finding_count(const struct shapeproof_diff *diff);
@@ -134,7 +134,8 @@ SHAPEPROOF_API const struct shapeproof_diff_finding *shapeproof_diff_finding(con
                                                                              size_t index);
 /* Errors first, of these other data. Nothing with a different message is merged. */
 SHAPEPROOF_API size_t shapeproof_diff_group_count(const struct shapeproof_diff *diff);
-SHAPEPROOF_API struct shapeproof_diff_group shapeproof_diff_group(const struct shapeproof_diff *diff, size_t index);
+SHAPEPROOF_API const struct shapeproof_diff_group *shapeproof_diff_group(const struct shapeproof_diff *diff,
+                                                                         size_t index);
 
 #ifdef __cplusplus
 }

@@ -12,46 +12,45 @@
 extern "C" {
 #endif
 
-/* X(enumerator suffix, name, bits per element, floating point). The order has no meaning. */
+/* X(enumerator suffix, value, name, bits per element, floating point). The order has no meaning. */
 /* clang-format off */
 #define SHAPEPROOF_DTYPES(X) \
-    X(BOOL, "BOOL", 8, 0) \
-    X(U8, "U8", 8, 0) \
-    X(I8, "I8", 8, 0) \
-    X(U16, "U16", 16, 0) \
-    X(I16, "I16", 16, 0) \
-    X(U32, "U32", 32, 0) \
-    X(I32, "I32", 32, 0) \
-    X(U64, "U64", 64, 0) \
-    X(I64, "I64", 64, 0) \
-    X(F16, "F16", 16, 1) \
-    X(BF16, "BF16", 16, 1) \
-    X(F32, "F32", 32, 1) \
-    X(F64, "F64", 64, 1) \
-    X(C32, "C32", 32, 0) \
-    X(C64, "C64", 64, 0) \
-    X(C128, "C128", 128, 0) \
-    X(F8_E4M3, "F8_E4M3", 8, 1) \
-    X(F8_E5M2, "F8_E5M2", 8, 1) \
-    X(F8_E8M0, "F8_E8M0", 8, 1) \
-    X(F8_E4M3FNUZ, "F8_E4M3FNUZ", 8, 1) \
-    X(F8_E5M2FNUZ, "F8_E5M2FNUZ", 8, 1) \
-    X(F6_E2M3, "F6_E2M3", 6, 1) \
-    X(F6_E3M2, "F6_E3M2", 6, 1) \
-    X(F4, "F4", 4, 1) \
-    X(QI8, "QI8", 8, 0) \
-    X(QU8, "QU8", 8, 0) \
-    X(QI32, "QI32", 32, 0) \
-    X(QU4X2, "QU4X2", 4, 0) \
-    X(QU2X4, "QU2X4", 2, 0)
+    X(BOOL, 1, "BOOL", 8, 0) \
+    X(U8, 2, "U8", 8, 0) \
+    X(I8, 3, "I8", 8, 0) \
+    X(U16, 4, "U16", 16, 0) \
+    X(I16, 5, "I16", 16, 0) \
+    X(U32, 6, "U32", 32, 0) \
+    X(I32, 7, "I32", 32, 0) \
+    X(U64, 8, "U64", 64, 0) \
+    X(I64, 9, "I64", 64, 0) \
+    X(F16, 10, "F16", 16, 1) \
+    X(BF16, 11, "BF16", 16, 1) \
+    X(F32, 12, "F32", 32, 1) \
+    X(F64, 13, "F64", 64, 1) \
+    X(C32, 14, "C32", 32, 0) \
+    X(C64, 15, "C64", 64, 0) \
+    X(C128, 16, "C128", 128, 0) \
+    X(F8_E4M3, 17, "F8_E4M3", 8, 1) \
+    X(F8_E5M2, 18, "F8_E5M2", 8, 1) \
+    X(F8_E8M0, 19, "F8_E8M0", 8, 1) \
+    X(F8_E4M3FNUZ, 20, "F8_E4M3FNUZ", 8, 1) \
+    X(F8_E5M2FNUZ, 21, "F8_E5M2FNUZ", 8, 1) \
+    X(F6_E2M3, 22, "F6_E2M3", 6, 1) \
+    X(F6_E3M2, 23, "F6_E3M2", 6, 1) \
+    X(F4, 24, "F4", 4, 1) \
+    X(QI8, 25, "QI8", 8, 0) \
+    X(QU8, 26, "QU8", 8, 0) \
+    X(QI32, 27, "QI32", 32, 0) \
+    X(QU4X2, 28, "QU4X2", 4, 0) \
+    X(QU2X4, 29, "QU2X4", 2, 0)
 /* clang-format on */
 
 enum shapeproof_dtype {
     SHAPEPROOF_DTYPE_UNKNOWN = 0, /* not numeric, or not known: the size of an element cannot be told */
-#define SHAPEPROOF_DTYPE_ENUM(id, name, bits, real) SHAPEPROOF_DTYPE_##id,
+#define SHAPEPROOF_DTYPE_ENUM(id, value, name, bits, real) SHAPEPROOF_DTYPE_##id = (value),
     SHAPEPROOF_DTYPES(SHAPEPROOF_DTYPE_ENUM)
 #undef SHAPEPROOF_DTYPE_ENUM
-        SHAPEPROOF_DTYPE_COUNT
 };
 
 /* "F32", "BF16", ...; "?" for SHAPEPROOF_DTYPE_UNKNOWN. Static. */

@@ -28,12 +28,12 @@ enum shapeproof_status {
 /* Why a checkpoint could not be read, for programs that tell these apart. */
 enum shapeproof_kind {
     SHAPEPROOF_KIND_NONE = 0,
-    SHAPEPROOF_KIND_IO,           /* the system refused: missing, no permission, not a regular file */
-    SHAPEPROOF_KIND_UNRECOGNISED, /* not a checkpoint format that this build knows */
-    SHAPEPROOF_KIND_MALFORMED,    /* the file breaks its own format */
-    SHAPEPROOF_KIND_REFUSED,      /* understood, and not followed on purpose */
-    SHAPEPROOF_KIND_LIMIT,        /* larger or deeper than the documented limits */
-    SHAPEPROOF_KIND_CRASHED       /* a foreign library died on it, in its own process */
+    SHAPEPROOF_KIND_IO = 1,           /* the system refused: missing, no permission, not a regular file */
+    SHAPEPROOF_KIND_UNRECOGNISED = 2, /* not a checkpoint format that this build knows */
+    SHAPEPROOF_KIND_MALFORMED = 3,    /* the file breaks its own format */
+    SHAPEPROOF_KIND_REFUSED = 4,      /* understood, and not followed on purpose */
+    SHAPEPROOF_KIND_LIMIT = 5,        /* larger or deeper than the documented limits */
+    SHAPEPROOF_KIND_CRASHED = 6       /* a foreign library died on it, in its own process */
 };
 
 /* Belongs to the caller; never NULL. After a call that succeeded it is SHAPEPROOF_OK and its texts are "". */

@@ -69,8 +69,8 @@ SHAPEPROOF_API const struct shapeproof_prediction *
 shapeproof_inference_prediction(const struct shapeproof_inference *inference);
 /* The hyper-parameters that the table reads, in its order. */
 SHAPEPROOF_API size_t shapeproof_inference_count(const struct shapeproof_inference *inference);
-SHAPEPROOF_API struct shapeproof_inferred shapeproof_inference_get(const struct shapeproof_inference *inference,
-                                                                   size_t index);
+SHAPEPROOF_API const struct shapeproof_inferred *shapeproof_inference_get(const struct shapeproof_inference *inference,
+                                                                          size_t index);
 /* The tensors of the file that are as predicted, and those that are not (as indices of the inventory). Trainer state is
  * in neither. */
 SHAPEPROOF_API size_t shapeproof_inference_explained(const struct shapeproof_inference *inference);
@@ -81,12 +81,12 @@ SHAPEPROOF_API size_t shapeproof_inference_missing_count(const struct shapeproof
 SHAPEPROOF_API size_t shapeproof_inference_missing(const struct shapeproof_inference *inference, size_t index);
 /* The tables that came close, the chosen one first. */
 SHAPEPROOF_API size_t shapeproof_inference_candidate_count(const struct shapeproof_inference *inference);
-SHAPEPROOF_API struct shapeproof_inference_candidate
+SHAPEPROOF_API const struct shapeproof_inference_candidate *
 shapeproof_inference_candidate(const struct shapeproof_inference *inference, size_t index);
 /* What else is to be said: under which names, how quantised. */
 SHAPEPROOF_API size_t shapeproof_inference_note_count(const struct shapeproof_inference *inference);
-SHAPEPROOF_API struct shapeproof_inference_note shapeproof_inference_note(const struct shapeproof_inference *inference,
-                                                                          size_t index);
+SHAPEPROOF_API const struct shapeproof_inference_note *
+shapeproof_inference_note(const struct shapeproof_inference *inference, size_t index);
 /* Nothing is unexplained or missing, stored the other way round, or incomplete. */
 SHAPEPROOF_API bool shapeproof_inference_explains_all(const struct shapeproof_inference *inference);
 /* The keys of the configuration below whose values the file does not decide. */

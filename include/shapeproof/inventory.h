@@ -128,7 +128,8 @@ SHAPEPROOF_API const struct shapeproof_tensor *shapeproof_inventory_tensor(const
 /* Index of the tensor with that exact name, or SHAPEPROOF_NONE. */
 SHAPEPROOF_API size_t shapeproof_inventory_find(const struct shapeproof_inventory *inventory, const char *name);
 /* None of the sums overflows: a file for which one would is refused. */
-SHAPEPROOF_API struct shapeproof_totals shapeproof_inventory_totals(const struct shapeproof_inventory *inventory);
+SHAPEPROOF_API const struct shapeproof_totals *
+shapeproof_inventory_totals(const struct shapeproof_inventory *inventory);
 /* The files that hold the tensors: one, or the shards, by their names in the folder. */
 SHAPEPROOF_API size_t shapeproof_inventory_file_count(const struct shapeproof_inventory *inventory);
 SHAPEPROOF_API const char *shapeproof_inventory_file(const struct shapeproof_inventory *inventory, size_t index);
@@ -143,8 +144,8 @@ SHAPEPROOF_API const struct shapeproof_unused *shapeproof_inventory_unused(const
 SHAPEPROOF_API const char *shapeproof_inventory_beside(const struct shapeproof_inventory *inventory);
 /* What the file says of itself, in its order; of shards together, a key once. */
 SHAPEPROOF_API size_t shapeproof_inventory_metadata_count(const struct shapeproof_inventory *inventory);
-SHAPEPROOF_API struct shapeproof_metadata shapeproof_inventory_metadata(const struct shapeproof_inventory *inventory,
-                                                                        size_t index);
+SHAPEPROOF_API const struct shapeproof_metadata *
+shapeproof_inventory_metadata(const struct shapeproof_inventory *inventory, size_t index);
 /* Tensors that are in the file and could not be read, each of which a warning names or counts. */
 SHAPEPROOF_API size_t shapeproof_inventory_unread_count(const struct shapeproof_inventory *inventory);
 /* What is odd about the file and no reason to refuse it, a sentence each. */

@@ -78,10 +78,10 @@ SHAPEPROOF_API size_t shapeproof_learning_rest_count(const struct shapeproof_lea
 SHAPEPROOF_API const char *shapeproof_learning_rest(const struct shapeproof_learning *learning, size_t index);
 /* What the examples do not decide, that which decides most first. */
 SHAPEPROOF_API size_t shapeproof_learning_undecided_count(const struct shapeproof_learning *learning);
-SHAPEPROOF_API struct shapeproof_undecided shapeproof_learning_undecided(const struct shapeproof_learning *learning,
-                                                                         size_t index);
+SHAPEPROOF_API const struct shapeproof_undecided *
+shapeproof_learning_undecided(const struct shapeproof_learning *learning, size_t index);
 /* `place` is less than its `places`. */
-SHAPEPROOF_API struct shapeproof_undecided_place
+SHAPEPROOF_API const struct shapeproof_undecided_place *
 shapeproof_learning_undecided_place(const struct shapeproof_learning *learning, size_t index, size_t place);
 /* Keys that have one value in all examples, or flags of ties that nothing asks, so that these cannot show what they
  * change: "a, b, c"; or "". */

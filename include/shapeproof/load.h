@@ -15,10 +15,11 @@ extern "C" {
 #endif
 
 enum shapeproof_loading_answer {
-    SHAPEPROOF_LOADING_WHOLE,   /* nothing new, nothing lost, nothing of another shape */
-    SHAPEPROOF_LOADING_IN_PART, /* it loads, but parameters are newly initialised, or some of the file are dropped */
-    SHAPEPROOF_LOADING_REFUSED,
-    SHAPEPROOF_LOADING_UNKNOWN /* what the loader does is not known well enough */
+    SHAPEPROOF_LOADING_WHOLE = 0, /* nothing new, nothing lost, nothing of another shape */
+    SHAPEPROOF_LOADING_IN_PART =
+        1, /* it loads, but parameters are newly initialised, or some of the file are dropped */
+    SHAPEPROOF_LOADING_REFUSED = 2,
+    SHAPEPROOF_LOADING_UNKNOWN = 3 /* what the loader does is not known well enough */
 };
 
 struct shapeproof_loading {

@@ -42,13 +42,13 @@ struct shapeproof_group {
 
 /* Who says what value a hyper-parameter has. */
 enum shapeproof_source {
-    SHAPEPROOF_SOURCE_NONE,    /* nobody: it is not set */
-    SHAPEPROOF_SOURCE_CONFIG,  /* the configuration: "config.json" */
-    SHAPEPROOF_SOURCE_SETTING, /* shapeproof_config_set: the command line */
-    SHAPEPROOF_SOURCE_DEFAULT, /* the table, for want of a value: the name of its file, and the line */
-    SHAPEPROOF_SOURCE_TABLE,   /* a table that uses this one (`with`): the table's name */
-    SHAPEPROOF_SOURCE_OTHER    /* what belongs to the configuration or to the checkpoint: "hf_quant_config.json", "the
-                                  file" */
+    SHAPEPROOF_SOURCE_NONE = 0,    /* nobody: it is not set */
+    SHAPEPROOF_SOURCE_CONFIG = 1,  /* the configuration: "config.json" */
+    SHAPEPROOF_SOURCE_SETTING = 2, /* shapeproof_config_set: the command line */
+    SHAPEPROOF_SOURCE_DEFAULT = 3, /* the table, for want of a value: the name of its file, and the line */
+    SHAPEPROOF_SOURCE_TABLE = 4,   /* a table that uses this one (`with`): the table's name */
+    SHAPEPROOF_SOURCE_OTHER = 5 /* what belongs to the configuration or to the checkpoint: "hf_quant_config.json", "the
+                               file" */
 };
 
 struct shapeproof_provenance {
@@ -114,13 +114,13 @@ shapeproof_prediction_tensor(const struct shapeproof_prediction *prediction, siz
 SHAPEPROOF_API size_t shapeproof_prediction_find(const struct shapeproof_prediction *prediction, const char *name);
 /* The groups in the order of the table; what stands above the first heading is the group "". */
 SHAPEPROOF_API size_t shapeproof_prediction_group_count(const struct shapeproof_prediction *prediction);
-SHAPEPROOF_API struct shapeproof_group shapeproof_prediction_group(const struct shapeproof_prediction *prediction,
-                                                                   size_t index);
+SHAPEPROOF_API const struct shapeproof_group *
+shapeproof_prediction_group(const struct shapeproof_prediction *prediction, size_t index);
 /* The hyper-parameters that the table looked at, in that order. */
 SHAPEPROOF_API size_t shapeproof_prediction_hyperparameter_count(const struct shapeproof_prediction *prediction);
-SHAPEPROOF_API struct shapeproof_hyperparameter
+SHAPEPROOF_API const struct shapeproof_hyperparameter *
 shapeproof_prediction_hyperparameter(const struct shapeproof_prediction *prediction, size_t index);
-SHAPEPROOF_API struct shapeproof_predicted_totals
+SHAPEPROOF_API const struct shapeproof_predicted_totals *
 shapeproof_prediction_totals(const struct shapeproof_prediction *prediction);
 /* Settings from the command line that the table never looked at. */
 /* What is odd about the configuration that was read, as shapeproof_config_remark says it. */

@@ -18,10 +18,11 @@ extern "C" {
 #endif
 
 enum shapeproof_verdict_on_claim {
-    SHAPEPROOF_PROVED, /* an identity: both sides are the same polynomial, in every case; or an example that is right */
-    SHAPEPROOF_REFUTED,  /* there are hyper-parameters for which it is wrong */
-    SHAPEPROOF_TESTED,   /* holds at every point tried, and cannot be decided for all */
-    SHAPEPROOF_UNDECIDED /* the claim cannot be evaluated; `difference` says why */
+    SHAPEPROOF_PROVED =
+        0, /* an identity: both sides are the same polynomial, in every case; or an example that is right */
+    SHAPEPROOF_REFUTED = 1,  /* there are hyper-parameters for which it is wrong */
+    SHAPEPROOF_TESTED = 2,   /* holds at every point tried, and cannot be decided for all */
+    SHAPEPROOF_UNDECIDED = 3 /* the claim cannot be evaluated; `difference` says why */
 };
 
 struct shapeproof_proof {
@@ -69,7 +70,7 @@ SHAPEPROOF_API const struct shapeproof_proof *shapeproof_proofs_get(const struct
 SHAPEPROOF_API const char *
 shapeproof_verdict_on_claim_name(enum shapeproof_verdict_on_claim verdict); /* "proved", "refuted", ... */
 
-enum shapeproof_formula_notation { SHAPEPROOF_FORMULA_TEXT = 0, SHAPEPROOF_FORMULA_LATEX };
+enum shapeproof_formula_notation { SHAPEPROOF_FORMULA_TEXT = 0, SHAPEPROOF_FORMULA_LATEX = 1 };
 
 struct shapeproof_formula {
     const char *group;    /* "" and the name "total" for the whole */
@@ -115,8 +116,8 @@ SHAPEPROOF_API void shapeproof_derivation_free(struct shapeproof_derivation *der
 SHAPEPROOF_API const char *shapeproof_derivation_table(const struct shapeproof_derivation *derivation);
 /* The groups that have parameters, then the total, each for the defaults; then what each condition changes in it. */
 SHAPEPROOF_API size_t shapeproof_derivation_formula_count(const struct shapeproof_derivation *derivation);
-SHAPEPROOF_API struct shapeproof_formula shapeproof_derivation_formula(const struct shapeproof_derivation *derivation,
-                                                                       size_t index);
+SHAPEPROOF_API const struct shapeproof_formula *
+shapeproof_derivation_formula(const struct shapeproof_derivation *derivation, size_t index);
 /* What the formulas take for granted: that no loop of the table goes backwards, "F <= L", and how those conditions are
  * that change something only together. */
 SHAPEPROOF_API size_t shapeproof_derivation_assumption_count(const struct shapeproof_derivation *derivation);
@@ -124,8 +125,8 @@ SHAPEPROOF_API const char *shapeproof_derivation_assumption(const struct shapepr
                                                             size_t index);
 /* The symbols in the formulas. */
 SHAPEPROOF_API size_t shapeproof_derivation_symbol_count(const struct shapeproof_derivation *derivation);
-SHAPEPROOF_API struct shapeproof_symbol shapeproof_derivation_symbol(const struct shapeproof_derivation *derivation,
-                                                                     size_t index);
+SHAPEPROOF_API const struct shapeproof_symbol *
+shapeproof_derivation_symbol(const struct shapeproof_derivation *derivation, size_t index);
 
 struct shapeproof_solution {
     const char *name;                   /* as in the formulas: "f" */
@@ -170,8 +171,8 @@ SHAPEPROOF_API const char *shapeproof_solutions_table(const struct shapeproof_so
 SHAPEPROOF_API bool shapeproof_solutions_as_given(const struct shapeproof_solutions *solutions);
 /* One for each hyper-parameter that can give it. */
 SHAPEPROOF_API size_t shapeproof_solutions_count(const struct shapeproof_solutions *solutions);
-SHAPEPROOF_API struct shapeproof_solution shapeproof_solutions_get(const struct shapeproof_solutions *solutions,
-                                                                   size_t index);
+SHAPEPROOF_API const struct shapeproof_solution *shapeproof_solutions_get(const struct shapeproof_solutions *solutions,
+                                                                          size_t index);
 /* Hyper-parameters of which not all values could be tried, since the count is no polynomial in them and does not grow
  * with them; none of the values that were tried gives the total. */
 SHAPEPROOF_API size_t shapeproof_solutions_skipped_count(const struct shapeproof_solutions *solutions);

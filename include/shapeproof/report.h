@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-enum shapeproof_report_format { SHAPEPROOF_REPORT_TEXT = 0, SHAPEPROOF_REPORT_JSON };
+enum shapeproof_report_format { SHAPEPROOF_REPORT_TEXT = 0, SHAPEPROOF_REPORT_JSON = 1 };
 
 /* What every report can be told. All zero is text without colour and without a limit of width. */
 struct shapeproof_report_options {
@@ -43,16 +43,16 @@ struct shapeproof_report_options {
 };
 
 enum shapeproof_inspect_view {
-    SHAPEPROOF_INSPECT_LIST = 0, /* one line per tensor */
-    SHAPEPROOF_INSPECT_TREE,     /* nested by the components of the names, equal siblings folded into one */
-    SHAPEPROOF_INSPECT_PREFIXES, /* sub-totals of the prefixes of `depth` components */
-    SHAPEPROOF_INSPECT_TOTALS    /* no tensors, only what follows them */
+    SHAPEPROOF_INSPECT_LIST = 0,     /* one line per tensor */
+    SHAPEPROOF_INSPECT_TREE = 1,     /* nested by the components of the names, equal siblings folded into one */
+    SHAPEPROOF_INSPECT_PREFIXES = 2, /* sub-totals of the prefixes of `depth` components */
+    SHAPEPROOF_INSPECT_TOTALS = 3    /* no tensors, only what follows them */
 };
 
 enum shapeproof_inspect_sort {
     SHAPEPROOF_SORT_FILE = 0, /* as the file lists them */
-    SHAPEPROOF_SORT_NAME,     /* by name, numbers by their value: layers.2 before layers.10 */
-    SHAPEPROOF_SORT_SIZE      /* most bytes first */
+    SHAPEPROOF_SORT_NAME = 1, /* by name, numbers by their value: layers.2 before layers.10 */
+    SHAPEPROOF_SORT_SIZE = 2  /* most bytes first */
 };
 
 struct shapeproof_report_inspect_options {

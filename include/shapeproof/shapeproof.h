@@ -6,16 +6,21 @@
  * - Options are zero by default: initialise with {0}, in C++ {}, or name the ones that differ. The words called
  *   `reserved` stay zero.
  * - What `..._new`, `..._open`, `..._load` and the verbs `shapeproof_predict`, `shapeproof_infer`, `shapeproof_prove`,
- * `shapeproof_derive`, `shapeproof_solve` return is the caller's, to be given to the `..._free` or `..._close` of its
- * kind. Everything else that is returned is borrowed, until the thing that it was asked of is freed; a `char *` that is
- * not const is for shapeproof_free.
+ *   `shapeproof_derive`, `shapeproof_solve` return is the caller's, to be given to the `..._free` or `..._close` of its
+ *   kind. Everything else that is returned is borrowed, until the thing that it was asked of is freed; a `char *` that
+ *   is not const is for shapeproof_free.
  * - An index is below the `..._count` of its kind; SHAPEPROOF_NONE stands for no index.
  * - Texts are UTF-8 and end with a NUL. They come out of files as they are: shapeproof_report_visible makes them
- * printable.
+ *   printable.
  * - Dimensions, offsets within a storage and numbers of parameters are counted in elements, what is called bytes in
  *   bytes. All are exact.
  * - Nothing is printed, no locale or environment is looked at, and no global state is written: two threads may work at
- *   once as long as they share no object. */
+ *   once as long as they share no object. Objects behind `const` count too: a set of tables
+ *   parses a built-in table when it is first asked for it.
+ * - HDF5 and Keras files are read, and remote ones fetched, in a child process, which the call waits for, also where
+ *   the host ignores SIGCHLD. Nothing else forks.
+ * - If memory runs out, the process ends (abort). Sizes that a file declares are checked before memory is asked for, so
+ *   this takes a machine with less memory than the headers need. */
 #ifndef SHAPEPROOF_SHAPEPROOF_H
 #define SHAPEPROOF_SHAPEPROOF_H
 

@@ -43,10 +43,11 @@ SHAPEPROOF_API enum shapeproof_status shapeproof_tables_add_text(struct shapepro
 SHAPEPROOF_API const char *shapeproof_tables_messages(const struct shapeproof_tables *tables);
 SHAPEPROOF_API void shapeproof_tables_free(struct shapeproof_tables *tables);
 
-/* The tables that are in force, in order of their names; strings borrowed until shapeproof_tables_free. */
+/* The tables that are in force, in order of their names; NULL beyond the last one. Borrowed until
+ * shapeproof_tables_free, but an index may mean another table once one is added. */
 SHAPEPROOF_API size_t shapeproof_tables_count(const struct shapeproof_tables *tables);
-SHAPEPROOF_API struct shapeproof_table_info shapeproof_tables_info(const struct shapeproof_tables *tables,
-                                                                   size_t index);
+SHAPEPROOF_API const struct shapeproof_table_info *shapeproof_tables_info(const struct shapeproof_tables *tables,
+                                                                          size_t index);
 /* What a built-in table is about: "text", "vision", "audio", ...; "own" of a user's. Static. */
 SHAPEPROOF_API const char *shapeproof_tables_kind(const struct shapeproof_tables *tables, size_t index);
 

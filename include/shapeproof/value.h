@@ -15,15 +15,16 @@ extern "C" {
 #endif
 
 enum shapeproof_value_type {
-    SHAPEPROOF_VALUE_ABSENT,  /* there is none; `string` may name the key that is not there */
-    SHAPEPROOF_VALUE_NULL,    /* the key is there and null; `string` names it */
-    SHAPEPROOF_VALUE_UNKNOWN, /* to be found out; `string` names the key. Inside the library only, while it infers */
-    SHAPEPROOF_VALUE_BOOL,
-    SHAPEPROOF_VALUE_INT,
-    SHAPEPROOF_VALUE_REAL,
-    SHAPEPROOF_VALUE_STRING,
-    SHAPEPROOF_VALUE_LIST,
-    SHAPEPROOF_VALUE_OBJECT
+    SHAPEPROOF_VALUE_ABSENT = 0, /* there is none; `string` may name the key that is not there */
+    SHAPEPROOF_VALUE_NULL = 1,   /* the key is there and null; `string` names it */
+    SHAPEPROOF_VALUE_UNKNOWN =
+        2, /* to be found out; `string` names the key. Inside the library only, while it infers */
+    SHAPEPROOF_VALUE_BOOL = 3,
+    SHAPEPROOF_VALUE_INT = 4,
+    SHAPEPROOF_VALUE_REAL = 5,
+    SHAPEPROOF_VALUE_STRING = 6,
+    SHAPEPROOF_VALUE_LIST = 7,
+    SHAPEPROOF_VALUE_OBJECT = 8
 };
 
 struct shapeproof_value {

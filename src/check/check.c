@@ -14,7 +14,7 @@ static const struct {
     const char *id;
     enum shapeproof_severity severity;
 } kinds[] = {
-#define KIND(name, id, severity, meaning) [SHAPEPROOF_FINDING_##name] = {id, SHAPEPROOF_SEVERITY_##severity},
+#define KIND(name, value, id, severity, meaning) [SHAPEPROOF_FINDING_##name] = {id, SHAPEPROOF_SEVERITY_##severity},
     SHAPEPROOF_FINDINGS(KIND)
 #undef KIND
 };
@@ -186,7 +186,7 @@ const struct shapeproof_prediction *shapeproof_check_prediction(const struct sha
 {
     return check->prediction;
 }
-struct shapeproof_counts shapeproof_check_counts(const struct shapeproof_check *check) { return check->counts; }
+const struct shapeproof_counts *shapeproof_check_counts(const struct shapeproof_check *check) { return &check->counts; }
 size_t shapeproof_check_declared_count(const struct shapeproof_check *check) { return check->declared_count; }
 const struct shapeproof_declared *shapeproof_check_declared(const struct shapeproof_check *check, size_t index)
 {
@@ -203,7 +203,7 @@ const struct shapeproof_finding *shapeproof_check_finding(const struct shapeproo
     return &check->findings[index];
 }
 size_t shapeproof_check_group_count(const struct shapeproof_check *check) { return check->group_count; }
-struct shapeproof_finding_group shapeproof_check_group(const struct shapeproof_check *check, size_t index)
+const struct shapeproof_finding_group *shapeproof_check_group(const struct shapeproof_check *check, size_t index)
 {
-    return check->groups[index];
+    return &check->groups[index];
 }

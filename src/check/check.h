@@ -32,6 +32,11 @@
 #include "shapeproof/check.h"
 #include "shapeproof/data.h"
 
+/* How many kinds of findings there are. */
+#define SP_ONE_FINDING(name, value, id, severity, meaning) +1
+enum { SP_FINDING_KINDS = 0 SHAPEPROOF_FINDINGS(SP_ONE_FINDING) };
+#undef SP_ONE_FINDING
+
 /* What is followed of a configuration that names two models. */
 struct sp_contradiction {
     struct sp_two_models two; /* the class is NULL: it names one */

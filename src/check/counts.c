@@ -83,14 +83,15 @@ static uint64_t predicted_tensors(const struct shapeproof_prediction *prediction
 
 void sp_count(struct shapeproof_check *check)
 {
-    const struct shapeproof_totals found = shapeproof_inventory_totals(check->inventory);
+    const struct shapeproof_totals *found = shapeproof_inventory_totals(check->inventory);
     struct shapeproof_counts *counts = &check->counts;
     size_t *findings = findings_of(check);
-    *counts = (struct shapeproof_counts){.predicted_tensors = predicted_tensors(check->prediction),
-                                         .predicted = shapeproof_prediction_totals(check->prediction).unique_parameters,
-                                         .stored_tensors = found.tensors,
-                                         .stored = found.parameters,
-                                         .unique = found.unique_parameters};
+    *counts =
+        (struct shapeproof_counts){.predicted_tensors = predicted_tensors(check->prediction),
+                                   .predicted = shapeproof_prediction_totals(check->prediction)->unique_parameters,
+                                   .stored_tensors = found->tensors,
+                                   .stored = found->parameters,
+                                   .unique = found->unique_parameters};
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
         if (tensor->same_as == SHAPEPROOF_NONE)

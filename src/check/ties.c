@@ -15,7 +15,7 @@
 /* The class decides which rule there is, and is none. */
 static bool is_class_key(const struct shapeproof_check *check, size_t key)
 {
-    return sp_is_class_key(shapeproof_prediction_hyperparameter(check->prediction, key).name);
+    return sp_is_class_key(shapeproof_prediction_hyperparameter(check->prediction, key)->name);
 }
 
 const struct sp_condition *sp_tie_condition(struct shapeproof_check *check, size_t predicted)
@@ -40,7 +40,7 @@ const char *sp_tie_said(struct shapeproof_check *check, const struct sp_conditio
     for (size_t i = 0; i < condition->keys.count; i++) {
         if (is_class_key(check, condition->keys.list[i])) continue;
         const struct shapeproof_hyperparameter hyper =
-            shapeproof_prediction_hyperparameter(check->prediction, condition->keys.list[i]);
+            *shapeproof_prediction_hyperparameter(check->prediction, condition->keys.list[i]);
         const char *one = sp_said(check, hyper);
         said = said ? sp_arena_printf(&check->arena, "%s, %s", said, one) : one;
         if (!cause || condition->key == SHAPEPROOF_NONE) continue;
@@ -64,10 +64,10 @@ const char *sp_tie_rule(struct shapeproof_check *check, const struct sp_conditio
 {
     if (!condition) return " (always tied)";
     if (condition->key != SHAPEPROOF_NONE) {
-        const struct shapeproof_hyperparameter hyper =
+        const struct shapeproof_hyperparameter *hyper =
             shapeproof_prediction_hyperparameter(check->prediction, condition->key);
-        if (sp_value_is_bool(hyper.value, false))
-            return sp_arena_printf(&check->arena, " (%s ties them whatever %s says)", release_of(check), hyper.name);
+        if (sp_value_is_bool(hyper->value, false))
+            return sp_arena_printf(&check->arena, " (%s ties them whatever %s says)", release_of(check), hyper->name);
     }
     return sp_arena_printf(&check->arena, " (%s)", sp_tie_said(check, condition, cause));
 }
@@ -77,7 +77,7 @@ size_t sp_tie_switch(struct shapeproof_check *check, const struct sp_condition *
     size_t only = SHAPEPROOF_NONE;
     for (size_t i = 0; condition && i < condition->keys.count; i++) {
         const size_t key = condition->keys.list[i];
-        if (!sp_value_is_bool(shapeproof_prediction_hyperparameter(check->prediction, key).value, true)) continue;
+        if (!sp_value_is_bool(shapeproof_prediction_hyperparameter(check->prediction, key)->value, true)) continue;
         if (only != SHAPEPROOF_NONE) return SHAPEPROOF_NONE;
         only = key;
     }
@@ -107,7 +107,7 @@ static bool says(const struct shapeproof_check *check, const char *part, const c
 const char *sp_tie_contradiction(struct shapeproof_check *check, const struct sp_condition *condition, bool tied)
 {
     static const char *const parts[] = {"", "text_config.", "llm_config.", "language_config."};
-    const char *key = shapeproof_prediction_hyperparameter(check->prediction, condition->key).name;
+    const char *key = shapeproof_prediction_hyperparameter(check->prediction, condition->key)->name;
     const char *own = part_of_config(key), *leaf = own ? key + strlen(own) : key;
     for (size_t i = 0; own && i < sizeof parts / sizeof *parts; i++)
         if (strcmp(own, parts[i]) != 0 && says(check, parts[i], leaf, !tied))

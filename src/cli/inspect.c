@@ -81,7 +81,7 @@ int cli_inspect_one(const char *path, const struct shapeproof_report_inspect_opt
     cli_put_report(shapeproof_report_inspect(inventory, &shown, NULL));
     shapeproof_quantised_model_free(quantised);
     if (how->report.format == SHAPEPROOF_REPORT_TEXT) cli_warn_of_file(path, inventory);
-    if (totals) *totals = shapeproof_inventory_totals(inventory);
+    if (totals) *totals = *shapeproof_inventory_totals(inventory);
     const bool doubtful = shapeproof_inventory_warning_count(inventory) > 0;
     shapeproof_inventory_close(inventory);
     return strict && doubtful ? CLI_DIFFERS : CLI_OK;

@@ -16,10 +16,10 @@ static const char *only_table_of(const struct shapeproof_tables *tables, const c
 {
     const char *only = NULL;
     for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
-        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
-        if (strcmp(info.file, path) != 0 || strcmp(shapeproof_tables_kind(tables, i), "own") != 0) continue;
+        const struct shapeproof_table_info *info = shapeproof_tables_info(tables, i);
+        if (strcmp(info->file, path) != 0 || strcmp(shapeproof_tables_kind(tables, i), "own") != 0) continue;
         if (only) return NULL;
-        only = info.name;
+        only = info->name;
     }
     return only;
 }
@@ -28,7 +28,7 @@ static const char *only_table_of(const struct shapeproof_tables *tables, const c
 static bool has_table(const struct shapeproof_tables *tables, const char *name)
 {
     for (size_t i = 0; i < shapeproof_tables_count(tables); i++)
-        if (strcmp(shapeproof_tables_info(tables, i).name, name) == 0) return true;
+        if (strcmp(shapeproof_tables_info(tables, i)->name, name) == 0) return true;
     return false;
 }
 

@@ -28,15 +28,15 @@ static int complain_of_table(const struct shapeproof_tables *tables, const char 
 {
     const size_t count = shapeproof_tables_count(tables);
     size_t words = 0;
-    for (size_t i = 0; i < count; i++) words += 1 + shapeproof_tables_info(tables, i).model_type_count;
+    for (size_t i = 0; i < count; i++) words += 1 + shapeproof_tables_info(tables, i)->model_type_count;
     const char **names = calloc(words, sizeof *names);
     char hint[128] = "'shapeproof tables' lists them";
     if (!names) abort();
     words = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
-        names[words++] = info.name;
-        for (size_t k = 0; k < info.model_type_count; k++) names[words++] = info.model_types[k];
+        const struct shapeproof_table_info *info = shapeproof_tables_info(tables, i);
+        names[words++] = info->name;
+        for (size_t k = 0; k < info->model_type_count; k++) names[words++] = info->model_types[k];
     }
     const char *likely = shapeproof_suggest(name, names, words);
     if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);
@@ -83,9 +83,9 @@ static int complain_of_filter(const struct shapeproof_tables *tables, const stru
 static bool show_table(const struct shapeproof_tables *tables, const char *name)
 {
     for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
-        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
-        if (strcmp(info.name, name) != 0) continue;
-        fwrite(info.source, 1, info.source_length, stdout);
+        const struct shapeproof_table_info *info = shapeproof_tables_info(tables, i);
+        if (strcmp(info->name, name) != 0) continue;
+        fwrite(info->source, 1, info->source_length, stdout);
         return true;
     }
     return false;

@@ -65,8 +65,8 @@ struct adoption {
 static const char *gguf_value(const struct shapeproof_inventory *file, const char *key)
 {
     for (size_t i = 0; i < shapeproof_inventory_metadata_count(file); i++)
-        if (strcmp(shapeproof_inventory_metadata(file, i).key, key) == 0)
-            return shapeproof_inventory_metadata(file, i).value;
+        if (strcmp(shapeproof_inventory_metadata(file, i)->key, key) == 0)
+            return shapeproof_inventory_metadata(file, i)->value;
     return NULL;
 }
 
@@ -309,7 +309,7 @@ bool sp_config_gguf_agrees(const struct shapeproof_inventory *inventory, struct 
     const char *other = NULL;
     const size_t length = architecture ? strlen(architecture) : 0;
     for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory) && architecture; i++) {
-        const char *key = shapeproof_inventory_metadata(inventory, i).key;
+        const char *key = shapeproof_inventory_metadata(inventory, i)->key;
         if (strncmp(key, architecture, length) == 0 && key[length] == '.') return true;
         if (!other && sp_ends_with(key, count)) other = key;
     }

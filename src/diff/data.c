@@ -69,8 +69,8 @@ static bool is_turned(const struct shapeproof_diff *diff, size_t a)
 static const char *metadata_of(const struct shapeproof_inventory *inventory, const char *key)
 {
     for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++)
-        if (strcmp(shapeproof_inventory_metadata(inventory, i).key, key) == 0)
-            return shapeproof_inventory_metadata(inventory, i).value;
+        if (strcmp(shapeproof_inventory_metadata(inventory, i)->key, key) == 0)
+            return shapeproof_inventory_metadata(inventory, i)->value;
     return NULL;
 }
 

@@ -13,7 +13,8 @@ static const struct {
     const char *id;
     enum shapeproof_severity severity;
 } finding_kinds[] = {
-#define KIND(name, id, severity, meaning) [SHAPEPROOF_DIFF_FINDING_##name] = {id, SHAPEPROOF_SEVERITY_##severity},
+#define KIND(name, value, id, severity, meaning)                                                                       \
+    [SHAPEPROOF_DIFF_FINDING_##name] = {id, SHAPEPROOF_SEVERITY_##severity},
     SHAPEPROOF_DIFF_FINDINGS(KIND)
 #undef KIND
 };
@@ -154,7 +155,10 @@ void shapeproof_diff_free(struct shapeproof_diff *diff)
 bool shapeproof_diff_is_same(const struct shapeproof_diff *diff) { return diff->same; }
 const char *shapeproof_diff_data_note(const struct shapeproof_diff *diff) { return diff->data_note; }
 const char *shapeproof_diff_summary(const struct shapeproof_diff *diff) { return diff->summary; }
-struct shapeproof_diff_totals shapeproof_diff_totals(const struct shapeproof_diff *diff) { return diff->totals; }
+const struct shapeproof_diff_totals *shapeproof_diff_totals(const struct shapeproof_diff *diff)
+{
+    return &diff->totals;
+}
 
 static const struct sp_diff_half *half_of(const struct shapeproof_diff *diff, enum shapeproof_diff_side side)
 {
@@ -179,9 +183,9 @@ bool shapeproof_diff_is_alone(const struct shapeproof_diff *diff, enum shapeproo
 }
 
 size_t shapeproof_diff_mapping_count(const struct shapeproof_diff *diff) { return diff->mapping_count; }
-struct shapeproof_diff_mapping shapeproof_diff_mapping(const struct shapeproof_diff *diff, size_t index)
+const struct shapeproof_diff_mapping *shapeproof_diff_mapping(const struct shapeproof_diff *diff, size_t index)
 {
-    return diff->mappings[index];
+    return &diff->mappings[index];
 }
 size_t shapeproof_diff_finding_count(const struct shapeproof_diff *diff) { return diff->finding_count; }
 
@@ -191,7 +195,7 @@ const struct shapeproof_diff_finding *shapeproof_diff_finding(const struct shape
 }
 
 size_t shapeproof_diff_group_count(const struct shapeproof_diff *diff) { return diff->group_count; }
-struct shapeproof_diff_group shapeproof_diff_group(const struct shapeproof_diff *diff, size_t index)
+const struct shapeproof_diff_group *shapeproof_diff_group(const struct shapeproof_diff *diff, size_t index)
 {
-    return diff->groups[index];
+    return &diff->groups[index];
 }

@@ -9,7 +9,7 @@
 #include "shapeproof/error.h"
 
 static const char *const ids[] = {
-#define ID(name, id, severity, meaning) id,
+#define ID(name, value, id, severity, meaning) id,
     SHAPEPROOF_FINDINGS(ID) SHAPEPROOF_DIFF_FINDINGS(ID)
 #undef ID
 #define CAUSE(stage, explainer, name, severity, id, meaning) id,

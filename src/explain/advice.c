@@ -33,7 +33,7 @@ static const char *const usual_hints[SP_CAUSE_COUNT] = {
 
 /* For each kind of finding what is to be done, or why that is not known, when it is the most frequent one of those
  * without a cause. */
-static const char *const open_hints[SHAPEPROOF_FINDING_COUNT] = {
+static const char *const open_hints[SP_FINDING_KINDS] = {
     [SHAPEPROOF_FINDING_MISSING] = "nothing in the file could be that, no setting leaves it out",
     [SHAPEPROOF_FINDING_UNEXPECTED] = "no setting asks for that, nothing that is missing is like it",
     [SHAPEPROOF_FINDING_SHAPE] = "no fix is known: no one value of a setting gives these shapes",
@@ -83,10 +83,10 @@ static const char *advice_for_own(struct shapeproof_check *check, enum shapeproo
 
 static const char *advice_for_open(struct shapeproof_check *check)
 {
-    size_t counts[SHAPEPROOF_FINDING_COUNT] = {0}, most = 0;
+    size_t counts[SP_FINDING_KINDS] = {0}, most = 0;
     for (size_t i = 0; i < check->finding_count; i++)
         if (sp_finding_is_open(&check->findings[i])) counts[check->findings[i].kind]++;
-    for (size_t kind = 0; kind < SHAPEPROOF_FINDING_COUNT; kind++)
+    for (size_t kind = 0; kind < SP_FINDING_KINDS; kind++)
         if (counts[kind] > counts[most]) most = kind;
     if (!counts[most]) return NULL;
     if (check->open_hint) return check->open_hint;

@@ -573,8 +573,8 @@ size_t sp_attempt_switches(const struct sp_attempt *attempt)
 {
     size_t switches = 0;
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(attempt->prediction); i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(attempt->prediction, i);
-        switches += hyper.value.type == SHAPEPROOF_VALUE_BOOL && matters_as_set(attempt, hyper.name);
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(attempt->prediction, i);
+        switches += hyper->value.type == SHAPEPROOF_VALUE_BOOL && matters_as_set(attempt, hyper->name);
     }
     return switches;
 }

@@ -157,9 +157,9 @@ static bool is_said(const struct shapeproof_prediction *by_name, const struct sp
     if (sp_is_class_key(fact->path)) return false;                     /* that is the name */
     if (by_name && value.type == SHAPEPROOF_VALUE_OBJECT) return true; /* its members speak for themselves */
     for (size_t i = 0; by_name && i < shapeproof_prediction_hyperparameter_count(by_name); i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(by_name, i);
-        if (strcmp(hyper.name, fact->path) != 0) continue;
-        return fact->reason.kind == SP_REASON_GUESS || sp_values_equal(hyper.value, value);
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(by_name, i);
+        if (strcmp(hyper->name, fact->path) != 0) continue;
+        return fact->reason.kind == SP_REASON_GUESS || sp_values_equal(hyper->value, value);
     }
     return false;
 }

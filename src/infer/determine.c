@@ -246,12 +246,12 @@ static bool is_equal_with_flag(const struct recheck *recheck, const struct shape
 {
     const struct shapeproof_prediction *prediction = recheck->inference->best->prediction;
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
-        const struct shapeproof_hyperparameter flag = shapeproof_prediction_hyperparameter(prediction, i);
-        if (flag.value.type != SHAPEPROOF_VALUE_BOOL) continue;
-        const struct shapeproof_value other = sp_value_bool(!flag.value.boolean);
-        if (would_differ(recheck, flag.name, other, NULL)) continue;
+        const struct shapeproof_hyperparameter *flag = shapeproof_prediction_hyperparameter(prediction, i);
+        if (flag->value.type != SHAPEPROOF_VALUE_BOOL) continue;
+        const struct shapeproof_value other = sp_value_bool(!flag->value.boolean);
+        if (would_differ(recheck, flag->name, other, NULL)) continue;
         for (size_t k = 0; k < count; k++)
-            if (!would_differ(recheck, flag.name, other, &classes[k])) return true;
+            if (!would_differ(recheck, flag->name, other, &classes[k])) return true;
     }
     return false;
 }
@@ -318,7 +318,7 @@ static void choose_scope_indices(struct recheck *recheck)
     size_t count = 0;
     for (int64_t i = 0; i < FIRST; i++) see_index(recheck, &count, i);
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
-        const struct shapeproof_value value = shapeproof_prediction_hyperparameter(prediction, i).value;
+        const struct shapeproof_value value = shapeproof_prediction_hyperparameter(prediction, i)->value;
         if (value.type != SHAPEPROOF_VALUE_INT && value.type != SHAPEPROOF_VALUE_LIST) continue;
         const int64_t behind = value.type == SHAPEPROOF_VALUE_INT ? value.integer : (int64_t)value.count;
         see_index(recheck, &count, behind - 1);
@@ -470,11 +470,11 @@ static void find_doubtful(struct recheck *recheck)
     const struct shapeproof_prediction *prediction = recheck->inference->best->prediction;
     recheck->doubtful = sp_arena_array(&recheck->inference->arena, known->supposed + 1, sizeof *recheck->doubtful);
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction) && known->supposed; i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(prediction, i);
         for (size_t k = known->supposed; k; k--)
-            if (strcmp(hyper.name, known->guessed[k]) == 0 && !is_choice_of_names(hyper.name, hyper.value))
+            if (strcmp(hyper->name, known->guessed[k]) == 0 && !is_choice_of_names(hyper->name, hyper->value))
                 recheck->doubtful[k] =
-                    !is_indispensable(recheck, hyper.name, hyper.value, (struct telling){.partial = false});
+                    !is_indispensable(recheck, hyper->name, hyper->value, (struct telling){.partial = false});
     }
 }
 
@@ -495,7 +495,7 @@ void sp_determine(struct shapeproof_inference *inference)
     find_equal_classes(&recheck);
     find_doubtful(&recheck);
     for (size_t i = 0; i < count; i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
+        const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(prediction, i);
         if (is_given_by_table(hyper)) continue;
         struct shapeproof_inferred *inferred = &inference->inferred[inference->inferred_count++];
         *inferred = (struct shapeproof_inferred){.name = hyper.name, .value = hyper.value};

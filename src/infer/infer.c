@@ -145,9 +145,9 @@ const struct shapeproof_prediction *shapeproof_inference_prediction(const struct
 
 size_t shapeproof_inference_count(const struct shapeproof_inference *inference) { return inference->inferred_count; }
 
-struct shapeproof_inferred shapeproof_inference_get(const struct shapeproof_inference *inference, size_t index)
+const struct shapeproof_inferred *shapeproof_inference_get(const struct shapeproof_inference *inference, size_t index)
 {
-    return inference->inferred[index];
+    return &inference->inferred[index];
 }
 
 size_t shapeproof_inference_explained(const struct shapeproof_inference *inference)
@@ -177,17 +177,18 @@ size_t shapeproof_inference_candidate_count(const struct shapeproof_inference *i
     return inference->candidate_count;
 }
 
-struct shapeproof_inference_candidate shapeproof_inference_candidate(const struct shapeproof_inference *inference,
-                                                                     size_t index)
+const struct shapeproof_inference_candidate *
+shapeproof_inference_candidate(const struct shapeproof_inference *inference, size_t index)
 {
-    return inference->candidates[index];
+    return &inference->candidates[index];
 }
 
 size_t shapeproof_inference_note_count(const struct shapeproof_inference *inference) { return inference->notes.count; }
 
-struct shapeproof_inference_note shapeproof_inference_note(const struct shapeproof_inference *inference, size_t index)
+const struct shapeproof_inference_note *shapeproof_inference_note(const struct shapeproof_inference *inference,
+                                                                  size_t index)
 {
-    return inference->notes.items[index];
+    return &inference->notes.items[index];
 }
 
 bool shapeproof_inference_explains_all(const struct shapeproof_inference *inference)

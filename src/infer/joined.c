@@ -122,7 +122,7 @@ void sp_attempt_size_fused(struct sp_attempt *attempt, size_t *left)
         2 * (shapeproof_inventory_count(attempt->match.inventory) + shapeproof_prediction_count(attempt->prediction));
     const size_t count = find_sizes(attempt, sizes);
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(attempt->prediction); i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(attempt->prediction, i);
+        const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(attempt->prediction, i);
         if (!is_free_size(attempt, hyper)) continue;
         const char *key = sp_arena_string(arena, hyper.name);
         for (size_t k = 0; k < count && *left >= cost && !sp_attempt_explains_all(attempt); k++) {

@@ -18,8 +18,8 @@ static struct shapeproof_prediction *predict_defaults(const struct sp_attempt *a
     struct shapeproof_config *config = shapeproof_config_new();
     const struct sp_scope scope = {.most = 100000};
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(attempt->prediction); i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(attempt->prediction, i);
-        if (sp_is_choice_of_table(hyper.name)) sp_config_set_value(config, hyper.name, hyper.value, "inferred");
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(attempt->prediction, i);
+        if (sp_is_choice_of_table(hyper->name)) sp_config_set_value(config, hyper->name, hyper->value, "inferred");
     }
     sp_config_limit(config, &scope);
     struct shapeproof_prediction *prediction = sp_attempt_predict(attempt, config);
@@ -30,8 +30,8 @@ static struct shapeproof_prediction *predict_defaults(const struct sp_attempt *a
 static bool has_setting(const struct shapeproof_prediction *prediction, struct shapeproof_hyperparameter wanted)
 {
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
-        if (strcmp(hyper.name, wanted.name) == 0) return sp_values_equal(hyper.value, wanted.value);
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(prediction, i);
+        if (strcmp(hyper->name, wanted.name) == 0) return sp_values_equal(hyper->value, wanted.value);
     }
     return false;
 }
@@ -54,7 +54,7 @@ size_t sp_attempt_settings(const struct sp_attempt *attempt)
     struct shapeproof_prediction *defaults = is_any ? NULL : predict_defaults(attempt);
     size_t settings = 0;
     for (size_t i = 0; defaults && i < shapeproof_prediction_hyperparameter_count(attempt->prediction); i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(attempt->prediction, i);
+        const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(attempt->prediction, i);
         settings += !is_assumed(attempt, hyper) && !has_setting(defaults, hyper);
     }
     shapeproof_prediction_free(defaults);

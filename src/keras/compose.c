@@ -11,8 +11,8 @@
 static const char *config_text(const struct shapeproof_inventory *inventory)
 {
     for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++) {
-        const struct shapeproof_metadata metadata = shapeproof_inventory_metadata(inventory, i);
-        if (strcmp(metadata.key, "model_config") == 0) return metadata.value;
+        const struct shapeproof_metadata *metadata = shapeproof_inventory_metadata(inventory, i);
+        if (strcmp(metadata->key, "model_config") == 0) return metadata->value;
     }
     return NULL;
 }

@@ -22,7 +22,7 @@ static bool any_fits(const struct shapeproof_table_info *info, const char *kind,
 bool shapeproof_tables_fits(const struct shapeproof_tables *tables, size_t index,
                             const struct shapeproof_tables_filter *filter)
 {
-    const struct shapeproof_table_info info = shapeproof_tables_info(tables, index);
+    const struct shapeproof_table_info info = *shapeproof_tables_info(tables, index);
     const char *kind = shapeproof_tables_kind(tables, index);
     if (!info.name) return false;
     if (!filter) return true;

@@ -72,9 +72,9 @@ size_t shapeproof_prediction_group_count(const struct shapeproof_prediction *pre
     return prediction->group_count;
 }
 
-struct shapeproof_group shapeproof_prediction_group(const struct shapeproof_prediction *prediction, size_t index)
+const struct shapeproof_group *shapeproof_prediction_group(const struct shapeproof_prediction *prediction, size_t index)
 {
-    return prediction->groups[index];
+    return &prediction->groups[index];
 }
 
 size_t shapeproof_prediction_hyperparameter_count(const struct shapeproof_prediction *prediction)
@@ -82,15 +82,15 @@ size_t shapeproof_prediction_hyperparameter_count(const struct shapeproof_predic
     return prediction->hyper_count;
 }
 
-struct shapeproof_hyperparameter shapeproof_prediction_hyperparameter(const struct shapeproof_prediction *prediction,
-                                                                      size_t index)
+const struct shapeproof_hyperparameter *
+shapeproof_prediction_hyperparameter(const struct shapeproof_prediction *prediction, size_t index)
 {
-    return prediction->hypers[index];
+    return &prediction->hypers[index];
 }
 
-struct shapeproof_predicted_totals shapeproof_prediction_totals(const struct shapeproof_prediction *prediction)
+const struct shapeproof_predicted_totals *shapeproof_prediction_totals(const struct shapeproof_prediction *prediction)
 {
-    return prediction->totals;
+    return &prediction->totals;
 }
 size_t shapeproof_prediction_remark_count(const struct shapeproof_prediction *prediction)
 {

@@ -142,6 +142,8 @@ static void make_list(struct shapeproof_tables *tables)
     tables->list = sp_realloc(NULL, count + 1, sizeof *tables->list);
     for (size_t i = 0; i < count; i++) tables->list[i] = listed[i].place;
     tables->list_count = count;
+    tables->infos = sp_realloc(NULL, count + 1, sizeof *tables->infos);
+    for (size_t i = 0; i < count; i++) tables->infos[i] = NULL;
     free(listed);
 }
 
@@ -215,7 +217,9 @@ enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, co
     const bool parsed = sp_parse(source, &tables->arena, &tables->symbols, &tables->own.items, &tables->own.count,
                                  &tables->own.capacity, &tables->messages);
     free(tables->list);
+    free(tables->infos);
     tables->list = NULL;
+    tables->infos = NULL;
     if (sp_link(tables, &tables->own, first) && parsed) return SHAPEPROOF_OK;
     tables->own.count = first; /* nothing refers to them: what came before is linked already */
     sp_diagnoses_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED,
@@ -279,6 +283,7 @@ void shapeproof_tables_free(struct shapeproof_tables *tables)
     free(tables->own.items);
     free(tables->builtin.items);
     free(tables->list);
+    free(tables->infos);
     sp_map_free(&tables->names);
     sp_text_free(&tables->messages);
     sp_symbols_free(&tables->symbols);
@@ -307,31 +312,42 @@ static size_t end_of(const struct shapeproof_tables *tables, const struct sp_uni
     return end;
 }
 
-struct shapeproof_table_info shapeproof_tables_info(const struct shapeproof_tables *tables, size_t index)
+static struct shapeproof_table_info info_of_place(const struct shapeproof_tables *tables, size_t place)
 {
-    size_t count;
-    const size_t *list = sp_tables_list(tables, &count);
-    if (index >= count) return (struct shapeproof_table_info){0};
-    const struct sp_entry entry = sp_tables_entry(tables, list[index]);
+    const struct sp_entry entry = sp_tables_entry(tables, place);
     struct shapeproof_table_info info = {.name = entry.name,
                                          .title = entry.title,
                                          .model_types = entry.model_types,
                                          .model_type_count = entry.model_type_count};
-    if (list[index] < sp_builtin_unit_count) {
-        const struct sp_builtin_unit *unit = &sp_builtin_units[list[index]];
+    if (place < sp_builtin_unit_count) {
+        const struct sp_builtin_unit *unit = &sp_builtin_units[place];
         const struct sp_source_text *source = &tables->sources[unit->file];
         info.file = source->name;
         info.line = unit->line;
         info.source = source->text + unit->begin;
         info.source_length = unit->end - unit->begin;
     } else {
-        const struct sp_unit *unit = sp_tables_at(tables, list[index]);
+        const struct sp_unit *unit = sp_tables_at(tables, place);
         info.file = unit->span.source->name;
         info.line = sp_span_position(unit->span).line;
         info.source = unit->span.source->text + unit->begin;
         info.source_length = end_of(tables, unit) - unit->begin;
     }
     return info;
+}
+
+const struct shapeproof_table_info *shapeproof_tables_info(const struct shapeproof_tables *constant, size_t index)
+{
+    struct shapeproof_tables *tables = behind_the_scenes(constant);
+    size_t count;
+    const size_t *list = sp_tables_list(tables, &count);
+    if (index >= count) return NULL;
+    if (!tables->infos[index]) {
+        struct shapeproof_table_info *info = sp_arena_alloc(&tables->arena, sizeof *info);
+        *info = info_of_place(tables, list[index]);
+        tables->infos[index] = info;
+    }
+    return tables->infos[index];
 }
 
 const char *shapeproof_tables_kind(const struct shapeproof_tables *tables, size_t index)

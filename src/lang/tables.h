@@ -29,6 +29,7 @@ struct shapeproof_tables {
     struct sp_map names;            /* of the built-in tables and parts: index of sp_builtin_units */
     size_t *list;                   /* the places of the tables that are in force, by name; NULL: to be made */
     size_t list_count;
+    const struct shapeproof_table_info **infos; /* of these, each as soon as somebody asks; in the arena */
     struct sp_text messages;
 };
 

@@ -28,7 +28,7 @@ struct base_search {
 static size_t group_of_predicted(struct base_search *search, size_t example,
                                  const struct shapeproof_predicted *predicted)
 {
-    const char *name = shapeproof_prediction_group(search->predictions[example], predicted->group).name;
+    const char *name = shapeproof_prediction_group(search->predictions[example], predicted->group)->name;
     const char *inner = strstr(name, ": ");
     struct sp_base *base = search->base;
     const char *own = sp_arena_copy(&search->learning->arena, name, inner ? (size_t)(inner - name) : strlen(name));

@@ -168,7 +168,7 @@ static const char *family_of_table(struct sp_arena *arena, const struct shapepro
 static const char *family_of_type(struct sp_arena *arena, const struct shapeproof_tables *tables, const char *table)
 {
     for (size_t i = shapeproof_tables_count(tables); i-- > 0;) {
-        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
+        const struct shapeproof_table_info info = *shapeproof_tables_info(tables, i);
         if (strcmp(info.name, table) == 0) return family_of_table(arena, &info);
     }
     return NULL;

@@ -269,13 +269,14 @@ size_t shapeproof_learning_tensors(const struct shapeproof_learning *learning)
     return count;
 }
 
-struct shapeproof_undecided shapeproof_learning_undecided(const struct shapeproof_learning *learning, size_t index)
+const struct shapeproof_undecided *shapeproof_learning_undecided(const struct shapeproof_learning *learning,
+                                                                 size_t index)
 {
-    return learning->undecided.items[index].told;
+    return &learning->undecided.items[index].told;
 }
 
-struct shapeproof_undecided_place shapeproof_learning_undecided_place(const struct shapeproof_learning *learning,
-                                                                      size_t index, size_t place)
+const struct shapeproof_undecided_place *shapeproof_learning_undecided_place(const struct shapeproof_learning *learning,
+                                                                             size_t index, size_t place)
 {
-    return learning->undecided.items[index].places.items[place];
+    return &learning->undecided.items[index].places.items[place];
 }

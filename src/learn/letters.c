@@ -263,7 +263,7 @@ void sp_learn_letters(struct shapeproof_learning *learning, const char *like)
 {
     struct naming naming = {.learning = learning, .habits.arena = &learning->arena};
     for (size_t i = 0; i < shapeproof_tables_count(learning->tables); i++) {
-        const struct shapeproof_table_info info = shapeproof_tables_info(learning->tables, i);
+        const struct shapeproof_table_info info = *shapeproof_tables_info(learning->tables, i);
         read_table(&naming.habits, &info, like && strcmp(info.name, like) == 0 ? LIKED : 1);
     }
     sp_layout_answers(&learning->lesson.layout, name_answer, &naming);
@@ -280,7 +280,7 @@ static void read_table_and_bases(struct habits *habits, const struct shapeproof_
     for (size_t depth = 0; table && depth < DEEPEST; depth++) {
         const size_t place = sp_learn_place_of_table(tables, table);
         if (place == SIZE_MAX) return;
-        const struct shapeproof_table_info info = shapeproof_tables_info(tables, place);
+        const struct shapeproof_table_info info = *shapeproof_tables_info(tables, place);
         read_table(habits, &info, DEEPEST - depth);
         const struct sp_unit *unit = sp_tables_unit(tables, table);
         table = unit ? unit->parent_name : NULL;

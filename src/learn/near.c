@@ -62,7 +62,7 @@ static void add_inferred(struct shapeproof_learning *learning, struct near_table
     if (shapeproof_inventory_count(file) > MOST_INFERRED) return;
     struct shapeproof_inference *inference = shapeproof_infer(file, learning->tables, NULL, &error);
     for (size_t i = 0; inference && i < shapeproof_inference_candidate_count(inference); i++)
-        add_near(learning, near, shapeproof_inference_candidate(inference, i).table);
+        add_near(learning, near, shapeproof_inference_candidate(inference, i)->table);
     shapeproof_inference_free(inference);
     sp_error_reset(&error);
 }
@@ -206,7 +206,7 @@ void sp_learn_find_near(struct shapeproof_learning *learning)
 size_t sp_learn_place_of_table(const struct shapeproof_tables *tables, const char *name)
 {
     for (size_t i = 0; i < shapeproof_tables_count(tables); i++)
-        if (strcmp(shapeproof_tables_info(tables, i).name, name) == 0) return i;
+        if (strcmp(shapeproof_tables_info(tables, i)->name, name) == 0) return i;
     return SIZE_MAX;
 }
 

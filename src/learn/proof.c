@@ -75,13 +75,13 @@ static void add_own_tables(struct shapeproof_tables *tables, const struct shapep
 {
     const char *last = "";
     for (size_t i = 0; i < shapeproof_tables_count(given); i++) {
-        const struct shapeproof_table_info info = shapeproof_tables_info(given, i);
+        const struct shapeproof_table_info *info = shapeproof_tables_info(given, i);
         struct shapeproof_error error = {0};
-        if (strcmp(shapeproof_tables_kind(given, i), "own") != 0 || strcmp(info.file, last) == 0) continue;
-        if (shapeproof_tables_add_file(tables, info.file, &error) == SHAPEPROOF_OK) last = info.file;
+        if (strcmp(shapeproof_tables_kind(given, i), "own") != 0 || strcmp(info->file, last) == 0) continue;
+        if (shapeproof_tables_add_file(tables, info->file, &error) == SHAPEPROOF_OK) last = info->file;
         else {
             sp_error_reset(&error);
-            shapeproof_tables_add_text(tables, info.file, info.source, info.source_length, &error);
+            shapeproof_tables_add_text(tables, info->file, info->source, info->source_length, &error);
         }
         sp_error_reset(&error);
     }

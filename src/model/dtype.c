@@ -7,9 +7,9 @@ static const struct {
     const char *name;
     unsigned bits;
     bool real;
-} table[SHAPEPROOF_DTYPE_COUNT] = {[SHAPEPROOF_DTYPE_UNKNOWN] = {"?", 0, false},
-#define ROW(id, text, size, is_real) [SHAPEPROOF_DTYPE_##id] = {text, size, is_real},
-                                   SHAPEPROOF_DTYPES(ROW)
+} table[] = {[SHAPEPROOF_DTYPE_UNKNOWN] = {"?", 0, false},
+#define ROW(id, value, text, size, is_real) [SHAPEPROOF_DTYPE_##id] = {text, size, is_real},
+                           SHAPEPROOF_DTYPES(ROW)
 #undef ROW
 };
 
@@ -21,7 +21,7 @@ bool shapeproof_dtype_is_float(enum shapeproof_dtype dtype) { return table[dtype
 
 enum shapeproof_dtype shapeproof_dtype_from_name(const char *name, uint64_t length)
 {
-#define ROW(id, text, size, is_real)                                                                                   \
+#define ROW(id, value, text, size, is_real)                                                                            \
     if (SP_IS(name, length, text)) return SHAPEPROOF_DTYPE_##id;
     SHAPEPROOF_DTYPES(ROW)
 #undef ROW

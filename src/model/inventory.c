@@ -329,9 +329,9 @@ size_t shapeproof_inventory_find(const struct shapeproof_inventory *inventory, c
     return sp_map_get(&inventory->names, name);
 }
 
-struct shapeproof_totals shapeproof_inventory_totals(const struct shapeproof_inventory *inventory)
+const struct shapeproof_totals *shapeproof_inventory_totals(const struct shapeproof_inventory *inventory)
 {
-    return inventory->totals;
+    return &inventory->totals;
 }
 size_t shapeproof_inventory_file_count(const struct shapeproof_inventory *inventory) { return inventory->file_count; }
 const char *shapeproof_inventory_file(const struct shapeproof_inventory *inventory, size_t index)
@@ -344,9 +344,10 @@ size_t shapeproof_inventory_metadata_count(const struct shapeproof_inventory *in
     return inventory->metadata_count;
 }
 
-struct shapeproof_metadata shapeproof_inventory_metadata(const struct shapeproof_inventory *inventory, size_t index)
+const struct shapeproof_metadata *shapeproof_inventory_metadata(const struct shapeproof_inventory *inventory,
+                                                                size_t index)
 {
-    return inventory->metadata[index];
+    return &inventory->metadata[index];
 }
 
 size_t shapeproof_inventory_unread_count(const struct shapeproof_inventory *inventory) { return inventory->unread; }

@@ -11,6 +11,11 @@
 #include "model/account.h"
 #include "shapeproof/inventory.h"
 
+/* How many dtypes there are, with the unknown one. */
+#define SP_ONE_DTYPE(id, value, name, bits, real) +1
+enum { SP_DTYPE_COUNT = 1 SHAPEPROOF_DTYPES(SP_ONE_DTYPE) };
+#undef SP_ONE_DTYPE
+
 /* What an index or the name of a shard promises, and no file holds. */
 struct sp_promise {
     const char *tensor; /* or NULL: not even its name is known */

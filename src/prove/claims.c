@@ -354,7 +354,7 @@ struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *table
     bool good = true;
     *proofs = (struct shapeproof_proofs){0};
     for (size_t i = 0; i < count && good; i++) {
-        const char *name = named ? options->tables[i] : shapeproof_tables_info(tables, i).name;
+        const char *name = named ? options->tables[i] : shapeproof_tables_info(tables, i)->name;
         const bool is_claimed = sp_map_get(&claimed, name) != SIZE_MAX;
         const struct sp_unit *table = named || is_claimed ? sp_tables_table(tables, name, error) : NULL;
         good = table || !(named || is_claimed);

@@ -386,10 +386,10 @@ static void derive_prediction(struct shapeproof_derivation *derivation, struct s
     forms.values = sp_settle(&derivation->count, settled, hyper);
     forms.conditions = conditions_in(&derivation->count, &forms.values);
     for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
-        const struct shapeproof_group group = shapeproof_prediction_group(prediction, i);
-        add_checked(&forms, group.name, group.parameters);
+        const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
+        add_checked(&forms, group->name, group->parameters);
     }
-    add_checked(&forms, "total", shapeproof_prediction_totals(prediction).unique_parameters);
+    add_checked(&forms, "total", shapeproof_prediction_totals(prediction)->unique_parameters);
     const struct sp_poly *total = sp_reduce(&derivation->count, derivation->count.total, &forms.conditions);
     struct forms shown = {.derivation = derivation};
     see(&shown, total ? total : derivation->count.total);
@@ -443,9 +443,10 @@ size_t shapeproof_derivation_formula_count(const struct shapeproof_derivation *d
 {
     return derivation->formula_count;
 }
-struct shapeproof_formula shapeproof_derivation_formula(const struct shapeproof_derivation *derivation, size_t index)
+const struct shapeproof_formula *shapeproof_derivation_formula(const struct shapeproof_derivation *derivation,
+                                                               size_t index)
 {
-    return derivation->formulas[index];
+    return &derivation->formulas[index];
 }
 size_t shapeproof_derivation_assumption_count(const struct shapeproof_derivation *derivation)
 {
@@ -459,7 +460,8 @@ size_t shapeproof_derivation_symbol_count(const struct shapeproof_derivation *de
 {
     return derivation->symbol_count;
 }
-struct shapeproof_symbol shapeproof_derivation_symbol(const struct shapeproof_derivation *derivation, size_t index)
+const struct shapeproof_symbol *shapeproof_derivation_symbol(const struct shapeproof_derivation *derivation,
+                                                             size_t index)
 {
-    return derivation->symbols[index];
+    return &derivation->symbols[index];
 }

@@ -343,10 +343,10 @@ static bool solve_for(struct shapeproof_solutions *solutions, const struct quest
 /* The parameters that the question is about: of all the model, or of a group. */
 static uint64_t count_asked(const struct question *question, const struct shapeproof_prediction *prediction)
 {
-    if (!question->group) return shapeproof_prediction_totals(prediction).unique_parameters;
+    if (!question->group) return shapeproof_prediction_totals(prediction)->unique_parameters;
     for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
-        const struct shapeproof_group group = shapeproof_prediction_group(prediction, i);
-        if (strcmp(group.name, question->group) == 0) return group.parameters;
+        const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
+        if (strcmp(group->name, question->group) == 0) return group->parameters;
     }
     return 0;
 }
@@ -519,10 +519,10 @@ static void solve_all(struct shapeproof_solutions *solutions, const struct quest
                       const struct shapeproof_prediction *prediction)
 {
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
-        if (hyper.value.type == SHAPEPROOF_VALUE_INT || hyper.value.type == SHAPEPROOF_VALUE_BOOL ||
-            hyper.value.type == SHAPEPROOF_VALUE_LIST)
-            solve_or_skip(solutions, question, hyper.name, hyper.value);
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(prediction, i);
+        if (hyper->value.type == SHAPEPROOF_VALUE_INT || hyper->value.type == SHAPEPROOF_VALUE_BOOL ||
+            hyper->value.type == SHAPEPROOF_VALUE_LIST)
+            solve_or_skip(solutions, question, hyper->name, hyper->value);
     }
     if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
 }
@@ -643,9 +643,9 @@ void shapeproof_solutions_free(struct shapeproof_solutions *solutions)
 }
 
 size_t shapeproof_solutions_count(const struct shapeproof_solutions *solutions) { return solutions->count; }
-struct shapeproof_solution shapeproof_solutions_get(const struct shapeproof_solutions *solutions, size_t index)
+const struct shapeproof_solution *shapeproof_solutions_get(const struct shapeproof_solutions *solutions, size_t index)
 {
-    return solutions->items[index];
+    return &solutions->items[index];
 }
 size_t shapeproof_solutions_skipped_count(const struct shapeproof_solutions *solutions)
 {

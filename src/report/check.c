@@ -16,7 +16,7 @@
 /* "found": what the file holds. */
 static void json_found(struct sp_writer *json, const struct shapeproof_check *check)
 {
-    const struct shapeproof_totals totals = shapeproof_inventory_totals(shapeproof_check_inventory(check));
+    const struct shapeproof_totals totals = *shapeproof_inventory_totals(shapeproof_check_inventory(check));
     sp_write_key_open_line(json, "found", '{');
     sp_json_totals(json, &totals);
     sp_write_close(json);
@@ -37,7 +37,7 @@ static void json_declared(struct sp_writer *json, const struct shapeproof_declar
 /* "counts": elements, counted in every way; with what is declared about them. */
 static void json_counts(struct sp_writer *json, const struct shapeproof_check *check)
 {
-    const struct shapeproof_counts counts = shapeproof_check_counts(check);
+    const struct shapeproof_counts counts = *shapeproof_check_counts(check);
     const struct {
         const char *key;
         uint64_t value;
@@ -191,25 +191,26 @@ static void put_counts(const struct shapeproof_check *check, struct sp_text *tex
 {
     static const struct sp_column columns[] = {{"counts", false}, {"tensors", true}, {"parameters", true}, {"", false}};
     const struct shapeproof_predicted_totals predicted =
-        shapeproof_prediction_totals(shapeproof_check_prediction(check));
-    const struct shapeproof_counts counts = shapeproof_check_counts(check);
+        *shapeproof_prediction_totals(shapeproof_check_prediction(check));
+    const struct shapeproof_counts *counts = shapeproof_check_counts(check);
     struct sp_table table = {.columns = columns, .column_count = 4, .prose = true};
     struct sp_text note = {0};
-    if (predicted.parameters != counts.predicted) put_share(&note, predicted.parameters, "with ties twice");
+    if (predicted.parameters != counts->predicted) put_share(&note, predicted.parameters, "with ties twice");
     put_share(&note, predicted.buffers, "more in buffers");
-    put_count(&table, "predicted", counts.predicted_tensors, counts.predicted, &note);
-    put_count(&table, "stored", counts.stored_tensors, counts.stored, &note);
-    if (counts.unique != counts.stored) {
+    put_count(&table, "predicted", counts->predicted_tensors, counts->predicted, &note);
+    put_count(&table, "stored", counts->stored_tensors, counts->stored, &note);
+    if (counts->unique != counts->stored) {
         sp_text_puts(&note, "each storage once");
-        put_count(&table, "unique", counts.unique_tensors, counts.unique, &note);
+        put_count(&table, "unique", counts->unique_tensors, counts->unique, &note);
     }
-    if (counts.copies || counts.buffers || counts.state) sp_text_puts(&note, "without ");
-    put_share(&note, counts.copies, "in copies of tied tensors");
-    put_share(&note, counts.buffers, "in buffers");
-    put_share(&note, counts.state, "in the state of a trainer");
-    if (counts.logical != counts.unique - counts.copies - counts.buffers - counts.state)
+    if (counts->copies || counts->buffers || counts->state) sp_text_puts(&note, "without ");
+    put_share(&note, counts->copies, "in copies of tied tensors");
+    put_share(&note, counts->buffers, "in buffers");
+    put_share(&note, counts->state, "in the state of a trainer");
+    if (counts->logical != counts->unique - counts->copies - counts->buffers - counts->state)
         sp_text_puts(&note, note.length ? ", unpacked" : "unpacked");
-    if (counts.logical != counts.unique) put_count(&table, "logical", counts.logical_tensors, counts.logical, &note);
+    if (counts->logical != counts->unique)
+        put_count(&table, "logical", counts->logical_tensors, counts->logical, &note);
     for (size_t i = 0; i < shapeproof_check_declared_count(check); i++)
         put_declared(&table, shapeproof_check_declared(check, i));
     sp_text_puts(text, "\n");

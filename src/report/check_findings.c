@@ -106,10 +106,10 @@ static size_t put_first_groups(const struct report *report, enum part part, size
 {
     size_t left = report->counts[part];
     for (size_t i = 0; i < shapeproof_check_group_count(report->check) && left && most; i++) {
-        const struct shapeproof_finding_group group = shapeproof_check_group(report->check, i);
-        if (part_of_finding(group.first) != part || !is_worth_a_line(group.first)) continue;
-        put_finding(report, group.name, group.count, group.first);
-        left -= group.count;
+        const struct shapeproof_finding_group *group = shapeproof_check_group(report->check, i);
+        if (part_of_finding(group->first) != part || !is_worth_a_line(group->first)) continue;
+        put_finding(report, group->name, group->count, group->first);
+        left -= group->count;
         most--;
     }
     return left;

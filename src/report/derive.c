@@ -13,7 +13,7 @@ static void derive_json(const struct shapeproof_derivation *derivation, struct s
     sp_write_key_string(&json, "table", shapeproof_derivation_table(derivation));
     sp_write_key_open(&json, "formulas", '[');
     for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
-        const struct shapeproof_formula formula = shapeproof_derivation_formula(derivation, i);
+        const struct shapeproof_formula formula = *shapeproof_derivation_formula(derivation, i);
         sp_write_open_line(&json, '{');
         sp_write_key_string(&json, "group", formula.group);
         sp_write_key_filled(&json, "when", formula.when);
@@ -24,12 +24,12 @@ static void derive_json(const struct shapeproof_derivation *derivation, struct s
     sp_write_close(&json);
     sp_write_key_open(&json, "symbols", '[');
     for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++) {
-        const struct shapeproof_symbol symbol = shapeproof_derivation_symbol(derivation, i);
+        const struct shapeproof_symbol *symbol = shapeproof_derivation_symbol(derivation, i);
         sp_write_open_line(&json, '{');
-        sp_write_key_string(&json, "name", symbol.name);
-        sp_write_key_filled(&json, "key", symbol.key);
-        sp_write_key_filled(&json, "default", symbol.fallback);
-        sp_write_key_filled(&json, "formula", symbol.formula);
+        sp_write_key_string(&json, "name", symbol->name);
+        sp_write_key_filled(&json, "key", symbol->key);
+        sp_write_key_filled(&json, "default", symbol->fallback);
+        sp_write_key_filled(&json, "formula", symbol->formula);
         sp_write_close(&json);
     }
     sp_write_close(&json);
@@ -55,16 +55,16 @@ static void put_formulas(const struct shapeproof_derivation *derivation, struct 
     static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
     struct sp_table table = {.columns = columns, .column_count = 2};
     for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
-        const struct shapeproof_formula formula = shapeproof_derivation_formula(derivation, i);
+        const struct shapeproof_formula *formula = shapeproof_derivation_formula(derivation, i);
         struct sp_text *cell = sp_table_cell(&table);
-        if (*formula.when) {
+        if (*formula->when) {
             sp_text_puts(cell, "  if ");
-            sp_put_visible(cell, formula.when);
-        } else if (strcmp(formula.group, "total") == 0) sp_text_puts(cell, "total");
-        else put_group_name(cell, formula.group);
+            sp_put_visible(cell, formula->when);
+        } else if (strcmp(formula->group, "total") == 0) sp_text_puts(cell, "total");
+        else put_group_name(cell, formula->group);
         cell = sp_table_cell(&table);
-        const char *shown = options->expanded ? formula.expanded : formula.text;
-        if (*formula.when && *shown != '-') sp_text_puts(cell, "+ ");
+        const char *shown = options->expanded ? formula->expanded : formula->text;
+        if (*formula->when && *shown != '-') sp_text_puts(cell, "+ ");
         sp_put_visible(cell, shown);
     }
     sp_table_render(&table, text, &options->report);
@@ -77,12 +77,12 @@ static void put_symbols(const struct shapeproof_derivation *derivation, struct s
     static const struct sp_column columns[] = {{"symbol", false}, {"hyper-parameter", false}, {"default", false}};
     struct sp_table table = {.columns = columns, .column_count = 3};
     for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++) {
-        const struct shapeproof_symbol symbol = shapeproof_derivation_symbol(derivation, i);
-        sp_put_visible(sp_table_cell(&table), symbol.name);
+        const struct shapeproof_symbol *symbol = shapeproof_derivation_symbol(derivation, i);
+        sp_put_visible(sp_table_cell(&table), symbol->name);
         struct sp_text *cell = sp_table_cell(&table);
-        sp_text_puts(cell, *symbol.formula ? "= " : "");
-        sp_put_visible(cell, *symbol.formula ? symbol.formula : symbol.key);
-        sp_put_visible(sp_table_cell(&table), symbol.fallback);
+        sp_text_puts(cell, *symbol->formula ? "= " : "");
+        sp_put_visible(cell, *symbol->formula ? symbol->formula : symbol->key);
+        sp_put_visible(sp_table_cell(&table), symbol->fallback);
     }
     sp_table_render(&table, text, options);
 }

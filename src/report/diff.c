@@ -11,13 +11,13 @@
 /* model.pt (torch-zip), 28 tensors, 7,872 elements */
 static void put_side(struct sp_table *table, const char *label, const struct shapeproof_inventory *inventory)
 {
-    const struct shapeproof_totals totals = shapeproof_inventory_totals(inventory);
+    const struct shapeproof_totals *totals = shapeproof_inventory_totals(inventory);
     struct sp_text *cell = sp_labelled(table, label);
     sp_put_visible(cell, shapeproof_inventory_path(inventory));
     sp_text_printf(cell, " (%s), ", shapeproof_inventory_format(inventory));
-    sp_put_count(cell, totals.tensors, "tensor", "tensors");
+    sp_put_count(cell, totals->tensors, "tensor", "tensors");
     sp_text_puts(cell, ", ");
-    sp_put_count(cell, totals.unique_parameters, "element", "elements");
+    sp_put_count(cell, totals->unique_parameters, "element", "elements");
 }
 
 /* 28 tensors compared, 30.8 KiB: 1 differs */
@@ -37,7 +37,7 @@ static void put_data(struct sp_table *table, const struct shapeproof_diff *diff,
 static void put_both_sides(const struct shapeproof_diff *diff, struct sp_text *text,
                            const struct shapeproof_report_options *options)
 {
-    const struct shapeproof_diff_totals totals = shapeproof_diff_totals(diff);
+    const struct shapeproof_diff_totals totals = *shapeproof_diff_totals(diff);
     struct sp_table table = sp_label_table();
     put_side(&table, "A", shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_A));
     put_side(&table, "B", shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_B));
@@ -58,16 +58,16 @@ static void put_mappings(const struct shapeproof_diff *diff, struct sp_text *tex
     if (!shapeproof_diff_mapping_count(diff)) return;
     sp_put_heading(text, options, "renamed");
     for (size_t i = 0; i < shapeproof_diff_mapping_count(diff); i++) {
-        const struct shapeproof_diff_mapping mapping = shapeproof_diff_mapping(diff, i);
+        const struct shapeproof_diff_mapping *mapping = shapeproof_diff_mapping(diff, i);
         struct sp_text *from = sp_table_cell(&table);
         sp_text_puts(from, "  ");
-        sp_put_visible(from, mapping.from);
+        sp_put_visible(from, mapping->from);
         sp_text_puts(sp_table_cell(&table), "->");
         struct sp_text *to = sp_table_cell(&table);
-        sp_put_visible(to, mapping.to);
-        if (mapping.transposed) sp_text_puts(to, ", transposed");
-        sp_text_grouped(sp_table_cell(&table), mapping.tensors);
-        sp_text_puts(sp_table_cell(&table), mapping.tensors == 1 ? "tensor" : "tensors");
+        sp_put_visible(to, mapping->to);
+        if (mapping->transposed) sp_text_puts(to, ", transposed");
+        sp_text_grouped(sp_table_cell(&table), mapping->tensors);
+        sp_text_puts(sp_table_cell(&table), mapping->tensors == 1 ? "tensor" : "tensors");
     }
     sp_table_render(&table, text, options);
 }
@@ -162,7 +162,7 @@ static void put_diff_groups(const struct shapeproof_diff *diff, struct sp_text *
     size_t left = 0;
     for (size_t i = 0; i < count; i++) {
         const struct shapeproof_diff_group shown =
-            options->all ? group_of_one(shapeproof_diff_finding(diff, i)) : shapeproof_diff_group(diff, i);
+            options->all ? group_of_one(shapeproof_diff_finding(diff, i)) : *shapeproof_diff_group(diff, i);
         const size_t end = body->length;
         if (!is_shown(shown.first, options->all, notes)) continue;
         if (!left) put_diff_group(body, options, &shown);

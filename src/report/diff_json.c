@@ -127,12 +127,12 @@ static void json_mappings(struct sp_writer *json, const struct shapeproof_diff *
 {
     sp_write_key_open(json, "mappings", '[');
     for (size_t i = 0; i < shapeproof_diff_mapping_count(diff); i++) {
-        const struct shapeproof_diff_mapping mapping = shapeproof_diff_mapping(diff, i);
+        const struct shapeproof_diff_mapping *mapping = shapeproof_diff_mapping(diff, i);
         sp_write_open_line(json, '{');
-        sp_write_key_string(json, "from", mapping.from);
-        sp_write_key_string(json, "to", mapping.to);
-        sp_write_key_bool(json, "transposed", mapping.transposed);
-        sp_write_key_number(json, "tensors", mapping.tensors);
+        sp_write_key_string(json, "from", mapping->from);
+        sp_write_key_string(json, "to", mapping->to);
+        sp_write_key_bool(json, "transposed", mapping->transposed);
+        sp_write_key_number(json, "tensors", mapping->tensors);
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -162,13 +162,13 @@ static void json_findings(struct sp_writer *json, const struct shapeproof_diff *
 /* How much was read and compared; nothing unless data were asked for. */
 static void json_data(struct sp_writer *json, const struct shapeproof_diff *diff)
 {
-    const struct shapeproof_diff_totals totals = shapeproof_diff_totals(diff);
-    if (!totals.data) return;
+    const struct shapeproof_diff_totals *totals = shapeproof_diff_totals(diff);
+    if (!totals->data) return;
     sp_write_key_open_line(json, "data", '{');
-    sp_write_key_number(json, "compared", totals.data_compared);
-    sp_write_key_number(json, "bytes", totals.data_bytes);
-    sp_write_key_number(json, "different", totals.data_different);
-    sp_write_key_number(json, "not_compared", totals.data_unread);
+    sp_write_key_number(json, "compared", totals->data_compared);
+    sp_write_key_number(json, "bytes", totals->data_bytes);
+    sp_write_key_number(json, "different", totals->data_different);
+    sp_write_key_number(json, "not_compared", totals->data_unread);
     if (shapeproof_diff_data_note(diff)) sp_write_key_string(json, "note", shapeproof_diff_data_note(diff));
     sp_write_close(json);
 }
@@ -176,7 +176,7 @@ static void json_data(struct sp_writer *json, const struct shapeproof_diff *diff
 /* One of the two checkpoints, its totals and its warnings. */
 static void json_subject(struct sp_writer *json, const char *key, const struct shapeproof_inventory *inventory)
 {
-    const struct shapeproof_totals totals = shapeproof_inventory_totals(inventory);
+    const struct shapeproof_totals totals = *shapeproof_inventory_totals(inventory);
     sp_write_key_open_line(json, key, '{');
     sp_write_key_string(json, "file", shapeproof_inventory_path(inventory));
     sp_write_key_string(json, "format", shapeproof_inventory_format(inventory));

@@ -39,12 +39,12 @@ static void json_hyperparameters(struct sp_writer *json, const struct shapeproof
 {
     sp_write_key_open(json, "hyperparameters", '[');
     for (size_t i = 0; i < shapeproof_inference_count(inference); i++) {
-        const struct shapeproof_inferred inferred = shapeproof_inference_get(inference, i);
+        const struct shapeproof_inferred *inferred = shapeproof_inference_get(inference, i);
         sp_write_open_line(json, '{');
-        sp_write_key_string(json, "name", inferred.name);
-        sp_write_key_value(json, "value", inferred.value);
-        sp_write_key_bool(json, "determined", inferred.determined);
-        sp_write_key_string(json, "because", inferred.because);
+        sp_write_key_string(json, "name", inferred->name);
+        sp_write_key_value(json, "value", inferred->value);
+        sp_write_key_bool(json, "determined", inferred->determined);
+        sp_write_key_string(json, "because", inferred->because);
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -67,10 +67,10 @@ static void json_notes(struct sp_writer *json, const struct shapeproof_inference
 {
     sp_write_key_open(json, "notes", '[');
     for (size_t i = 0; i < shapeproof_inference_note_count(inference); i++) {
-        const struct shapeproof_inference_note note = shapeproof_inference_note(inference, i);
+        const struct shapeproof_inference_note *note = shapeproof_inference_note(inference, i);
         sp_write_open_line(json, '{');
-        sp_write_key_string(json, "id", note.id);
-        sp_write_key_string(json, "message", note.message);
+        sp_write_key_string(json, "id", note->id);
+        sp_write_key_string(json, "message", note->message);
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -81,12 +81,12 @@ static void json_candidates(struct sp_writer *json, const struct shapeproof_infe
 {
     sp_write_key_open(json, "candidates", '[');
     for (size_t i = 0; i < shapeproof_inference_candidate_count(inference); i++) {
-        const struct shapeproof_inference_candidate candidate = shapeproof_inference_candidate(inference, i);
+        const struct shapeproof_inference_candidate *candidate = shapeproof_inference_candidate(inference, i);
         sp_write_open_line(json, '{');
-        sp_write_key_string(json, "table", candidate.table);
-        sp_write_key_number(json, "explained", candidate.explained);
-        sp_write_key_number(json, "missing", candidate.missing);
-        sp_write_key_bool(json, "same", candidate.same);
+        sp_write_key_string(json, "table", candidate->table);
+        sp_write_key_number(json, "explained", candidate->explained);
+        sp_write_key_number(json, "missing", candidate->missing);
+        sp_write_key_bool(json, "same", candidate->same);
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -125,9 +125,9 @@ static void put_verdict(const struct shapeproof_inference *inference, struct sp_
     }
     sp_text_puts(text, all == 1 ? " tensor" : " tensors");
     for (size_t i = 0; i < shapeproof_inference_note_count(inference); i++) {
-        const struct shapeproof_inference_note note = shapeproof_inference_note(inference, i);
-        if (note.brief) sp_text_puts(text, ", ");
-        if (note.brief) sp_put_visible(text, note.brief);
+        const struct shapeproof_inference_note *note = shapeproof_inference_note(inference, i);
+        if (note->brief) sp_text_puts(text, ", ");
+        if (note->brief) sp_put_visible(text, note->brief);
     }
     if (shapeproof_inference_missing_count(inference)) {
         sp_text_puts(text, ", but ");
@@ -142,11 +142,11 @@ static void put_equals(const struct shapeproof_inference *inference, struct sp_t
 {
     struct sp_text *cell = NULL;
     for (size_t i = 1; i < shapeproof_inference_candidate_count(inference); i++) {
-        const struct shapeproof_inference_candidate candidate = shapeproof_inference_candidate(inference, i);
-        if (!candidate.same) continue;
+        const struct shapeproof_inference_candidate *candidate = shapeproof_inference_candidate(inference, i);
+        if (!candidate->same) continue;
         if (cell) sp_text_puts(cell, ", ");
         else cell = sp_labelled(table, "or just as well");
-        sp_put_visible(cell, candidate.table);
+        sp_put_visible(cell, candidate->table);
     }
 }
 
@@ -171,7 +171,7 @@ static void put_inference_notes(const struct shapeproof_inference *inference, st
     sp_put_heading(text, options, "notes");
     for (size_t i = 0; i < shapeproof_inference_note_count(inference); i++) {
         const size_t begin = begin_remark(text);
-        sp_put_visible(text, shapeproof_inference_note(inference, i).message);
+        sp_put_visible(text, shapeproof_inference_note(inference, i)->message);
         end_remark(text, begin);
     }
 }
@@ -209,7 +209,7 @@ static void put_inferred(const struct shapeproof_inference *inference, struct sp
         {determined ? "hyper-parameter" : "not determined", false}, {"value", false}, {"because", false}};
     struct sp_table table = {.columns = columns, .column_count = 3, .prose = true};
     for (size_t i = 0; i < shapeproof_inference_count(inference); i++) {
-        const struct shapeproof_inferred inferred = shapeproof_inference_get(inference, i);
+        const struct shapeproof_inferred inferred = *shapeproof_inference_get(inference, i);
         if (inferred.determined != determined || is_said_before(inference, inferred)) continue;
         sp_put_visible(sp_table_cell(&table), inferred.name);
         sp_put_value(sp_table_cell(&table), inferred.value, 40);
@@ -332,11 +332,11 @@ static void put_other_tables(const struct shapeproof_inference *inference, struc
     size_t shown = 0;
     if (!unexplained(inference) && !shapeproof_inference_missing_count(inference)) return;
     for (size_t i = 1; i < shapeproof_inference_candidate_count(inference) && shown < MOST; i++) {
-        const struct shapeproof_inference_candidate candidate = shapeproof_inference_candidate(inference, i);
-        if (candidate.same || candidate.explained * 2 < shapeproof_inference_explained(inference)) continue;
-        sp_put_visible(sp_table_cell(&table), candidate.table);
-        sp_text_grouped(sp_table_cell(&table), candidate.explained);
-        sp_text_grouped(sp_table_cell(&table), candidate.missing);
+        const struct shapeproof_inference_candidate *candidate = shapeproof_inference_candidate(inference, i);
+        if (candidate->same || candidate->explained * 2 < shapeproof_inference_explained(inference)) continue;
+        sp_put_visible(sp_table_cell(&table), candidate->table);
+        sp_text_grouped(sp_table_cell(&table), candidate->explained);
+        sp_text_grouped(sp_table_cell(&table), candidate->missing);
         shown++;
     }
     if (shown) sp_text_puts(text, "\n");

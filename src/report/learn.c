@@ -20,17 +20,17 @@ static void json_rest(struct sp_writer *json, const struct shapeproof_learning *
 /* "dimension" of a place is left out where it is no dimension that is undecided, but whether there are such tensors. */
 static void json_doubt(struct sp_writer *json, const struct shapeproof_learning *learning, size_t index)
 {
-    const struct shapeproof_undecided undecided = shapeproof_learning_undecided(learning, index);
+    const struct shapeproof_undecided *undecided = shapeproof_learning_undecided(learning, index);
     sp_write_open(json, '{');
-    sp_write_key_string(json, "chosen", undecided.chosen);
-    sp_write_key_filled(json, "alternatives", undecided.alternatives);
-    sp_write_key_string(json, "experiment", undecided.experiment);
+    sp_write_key_string(json, "chosen", undecided->chosen);
+    sp_write_key_filled(json, "alternatives", undecided->alternatives);
+    sp_write_key_string(json, "experiment", undecided->experiment);
     sp_write_key_open(json, "places", '[');
-    for (size_t i = 0; i < undecided.places; i++) {
-        const struct shapeproof_undecided_place place = shapeproof_learning_undecided_place(learning, index, i);
+    for (size_t i = 0; i < undecided->places; i++) {
+        const struct shapeproof_undecided_place *place = shapeproof_learning_undecided_place(learning, index, i);
         sp_write_open_line(json, '{');
-        sp_write_key_string(json, "row", place.row);
-        if (place.dimension >= 0) sp_write_key_number(json, "dimension", (uint64_t)place.dimension);
+        sp_write_key_string(json, "row", place->row);
+        if (place->dimension >= 0) sp_write_key_number(json, "dimension", (uint64_t)place->dimension);
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -90,11 +90,11 @@ static void put_rest(const struct shapeproof_learning *learning, struct sp_text 
 /* in h.{}.up.weight, h.{}.down.weight and 2 more */
 static void put_places(const struct shapeproof_learning *learning, size_t doubt, struct sp_text *text, size_t most)
 {
-    const size_t count = shapeproof_learning_undecided(learning, doubt).places;
+    const size_t count = shapeproof_learning_undecided(learning, doubt)->places;
     const char *before = NULL;
     size_t rows = 0;
     for (size_t i = 0; i < count; i++) {
-        const char *row = shapeproof_learning_undecided_place(learning, doubt, i).row;
+        const char *row = shapeproof_learning_undecided_place(learning, doubt, i)->row;
         if (before && strcmp(row, before) == 0) continue;
         before = row;
         if (rows++ >= most) continue;
@@ -107,7 +107,7 @@ static void put_places(const struct shapeproof_learning *learning, size_t doubt,
 
 static void put_doubt(const struct shapeproof_learning *learning, size_t index, struct sp_text *text, size_t most_rows)
 {
-    const struct shapeproof_undecided undecided = shapeproof_learning_undecided(learning, index);
+    const struct shapeproof_undecided undecided = *shapeproof_learning_undecided(learning, index);
     sp_text_puts(text, "  undecided: ");
     sp_put_visible(text, undecided.chosen);
     if (*undecided.alternatives) sp_text_puts(text, " or ");

@@ -19,8 +19,8 @@
 static const char *formula_of(const struct shapeproof_derivation *forms, const char *group)
 {
     for (size_t i = 0; forms && i < shapeproof_derivation_formula_count(forms); i++)
-        if (strcmp(shapeproof_derivation_formula(forms, i).group, group) == 0)
-            return shapeproof_derivation_formula(forms, i).text;
+        if (strcmp(shapeproof_derivation_formula(forms, i)->group, group) == 0)
+            return shapeproof_derivation_formula(forms, i)->text;
     return NULL;
 }
 
@@ -28,8 +28,8 @@ static const char *formula_of(const struct shapeproof_derivation *forms, const c
 static const char *symbol_in(const struct shapeproof_derivation *forms, const char *key)
 {
     for (size_t i = 0; forms && i < shapeproof_derivation_symbol_count(forms); i++)
-        if (strcmp(shapeproof_derivation_symbol(forms, i).key, key) == 0)
-            return shapeproof_derivation_symbol(forms, i).name;
+        if (strcmp(shapeproof_derivation_symbol(forms, i)->key, key) == 0)
+            return shapeproof_derivation_symbol(forms, i)->name;
     return NULL;
 }
 
@@ -40,14 +40,14 @@ void sp_json_hyperparameters(struct sp_writer *json, const struct shapeproof_pre
 {
     sp_write_key_open(json, "hyperparameters", '[');
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(prediction, i);
         sp_write_open_line(json, '{');
-        sp_write_key_string(json, "name", hyper.name);
-        sp_write_key_value(json, "value", hyper.value);
-        char *from = shapeproof_provenance_text(hyper.from);
+        sp_write_key_string(json, "name", hyper->name);
+        sp_write_key_value(json, "value", hyper->value);
+        char *from = shapeproof_provenance_text(hyper->from);
         sp_write_key_string(json, "from", from);
         free(from);
-        sp_write_key_optional(json, "symbol", symbol_in(forms, hyper.name));
+        sp_write_key_optional(json, "symbol", symbol_in(forms, hyper->name));
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -56,13 +56,13 @@ void sp_json_hyperparameters(struct sp_writer *json, const struct shapeproof_pre
 void sp_json_predicted_totals(struct sp_writer *json, const char *key, const struct shapeproof_prediction *prediction,
                               const struct shapeproof_derivation *forms)
 {
-    const struct shapeproof_predicted_totals totals = shapeproof_prediction_totals(prediction);
+    const struct shapeproof_predicted_totals *totals = shapeproof_prediction_totals(prediction);
     sp_write_key_open_line(json, key, '{');
-    sp_write_key_number(json, "tensors", totals.tensors);
-    sp_write_key_number(json, "parameters", totals.parameters);
-    sp_write_key_number(json, "unique_parameters", totals.unique_parameters);
-    sp_write_key_number(json, "buffers", totals.buffers);
-    if (totals.bytes) sp_write_key_number(json, "bytes", totals.bytes);
+    sp_write_key_number(json, "tensors", totals->tensors);
+    sp_write_key_number(json, "parameters", totals->parameters);
+    sp_write_key_number(json, "unique_parameters", totals->unique_parameters);
+    sp_write_key_number(json, "buffers", totals->buffers);
+    if (totals->bytes) sp_write_key_number(json, "bytes", totals->bytes);
     sp_write_key_optional(json, "formula", formula_of(forms, "total"));
     sp_write_close(json);
 }
@@ -75,7 +75,7 @@ static void json_predicted(struct sp_writer *json, const struct shapeproof_predi
     sp_write_key_string(json, "name", tensor->name);
     sp_write_key_numbers(json, "shape", tensor->shape, tensor->rank);
     sp_write_key_number(json, "parameters", tensor->parameters);
-    sp_write_key_string(json, "group", shapeproof_prediction_group(prediction, tensor->group).name);
+    sp_write_key_string(json, "group", shapeproof_prediction_group(prediction, tensor->group)->name);
     sp_write_key_bool(json, "buffer", tensor->buffer);
     sp_write_key_bool(json, "optional", tensor->optional);
     if (tensor->same_as != SHAPEPROOF_NONE)
@@ -98,11 +98,11 @@ static void predict_json(const struct shapeproof_prediction *prediction, const s
     sp_write_close(&json);
     sp_write_key_open(&json, "groups", '[');
     for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
-        const struct shapeproof_group group = shapeproof_prediction_group(prediction, i);
+        const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
         sp_write_open_line(&json, '{');
-        sp_write_key_string(&json, "name", group.name);
-        sp_write_key_number(&json, "parameters", group.parameters);
-        sp_write_key_optional(&json, "formula", formula_of(forms, group.name));
+        sp_write_key_string(&json, "name", group->name);
+        sp_write_key_number(&json, "parameters", group->parameters);
+        sp_write_key_optional(&json, "formula", formula_of(forms, group->name));
         sp_write_close(&json);
     }
     sp_write_close(&json);
@@ -120,12 +120,12 @@ static void put_hyperparameter_table(const struct shapeproof_prediction *predict
         {"hyper-parameter", false}, {"symbol", false}, {"value", false}, {"from", false}};
     struct sp_table table = {.columns = columns, .column_count = 4};
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
-        const char *symbol = symbol_in(options->forms, hyper.name);
-        sp_put_visible(sp_table_cell(&table), hyper.name);
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(prediction, i);
+        const char *symbol = symbol_in(options->forms, hyper->name);
+        sp_put_visible(sp_table_cell(&table), hyper->name);
         sp_put_visible(sp_table_cell(&table), symbol ? symbol : "");
-        sp_put_value(sp_table_cell(&table), hyper.value, 48);
-        sp_put_provenance(sp_table_cell(&table), hyper.from);
+        sp_put_value(sp_table_cell(&table), hyper->value, 48);
+        sp_put_provenance(sp_table_cell(&table), hyper->from);
     }
     sp_table_render(&table, text, &options->report);
 }
@@ -171,17 +171,17 @@ static void put_formula(struct sp_text *cell, const struct shapeproof_derivation
 static void put_group_heading(const struct shapeproof_prediction *prediction, struct sp_table *table, size_t group,
                               const struct shapeproof_derivation *forms)
 {
-    const struct shapeproof_group info = shapeproof_prediction_group(prediction, group);
+    const struct shapeproof_group *info = shapeproof_prediction_group(prediction, group);
     struct sp_text *cell = sp_table_cell(table);
     sp_table_color(table, SP_COLOR_BOLD);
     sp_text_puts(cell, "[");
-    sp_put_visible(cell, *info.name ? info.name : "tensors");
+    sp_put_visible(cell, *info->name ? info->name : "tensors");
     sp_text_puts(cell, "]");
     sp_table_cell(table);
     sp_table_cell(table);
-    sp_text_grouped(sp_table_cell(table), info.parameters);
+    sp_text_grouped(sp_table_cell(table), info->parameters);
     sp_table_color(table, SP_COLOR_BOLD);
-    put_formula(sp_table_cell(table), forms, info.name);
+    put_formula(sp_table_cell(table), forms, info->name);
 }
 
 /* Tensors share a line when all but their indices is the same; the key stands for all that. */
@@ -259,14 +259,14 @@ static void put_predicted_totals(const struct shapeproof_prediction *prediction,
                                  const struct shapeproof_report_predict_options *options)
 {
     static const struct sp_column columns[] = {{NULL, false}, {NULL, false}, {NULL, false}};
-    const struct shapeproof_predicted_totals totals = shapeproof_prediction_totals(prediction);
+    const struct shapeproof_predicted_totals *totals = shapeproof_prediction_totals(prediction);
     struct sp_table table = {.columns = columns, .column_count = 3};
-    const bool tied = totals.parameters != totals.unique_parameters;
-    put_total(&table, "tensors", totals.tensors, "", NULL);
-    put_total(&table, "parameters", totals.unique_parameters, tied ? " unique" : "", options->forms);
-    if (tied) put_total(&table, "with ties twice", totals.parameters, "", NULL);
-    if (totals.buffers) put_total(&table, "buffers", totals.buffers, "", NULL);
-    if (totals.bytes) put_total(&table, "bytes", totals.bytes, "", NULL);
+    const bool tied = totals->parameters != totals->unique_parameters;
+    put_total(&table, "tensors", totals->tensors, "", NULL);
+    put_total(&table, "parameters", totals->unique_parameters, tied ? " unique" : "", options->forms);
+    if (tied) put_total(&table, "with ties twice", totals->parameters, "", NULL);
+    if (totals->buffers) put_total(&table, "buffers", totals->buffers, "", NULL);
+    if (totals->bytes) put_total(&table, "bytes", totals->bytes, "", NULL);
     sp_table_render(&table, text, &options->report);
 }
 

@@ -36,7 +36,7 @@ static void solve_json(const struct shapeproof_solutions *solutions, struct sp_t
     sp_write_key_bool(&json, "as_given", shapeproof_solutions_as_given(solutions));
     sp_write_key_open(&json, "solutions", '[');
     for (size_t i = 0; i < shapeproof_solutions_count(solutions); i++) {
-        const struct shapeproof_solution solution = shapeproof_solutions_get(solutions, i);
+        const struct shapeproof_solution solution = *shapeproof_solutions_get(solutions, i);
         json_solution(&json, &solution, rounded);
     }
     sp_write_close(&json);
@@ -69,7 +69,7 @@ static void put_solutions(const struct shapeproof_solutions *solutions, struct s
         {"symbol", false}, {"hyper-parameter", false}, {"values", true}, {"now", true}};
     struct sp_table table = {.columns = shapeproof_solutions_rounded(solutions) ? rounded : exact, .column_count = 4};
     for (size_t i = 0; i < shapeproof_solutions_count(solutions); i++) {
-        const struct shapeproof_solution solution = shapeproof_solutions_get(solutions, i);
+        const struct shapeproof_solution solution = *shapeproof_solutions_get(solutions, i);
         sp_put_visible(sp_table_cell(&table), solution.name);
         sp_put_visible(sp_table_cell(&table), solution.key);
         put_solved_values(sp_table_cell(&table), &solution);

@@ -15,15 +15,15 @@ static void tables_json(const struct shapeproof_tables *tables, struct sp_text *
     sp_write_key_open(&json, "tables", '[');
     for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
         if (!shapeproof_tables_fits(tables, i, filter)) continue;
-        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
+        const struct shapeproof_table_info *info = shapeproof_tables_info(tables, i);
         sp_write_open_line(&json, '{');
-        sp_write_key_string(&json, "name", info.name);
+        sp_write_key_string(&json, "name", info->name);
         sp_write_key_string(&json, "kind", shapeproof_tables_kind(tables, i));
-        sp_write_key_string(&json, "title", info.title);
-        sp_write_key_string(&json, "file", info.file);
-        sp_write_key_number(&json, "line", info.line);
+        sp_write_key_string(&json, "title", info->title);
+        sp_write_key_string(&json, "file", info->file);
+        sp_write_key_number(&json, "line", info->line);
         sp_write_key_open(&json, "model_types", '[');
-        for (size_t k = 0; k < info.model_type_count; k++) sp_write_string(&json, info.model_types[k]);
+        for (size_t k = 0; k < info->model_type_count; k++) sp_write_string(&json, info->model_types[k]);
         sp_write_close(&json);
         sp_write_close(&json);
     }
@@ -43,7 +43,7 @@ static struct tables_layout layout_of(const struct shapeproof_tables *tables,
     size_t name = strlen("table"), kind = strlen("kind");
     for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
         if (!shapeproof_tables_fits(tables, i, options->filter)) continue;
-        const size_t width = sp_visible_width(shapeproof_tables_info(tables, i).name);
+        const size_t width = sp_visible_width(shapeproof_tables_info(tables, i)->name);
         const size_t length = strlen(shapeproof_tables_kind(tables, i));
         if (width > name && width <= LONGEST_NAME) name = width;
         if (length > kind) kind = length;
@@ -98,7 +98,7 @@ static void describe_table(struct sp_text *words, const struct shapeproof_table_
 static void put_table(struct sp_text *text, const struct shapeproof_tables *tables, size_t index,
                       const struct tables_layout *layout)
 {
-    const struct shapeproof_table_info info = shapeproof_tables_info(tables, index);
+    const struct shapeproof_table_info info = *shapeproof_tables_info(tables, index);
     struct sp_text words = {0};
     size_t column = sp_visible_width(info.name);
     sp_put_visible(text, info.name);

@@ -68,7 +68,7 @@ bool sp_looks_packed(const struct shapeproof_tensor *tensor) { return tensor->ra
 bool sp_any_looks_packed(const struct shapeproof_inventory *inventory)
 {
     bool can = false;
-    for (int dtype = 0; dtype < SHAPEPROOF_DTYPE_COUNT; dtype++)
+    for (int dtype = 0; dtype < SP_DTYPE_COUNT; dtype++)
         can = can || (inventory->dtypes >> dtype & 1 && can_pack((enum shapeproof_dtype)dtype));
     for (size_t i = 0; can && i < shapeproof_inventory_count(inventory); i++)
         if (sp_looks_packed(shapeproof_inventory_tensor(inventory, i))) return true;

@@ -268,7 +268,7 @@ static bool any_hyperparameter(struct trial *trial, bool (*wanted)(struct shapep
                  start = count ? below(trial, count) : 0;
     for (size_t i = 0; i < count; i++) {
         const struct shapeproof_hyperparameter hyper =
-            shapeproof_prediction_hyperparameter(trial->truth, (start + i) % count);
+            *shapeproof_prediction_hyperparameter(trial->truth, (start + i) % count);
         if (!wanted(hyper) || hyper.from.source == SHAPEPROOF_SOURCE_TABLE) continue;
         snprintf(trial->key, sizeof trial->key, "%s", hyper.name);
         trial->value = hyper.value;

@@ -50,7 +50,7 @@ static void assert_findings_in_docs(const char *path, const struct finding_row *
     assert_in_docs(path, &table);
 }
 
-#define ROW(name, id, severity, meaning) {id, SHAPEPROOF_SEVERITY_##severity, meaning},
+#define ROW(name, value, id, severity, meaning) {id, SHAPEPROOF_SEVERITY_##severity, meaning},
 
 static void test_docs_of_findings(void **state)
 {

@@ -374,11 +374,11 @@ static void shapes_stay_apart(void **state)
     assert_string_equal(model_check(&model),
                         "differs: 6 tensors have another shape: model.layers.{0-5}.mlp.up_proj.weight");
     assert_int_equal(shapeproof_check_group_count(model.check), 2);
-    assert_string_equal(shapeproof_check_group(model.check, 0).name, "model.layers.{0-4}.mlp.up_proj.weight");
-    assert_int_equal(shapeproof_check_group(model.check, 0).count, 5);
-    assert_string_equal(shapeproof_check_group(model.check, 0).first->message,
+    assert_string_equal(shapeproof_check_group(model.check, 0)->name, "model.layers.{0-4}.mlp.up_proj.weight");
+    assert_int_equal(shapeproof_check_group(model.check, 0)->count, 5);
+    assert_string_equal(shapeproof_check_group(model.check, 0)->first->message,
                         "(77, 4096), expected (11008, 4096): intermediate_size");
-    assert_string_equal(shapeproof_check_group(model.check, 1).name, "model.layers.5.mlp.up_proj.weight");
+    assert_string_equal(shapeproof_check_group(model.check, 1)->name, "model.layers.5.mlp.up_proj.weight");
     model_close(&model);
 }
 
@@ -666,8 +666,8 @@ static void optional_buffers(void **state)
     model_predict(&model, WITH_OPTIONAL);
     assert_string_equal(model_check(&model), "match: all 172 tensors, 137,022,732 elements");
     assert_int_equal(model_findings(&model, "optional"), 24);
-    assert_string_equal(shapeproof_check_group(model.check, 0).name, "transformer.h.{0-11}.attn.bias");
-    assert_string_equal(shapeproof_check_group(model.check, 0).first->message, "is an optional buffer");
+    assert_string_equal(shapeproof_check_group(model.check, 0)->name, "transformer.h.{0-11}.attn.bias");
+    assert_string_equal(shapeproof_check_group(model.check, 0)->first->message, "is an optional buffer");
     model_resize(&model, "transformer.h.7.attn.bias", 1024, 77);
     assert_string_equal(model_check(&model),
                         "differs: transformer.h.7.attn.bias (1, 1, 77, 77), expected (1, 1, 1024, 1024): n_positions");

@@ -112,7 +112,7 @@ static size_t count_errors(const struct shapeproof_check *check)
 static void assert_sums(const struct shapeproof_check *check)
 {
     size_t grouped = 0, open = 0;
-    for (size_t i = 0; i < shapeproof_check_group_count(check); i++) grouped += shapeproof_check_group(check, i).count;
+    for (size_t i = 0; i < shapeproof_check_group_count(check); i++) grouped += shapeproof_check_group(check, i)->count;
     assert_int_equal(grouped, shapeproof_check_finding_count(check));
     for (size_t c = 0; c < shapeproof_check_cause_count(check); c++) {
         const struct shapeproof_cause *cause = shapeproof_check_cause(check, c);

@@ -56,14 +56,14 @@ static void assert_sockeye_3(const char *path, uint64_t tensors, uint64_t parame
 {
     struct checked checked = check_file(path);
     const struct shapeproof_prediction *prediction = shapeproof_check_prediction(checked.check);
-    const struct shapeproof_predicted_totals sum = shapeproof_prediction_totals(prediction);
+    const struct shapeproof_predicted_totals *sum = shapeproof_prediction_totals(prediction);
     assert_int_equal(shapeproof_check_verdict(checked.check), SHAPEPROOF_VERDICT_MATCH);
     assert_string_equal(shapeproof_prediction_table(prediction), "sockeye_3");
     assert_int_equal(shapeproof_inventory_count(checked.inventory), tensors);
-    assert_int_equal(sum.tensors, tensors);
-    assert_int_equal(sum.parameters, parameters);
-    assert_int_equal(sum.unique_parameters, unique);
-    assert_int_equal(sum.buffers, buffers);
+    assert_int_equal(sum->tensors, tensors);
+    assert_int_equal(sum->parameters, parameters);
+    assert_int_equal(sum->unique_parameters, unique);
+    assert_int_equal(sum->buffers, buffers);
     assert_true(has_cause(checked.check, "tied",
                           "embedding_target.embedding.weight shares the storage of "
                           "embedding_source.embedding.weight, as it should"));

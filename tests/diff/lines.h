@@ -81,9 +81,9 @@ static inline void expect(const char *a, const char *b, const char *expected)
     int length = snprintf(text, sizeof text, "%s: %s", shapeproof_diff_is_same(both.diff) ? "same" : "differs",
                           shapeproof_diff_summary(both.diff));
     for (size_t i = 0; i < shapeproof_diff_mapping_count(both.diff); i++) {
-        const struct shapeproof_diff_mapping mapping = shapeproof_diff_mapping(both.diff, i);
-        length += snprintf(text + length, sizeof text - (size_t)length, "\n%s -> %s%s (%zu)", mapping.from, mapping.to,
-                           mapping.transposed ? ", transposed" : "", mapping.tensors);
+        const struct shapeproof_diff_mapping *mapping = shapeproof_diff_mapping(both.diff, i);
+        length += snprintf(text + length, sizeof text - (size_t)length, "\n%s -> %s%s (%zu)", mapping->from,
+                           mapping->to, mapping->transposed ? ", transposed" : "", mapping->tensors);
     }
     assert_string_equal(text, expected);
     done(&both);

@@ -100,8 +100,8 @@ static void assert_differ(struct shapeproof_inventory *a, struct shapeproof_inve
     assert_non_null(diff);
     sp_text_printf(&text, "%s\n", shapeproof_diff_summary(diff));
     for (size_t i = 0; i < shapeproof_diff_mapping_count(diff); i++) {
-        const struct shapeproof_diff_mapping mapping = shapeproof_diff_mapping(diff, i);
-        sp_text_printf(&text, "%s -> %s %zu\n", mapping.from, mapping.to, mapping.tensors);
+        const struct shapeproof_diff_mapping *mapping = shapeproof_diff_mapping(diff, i);
+        sp_text_printf(&text, "%s -> %s %zu\n", mapping->from, mapping->to, mapping->tensors);
     }
     assert_string_equal(text.data, expected);
     sp_text_free(&text);

@@ -196,7 +196,7 @@ static void shared_keys_and_values_stored(void **state)
     model_check(&model);
     assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
     assert_int_equal(model_findings(&model, "optional"), 54);
-    assert_string_equal(shapeproof_check_group(model.check, 0).name,
+    assert_string_equal(shapeproof_check_group(model.check, 0)->name,
                         "model.language_model.layers.{24-41}.self_attn.k_proj.weight");
     model_drop(&model, "*.layers.24.self_attn.q_proj.weight");
     model_check(&model);

@@ -20,10 +20,10 @@ static void insist(const void *result, const struct shapeproof_error *error)
 static void derive_all(const struct shapeproof_tables *tables, const char *file)
 {
     for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
-        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
+        const struct shapeproof_table_info *info = shapeproof_tables_info(tables, i);
         struct shapeproof_error error = {0};
-        if (strcmp(info.file, file) != 0) continue;
-        const struct shapeproof_derive_options options = {.table = info.name, .notation = SHAPEPROOF_FORMULA_LATEX};
+        if (strcmp(info->file, file) != 0) continue;
+        const struct shapeproof_derive_options options = {.table = info->name, .notation = SHAPEPROOF_FORMULA_LATEX};
         struct shapeproof_derivation *derivation = shapeproof_derive(tables, NULL, &options, &error);
         insist(derivation, &error);
         shapeproof_derivation_free(derivation);

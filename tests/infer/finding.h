@@ -37,8 +37,8 @@ static inline void assert_value(struct shapeproof_value value, const char *json)
 static inline struct shapeproof_inferred inferred(const struct finding *finding, const char *name)
 {
     for (size_t i = 0; i < shapeproof_inference_count(finding->inference); i++)
-        if (strcmp(shapeproof_inference_get(finding->inference, i).name, name) == 0)
-            return shapeproof_inference_get(finding->inference, i);
+        if (strcmp(shapeproof_inference_get(finding->inference, i)->name, name) == 0)
+            return *shapeproof_inference_get(finding->inference, i);
     return (struct shapeproof_inferred){.name = NULL};
 }
 
@@ -46,8 +46,8 @@ static inline struct shapeproof_inferred inferred(const struct finding *finding,
 static inline bool is_found(const struct finding *finding, const char *table)
 {
     for (size_t i = 0; finding->inference && i < shapeproof_inference_candidate_count(finding->inference); i++) {
-        const struct shapeproof_inference_candidate candidate = shapeproof_inference_candidate(finding->inference, i);
-        if (candidate.same && strcmp(candidate.table, table) == 0) return true;
+        const struct shapeproof_inference_candidate *candidate = shapeproof_inference_candidate(finding->inference, i);
+        if (candidate->same && strcmp(candidate->table, table) == 0) return true;
     }
     return false;
 }
@@ -79,8 +79,8 @@ static inline enum shapeproof_verdict verdict_on_config(struct model *model, con
 static inline const char *noted(const struct finding *finding, const char *id)
 {
     for (size_t i = 0; i < shapeproof_inference_note_count(finding->inference); i++)
-        if (strcmp(shapeproof_inference_note(finding->inference, i).id, id) == 0)
-            return shapeproof_inference_note(finding->inference, i).message;
+        if (strcmp(shapeproof_inference_note(finding->inference, i)->id, id) == 0)
+            return shapeproof_inference_note(finding->inference, i)->message;
     return "";
 }
 

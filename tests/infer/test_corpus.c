@@ -24,16 +24,16 @@ static void compare_values(const struct finding *finding, const struct shapeproo
     const bool same_table =
         strcmp(shapeproof_inference_table(finding->inference), shapeproof_prediction_table(truth)) == 0;
     for (size_t i = 0; i < shapeproof_inference_count(finding->inference); i++) {
-        const struct shapeproof_inferred inferred = shapeproof_inference_get(finding->inference, i);
+        const struct shapeproof_inferred *inferred = shapeproof_inference_get(finding->inference, i);
         tally->keys++;
-        tally->determined += inferred.determined;
+        tally->determined += inferred->determined;
         for (size_t k = 0; same_table && k < shapeproof_prediction_hyperparameter_count(truth); k++) {
-            const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(truth, k);
-            if (!inferred.determined || strcmp(hyper.name, inferred.name) != 0) continue;
-            if (hyper.from.source == SHAPEPROOF_SOURCE_DEFAULT || sp_values_equal(hyper.value, inferred.value))
+            const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(truth, k);
+            if (!inferred->determined || strcmp(hyper->name, inferred->name) != 0) continue;
+            if (hyper->from.source == SHAPEPROOF_SOURCE_DEFAULT || sp_values_equal(hyper->value, inferred->value))
                 continue;
-            char *is = shapeproof_value_text(hyper.value), *told = shapeproof_value_text(inferred.value);
-            print_message("%s: %s is %s, not %s (%s)\n", name, hyper.name, is, told, inferred.because);
+            char *is = shapeproof_value_text(hyper->value), *told = shapeproof_value_text(inferred->value);
+            print_message("%s: %s is %s, not %s (%s)\n", name, hyper->name, is, told, inferred->because);
             free(is);
             free(told);
             tally->wrong++;

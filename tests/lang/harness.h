@@ -64,9 +64,9 @@ static inline char *hyperparameters(const struct shapeproof_prediction *predicti
     struct sp_text out = {0};
     sp_text_puts(&out, "");
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
-        const struct shapeproof_hyperparameter h = shapeproof_prediction_hyperparameter(prediction, i);
-        char *value = shapeproof_value_text(h.value), *from = shapeproof_provenance_text(h.from);
-        sp_text_printf(&out, "%s = %s, %s\n", h.name, value, from);
+        const struct shapeproof_hyperparameter *h = shapeproof_prediction_hyperparameter(prediction, i);
+        char *value = shapeproof_value_text(h->value), *from = shapeproof_provenance_text(h->from);
+        sp_text_printf(&out, "%s = %s, %s\n", h->name, value, from);
         free(value);
         free(from);
     }
@@ -79,8 +79,8 @@ static inline char *groups(const struct shapeproof_prediction *prediction)
     struct sp_text out = {0};
     sp_text_puts(&out, "");
     for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
-        const struct shapeproof_group group = shapeproof_prediction_group(prediction, i);
-        sp_text_printf(&out, "[%s] %" PRIu64 "\n", group.name, group.parameters);
+        const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
+        sp_text_printf(&out, "[%s] %" PRIu64 "\n", group->name, group->parameters);
     }
     return out.data;
 }
@@ -149,8 +149,8 @@ static inline char *evaluate(const char *expression, const char *settings)
     else if (shapeproof_prediction_find(run.prediction, "set") == SHAPEPROOF_NONE)
         found = shapeproof_prediction_tensor(run.prediction, 0)->name;
     for (size_t i = 0; !found && i < shapeproof_prediction_hyperparameter_count(run.prediction); i++) {
-        const struct shapeproof_hyperparameter h = shapeproof_prediction_hyperparameter(run.prediction, i);
-        if (strcmp(h.name, "result") == 0) found = result = shapeproof_value_text(h.value);
+        const struct shapeproof_hyperparameter *h = shapeproof_prediction_hyperparameter(run.prediction, i);
+        if (strcmp(h->name, "result") == 0) found = result = shapeproof_value_text(h->value);
     }
     char *value = found ? strndup(found, strcspn(found, "\n")) : strdup("nothing");
     free(result);

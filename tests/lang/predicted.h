@@ -57,7 +57,7 @@ static inline struct shapeproof_prediction *predict(const char *table, const cha
 static inline struct shapeproof_predicted_totals totals(const char *table, const char *const *settings)
 {
     struct shapeproof_prediction *prediction = predict(table, settings);
-    const struct shapeproof_predicted_totals result = shapeproof_prediction_totals(prediction);
+    const struct shapeproof_predicted_totals result = *shapeproof_prediction_totals(prediction);
     shapeproof_prediction_free(prediction);
     return result;
 }
@@ -66,8 +66,8 @@ static inline struct shapeproof_predicted_totals totals(const char *table, const
 static inline uint64_t group(const struct shapeproof_prediction *prediction, const char *name)
 {
     for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++)
-        if (strcmp(shapeproof_prediction_group(prediction, i).name, name) == 0)
-            return shapeproof_prediction_group(prediction, i).parameters;
+        if (strcmp(shapeproof_prediction_group(prediction, i)->name, name) == 0)
+            return shapeproof_prediction_group(prediction, i)->parameters;
     return 0;
 }
 

@@ -11,7 +11,7 @@ static char *names_of(const struct shapeproof_prediction *prediction, struct sp_
     sp_text_puts(&text, "");
     for (size_t i = 0; i < keys.count; i++)
         sp_text_printf(&text, "%s%s", i ? " " : "",
-                       shapeproof_prediction_hyperparameter(prediction, keys.list[i]).name);
+                       shapeproof_prediction_hyperparameter(prediction, keys.list[i])->name);
     return text.data;
 }
 
@@ -83,7 +83,7 @@ static void equal_conditions_are_one(void **state)
     assert_string_equal(conditions[3]->words, "tie and (n == 2)");
     assert_keys(run.prediction, conditions[3]->keys, "tie n");
     assert_int_equal(conditions[3]->key, SHAPEPROOF_NONE);
-    assert_string_equal(shapeproof_prediction_hyperparameter(run.prediction, conditions[1]->key).name, "tie");
+    assert_string_equal(shapeproof_prediction_hyperparameter(run.prediction, conditions[1]->key)->name, "tie");
     run_free(&run);
 }
 
@@ -106,13 +106,13 @@ static void values_are_typed(void **state)
     (void)state;
     assert_int_equal(shapeproof_prediction_hyperparameter_count(run.prediction), sizeof expected / sizeof *expected);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(run.prediction, i);
-        char *value = shapeproof_value_text(hyper.value), *from = shapeproof_provenance_text(hyper.from);
-        assert_string_equal(hyper.name, expected[i].name);
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(run.prediction, i);
+        char *value = shapeproof_value_text(hyper->value), *from = shapeproof_provenance_text(hyper->from);
+        assert_string_equal(hyper->name, expected[i].name);
         assert_string_equal(value, expected[i].value);
         assert_string_equal(from, expected[i].from);
-        assert_int_equal(hyper.value.type, expected[i].type);
-        assert_int_equal(hyper.from.source, expected[i].source);
+        assert_int_equal(hyper->value.type, expected[i].type);
+        assert_int_equal(hyper->from.source, expected[i].source);
         free(value);
         free(from);
     }

@@ -32,7 +32,7 @@ static void expect(const char *table, const char *const *settings, const char *l
         sp_text_puts(&text, ")\n");
     }
     if (listing) assert_string_equal(text.data, listing);
-    assert_int_equal(shapeproof_prediction_totals(prediction).unique_parameters, total);
+    assert_int_equal(shapeproof_prediction_totals(prediction)->unique_parameters, total);
     sp_text_free(&text);
     shapeproof_prediction_free(prediction);
     shapeproof_config_free(config);

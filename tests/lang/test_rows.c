@@ -142,11 +142,11 @@ static void totals(void **state)
                                 "[two]\nc (6)\nd (5) buffer\ne (7) optional\n"
                                 "[one]\nf (10)\n";
     struct run run = predict(table, "");
-    const struct shapeproof_predicted_totals totals = shapeproof_prediction_totals(run.prediction);
-    assert_int_equal(totals.tensors, 5);
-    assert_int_equal(totals.parameters, 6 + 6 + 6 + 10);
-    assert_int_equal(totals.unique_parameters, 6 + 6 + 10);
-    assert_int_equal(totals.buffers, 5);
+    const struct shapeproof_predicted_totals *totals = shapeproof_prediction_totals(run.prediction);
+    assert_int_equal(totals->tensors, 5);
+    assert_int_equal(totals->parameters, 6 + 6 + 6 + 10);
+    assert_int_equal(totals->unique_parameters, 6 + 6 + 10);
+    assert_int_equal(totals->buffers, 5);
     char *text = groups(run.prediction);
     assert_string_equal(text, "[one] 16\n[two] 6\n");
     assert_int_equal(shapeproof_prediction_find(run.prediction, "c"), 2);

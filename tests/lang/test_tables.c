@@ -30,9 +30,9 @@ static void test_titles(void **state)
     (void)state;
     assert_true(shapeproof_tables_count(tables) > 0);
     for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
-        const struct shapeproof_table_info info = shapeproof_tables_info(tables, i);
-        if (!*info.title) fail_msg("table %s has no title", info.name);
-        assert_true(strlen(info.title) <= 120);
+        const struct shapeproof_table_info *info = shapeproof_tables_info(tables, i);
+        if (!*info->title) fail_msg("table %s has no title", info->name);
+        assert_true(strlen(info->title) <= 120);
     }
 }
 
@@ -205,7 +205,7 @@ static void test_omni_parts(void **state)
     const struct shapeproof_predicted_totals silent = totals("qwen2_5_omni", SETTINGS("enable_audio_output=false"));
     assert_int_equal(silent.tensors, thinker);
     struct shapeproof_prediction *prediction = predict("qwen2_5_omni", SETTINGS("talker_config.hidden_size=896"));
-    assert_true(shapeproof_prediction_totals(prediction).tensors > thinker);
+    assert_true(shapeproof_prediction_totals(prediction)->tensors > thinker);
     assert_int_equal(tensor(prediction, "thinker.model.embed_tokens.weight")->shape[0], 152064);
     assert_int_equal(tensor(prediction, "talker.thinker_to_talker_proj.weight")->shape[0], 896);
     assert_int_equal(tensor(prediction, "talker.model.embed_tokens.weight")->shape[1], 3584);
@@ -278,9 +278,9 @@ static void test_pytorch_transformer(void **state)
     (void)state;
     struct shapeproof_prediction *prediction =
         predict("pytorch_transformer", SETTINGS("src_vocab=10000", "tgt_vocab=10000"));
-    const struct shapeproof_predicted_totals sum = shapeproof_prediction_totals(prediction);
-    assert_int_equal(sum.unique_parameters, 59508496);
-    assert_int_equal(sum.unique_parameters + sum.buffers, 64628496);
+    const struct shapeproof_predicted_totals *sum = shapeproof_prediction_totals(prediction);
+    assert_int_equal(sum->unique_parameters, 59508496);
+    assert_int_equal(sum->unique_parameters + sum->buffers, 64628496);
     assert_int_equal(group(prediction, "source embedding"), 5120000);
     assert_int_equal(group(prediction, "encoder attention") + group(prediction, "encoder feed-forward") +
                          group(prediction, "encoder norms"),
@@ -300,7 +300,7 @@ static void test_bert_extras(void **state)
     assert_true(tensor(prediction, "bert.pooler.dense.weight")->optional);
     assert_true(tensor(prediction, "cls.seq_relationship.bias")->optional);
     assert_true(tensor(prediction, "bert.embeddings.position_ids")->buffer);
-    assert_int_equal(shapeproof_prediction_totals(prediction).unique_parameters, 109514298);
+    assert_int_equal(shapeproof_prediction_totals(prediction)->unique_parameters, 109514298);
     const struct shapeproof_predicted *gain = tensor(prediction, "bert.embeddings.LayerNorm.weight");
     assert_int_equal(gain->old_name_count, 1);
     assert_string_equal(gain->old_names[0], "bert.embeddings.LayerNorm.gamma");
@@ -315,7 +315,7 @@ static void test_deepseek_v3(void **state)
         predict("deepseek_v3",
                 SETTINGS("vocab_size=129280", "hidden_size=7168", "num_hidden_layers=61", "intermediate_size=18432",
                          "num_attention_heads=128", "q_lora_rank=1536", "num_nextn_predict_layers=1"));
-    assert_int_equal(shapeproof_prediction_totals(prediction).unique_parameters, 671026419200);
+    assert_int_equal(shapeproof_prediction_totals(prediction)->unique_parameters, 671026419200);
     assert_true(tensor(prediction, "model.layers.61.mlp.experts.255.down_proj.weight")->optional);
     assert_false(tensor(prediction, "model.layers.60.mlp.experts.255.down_proj.weight")->optional);
     shapeproof_prediction_free(prediction);
@@ -326,7 +326,7 @@ static void test_glm_indexers(void **state)
 {
     (void)state;
     struct shapeproof_prediction *prediction = predict("glm_moe_dsa", SETTINGS("num_nextn_predict_layers=1"));
-    assert_int_equal(shapeproof_prediction_totals(prediction).unique_parameters, 743911218432);
+    assert_int_equal(shapeproof_prediction_totals(prediction)->unique_parameters, 743911218432);
     assert_int_equal(tensor(prediction, "model.layers.3.self_attn.indexer.wq_b.weight")->shape[0], 4096);
     assert_true(tensor(prediction, "model.layers.78.self_attn.indexer.wk.weight")->optional);
     shapeproof_prediction_free(prediction);

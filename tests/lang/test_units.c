@@ -253,7 +253,7 @@ static void the_list_of_tables(void **state)
 {
     (void)state;
     struct run run = predict("# The first line.\n# The second.\ntable aaa\nmodel_type \"m1\", \"m2\"\nx (1)\n", "");
-    const struct shapeproof_table_info first = shapeproof_tables_info(run.tables, 0);
+    const struct shapeproof_table_info first = *shapeproof_tables_info(run.tables, 0);
     assert_string_equal(first.name, "aaa");
     assert_string_equal(first.title, "The first line.");
     assert_string_equal(first.file, "t.shapes");
@@ -261,9 +261,9 @@ static void the_list_of_tables(void **state)
     assert_int_equal(first.model_type_count, 2);
     assert_string_equal(first.model_types[1], "m2");
     for (size_t i = 1; i < shapeproof_tables_count(run.tables); i++)
-        assert_true(strcmp(shapeproof_tables_info(run.tables, i - 1).name, shapeproof_tables_info(run.tables, i).name) <
-                    0);
-    assert_null(shapeproof_tables_info(run.tables, shapeproof_tables_count(run.tables)).name);
+        assert_true(
+            strcmp(shapeproof_tables_info(run.tables, i - 1)->name, shapeproof_tables_info(run.tables, i)->name) < 0);
+    assert_null(shapeproof_tables_info(run.tables, shapeproof_tables_count(run.tables)));
     run_free(&run);
 }
 

@@ -32,11 +32,11 @@ static inline void put_by_keys(struct sp_text *out, const char *text, const stru
         while (continues_word(text[length])) length++;
         const size_t count = shapeproof_derivation_symbol_count(derivation);
         for (; s < count; s++) {
-            const char *name = shapeproof_derivation_symbol(derivation, s).name;
+            const char *name = shapeproof_derivation_symbol(derivation, s)->name;
             if (strlen(name) == length && strncmp(name, text, length) == 0) break;
         }
         const struct shapeproof_symbol symbol =
-            s < count ? shapeproof_derivation_symbol(derivation, s) : (struct shapeproof_symbol){.key = ""};
+            s < count ? *shapeproof_derivation_symbol(derivation, s) : (struct shapeproof_symbol){.key = ""};
         if (s < count && *symbol.key) sp_text_puts(out, symbol.key);
         else if (s < count && *symbol.formula && depth) {
             sp_text_puts(out, "(");
@@ -94,8 +94,8 @@ static inline struct products products_of(const struct shapeproof_derivation *de
     struct products products = {0};
     struct sp_text text = {0};
     for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++)
-        if (!*shapeproof_derivation_formula(derivation, i).when)
-            total = shapeproof_derivation_formula(derivation, i).expanded;
+        if (!*shapeproof_derivation_formula(derivation, i)->when)
+            total = shapeproof_derivation_formula(derivation, i)->expanded;
     put_by_keys(&text, total, derivation, 3);
     for (const char *at = text.data ? text.data : ""; *at;) {
         const size_t next = next_outside(at, "+-");
@@ -124,10 +124,10 @@ static inline bool is_in_products(const struct products *products, const char *p
 static inline bool has_keys_of(const struct shapeproof_derivation *derivation, const struct shapeproof_derivation *of)
 {
     for (size_t i = 0; i < shapeproof_derivation_symbol_count(of); i++) {
-        const char *key = shapeproof_derivation_symbol(of, i).key;
+        const char *key = shapeproof_derivation_symbol(of, i)->key;
         size_t k = 0;
         while (k < shapeproof_derivation_symbol_count(derivation) &&
-               strcmp(shapeproof_derivation_symbol(derivation, k).key, key) != 0)
+               strcmp(shapeproof_derivation_symbol(derivation, k)->key, key) != 0)
             k++;
         if (*key && k == shapeproof_derivation_symbol_count(derivation)) return false;
     }

@@ -53,9 +53,9 @@ static inline bool is_of_row(const char *name, const char *row)
 static inline bool is_named(const struct shapeproof_learning *learning, const char *name, int dimension)
 {
     for (size_t i = 0; i < shapeproof_learning_undecided_count(learning); i++)
-        for (size_t k = 0; k < shapeproof_learning_undecided(learning, i).places; k++) {
-            const struct shapeproof_undecided_place place = shapeproof_learning_undecided_place(learning, i, k);
-            if (place.dimension == dimension && is_of_row(name, place.row)) return true;
+        for (size_t k = 0; k < shapeproof_learning_undecided(learning, i)->places; k++) {
+            const struct shapeproof_undecided_place *place = shapeproof_learning_undecided_place(learning, i, k);
+            if (place->dimension == dimension && is_of_row(name, place->row)) return true;
         }
     return false;
 }

@@ -203,7 +203,7 @@ static bool vary_subject(const struct subject *published, unsigned *seed, struct
     struct shapeproof_error error = {0};
     *varied = (struct subject){.config = sp_config_variant(published->config)};
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(published->prediction); i++)
-        vary_key(varied->config, shapeproof_prediction_hyperparameter(published->prediction, i), seed);
+        vary_key(varied->config, *shapeproof_prediction_hyperparameter(published->prediction, i), seed);
     if (is_divided(varied->config)) varied->prediction = shapeproof_predict(tables, varied->config, NULL, &error);
     if (varied->prediction && shapeproof_prediction_count(varied->prediction) < MOST_VARIED &&
         strcmp(shapeproof_prediction_table(varied->prediction), shapeproof_prediction_table(published->prediction)) ==

@@ -328,7 +328,7 @@ static void two_turns_decide_little(void **state)
     assert_learns(&lesson);
     bool told = false;
     for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson.learning); i++)
-        told = told || strcmp(shapeproof_learning_undecided(lesson.learning, i).experiment,
+        told = told || strcmp(shapeproof_learning_undecided(lesson.learning, i)->experiment,
                               "a checkpoint whose loop has more turns") == 0;
     assert_true(told);
     lesson_close(&lesson);

@@ -45,8 +45,8 @@ static const struct made several[] = {
 static bool is_doubted(const struct lesson *lesson, const char *chosen, const char *alternatives)
 {
     for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson->learning); i++) {
-        const struct shapeproof_undecided undecided = shapeproof_learning_undecided(lesson->learning, i);
-        if (strcmp(undecided.chosen, chosen) == 0 && strcmp(undecided.alternatives, alternatives) == 0) return true;
+        const struct shapeproof_undecided *undecided = shapeproof_learning_undecided(lesson->learning, i);
+        if (strcmp(undecided->chosen, chosen) == 0 && strcmp(undecided->alternatives, alternatives) == 0) return true;
     }
     return false;
 }
@@ -65,7 +65,7 @@ static void names_of_a_list(void **state)
     assert_says(&lesson, "encoders.{name}.up.weight ");
     assert_says(&lesson, "{name}_norm.weight ");
     for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson.learning); i++)
-        assert_null(strstr(shapeproof_learning_undecided(lesson.learning, i).chosen, "names in"));
+        assert_null(strstr(shapeproof_learning_undecided(lesson.learning, i)->chosen, "names in"));
     lesson_close(&lesson);
 }
 

@@ -116,7 +116,7 @@ static void what_the_other_table_says(void **state)
     assert_learns(&lesson);
     assert_extends(&lesson, "llama");
     for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson.learning); i++)
-        told = told || strcmp(shapeproof_learning_undecided(lesson.learning, i).chosen, "what llama says") == 0;
+        told = told || strcmp(shapeproof_learning_undecided(lesson.learning, i)->chosen, "what llama says") == 0;
     assert_true(told);
     assert_non_null(strstr(shapeproof_learning_unvaried(lesson.learning), "hidden_size"));
     lesson.count = SIZES;

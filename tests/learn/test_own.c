@@ -91,8 +91,8 @@ static void assert_formula(const struct own *own, const char *formula)
         shapeproof_derive(own->tables, NULL, &(struct shapeproof_derive_options){.table = "learnt_here"}, &error);
     if (!derivation) fail_msg("%s\n%s", error.message, text);
     for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
-        const struct shapeproof_formula found = shapeproof_derivation_formula(derivation, i);
-        if (strcmp(found.when, "") == 0) total = found.text; /* which comes last */
+        const struct shapeproof_formula *found = shapeproof_derivation_formula(derivation, i);
+        if (strcmp(found->when, "") == 0) total = found->text; /* which comes last */
     }
     assert_non_null(total);
     if (formula) assert_string_equal(total, formula);

@@ -429,11 +429,12 @@ static void what_cannot_be_written_is_left_out(void **state)
 static bool is_undecided(const struct lesson *lesson, const char *row, const char *chosen)
 {
     for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson->learning); i++) {
-        const struct shapeproof_undecided undecided = shapeproof_learning_undecided(lesson->learning, i);
-        if (strcmp(undecided.chosen, chosen) != 0) continue;
-        for (size_t k = 0; k < undecided.places; k++) {
-            const struct shapeproof_undecided_place place = shapeproof_learning_undecided_place(lesson->learning, i, k);
-            if (place.dimension < 0 && strcmp(place.row, row) == 0) return true;
+        const struct shapeproof_undecided *undecided = shapeproof_learning_undecided(lesson->learning, i);
+        if (strcmp(undecided->chosen, chosen) != 0) continue;
+        for (size_t k = 0; k < undecided->places; k++) {
+            const struct shapeproof_undecided_place *place =
+                shapeproof_learning_undecided_place(lesson->learning, i, k);
+            if (place->dimension < 0 && strcmp(place->row, row) == 0) return true;
         }
     }
     return false;
@@ -558,10 +559,10 @@ static void a_buffer_is_known_or_said(void **state)
     static const char *const rows[] = {"frozen.weight", "frozen.bias", "angles", "attention.bias"};
     size_t said = 0;
     for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson.learning); i++)
-        for (size_t k = 0; k < shapeproof_learning_undecided(lesson.learning, i).places; k++) {
-            const struct shapeproof_undecided_place place = shapeproof_learning_undecided_place(lesson.learning, i, k);
-            if (place.dimension != -2) continue;
-            assert_string_equal(place.row, rows[said++]);
+        for (size_t k = 0; k < shapeproof_learning_undecided(lesson.learning, i)->places; k++) {
+            const struct shapeproof_undecided_place *place = shapeproof_learning_undecided_place(lesson.learning, i, k);
+            if (place->dimension != -2) continue;
+            assert_string_equal(place->row, rows[said++]);
         }
     assert_int_equal(said, 4);
     lesson_close(&lesson);

@@ -104,7 +104,7 @@ static void test_no_shape(void **state)
 static void test_dtypes(void **state)
 {
     (void)state;
-    for (int i = 1; i < SHAPEPROOF_DTYPE_COUNT; i++) {
+    for (int i = 1; i < SP_DTYPE_COUNT; i++) {
         const char *name = shapeproof_dtype_name((enum shapeproof_dtype)i);
         assert_int_equal(shapeproof_dtype_from_name(name, strlen(name)), i);
         assert_int_not_equal(shapeproof_dtype_bits((enum shapeproof_dtype)i), 0);
@@ -137,11 +137,11 @@ static void test_ties(void **state)
     assert_int_equal(inventory->tensors[3].same_as, 0);
     assert_int_equal(inventory->tensors[4].same_as, SHAPEPROOF_NONE);
     assert_int_equal(inventory->tensors[5].same_as, SHAPEPROOF_NONE);
-    const struct shapeproof_totals totals = shapeproof_inventory_totals(inventory);
-    assert_int_equal(totals.tensors, 6);
-    assert_int_equal(totals.parameters, 72);
-    assert_int_equal(totals.unique_parameters, 48);
-    assert_int_equal(totals.bytes, 192);
+    const struct shapeproof_totals *totals = shapeproof_inventory_totals(inventory);
+    assert_int_equal(totals->tensors, 6);
+    assert_int_equal(totals->parameters, 72);
+    assert_int_equal(totals->unique_parameters, 48);
+    assert_int_equal(totals->bytes, 192);
     shapeproof_inventory_close(inventory);
 }
 
@@ -249,7 +249,7 @@ static void test_metadata(void **state)
     assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
     sp_inventory_add_metadata(inventory, "format", "tf");
     assert_int_equal(shapeproof_inventory_metadata_count(inventory), 1);
-    assert_string_equal(shapeproof_inventory_metadata(inventory, 0).value, "pt");
+    assert_string_equal(shapeproof_inventory_metadata(inventory, 0)->value, "pt");
     assert_string_equal(shapeproof_inventory_warning(inventory, 0),
                         "metadata 'format' is 'pt' and then 'tf': the first is kept");
     shapeproof_inventory_close(inventory);

@@ -193,9 +193,9 @@ static inline size_t compare_counts(struct sp_count *count, const struct sp_valu
     for (size_t i = 0; i <= shapeproof_prediction_group_count(prediction); i++) {
         const bool total = i == shapeproof_prediction_group_count(prediction);
         const struct shapeproof_group group =
-            total ? (struct shapeproof_group){"total", 0} : shapeproof_prediction_group(prediction, i);
+            total ? (struct shapeproof_group){"total", 0} : *shapeproof_prediction_group(prediction, i);
         const uint64_t expected =
-            total ? shapeproof_prediction_totals(prediction).unique_parameters + off_by : group.parameters;
+            total ? shapeproof_prediction_totals(prediction)->unique_parameters + off_by : group.parameters;
         const struct sp_poly *poly = total ? count->total : sp_count_group(count, group.name);
         if (!poly && expected == 0) continue;
         if (poly) poly = sp_reduce(count, poly, values);

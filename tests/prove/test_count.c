@@ -274,7 +274,7 @@ static void every_table_counts_what_it_expands_to(void **state)
     const struct shapeproof_tables *tables = *state;
     size_t differences = 0, points = 0, tried = 0;
     for (size_t i = 0; i < shapeproof_tables_count(tables); i += SAMPLE) {
-        const struct sp_unit *table = sp_tables_unit(tables, shapeproof_tables_info(tables, i).name);
+        const struct sp_unit *table = sp_tables_unit(tables, shapeproof_tables_info(tables, i)->name);
         uint64_t seed = seed_of(table->name);
         if (needs_settings(table->name) && !has_case(table->name)) fail_msg("%s has no settings", table->name);
         if (sp_unit_needs_arguments(table) || needs_settings(table->name)) continue;

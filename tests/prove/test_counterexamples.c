@@ -40,13 +40,13 @@ static bool by_table(struct place *place, const struct sp_expr *expr, struct sp_
 static bool by_group(const struct place *place, const char *name, struct sp_rational *value)
 {
     if (!name || strcmp(name, "total") == 0) {
-        *value = sp_rational_int((int64_t)shapeproof_prediction_totals(place->prediction).unique_parameters);
+        *value = sp_rational_int((int64_t)shapeproof_prediction_totals(place->prediction)->unique_parameters);
         return true;
     }
     *value = sp_rational_int(0); /* a group of which nothing is there */
     for (size_t i = 0; i < shapeproof_prediction_group_count(place->prediction); i++) {
-        const struct shapeproof_group group = shapeproof_prediction_group(place->prediction, i);
-        if (strcmp(group.name, name) == 0) *value = sp_rational_int((int64_t)group.parameters);
+        const struct shapeproof_group *group = shapeproof_prediction_group(place->prediction, i);
+        if (strcmp(group->name, name) == 0) *value = sp_rational_int((int64_t)group->parameters);
     }
     return true;
 }

@@ -48,7 +48,7 @@ static bool is_name(const char *text)
 static bool is_defined(const struct shapeproof_derivation *derivation, const char *name, size_t before)
 {
     for (size_t i = 0; i < before; i++)
-        if (strcmp(shapeproof_derivation_symbol(derivation, i).name, name) == 0) return true;
+        if (strcmp(shapeproof_derivation_symbol(derivation, i)->name, name) == 0) return true;
     return false;
 }
 
@@ -62,7 +62,7 @@ static bool is_flag(struct shapeproof_symbol symbol)
 static bool is_hidden(const struct shapeproof_derivation *derivation, struct shapeproof_symbol symbol)
 {
     for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++)
-        if (strcmp(shapeproof_derivation_symbol(derivation, i).name, symbol.key) == 0 &&
+        if (strcmp(shapeproof_derivation_symbol(derivation, i)->name, symbol.key) == 0 &&
             strcmp(symbol.name, symbol.key) != 0)
             return true;
     return false;
@@ -72,7 +72,7 @@ static bool is_hidden(const struct shapeproof_derivation *derivation, struct sha
 static void put_definitions(const struct shapeproof_derivation *derivation, struct sp_text *text)
 {
     for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++) {
-        const struct shapeproof_symbol symbol = shapeproof_derivation_symbol(derivation, i);
+        const struct shapeproof_symbol symbol = *shapeproof_derivation_symbol(derivation, i);
         const char *value = *symbol.formula ? symbol.formula : symbol.key;
         if (is_hidden(derivation, symbol)) sp_text_puts(text, "a key is hidden\n");
         if (strcmp(symbol.name, value) == 0 || !is_name(symbol.name) || is_defined(derivation, symbol.name, i))
@@ -133,12 +133,12 @@ static void put_rows(const struct shapeproof_derivation *derivation, enum spoil 
     struct sp_text sum = {0}, holding = {0};
     sp_text_puts(&holding, "0");
     for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
-        const struct shapeproof_formula formula = shapeproof_derivation_formula(derivation, i);
-        char *when = condition_here(formula.when);
-        if (strcmp(formula.group, "total") == 0 && !is_left_out(when)) {
-            if (*when) sp_text_printf(&sum, " + (%s ? %s : 0)", when, formula.text);
-            else if (*formula.when) sp_text_printf(&sum, " + (%s)", formula.text);
-            else put_total(&sum, formula.text, spoil);
+        const struct shapeproof_formula *formula = shapeproof_derivation_formula(derivation, i);
+        char *when = condition_here(formula->when);
+        if (strcmp(formula->group, "total") == 0 && !is_left_out(when)) {
+            if (*when) sp_text_printf(&sum, " + (%s ? %s : 0)", when, formula->text);
+            else if (*formula->when) sp_text_printf(&sum, " + (%s)", formula->text);
+            else put_total(&sum, formula->text, spoil);
             if (*when) put_case(&holding, when);
         }
         free(when);
@@ -166,7 +166,7 @@ static char *table_of(const struct shapeproof_derivation *derivation, enum spoil
 static bool is_settable(const struct shapeproof_derivation *derivation, const char *key)
 {
     for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
-        const char *when = shapeproof_derivation_formula(derivation, i).when;
+        const char *when = shapeproof_derivation_formula(derivation, i)->when;
         const size_t object = strcspn(when, " ");
         if (is_left_out(when) && strstr(when, key)) return false;
         if (is_left_out(when) && strncmp(when, key, object) == 0 && key[object] == '.') return false;
@@ -198,7 +198,7 @@ static struct shapeproof_config *derived_point(const struct shapeproof_derivatio
     const bool large = below(seed, 2); /* both sides of an image, which is divided into patches */
     const size_t changed = count ? (size_t)below(seed, (int64_t)count * 2) : 0;
     for (size_t i = 0; i < count; i++) {
-        const struct shapeproof_symbol symbol = shapeproof_derivation_symbol(derivation, i);
+        const struct shapeproof_symbol symbol = *shapeproof_derivation_symbol(derivation, i);
         const struct shapeproof_value known = *symbol.key ? value_of_key(base, symbol.key) : sp_value_absent("");
         const bool usual = known.type == SHAPEPROOF_VALUE_BOOL ? known.boolean : is_true(symbol);
         if (!is_settable(derivation, symbol.key)) continue;
@@ -261,9 +261,9 @@ static void try_derived(const struct shapeproof_tables *tables, struct derived *
                                    &error)
               : NULL;
     if (formulas && shapeproof_prediction_count(formulas)) {
-        const uint64_t said = shapeproof_prediction_totals(formulas).parameters;
+        const uint64_t said = shapeproof_prediction_totals(formulas)->parameters;
         derived->points++;
-        if (said != shapeproof_prediction_totals(truth).unique_parameters) {
+        if (said != shapeproof_prediction_totals(truth)->unique_parameters) {
             complain_of(derived, config, "another number");
             derived->differences++;
         }
@@ -361,7 +361,7 @@ static void try_built_in_tables(struct law *law, size_t step, enum spoil spoil)
     struct shapeproof_error error = {0};
     struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     for (size_t i = 0; i < shapeproof_tables_count(tables); i += step) {
-        const char *name = shapeproof_tables_info(tables, i).name;
+        const char *name = shapeproof_tables_info(tables, i)->name;
         try_built_in_table(law, tables, name, seed_of_name(name), spoil);
     }
     shapeproof_tables_free(tables);
@@ -447,7 +447,7 @@ static struct shapeproof_tables *table_of_cases(const struct shapeproof_derivati
     sp_text_puts(&text, "table cases\n");
     put_definitions(derivation, &text);
     for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
-        const char *when = shapeproof_derivation_formula(derivation, i).when;
+        const char *when = shapeproof_derivation_formula(derivation, i)->when;
         sp_text_printf(&text, "[%zu] if %s", i, *when ? when : "true");
         for (size_t k = 0; k < shapeproof_derivation_assumption_count(derivation); k++)
             sp_text_printf(&text, " if %s", shapeproof_derivation_assumption(derivation, k));
@@ -488,7 +488,7 @@ static void try_compared(const char *rows)
     if (derived.points < FEWEST) fail_msg("%zu points of\n%s", derived.points, rows);
     assert_int_equal(derived.differences, 0);
     for (size_t i = 0; i < shapeproof_derivation_formula_count(derived.derivation); i++)
-        if (!occurs[i]) fail_msg("never: %s\n%s", shapeproof_derivation_formula(derived.derivation, i).when, rows);
+        if (!occurs[i]) fail_msg("never: %s\n%s", shapeproof_derivation_formula(derived.derivation, i)->when, rows);
     shapeproof_tables_free(cases);
     shapeproof_tables_free(tables);
     sp_text_free(&text);

@@ -87,7 +87,7 @@ static struct shapeproof_derivation *derive(const struct shapeproof_tables *tabl
 static struct shapeproof_formula formula_of(const struct shapeproof_derivation *derivation, const char *group)
 {
     for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
-        const struct shapeproof_formula formula = shapeproof_derivation_formula(derivation, i);
+        const struct shapeproof_formula formula = *shapeproof_derivation_formula(derivation, i);
         if (strcmp(formula.group, group) == 0 && !*formula.when) return formula;
     }
     fail_msg("there is no formula for [%s]", group);
@@ -98,8 +98,8 @@ static void put_example(struct sp_text *text, const struct shapeproof_derivation
                         const char *formula, long count)
 {
     for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++) {
-        const struct shapeproof_symbol symbol = shapeproof_derivation_symbol(derivation, i);
-        sp_text_printf(text, "%s%s = %ld", i ? ", " : "example ", symbol.name, value_of(row, symbol.key));
+        const struct shapeproof_symbol *symbol = shapeproof_derivation_symbol(derivation, i);
+        sp_text_printf(text, "%s%s = %ld", i ? ", " : "example ", symbol->name, value_of(row, symbol->key));
     }
     sp_text_printf(text, ": %s = %ld\n", formula, count);
 }
@@ -126,7 +126,7 @@ static size_t put_examples(struct sp_text *text, const struct shapeproof_derivat
     size_t rows = 0;
     sp_text_printf(text, "table symbols_of_%s_%s\n", kind->name, strcmp(kind->cell, "-") == 0 ? "any" : kind->cell);
     for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++)
-        sp_text_printf(text, "weight_%zu (%s)\n", i, shapeproof_derivation_symbol(derivation, i).name);
+        sp_text_printf(text, "weight_%zu (%s)\n", i, shapeproof_derivation_symbol(derivation, i)->name);
     rewind(file);
     while (fgets(line, sizeof line, file)) {
         if (!read_row(line, &row) || strcmp(row.kind, kind->name) != 0 || strcmp(row.cell, kind->cell) != 0) continue;

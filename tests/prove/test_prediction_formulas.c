@@ -16,8 +16,8 @@
 static const char *formula_of(const struct shapeproof_derivation *forms, const char *group)
 {
     for (size_t i = 0; i < shapeproof_derivation_formula_count(forms); i++)
-        if (strcmp(shapeproof_derivation_formula(forms, i).group, group) == 0)
-            return shapeproof_derivation_formula(forms, i).expanded;
+        if (strcmp(shapeproof_derivation_formula(forms, i)->group, group) == 0)
+            return shapeproof_derivation_formula(forms, i)->expanded;
     return "none";
 }
 
@@ -94,7 +94,7 @@ static void count_formulas(void *context, const char *name, struct shapeproof_co
         struct shapeproof_derivation *forms = shapeproof_derive_prediction(tables, prediction, config, &error);
         if (!forms) fail_msg("%s: %s", name, error.message);
         for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
-            const char *formula = formula_of(forms, shapeproof_prediction_group(prediction, i).name);
+            const char *formula = formula_of(forms, shapeproof_prediction_group(prediction, i)->name);
             ++*(strcmp(formula, "none") == 0 ? &count->without : &count->with);
         }
         shapeproof_derivation_free(forms);

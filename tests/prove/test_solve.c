@@ -28,8 +28,8 @@ static struct shapeproof_config *config_of(const char *const *settings)
 static struct shapeproof_solution solution_of(const struct shapeproof_solutions *solutions, const char *name)
 {
     for (size_t i = 0; i < shapeproof_solutions_count(solutions); i++)
-        if (strcmp(shapeproof_solutions_get(solutions, i).name, name) == 0)
-            return shapeproof_solutions_get(solutions, i);
+        if (strcmp(shapeproof_solutions_get(solutions, i)->name, name) == 0)
+            return *shapeproof_solutions_get(solutions, i);
     return (struct shapeproof_solution){.name = NULL};
 }
 
@@ -149,7 +149,7 @@ static void as_given(void **state)
     solutions = shapeproof_solve(tables, config, 2 * 769,
                                  &(struct shapeproof_solve_options){.table = "gpt2", .group = "final norm"}, &error);
     assert_false(shapeproof_solutions_as_given(solutions));
-    assert_int_equal(shapeproof_solutions_get(solutions, 0).value, 769);
+    assert_int_equal(shapeproof_solutions_get(solutions, 0)->value, 769);
     shapeproof_solutions_free(solutions);
     shapeproof_config_free(config);
 }
@@ -165,10 +165,10 @@ static void missing(void **state)
     struct shapeproof_solutions *solutions = shapeproof_solve(
         tables, config, 49181083, &(struct shapeproof_solve_options){.table = "sockeye_transformer"}, &error);
     assert_int_equal(shapeproof_solutions_count(solutions), 1);
-    assert_string_equal(shapeproof_solutions_get(solutions, 0).name, "Vt");
-    assert_string_equal(shapeproof_solutions_get(solutions, 0).key, "vocab_size_trg");
-    assert_int_equal(shapeproof_solutions_get(solutions, 0).configured.type, SHAPEPROOF_VALUE_ABSENT);
-    assert_int_equal(shapeproof_solutions_get(solutions, 0).value, 28059);
+    assert_string_equal(shapeproof_solutions_get(solutions, 0)->name, "Vt");
+    assert_string_equal(shapeproof_solutions_get(solutions, 0)->key, "vocab_size_trg");
+    assert_int_equal(shapeproof_solutions_get(solutions, 0)->configured.type, SHAPEPROOF_VALUE_ABSENT);
+    assert_int_equal(shapeproof_solutions_get(solutions, 0)->value, 28059);
     shapeproof_solutions_free(solutions);
     shapeproof_config_free(config);
     const char *const *llama =
@@ -202,7 +202,7 @@ static uint64_t total_with(const char *table, const char *const *settings, const
     shapeproof_config_set(config, setting, &error);
     struct shapeproof_prediction *prediction =
         shapeproof_predict(tables, config, &(struct shapeproof_predict_options){.table = table}, &error);
-    const uint64_t total = prediction ? shapeproof_prediction_totals(prediction).unique_parameters : 0;
+    const uint64_t total = prediction ? shapeproof_prediction_totals(prediction)->unique_parameters : 0;
     shapeproof_prediction_free(prediction);
     shapeproof_config_free(config);
     return total;
@@ -226,11 +226,11 @@ static bool is_solved(const char *table, const char *const *settings, const char
         shapeproof_solve(tables, config, total, &(struct shapeproof_solve_options){.table = table}, &error);
     bool found = shapeproof_solutions_as_given(solutions);
     for (size_t i = 0; i < shapeproof_solutions_count(solutions); i++) {
-        const struct shapeproof_solution solution = shapeproof_solutions_get(solutions, i);
-        const bool own = strcmp(solution.key, key) == 0 && solution.value <= value && value <= solution.last;
+        const struct shapeproof_solution *solution = shapeproof_solutions_get(solutions, i);
+        const bool own = strcmp(solution->key, key) == 0 && solution->value <= value && value <= solution->last;
         found = found || own;
-        if (total_with(table, settings, solution.key, solution.value) != total)
-            fail_msg("%s: %s=%" PRId64 " does not give %" PRIu64, table, solution.key, solution.value, total);
+        if (total_with(table, settings, solution->key, solution->value) != total)
+            fail_msg("%s: %s=%" PRId64 " does not give %" PRIu64, table, solution->key, solution->value, total);
     }
     if (!found && !is_skipped(solutions, key)) fail_msg("%s: %s=%" PRId64 " is not found", table, key, value);
     const bool solved = !is_skipped(solutions, key);

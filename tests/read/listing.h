@@ -54,8 +54,8 @@ static inline void listing_of(struct sp_text *text, const char *path)
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
         listing_add_tensor(text, shapeproof_inventory_tensor(inventory, i));
     for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++) {
-        const struct shapeproof_metadata metadata = shapeproof_inventory_metadata(inventory, i);
-        sp_text_printf(text, "%s = %.60s\n", metadata.key, metadata.value);
+        const struct shapeproof_metadata *metadata = shapeproof_inventory_metadata(inventory, i);
+        sp_text_printf(text, "%s = %.60s\n", metadata->key, metadata->value);
     }
     for (size_t i = 0; i < shapeproof_inventory_warning_count(inventory); i++)
         sp_text_printf(text, "! %s\n", shapeproof_inventory_warning(inventory, i));

@@ -46,8 +46,8 @@ static void assert_shape(const struct shapeproof_tensor *tensor, const char *nam
 static const char *metadata_of(const struct shapeproof_inventory *inventory, const char *key)
 {
     for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++)
-        if (strcmp(shapeproof_inventory_metadata(inventory, i).key, key) == 0)
-            return shapeproof_inventory_metadata(inventory, i).value;
+        if (strcmp(shapeproof_inventory_metadata(inventory, i)->key, key) == 0)
+            return shapeproof_inventory_metadata(inventory, i)->value;
     return "absent";
 }
 
@@ -118,7 +118,7 @@ static void test_blocks(void **state)
         assert_true(!i || (tensor->data_begin >= end && tensor->data_begin < end + 32));
         end = tensor->data_end;
     }
-    assert_int_equal(shapeproof_inventory_totals(inventory).bytes, 4146);
+    assert_int_equal(shapeproof_inventory_totals(inventory)->bytes, 4146);
     assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
     shapeproof_inventory_close(inventory);
 }

@@ -68,8 +68,8 @@ static void assert_warnings(const struct shapeproof_inventory *inventory, size_t
 static const char *metadata_of(const struct shapeproof_inventory *inventory, const char *key)
 {
     for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++)
-        if (strcmp(shapeproof_inventory_metadata(inventory, i).key, key) == 0)
-            return shapeproof_inventory_metadata(inventory, i).value;
+        if (strcmp(shapeproof_inventory_metadata(inventory, i)->key, key) == 0)
+            return shapeproof_inventory_metadata(inventory, i)->value;
     return NULL;
 }
 

@@ -96,14 +96,14 @@ static void test_shapes_and_metadata(void **state)
     assert_int_equal(empty->parameters, 0);
     assert_null(scalar->storage);
     assert_null(scalar->stride);
-    assert_int_equal(shapeproof_inventory_totals(inventory).tensors, 4);
-    assert_int_equal(shapeproof_inventory_totals(inventory).parameters, 7);
-    assert_int_equal(shapeproof_inventory_totals(inventory).bytes, 28);
+    assert_int_equal(shapeproof_inventory_totals(inventory)->tensors, 4);
+    assert_int_equal(shapeproof_inventory_totals(inventory)->parameters, 7);
+    assert_int_equal(shapeproof_inventory_totals(inventory)->bytes, 28);
     assert_int_equal(shapeproof_inventory_metadata_count(inventory), 2);
     for (size_t i = 0; i < 2; i++) {
-        const struct shapeproof_metadata metadata = shapeproof_inventory_metadata(inventory, i);
-        if (strcmp(metadata.key, "note") == 0) assert_string_equal(metadata.value, "caf\xc3\xa9");
-        else assert_string_equal(metadata.key, "format");
+        const struct shapeproof_metadata *metadata = shapeproof_inventory_metadata(inventory, i);
+        if (strcmp(metadata->key, "note") == 0) assert_string_equal(metadata->value, "caf\xc3\xa9");
+        else assert_string_equal(metadata->key, "format");
     }
     assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
     shapeproof_inventory_close(inventory);
@@ -123,7 +123,7 @@ static void test_trained_gpt2(void **state)
     (void)state;
     struct shapeproof_inventory *inventory = must_open("fixtures/models/tiny-gpt2/model.safetensors");
     /* V*E + P*E + N*(12*E^2 + 13*E) + 2*E for V=64, E=16, P=16, N=2; the head is tied and so absent */
-    assert_int_equal(shapeproof_inventory_totals(inventory).parameters,
+    assert_int_equal(shapeproof_inventory_totals(inventory)->parameters,
                      64 * 16 + 16 * 16 + 2 * (12 * 256 + 13 * 16) + 32);
     assert_int_equal(shapeproof_inventory_find(inventory, "lm_head.weight"), SHAPEPROOF_NONE);
     shapeproof_inventory_close(inventory);

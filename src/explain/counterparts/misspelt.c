@@ -17,7 +17,7 @@ static const char *say_instead(struct shapeproof_check *check, const char *key)
 {
     const size_t place = sp_find_hyperparameter(check->prediction, key);
     if (place == SHAPEPROOF_NONE) return sp_arena_printf(&check->arena, "%s is not there", key);
-    return sp_said(check, shapeproof_prediction_hyperparameter(check->prediction, place));
+    return sp_said(check, *shapeproof_prediction_hyperparameter(check->prediction, place));
 }
 
 void sp_explain_misspelt(struct shapeproof_check *check)

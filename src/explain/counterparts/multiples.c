@@ -23,7 +23,7 @@ static bool predicted_multiple(const struct shapeproof_check *check, size_t pred
     const struct sp_keys keys = sp_prediction_dimension_keys(check->prediction, predicted, dimension);
     const uint64_t size = shapeproof_prediction_tensor(check->prediction, predicted)->shape[dimension];
     if (keys.count != 1) return false;
-    const struct shapeproof_value value = shapeproof_prediction_hyperparameter(check->prediction, keys.list[0]).value;
+    const struct shapeproof_value value = shapeproof_prediction_hyperparameter(check->prediction, keys.list[0])->value;
     if (value.type != SHAPEPROOF_VALUE_INT || value.integer < 2 || size % (uint64_t)value.integer) return false;
     *multiple = (struct multiple){keys.list[0], size / (uint64_t)value.integer, 0};
     return multiple->predicted <= MOST_PARTS;
@@ -57,7 +57,7 @@ static bool multiple_of(const struct shapeproof_check *check, const struct shape
         !predicted_multiple(check, finding->predicted, dimension, multiple))
         return false;
     const uint64_t size =
-        (uint64_t)shapeproof_prediction_hyperparameter(check->prediction, multiple->key).value.integer;
+        (uint64_t)shapeproof_prediction_hyperparameter(check->prediction, multiple->key)->value.integer;
     multiple->found = found / size;
     return found && found % size == 0 && multiple->found <= MOST_PARTS && multiple->found != multiple->predicted;
 }
@@ -109,7 +109,7 @@ static bool is_recurrent(const char *name)
 static void say_multiple(struct shapeproof_check *check, struct shapeproof_cause *cause,
                          const struct multiple *multiple)
 {
-    const char *key = shapeproof_prediction_hyperparameter(check->prediction, multiple->key).name;
+    const char *key = shapeproof_prediction_hyperparameter(check->prediction, multiple->key)->name;
     const char *first = sp_first_of(check, cause)->name, *kind = "";
     const char *is = recurrent_module(multiple->found), *should = recurrent_module(multiple->predicted);
     if (is && should && is_recurrent(first)) {

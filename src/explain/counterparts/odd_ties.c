@@ -13,7 +13,7 @@ static bool is_blamed(const struct shapeproof_check *check, struct sp_keys keys)
         for (size_t c = 0; c < check->cause_count; c++)
             if (check->causes[c].hyperparameter &&
                 strcmp(check->causes[c].hyperparameter,
-                       shapeproof_prediction_hyperparameter(check->prediction, keys.list[i]).name) == 0)
+                       shapeproof_prediction_hyperparameter(check->prediction, keys.list[i])->name) == 0)
                 return true;
     return false;
 }

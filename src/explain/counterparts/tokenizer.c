@@ -21,7 +21,7 @@ static bool counts_tokens(struct shapeproof_hyperparameter hyper)
 static bool vocabulary_rows(const struct shapeproof_check *check, uint64_t *rows)
 {
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(check->prediction); i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(check->prediction, i);
+        const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(check->prediction, i);
         struct shapeproof_value value = hyper.value;
         for (size_t c = 0; c < check->cause_count; c++)
             if (check->causes[c].hyperparameter && strcmp(check->causes[c].hyperparameter, hyper.name) == 0 &&

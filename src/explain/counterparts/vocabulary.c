@@ -19,7 +19,7 @@ static bool vocabulary_dimension(const struct shapeproof_check *check, const str
     if (differing != 1) return false;
     const size_t key = sp_prediction_dimension_key(check->prediction, finding->predicted, *dimension);
     return key != SHAPEPROOF_NONE &&
-           sp_is_vocabulary(shapeproof_prediction_hyperparameter(check->prediction, key).name);
+           sp_is_vocabulary(shapeproof_prediction_hyperparameter(check->prediction, key)->name);
 }
 
 /* A matched tensor of that many rows of the same hyper-parameter, in its expected shape; SHAPEPROOF_NONE without one.
@@ -43,7 +43,7 @@ static void describe_disagreement(struct shapeproof_check *check, struct shapepr
     const uint64_t expected = shapeproof_prediction_tensor(check->prediction, finding->predicted)->shape[dimension];
     const size_t key = sp_prediction_dimension_key(check->prediction, finding->predicted, dimension);
     const size_t other = counterpart(check, key, expected);
-    const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(check->prediction, key);
+    const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(check->prediction, key);
     const char *beside = "";
     if (other != SHAPEPROOF_NONE)
         beside = sp_arena_printf(&check->arena, ", %s %" PRIu64,

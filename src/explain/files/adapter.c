@@ -357,9 +357,9 @@ static char *measure_words(const struct sp_judged *judged, size_t weight, uint32
     const struct sp_keys keys = sp_prediction_depends_on(prediction, weight, dimension);
     struct sp_text text = {0};
     for (size_t i = 0; i < keys.count; i++) {
-        const struct shapeproof_hyperparameter key = shapeproof_prediction_hyperparameter(prediction, keys.list[i]);
-        if (key.value.type == SHAPEPROOF_VALUE_INT && key.value.integer >= 0 && (uint64_t)key.value.integer == here)
-            sp_text_printf(&text, "%s%s", text.length ? " " : "", key.name);
+        const struct shapeproof_hyperparameter *key = shapeproof_prediction_hyperparameter(prediction, keys.list[i]);
+        if (key->value.type == SHAPEPROOF_VALUE_INT && key->value.integer >= 0 && (uint64_t)key->value.integer == here)
+            sp_text_printf(&text, "%s%s", text.length ? " " : "", key->name);
     }
     free(words);
     if (!text.length || strchr(text.data, ' ')) {

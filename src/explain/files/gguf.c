@@ -25,7 +25,7 @@ static bool is_of_rows(const struct shapeproof_check *check, const struct shapep
     if (differing != 1 || tensor->shape[place] != *(const uint64_t *)rows) return false;
     const size_t key = sp_prediction_dimension_key(check->prediction, finding->predicted, place);
     return key != SHAPEPROOF_NONE &&
-           sp_is_vocabulary(shapeproof_prediction_hyperparameter(check->prediction, key).name);
+           sp_is_vocabulary(shapeproof_prediction_hyperparameter(check->prediction, key)->name);
 }
 
 static struct shapeproof_cause *blame_tokens(struct shapeproof_check *check, uint64_t rows)
@@ -148,7 +148,7 @@ static void explain_head_list(struct shapeproof_check *check)
 {
     const size_t place = sp_find_hyperparameter(check->prediction, "num_key_value_heads");
     if (place == SHAPEPROOF_NONE || !sp_config_is_of_gguf(check->config, check->inventory)) return;
-    const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(check->prediction, place);
+    const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(check->prediction, place);
     const size_t count = hyper.value.type == SHAPEPROOF_VALUE_LIST ? hyper.value.count : 0;
     bool *wrong = sp_arena_array(&check->arena, count, sizeof *wrong);
     size_t there = 0, layer;

@@ -71,7 +71,7 @@ static bool is_padded(const struct shapeproof_check *check, const struct shapepr
     if (whole < expected || whole - expected >= PADDING * slice.ranks || whole - expected > expected / 32) return false;
     const struct sp_keys keys = sp_prediction_dimension_keys(check->prediction, finding->predicted, slice.dimension);
     for (size_t i = 0; i < keys.count; i++)
-        if (sp_is_vocabulary(shapeproof_prediction_hyperparameter(check->prediction, keys.list[i]).name)) return true;
+        if (sp_is_vocabulary(shapeproof_prediction_hyperparameter(check->prediction, keys.list[i])->name)) return true;
     return false;
 }
 

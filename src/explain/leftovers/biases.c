@@ -115,7 +115,8 @@ static void say_broken(struct shapeproof_check *check, const struct biases *bias
                                          broken->lost ? "always" : "never", names, count);
         return;
     }
-    const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(check->prediction, broken->key);
+    const struct shapeproof_hyperparameter hyper =
+        *shapeproof_prediction_hyperparameter(check->prediction, broken->key);
     cause->hyperparameter = hyper.name;
     cause->configured = hyper.value;
     cause->message = sp_arena_printf(&check->arena, "%s, yet the file %s biases of these: %s (%s)",

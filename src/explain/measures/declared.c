@@ -43,7 +43,7 @@ static uint64_t in_embeddings(const struct shapeproof_check *check)
 static bool is_near(const struct shapeproof_check *check, uint64_t size)
 {
     const struct shapeproof_counts *counts = &check->counts;
-    const uint64_t predicted = shapeproof_prediction_totals(check->prediction).parameters,
+    const uint64_t predicted = shapeproof_prediction_totals(check->prediction)->parameters,
                    embeddings = in_embeddings(check);
     uint64_t most = counts->logical > predicted ? counts->logical : predicted;
     uint64_t least = counts->logical && counts->logical < counts->predicted ? counts->logical : counts->predicted;
@@ -140,16 +140,16 @@ static bool is_roughly_equal(uint64_t value, uint64_t count)
 static void declare_total_parameters(struct shapeproof_check *check)
 {
     const struct shapeproof_counts *counts = &check->counts;
-    const struct shapeproof_predicted_totals predicted = shapeproof_prediction_totals(check->prediction);
+    const struct shapeproof_predicted_totals *predicted = shapeproof_prediction_totals(check->prediction);
     uint64_t value;
     const char *text = total_of_index(check, "index.total_parameters", &value);
     if (!text) return;
     struct shapeproof_declared declared = {
         .where = "total_parameters of the index", .text = text, .value = value, .exact = true};
     const bool once = is_roughly_equal(value, counts->unique) || is_roughly_equal(value, counts->logical) ||
-                      is_roughly_equal(value, predicted.unique_parameters);
-    declared.agrees = once || is_roughly_equal(value, counts->stored) || is_roughly_equal(value, predicted.parameters);
-    if (value == predicted.parameters && value != predicted.unique_parameters) declared.note = "with ties twice";
+                      is_roughly_equal(value, predicted->unique_parameters);
+    declared.agrees = once || is_roughly_equal(value, counts->stored) || is_roughly_equal(value, predicted->parameters);
+    if (value == predicted->parameters && value != predicted->unique_parameters) declared.note = "with ties twice";
     declare(check, declared);
     if (!declared.agrees)
         sp_blame(check, SP_CAUSE_DECLARED)->message =
@@ -191,7 +191,7 @@ static bool lacks_tensors(const struct shapeproof_check *check)
 
 static void declare_total_size(struct shapeproof_check *check)
 {
-    const uint64_t bytes = shapeproof_inventory_totals(check->inventory).bytes;
+    const uint64_t bytes = shapeproof_inventory_totals(check->inventory)->bytes;
     uint64_t value;
     const char *text = total_of_index(check, "index.total_size", &value);
     if (!text) return;

@@ -10,7 +10,7 @@
 
 /* How many tensors have which dtype. */
 struct tally {
-    size_t by_dtype[SHAPEPROOF_DTYPE_COUNT], total;
+    size_t by_dtype[SP_DTYPE_COUNT], total;
 };
 
 struct dtypes {
@@ -57,7 +57,7 @@ static void add_dtype(struct tally *tally, enum shapeproof_dtype dtype)
 static enum shapeproof_dtype most_common(const struct tally *tally)
 {
     enum shapeproof_dtype best = SHAPEPROOF_DTYPE_UNKNOWN;
-    for (int i = 0; i < SHAPEPROOF_DTYPE_COUNT; i++)
+    for (int i = 0; i < SP_DTYPE_COUNT; i++)
         if (tally->by_dtype[i] > tally->by_dtype[best]) best = (enum shapeproof_dtype)i;
     return best;
 }
@@ -225,7 +225,7 @@ static bool may_be_integers(const struct shapeproof_check *check)
 {
     const size_t key = sp_find_hyperparameter(check->prediction, "dtype");
     return key != SHAPEPROOF_NONE &&
-           is_text(shapeproof_prediction_hyperparameter(check->prediction, key).value, "int8");
+           is_text(shapeproof_prediction_hyperparameter(check->prediction, key)->value, "int8");
 }
 
 static const enum shapeproof_dtype integers[] = {SHAPEPROOF_DTYPE_I8,  SHAPEPROOF_DTYPE_U8,  SHAPEPROOF_DTYPE_I16,

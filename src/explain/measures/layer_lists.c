@@ -18,7 +18,7 @@ static struct layer_counts count_layers(struct shapeproof_check *check, struct s
     const char *key = sp_arena_printf(&check->arena, "%snum_hidden_layers", path);
     const size_t hyper = sp_find_hyperparameter(check->prediction, key);
     struct layer_counts counts = {sp_value_member(object, "num_hidden_layers"), sp_value_absent(key)};
-    if (hyper != SHAPEPROOF_NONE) counts.said = shapeproof_prediction_hyperparameter(check->prediction, hyper).value;
+    if (hyper != SHAPEPROOF_NONE) counts.said = shapeproof_prediction_hyperparameter(check->prediction, hyper)->value;
     for (size_t i = 0; i < check->cause_count; i++)
         if (check->causes[i].hyperparameter && strcmp(check->causes[i].hyperparameter, key) == 0)
             counts.found = check->causes[i].found;

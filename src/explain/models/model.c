@@ -71,7 +71,7 @@ static void add_model_change(struct sp_model *model, const char *path, struct sh
 static bool is_inferred(const struct shapeproof_inference *inference, const char *key)
 {
     for (size_t i = 0; i < shapeproof_inference_count(inference); i++)
-        if (strcmp(shapeproof_inference_get(inference, i).name, key) == 0) return true;
+        if (strcmp(shapeproof_inference_get(inference, i)->name, key) == 0) return true;
     return false;
 }
 
@@ -92,14 +92,14 @@ static void add_removals(struct sp_model *model)
     const struct shapeproof_prediction *prediction = model->check->prediction;
     const char *quantisation = place_of_quantisation(model->check);
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
-        if (!sp_value_is_set(hyper.value) || hyper.from.source != SHAPEPROOF_SOURCE_CONFIG) continue;
-        if (quantisation && sp_path_within(hyper.name, quantisation)) continue;
-        if (is_inferred(model->inference, hyper.name) || model->count == SP_MOST_MODEL_CHANGES) continue;
-        model->changes[model->count++] = (struct sp_model_change){.what = {.key = hyper.name,
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(prediction, i);
+        if (!sp_value_is_set(hyper->value) || hyper->from.source != SHAPEPROOF_SOURCE_CONFIG) continue;
+        if (quantisation && sp_path_within(hyper->name, quantisation)) continue;
+        if (is_inferred(model->inference, hyper->name) || model->count == SP_MOST_MODEL_CHANGES) continue;
+        model->changes[model->count++] = (struct sp_model_change){.what = {.key = hyper->name,
                                                                            .value = {.type = SHAPEPROOF_VALUE_NULL},
-                                                                           .configured = hyper.value,
-                                                                           .from = hyper.from}};
+                                                                           .configured = hyper->value,
+                                                                           .from = hyper->from}};
     }
 }
 
@@ -112,8 +112,8 @@ static void add_model_changes(struct sp_model *model)
         if (inferred->settings[i].value.type == SHAPEPROOF_VALUE_OBJECT)
             add_model_change(model, inferred->settings[i].path, inferred->settings[i].value, false);
     for (size_t i = 0; i < shapeproof_inference_count(model->inference); i++) {
-        const struct shapeproof_inferred key = shapeproof_inference_get(model->inference, i);
-        add_model_change(model, key.name, key.value, !key.determined);
+        const struct shapeproof_inferred *key = shapeproof_inference_get(model->inference, i);
+        add_model_change(model, key->name, key->value, !key->determined);
     }
     for (size_t i = 0; i < inferred->setting_count; i++)
         add_model_change(model, inferred->settings[i].path, inferred->settings[i].value, false);
@@ -261,8 +261,8 @@ static const char *likest_table(const struct shapeproof_check *check, const stru
     const char *configured = shapeproof_prediction_table(check->prediction),
                *likest = shapeproof_inference_table(inference);
     for (size_t i = 0; i < shapeproof_inference_candidate_count(inference); i++) {
-        const struct shapeproof_inference_candidate candidate = shapeproof_inference_candidate(inference, i);
-        if (candidate.same && is_liker(configured, candidate.table, likest)) likest = candidate.table;
+        const struct shapeproof_inference_candidate *candidate = shapeproof_inference_candidate(inference, i);
+        if (candidate->same && is_liker(configured, candidate->table, likest)) likest = candidate->table;
     }
     return likest;
 }

@@ -310,11 +310,11 @@ static const char *key_of_loop(const struct numbering *numbering, const struct s
     if (!loop) return NULL;
     const struct sp_keys keys = sp_prediction_condition(prediction, env, loop->last)->keys;
     for (size_t i = 0; i < keys.count; i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, keys.list[i]);
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(prediction, keys.list[i]);
         const uint64_t turns = numbering->found.last - numbering->found.first + 1;
-        if (hyper.value.type == SHAPEPROOF_VALUE_INT && hyper.value.integer >= 0 &&
-            (uint64_t)hyper.value.integer == turns)
-            return hyper.name;
+        if (hyper->value.type == SHAPEPROOF_VALUE_INT && hyper->value.integer >= 0 &&
+            (uint64_t)hyper->value.integer == turns)
+            return hyper->name;
     }
     return NULL;
 }

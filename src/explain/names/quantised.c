@@ -21,10 +21,10 @@ static bool has_tail(const char *name, const char *tail)
 static struct shapeproof_value value_of_setting(const struct shapeproof_check *check, const char *key)
 {
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(check->prediction); i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(check->prediction, i);
-        if (strncmp(hyper.name, "quantization", 12) == 0 || strncmp(hyper.name, "compression", 11) == 0 ||
-            strstr(hyper.name, ".quantization_config."))
-            if (has_tail(hyper.name, key)) return hyper.value;
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(check->prediction, i);
+        if (strncmp(hyper->name, "quantization", 12) == 0 || strncmp(hyper->name, "compression", 11) == 0 ||
+            strstr(hyper->name, ".quantization_config."))
+            if (has_tail(hyper->name, key)) return hyper->value;
     }
     return sp_value_absent(key);
 }

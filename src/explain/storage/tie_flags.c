@@ -42,7 +42,7 @@ void sp_explain_flags(struct shapeproof_check *check)
         const struct sp_condition *condition = target == SHAPEPROOF_NONE ? NULL : sp_tie_condition(check, i);
         if (!condition || condition->key == SHAPEPROOF_NONE || condition == asked) continue;
         asked = condition;
-        if (sp_value_is_bool(shapeproof_prediction_hyperparameter(check->prediction, condition->key).value, true))
+        if (sp_value_is_bool(shapeproof_prediction_hyperparameter(check->prediction, condition->key)->value, true))
             sp_explain_flag(check, &(struct sp_tie_pair){i, target, condition}, true);
     }
 }

@@ -94,7 +94,7 @@ static void hint_apart(struct shapeproof_check *check, const struct tie *tie, st
 {
     const size_t key = sp_tie_switch(check, tie->condition);
     if (key == SHAPEPROOF_NONE || has_constant_tie(check, tie->partner)) return;
-    const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(check->prediction, key);
+    const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(check->prediction, key);
     if (!parts_them(check, tie, hyper)) return;
     cause->hyperparameter = hyper.name;
     cause->configured = hyper.value;

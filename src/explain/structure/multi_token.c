@@ -43,14 +43,14 @@ static bool is_for_multi_token(const struct shapeproof_check *check, size_t pred
 {
     const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, predicted);
     return tensor->optional &&
-           strcmp(shapeproof_prediction_group(check->prediction, tensor->group).name, "multi-token prediction") == 0;
+           strcmp(shapeproof_prediction_group(check->prediction, tensor->group)->name, "multi-token prediction") == 0;
 }
 
 static const char *how_many_configured(struct shapeproof_check *check, struct shapeproof_cause *cause)
 {
     const size_t key = sp_find_hyperparameter(check->prediction, "num_nextn_predict_layers");
     if (key == SHAPEPROOF_NONE) return "the model is predicted with layers for multi-token prediction";
-    const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(check->prediction, key);
+    const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(check->prediction, key);
     cause->hyperparameter = hyper.name;
     cause->configured = hyper.value;
     return sp_said(check, hyper);

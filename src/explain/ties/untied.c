@@ -29,7 +29,8 @@ static const struct sp_condition *switch_of(struct shapeproof_check *check, size
     if (shapeproof_prediction_tensor(check->prediction, predicted)->same_as != SHAPEPROOF_NONE) return NULL;
     const struct sp_condition *condition = sp_tie_condition(check, predicted);
     if (!condition || condition->key == SHAPEPROOF_NONE) return NULL;
-    const struct shapeproof_value value = shapeproof_prediction_hyperparameter(check->prediction, condition->key).value;
+    const struct shapeproof_value value =
+        shapeproof_prediction_hyperparameter(check->prediction, condition->key)->value;
     return sp_value_is_bool(value, false) ? condition : NULL;
 }
 
@@ -50,7 +51,7 @@ static struct shapeproof_prediction *predict_tied(const struct shapeproof_check 
 
 static const char *key_of_tie(const struct shapeproof_check *check, const struct sp_condition *condition)
 {
-    return shapeproof_prediction_hyperparameter(check->prediction, condition->key).name;
+    return shapeproof_prediction_hyperparameter(check->prediction, condition->key)->name;
 }
 
 /* All pairs that this hyper-parameter would tie. */

@@ -243,7 +243,7 @@ static void list_keys(struct sp_proposals *proposals)
     proposals->key_of = sp_arena_array(arena, count, sizeof *proposals->key_of);
     proposals->is_listed = sp_arena_array(arena, count, sizeof *proposals->is_listed);
     for (size_t i = 0; i < count; i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(prediction, i);
+        const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(prediction, i);
         proposals->key_of[i] = SHAPEPROOF_NONE;
         if (hyper.from.source == SHAPEPROOF_SOURCE_TABLE) continue;
         proposals->key_of[i] = proposals->key_count;

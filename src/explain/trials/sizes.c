@@ -49,7 +49,7 @@ static void propose_in_order(struct sp_proposals *proposals, const struct resize
             propose_key(proposals, resized, &proposals->keys[proposals->key_of[keys.list[i]]]);
     for (size_t i = 0; i < keys.count; i++)
         if (proposals->key_of[keys.list[i]] == SHAPEPROOF_NONE)
-            propose_beside(proposals, resized, shapeproof_prediction_hyperparameter(prediction, keys.list[i]).name);
+            propose_beside(proposals, resized, shapeproof_prediction_hyperparameter(prediction, keys.list[i])->name);
 }
 
 /* ---- where a dimension has its value ---- */

@@ -54,12 +54,12 @@ static bool find_twin(struct shapeproof_prediction *variant, const struct broken
 {
     const struct sp_keys keys = sp_prediction_depends_on(variant, broken->predicted, broken->dimension);
     for (size_t i = 0; i < keys.count; i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(variant, keys.list[i]);
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(variant, keys.list[i]);
         const bool given =
-            hyper.from.source == SHAPEPROOF_SOURCE_CONFIG || hyper.from.source == SHAPEPROOF_SOURCE_SETTING;
-        if (!given || is_changed(change, hyper.name)) continue;
-        *twin =
-            (struct sp_change){.key = hyper.name, .value = hyper.value, .configured = hyper.value, .from = hyper.from};
+            hyper->from.source == SHAPEPROOF_SOURCE_CONFIG || hyper->from.source == SHAPEPROOF_SOURCE_SETTING;
+        if (!given || is_changed(change, hyper->name)) continue;
+        *twin = (struct sp_change){
+            .key = hyper->name, .value = hyper->value, .configured = hyper->value, .from = hyper->from};
         if (scale_value(broken, &twin->value)) return true;
     }
     return false;

@@ -130,7 +130,7 @@ static bool try_candidate(struct repair *repair, const char *key, struct shapepr
 static size_t usual_length(const struct repair *repair)
 {
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(repair->prediction); i++) {
-        const struct shapeproof_value value = shapeproof_prediction_hyperparameter(repair->prediction, i).value;
+        const struct shapeproof_value value = shapeproof_prediction_hyperparameter(repair->prediction, i)->value;
         if (value.type == SHAPEPROOF_VALUE_LIST && value.count > 1) return value.count;
     }
     return 0;
@@ -213,7 +213,7 @@ static bool repair_keys(struct repair *repair, enum standing standing)
     bool repaired = false;
     for (size_t i = 0; repair->score.errors && i < shapeproof_prediction_hyperparameter_count(repair->prediction);
          i++) {
-        const struct shapeproof_hyperparameter hyper = shapeproof_prediction_hyperparameter(repair->prediction, i);
+        const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(repair->prediction, i);
         if (!may_mend(repair, hyper, standing)) continue;
         const struct shapeproof_value value = kept_value(repair->hints.arena, hyper.value);
         repaired |= repair_key(repair, sp_arena_string(repair->hints.arena, hyper.name), value);

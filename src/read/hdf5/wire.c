@@ -143,8 +143,7 @@ bool sp_wire_get_tensor(struct sp_cursor *cursor, struct sp_arena *arena, struct
     tensor->dtype_name = sp_wire_get_string(cursor, arena, 64);
     tensor->flags = (uint32_t)sp_cursor_le(cursor, 1);
     tensor->rank = (uint32_t)sp_cursor_le(cursor, 1);
-    if (dtype >= SHAPEPROOF_DTYPE_COUNT || tensor->flags > SP_WIRE_ALL_FLAGS || tensor->rank > SP_WIRE_MAX_RANK)
-        return false;
+    if (dtype >= SP_DTYPE_COUNT || tensor->flags > SP_WIRE_ALL_FLAGS || tensor->rank > SP_WIRE_MAX_RANK) return false;
     tensor->dtype = (enum shapeproof_dtype)dtype;
     for (uint32_t i = 0; i < tensor->rank; i++) tensor->shape[i] = sp_cursor_le(cursor, 8);
     tensor->address = sp_cursor_le(cursor, 8);

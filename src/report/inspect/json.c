@@ -17,9 +17,10 @@ static void json_flags(struct sp_writer *json, uint32_t flags)
     } names[] = {{SHAPEPROOF_TENSOR_NO_DATA, "no_data"},
                  {SHAPEPROOF_TENSOR_EXPANDED, "expanded"},
                  {SHAPEPROOF_TENSOR_VIEW, "view"},
-                 {SHAPEPROOF_TENSOR_STATE, "state"}};
-    const uint32_t shown =
-        SHAPEPROOF_TENSOR_NO_DATA | SHAPEPROOF_TENSOR_EXPANDED | SHAPEPROOF_TENSOR_VIEW | SHAPEPROOF_TENSOR_STATE;
+                 {SHAPEPROOF_TENSOR_STATE, "state"},
+                 {SHAPEPROOF_TENSOR_BIG_ENDIAN, "big_endian"}};
+    const uint32_t shown = SHAPEPROOF_TENSOR_NO_DATA | SHAPEPROOF_TENSOR_EXPANDED | SHAPEPROOF_TENSOR_VIEW |
+                           SHAPEPROOF_TENSOR_STATE | SHAPEPROOF_TENSOR_BIG_ENDIAN;
     if (!(flags & shown)) return;
     sp_write_key_open(json, "flags", '[');
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -107,8 +108,8 @@ static void json_metadata(struct sp_writer *json, const struct shapeproof_invent
 {
     sp_write_key_open(json, "metadata", '{');
     for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++) {
-        const struct shapeproof_metadata entry = shapeproof_inventory_metadata(inventory, i);
-        sp_write_key_string(json, entry.key, entry.value);
+        const struct shapeproof_metadata *entry = shapeproof_inventory_metadata(inventory, i);
+        sp_write_key_string(json, entry->key, entry->value);
     }
     sp_write_close(json);
     sp_json_warnings(json, inventory, NULL);
@@ -155,7 +156,7 @@ static void json_tensors(struct sp_writer *json, const struct sp_inspect *inspec
 void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text)
 {
     const struct shapeproof_inventory *inventory = inspect->inventory;
-    const struct shapeproof_totals totals = shapeproof_inventory_totals(inventory);
+    const struct shapeproof_totals totals = *shapeproof_inventory_totals(inventory);
     struct sp_writer json = sp_write_document(text, "shapeproof.inspect/1");
     sp_write_key_string(&json, "file", shapeproof_inventory_path(inventory));
     sp_write_key_string(&json, "format", shapeproof_inventory_format(inventory));

@@ -304,7 +304,7 @@ static void put_doubts(const struct sp_inspect *inspect, struct sp_text *text)
 /* Of the selection; how many tensors there are at all, when there is a filter. */
 static void put_inspect_totals(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    const uint64_t all = shapeproof_inventory_totals(inspect->inventory).tensors;
+    const uint64_t all = shapeproof_inventory_totals(inspect->inventory)->tensors;
     put_label(inspect, text, "tensors");
     sp_text_grouped(text, inspect->totals.tensors);
     if (inspect->options.filter) {
@@ -318,12 +318,14 @@ static void put_inspect_totals(const struct sp_inspect *inspect, struct sp_text 
     put_unused(inspect, text);
 }
 
-/* The parameters of each dtype. One that is not known goes by the format's own word, as long as there are few. */
+/* The parameters of each dtype. One that is not known goes by the format's own word, as long as there are few: those of
+ * shapeproof/dtype.h and as many others. */
+enum { MOST_DTYPES = 64 };
 struct dtype_sums {
     struct {
         const char *name;
         uint64_t parameters;
-    } sums[SHAPEPROOF_DTYPE_COUNT + 32];
+    } sums[MOST_DTYPES];
     size_t count;
 };
 
@@ -364,11 +366,11 @@ static void put_metadata(const struct sp_inspect *inspect, struct sp_text *text)
 {
     const size_t count = shapeproof_inventory_metadata_count(inspect->inventory);
     for (size_t i = 0; i < count; i++) {
-        const struct shapeproof_metadata entry = shapeproof_inventory_metadata(inspect->inventory, i);
+        const struct shapeproof_metadata *entry = shapeproof_inventory_metadata(inspect->inventory, i);
         put_label(inspect, text, i ? "" : "metadata");
-        sp_put_visible(text, entry.key);
+        sp_put_visible(text, entry->key);
         sp_text_puts(text, " = ");
-        sp_put_cut(text, entry.value, METADATA_COLUMNS);
+        sp_put_cut(text, entry->value, METADATA_COLUMNS);
         sp_text_puts(text, "\n");
     }
 }
