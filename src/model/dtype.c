@@ -9,7 +9,7 @@ static const struct {
     bool real;
 } table[] = {[SHAPEPROOF_DTYPE_UNKNOWN] = {"?", 0, false},
 #define ROW(id, value, text, size, is_real) [SHAPEPROOF_DTYPE_##id] = {text, size, is_real},
-                           SHAPEPROOF_DTYPES(ROW)
+             SHAPEPROOF_DTYPES(ROW)
 #undef ROW
 };
 
