@@ -238,6 +238,18 @@ static int run_check(const struct cli_args *args)
     return CLI_USAGE;
 }
 
+static const struct cli_term statuses[] = {
+    {"0", "the verdict is match or explained, and the loader of the directory takes the file whole (with --for, each "
+          "loader that is named; with --for=none, the verdict alone counts)"},
+    {"1", "the verdict is differs, a loader does not take the file whole, or with --strict there is a warning"},
+    {"2", CLI_USAGE_STATUS},
+    {"3", "a table, a configuration or a file of expected differences is wrong"},
+    {"4", "a checkpoint is unreadable or malformed, could not be fetched, or the report could not be written"},
+    {"5",
+     "not decided: there is no table for the architecture, no configuration, or a part of the model cannot be checked"},
+    {NULL, NULL},
+};
+
 const struct cli_command cli_check = {
     .name = "check",
     .summary = "compare a checkpoint with what its hyper-parameters promise",
@@ -290,5 +302,6 @@ const struct cli_command cli_check = {
     .checkpoints = true,
     .options = options,
     .examples = examples,
+    .statuses = statuses,
     .run = run_check,
 };

@@ -56,6 +56,7 @@ struct cli_command {
     bool checkpoints;        /* that is what the operands are: see checkpoints.c */
     const struct cli_option *options;
     const struct cli_example *examples; /* may be NULL */
+    const struct cli_term *statuses;    /* how it ends; ends with a NULL term */
     int (*run)(const struct cli_args *args);
 };
 
@@ -83,7 +84,8 @@ struct cli_term { /* a term and its meaning, for help and manual */
     const char *term;
     const char *meaning;
 };
-extern const struct cli_term cli_exit_statuses[]; /* ends with a NULL term */
+extern const struct cli_term cli_exit_statuses[]; /* of all commands; ends with a NULL term */
+#define CLI_USAGE_STATUS "the command line is wrong"
 extern const struct cli_term cli_environment[];
 extern const struct cli_option cli_help_option; /* --help, which every command has */
 

@@ -32,12 +32,12 @@ const struct cli_command *cli_command_named(const char *name)
 }
 
 const struct cli_term cli_exit_statuses[] = {
-    {"0", "it matches, or there was nothing to find fault with"},
-    {"1", "it differs"},
-    {"2", "the command line is wrong"},
+    {"0", "success: it matches, is explained, is proved, or was printed"},
+    {"1", "a finding: it differs, is refuted, has no answer, or has a warning under --strict"},
+    {"2", CLI_USAGE_STATUS},
     {"3", "a table or a configuration is wrong"},
     {"4", "a checkpoint is unreadable or malformed, or could not be fetched, or the output could not be written"},
-    {"5", "the architecture is unknown: there is no table for it"},
+    {"5", "not decided: there is no table for the architecture, or no proof"},
     {NULL, NULL},
 };
 

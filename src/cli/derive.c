@@ -46,6 +46,15 @@ static int run_derive(const struct cli_args *args)
     return status;
 }
 
+static const struct cli_term statuses[] = {
+    {"0", "the formulas were printed"},
+    {"2", CLI_USAGE_STATUS},
+    {"3", "a table or a configuration is wrong"},
+    {"4", "the output could not be written"},
+    {"5", "there is no table for the configuration, or no formula for the table"},
+    {NULL, NULL},
+};
+
 const struct cli_command cli_derive = {
     .name = "derive",
     .summary = "print the number of parameters of a table as a formula",
@@ -59,5 +68,6 @@ const struct cli_command cli_derive = {
     .most = 1,
     .options = options,
     .examples = examples,
+    .statuses = statuses,
     .run = run_derive,
 };

@@ -80,6 +80,15 @@ static int run_diff(const struct cli_args *args)
     return status;
 }
 
+static const struct cli_term statuses[] = {
+    {"0", "the verdict is same"},
+    {"1", "the verdict is differs, or with --strict there is a warning"},
+    {"2", CLI_USAGE_STATUS},
+    {"3", "a file of expected differences is wrong"},
+    {"4", "a checkpoint is unreadable or malformed, could not be fetched, or the report could not be written"},
+    {NULL, NULL},
+};
+
 const struct cli_command cli_diff = {
     .name = "diff",
     .summary = "compare two checkpoints, of whatever formats",
@@ -104,5 +113,6 @@ const struct cli_command cli_diff = {
     .checkpoints = true,
     .options = options,
     .examples = examples,
+    .statuses = statuses,
     .run = run_diff,
 };

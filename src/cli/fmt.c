@@ -109,6 +109,15 @@ static int run_fmt(const struct cli_args *args)
     return worst;
 }
 
+static const struct cli_term statuses[] = {
+    {"0", "the files were formatted; with --check, none differs"},
+    {"1", "with --check, a file differs"},
+    {"2", CLI_USAGE_STATUS},
+    {"3", "a file is no table"},
+    {"4", "a file cannot be read, or the output could not be written"},
+    {NULL, NULL},
+};
+
 const struct cli_command cli_fmt = {
     .name = "fmt",
     .summary = "lay out table files as the built-in ones are",
@@ -122,5 +131,6 @@ const struct cli_command cli_fmt = {
     .most = CLI_MANY,
     .options = options,
     .examples = examples,
+    .statuses = statuses,
     .run = run_fmt,
 };

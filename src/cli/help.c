@@ -87,7 +87,7 @@ void cli_print_command_help(FILE *stream, const struct cli_command *command)
         if (!option->hidden) help_option(stream, option);
     help_option(stream, &cli_help_option);
     help_examples(stream, command->examples);
-    help_terms(stream, "exit status", cli_exit_statuses);
+    help_terms(stream, "exit status", command->statuses);
 }
 
 /* ---- all of them ---- */
@@ -138,6 +138,12 @@ static int run_help(const struct cli_args *args)
     return CLI_OK;
 }
 
+static const struct cli_term statuses[] = {
+    {"0", "the help was printed"},
+    {"2", "there is no such command"},
+    {NULL, NULL},
+};
+
 const struct cli_command cli_help = {
     .name = "help",
     .summary = "explain a command",
@@ -145,5 +151,6 @@ const struct cli_command cli_help = {
     .description = "Explains COMMAND, or lists the commands.",
     .most = 1,
     .options = options,
+    .statuses = statuses,
     .run = run_help,
 };

@@ -76,6 +76,16 @@ static int infer_checkpoint(const struct cli_args *args, const char *path, const
 
 static int run_infer(const struct cli_args *args) { return cli_with_checkpoint(args, infer_checkpoint); }
 
+static const struct cli_term statuses[] = {
+    {"0", "a table explains every tensor, and none is missing"},
+    {"1", "some tensors are not explained, or missing"},
+    {"2", CLI_USAGE_STATUS},
+    {"3", "a table is wrong"},
+    {"4", "the checkpoint is unreadable or malformed, could not be fetched, or the output could not be written"},
+    {"5", "no table fits the file"},
+    {NULL, NULL},
+};
+
 const struct cli_command cli_infer = {
     .name = "infer",
     .summary = "find the table and the hyper-parameters that explain a checkpoint",
@@ -98,5 +108,6 @@ const struct cli_command cli_infer = {
     .checkpoints = true,
     .options = options,
     .examples = examples,
+    .statuses = statuses,
     .run = run_infer,
 };

@@ -123,6 +123,14 @@ static int run_inspect(const struct cli_args *args)
     return status;
 }
 
+static const struct cli_term statuses[] = {
+    {"0", "every file was read; with --strict, without a warning"},
+    {"1", "with --strict, there is a warning"},
+    {"2", CLI_USAGE_STATUS},
+    {"4", "a file is unreadable or malformed, could not be fetched, or the output could not be written"},
+    {NULL, NULL},
+};
+
 const struct cli_command cli_inspect = {
     .name = "inspect",
     .summary = "list what checkpoints hold: tensors, dtypes, shapes, ties, totals",
@@ -155,5 +163,6 @@ const struct cli_command cli_inspect = {
     .checkpoints = true,
     .options = options,
     .examples = examples,
+    .statuses = statuses,
     .run = run_inspect,
 };

@@ -124,6 +124,15 @@ static int run_learn(const struct cli_args *args)
     return status;
 }
 
+static const struct cli_term statuses[] = {
+    {"0", "the table explains every tensor"},
+    {"1", "some tensors are not explained"},
+    {"2", CLI_USAGE_STATUS},
+    {"3", "a table or a configuration is wrong"},
+    {"4", "a checkpoint is unreadable or malformed, could not be fetched, or the output could not be written"},
+    {NULL, NULL},
+};
+
 const struct cli_command cli_learn = {
     .name = "learn",
     .summary = "write the table that explains some checkpoints",
@@ -145,5 +154,6 @@ const struct cli_command cli_learn = {
     .checkpoints = true,
     .options = options,
     .examples = usage,
+    .statuses = statuses,
     .run = run_learn,
 };

@@ -55,14 +55,19 @@ static void manual_option(FILE *stream, const struct cli_option *option)
     manual_line(stream, option->help);
 }
 
-/* Exit statuses, environment. */
-static void manual_terms(FILE *stream, const char *title, const struct cli_term *terms)
+static void put_terms(FILE *stream, const struct cli_term *terms)
 {
-    fprintf(stream, ".SH %s\n", title);
     for (; terms->term; terms++) {
         fprintf(stream, ".TP\n.B %s\n", terms->term);
         manual_line(stream, terms->meaning);
     }
+}
+
+/* Exit statuses, environment. */
+static void manual_terms(FILE *stream, const char *title, const struct cli_term *terms)
+{
+    fprintf(stream, ".SH %s\n", title);
+    put_terms(stream, terms);
 }
 
 /* The command as the tag, what it is for below. */
@@ -86,6 +91,8 @@ static void put_command(FILE *stream, const struct cli_command *command)
         if (!option->hidden) manual_option(stream, option);
     manual_option(stream, &cli_help_option);
     manual_examples(stream, command->examples);
+    fputs(".PP\nExit status:\n", stream);
+    put_terms(stream, command->statuses);
 }
 
 void cli_print_manual(FILE *stream)

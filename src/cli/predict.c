@@ -92,6 +92,15 @@ static int run_predict(const struct cli_args *args)
     return status;
 }
 
+static const struct cli_term statuses[] = {
+    {"0", "the listing was printed"},
+    {"2", CLI_USAGE_STATUS},
+    {"3", "a table or a configuration is wrong, or a hyper-parameter without a default is not given"},
+    {"4", "a checkpoint that was given with --config is unreadable, or the output could not be written"},
+    {"5", "there is no table for the configuration"},
+    {NULL, NULL},
+};
+
 const struct cli_command cli_predict = {
     .name = "predict",
     .summary = "list what a checkpoint should hold, from its hyper-parameters",
@@ -107,5 +116,6 @@ const struct cli_command cli_predict = {
     .most = 1,
     .options = options,
     .examples = examples,
+    .statuses = statuses,
     .run = run_predict,
 };

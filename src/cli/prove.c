@@ -93,6 +93,16 @@ static int run_prove(const struct cli_args *args)
     return status;
 }
 
+static const struct cli_term statuses[] = {
+    {"0", "every claim is proved, and every erratum refuted"},
+    {"1", "a claim is refuted, or an erratum is proved"},
+    {"2", CLI_USAGE_STATUS},
+    {"3", "a table, a file of claims or a configuration is wrong"},
+    {"4", "the output could not be written"},
+    {"5", "a claim is undecided, or was only tested (unless --allow=tested)"},
+    {NULL, NULL},
+};
+
 const struct cli_command cli_prove = {
     .name = "prove",
     .summary = "prove or refute the formulas that are claimed of tables",
@@ -113,5 +123,6 @@ const struct cli_command cli_prove = {
     .most = CLI_MANY,
     .options = options,
     .examples = examples,
+    .statuses = statuses,
     .run = run_prove,
 };

@@ -57,6 +57,16 @@ static int run_solve(const struct cli_args *args)
     return status;
 }
 
+static const struct cli_term statuses[] = {
+    {"0", "there is an answer"},
+    {"1", "no value gives the total"},
+    {"2", CLI_USAGE_STATUS},
+    {"3", "a table or a configuration is wrong"},
+    {"4", "the output could not be written"},
+    {"5", "there is no table for the configuration"},
+    {NULL, NULL},
+};
+
 const struct cli_command cli_solve = {
     .name = "solve",
     .summary = "find the hyper-parameter that, changed alone, gives a total",
@@ -71,5 +81,6 @@ const struct cli_command cli_solve = {
     .most = 1,
     .options = options,
     .examples = examples,
+    .statuses = statuses,
     .run = run_solve,
 };

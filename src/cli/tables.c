@@ -121,6 +121,14 @@ static int run_tables(const struct cli_args *args)
     return status;
 }
 
+static const struct cli_term statuses[] = {
+    {"0", "the tables were listed"},
+    {"2", CLI_USAGE_STATUS},
+    {"3", "a table is wrong"},
+    {"4", "the output could not be written"},
+    {NULL, NULL},
+};
+
 const struct cli_command cli_tables = {
     .name = "tables",
     .summary = "list the tables, or show one",
@@ -134,5 +142,6 @@ const struct cli_command cli_tables = {
     .most = 1,
     .options = options,
     .examples = examples,
+    .statuses = statuses,
     .run = run_tables,
 };
