@@ -136,6 +136,22 @@ SHAPEPROOF_API struct shapeproof_check *shapeproof_check_new(const struct shapep
                                                              struct shapeproof_error *error);
 SHAPEPROOF_API void shapeproof_check_free(struct shapeproof_check *check);
 
+struct shapeproof_check_path_options {
+    const char *config;          /* path of the configuration; NULL: that in the checkpoint or beside it */
+    const char *const *settings; /* "key=value", of which each wins over the configuration; ends with NULL, or NULL */
+    const char *const *table_files; /* tables of the caller's own; ends with NULL, or NULL */
+    struct shapeproof_check_options check;
+    uint64_t reserved[4]; /* zero: room for later versions */
+};
+
+/* Checks the file or directory at a path in one call: opens it, finds its configuration and its table, and compares.
+ * The check owns all of them; shapeproof_check_inventory and its siblings lend them. `options` may be NULL. NULL with
+ * an error: SHAPEPROOF_ERR_FILE when the checkpoint or a table file cannot be read, SHAPEPROOF_ERR_TABLE when a table
+ * or the configuration is wrong, SHAPEPROOF_ERR_UNKNOWN when there is no configuration or no table for it. */
+SHAPEPROOF_API struct shapeproof_check *shapeproof_check_path(const char *path,
+                                                              const struct shapeproof_check_path_options *options,
+                                                              struct shapeproof_error *error);
+
 /* All borrowed until shapeproof_check_free. */
 SHAPEPROOF_API enum shapeproof_verdict shapeproof_check_verdict(const struct shapeproof_check *check);
 SHAPEPROOF_API const char *

@@ -153,6 +153,9 @@ void shapeproof_check_free(struct shapeproof_check *check)
     free(check->causes);
     free(check->declared);
     sp_arena_free(&check->arena);
+    shapeproof_inventory_close(check->opened.inventory);
+    shapeproof_config_free(check->opened.config);
+    shapeproof_tables_free(check->opened.tables);
     free(check);
 }
 

@@ -53,7 +53,12 @@ struct shapeproof_check {
     const struct shapeproof_tables *tables;
     const char *table_name;                 /* NULL: the configuration says it */
     const struct shapeproof_config *config; /* of the prediction */
-    struct shapeproof_config *own_config;   /* that one, where the given one contradicts itself; or NULL */
+    struct {                                /* what shapeproof_check_path opened; NULL where the caller owns it */
+        struct shapeproof_inventory *inventory;
+        struct shapeproof_tables *tables;
+        struct shapeproof_config *config;
+    } opened;
+    struct shapeproof_config *own_config; /* that one, where the given one contradicts itself; or NULL */
     const struct shapeproof_config *given_config;
     struct sp_contradiction contradiction;
     struct shapeproof_data *data;        /* NULL when only headers are read */

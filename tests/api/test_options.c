@@ -60,6 +60,7 @@ static void later_options_are_refused(void **state)
     (void)state;
     REFUSES(shapeproof_check_options,
             shapeproof_check_new(world.inventory, world.tables, world.config, options, &error));
+    REFUSES(shapeproof_check_path_options, shapeproof_check_path("fixtures/models/tiny-llama", options, &error));
     REFUSES(shapeproof_diff_options, shapeproof_diff_new(world.inventory, world.inventory, options, &error));
     REFUSES(shapeproof_infer_options, shapeproof_infer(world.inventory, world.tables, options, &error));
     const struct shapeproof_learn_example example = {world.inventory, world.config};

@@ -192,6 +192,13 @@ static bool calls_check_new(struct world *world, struct shapeproof_error *error)
     return check != NULL;
 }
 
+static bool calls_check_path(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_check *check = shapeproof_check_path(shapeproof_inventory_path(world->inventory), NULL, error);
+    shapeproof_check_free(check);
+    return check != NULL;
+}
+
 static bool calls_loadings_new(struct world *world, struct shapeproof_error *error)
 {
     struct shapeproof_error none = {0};
@@ -321,6 +328,7 @@ static const struct call {
     CALL(config_count_vocabulary),
     CALL(predict),
     CALL(check_new),
+    CALL(check_path),
     CALL(diff_new),
     CALL(expectations_load),
     CALL(keras_compose),
