@@ -8,7 +8,8 @@ int main(int argc, char **argv)
 {
     if (argc != 2 && argc != 3) return 2;
     struct shapeproof_error error = {0};
-    const struct shapeproof_check_path_options options = {.config = argv[2]};
+    static struct shapeproof_check_path_options options; /* all zero: the defaults */
+    options.config = argv[2];
     struct shapeproof_check *check = shapeproof_check_path(argv[1], &options, &error);
     if (check)
         printf("%s: %s\n", shapeproof_verdict_name(shapeproof_check_verdict(check)), shapeproof_check_summary(check));

@@ -64,7 +64,12 @@ words_of() {
         }' | tr -cs 'a-zA-Z0-9_' '\n' | grep '^shapeproof_' | sort -u
 }
 
-declared_in() { cat "$@" | sed -n 's/^SHAPEPROOF_API.*[ *]\(shapeproof_[a-z0-9_]*\)(.*/\1/p' | sort -u; }
+# A declaration may go over several lines.
+declared_in() {
+    cat "$@" | tr '\n' ' ' | tr ';' '\n' |
+        sed -n 's/.*SHAPEPROOF_API \([^(]*\)(.*/\1/p' | sed -n 's/.*[ *]\(shapeproof_[a-z0-9_]*\)$/\1/p' |
+        sort -u
+}
 
 declared_in include/shapeproof/*.h >"$unit/declared"
 declared_in include/shapeproof/report.h >"$unit/defined" # by src/report itself

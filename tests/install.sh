@@ -49,7 +49,8 @@ needs_library() { readelf -d "$root/shared" | grep -q libshapeproof.so.0; }
 needs_no_library() { ! readelf -d "$root/static" | grep -q libshapeproof; }
 exports_as_declared() {
     nm -D --defined-only "$root$prefix/lib/libshapeproof.so" | awk '{ print $3 }' | sort >"$root/exported"
-    sed -n 's/^[A-Za-z].*[ *]\(shapeproof_[a-z0-9_]*\)(.*/\1/p' "$root$prefix"/include/shapeproof/*.h |
+    cat "$root$prefix"/include/shapeproof/*.h | tr '\n' ' ' | tr ';' '\n' |
+        sed -n 's/.*SHAPEPROOF_API \([^(]*\)(.*/\1/p' | sed -n 's/.*[ *]\(shapeproof_[a-z0-9_]*\)$/\1/p' |
         sort -u >"$root/declared"
     diff "$root/declared" "$root/exported"
 }
