@@ -17,7 +17,7 @@ static const struct cli_option options[] = {
      .help =
          "whether it loads: transformers, transformers-4, diffusers, torch, mlx, several of them, or all; the "
          "status is 0 only if each takes it whole; none: no loader is asked, and the verdict alone gives the status"},
-    {.name = "strict", .help = "status 0 only for match without a warning or a setting that the table did not look at"},
+    {.name = "strict", .help = "status 0 only for match without a warning or a setting that the table ignores"},
     {.name = "data", .letter = 'd', .help = "read the data of tied tensors that are stored apart: whether it is equal"},
     {.name = "all",
      .letter = 'a',

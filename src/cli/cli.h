@@ -147,6 +147,12 @@ void cli_warning(const char *path, const char *message);
 /* Of what its reader found odd; a report in JSON has that in it. */
 void cli_warn_of_file(const char *path, const struct shapeproof_inventory *inventory);
 
+/* Whether --color=WHEN ("auto", "always", "never") means colours for that stream: auto, where it is a terminal that can
+ * show them and the user has not declined (NO_COLOR). */
+bool cli_wants_color(int stream, const char *when);
+/* What --color says counts for messages from here on; before, "auto". */
+void cli_color_messages(const char *when);
+
 /* What a command has to say when it is run for one of a list. */
 struct cli_capture {
     struct shapeproof_error error; /* the first one */

@@ -7,12 +7,33 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Written only in a process that checks one of a list. */
 static struct cli_capture *capture;
 
 void cli_capture_into(struct cli_capture *into) { capture = into; }
 struct cli_capture *cli_captured(void) { return capture; }
+
+/* ---- colours ---- */
+
+/* Written once, when the options are known. */
+static const char *color_when = "auto";
+
+void cli_color_messages(const char *when) { color_when = when; }
+
+/* "shapeproof: ", "warning: " or "hint: ", bold and in the colour that compilers give it. */
+static void put_label(const char *label, const char *color)
+{
+    if (!cli_wants_color(STDERR_FILENO, color_when)) fputs(label, stderr);
+    else fprintf(stderr, "\033[1;%sm%.*s\033[0m ", color, (int)strlen(label) - 1, label);
+}
+
+static void put_error_label(void) { put_label("shapeproof: ", "31"); }
+static void put_warning_label(void) { put_label("warning: ", "33"); }
+static void put_hint_label(void) { put_label("hint: ", "36"); }
+
+/* ---- texts ---- */
 
 /* With the URL in place of the path of a mirror; free() it. */
 static char *with_urls(const char *text)
@@ -61,11 +82,11 @@ void cli_hint(struct shapeproof_error *error, const char *format, ...)
     va_end(args);
 }
 
-/* Made printable, between two texts that are. */
-static void put_message(const char *before, const char *text, const char *behind)
+/* Made printable, in front of a text that is. */
+static void put_message(const char *text, const char *behind)
 {
     char *said = with_urls(text), *visible = shapeproof_report_visible(said);
-    fprintf(stderr, "%s%s%s", before, visible, behind);
+    fprintf(stderr, "%s%s", visible, behind);
     shapeproof_free(visible);
     free(said);
 }
@@ -78,9 +99,13 @@ int cli_error(const struct shapeproof_error *error)
     }
     fflush(stdout);
     char *said = with_urls(error->message);
-    fprintf(stderr, "shapeproof: %s\n", said); /* printable; only what sp_diagnose says has several lines */
+    put_error_label();
+    fprintf(stderr, "%s\n", said); /* printable; only what sp_diagnose says has several lines */
     free(said);
-    if (error->hint[0]) fprintf(stderr, "hint: %s\n", error->hint);
+    if (error->hint[0]) {
+        put_hint_label();
+        fprintf(stderr, "%s\n", error->hint);
+    }
     return (int)error->status;
 }
 
@@ -99,8 +124,12 @@ int cli_complain(enum cli_exit status, const char *hint, const char *format, ...
         return (int)status;
     }
     fflush(stdout);
-    put_message("shapeproof: ", message, "\n");
-    if (hint && hint[0]) put_message("hint: ", hint, "\n");
+    put_error_label();
+    put_message(message, "\n");
+    if (hint && hint[0]) {
+        put_hint_label();
+        put_message(hint, "\n");
+    }
     return (int)status;
 }
 
@@ -108,8 +137,9 @@ void cli_warning(const char *path, const char *message)
 {
     if (capture) return; /* what is about the file is in the report */
     fflush(stdout);
-    if (path) put_message("warning: ", path, ": ");
-    put_message(path ? "" : "warning: ", message, "\n");
+    put_warning_label();
+    if (path) put_message(path, ": ");
+    put_message(message, "\n");
 }
 
 void cli_warn_of_file(const char *path, const struct shapeproof_inventory *inventory)

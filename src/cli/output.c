@@ -9,12 +9,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Auto is for a terminal that can, and a user who did not decline. */
-static bool wants_color(const char *when)
+bool cli_wants_color(int stream, const char *when)
 {
     if (strcmp(when, "auto") != 0) return strcmp(when, "always") == 0;
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !(no_color && no_color[0]) && !(term && strcmp(term, "dumb") == 0);
+    return isatty(stream) && !(no_color && no_color[0]) && !(term && strcmp(term, "dumb") == 0);
 }
 
 /* 0, no limit, unless a person looks at it: a pipe gets the same bytes on every machine. */
@@ -32,7 +31,7 @@ struct shapeproof_report_options cli_report_options(const struct cli_args *args)
 {
     return (struct shapeproof_report_options){
         .format = cli_flag(args, "json") ? SHAPEPROOF_REPORT_JSON : SHAPEPROOF_REPORT_TEXT,
-        .color = cli_has_option(args, "color") && wants_color(cli_value(args, "color", "auto")),
+        .color = cli_has_option(args, "color") && cli_wants_color(STDOUT_FILENO, cli_value(args, "color", "auto")),
         .all = cli_has_option(args, "all") && cli_flag(args, "all"),
         .width = terminal_width(),
     };

@@ -228,7 +228,7 @@ bool cli_settings_are_read(const struct cli_subject *subject, const struct shape
                                               shapeproof_prediction_unused(prediction, i)))
             return complain_of_key(prediction, shapeproof_prediction_unused(prediction, i));
     for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++) {
-        snprintf(message, sizeof message, "the table '%s' did not look at the setting '%s'",
+        snprintf(message, sizeof message, "the table '%s' ignores the setting '%s'",
                  shapeproof_prediction_table(prediction), shapeproof_prediction_unused(prediction, i));
         cli_warning(NULL, message);
     }

@@ -200,7 +200,9 @@ const struct sp_unit *sp_tables_table(const struct shapeproof_tables *tables, co
     }
     const char *likely = table_like(tables, name);
     sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "there is no table '%s'", name);
-    if (likely) sp_hint(error, "did you mean '%s'?", likely);
+    if (sp_ends_with(name, ".json") || sp_ends_with(name, ".shapes") || strchr(name, '/'))
+        sp_hint(error, "a configuration is given with --config, a table file with --table");
+    else if (likely) sp_hint(error, "did you mean '%s'?", likely);
     else sp_hint(error, "'shapeproof tables' lists them");
     return NULL;
 }
