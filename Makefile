@@ -105,7 +105,7 @@ $(COMMAND): $(CLI_OBJ) $(LIB) $(OBJ)/sources $(OBJ)/command.libs $(OBJ)/command.
 $(BUILD)/shapeproof: $(COMMAND)
 	@cp $< $@
 
-# ---- tests: each tests/<room>/test_*.c is one program ---------------------------------------------------------------
+# ---- tests: each tests/MODULE/test_*.c is one program --------------------------------------------------------------
 TEST_SRC := $(sort $(shell find tests -name 'test_*.c'))
 TEST_BIN := $(TEST_SRC:%.c=$(OBJ)/%)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The directories are the architecture: fails on every #include that is not an allowed arrow between rooms.
+# The directories are the architecture: fails on every #include that is not an allowed dependency between modules.
 #
 #   sh tests/lint/layers.sh [ROOT]
 set -eu
 cd "${1:-.}"
 
-# Files (the longest beginning counts), the room they are in, and what they may include besides their own room, the
-# system and the public headers: rooms, or single headers of a room.
+# Files (the longest beginning counts), the module they are in, and what they may include besides their own module, the
+# system and the public headers: modules, or single headers of one.
 rules='
 include/                -            -
 src/base/               base         -
@@ -61,7 +61,7 @@ src/report/             report       names base
 src/fleet/              fleet        base
 src/cli/                cli          fleet
 '
-# Foreign libraries stay behind the one room that wraps them.
+# Foreign libraries stay behind the one module that wraps them.
 foreign='
 zip.h                   read/zip
 zlib.h                  read/gzip
@@ -72,22 +72,22 @@ curl/curl.h             net
 
 find src include -name '*.[ch]' | sort | xargs awk -v rules="$rules" -v foreign="$foreign" '
 function rule_of(path,   prefix, best) {
-    for (prefix in room) if (index(path, prefix) == 1 && length(prefix) > length(best)) best = prefix
+    for (prefix in module) if (index(path, prefix) == 1 && length(prefix) > length(best)) best = prefix
     return best
 }
 function blame(why) { print FILENAME ":" FNR ": " why; count++ }
 BEGIN {
     lines = split(rules, line, "\n")
     for (i = 1; i <= lines; i++)
-        if (split(line[i], word, " ")) { room[word[1]] = word[2]; allowed[word[1]] = " " line[i] " " }
+        if (split(line[i], word, " ")) { module[word[1]] = word[2]; allowed[word[1]] = " " line[i] " " }
     lines = split(foreign, line, "\n")
     for (i = 1; i <= lines; i++) if (split(line[i], word, " ")) wrapper[word[1]] = word[2]
 }
 FNR == 1 {
     files++
     rule = rule_of(FILENAME)
-    here = room[rule]
-    if (!rule) blame("belongs to no room of tests/lint/layers.sh")
+    here = module[rule]
+    if (!rule) blame("belongs to no module of tests/lint/layers.sh")
 }
 /^[ \t]*#[ \t]*include[ \t]*</ {
     header = $0
@@ -98,7 +98,7 @@ FNR == 1 {
     header = $0
     gsub(/^[^"]*"|"[^"]*$/, "", header)
     if (header ~ /^shapeproof\/[a-z0-9_]+\.h$/) next
-    there = room[rule_of("src/" header)]
+    there = module[rule_of("src/" header)]
     if (!there || header ~ /\.\./) blame("\"" header "\": write the path from src/ or include/")
     else if (there != here && !index(allowed[rule], " " header " ") && !index(allowed[rule], " " there " "))
         blame("\"" header "\": " here " may not include " there)

@@ -12,8 +12,8 @@ cd "${1:-.}"
 
 allow=tests/lint/allow
 [ -f $allow ] || allow=/dev/null
-rooms=
-for room in src include tests fixtures docs .ci; do [ ! -d $room ] || rooms="$rooms $room"; done
+folders=
+for folder in src include tests fixtures docs .ci; do [ ! -d $folder ] || folders="$folders $folder"; done
 
 # Words in code: comments and strings are blanked first.
 find src include -name '*.[ch]' | sort | xargs awk -v allow="$allow" '
@@ -83,8 +83,8 @@ FILENAME ~ /^include\// && /(^|[^A-Za-z0-9_])(sp|SP)_[A-Za-z]/ {
 END { exit count > 0 }' || failed=1
 
 # Words and widths in everything that people write.
-# shellcheck disable=SC2086 # the rooms are words
-find $rooms \( -name '*.[ch]' -o -name '*.sh' -o -name '*.awk' -o -name '*.py' -o -path '.ci/*' \) -type f | sort |
+# shellcheck disable=SC2086 # the folders are words
+find $folders \( -name '*.[ch]' -o -name '*.sh' -o -name '*.awk' -o -name '*.py' -o -path '.ci/*' \) -type f | sort |
     xargs awk '
 function blame(why) { print FILENAME ":" FNR ": " why; count++ }
 function end_file() {
