@@ -7,7 +7,7 @@
 /* What helps against a cause of that kind, whatever its details are. */
 static const char *const usual_hints[SP_CAUSE_COUNT] = {
     [SP_CAUSE_NUMBERED] = "renumber them in the names of the file, as the model counts",
-    [SP_CAUSE_OWN_LOOP] = "give the loop of the table as many turns",
+    [SP_CAUSE_OWN_LOOP] = "give the loop of the table as many iterations",
     [SP_CAUSE_TWO_MODELS] = "let architectures and model_type name one model",
     [SP_CAUSE_QUANTISED_MODULE] = "let the configuration exempt what is not quantised, and nothing else",
     [SP_CAUSE_TIED_APART] = "keep one of the two: loaders do, and not all of them the same one",

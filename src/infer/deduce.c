@@ -76,45 +76,45 @@ static bool same_shape(const struct sp_deduction *deduction, size_t a, size_t b)
     return sp_same_dims(left->shape, left->rank, right->shape, right->rank);
 }
 
-/* One tensor speaks for all of its line, unless it depends on an index: then the first of each turn of the outermost
- * loop, and each whose shape is another than that of the one before. */
+/* One tensor speaks for all of its line, unless it depends on an index: then the first of each iteration of the
+ * outermost loop, and each whose shape is another than that of the one before. */
 static void pose_present(struct sp_deduction *deduction, size_t line)
 {
     const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
     const struct sp_loop *loop = sp_line_outermost(occurrence->line);
-    int64_t turn = -1;
+    int64_t iteration = -1;
     for (size_t i = 0; i < occurrence->count && (i == 0 || occurrence->indexed); i++) {
         const size_t named = occurrence->named[i];
-        const int64_t own = loop ? sp_occurrence_turn(&deduction->occurrences, occurrence, loop, named) : -1;
-        if (i && own == turn && same_shape(deduction, named, occurrence->named[i - 1])) continue;
-        turn = own;
+        const int64_t own = loop ? sp_occurrence_iteration(&deduction->occurrences, occurrence, loop, named) : -1;
+        if (i && own == iteration && same_shape(deduction, named, occurrence->named[i - 1])) continue;
+        iteration = own;
         pose_tensor(deduction, line, named);
     }
     if (occurrence->line->row->tie_condition && !occurrence->is_contested)
         pose(deduction, (struct sp_question){.kind = SP_ASK_TIED, .line = line, .named = occurrence->named[0]});
 }
 
-/* Of the tensors that several lines may have the first of each turn of the outermost loop; for the line that comes
+/* Of the tensors that several lines may have the first of each iteration of the outermost loop; for the line that comes
  * first among them. */
 static void pose_claims(struct sp_deduction *deduction, size_t line)
 {
     const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
     const struct sp_line_condition *condition = occurrence->line->condition;
     const struct sp_loop *loop = sp_line_outermost(occurrence->line);
-    int64_t turn = -1;
+    int64_t iteration = -1;
     if (!occurrence->is_contested || !condition || !is_asked_by(deduction->claimed, condition, line)) return;
     for (size_t i = 0; i < occurrence->count && (i == 0 || occurrence->indexed); i++) {
         const size_t named = occurrence->named[i];
-        const int64_t own = loop ? sp_occurrence_turn(&deduction->occurrences, occurrence, loop, named) : -1;
-        if ((i && own == turn) || deduction->occurrences.owners[named] != line) continue;
-        turn = own;
+        const int64_t own = loop ? sp_occurrence_iteration(&deduction->occurrences, occurrence, loop, named) : -1;
+        if ((i && own == iteration) || deduction->occurrences.owners[named] != line) continue;
+        iteration = own;
         pose(deduction, (struct sp_question){.kind = SP_ASK_CLAIMED, .line = line, .named = named});
     }
 }
 
 /* ---- loops ---- */
 
-/* The turns of a loop that the tensors of a line tell of, for one turn of the loops around it. */
+/* The iterations of a loop that the tensors of a line tell of, for one iteration of the loops around it. */
 struct span {
     struct sp_loop *loop;
     int64_t outer[MAX_OUTER];
@@ -143,7 +143,7 @@ static bool is_empty_for_one(const struct sp_loop *loop)
            is_literal_number(last->args[1], &less) && less > 1 - first;
 }
 
-/* Whether its tensors are there in each turn: then the last one of them is the last turn. */
+/* Whether its tensors are there in each iteration: then the last one of them is the last iteration. */
 static bool tells_of(const struct sp_line *line, const struct sp_loop *loop)
 {
     for (const struct sp_loop *inner = line->loop; inner && inner != loop; inner = inner->outer)
@@ -163,16 +163,16 @@ static void widen(struct span *span, const struct span *by)
     span->named = by->named;
 }
 
-static void add_turn(struct spans *spans, struct span turn)
+static void add_iteration(struct spans *spans, struct span iteration)
 {
     struct span *last = spans->count ? &spans->list[spans->count - 1] : NULL;
-    if (last && last->loop == turn.loop && last->line == turn.line &&
-        memcmp(last->outer, turn.outer, sizeof turn.outer) == 0) {
-        widen(last, &turn);
+    if (last && last->loop == iteration.loop && last->line == iteration.line &&
+        memcmp(last->outer, iteration.outer, sizeof iteration.outer) == 0) {
+        widen(last, &iteration);
         return;
     }
     SP_GROW(spans->list, spans->count, spans->capacity);
-    spans->list[spans->count++] = turn;
+    spans->list[spans->count++] = iteration;
 }
 
 static void collect_spans(struct sp_deduction *deduction, struct spans *spans, size_t line, struct sp_loop *loop,
@@ -182,12 +182,12 @@ static void collect_spans(struct sp_deduction *deduction, struct spans *spans, s
     const struct sp_occurrence *occurrence = &occurrences->of[line];
     for (size_t i = 0; i < occurrence->count; i++) {
         const size_t named = occurrence->named[i];
-        const int64_t own = sp_occurrence_turn(occurrences, occurrence, loop, named);
-        struct span turn = {loop, {0}, own, own, line, named, open_ended};
+        const int64_t own = sp_occurrence_iteration(occurrences, occurrence, loop, named);
+        struct span iteration = {loop, {0}, own, own, line, named, open_ended};
         size_t depth = 0;
         for (struct sp_loop *outer = loop->outer; outer && depth < MAX_OUTER; outer = outer->outer)
-            turn.outer[depth++] = sp_occurrence_turn(occurrences, occurrence, outer, named);
-        if (own >= 0) add_turn(spans, turn);
+            iteration.outer[depth++] = sp_occurrence_iteration(occurrences, occurrence, outer, named);
+        if (own >= 0) add_iteration(spans, iteration);
     }
 }
 
@@ -200,7 +200,7 @@ static int compare_spans(const void *left, const void *right)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-static bool same_turns(const struct span *a, const struct span *b)
+static bool same_iterations(const struct span *a, const struct span *b)
 {
     return a->loop == b->loop && memcmp(a->outer, b->outer, sizeof a->outer) == 0;
 }
@@ -211,20 +211,20 @@ static void pose_spans(struct sp_deduction *deduction, struct spans *spans)
     if (spans->count) qsort(spans->list, spans->count, sizeof *spans->list, compare_spans);
     for (size_t i = 0, next; i < spans->count; i = next) {
         struct span all = spans->list[i];
-        for (next = i + 1; next < spans->count && same_turns(&all, &spans->list[next]); next++)
+        for (next = i + 1; next < spans->count && same_iterations(&all, &spans->list[next]); next++)
             widen(&all, &spans->list[next]);
         struct sp_question question = {.line = all.line, .named = all.named, .loop = all.loop};
         question.kind = SP_ASK_FIRST;
-        question.turn = all.first;
+        question.iteration = all.first;
         if (!all.open_ended) pose(deduction, question);
         question.kind = SP_ASK_LAST;
-        question.turn = all.last;
+        question.iteration = all.last;
         question.open_ended = all.open_ended;
         pose(deduction, question);
     }
 }
 
-/* Of the lines that have a tensor in each turn of a loop; or of the others, for loops without such lines. */
+/* Of the lines that have a tensor in each iteration of a loop; or of the others, for loops without such lines. */
 static void collect_loops(struct sp_deduction *deduction, struct spans *spans, bool *told, bool open_ended)
 {
     for (size_t i = 0; i < deduction->outline->count; i++) {
@@ -237,7 +237,7 @@ static void collect_loops(struct sp_deduction *deduction, struct spans *spans, b
     for (size_t i = 0; i < spans->count; i++) told[spans->list[i].loop->number] = true;
 }
 
-/* At last a loop is taken to end where its last tensor is, although there may be turns without any. */
+/* At last a loop is taken to end where its last tensor is, although there may be iterations without any. */
 static void pose_loops(struct sp_deduction *deduction)
 {
     struct spans spans = {0};
@@ -260,29 +260,32 @@ static bool is_line_there(const struct sp_deduction *deduction, size_t line)
     return false;
 }
 
-static int64_t turn_of(const struct sp_deduction *deduction, const struct sp_occurrence *occurrence,
-                       const struct sp_loop *loop, size_t place)
+static int64_t iteration_of(const struct sp_deduction *deduction, const struct sp_occurrence *occurrence,
+                            const struct sp_loop *loop, size_t place)
 {
-    return sp_occurrence_turn(&deduction->occurrences, occurrence, loop, occurrence->named[place]);
+    return sp_occurrence_iteration(&deduction->occurrences, occurrence, loop, occurrence->named[place]);
 }
 
-/* The turns of the outermost loop without tensors; false when it is not known which turns there are. */
-static bool pose_missing_turns(struct sp_deduction *deduction, size_t line, struct sp_loop *loop)
+/* The iterations of the outermost loop without tensors; false when it is not known which iterations there are. */
+static bool pose_missing_iterations(struct sp_deduction *deduction, size_t line, struct sp_loop *loop)
 {
-    enum { MAX_TURNS = 10000 };
+    enum { MAX_ITERATIONS = 10000 };
     const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
     const struct shapeproof_value first = sp_solver_value(deduction->solver, loop->env, loop->clause->first);
     const struct shapeproof_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
     size_t next = 0;
     if (first.type != SHAPEPROOF_VALUE_INT || last.type != SHAPEPROOF_VALUE_INT) return false;
-    if (last.integer - first.integer > MAX_TURNS) return true;
-    for (int64_t turn = first.integer; turn <= last.integer; turn++) {
-        if (occurrence->turns) next = 0; /* with the numbers in names that are worked out their turns need not grow */
-        while (next < occurrence->count && (occurrence->turns ? turn_of(deduction, occurrence, loop, next) != turn
-                                                              : turn_of(deduction, occurrence, loop, next) < turn))
+    if (last.integer - first.integer > MAX_ITERATIONS) return true;
+    for (int64_t iteration = first.integer; iteration <= last.integer; iteration++) {
+        if (occurrence->iterations)
+            next = 0; /* with the numbers in names that are worked out their iterations need not grow */
+        while (next < occurrence->count &&
+               (occurrence->iterations ? iteration_of(deduction, occurrence, loop, next) != iteration
+                                       : iteration_of(deduction, occurrence, loop, next) < iteration))
             next++;
-        if (next < occurrence->count && turn_of(deduction, occurrence, loop, next) == turn) continue;
-        pose(deduction, (struct sp_question){.kind = SP_ASK_MISSING, .line = line, .loop = loop, .turn = turn});
+        if (next < occurrence->count && iteration_of(deduction, occurrence, loop, next) == iteration) continue;
+        pose(deduction,
+             (struct sp_question){.kind = SP_ASK_MISSING, .line = line, .loop = loop, .iteration = iteration});
     }
     return true;
 }
@@ -326,7 +329,7 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
     if (condition && !occurrence->line->row->has_tie && !(occurrence->is_contested && occurrence->count) &&
         !is_asked_by(deduction->missing, condition, line))
         return;
-    if (occurrence->indexed && loop && pose_missing_turns(deduction, line, loop)) return;
+    if (occurrence->indexed && loop && pose_missing_iterations(deduction, line, loop)) return;
     if (!is_line_there(deduction, line))
         pose(deduction,
              (struct sp_question){.kind = SP_ASK_MISSING, .line = line, .none = is_none_there(deduction, line)});

@@ -24,9 +24,9 @@ struct sp_question {
     size_t place;                              /* the dimension, or the number in the name; the requirement */
     const struct sp_line_condition *condition; /* of SP_ASK_PRESENT */
     struct sp_loop *loop;                      /* of SP_ASK_FIRST and SP_ASK_LAST; of SP_ASK_MISSING, or NULL */
-    int64_t turn;
+    int64_t iteration;
     bool none;       /* of SP_ASK_MISSING: nor is any of the alternatives of its name */
-    bool open_ended; /* of SP_ASK_LAST: there may be turns without tensors behind it */
+    bool open_ended; /* of SP_ASK_LAST: there may be iterations without tensors behind it */
 };
 
 /* What may still be spent; when nothing is left no more is found out. */

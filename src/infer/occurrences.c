@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/turns.h"
+#include "solve/iterations.h"
 
 /* ---- one line ---- */
 
@@ -18,8 +18,8 @@ const struct shapeproof_tensor *sp_occurrence_tensor(const struct sp_occurrences
     return shapeproof_inventory_tensor(occurrences->shapes->inventory, named_at(occurrences, named)->tensor);
 }
 
-/* The turns that were worked out for the tensor. */
-static const int64_t *turns_of(const struct sp_occurrence *occurrence, size_t named)
+/* The iterations that were worked out for the tensor. */
+static const int64_t *iterations_of(const struct sp_occurrence *occurrence, size_t named)
 {
     size_t low = 0, high = occurrence->count;
     while (low + 1 < high) {
@@ -27,22 +27,22 @@ static const int64_t *turns_of(const struct sp_occurrence *occurrence, size_t na
         if (occurrence->named[middle] <= named) low = middle;
         else high = middle;
     }
-    return &occurrence->turns[low * (occurrence->line->loop->depth + 1)];
+    return &occurrence->iterations[low * (occurrence->line->loop->depth + 1)];
 }
 
-int64_t sp_occurrence_turn(const struct sp_occurrences *occurrences, const struct sp_occurrence *occurrence,
-                           const struct sp_loop *loop, size_t named)
+int64_t sp_occurrence_iteration(const struct sp_occurrences *occurrences, const struct sp_occurrence *occurrence,
+                                const struct sp_loop *loop, size_t named)
 {
-    if (occurrence->turns) return turns_of(occurrence, named)[loop->depth];
-    return sp_line_turn(occurrence->line, loop, named_at(occurrences, named)->place.indices.value);
+    if (occurrence->iterations) return iterations_of(occurrence, named)[loop->depth];
+    return sp_line_iteration(occurrence->line, loop, named_at(occurrences, named)->place.indices.value);
 }
 
 void sp_occurrence_enter(const struct sp_occurrences *occurrences, const struct sp_occurrence *occurrence, size_t named)
 {
-    const int64_t *turns = occurrence->turns ? turns_of(occurrence, named) : NULL;
-    for (struct sp_loop *loop = occurrence->line->loop; loop && turns; loop = loop->outer)
-        sp_loop_enter(loop, turns[loop->depth]);
-    if (!turns) sp_line_enter(occurrence->line, named_at(occurrences, named)->place.indices.value);
+    const int64_t *iterations = occurrence->iterations ? iterations_of(occurrence, named) : NULL;
+    for (struct sp_loop *loop = occurrence->line->loop; loop && iterations; loop = loop->outer)
+        sp_loop_enter(loop, iterations[loop->depth]);
+    if (!iterations) sp_line_enter(occurrence->line, named_at(occurrences, named)->place.indices.value);
 }
 
 /* ---- numbers that are worked out ---- */
@@ -51,13 +51,13 @@ struct placing {
     const struct sp_occurrences *occurrences;
     size_t pattern;
     size_t *named;
-    int64_t *turns;
+    int64_t *iterations;
     size_t count, most;
     bool is_final; /* all conditions are known */
 };
 
-/* Among those before, by the tensors; false when another turn has the same one. */
-static bool keep_turns(struct placing *placing, const struct sp_line *line, size_t named)
+/* Among those before, by the tensors; false when another iteration has the same one. */
+static bool keep_iterations(struct placing *placing, const struct sp_line *line, size_t named)
 {
     const size_t depth = line->loop->depth + 1;
     size_t place = placing->count;
@@ -65,61 +65,63 @@ static bool keep_turns(struct placing *placing, const struct sp_line *line, size
     if (place && placing->named[place - 1] == named) return false;
     const size_t behind = placing->count - place;
     memmove(&placing->named[place + 1], &placing->named[place], behind * sizeof *placing->named);
-    memmove(&placing->turns[(place + 1) * depth], &placing->turns[place * depth],
-            behind * depth * sizeof *placing->turns);
+    memmove(&placing->iterations[(place + 1) * depth], &placing->iterations[place * depth],
+            behind * depth * sizeof *placing->iterations);
     placing->named[place] = named;
     for (const struct sp_loop *loop = line->loop; loop; loop = loop->outer)
-        placing->turns[place * depth + loop->depth] = loop->binding.value.integer;
+        placing->iterations[place * depth + loop->depth] = loop->binding.value.integer;
     placing->count++;
     return true;
 }
 
-/* The tensor of these turns, as far as it is there and its conditions may be met. */
-static bool place_turn(struct sp_turns *turns)
+/* The tensor of these iterations, as far as it is there and its conditions may be met. */
+static bool place_iteration(struct sp_iterations *iterations)
 {
-    struct placing *placing = turns->context;
+    struct placing *placing = iterations->context;
     uint64_t numbers[SP_MAX_INDICES];
-    const enum sp_answer answer = sp_line_numbers(turns->solver, turns->line, numbers, &turns->open);
+    const enum sp_answer answer = sp_line_numbers(iterations->solver, iterations->line, numbers, &iterations->open);
     if (answer != SP_HOLDS) return answer == SP_CONTRADICTS;
-    placing->is_final &= sp_line_is_decided(turns->solver, turns->line);
-    if (sp_line_is_ruled_out(turns->solver, turns->line)) return true;
+    placing->is_final &= sp_line_is_decided(iterations->solver, iterations->line);
+    if (sp_line_is_ruled_out(iterations->solver, iterations->line)) return true;
     const size_t named =
-        sp_shapes_seek(placing->occurrences->shapes, placing->pattern, numbers, turns->line->hole_count);
-    if (named == SHAPEPROOF_NONE || sp_occurrence_tensor(placing->occurrences, named)->rank != turns->line->row->rank)
+        sp_shapes_seek(placing->occurrences->shapes, placing->pattern, numbers, iterations->line->hole_count);
+    if (named == SHAPEPROOF_NONE ||
+        sp_occurrence_tensor(placing->occurrences, named)->rank != iterations->line->row->rank)
         return true;
-    return placing->count < placing->most && keep_turns(placing, turns->line, named);
+    return placing->count < placing->most && keep_iterations(placing, iterations->line, named);
 }
 
-/* Gives the tensors their turns, if what these depend on is known. */
+/* Gives the tensors their iterations, if what these depend on is known. */
 static void place_tensors(struct sp_occurrences *occurrences, struct sp_occurrence *occurrence, size_t pattern)
 {
-    enum { MAX_TURNS = 10000 };
+    enum { MAX_ITERATIONS = 10000 };
     const size_t depth = occurrence->line->loop->depth + 1, most = occurrence->count;
     struct placing placing = {.occurrences = occurrences, .pattern = pattern, .most = most, .is_final = true};
-    struct sp_turns turns = {.solver = &occurrences->outline->solver,
-                             .line = occurrence->line,
-                             .visit = place_turn,
-                             .context = &placing,
-                             .left = MAX_TURNS};
+    struct sp_iterations iterations = {.solver = &occurrences->outline->solver,
+                                       .line = occurrence->line,
+                                       .visit = place_iteration,
+                                       .context = &placing,
+                                       .left = MAX_ITERATIONS};
     placing.named = sp_realloc(NULL, most, sizeof *placing.named);
-    placing.turns = sp_realloc(NULL, most * depth, sizeof *placing.turns);
-    const bool placed = sp_walk_turns(&turns);
+    placing.iterations = sp_realloc(NULL, most * depth, sizeof *placing.iterations);
+    const bool placed = sp_walk_iterations(&iterations);
     sp_loop_leave(occurrence->line->loop);
     if (!placed) {
         free(placing.named);
-        free(placing.turns);
+        free(placing.iterations);
         return;
     }
     free(occurrence->named);
     occurrence->named = placing.named;
-    occurrence->turns = placing.turns;
+    occurrence->iterations = placing.iterations;
     occurrence->count = placing.count;
     occurrence->is_placed = placing.is_final;
     occurrence->unknown = SIZE_MAX;
 }
 
-/* The turns of the outermost loop around the line, as far as they are known. */
-static void known_turns(struct sp_occurrences *occurrences, const struct sp_loop *loop, int64_t *first, int64_t *last)
+/* The iterations of the outermost loop around the line, as far as they are known. */
+static void known_iterations(struct sp_occurrences *occurrences, const struct sp_loop *loop, int64_t *first,
+                             int64_t *last)
 {
     struct shapeproof_value value;
     *first = 0;
@@ -133,20 +135,20 @@ static void known_turns(struct sp_occurrences *occurrences, const struct sp_loop
         *last = value.integer;
 }
 
-/* Which turns of a line's loops its conditions are known to rule out. Those that are about the outermost loop alone are
- * the same for all of a turn of that. */
+/* Which iterations of a line's loops its conditions are known to rule out. Those that are about the outermost loop
+ * alone are the same for all of a iteration of that. */
 struct ruling {
     const struct sp_line *line;
     const struct sp_loop *outermost;
     bool varies, by_outermost;
-    int64_t turn; /* the last one that was asked for, or -1 */
+    int64_t iteration; /* the last one that was asked for, or -1 */
     bool is_out;
 };
 
 static struct ruling ruling_of(const struct sp_line *line)
 {
     struct ruling ruling = {
-        .line = line, .outermost = line->loop ? sp_line_outermost(line) : NULL, .by_outermost = true, .turn = -1};
+        .line = line, .outermost = line->loop ? sp_line_outermost(line) : NULL, .by_outermost = true, .iteration = -1};
     for (const struct sp_line_condition *condition = line->condition; condition && line->loop;
          condition = condition->outer) {
         ruling.varies |= sp_condition_varies(condition);
@@ -159,11 +161,11 @@ static struct ruling ruling_of(const struct sp_line *line)
 static bool rules_out(struct sp_occurrences *occurrences, struct ruling *ruling, const uint64_t *numbers)
 {
     if (!ruling->varies) return false;
-    const int64_t turn = ruling->by_outermost ? sp_line_turn(ruling->line, ruling->outermost, numbers) : -1;
-    if (turn >= 0 && turn == ruling->turn) return ruling->is_out;
+    const int64_t iteration = ruling->by_outermost ? sp_line_iteration(ruling->line, ruling->outermost, numbers) : -1;
+    if (iteration >= 0 && iteration == ruling->iteration) return ruling->is_out;
     sp_line_enter(ruling->line, numbers);
     ruling->is_out = sp_line_is_ruled_out(&occurrences->outline->solver, ruling->line);
-    ruling->turn = turn;
+    ruling->iteration = iteration;
     sp_loop_leave(ruling->line->loop);
     return ruling->is_out;
 }
@@ -176,18 +178,19 @@ static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_oc
     struct sp_fixed_numbers fixed;
     int64_t least, most;
     if (occurrence->is_placed) return;
-    free(occurrence->turns);
-    occurrence->turns = NULL;
+    free(occurrence->iterations);
+    occurrence->iterations = NULL;
     occurrence->count = 0;
     if (pattern == SHAPEPROOF_NONE) return;
     const size_t first = shapes->first[pattern], end = shapes->first[pattern + 1];
     occurrence->named = sp_realloc(occurrence->named, end - first, sizeof *occurrence->named);
     occurrence->unknown = sp_line_fix_numbers(&occurrences->outline->solver, occurrence->line, &fixed);
-    known_turns(occurrences, loop, &least, &most);
+    known_iterations(occurrences, loop, &least, &most);
     struct ruling ruling = ruling_of(occurrence->line);
     for (size_t i = first; i < end; i++) {
-        const int64_t turn = loop ? sp_occurrence_turn(occurrences, occurrence, loop, i) : -1; /* it need not tell */
-        if ((turn < 0 || (turn >= least && turn <= most)) &&
+        const int64_t iteration =
+            loop ? sp_occurrence_iteration(occurrences, occurrence, loop, i) : -1; /* it need not tell */
+        if ((iteration < 0 || (iteration >= least && iteration <= most)) &&
             sp_line_fits(occurrence->line, &fixed, shapes->named[i].place.indices.value) &&
             sp_occurrence_tensor(occurrences, i)->rank == occurrence->line->row->rank &&
             !rules_out(occurrences, &ruling, shapes->named[i].place.indices.value))
@@ -272,7 +275,7 @@ void sp_occurrences_free(struct sp_occurrences *occurrences)
 {
     for (size_t i = 0; occurrences->outline && i < occurrences->outline->count; i++) {
         free(occurrences->of[i].named);
-        free(occurrences->of[i].turns);
+        free(occurrences->of[i].iterations);
     }
     free(occurrences->of);
     free(occurrences->owners);

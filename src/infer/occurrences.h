@@ -10,12 +10,12 @@ struct sp_occurrence {
     const struct sp_line *line;
     size_t *named; /* the tensors (in the shapes' `named`), by the numbers in their names */
     size_t count;
-    bool indexed;      /* its shape or its conditions depend on the index of a loop */
-    bool is_contested; /* the tensors are, or may be, those of another line */
-    size_t unknown;    /* the number of its name that is not known yet, or SIZE_MAX */
-    int64_t *turns;    /* of a line with numbers that are worked out, once all are known: of each tensor those of its
-                          loops, outermost first; or NULL */
-    bool is_placed;    /* nothing more will be known of them */
+    bool indexed;        /* its shape or its conditions depend on the index of a loop */
+    bool is_contested;   /* the tensors are, or may be, those of another line */
+    size_t unknown;      /* the number of its name that is not known yet, or SIZE_MAX */
+    int64_t *iterations; /* of a line with numbers that are worked out, once all are known: of each tensor those of its
+                       loops, outermost first; or NULL */
+    bool is_placed;      /* nothing more will be known of them */
 };
 
 /* When two lines make the same names, as layers for other purposes behind the last layer do: */
@@ -41,10 +41,10 @@ void sp_occurrences_free(struct sp_occurrences *occurrences);
 /* The tensors once more, after something was learnt. */
 void sp_occurrences_renew(struct sp_occurrences *occurrences, enum sp_contest contest);
 
-/* The turn of a loop around the line that a tensor (in `named`) stands for; -1 when its name does not tell. */
-int64_t sp_occurrence_turn(const struct sp_occurrences *occurrences, const struct sp_occurrence *occurrence,
-                           const struct sp_loop *loop, size_t named);
-/* Gives all loops around the line the turn that the tensor stands for. */
+/* The iteration of a loop around the line that a tensor (in `named`) stands for; -1 when its name does not tell. */
+int64_t sp_occurrence_iteration(const struct sp_occurrences *occurrences, const struct sp_occurrence *occurrence,
+                                const struct sp_loop *loop, size_t named);
+/* Gives all loops around the line the iteration that the tensor stands for. */
 void sp_occurrence_enter(const struct sp_occurrences *occurrences, const struct sp_occurrence *occurrence,
                          size_t named);
 /* Whether the tensors are those of the line. */

@@ -6,7 +6,7 @@
 #include "base/order.h"
 #include "infer/deduce.h"
 #include "solve/invert.h"
-#include "solve/turns.h"
+#include "solve/iterations.h"
 
 static struct sp_occurrence *occurrence_of(struct sp_deduction *deduction, const struct sp_question *question)
 {
@@ -29,12 +29,12 @@ static bool is_false_answer(struct shapeproof_value value)
 
 /* The conditions of a tensor that is not there: at least one of them is not met. */
 struct excuse {
-    bool holds;     /* one is known not to be met */
-    bool broken;    /* one cannot be worked out */
-    bool by_turn;   /* a condition on the turn of a loop that may have none is among them */
-    bool by_loop;   /* a loop that may have no turns is among them */
-    bool by_tie;    /* so is that it is tied to another one */
-    size_t unknown; /* how many of them might be the one; of these the last: */
+    bool holds;        /* one is known not to be met */
+    bool broken;       /* one cannot be worked out */
+    bool by_iteration; /* a condition on the iteration of a loop that may have none is among them */
+    bool by_loop;      /* a loop that may have no iterations is among them */
+    bool by_tie;       /* so is that it is tied to another one */
+    size_t unknown;    /* how many of them might be the one; of these the last: */
     const struct sp_expr *expr;
     const struct sp_env *env;
     struct sp_want want;
@@ -51,9 +51,9 @@ static void may_be(struct excuse *excuse, const struct sp_env *env, const struct
     excuse->want = sp_want_value(want);
 }
 
-/* Whether it is about the turns of a loop of which it is not known that it has any. */
-static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line *line,
-                           const struct sp_line_condition *condition)
+/* Whether it is about the iterations of a loop of which it is not known that it has any. */
+static bool is_about_iterations(struct sp_deduction *deduction, const struct sp_line *line,
+                                const struct sp_line_condition *condition)
 {
     for (struct sp_loop *loop = line->loop; loop && sp_condition_varies(condition); loop = loop->outer)
         if (is_unknown_answer(loop->binding.value) && sp_condition_is_about(condition, loop) &&
@@ -62,45 +62,46 @@ static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line 
     return false;
 }
 
-/* Whether it is put as a condition on turns, be it that the table has the same for all. */
-static bool mentions_turn(const struct sp_expr *expr)
+/* Whether it is put as a condition on iterations, be it that the table has the same for all. */
+static bool mentions_iteration(const struct sp_expr *expr)
 {
     if (expr->kind == SP_EXPR_NAME) return expr->reach == SP_REACH_LOOP;
     for (size_t i = 0; i < expr->count; i++)
-        if (mentions_turn(expr->args[i])) return true;
+        if (mentions_iteration(expr->args[i])) return true;
     return false;
 }
 
-/* A condition on inner loops, in the turns of these. */
-struct turns_of_condition {
+/* A condition on inner loops, in the iterations of these. */
+struct iterations_of_condition {
     const struct sp_line_condition *condition;
     bool is_met;  /* in one of them */
     bool is_open; /* in another one it is not known */
 };
 
-static bool visit_condition(struct sp_turns *turns)
+static bool visit_condition(struct sp_iterations *iterations)
 {
-    struct turns_of_condition *of = turns->context;
-    const struct shapeproof_value value = sp_condition_value(turns->solver, of->condition);
+    struct iterations_of_condition *of = iterations->context;
+    const struct shapeproof_value value = sp_condition_value(iterations->solver, of->condition);
     of->is_met = sp_value_is_true(value);
     of->is_open |= is_unknown_answer(value);
     return !of->is_met;
 }
 
-/* What lacks nothing but the turns of inner loops, of which all are known: true when it is met in one of them. */
-static struct shapeproof_value value_in_turns(struct sp_deduction *deduction, const struct sp_question *question,
-                                              const struct sp_line_condition *condition, struct shapeproof_value value)
+/* What lacks nothing but the iterations of inner loops, of which all are known: true when it is met in one of them. */
+static struct shapeproof_value value_in_iterations(struct sp_deduction *deduction, const struct sp_question *question,
+                                                   const struct sp_line_condition *condition,
+                                                   struct shapeproof_value value)
 {
-    enum { MAX_TURNS = 1000 };
-    struct turns_of_condition of = {.condition = condition};
-    struct sp_turns turns = {.solver = deduction->solver,
-                             .line = occurrence_of(deduction, question)->line,
-                             .visit = visit_condition,
-                             .context = &of,
-                             .left = MAX_TURNS};
-    const bool all = sp_walk_turns(&turns);
-    sp_loop_leave(turns.line->loop);
-    if (question->loop) sp_loop_enter(question->loop, question->turn);
+    enum { MAX_ITERATIONS = 1000 };
+    struct iterations_of_condition of = {.condition = condition};
+    struct sp_iterations iterations = {.solver = deduction->solver,
+                                       .line = occurrence_of(deduction, question)->line,
+                                       .visit = visit_condition,
+                                       .context = &of,
+                                       .left = MAX_ITERATIONS};
+    const bool all = sp_walk_iterations(&iterations);
+    sp_loop_leave(iterations.line->loop);
+    if (question->loop) sp_loop_enter(question->loop, question->iteration);
     if (of.is_met) return sp_value_bool(true);
     return all && !of.is_open ? sp_value_bool(false) : value;
 }
@@ -112,14 +113,14 @@ static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp
     const struct sp_line *line = occurrence_of(deduction, question)->line;
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
         if (question->none && condition->assumed) continue;
-        if (is_about_turns(deduction, line, condition)) {
-            excuse->by_turn = true;
+        if (is_about_iterations(deduction, line, condition)) {
+            excuse->by_iteration = true;
             continue;
         }
-        excuse->by_turn |= mentions_turn(condition->expr);
+        excuse->by_iteration |= mentions_iteration(condition->expr);
         struct shapeproof_value value = sp_condition_value(deduction->solver, condition);
         if (is_unknown_answer(value) && !*value.string && sp_condition_varies(condition))
-            value = value_in_turns(deduction, question, condition, value);
+            value = value_in_iterations(deduction, question, condition, value);
         if (is_unknown_answer(value)) may_be(excuse, condition->env, condition->expr, sp_value_bool(false), value);
         else if (is_false_answer(value)) excuse->holds = true;
         else if (!is_truth_value(value)) excuse->broken = true;
@@ -140,7 +141,7 @@ static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *
     else if (!is_false_answer(value)) excuse->holds = true;
 }
 
-/* A loop may have no turns. */
+/* A loop may have no iterations. */
 static void excuse_by_loops(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
 {
     for (struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
@@ -158,7 +159,7 @@ static struct excuse excuse_for(struct sp_deduction *deduction, const struct sp_
 {
     const struct sp_line *line = occurrence_of(deduction, question)->line;
     struct excuse excuse = {.holds = false};
-    if (question->loop) sp_loop_enter(question->loop, question->turn);
+    if (question->loop) sp_loop_enter(question->loop, question->iteration);
     excuse_by_conditions(deduction, question, &excuse);
     if (!excuse.unknown) excuse_by_loops(deduction, line, &excuse);
     const struct excuse before = excuse;
@@ -189,7 +190,7 @@ static enum sp_answer ask_missing(struct sp_deduction *deduction, const struct s
     if (excuse.broken) answer = SP_CONTRADICTS;
     else if (excuse.holds) answer = SP_HOLDS;
     else if (!excuse.unknown) answer = SP_CONTRADICTS;
-    else if (excuse.unknown == 1 && !(excuse.by_turn && excuse.by_loop)) answer = tell_excuse(deduction, &excuse);
+    else if (excuse.unknown == 1 && !(excuse.by_iteration && excuse.by_loop)) answer = tell_excuse(deduction, &excuse);
     if (question->loop) sp_loop_leave(question->loop);
     return answer;
 }
@@ -287,7 +288,7 @@ static struct sp_want want_of(struct sp_deduction *deduction, const struct sp_qu
         return sp_want_value(sp_value_bool(is_shared_tensor(shapes->inventory, named->tensor)));
     case SP_ASK_FIRST:
     case SP_ASK_LAST:
-        return sp_want_value(sp_value_int(question->turn));
+        return sp_want_value(sp_value_int(question->iteration));
     default:
         return sp_want_value(sp_value_bool(true));
     }

@@ -181,11 +181,11 @@ bool sp_infer_view_transposed(struct sp_infer_view *view, const struct sp_infer_
     view->is_transposed = sp_arena_array(&view->own->arena, shapeproof_inventory_count(base->inventory), sizeof(bool));
     for (size_t i = 0; i < shapeproof_inventory_count(base->inventory) && good; i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(base->inventory, i);
-        const bool turns = transposed[i] && tensor->rank == 2;
+        const bool iterations = transposed[i] && tensor->rank == 2;
         good = sp_infer_view_add(view, i, tensor->name,
-                                 turns ? kernel_turned(&view->own->arena, tensor) : tensor->shape, tensor->rank);
-        view->is_transposed[i] = turns;
-        view->transposed += turns;
+                                 iterations ? kernel_turned(&view->own->arena, tensor) : tensor->shape, tensor->rank);
+        view->is_transposed[i] = iterations;
+        view->transposed += iterations;
     }
     if (good) good = sp_infer_view_end(view);
     else sp_infer_view_free(view);

@@ -11,7 +11,7 @@
 /* What one prediction may take. */
 enum {
     SP_MAX_EVAL_DEPTH = 1000,
-    SP_MAX_STEPS = 64 * 1000 * 1000, /* evaluations, rows and turns of loops */
+    SP_MAX_STEPS = 64 * 1000 * 1000, /* evaluations, rows and iterations of loops */
     SP_MAX_TEXT = 64 * 1024,         /* bytes of a text or name */
     SP_MAX_MEMORY = 1 << 30,         /* bytes */
     SP_MAX_MESSAGES = 20,            /* different ones; the rest is only counted */

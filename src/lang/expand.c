@@ -300,8 +300,8 @@ static bool expand_row(const void *at, const struct sp_row *row)
     return true;
 }
 
-/* One turn of a loop; false ends it. The turn after one with a mistake would make the same again. */
-static bool expand_turn(const struct place *place, size_t clause, struct shapeproof_value value)
+/* One iteration of a loop; false ends it. The iteration after one with a mistake would make the same again. */
+static bool expand_iteration(const struct place *place, size_t clause, struct shapeproof_value value)
 {
     struct sp_expander *x = place->x;
     const struct sp_section *section = place->env->section;
@@ -310,7 +310,7 @@ static bool expand_turn(const struct place *place, size_t clause, struct shapepr
     struct sp_env inner = *place->env;
     inner.loops = &binding;
     if (!sp_eval_spend(&x->eval, section->clauses[clause].first->span, 1)) return false;
-    x->turns++;
+    x->iterations++;
     sp_walk(&expansion, section, clause + 1, &(struct place){x, &inner});
     return x->eval.mistakes == mistakes;
 }
@@ -321,7 +321,7 @@ static bool expand_some(const struct place *place, size_t clause, int64_t first,
     const struct sp_scope *scope = place->x->eval.hyper->scope;
     for (size_t i = 0; i < scope->index_count; i++)
         if (scope->indices[i] >= first && scope->indices[i] <= last &&
-            !expand_turn(place, clause, sp_value_int(scope->indices[i])))
+            !expand_iteration(place, clause, sp_value_int(scope->indices[i])))
             return false;
     return true;
 }
@@ -356,7 +356,8 @@ static bool expand_range(const void *at, size_t clause)
         return sp_eval_fail(eval, loop->last->span, "%s%s is %" PRId64 ", and a number of modules cannot be negative",
                             loop->last->args[0]->kind == SP_EXPR_INDEX ? "an item of " : "", key, last + 1);
     if (eval->hyper->scope && eval->hyper->scope->indices) return expand_some(place, clause, first, last);
-    for (int64_t i = first; i <= last && expand_turn(place, clause, sp_value_int(i)) && i < INT64_MAX; i++) continue;
+    for (int64_t i = first; i <= last && expand_iteration(place, clause, sp_value_int(i)) && i < INT64_MAX; i++)
+        continue;
     return true;
 }
 
@@ -369,7 +370,7 @@ static bool expand_each(const void *at, size_t clause)
     if (!sp_eval_set(eval, place->env, expr, &list)) return false;
     if (list.type != SHAPEPROOF_VALUE_LIST)
         return sp_eval_fail(eval, expr->span, "expected a list or first..last, found %s", sp_value_kind(list.type));
-    for (size_t i = 0; i < list.count && expand_turn(place, clause, list.items[i]); i++) continue;
+    for (size_t i = 0; i < list.count && expand_iteration(place, clause, list.items[i]); i++) continue;
     return true;
 }
 

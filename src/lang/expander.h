@@ -31,19 +31,19 @@ struct sp_expander {
     const char *last_group; /* most often the next tensor's as well */
     size_t last_group_index;
     unsigned use_depth;
-    size_t turns;     /* of loops, so far */
-    bool unsupported; /* a 'require' said no */
+    size_t iterations; /* of loops, so far */
+    bool unsupported;  /* a 'require' said no */
 };
 
-/* A row's use of a part in one frame, and what came of it. When it is reached again, in the next turn of a loop, the
- * part has most often the same arguments: then it makes the same tensors, behind another prefix. */
+/* A row's use of a part in one frame, and what came of it. When it is reached again, in the next iteration of a loop,
+ * the part has most often the same arguments: then it makes the same tensors, behind another prefix. */
 struct sp_usage {
     struct sp_frame *frame;          /* the same each time; NULL: none yet */
     struct shapeproof_value *values; /* the arguments that the rest is about; NULL: it cannot be repeated */
     size_t prefix_length;
     size_t tensor, tie; /* the first ones that it made */
     size_t tensor_count, tie_count;
-    size_t steps, turns, mistakes;
+    size_t steps, iterations, mistakes;
 };
 
 /* That of a row of env->section. */

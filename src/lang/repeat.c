@@ -17,7 +17,7 @@ struct sp_usage sp_usage_start(const struct sp_expander *x)
     return (struct sp_usage){.tensor = x->out->count,
                              .tie = x->tie_count,
                              .steps = x->eval.steps,
-                             .turns = x->turns,
+                             .iterations = x->iterations,
                              .mistakes = x->eval.mistakes};
 }
 
@@ -31,7 +31,7 @@ void sp_usage_keep(struct sp_expander *x, struct sp_usage *usage, const struct s
 {
     const size_t count = frame->unit->param_count;
     const bool replaces = x->eval.hyper->overlay && !is_replacement(frame);
-    if (x->eval.mistakes != start->mistakes || x->turns != start->turns || replaces) return;
+    if (x->eval.mistakes != start->mistakes || x->iterations != start->iterations || replaces) return;
     if (!usage->values) usage->values = sp_arena_array(x->eval.arena, count, sizeof *usage->values);
     if (count) memcpy(usage->values, frame->params, count * sizeof *usage->values);
     usage->prefix_length = strlen(frame->prefix);

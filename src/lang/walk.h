@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The way through a section: its clauses from left to right, and behind the last of them its rows, once for each turn
- * of the loops. For
+ * The way through a section: its clauses from left to right, and behind the last of them its rows, once for each
+ * iteration of the loops. For
  *
  *     [blocks] for i in 0..1 if big
  *     a.{i} (n)
@@ -11,14 +11,14 @@
  *     range 0 ─┬─ i = 0 ── condition 1 ── row a, row b
  *              └─ i = 1 ── condition 1 ── row a, row b
  *
- * What a loop, a condition and the use of a part come to is for the walker: turns, terms of a sum, or provisos. */
+ * What a loop, a condition and the use of a part come to is for the walker: iterations, terms of a sum, or provisos. */
 #ifndef SP_LANG_WALK_H
 #define SP_LANG_WALK_H
 
 #include "base/arena.h"
 #include "lang/syntax/ast.h"
 
-/* `at` is where the walker is: what it knows of the loops around. Each returns false to give up the turn. */
+/* `at` is where the walker is: what it knows of the loops around. Each returns false to give up the iteration. */
 struct sp_walker {
     /* Goes on with sp_walk(walker, section, clause + 1, inner): for each index or item, if the condition holds. */
     bool (*range)(const void *at, size_t clause);

@@ -437,7 +437,8 @@ static const struct sp_phrase *try_case(struct sp_lesson *lesson, struct half ha
     struct sp_arena *arena = lesson->evidence->arena;
     const struct sp_phrase *condition = sp_phrase_copy(arena, half.condition);
     if (condition->op != SP_PHRASE_AT_LEAST) return sp_phrase_of(arena, SP_PHRASE_IF, condition, yes, no);
-    condition = sp_phrase_of(arena, SP_PHRASE_LESS, condition->a, condition->b, NULL); /* in the order of the turns */
+    condition =
+        sp_phrase_of(arena, SP_PHRASE_LESS, condition->a, condition->b, NULL); /* in the order of the iterations */
     return sp_phrase_of(arena, SP_PHRASE_IF, condition, no, yes);
 }
 
@@ -448,8 +449,8 @@ static size_t effort_of_case(const struct sp_lesson *lesson, const struct sp_red
     return LEAST_EFFORT + leaves * leaves * reduced->domain.count / 4;
 }
 
-/* i == 0, i >= depth, i + 1 == len(widths): the first turn of a loop and the last one, which begin and end with what is
- * in front of it and behind it. */
+/* i == 0, i >= depth, i + 1 == len(widths): the first iteration of a loop and the last one, which begin and end with
+ * what is in front of it and behind it. */
 static bool is_end_of_loop(const struct sp_phrase *condition)
 {
     if (condition->op != SP_PHRASE_EQUAL && condition->op != SP_PHRASE_AT_LEAST) return false;
@@ -671,7 +672,7 @@ static bool has_three_values(const struct sp_domain *domain, size_t index)
     return high > low + 1;
 }
 
-/* i == 0 and 2^i say the same of two turns, and so does much else. */
+/* i == 0 and 2^i say the same of two iterations, and so does much else. */
 static struct sp_answer with_doubt(struct sp_answer answer, const struct sp_domain *domain)
 {
     const unsigned asked = indices_asked(answer.term);
@@ -767,7 +768,7 @@ static void find_differing_dims(struct sp_lesson *lesson, const struct sp_reduce
     if (!sp_phrases_equal(in, out) && has_values(differ, wanted)) find_among(found, differ, SP_FREE + differ->cost);
 }
 
-/* Of the row, and of those beside it: what it goes around has the widths at every turn. */
+/* Of the row, and of those beside it: what it goes around has the widths at every iteration. */
 static void find_differing_widths(struct sp_lesson *lesson, const struct sp_reduced *wanted,
                                   const struct condition_asked *asked, struct sp_found *found)
 {

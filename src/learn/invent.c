@@ -80,7 +80,7 @@ static void invent_sizes(struct inventor *inventor, const struct sp_tensor_row *
                        sp_arena_printf(&inventor->learning->arena, "%s_%s", word, rank > 1 ? ends[d] : "size"), values);
 }
 
-/* How many turns a loop has that does not depend on an outer one. */
+/* How many iterations a loop has that does not depend on an outer one. */
 static void invent_count(struct inventor *inventor, const struct sp_layout *layout, size_t stem, int64_t *values)
 {
     struct sp_stem_value *list;

@@ -8,7 +8,7 @@
 #include "base/chars.h"
 #include "learn/phrases/likely.h"
 
-enum { MOST_ROUNDS = 40, MOST_TURNS = 400000, MOST_SPELLED = 64, POPULAR = 7, FEW = 3 };
+enum { MOST_ROUNDS = 40, MOST_ITERATIONS = 400000, MOST_SPELLED = 64, POPULAR = 7, FEW = 3 };
 
 /* ---- loops ---- */
 
@@ -114,31 +114,31 @@ static void prefer_count(struct sp_answer *answer, const char *name)
     prefer_better(answer, name, goes_with_name, is_key_of_loop);
 }
 
-/* How many turns an outer loop has in an example. */
-static size_t turns_of_index(const struct sp_learn_function *function, size_t example, size_t index)
+/* How many iterations an outer loop has in an example. */
+static size_t iterations_of_index(const struct sp_learn_function *function, size_t example, size_t index)
 {
-    uint64_t turns = 0;
+    uint64_t iterations = 0;
     for (size_t i = 0; i < function->count; i++)
-        if (function->points[i].example == example && function->points[i].index[index] >= turns)
-            turns = function->points[i].index[index] + 1;
-    return (size_t)turns;
+        if (function->points[i].example == example && function->points[i].index[index] >= iterations)
+            iterations = function->points[i].index[index] + 1;
+    return (size_t)iterations;
 }
 
-/* Whether the list has an item for each turn, which is how often the inner loop turns there. */
-static bool is_list_of_turns(const struct sp_learn_function *function, const struct sp_phrase *item)
+/* Whether the list has an item for each iteration, which is how often the inner loop iterations there. */
+static bool is_list_of_iterations(const struct sp_learn_function *function, const struct sp_phrase *item)
 {
     for (size_t i = 0; i < function->count; i++) {
         const struct sp_point *point = &function->points[i];
         const struct shapeproof_value list = item->leaf->values[point->example];
         if (list.type != SHAPEPROOF_VALUE_LIST || sp_phrase_value(item, point) != function->values[i]) return false;
-        if (list.count != turns_of_index(function, point->example, (size_t)item->a->number)) return false;
+        if (list.count != iterations_of_index(function, point->example, (size_t)item->a->number)) return false;
     }
     return true;
 }
 
 /* Of stages that all have as many blocks: a list with an item for each stage, where its name says that it counts. */
-static void prefer_list_of_turns(const struct sp_lesson *lesson, const struct sp_learn_function *function,
-                                 struct sp_answer *answer)
+static void prefer_list_of_iterations(const struct sp_lesson *lesson, const struct sp_learn_function *function,
+                                      struct sp_answer *answer)
 {
     struct sp_arena *arena = lesson->evidence->arena;
     if (!answer->term || sp_indices_of(answer->term)) return;
@@ -149,7 +149,7 @@ static void prefer_list_of_turns(const struct sp_lesson *lesson, const struct sp
             if (leaf->values[0].type != SHAPEPROOF_VALUE_LIST || leaf->values[0].count < 2) break;
             const struct sp_phrase *item = sp_phrase_about(
                 arena, (struct sp_phrase){.op = SP_PHRASE_ITEM, .leaf = leaf, .a = sp_phrase_index(arena, k)});
-            if (!sp_phrase_affinity(item, function->name) || !is_list_of_turns(function, item)) continue;
+            if (!sp_phrase_affinity(item, function->name) || !is_list_of_iterations(function, item)) continue;
             if (answer->other_count < SP_MOST_ALTERNATIVES) answer->other_count++;
             answer->others[answer->other_count - 1] = item;
             choose_rather(answer, answer->other_count - 1);
@@ -157,18 +157,18 @@ static void prefer_list_of_turns(const struct sp_lesson *lesson, const struct sp
         }
 }
 
-/* Of the turns of a body what is behind it: 4*turns + 1. */
+/* Of the iterations of a body what is behind it: 4*iterations + 1. */
 static const struct sp_phrase *place_behind(struct sp_arena *arena, const struct sp_stem *stem,
-                                            const struct sp_phrase *turns)
+                                            const struct sp_phrase *iterations)
 {
     const struct sp_phrase *length =
-        sp_phrase_of(arena, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, (double)stem->period), turns, NULL);
+        sp_phrase_of(arena, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, (double)stem->period), iterations, NULL);
     if (!stem->behind) return length;
     return sp_phrase_of(arena, SP_PHRASE_ADD, length, sp_phrase_number(arena, (double)stem->behind), NULL);
 }
 
-/* 2^(stages - i), which is nothing from some turn on: a loop has to have its end at every turn of the outer ones, also
- * where the row is not. */
+/* 2^(stages - i), which is nothing from some iteration on: a loop has to have its end at every iteration of the outer
+ * ones, also where the row is not. */
 static bool falls_below_one(const struct sp_phrase *term)
 {
     if (!term) return false;
@@ -185,13 +185,13 @@ static bool is_end_everywhere(const struct sp_phrase *term, const char *name)
 /* What has to be found of a loop. */
 enum end {
     FIRST_NUMBER,
-    TURNS,
-    TURNS_BEFORE /* of the body that it is behind */
+    ITERATIONS,
+    ITERATIONS_BEFORE /* of the body that it is behind */
 };
 
 static double value_of_end(const struct sp_stem *stem, const struct sp_stem_value *values, struct run run, enum end end)
 {
-    if (end == TURNS) return (double)(run.end - run.begin);
+    if (end == ITERATIONS) return (double)(run.end - run.begin);
     const uint64_t first = values[run.begin].value;
     return (double)(end == FIRST_NUMBER ? first : (first - stem->behind) / stem->period);
 }
@@ -205,20 +205,20 @@ static struct sp_answer solve_end(struct sp_lesson *lesson, const struct sp_stem
         sp_function_add(&function, &values[run.begin].outer, value_of_end(stem, values, run, end));
     }
     struct sp_answer answer = sp_solve_function(lesson, &function);
-    if (end == TURNS) prefer_list_of_turns(lesson, &function, &answer);
+    if (end == ITERATIONS) prefer_list_of_iterations(lesson, &function, &answer);
     if (end != FIRST_NUMBER) prefer_count(&answer, stem->text);
     prefer_better(&answer, stem->text, is_end_everywhere, is_end_everywhere);
     sp_function_free(&function);
     return answer;
 }
 
-/* Where the loop begins; what is behind a body, at the place that the turns of that leave. */
+/* Where the loop begins; what is behind a body, at the place that the iterations of that leave. */
 static struct sp_answer solve_first(struct sp_lesson *lesson, const struct sp_stem *stem,
                                     const struct sp_stem_value *values, size_t count)
 {
     struct sp_arena *arena = lesson->evidence->arena;
     if (!stem->period) return solve_end(lesson, stem, values, count, FIRST_NUMBER);
-    struct sp_answer answer = solve_end(lesson, stem, values, count, TURNS_BEFORE);
+    struct sp_answer answer = solve_end(lesson, stem, values, count, ITERATIONS_BEFORE);
     if (answer.term) answer.term = place_behind(arena, stem, answer.term);
     for (size_t i = 0; i < answer.other_count; i++) answer.others[i] = place_behind(arena, stem, answer.others[i]);
     return answer;
@@ -252,13 +252,13 @@ static void spell_stem_of_few(struct sp_lesson *lesson, const struct sp_stem *st
 
 /* ---- a condition in front of a loop ---- */
 
-/* Where a loop may begin: each turn of the outer ones. */
+/* Where a loop may begin: each iteration of the outer ones. */
 struct openings {
     const struct sp_lesson *lesson;
     const struct sp_stem *stem;
     const struct sp_stem_value *values; /* of the stem, in order */
     size_t count, next;
-    struct sp_learn_function begun; /* 1 where the loop has turns, 0 where its ends have no value */
+    struct sp_learn_function begun; /* 1 where the loop has iterations, 0 where its ends have no value */
     bool is_open;                   /* there is such a point */
 };
 
@@ -267,15 +267,15 @@ static void add_opening(struct openings *openings, const struct sp_point *point)
     const struct sp_stem *stem = openings->stem;
     while (openings->next < openings->count && sp_compare_points(&openings->values[openings->next].outer, point) < 0)
         openings->next++;
-    const bool has_turns =
+    const bool has_iterations =
         openings->next < openings->count && sp_compare_points(&openings->values[openings->next].outer, point) == 0;
     const double first = sp_phrase_value(stem->first.term, point), count = sp_phrase_value(stem->count.term, point);
     const bool has_ends = !isnan(first) && !isnan(count);
-    if (has_turns || !has_ends) sp_function_add(&openings->begun, point, has_turns);
-    openings->is_open = openings->is_open || (!has_ends && !has_turns);
+    if (has_iterations || !has_ends) sp_function_add(&openings->begun, point, has_iterations);
+    openings->is_open = openings->is_open || (!has_ends && !has_iterations);
 }
 
-/* Whether the loop is begun at this turn of the outer ones. */
+/* Whether the loop is begun at this iteration of the outer ones. */
 static bool is_begun(const struct sp_stem *stem, const struct sp_point *point)
 {
     return !stem->when.term || sp_phrase_value(stem->when.term, point) != 0;
@@ -283,7 +283,7 @@ static bool is_begun(const struct sp_stem *stem, const struct sp_point *point)
 
 static void list_openings(struct openings *openings, struct sp_point *point, size_t depth)
 {
-    if (openings->begun.count >= MOST_TURNS) return;
+    if (openings->begun.count >= MOST_ITERATIONS) return;
     if (depth == openings->stem->depth) {
         add_opening(openings, point);
         return;
@@ -342,7 +342,7 @@ static void solve_stem(struct sp_lesson *lesson, size_t index)
         lesson->again = true;
     } else if (even && step == 1) {
         stem->first = solve_first(lesson, stem, values, count);
-        stem->count = solve_end(lesson, stem, values, count, TURNS);
+        stem->count = solve_end(lesson, stem, values, count, ITERATIONS);
         stem->is_solved = stem->first.term && stem->count.term && solve_when(lesson, stem, values, count);
     }
     if (!stem->is_solved && !even && !lesson->again)
@@ -394,31 +394,32 @@ static void spell_partition(struct sp_lesson *lesson, size_t index)
 
 /* ---- where a row is ---- */
 
-struct turns {
+struct iterations {
     struct sp_learn_function presence;
     const struct sp_tensor_row *row;
     size_t next; /* the place that is awaited */
 };
 
-static bool add_turn(struct turns *turns, const struct sp_point *point)
+static bool add_iteration(struct iterations *iterations, const struct sp_point *point)
 {
-    const struct sp_tensor_row *row = turns->row;
-    const bool here =
-        turns->next < row->places.count && sp_compare_points(&row->places.items[turns->next].point, point) == 0;
-    turns->next += here;
-    sp_function_add(&turns->presence, point, here);
-    return turns->presence.count < MOST_TURNS;
+    const struct sp_tensor_row *row = iterations->row;
+    const bool here = iterations->next < row->places.count &&
+                      sp_compare_points(&row->places.items[iterations->next].point, point) == 0;
+    iterations->next += here;
+    sp_function_add(&iterations->presence, point, here);
+    return iterations->presence.count < MOST_ITERATIONS;
 }
 
-/* Every turn of the loops from this depth on; false when there are too many. */
-static bool list_turns(const struct sp_lesson *lesson, struct turns *turns, struct sp_point *point, size_t depth)
+/* Every iteration of the loops from this depth on; false when there are too many. */
+static bool list_iterations(const struct sp_lesson *lesson, struct iterations *iterations, struct sp_point *point,
+                            size_t depth)
 {
-    if (depth == turns->row->index_count) return add_turn(turns, point);
-    const struct sp_stem *stem = &lesson->layout.stems.items[turns->row->stems[depth]];
+    if (depth == iterations->row->index_count) return add_iteration(iterations, point);
+    const struct sp_stem *stem = &lesson->layout.stems.items[iterations->row->stems[depth]];
     const double first = sp_phrase_value(stem->first.term, point), count = sp_phrase_value(stem->count.term, point);
     for (double i = 0; is_begun(stem, point) && i < count; i++) {
         point->index[depth] = (uint64_t)first + (uint64_t)i;
-        if (!list_turns(lesson, turns, point, depth + 1)) return false;
+        if (!list_iterations(lesson, iterations, point, depth + 1)) return false;
     }
     point->index[depth] = 0;
     return true;
@@ -441,17 +442,17 @@ static bool is_true_everywhere(const struct sp_learn_function *function)
 /* False, with the reason in the row, when no condition says where it is. */
 static bool solve_where(struct sp_lesson *lesson, struct sp_tensor_row *row)
 {
-    struct turns turns = {.presence = {.index_count = row->index_count, .name = row->pattern}, .row = row};
+    struct iterations iterations = {.presence = {.index_count = row->index_count, .name = row->pattern}, .row = row};
     bool whole = true;
     for (size_t e = 0; e < lesson->evidence->count && whole; e++)
-        whole = list_turns(lesson, &turns, &(struct sp_point){.example = e}, 0);
-    row->why_not = !whole ? "its loops have too many turns" : NULL;
-    if (whole && turns.next < row->places.count) row->why_not = "its loops do not reach every place of it";
-    if (!row->why_not && !is_true_everywhere(&turns.presence)) {
-        row->where = sp_solve_condition(lesson, &turns.presence, row);
+        whole = list_iterations(lesson, &iterations, &(struct sp_point){.example = e}, 0);
+    row->why_not = !whole ? "its loops have too many iterations" : NULL;
+    if (whole && iterations.next < row->places.count) row->why_not = "its loops do not reach every place of it";
+    if (!row->why_not && !is_true_everywhere(&iterations.presence)) {
+        row->where = sp_solve_condition(lesson, &iterations.presence, row);
         if (!row->where.term) row->why_not = "nothing in the configurations says where it is";
     }
-    sp_function_free(&turns.presence);
+    sp_function_free(&iterations.presence);
     return !row->why_not;
 }
 

@@ -73,11 +73,11 @@ static void find_tie(struct sp_lesson *lesson, size_t index)
     }
 }
 
-/* ---- one block at each turn of a loop ---- */
+/* ---- one block at each iteration of a loop ---- */
 
-/* The tensor of the row that stands where this one does, but at the first turn of that loop. */
-static const struct shapeproof_tensor *at_first_turn(const struct sp_tensor_row *row, const struct sp_row_tensor *place,
-                                                     size_t depth)
+/* The tensor of the row that stands where this one does, but at the first iteration of that loop. */
+static const struct shapeproof_tensor *at_first_iteration(const struct sp_tensor_row *row,
+                                                          const struct sp_row_tensor *place, size_t depth)
 {
     struct sp_point first = place->point;
     first.index[depth] = 0;
@@ -86,7 +86,7 @@ static const struct shapeproof_tensor *at_first_turn(const struct sp_tensor_row 
     return NULL;
 }
 
-/* Every turn but the first has the storage of the first. */
+/* Every iteration but the first has the storage of the first. */
 static bool is_one_block(const struct sp_evidence *evidence, const struct sp_tensor_row *row, size_t depth)
 {
     size_t shared = 0;
@@ -95,14 +95,15 @@ static bool is_one_block(const struct sp_evidence *evidence, const struct sp_ten
         const struct shapeproof_inventory *inventory = evidence->examples[place->point.example].inventory;
         const size_t same = place->tensor->same_as;
         if (!place->point.index[depth] && same == SHAPEPROOF_NONE) continue;
-        if (same == SHAPEPROOF_NONE || shapeproof_inventory_tensor(inventory, same) != at_first_turn(row, place, depth))
+        if (same == SHAPEPROOF_NONE ||
+            shapeproof_inventory_tensor(inventory, same) != at_first_iteration(row, place, depth))
             return false;
         shared++;
     }
     return shared > 0;
 }
 
-static void tie_turns(struct sp_lesson *lesson, size_t index)
+static void tie_iterations(struct sp_lesson *lesson, size_t index)
 {
     struct sp_tensor_row *row = &lesson->layout.rows.items[index];
     struct sp_arena *arena = lesson->evidence->arena;
@@ -182,7 +183,7 @@ static void tie_by_flag(struct sp_lesson *lesson, struct sp_tensor_row *row)
 void sp_solve_ties(struct sp_lesson *lesson)
 {
     for (size_t i = lesson->layout.rows.count; i-- > 0;) find_tie(lesson, i);
-    for (size_t i = 0; i < lesson->layout.rows.count; i++) tie_turns(lesson, i);
+    for (size_t i = 0; i < lesson->layout.rows.count; i++) tie_iterations(lesson, i);
     for (size_t i = 0; i < lesson->layout.rows.count; i++)
         take_dims_of_embedding(lesson, &lesson->layout.rows.items[i]);
     for (size_t i = 0; i < lesson->layout.rows.count; i++) tie_by_flag(lesson, &lesson->layout.rows.items[i]);

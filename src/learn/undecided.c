@@ -55,7 +55,7 @@ static bool is_condition(const struct sp_phrase *term)
 
 static const char *experiment_for(struct sp_arena *arena, const char *chosen, const struct sp_answer *answer)
 {
-    if (!answer->other_count && answer->short_loop) return "a checkpoint whose loop has more turns";
+    if (!answer->other_count && answer->short_loop) return "a checkpoint whose loop has more iterations";
     if (!answer->other_count && answer->term->op != SP_PHRASE_NUMBER)
         return "any other checkpoint: it is a long expression";
     if (!answer->other_count) return sp_arena_printf(arena, "a checkpoint in which it is not %s", chosen);
@@ -68,7 +68,7 @@ static const char *experiment_for(struct sp_arena *arena, const char *chosen, co
 }
 
 /* A number that all examples share is a choice as well, unless it is one that sizes are made of; and so is an
- * expression so long that it may be an accident, or one of a loop that has hardly any turns. */
+ * expression so long that it may be an accident, or one of a loop that has hardly any iterations. */
 static bool is_choice(const struct sp_answer *answer)
 {
     return answer->other_count || answer->short_loop || sp_is_accident(answer) ||

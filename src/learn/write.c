@@ -432,8 +432,8 @@ static bool asks_index_of_depth(const struct sp_tensor_row *row, size_t depth)
     return row->where.term && (sp_indices_of(row->where.term) >> depth & 1);
 }
 
-/* A loop of one turn is none: its number stands in the name, layers.{4*N}. */
-static bool is_one_turn(const struct shapeproof_learning *learning, const struct sp_tensor_row *row, size_t depth)
+/* A loop of one iteration is none: its number stands in the name, layers.{4*N}. */
+static bool is_one_iteration(const struct shapeproof_learning *learning, const struct sp_tensor_row *row, size_t depth)
 {
     const struct sp_stem *stem = stem_of_row(learning, row, depth);
     const struct sp_layout *layout = &learning->lesson.layout;
@@ -536,7 +536,7 @@ static void put_loop(struct sheet *sheet, const struct sp_stem *stem, const stru
     put_last(sheet, last_of_stem(&sheet->learning->arena, stem));
 }
 
-/* Of a row that is there from some turn on: the index, and where it begins. */
+/* Of a row that is there from some iteration on: the index, and where it begins. */
 static const struct sp_phrase *start_of_row(const struct shapeproof_learning *learning, const struct sp_tensor_row *row,
                                             size_t *index)
 {
@@ -596,7 +596,8 @@ static void write_heading(struct sheet *sheet, const struct sp_tensor_row *row)
     const struct sp_phrase *start = start_of_row(learning, row, &from);
     for (size_t i = 0; i < row->index_count; i++) {
         put_condition_of_loop(sheet, stem_of_row(learning, row, i));
-        if (!is_one_turn(learning, row, i)) put_loop(sheet, stem_of_row(learning, row, i), i == from ? start : NULL);
+        if (!is_one_iteration(learning, row, i))
+            put_loop(sheet, stem_of_row(learning, row, i), i == from ? start : NULL);
     }
     if (words_of_row(sheet, row)) put_loop_of_words(sheet, row, words_of_row(sheet, row));
     sp_text_puts(&sheet->text, "\n");
@@ -653,28 +654,28 @@ static void put_index(const struct sheet *sheet, struct sp_text *text, const str
         put_word(sheet, text, stem);
         return;
     }
-    if (is_one_turn(sheet->learning, row, depth) && stem->first.term->op == SP_PHRASE_NUMBER && !stem->offset) {
+    if (is_one_iteration(sheet->learning, row, depth) && stem->first.term->op == SP_PHRASE_NUMBER && !stem->offset) {
         sp_phrase_write(text, stem->first.term, true);
         return;
     }
     sp_text_puts(text, "{");
     if (stem->step > 1) sp_text_printf(text, "%llu*", (unsigned long long)stem->step);
-    if (is_one_turn(sheet->learning, row, depth)) sp_phrase_write(text, stem->first.term, true);
+    if (is_one_iteration(sheet->learning, row, depth)) sp_phrase_write(text, stem->first.term, true);
     else sp_text_puts(text, sp_index_names[stem->depth]);
     if (stem->offset) sp_text_printf(text, " + %llu", (unsigned long long)stem->offset);
     sp_text_puts(text, "}");
 }
 
-static void put_first_turn(struct sp_text *text, const struct sp_stem *stem)
+static void put_first_iteration(struct sp_text *text, const struct sp_stem *stem)
 {
     if (stem->listed) sp_text_printf(text, "{%s[0]}", stem->listed->leaf->path);
     else sp_text_puts(text, "0");
 }
 
-/* `first` is the depth of a loop whose first turn is meant, or SHAPEPROOF_NONE; `words` are those that it is written
- * for. */
-static const char *name_at_turn(const struct sheet *sheet, const struct sp_tensor_row *row, size_t length, size_t first,
-                                const struct sp_alternating_words *words)
+/* `first` is the depth of a loop whose first iteration is meant, or SHAPEPROOF_NONE; `words` are those that it is
+ * written for. */
+static const char *name_at_iteration(const struct sheet *sheet, const struct sp_tensor_row *row, size_t length,
+                                     size_t first, const struct sp_alternating_words *words)
 {
     struct shapeproof_learning *learning = sheet->learning;
     struct sp_text text = {0};
@@ -688,7 +689,7 @@ static const char *name_at_turn(const struct sheet *sheet, const struct sp_tenso
             i += words->length - 1;
         } else if (row->pattern[i] == SP_FRONT_MARK) sp_text_puts(&text, "{p}");
         else if (row->pattern[i] != SP_INDEX_MARK) sp_text_append(&text, &row->pattern[i], 1);
-        else if (index++ == first) put_first_turn(&text, stem_of_row(learning, row, first));
+        else if (index++ == first) put_first_iteration(&text, stem_of_row(learning, row, first));
         else put_index(sheet, &text, row, index - 1);
     }
     if (quotes) sp_text_puts(&text, "\"");
@@ -697,7 +698,7 @@ static const char *name_at_turn(const struct sheet *sheet, const struct sp_tenso
 
 static const char *name_of_row(const struct sheet *sheet, const struct sp_tensor_row *row, size_t length)
 {
-    return name_at_turn(sheet, row, length, SHAPEPROOF_NONE, words_of_row(sheet, row));
+    return name_at_iteration(sheet, row, length, SHAPEPROOF_NONE, words_of_row(sheet, row));
 }
 
 /* What frameworks call so is a buffer, whatever its dtype. */
@@ -748,9 +749,9 @@ static void put_tie(struct sheet *sheet, const struct sp_tensor_row *row)
 {
     if (row->tied_to == SHAPEPROOF_NONE) return;
     const struct sp_tensor_row *target = &sheet->learning->lesson.layout.rows.items[row->tied_to];
-    sp_text_printf(
-        &sheet->text, "   same as %s",
-        name_at_turn(sheet, target, strlen(target->pattern), target == row ? row->tied_at : SHAPEPROOF_NONE, NULL));
+    sp_text_printf(&sheet->text, "   same as %s",
+                   name_at_iteration(sheet, target, strlen(target->pattern),
+                                     target == row ? row->tied_at : SHAPEPROOF_NONE, NULL));
     if (row->tied_when.term) {
         sp_text_puts(&sheet->text, " when ");
         put_term(sheet, row->tied_when.term);

@@ -7,7 +7,7 @@
 #include "lang/functions.h"
 #include "prove/symbolic/atoms.h"
 
-enum { MAX_DEPTH = 400, MAX_TURNS = 512 };
+enum { MAX_DEPTH = 400, MAX_ITERATIONS = 512 };
 enum { STATE_NEW, STATE_BUSY, STATE_KNOWN, STATE_NONE };
 
 void sp_assignment_open(struct sp_assignment *numbers, struct sp_count *count)
@@ -139,8 +139,8 @@ static bool call(struct sp_assignment *numbers, const struct sp_origin *origin, 
     return result.type == SHAPEPROOF_VALUE_INT || result.type == SHAPEPROOF_VALUE_BOOL;
 }
 
-/* What depends on the index of the loop is computed anew in each turn. */
-static void forget_turn(struct sp_assignment *numbers, uint64_t index)
+/* What depends on the index of the loop is computed anew in each iteration. */
+static void forget_iteration(struct sp_assignment *numbers, uint64_t index)
 {
     for (size_t i = 0; i < numbers->size; i++)
         if (!numbers->set[i] && (sp_atom_info(&numbers->count->symbolic, i)->depends & index))
@@ -151,22 +151,22 @@ static bool sum(struct sp_assignment *numbers, const struct sp_origin *origin, s
 {
     const size_t index = origin->operation.index;
     const uint64_t bit = sp_atom_info(&numbers->count->symbolic, index)->depends;
-    struct sp_rational first, last, turn;
+    struct sp_rational first, last, iteration;
     *value = sp_rational_int(0);
     if (index >= numbers->size || !argument(numbers, origin->args[1], &first) ||
         !argument(numbers, origin->args[2], &last) || first.den != 1 || last.den != 1)
         return false;
-    if (last.num >= first.num && (uint64_t)last.num - (uint64_t)first.num >= MAX_TURNS) return false;
+    if (last.num >= first.num && (uint64_t)last.num - (uint64_t)first.num >= MAX_ITERATIONS) return false;
     bool good = true;
     for (int64_t i = first.num; good && i <= last.num; i++) {
-        forget_turn(numbers, bit);
+        forget_iteration(numbers, bit);
         numbers->set[index] = true;
         numbers->values[index] = sp_rational_int(i);
         numbers->states[index] = STATE_KNOWN;
-        good = argument(numbers, origin->args[0], &turn) && sp_rational_add(*value, turn, value);
+        good = argument(numbers, origin->args[0], &iteration) && sp_rational_add(*value, iteration, value);
         numbers->set[index] = false;
     }
-    forget_turn(numbers, bit);
+    forget_iteration(numbers, bit);
     return good;
 }
 

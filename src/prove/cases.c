@@ -50,14 +50,15 @@ static const struct sp_poly *by_default(struct sp_count *count, const struct sp_
 /* ---- comparisons of one quantity ---- */
 
 /* Comparisons that ask one quantity q, a polynomial with whole values: each holds above a number, below it, or at it.
- * The numbers where they turn, and those next to them, stand for every value of q: in between none of them changes.
+ * The numbers where they threshold, and those next to them, stand for every value of q: in between none of them
+ * changes.
  *
- *     q < 2, 2 < q, q < 3       turns at 2, 2, 3       candidates 1, 2, 3, 4
+ *     q < 2, 2 < q, q < 3       thresholds at 2, 2, 3       candidates 1, 2, 3, 4
  *
  * So that a case never says q <= 2 and q >= 3, it is decided which candidates it allows. */
-enum { MOST_TURNS = 64 };
+enum { MOST_THRESHOLDS = 64 };
 
-struct turn {
+struct threshold {
     size_t condition;
     struct sp_rational at;
     bool equality, above; /* it holds at that number alone; else above it, or below it */
@@ -69,16 +70,16 @@ struct candidate {
 };
 
 struct quantity {
-    struct turn turns[MOST_TURNS];
-    struct candidate candidates[3 * MOST_TURNS];
+    struct threshold thresholds[MOST_THRESHOLDS];
+    struct candidate candidates[3 * MOST_THRESHOLDS];
     size_t count, candidate_count;
 };
 
-static bool turn_holds(const struct turn *turn, struct sp_rational value)
+static bool threshold_holds(const struct threshold *threshold, struct sp_rational value)
 {
-    const int order = sp_rational_compare(value, turn->at);
-    if (turn->equality) return order == 0;
-    return turn->above ? order > 0 : order < 0;
+    const int order = sp_rational_compare(value, threshold->at);
+    if (threshold->equality) return order == 0;
+    return threshold->above ? order > 0 : order < 0;
 }
 
 /* Whether a = factor*b + offset, where both are linear in the same terms. */
@@ -128,12 +129,12 @@ static const struct sp_poly *quantity_of_gap(struct sp_symbolic *symbolic, const
     return sp_rational_div(sp_rational_int(sign), common, &share) ? sp_poly_scale(algebra, sum, share) : NULL;
 }
 
-static void add_turn(struct quantity *quantity, struct turn turn)
+static void add_threshold(struct quantity *quantity, struct threshold threshold)
 {
     enum { FARTHEST = 1 << 30 };
-    const int64_t down = turn.at.num / turn.at.den - (turn.at.num % turn.at.den < 0);
-    if (quantity->count == MOST_TURNS || down > FARTHEST || down < -FARTHEST) return;
-    quantity->turns[quantity->count++] = turn;
+    const int64_t down = threshold.at.num / threshold.at.den - (threshold.at.num % threshold.at.den < 0);
+    if (quantity->count == MOST_THRESHOLDS || down > FARTHEST || down < -FARTHEST) return;
+    quantity->thresholds[quantity->count++] = threshold;
     for (int64_t value = down - 1; value <= down + 1; value++)
         quantity->candidates[quantity->candidate_count++] = (struct candidate){.value = value};
 }
@@ -143,28 +144,28 @@ static bool find_quantity(struct sp_count *count, size_t condition, struct quant
 {
     struct sp_symbolic *symbolic = &count->symbolic;
     const struct sp_poly *gap, *other;
-    struct turn turn;
+    struct threshold threshold;
     quantity->count = quantity->candidate_count = 0;
-    if (!sp_atom_comparison(symbolic, condition, &gap, &turn.equality) || symbolic->algebra.failed) return false;
+    if (!sp_atom_comparison(symbolic, condition, &gap, &threshold.equality) || symbolic->algebra.failed) return false;
     const struct sp_poly *asked = quantity_of_gap(symbolic, gap);
     const size_t atoms = symbolic->algebra.atom_count;
-    for (turn.condition = 0; asked && turn.condition < atoms; turn.condition++) {
+    for (threshold.condition = 0; asked && threshold.condition < atoms; threshold.condition++) {
         struct sp_rational slope, offset;
-        if (!sp_atom_comparison(symbolic, turn.condition, &other, &turn.equality)) continue;
+        if (!sp_atom_comparison(symbolic, threshold.condition, &other, &threshold.equality)) continue;
         if (!is_multiple_of(other, asked, &slope, &offset)) continue;
-        if (!sp_rational_div(offset, slope, &turn.at)) continue;
-        turn.at.num = -turn.at.num;
-        turn.above = slope.num > 0;
-        add_turn(quantity, turn);
+        if (!sp_rational_div(offset, slope, &threshold.at)) continue;
+        threshold.at.num = -threshold.at.num;
+        threshold.above = slope.num > 0;
+        add_threshold(quantity, threshold);
     }
     return quantity->count > 1;
 }
 
 /* Excludes what contradicts the condition being so. */
-static void exclude_candidates(struct quantity *quantity, const struct turn *turn, bool holds)
+static void exclude_candidates(struct quantity *quantity, const struct threshold *threshold, bool holds)
 {
     for (size_t i = 0; i < quantity->candidate_count; i++)
-        if (turn_holds(turn, sp_rational_int(quantity->candidates[i].value)) != holds)
+        if (threshold_holds(threshold, sp_rational_int(quantity->candidates[i].value)) != holds)
             quantity->candidates[i].is_out = true;
 }
 
@@ -188,8 +189,8 @@ static bool is_excluded_by_range(struct sp_symbolic *symbolic, size_t condition)
 static void exclude_by_range(struct sp_count *count, struct quantity *quantity)
 {
     for (size_t i = 0; i < quantity->count; i++)
-        if (is_excluded_by_range(&count->symbolic, quantity->turns[i].condition))
-            exclude_candidates(quantity, &quantity->turns[i], false);
+        if (is_excluded_by_range(&count->symbolic, quantity->thresholds[i].condition))
+            exclude_candidates(quantity, &quantity->thresholds[i], false);
 }
 
 /* Excludes what contradicts the conditions that are apart. Returns whether there were any. */
@@ -198,8 +199,8 @@ static bool exclude_by_case(struct quantity *quantity, const struct sp_values *a
     bool any = false;
     for (size_t i = 0; i < quantity->count; i++) {
         const struct sp_poly *value;
-        if (!value_in(apart, quantity->turns[i].condition, &value)) continue;
-        exclude_candidates(quantity, &quantity->turns[i], !sp_poly_is_zero(value));
+        if (!value_in(apart, quantity->thresholds[i].condition, &value)) continue;
+        exclude_candidates(quantity, &quantity->thresholds[i], !sp_poly_is_zero(value));
         any = true;
     }
     return any;
@@ -216,8 +217,8 @@ static const struct candidate *usual_candidate(const struct quantity *quantity, 
         const struct sp_poly *value;
         if (candidate->is_out) continue;
         size_t k = 0;
-        while (k < quantity->count && (value_in(apart, quantity->turns[k].condition, &value) ||
-                                       !turn_holds(&quantity->turns[k], sp_rational_int(candidate->value))))
+        while (k < quantity->count && (value_in(apart, quantity->thresholds[k].condition, &value) ||
+                                       !threshold_holds(&quantity->thresholds[k], sp_rational_int(candidate->value))))
             k++;
         if (k == quantity->count) return candidate;
         if (!largest || candidate->value > largest->value) largest = candidate;
@@ -226,17 +227,17 @@ static const struct candidate *usual_candidate(const struct quantity *quantity, 
     return largest;
 }
 
-static const struct turn *turn_of_condition(const struct quantity *quantity, size_t condition)
+static const struct threshold *threshold_of_condition(const struct quantity *quantity, size_t condition)
 {
     size_t i = 0;
-    while (i < quantity->count && quantity->turns[i].condition != condition) i++;
-    return i < quantity->count ? &quantity->turns[i] : NULL;
+    while (i < quantity->count && quantity->thresholds[i].condition != condition) i++;
+    return i < quantity->count ? &quantity->thresholds[i] : NULL;
 }
 
 static bool asks_same_quantity(struct sp_count *count, size_t condition, size_t other)
 {
     struct quantity quantity;
-    return find_quantity(count, condition, &quantity) && turn_of_condition(&quantity, other);
+    return find_quantity(count, condition, &quantity) && threshold_of_condition(&quantity, other);
 }
 
 /* Excludes what contradicts the comparisons that the defaults decide, where that leaves something. */
@@ -245,18 +246,18 @@ static void exclude_by_default(struct sp_count *count, struct quantity *quantity
     for (size_t i = 0; i < quantity->count; i++) {
         struct quantity rest = *quantity;
         struct sp_rational truth;
-        const struct sp_poly *atom = sp_poly_atom(&count->symbolic.algebra, quantity->turns[i].condition);
+        const struct sp_poly *atom = sp_poly_atom(&count->symbolic.algebra, quantity->thresholds[i].condition);
         const struct sp_poly *value = by_default(count, atom, apart);
         if (!value || !sp_poly_is_constant(value, &truth)) continue;
-        exclude_candidates(&rest, &quantity->turns[i], truth.num != 0);
+        exclude_candidates(&rest, &quantity->thresholds[i], truth.num != 0);
         if (is_possible(&rest)) *quantity = rest;
     }
 }
 
 /* Whether the condition holds beside the other comparisons of its quantity: none of them does, if that is possible;
  * else they are as the largest value makes them. */
-static bool holds_among(struct sp_count *count, struct quantity *quantity, const struct turn *turn, bool is_decided,
-                        const struct sp_values *apart)
+static bool holds_among(struct sp_count *count, struct quantity *quantity, const struct threshold *threshold,
+                        bool is_decided, const struct sp_values *apart)
 {
     bool none_holds;
     const struct candidate *candidate = usual_candidate(quantity, apart, &none_holds);
@@ -264,7 +265,7 @@ static bool holds_among(struct sp_count *count, struct quantity *quantity, const
         exclude_by_default(count, quantity, apart);
         candidate = usual_candidate(quantity, apart, &none_holds);
     }
-    return candidate && turn_holds(turn, sp_rational_int(candidate->value));
+    return candidate && threshold_holds(threshold, sp_rational_int(candidate->value));
 }
 
 /* Puts the candidate that is next to the value in its place, the larger one of two; false when there is none. */
@@ -286,13 +287,14 @@ static bool nearest_candidate(const struct quantity *quantity, struct sp_rationa
 }
 
 /* The value that is allowed and next to the one that the quantity has by default; false when it has none by default. */
-static bool default_of_quantity(struct sp_count *count, const struct quantity *quantity, const struct turn *turn,
-                                const struct sp_values *apart, struct sp_rational *value)
+static bool default_of_quantity(struct sp_count *count, const struct quantity *quantity,
+                                const struct threshold *threshold, const struct sp_values *apart,
+                                struct sp_rational *value)
 {
     const struct sp_poly *gap, *now;
     struct sp_rational constant, slope, offset;
     bool equality;
-    sp_atom_comparison(&count->symbolic, turn->condition, &gap, &equality);
+    sp_atom_comparison(&count->symbolic, threshold->condition, &gap, &equality);
     now = by_default(count, gap, apart);
     const struct sp_poly *asked = quantity_of_gap(&count->symbolic, gap);
     if (!now || !sp_poly_is_constant(now, &constant) || !asked || !is_multiple_of(gap, asked, &slope, &offset))
@@ -301,8 +303,8 @@ static bool default_of_quantity(struct sp_count *count, const struct quantity *q
     bool allowed = true;
     for (size_t i = 0; i < quantity->count; i++) {
         const struct sp_poly *truth;
-        if (value_in(apart, quantity->turns[i].condition, &truth))
-            allowed = allowed && turn_holds(&quantity->turns[i], *value) == !sp_poly_is_zero(truth);
+        if (value_in(apart, quantity->thresholds[i].condition, &truth))
+            allowed = allowed && threshold_holds(&quantity->thresholds[i], *value) == !sp_poly_is_zero(truth);
     }
     return allowed || nearest_candidate(quantity, value);
 }
@@ -331,11 +333,12 @@ static bool holds_in_case(struct sp_count *count, size_t condition, const struct
     if (!is_apart) value = by_default(count, sp_poly_atom(algebra, condition), apart);
     const bool is_decided = value && sp_poly_is_constant(value, &truth), holds = is_decided && truth.num != 0;
     if (is_apart || !find_quantity(count, condition, &quantity)) return holds;
-    const struct turn *turn = turn_of_condition(&quantity, condition);
+    const struct threshold *threshold = threshold_of_condition(&quantity, condition);
     const bool narrowed = exclude_by_case(&quantity, apart);
-    if (!turn || (is_decided && !narrowed) || !is_possible(&quantity)) return holds;
-    if (is_decided && default_of_quantity(count, &quantity, turn, apart, &truth)) return turn_holds(turn, truth);
-    return holds_among(count, &quantity, turn, is_decided, apart);
+    if (!threshold || (is_decided && !narrowed) || !is_possible(&quantity)) return holds;
+    if (is_decided && default_of_quantity(count, &quantity, threshold, apart, &truth))
+        return threshold_holds(threshold, truth);
+    return holds_among(count, &quantity, threshold, is_decided, apart);
 }
 
 /* The conditions that hyper-parameters are; of those that are computed (not for NULL) the ones in `poly` or apart: what
@@ -532,11 +535,11 @@ static bool case_makes(struct sp_count *count, const struct sp_values *apart, si
 {
     const struct sp_poly *value;
     if (value_in(apart, condition, &value)) return sp_poly_is_zero(value) != holds;
-    struct sp_values turned = {0};
-    for (size_t i = 0; i < apart->count; i++) sp_values_add(&turned, apart->atoms[i], apart->values[i]);
-    sp_values_add(&turned, condition, sp_poly_int(&count->symbolic.algebra, !holds));
-    const bool makes = !is_possible_case(count, &turned);
-    sp_values_free(&turned);
+    struct sp_values inverted = {0};
+    for (size_t i = 0; i < apart->count; i++) sp_values_add(&inverted, apart->atoms[i], apart->values[i]);
+    sp_values_add(&inverted, condition, sp_poly_int(&count->symbolic.algebra, !holds));
+    const bool makes = !is_possible_case(count, &inverted);
+    sp_values_free(&inverted);
     return makes;
 }
 
@@ -574,7 +577,7 @@ void sp_case_drop_implied(struct sp_count *count, const struct sp_case_change *c
 }
 
 /* The other way round than usual. */
-static struct sp_case_change turned_condition(struct sp_count *count, size_t condition)
+static struct sp_case_change inverted_condition(struct sp_count *count, size_t condition)
 {
     return (struct sp_case_change){.condition = condition, .holds = !holds_in_case(count, condition, NULL)};
 }
@@ -582,10 +585,10 @@ static struct sp_case_change turned_condition(struct sp_count *count, size_t con
 bool sp_case_is_needed(struct sp_count *count, const struct sp_poly *total, const struct sp_conditions *open,
                        size_t which)
 {
-    const struct sp_case_change change = turned_condition(count, open->items[which]);
+    const struct sp_case_change change = inverted_condition(count, open->items[which]);
     for (size_t i = 0; i < open->count; i++) {
         if (i == which) continue;
-        const struct sp_case_change other = turned_condition(count, open->items[i]);
+        const struct sp_case_change other = inverted_condition(count, open->items[i]);
         struct sp_values held = {0};
         add_change(count, &held, &other);
         const bool possible = is_possible_change(count, &change, &held);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Claims at points: the table is counted there with every hyper-parameter fixed, so that floors, lists and loops have
  * values. Examples have one point, their own. What is no polynomial identity is tried at many: small numbers, equal
- * ones, the table's defaults, random ones, and those at which something in the claim turns. Of [V == 2*H + 37] these
- * are V = 2*H + 37 and its neighbours, of I % 997 those with a remainder of 0, 1 and 996, and 995 where the claim says
- * so; of max(H - 100000, 0) they are H = 99999, 100000 and 100001. */
+ * ones, the table's defaults, random ones, and those at which something in the claim iterations. Of [V == 2*H + 37]
+ * these are V = 2*H + 37 and its neighbours, of I % 997 those with a remainder of 0, 1 and 996, and 995 where the claim
+ * says so; of max(H - 100000, 0) they are H = 99999, 100000 and 100001. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ enum {
     MAX_REPLAYS = 600,  /* points at which the table is counted and predicted */
     FEW_REPLAYS = 80,   /* of them where the table could not be predicted at its defaults */
     MAX_CONSTANTS = 24, /* numbers of the claim that are tried as values */
-    MAX_TARGETS = 4000, /* points that are computed from what turns */
+    MAX_TARGETS = 4000, /* points that are computed from what iterations */
     MAX_NESTED = 6,     /* floors in minima in floors, turned round */
     MAX_TOGETHER = 5,   /* conditions of a product that are made true and false together */
     MAX_LISTS = 6       /* lists that are tried where the table has no default for one */
@@ -107,7 +107,8 @@ static bool is_condition(const struct search *search, size_t atom)
     return algebra_of(search)->atoms[atom].is_condition;
 }
 
-/* Below which value a hyper-parameter makes no sense: what is no dimension, divisor or number of turns may be 0. */
+/* Below which value a hyper-parameter makes no sense: what is no dimension, divisor or number of iterations may be 0.
+ */
 static int64_t least_of(const struct search *search, size_t atom)
 {
     const struct sp_atom_info *info = sp_atom_info(&search->trial->count->symbolic, atom);
@@ -280,7 +281,7 @@ static enum outcome try_point(struct search *search)
     return outcome;
 }
 
-/* ---- points at which something turns ---- */
+/* ---- points at which something iterations ---- */
 
 static bool reach_value(struct search *search, const struct sp_poly *poly, struct sp_rational target, unsigned depth);
 
@@ -420,8 +421,8 @@ static bool try_target(struct search *search, const struct sp_poly *poly, int64_
     return false;
 }
 
-/* Numbers close to where something that is computed turns. */
-static bool try_turns_of(struct search *search, const struct sp_origin *origin, int *left)
+/* Numbers close to where something that is computed iterations. */
+static bool try_iterations_of(struct search *search, const struct sp_origin *origin, int *left)
 {
     struct sp_algebra *algebra = algebra_of(search);
     const struct sp_sym *args = origin->args;
@@ -471,14 +472,14 @@ static bool try_terms(struct search *search)
     return false;
 }
 
-static bool try_turns(struct search *search)
+static bool try_iterations(struct search *search)
 {
     const size_t atoms = search->numbers.size;
     int left = MAX_TARGETS;
     for (size_t atom = 0; atom < atoms && left > 0; atom++) {
         const struct sp_origin *origin =
             search->reached[atom] ? sp_atom_info(&search->trial->count->symbolic, atom)->origin : NULL;
-        if (origin && try_turns_of(search, origin, &left)) return true;
+        if (origin && try_iterations_of(search, origin, &left)) return true;
     }
     return false;
 }
@@ -638,7 +639,7 @@ static bool find_difference(struct search *search)
         set_random(search);
         if (try_point(search) == DIFFERS) return true;
     }
-    if (try_terms(search) || try_turns(search) || try_constants(search)) return true;
+    if (try_terms(search) || try_iterations(search) || try_constants(search)) return true;
     for (int i = 0; i < 4 * POINTS && search->agreed < POINTS; i++) {
         set_random(search);
         if (try_point(search) == DIFFERS) return true;

@@ -7,7 +7,7 @@ enum { MAX_DEPTH = 40, MAX_SEEN = 32 };
 
 /* ---- loops ---- */
 
-void sp_loop_enter(struct sp_loop *loop, int64_t turn) { loop->binding.value = sp_value_int(turn); }
+void sp_loop_enter(struct sp_loop *loop, int64_t iteration) { loop->binding.value = sp_value_int(iteration); }
 
 void sp_loop_leave(struct sp_loop *loop)
 {
@@ -101,7 +101,7 @@ bool sp_depends_on(const struct sp_env *env, const struct sp_expr *expr, const s
 
 /* ---- names ---- */
 
-int64_t sp_line_turn(const struct sp_line *line, const struct sp_loop *loop, const uint64_t *numbers)
+int64_t sp_line_iteration(const struct sp_line *line, const struct sp_loop *loop, const uint64_t *numbers)
 {
     for (size_t i = 0; i < line->hole_count; i++) {
         const struct sp_hole *hole = &line->holes[i];
@@ -115,8 +115,8 @@ int64_t sp_line_turn(const struct sp_line *line, const struct sp_loop *loop, con
 void sp_line_enter(const struct sp_line *line, const uint64_t *numbers)
 {
     for (struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
-        const int64_t turn = sp_line_turn(line, loop, numbers);
-        if (turn >= 0) sp_loop_enter(loop, turn);
+        const int64_t iteration = sp_line_iteration(line, loop, numbers);
+        if (iteration >= 0) sp_loop_enter(loop, iteration);
     }
 }
 
@@ -142,8 +142,8 @@ bool sp_line_fits(const struct sp_line *line, const struct sp_fixed_numbers *fix
     for (size_t i = 0; i < line->hole_count; i++) {
         if (fixed->is_fixed[i] && numbers[i] != fixed->value[i]) return false;
         if (!line->holes[i].loop) continue;
-        const int64_t turn = sp_line_turn(line, line->holes[i].loop, numbers);
-        if (turn < 0 || (uint64_t)turn * line->holes[i].factor + line->holes[i].constant != numbers[i])
+        const int64_t iteration = sp_line_iteration(line, line->holes[i].loop, numbers);
+        if (iteration < 0 || (uint64_t)iteration * line->holes[i].factor + line->holes[i].constant != numbers[i])
             return false; /* one index twice in the name, or not a number that it can make */
     }
     return true;
@@ -212,9 +212,10 @@ static bool is_within_line(struct sp_solver *solver, const struct sp_loop *loop)
 {
     const struct shapeproof_value first = sp_solver_value(solver, loop->env, loop->clause->first);
     const struct shapeproof_value last = sp_solver_value(solver, loop->env, loop->clause->last);
-    const struct shapeproof_value turn = loop->binding.value;
+    const struct shapeproof_value iteration = loop->binding.value;
     return first.type == SHAPEPROOF_VALUE_INT && last.type == SHAPEPROOF_VALUE_INT &&
-           turn.type == SHAPEPROOF_VALUE_INT && turn.integer >= first.integer && turn.integer <= last.integer;
+           iteration.type == SHAPEPROOF_VALUE_INT && iteration.integer >= first.integer &&
+           iteration.integer <= last.integer;
 }
 
 bool sp_line_is_met(struct sp_solver *solver, const struct sp_line *line)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  * Lines of an outline held against names: which of the numbers in a name are the indices of which loops.
  *
- *   the line  h.{i}.attn.c_attn.weight  has  h.7.attn.c_attn.weight  in the turn 7 of its loop
+ *   the line  h.{i}.attn.c_attn.weight  has  h.7.attn.c_attn.weight  in the iteration 7 of its loop
  */
 #ifndef SP_SOLVE_LINES_H
 #define SP_SOLVE_LINES_H
 
 #include "solve/outline.h"
 
-/* The turn of a loop around the line that the numbers of a name stand for; -1 when they do not tell. */
-int64_t sp_line_turn(const struct sp_line *line, const struct sp_loop *loop, const uint64_t *numbers);
-/* Gives all loops around the line the turns that the numbers stand for. */
+/* The iteration of a loop around the line that the numbers of a name stand for; -1 when they do not tell. */
+int64_t sp_line_iteration(const struct sp_line *line, const struct sp_loop *loop, const uint64_t *numbers);
+/* Gives all loops around the line the iterations that the numbers stand for. */
 void sp_line_enter(const struct sp_line *line, const uint64_t *numbers);
-/* The same; and where the numbers are expressions of turns, `{before(s) + j}`, the first turns are looked for that make
- * them. False when there are none, or too many to look through. */
-bool sp_line_find_turns(struct sp_solver *solver, const struct sp_line *line, const uint64_t *numbers);
-/* Gives one loop a turn. */
-void sp_loop_enter(struct sp_loop *loop, int64_t turn);
+/* The same; and where the numbers are expressions of iterations, `{before(s) + j}`, the first iterations are looked for
+ * that make them. False when there are none, or too many to look through. */
+bool sp_line_find_iterations(struct sp_solver *solver, const struct sp_line *line, const uint64_t *numbers);
+/* Gives one loop a iteration. */
+void sp_loop_enter(struct sp_loop *loop, int64_t iteration);
 /* Indices are unknown again, of this loop and those around it. */
 void sp_loop_leave(struct sp_loop *loop);
 /* The outermost loop around the line, or NULL. */
@@ -43,9 +43,9 @@ struct shapeproof_value sp_condition_value(struct sp_solver *solver, const struc
 bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line);
 /* Each of its conditions has a value that is known. */
 bool sp_line_is_decided(struct sp_solver *solver, const struct sp_line *line);
-/* Whether all conditions of its row are met in the turns that its loops were given. */
+/* Whether all conditions of its row are met in the iterations that its loops were given. */
 bool sp_line_is_met(struct sp_solver *solver, const struct sp_line *line);
-/* Whether the row is there in these turns: they are within the bounds of the loops as well. */
+/* Whether the row is there in these iterations: they are within the bounds of the loops as well. */
 bool sp_line_is_used(struct sp_solver *solver, const struct sp_line *line);
 /* Whether the expression depends on the index of that loop, or, for NULL, of any. */
 bool sp_depends_on(const struct sp_env *env, const struct sp_expr *expr, const struct sp_loop *loop);

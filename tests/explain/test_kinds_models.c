@@ -172,7 +172,7 @@ static void another_family_and_size(void **state)
                "another-model", 0);
 }
 
-/* One layer more of a kind that is not its turn is a layer too many, not another model. */
+/* One layer more of a kind that is not its iteration is a layer too many, not another model. */
 static void one_layer_more(void **state)
 {
     (void)state;

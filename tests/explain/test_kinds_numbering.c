@@ -199,7 +199,7 @@ static void layers_elsewhere(void **state)
 /* ---- a table of one's own ---- */
 
 #define MINE(loop)                                                                                                     \
-    "table mine\nN = layers\n[all] for i in " loop "   # turns\nlayer.{i}.weight (4, 4)\nlayer.{i}.bias (4)\n"
+    "table mine\nN = layers\n[all] for i in " loop "   # iterations\nlayer.{i}.weight (4, 4)\nlayer.{i}.bias (4)\n"
 
 static void own_table(const char *table, const char *setting, const char *line, const char *ids)
 {
@@ -221,7 +221,7 @@ static void own_table(const char *table, const char *setting, const char *line, 
     model_close(&model);
 }
 
-static void a_turn_too_many(void **state)
+static void a_iteration_too_many(void **state)
 {
     (void)state;
     own_table(
@@ -267,7 +267,7 @@ int main(void)
         cmocka_unit_test(groups_of_another_width),
         cmocka_unit_test(groups_twice),
         cmocka_unit_test(layers_elsewhere),
-        cmocka_unit_test(a_turn_too_many),
+        cmocka_unit_test(a_iteration_too_many),
         cmocka_unit_test(another_number_of_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static void scopes_of_parts(void **state)
     assert_mistake("part p(n = m, m = 2)\nw (n)\ntable t\na.* p()\n", "", "the hyper-parameter 'm' is not set");
 }
 
-/* What a part makes in one turn of a loop and in the next is what it makes in two uses. */
+/* What a part makes in one iteration of a loop and in the next is what it makes in two uses. */
 static void parts_in_loops(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void groups_of_parts_in_loops(void **state)
 {
     (void)state;
     struct run run =
-        predict("part p(n)\nx (n)\n[inside]\ny (n)\npart q(n)\na.* p(n)\n[turns] for i in 0..1\nb.{i} (n)\n"
+        predict("part p(n)\nx (n)\n[inside]\ny (n)\npart q(n)\na.* p(n)\n[iterations] for i in 0..1\nb.{i} (n)\n"
                 "table sub\n[s]\ns (5)\ntable t\n[mine] for i in 1..3\n{i}.* p(3)\n"
                 "[other] for i in 4..6\n{i}.* q(i)\n{i}.s.* sub\n",
                 "");

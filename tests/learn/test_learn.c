@@ -314,7 +314,7 @@ static void equal_examples_decide_little(void **state)
 }
 
 /* Of the first two layers nobody can tell whether the third is as wide as the second. */
-static void two_turns_decide_little(void **state)
+static void two_iterations_decide_little(void **state)
 {
     struct lesson lesson = {0};
     const uint64_t widths[] = {5, 7};
@@ -329,7 +329,7 @@ static void two_turns_decide_little(void **state)
     bool told = false;
     for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson.learning); i++)
         told = told || strcmp(shapeproof_learning_undecided(lesson.learning, i)->experiment,
-                              "a checkpoint whose loop has more turns") == 0;
+                              "a checkpoint whose loop has more iterations") == 0;
     assert_true(told);
     lesson_close(&lesson);
 }
@@ -380,7 +380,7 @@ int main(void)
         cmocka_unit_test(three_thousand_tensors),
         cmocka_unit_test(the_search_has_a_limit),
         cmocka_unit_test(equal_examples_decide_little),
-        cmocka_unit_test(two_turns_decide_little),
+        cmocka_unit_test(two_iterations_decide_little),
         cmocka_unit_test(one_wrong_tensor),
         cmocka_unit_test(different_architectures),
     };

@@ -196,7 +196,7 @@ static void add_stages(struct lesson *lesson, const char *config, const uint64_t
 
 /* Each stage has two blocks in all examples: the list of depths says so all the same. A kernel is a number rather than
  * something and three, and the 1 of a head is no loop. */
-static void a_list_has_the_turns(void **state)
+static void a_list_has_the_iterations(void **state)
 {
     struct lesson lesson = {0};
     (void)state;
@@ -671,7 +671,7 @@ int main(void)
         cmocka_unit_test(a_head_is_as_its_embedding),
         cmocka_unit_test(a_projection_is_where_widths_differ),
         cmocka_unit_test(a_width_need_not_be_heads),
-        cmocka_unit_test(a_list_has_the_turns),
+        cmocka_unit_test(a_list_has_the_iterations),
         cmocka_unit_test(the_head_says_what_is_served),
         cmocka_unit_test(an_inner_model_is_its_table),
         cmocka_unit_test(a_head_that_none_has_is_not_taken),

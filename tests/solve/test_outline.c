@@ -66,7 +66,8 @@ static void configured(void **state)
     solving_close(&s);
 }
 
-/* The first dimension of the only line that has the name, in the turns that this stands for; -1 when there is none. */
+/* The first dimension of the only line that has the name, in the iterations that this stands for; -1 when there is
+ * none. */
 static int64_t dimension_of(struct solving *s, const char *name)
 {
     struct sp_line_map map;
@@ -75,7 +76,7 @@ static int64_t dimension_of(struct solving *s, const char *name)
     int64_t dimension = -1;
     sp_line_map_init(&map, &s->outline);
     if (sp_lines_named(&map, name, &indices, &line, 1) == 1) {
-        sp_line_find_turns(&s->outline.solver, line, indices.value);
+        sp_line_find_iterations(&s->outline.solver, line, indices.value);
         if (sp_line_is_used(&s->outline.solver, line))
             dimension = sp_solver_value(&s->outline.solver, line->env, line->row->shape[0]).integer;
         sp_loop_leave(line->loop);
@@ -84,7 +85,7 @@ static int64_t dimension_of(struct solving *s, const char *name)
     return dimension;
 }
 
-static void names_and_turns(void **state)
+static void names_and_iterations(void **state)
 {
     struct solving s;
     solving_open(&s, *state, loops, "{\"N\": 2, \"E\": 8, \"depths\": [2, 1], \"style\": true}");
@@ -109,7 +110,7 @@ int main(void)
         cmocka_unit_test(nothing_known),
         cmocka_unit_test(numbers_by_architecture),
         cmocka_unit_test(configured),
-        cmocka_unit_test(names_and_turns),
+        cmocka_unit_test(names_and_iterations),
     };
     return cmocka_run_group_tests(tests, tables_setup, tables_teardown);
 }

@@ -278,7 +278,7 @@ static void take_findings(struct numbering *numbering)
     }
 }
 
-/* ---- a loop of the user's table that has one turn too many, or too few ---- */
+/* ---- a loop of the user's table that has one iteration too many, or too few ---- */
 
 /* Its findings are those with an index that only one side has. */
 static void take_beyond(struct numbering *numbering)
@@ -311,9 +311,9 @@ static const char *key_of_loop(const struct numbering *numbering, const struct s
     const struct sp_keys keys = sp_prediction_condition(prediction, env, loop->last)->keys;
     for (size_t i = 0; i < keys.count; i++) {
         const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(prediction, keys.list[i]);
-        const uint64_t turns = numbering->found.last - numbering->found.first + 1;
+        const uint64_t iterations = numbering->found.last - numbering->found.first + 1;
         if (hyper->value.type == SHAPEPROOF_VALUE_INT && hyper->value.integer >= 0 &&
-            (uint64_t)hyper->value.integer == turns)
+            (uint64_t)hyper->value.integer == iterations)
             return hyper->name;
     }
     return NULL;

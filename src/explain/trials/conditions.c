@@ -30,8 +30,8 @@ void sp_propose_met(struct sp_proposals *proposals, const struct sp_line *line, 
 
 /* ---- numbers ---- */
 
-/* Whether the line would be as the file has it, in the turns that its loops were given: there, or ruled out. That a
- * loop might end earlier is no matter of conditions (lengths.c). */
+/* Whether the line would be as the file has it, in the iterations that its loops were given: there, or ruled out. That
+ * a loop might end earlier is no matter of conditions (lengths.c). */
 static bool would_be(struct sp_proposals *proposals, const struct sp_line *line, bool there, const char *path,
                      int64_t number)
 {
@@ -173,7 +173,7 @@ static void each_line(struct sp_proposals *proposals,
         struct sp_indices own;
         const size_t count = first || last ? sp_proposal_lines(proposals, finding, &own, lines) : 0;
         for (size_t k = 0; k < count; k++) {
-            sp_line_find_turns(&proposals->outline.solver, lines[k], own.value);
+            sp_line_find_iterations(&proposals->outline.solver, lines[k], own.value);
             visit(proposals, finding, lines[k]);
             sp_loop_leave(lines[k]->loop);
         }
@@ -190,7 +190,7 @@ static void propose_rank(struct sp_proposals *proposals, const struct shapeproof
     const size_t count = sp_proposal_lines(proposals, finding, &indices, lines);
     for (size_t i = 0; i < count; i++) {
         if (lines[i]->row->rank != tensor->rank) continue;
-        sp_line_find_turns(&proposals->outline.solver, lines[i], indices.value);
+        sp_line_find_iterations(&proposals->outline.solver, lines[i], indices.value);
         sp_propose_met(proposals, lines[i], true, is_flag);
         sp_loop_leave(lines[i]->loop);
     }

@@ -48,8 +48,8 @@ static bool is_all_missing(const struct shapeproof_check *check, const struct sp
     return none;
 }
 
-/* The loop's turn for an index in a name. */
-static int64_t turn_of_loop(const struct sp_hole *hole, uint64_t index)
+/* The loop's iteration for an index in a name. */
+static int64_t iteration_of_loop(const struct sp_hole *hole, uint64_t index)
 {
     return ((int64_t)index - (int64_t)hole->constant) / (int64_t)hole->factor;
 }
@@ -85,7 +85,8 @@ static void propose_end(struct sp_proposals *proposals, const struct run *run, c
 {
     const struct sp_loop *loop = hole->loop;
     const struct shapeproof_value last = sp_solver_value(&proposals->outline.solver, loop->env, loop->clause->last);
-    const int64_t before = turn_of_loop(hole, run->first->index) - 1, with = turn_of_loop(hole, run->last->index);
+    const int64_t before = iteration_of_loop(hole, run->first->index) - 1,
+                  with = iteration_of_loop(hole, run->last->index);
     const bool missing = run->first->missing;
     const size_t first = proposals->count;
     if (last.type != SHAPEPROOF_VALUE_INT || (missing ? last.integer != with : last.integer > before)) return;
@@ -106,7 +107,7 @@ static void propose_at(struct sp_proposals *proposals, const struct run *run, co
     const size_t count = sp_proposal_lines(proposals, finding, &indices, lines);
     for (size_t i = 0; i < count; i++) {
         bool counts = false;
-        sp_line_find_turns(&proposals->outline.solver, lines[i], indices.value);
+        sp_line_find_iterations(&proposals->outline.solver, lines[i], indices.value);
         for (size_t h = 0; h < lines[i]->hole_count; h++) {
             if (!lines[i]->holes[h].loop || indices.value[h] != at->index) continue;
             counts = true;

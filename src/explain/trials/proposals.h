@@ -53,7 +53,7 @@ void sp_proposals_renew(struct sp_proposals *proposals, const struct shapeproof_
 void sp_propose_sizes(struct sp_proposals *proposals);
 /* For heads with another number of labels than id2label lists (labels.c). */
 void sp_propose_labels(struct sp_proposals *proposals);
-/* For loops that are shorter or longer in the file, and conditions that change with the turn (lengths.c). */
+/* For loops that are shorter or longer in the file, and conditions that change with the iteration (lengths.c). */
 void sp_propose_lengths(struct sp_proposals *proposals);
 /* For conditions of what is missing or unexpected: truth values, and all else (conditions.c). */
 void sp_propose_flags(struct sp_proposals *proposals);
@@ -83,8 +83,8 @@ struct sp_key_list sp_proposal_keys(struct sp_proposals *proposals);
 /* Those on which the value of the expression depends; all where an index is unknown, and so the value. */
 struct sp_key_list sp_proposal_keys_of(struct sp_proposals *proposals, const struct sp_env *env,
                                        const struct sp_expr *expr);
-/* The lines of the outline that could have the tensor of the finding; of their loops all are out of any turn. Returns
- * how many. */
+/* The lines of the outline that could have the tensor of the finding; of their loops all are out of any iteration.
+ * Returns how many. */
 size_t sp_proposal_lines(struct sp_proposals *proposals, const struct shapeproof_finding *finding,
                          struct sp_indices *indices, const struct sp_line *lines[SP_MOST_LINES]);
 /* Whether both are about one index of one pattern. */

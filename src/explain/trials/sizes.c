@@ -115,7 +115,7 @@ static void propose_shape(struct sp_proposals *proposals, const struct shapeproo
     if (expected->rank != tensor->rank) return;
     const size_t count = sp_proposal_lines(proposals, finding, &indices, lines);
     for (size_t i = 0; i < count; i++) {
-        sp_line_find_turns(solver, lines[i], indices.value);
+        sp_line_find_iterations(solver, lines[i], indices.value);
         for (uint32_t d = 0; d < expected->rank && !sp_line_is_ruled_out(solver, lines[i]); d++)
             if (tensor->shape[d] != expected->shape[d])
                 propose_size(

@@ -65,7 +65,8 @@ static void add_small_numbers(struct trial *trial, const struct sp_deduction *de
 {
     int64_t most = heads ? MAX_NUMBER : 8;
     for (size_t i = 0; i < deduction->open_count; i++)
-        if (deduction->open[i].turn >= most && deduction->open[i].turn < MAX_NUMBER) most = deduction->open[i].turn + 1;
+        if (deduction->open[i].iteration >= most && deduction->open[i].iteration < MAX_NUMBER)
+            most = deduction->open[i].iteration + 1;
     add_guess_value(trial, sp_value_int(1));
     for (int64_t number = 0; number <= most; number++)
         if (number != 1) add_guess_value(trial, sp_value_int(number));
@@ -407,8 +408,8 @@ static struct choice choose_key(struct sp_deduction *deduction, const struct lac
     return best;
 }
 
-/* As many as a loop around what the question is about has turns; 0 when that is not known, or there is none. */
-static size_t turns_around(struct sp_deduction *deduction, const struct sp_question *question)
+/* As many as a loop around what the question is about has iterations; 0 when that is not known, or there is none. */
+static size_t iterations_around(struct sp_deduction *deduction, const struct sp_question *question)
 {
     enum { MOST = 1000 };
     const struct sp_loop *loop =
@@ -436,18 +437,18 @@ static bool take_default(struct sp_deduction *deduction, const struct lacking *l
 static size_t likely_length(struct sp_deduction *deduction, const char *key, const struct sp_question *question)
 {
     const size_t beside = sp_known_length_beside(&deduction->solver->known, key);
-    return beside ? beside : turns_around(deduction, question);
+    return beside ? beside : iterations_around(deduction, question);
 }
 
-/* A list of which some items were told and others are asked for has one for each turn. */
-static bool close_by_turns(struct sp_deduction *deduction)
+/* A list of which some items were told and others are asked for has one for each iteration. */
+static bool close_by_iterations(struct sp_deduction *deduction)
 {
     struct sp_known *known = &deduction->solver->known;
     if (!sp_known_has_open_lists(known)) return false;
     const struct lacking lacking = find_lacking_line(deduction);
     bool any = false;
     for (size_t i = 0; i < lacking.count; i++)
-        any |= sp_known_close_list(known, lacking.keys[i], turns_around(deduction, lacking.questions[i]));
+        any |= sp_known_close_list(known, lacking.keys[i], iterations_around(deduction, lacking.questions[i]));
     return any;
 }
 
@@ -470,7 +471,7 @@ static bool open_list(struct sp_deduction *deduction, const struct lacking *lack
 
 bool sp_guess(struct sp_deduction *deduction)
 {
-    if (close_by_turns(deduction) || sp_known_close_lists(&deduction->solver->known)) return true;
+    if (close_by_iterations(deduction) || sp_known_close_lists(&deduction->solver->known)) return true;
     if (!deduction->effort->trials) return sp_members_close(deduction->solver);
     const struct lacking lacking = find_lacking_line(deduction);
     const struct choice best = choose_key(deduction, &lacking);
@@ -533,7 +534,7 @@ static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, 
     return true;
 }
 
-static bool has_turns(struct sp_deduction *deduction, const struct sp_line *line)
+static bool has_iterations(struct sp_deduction *deduction, const struct sp_line *line)
 {
     for (const struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
         struct shapeproof_value first, last;
@@ -550,7 +551,7 @@ void sp_guess_rest(struct sp_deduction *deduction)
     enum { MAX_REST = 20 };
     for (size_t i = 0; i < deduction->outline->count; i++) {
         const struct sp_line *line = &deduction->outline->lines[i];
-        if (!has_turns(deduction, line) || sp_line_is_ruled_out(deduction->solver, line)) continue;
+        if (!has_iterations(deduction, line) || sp_line_is_ruled_out(deduction->solver, line)) continue;
         for (size_t d = 0; d < line->row->rank; d++)
             for (int k = 0; k < MAX_REST && guess_for(deduction, line->env, line->row->shape[d]); k++) continue;
     }

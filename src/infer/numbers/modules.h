@@ -24,7 +24,7 @@ struct sp_modules {
     struct sp_deduction *deduction;
     size_t *lines;
     size_t count;
-    size_t *stamps; /* of each tensor of the file: when a turn had it */
+    size_t *stamps; /* of each tensor of the file: when a iteration had it */
     size_t stamp, tensors, found;
     size_t front;            /* numbers in front of that which tells the modules apart */
     const uint64_t *numbers; /* of a tensor of the list: these are what they are */
@@ -46,10 +46,10 @@ struct sp_modules {
     bool *is_asked; /* of each line: it was one of a list before */
 };
 
-/* All lines from the one at `from` on, in all their turns. SP_OPEN: the one that is now at `from` takes a key, `lacks`;
- * what those behind it find does not count, but that something contradicts does. */
+/* All lines from the one at `from` on, in all their iterations. SP_OPEN: the one that is now at `from` takes a key,
+ * `lacks`; what those behind it find does not count, but that something contradicts does. */
 enum sp_answer sp_modules_pass(struct sp_modules *modules, size_t *from);
-/* Whether all is known, and each tensor that of a turn. */
+/* Whether all is known, and each tensor that of a iteration. */
 bool sp_modules_are_whole(struct sp_modules *modules);
 
 /* Tries values of the keys that the lines from `from` on lack, until these agree with the file. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A list of modules is all of the file whose names begin alike, up to a number: resblocks.#. Where a table works that
  * number out of keys, {i*K + k}, {before(s) + j}, these are told by no name alone. Of each key that a number or the end
- * of a loop lacks values are tried, one key after the other. They agree with the file when each turn of a loop has its
- * tensor, with the dimensions that it should have, no two turns have the same one, and none is left over. */
+ * of a loop lacks values are tried, one key after the other. They agree with the file when each iteration of a loop has
+ * its tensor, with the dimensions that it should have, no two iterations have the same one, and none is left over. */
 #include "infer/numbers/numbers.h"
 
 #include <stdlib.h>
@@ -17,8 +17,8 @@ static bool is_of_list(const struct sp_modules *modules, const struct sp_line *l
         return false;
     for (size_t i = 0; i < modules->front; i++) {
         const struct sp_hole *hole = &line->holes[i];
-        if (hole->expr ||
-            (hole->loop ? sp_line_turn(line, hole->loop, modules->numbers) < 0 : hole->constant != modules->numbers[i]))
+        if (hole->expr || (hole->loop ? sp_line_iteration(line, hole->loop, modules->numbers) < 0
+                                      : hole->constant != modules->numbers[i]))
             return false;
     }
     return true;
@@ -83,7 +83,7 @@ static bool tell_by_list(struct sp_modules *modules, size_t line, size_t named)
     known->reason = sp_modules_reason(modules, named);
     known->touched = 0;
     sp_modules_search(modules, 0);
-    if (modules->is_solved && !modules->solution_depth) { /* what the turns told on the way is so */
+    if (modules->is_solved && !modules->solution_depth) { /* what the iterations told on the way is so */
         const bool ended = sp_modules_tell_ends(modules, named);
         free(kept.facts);
         return ended || known->told != before;

@@ -1,113 +1,115 @@
 /* SPDX-License-Identifier: MIT
- * The lines of a list in all turns of their loops: each has a tensor that is as it should be, and no other has it. */
+ * The lines of a list in all iterations of their loops: each has a tensor that is as it should be, and no other has it.
+ */
 #include <stdlib.h>
 
 #include "infer/numbers/modules.h"
 #include "solve/invert.h"
-#include "solve/turns.h"
+#include "solve/iterations.h"
 
-/* Whether a loop was entered, for want of a known end, beyond its first turn: then there may be no such tensor. */
-static bool is_beyond_end(const struct sp_modules *modules, struct sp_turns *turns)
+/* Whether a loop was entered, for want of a known end, beyond its first iteration: then there may be no such tensor. */
+static bool is_beyond_end(const struct sp_modules *modules, struct sp_iterations *iterations)
 {
     if (!modules->open_ended) return false;
-    for (const struct sp_loop *loop = turns->line->loop; loop; loop = loop->outer) {
-        const struct shapeproof_value last = sp_solver_value(turns->solver, loop->env, loop->clause->last);
-        const struct shapeproof_value first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
+    for (const struct sp_loop *loop = iterations->line->loop; loop; loop = loop->outer) {
+        const struct shapeproof_value last = sp_solver_value(iterations->solver, loop->env, loop->clause->last);
+        const struct shapeproof_value first = sp_solver_value(iterations->solver, loop->env, loop->clause->first);
         if (last.type == SHAPEPROOF_VALUE_UNKNOWN && loop->binding.value.integer > first.integer) return true;
     }
     return false;
 }
 
 /* One of the conditions that are not known may be the reason: of a single one that is told. */
-static bool is_excused_turn(struct sp_turns *turns)
+static bool is_excused_iteration(struct sp_iterations *iterations)
 {
     const struct sp_line_condition *open = NULL;
     size_t count = 0;
-    for (const struct sp_line_condition *condition = turns->line->condition; condition; condition = condition->outer)
-        if (sp_condition_value(turns->solver, condition).type == SHAPEPROOF_VALUE_UNKNOWN) {
+    for (const struct sp_line_condition *condition = iterations->line->condition; condition;
+         condition = condition->outer)
+        if (sp_condition_value(iterations->solver, condition).type == SHAPEPROOF_VALUE_UNKNOWN) {
             open = condition;
             count++;
         }
-    if (count == 1) return sp_invert_bool(turns->solver, open->env, open->expr, false) != SP_CONTRADICTS;
-    return count > 0 || turns->line->optional || turns->line->row->has_tie;
+    if (count == 1) return sp_invert_bool(iterations->solver, open->env, open->expr, false) != SP_CONTRADICTS;
+    return count > 0 || iterations->line->optional || iterations->line->row->has_tie;
 }
 
-static bool agrees_with(struct sp_turns *turns, const struct sp_modules *modules, size_t named)
+static bool agrees_with(struct sp_iterations *iterations, const struct sp_modules *modules, size_t named)
 {
     const struct shapeproof_tensor *tensor = sp_occurrence_tensor(&modules->deduction->occurrences, named);
-    const struct sp_line *line = turns->line;
+    const struct sp_line *line = iterations->line;
     bool agrees = tensor->rank == line->row->rank;
     for (const struct sp_line_condition *condition = line->condition; condition && agrees; condition = condition->outer)
-        agrees = sp_invert_bool(turns->solver, condition->env, condition->expr, true) != SP_CONTRADICTS;
+        agrees = sp_invert_bool(iterations->solver, condition->env, condition->expr, true) != SP_CONTRADICTS;
     for (size_t d = 0; d < line->row->rank && agrees; d++) {
         const struct sp_want want = sp_want_value(sp_value_int((int64_t)tensor->shape[d]));
         agrees = sp_shapes_is_flat(modules->deduction->occurrences.shapes, named) ||
-                 sp_invert(turns->solver, line->env, line->row->shape[d], &want) != SP_CONTRADICTS;
+                 sp_invert(iterations->solver, line->env, line->row->shape[d], &want) != SP_CONTRADICTS;
     }
     return agrees;
 }
 
-/* The number of the module in another turn of a loop; false when it is not known, and lacks what is `open`. */
-static bool number_in_turn(struct sp_turns *turns, struct sp_loop *loop, int64_t turn, uint64_t *number,
-                           struct shapeproof_value *open)
+/* The number of the module in another iteration of a loop; false when it is not known, and lacks what is `open`. */
+static bool number_in_iteration(struct sp_iterations *iterations, struct sp_loop *loop, int64_t iteration,
+                                uint64_t *number, struct shapeproof_value *open)
 {
-    const struct sp_modules *modules = turns->context;
+    const struct sp_modules *modules = iterations->context;
     const struct shapeproof_value before = loop->binding.value;
     uint64_t numbers[SP_MAX_INDICES];
-    sp_loop_enter(loop, turn);
-    const enum sp_answer answer = sp_line_numbers(turns->solver, turns->line, numbers, open);
+    sp_loop_enter(loop, iteration);
+    const enum sp_answer answer = sp_line_numbers(iterations->solver, iterations->line, numbers, open);
     loop->binding.value = before;
     if (answer != SP_HOLDS) return false;
     *number = numbers[modules->front];
     return *number < modules->stages.count;
 }
 
-/* Whether the module may be of the stage whose first one is the first turn of the loop. */
-static bool is_of_stage(struct sp_turns *turns, const struct sp_modules *modules, const uint64_t *numbers)
+/* Whether the module may be of the stage whose first one is the first iteration of the loop. */
+static bool is_of_stage(struct sp_iterations *iterations, const struct sp_modules *modules, const uint64_t *numbers)
 {
     struct sp_loop *loop = modules->stage;
     struct shapeproof_value open;
     uint64_t of_first;
     if (!loop || !modules->stages.count) return true;
-    const struct shapeproof_value first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
+    const struct shapeproof_value first = sp_solver_value(iterations->solver, loop->env, loop->clause->first);
     if (first.type != SHAPEPROOF_VALUE_INT || first.integer == loop->binding.value.integer) return true;
-    return !number_in_turn(turns, loop, first.integer, &of_first, &open) ||
+    return !number_in_iteration(iterations, loop, first.integer, &of_first, &open) ||
            sp_stages_alike(&modules->stages, of_first, numbers[modules->front]);
 }
 
 /* Whether it is only a name that the line may have, and another line has such names. */
-static bool may_be_of_another(const struct sp_modules *modules, struct sp_turns *turns)
+static bool may_be_of_another(const struct sp_modules *modules, struct sp_iterations *iterations)
 {
     const struct sp_deduction *deduction = modules->deduction;
-    return deduction->has_namesake[turns->line - deduction->outline->lines] && is_beyond_end(modules, turns);
+    return deduction->has_namesake[iterations->line - deduction->outline->lines] && is_beyond_end(modules, iterations);
 }
 
-static bool agrees_or_tells_nothing(struct sp_turns *turns, const struct sp_modules *modules, size_t named)
+static bool agrees_or_tells_nothing(struct sp_iterations *iterations, const struct sp_modules *modules, size_t named)
 {
-    struct sp_known *known = &turns->solver->known;
+    struct sp_known *known = &iterations->solver->known;
     struct sp_kept kept = sp_known_keep(known);
-    const bool agrees = agrees_with(turns, modules, named);
+    const bool agrees = agrees_with(iterations, modules, named);
     if (agrees) free(kept.facts);
     else sp_known_restore(known, &kept);
     return agrees;
 }
 
-static bool visit_module(struct sp_turns *turns)
+static bool visit_module(struct sp_iterations *iterations)
 {
-    struct sp_modules *modules = turns->context;
+    struct sp_modules *modules = iterations->context;
     const struct sp_shapes *shapes = modules->deduction->occurrences.shapes;
     uint64_t numbers[SP_MAX_INDICES];
     if (!*modules->left) return false;
     --*modules->left;
-    if (sp_line_numbers(turns->solver, turns->line, numbers, &turns->open) != SP_HOLDS) return false;
-    if (sp_line_is_ruled_out(turns->solver, turns->line)) return true;
+    if (sp_line_numbers(iterations->solver, iterations->line, numbers, &iterations->open) != SP_HOLDS) return false;
+    if (sp_line_is_ruled_out(iterations->solver, iterations->line)) return true;
     const size_t named =
-        sp_shapes_seek(shapes, sp_shapes_find(shapes, turns->line->name), numbers, turns->line->hole_count);
-    if (named == SHAPEPROOF_NONE) return is_beyond_end(modules, turns) || is_excused_turn(turns);
-    if (modules->stamps[named] == modules->stamp || !is_of_stage(turns, modules, numbers)) return false;
-    if (may_be_of_another(modules, turns)) {
-        if (!agrees_or_tells_nothing(turns, modules, named)) return true;
-    } else if (!agrees_with(turns, modules, named)) return false;
+        sp_shapes_seek(shapes, sp_shapes_find(shapes, iterations->line->name), numbers, iterations->line->hole_count);
+    if (named == SHAPEPROOF_NONE) return is_beyond_end(modules, iterations) || is_excused_iteration(iterations);
+    if (modules->stamps[named] == modules->stamp || !is_of_stage(iterations, modules, numbers)) return false;
+    if (may_be_of_another(modules, iterations)) {
+        if (!agrees_or_tells_nothing(iterations, modules, named)) return true;
+    } else if (!agrees_with(iterations, modules, named)) return false;
     modules->stamps[named] = modules->stamp;
     modules->found++;
     modules->steps++;
@@ -124,19 +126,19 @@ static void note_end(struct sp_modules *modules, const struct sp_loop *loop, int
 }
 
 /* A loop whose index is in the name goes as far as the names do. */
-static struct shapeproof_value end_by_names(struct sp_turns *turns, struct sp_loop *loop)
+static struct shapeproof_value end_by_names(struct sp_iterations *iterations, struct sp_loop *loop)
 {
-    struct sp_modules *modules = turns->context;
+    struct sp_modules *modules = iterations->context;
     const struct sp_shapes *shapes = modules->deduction->occurrences.shapes;
-    const size_t pattern = sp_shapes_find(shapes, turns->line->name);
+    const size_t pattern = sp_shapes_find(shapes, iterations->line->name);
     int64_t last = -1;
     for (size_t i = shapes->first[pattern]; i < shapes->first[pattern + 1]; i++) {
-        const int64_t turn = sp_line_turn(turns->line, loop, shapes->named[i].place.indices.value);
-        if (turn > last) last = turn;
+        const int64_t iteration = sp_line_iteration(iterations->line, loop, shapes->named[i].place.indices.value);
+        if (iteration > last) last = iteration;
     }
     modules->open_ended = true;
     if (last >= 0) note_end(modules, loop, last);
-    return last < 0 ? turns->open : sp_value_int(last);
+    return last < 0 ? iterations->open : sp_value_int(last);
 }
 
 static bool has_index_of(const struct sp_line *line, const struct sp_loop *loop)
@@ -148,19 +150,19 @@ static bool has_index_of(const struct sp_line *line, const struct sp_loop *loop)
 
 /* Where the modules are told apart by their shapes alone, a stage goes as far as they are alike, and there are as many
  * as that makes. What the number of the first one lacks comes before what the end of the loop does. */
-static bool last_by_stages(struct sp_turns *turns, struct sp_loop *loop, int64_t first, int64_t *last)
+static bool last_by_stages(struct sp_iterations *iterations, struct sp_loop *loop, int64_t first, int64_t *last)
 {
-    const struct sp_modules *modules = turns->context;
+    const struct sp_modules *modules = iterations->context;
     uint64_t number, next;
-    if (!modules->stage || has_index_of(turns->line, loop)) return false;
+    if (!modules->stage || has_index_of(iterations->line, loop)) return false;
     if (loop != modules->stage) { /* over the stages; or, where these have lists of their own, over what is repeated */
         const bool repeats = loop->outer != NULL;
         *last = first + (repeats ? sp_stages_repeats(&modules->stages) : sp_stages_count(&modules->stages)) - 1;
-        return modules->stage->outer == loop && (!repeats || has_index_of(turns->line, loop->outer));
+        return modules->stage->outer == loop && (!repeats || has_index_of(iterations->line, loop->outer));
     }
-    if (!number_in_turn(turns, loop, first, &number, &turns->open)) return false;
+    if (!number_in_iteration(iterations, loop, first, &number, &iterations->open)) return false;
     const uint64_t step =
-        number_in_turn(turns, loop, first + 1, &next, &turns->open) && next > number ? next - number : 1;
+        number_in_iteration(iterations, loop, first + 1, &next, &iterations->open) && next > number ? next - number : 1;
     *last = first + sp_stages_behind(&modules->stages, number, step);
     return true;
 }
@@ -173,60 +175,63 @@ static void guess_stages(struct sp_modules *modules, const char *key)
     else known->touched = known->guesses;
 }
 
-static struct shapeproof_value end_of_loop(struct sp_turns *turns, struct sp_loop *loop)
+static struct shapeproof_value end_of_loop(struct sp_iterations *iterations, struct sp_loop *loop)
 {
-    struct sp_modules *modules = turns->context;
-    const struct shapeproof_value open = turns->open,
-                                  first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
+    struct sp_modules *modules = iterations->context;
+    const struct shapeproof_value open = iterations->open,
+                                  first = sp_solver_value(iterations->solver, loop->env, loop->clause->first);
     int64_t last;
-    if (!modules->deduction->by_stages || !modules->stages.count || !last_by_stages(turns, loop, first.integer, &last))
-        return end_by_names(turns, loop);
+    if (!modules->deduction->by_stages || !modules->stages.count ||
+        !last_by_stages(iterations, loop, first.integer, &last))
+        return end_by_names(iterations, loop);
     guess_stages(modules, open.string);
     const struct sp_want want = sp_want_value(sp_value_int(last));
-    const enum sp_answer answer = sp_invert(turns->solver, loop->env, loop->clause->last, &want);
-    if (answer == SP_OPEN) return sp_solver_value(turns->solver, loop->env, loop->clause->last);
+    const enum sp_answer answer = sp_invert(iterations->solver, loop->env, loop->clause->last, &want);
+    if (answer == SP_OPEN) return sp_solver_value(iterations->solver, loop->env, loop->clause->last);
     return answer == SP_HOLDS ? want.value : sp_value_absent("");
 }
 
-/* Whether a loop has that turn, as far as is known. */
-static bool may_have_turn(struct sp_solver *solver, const struct sp_loop *loop, int64_t turn)
+/* Whether a loop has that iteration, as far as is known. */
+static bool may_have_iteration(struct sp_solver *solver, const struct sp_loop *loop, int64_t iteration)
 {
     const struct shapeproof_value first = sp_solver_value(solver, loop->env, loop->clause->first);
     const struct shapeproof_value last = sp_solver_value(solver, loop->env, loop->clause->last);
-    return !(first.type == SHAPEPROOF_VALUE_INT && turn < first.integer) &&
-           !(last.type == SHAPEPROOF_VALUE_INT && turn > last.integer);
+    return !(first.type == SHAPEPROOF_VALUE_INT && iteration < first.integer) &&
+           !(last.type == SHAPEPROOF_VALUE_INT && iteration > last.integer);
 }
 
-/* The turns that the numbers in front stand for; false when the line has none of these. */
+/* The iterations that the numbers in front stand for; false when the line has none of these. */
 static bool enter_front(const struct sp_modules *modules, const struct sp_line *line)
 {
     bool may_be = true;
     for (size_t i = 0; i < modules->front; i++) {
         struct sp_loop *loop = line->holes[i].loop;
         if (!loop) continue;
-        const int64_t turn = sp_line_turn(line, loop, modules->numbers);
-        may_be = may_be && may_have_turn(modules->deduction->solver, loop, turn);
-        sp_loop_enter(loop, turn);
+        const int64_t iteration = sp_line_iteration(line, loop, modules->numbers);
+        may_be = may_be && may_have_iteration(modules->deduction->solver, loop, iteration);
+        sp_loop_enter(loop, iteration);
     }
     return may_be;
 }
 
-/* The line in all its turns. SP_OPEN: when it takes a key, `lacks`. */
+/* The line in all its iterations. SP_OPEN: when it takes a key, `lacks`. */
 static enum sp_answer walk_line(struct sp_modules *modules, size_t place, const char **lacks)
 {
     struct sp_deduction *deduction = modules->deduction;
     const struct sp_line *line = &deduction->outline->lines[modules->lines[place]];
-    struct sp_turns turns = {.solver = deduction->solver,
-                             .line = line,
-                             .visit = visit_module,
-                             .end = end_of_loop,
-                             .context = modules,
-                             .left = *modules->left};
+    struct sp_iterations iterations = {.solver = deduction->solver,
+                                       .line = line,
+                                       .visit = visit_module,
+                                       .end = end_of_loop,
+                                       .context = modules,
+                                       .left = *modules->left};
     modules->open_ended = false;
     modules->stage = sp_stage_loop(line, modules->front);
-    const bool all = !enter_front(modules, line) || sp_walk_turns(&turns);
+    const bool all = !enter_front(modules, line) || sp_walk_iterations(&iterations);
     sp_loop_leave(line->loop);
-    *lacks = !all && turns.open.type == SHAPEPROOF_VALUE_UNKNOWN && *turns.open.string ? turns.open.string : NULL;
+    *lacks = !all && iterations.open.type == SHAPEPROOF_VALUE_UNKNOWN && *iterations.open.string
+                 ? iterations.open.string
+                 : NULL;
     if (all) return SP_HOLDS;
     return *lacks ? SP_OPEN : SP_CONTRADICTS;
 }

@@ -9,10 +9,11 @@
 
 /* ---- one class ---- */
 
-/* Whether the tensors must be there, as far as is known. A loop that none of its tensors shows may have no turns. */
-static bool is_expected(struct sp_outline *outline, const struct sp_line *line, const bool *turns)
+/* Whether the tensors must be there, as far as is known. A loop that none of its tensors shows may have no iterations.
+ */
+static bool is_expected(struct sp_outline *outline, const struct sp_line *line, const bool *iterations)
 {
-    if (line->loop && !turns[line->loop->number]) return false;
+    if (line->loop && !iterations[line->loop->number]) return false;
     return sp_line_is_decided(&outline->solver, line);
 }
 
@@ -23,14 +24,14 @@ static struct sp_fit fit_of(const struct sp_unit *table, const char *class, cons
     struct sp_occurrences occurrences;
     sp_outline_init(&outline, table, class, &shapes->prefilter->filter);
     sp_occurrences_init(&occurrences, &outline, shapes);
-    bool *turns = sp_arena_array(&outline.solver.arena, outline.loop_count, sizeof *turns);
+    bool *iterations = sp_arena_array(&outline.solver.arena, outline.loop_count, sizeof *iterations);
     for (size_t i = 0; i < outline.count; i++)
-        if (occurrences.of[i].count && outline.lines[i].loop) turns[outline.lines[i].loop->number] = true;
+        if (occurrences.of[i].count && outline.lines[i].loop) iterations[outline.lines[i].loop->number] = true;
     for (size_t i = 0; i < outline.count; i++) {
         const struct sp_line *line = &outline.lines[i];
         if (occurrences.of[i].count || line->optional || line->old_of != SIZE_MAX) continue;
         if (line->row->has_tie) fit.tied++;
-        else if (is_expected(&outline, line, turns)) {
+        else if (is_expected(&outline, line, iterations)) {
             fit.missing++;
             fit.weights += !line->row->buffer;
         } else fit.absent++;

@@ -227,8 +227,8 @@ static void stock_items_of_stages(struct sp_stock *stock, const struct sp_leaf *
     }
 }
 
-/* Loops in one: i // len(list) is the turn of the outer one, i % len(list) that of the inner one. */
-static void stock_nested_turns(struct sp_stock *stock, const struct sp_leaf *leaf, size_t k)
+/* Loops in one: i // len(list) is the iteration of the outer one, i % len(list) that of the inner one. */
+static void stock_nested_iterations(struct sp_stock *stock, const struct sp_leaf *leaf, size_t k)
 {
     struct sp_arena *arena = arena_of(stock);
     const struct sp_phrase *index = sp_phrase_index(arena, k), *two = sp_phrase_number(arena, 2);
@@ -240,12 +240,13 @@ static void stock_nested_turns(struct sp_stock *stock, const struct sp_leaf *lea
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_REST, index, length, NULL));
 }
 
-static void stock_all_nested_turns(struct sp_stock *stock, size_t k)
+static void stock_all_nested_iterations(struct sp_stock *stock, size_t k)
 {
     for (size_t i = 0; i < stock->evidence->leaves.count; i++) {
         const struct sp_leaf *leaf = stock->evidence->leaves.items[i];
         size_t longest;
-        if (is_list_somewhere(stock, leaf, &longest) && longest > 1 && !leaf->list) stock_nested_turns(stock, leaf, k);
+        if (is_list_somewhere(stock, leaf, &longest) && longest > 1 && !leaf->list)
+            stock_nested_iterations(stock, leaf, k);
         else if (!longest && is_repetition(leaf)) stock_items_of_stages(stock, leaf, k);
     }
 }
@@ -262,7 +263,7 @@ static void stock_indices(struct sp_stock *stock)
                            sp_phrase_of(arena, SP_PHRASE_ADD, index, sp_phrase_number(arena, 1), NULL));
         sp_stock_operation(stock, SP_PHRASE_POWER, sp_phrase_number(arena, 2),
                            sp_phrase_of(arena, SP_PHRASE_SUBTRACT, index, sp_phrase_number(arena, 1), NULL));
-        stock_all_nested_turns(stock, k);
+        stock_all_nested_iterations(stock, k);
     }
 }
 

@@ -18,19 +18,19 @@ struct seen {
 };
 
 /* All rows at one number, as bits. */
-struct turn {
+struct iteration {
     struct sp_point outer;
     uint64_t number, rows;
 };
 
 /* Everything below one outer point, in the order of the numbers. */
 struct sequence {
-    const struct turn *turns;
+    const struct iteration *iterations;
     size_t count;
 };
 
 struct census {
-    SP_ARRAY(struct turn) turns;
+    SP_ARRAY(struct iteration) iterations;
     SP_ARRAY(struct sequence) sequences;
 };
 
@@ -41,18 +41,18 @@ static int compare_seen(const void *left, const void *right)
     return order ? order : sp_order(a->number, b->number);
 }
 
-static void list_turns_of_rows(struct census *census, struct seen *seen, size_t count)
+static void list_iterations_of_rows(struct census *census, struct seen *seen, size_t count)
 {
     if (count) qsort(seen, count, sizeof *seen, compare_seen);
     for (size_t i = 0; i < count; i++) {
         if (!i || compare_seen(&seen[i - 1], &seen[i]) != 0)
-            *SP_PUSH(&census->turns) = (struct turn){seen[i].outer, seen[i].number, 0};
-        census->turns.items[census->turns.count - 1].rows |= (uint64_t)1 << seen[i].row;
+            *SP_PUSH(&census->iterations) = (struct iteration){seen[i].outer, seen[i].number, 0};
+        census->iterations.items[census->iterations.count - 1].rows |= (uint64_t)1 << seen[i].row;
     }
-    for (size_t i = 0; i < census->turns.count; i++) {
-        const struct turn *turn = &census->turns.items[i];
-        if (!i || sp_compare_points(&turn[-1].outer, &turn->outer) != 0)
-            *SP_PUSH(&census->sequences) = (struct sequence){turn, 0};
+    for (size_t i = 0; i < census->iterations.count; i++) {
+        const struct iteration *iteration = &census->iterations.items[i];
+        if (!i || sp_compare_points(&iteration[-1].outer, &iteration->outer) != 0)
+            *SP_PUSH(&census->sequences) = (struct sequence){iteration, 0};
         census->sequences.items[census->sequences.count - 1].count++;
     }
 }
@@ -74,7 +74,7 @@ static bool take_census(const struct sp_layout *layout, size_t stem, struct cens
         }
         rows++;
     }
-    list_turns_of_rows(census, seen.items, seen.count);
+    list_iterations_of_rows(census, seen.items, seen.count);
     free(seen.items);
     return rows < MOST_ROWS && census->sequences.count > 0;
 }
@@ -86,10 +86,10 @@ static uint64_t rows_at(const struct sequence *sequence, uint64_t number)
     size_t low = 0, high = sequence->count;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (sequence->turns[middle].number < number) low = middle + 1;
+        if (sequence->iterations[middle].number < number) low = middle + 1;
         else high = middle;
     }
-    return low < sequence->count && sequence->turns[low].number == number ? sequence->turns[low].rows : 0;
+    return low < sequence->count && sequence->iterations[low].number == number ? sequence->iterations[low].rows : 0;
 }
 
 static bool is_period_at(const struct sequence *sequence, const struct sequence *model, uint64_t from, uint64_t period)
@@ -104,15 +104,15 @@ static bool is_period_at(const struct sequence *sequence, const struct sequence 
 
 static uint64_t count_periods(const struct sequence *sequence, const struct sequence *model, uint64_t period)
 {
-    uint64_t turns = 0;
-    while (is_period_at(sequence, model, turns * period, period)) turns++;
-    return turns;
+    uint64_t iterations = 0;
+    while (is_period_at(sequence, model, iterations * period, period)) iterations++;
+    return iterations;
 }
 
 /* What is behind both bodies is the same. */
 static bool ends_are_alike(const struct sequence *a, uint64_t a_from, const struct sequence *b, uint64_t b_from)
 {
-    const uint64_t last_a = a->turns[a->count - 1].number, last_b = b->turns[b->count - 1].number;
+    const uint64_t last_a = a->iterations[a->count - 1].number, last_b = b->iterations[b->count - 1].number;
     const uint64_t length_a = last_a < a_from ? 0 : last_a - a_from + 1;
     const uint64_t length_b = last_b < b_from ? 0 : last_b - b_from + 1;
     if (length_a != length_b || length_a > LONGEST_END) return false;
@@ -148,9 +148,9 @@ static bool divide_into_periods(const struct sp_layout *layout, const struct cen
     struct sp_body *bodies = sp_arena_array(layout->evidence->arena, census->sequences.count, sizeof *bodies);
     for (size_t i = 0; i < census->sequences.count; i++) {
         const struct sequence *sequence = &census->sequences.items[i];
-        const uint64_t turns = count_periods(sequence, model, period);
-        if (!turns || !ends_are_alike(sequence, turns * period, model, most * period)) return false;
-        bodies[i] = (struct sp_body){sequence->turns[0].outer, turns};
+        const uint64_t iterations = count_periods(sequence, model, period);
+        if (!iterations || !ends_are_alike(sequence, iterations * period, model, most * period)) return false;
+        bodies[i] = (struct sp_body){sequence->iterations[0].outer, iterations};
     }
     *division = (struct sp_division){period, bodies, census->sequences.count};
     return true;
@@ -164,7 +164,7 @@ bool sp_division_find(const struct sp_layout *layout, size_t stem, bool apart, s
         for (uint64_t period = 2; period <= LONGEST_PERIOD && !found; period++)
             found = (!apart || are_places_apart(longest_sequence(&census), period)) &&
                     divide_into_periods(layout, &census, period, division);
-    free(census.turns.items);
+    free(census.iterations.items);
     free(census.sequences.items);
     return found;
 }
@@ -178,6 +178,6 @@ uint64_t sp_division_place(const struct sp_division *division, const struct sp_p
 {
     const struct sp_body wanted = {.outer = *outer};
     const struct sp_body *body = bsearch(&wanted, division->bodies, division->count, sizeof wanted, compare_bodies);
-    const uint64_t length = body ? body->turns * division->period : 0;
+    const uint64_t length = body ? body->iterations * division->period : 0;
     return number < length ? number % division->period : division->period + (number - length);
 }

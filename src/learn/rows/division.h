@@ -15,7 +15,7 @@
 /* How often the period is there, at the outer indices. */
 struct sp_body {
     struct sp_point outer;
-    uint64_t turns;
+    uint64_t iterations;
 };
 
 struct sp_division {

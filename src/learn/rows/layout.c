@@ -432,11 +432,11 @@ void sp_layout_answers(const struct sp_layout *layout, sp_visit_answer *visit, v
         visit(context, &layout->fronted, (struct sp_asked){(const char[]){SP_FRONT_MARK, '\0'}, -1, true});
     for (size_t i = 0; i < layout->stems.count; i++) {
         const struct sp_stem *stem = &layout->stems.items[i];
-        const struct sp_asked turns = {stem->text, -1, true};
+        const struct sp_asked iterations = {stem->text, -1, true};
         if (!stem->is_solved || !is_stem_of_table(layout, i)) continue;
-        visit(context, &stem->first, turns);
-        visit(context, &stem->count, turns);
-        if (stem->when.term) visit(context, &stem->when, turns);
+        visit(context, &stem->first, iterations);
+        visit(context, &stem->count, iterations);
+        if (stem->when.term) visit(context, &stem->when, iterations);
     }
 }
 

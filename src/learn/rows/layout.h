@@ -35,13 +35,13 @@ struct sp_answer {
 bool sp_is_accident(const struct sp_answer *answer);
 
 struct sp_stem {
-    const char *text;                     /* up to the index: "h.", with marks for the outer ones */
-    size_t stems[SP_MAX_INDICES];         /* the outer ones */
-    size_t depth;                         /* how many those are */
-    struct sp_answer first, count;        /* the loop: first..first + count - 1 */
-    struct sp_answer when;                /* the condition in front of it, where its ends have a value; or none */
-    uint64_t step, offset;                /* the number in the name is step * index + offset; 1 and 0 as a rule */
-    uint64_t period, behind;              /* of what is behind a body: the number is period * turns + behind; else 0 */
+    const char *text;              /* up to the index: "h.", with marks for the outer ones */
+    size_t stems[SP_MAX_INDICES];  /* the outer ones */
+    size_t depth;                  /* how many those are */
+    struct sp_answer first, count; /* the loop: first..first + count - 1 */
+    struct sp_answer when;         /* the condition in front of it, where its ends have a value; or none */
+    uint64_t step, offset;         /* the number in the name is step * index + offset; 1 and 0 as a rule */
+    uint64_t period, behind;       /* of what is behind a body: the number is period * iterations + behind; else 0 */
     const struct sp_listed_place *listed; /* of words: the index is a place in its list; or NULL */
     bool is_solved;
 };
@@ -64,8 +64,8 @@ struct sp_tensor_row {
     } places;
     struct sp_answer *dims;
     uint32_t rank;
-    struct sp_answer where; /* NULL: at every turn of its loops */
-    size_t tied_to;         /* a row, or SHAPEPROOF_NONE; this row: its first turn of the loop `tied_at` */
+    struct sp_answer where; /* NULL: at every iteration of its loops */
+    size_t tied_to;         /* a row, or SHAPEPROOF_NONE; this row: its first iteration of the loop `tied_at` */
     size_t tied_at;
     struct sp_answer tied_when; /* without a term: always */
     bool is_solved;
@@ -118,7 +118,7 @@ void sp_layout_free(struct sp_layout *layout);
 
 bool sp_row_is_in(const struct sp_tensor_row *row, size_t example);
 
-/* What an answer is about: a dimension of a row, whether there is the row, how often a loop turns. */
+/* What an answer is about: a dimension of a row, whether there is the row, how often a loop iterations. */
 struct sp_asked {
     const char *pattern; /* of the row; of a loop: up to its index */
     int dimension;       /* -1: none */

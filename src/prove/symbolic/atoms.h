@@ -43,8 +43,8 @@ uint64_t sp_poly_depends(struct sp_symbolic *symbolic, const struct sp_poly *pol
 uint64_t sp_sym_depends(struct sp_symbolic *symbolic, struct sp_sym sym);
 /* Whether it has the value of a whole number wherever the table makes sense. */
 bool sp_poly_is_whole(struct sp_symbolic *symbolic, const struct sp_poly *poly);
-/* Whether it is 0 or more for all hyper-parameters, and all turns of the open loops. False when that is not seen. With
- * symbolic->premises.sizes hyper-parameters are from 1 up, else from 0 up. */
+/* Whether it is 0 or more for all hyper-parameters, and all iterations of the open loops. False when that is not seen.
+ * With symbolic->premises.sizes hyper-parameters are from 1 up, else from 0 up. */
 bool sp_poly_never_negative(struct sp_symbolic *symbolic, const struct sp_poly *poly);
 /* Marks every atom that is in the polynomial, or in what an atom of it is computed from. */
 void sp_poly_reach(struct sp_symbolic *symbolic, const struct sp_poly *poly, char *seen);

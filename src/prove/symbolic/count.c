@@ -211,7 +211,7 @@ static bool count_behind(struct walk *walk, const struct sp_sym_env *env, size_t
     return sp_walk(&counting, env->section, clause, &(struct place){walk, env, tally});
 }
 
-/* One turn; or all of them, when the index is a symbol. */
+/* One iteration; or all of them, when the index is a symbol. */
 static bool with_index(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym sym,
                        struct tally *tally)
 {
@@ -266,7 +266,7 @@ static bool each_item(struct walk *walk, const struct sp_sym_env *env, size_t cl
 static bool each_of(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym list,
                     struct tally *tally);
 
-/* Either of two lists: the turns of both count, each in its case. */
+/* Either of two lists: the iterations of both count, each in its case. */
 static bool each_of_both(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym list,
                          struct tally *tally)
 {

@@ -31,7 +31,7 @@ struct sp_count {
     struct sp_text messages;
     struct sp_map given; /* lists that are needed in one place and have a default in another: they are given */
     struct sp_arena keys;
-    bool counts_may_be_0; /* when it is reduced, what is no dimension, divisor or number of turns is from 0 up */
+    bool counts_may_be_0; /* when it is reduced, what is no dimension, divisor or number of iterations is from 0 up */
 };
 
 /* Counts `table`; `settings` (or NULL) fixes hyper-parameters; with `scalars` one that is no list has one value for

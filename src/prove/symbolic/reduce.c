@@ -10,7 +10,7 @@
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/operations.h"
 
-enum { MAX_ROUNDS = 8, MAX_DEPTH = 1000, MAX_TURNS = 4096 };
+enum { MAX_ROUNDS = 8, MAX_DEPTH = 1000, MAX_ITERATIONS = 4096 };
 
 void sp_values_add(struct sp_values *values, size_t atom, const struct sp_poly *value)
 {
@@ -131,8 +131,8 @@ static bool may_be_decided(const struct sp_operation *operation)
 static const struct sp_poly *reduce_once(struct sp_symbolic *symbolic, const struct sp_poly *poly, const size_t *atoms,
                                          const struct sp_poly *const *values, size_t count);
 
-/* One turn of a loop: what is in its body need not have a value in another turn. */
-static const struct sp_poly *turn_of_sum(struct reducer *r, const struct sp_origin *sum, int64_t index)
+/* One iteration of a loop: what is in its body need not have a value in another iteration. */
+static const struct sp_poly *iteration_of_sum(struct reducer *r, const struct sp_origin *sum, int64_t index)
 {
     size_t *atoms = sp_realloc(NULL, r->count + 1, sizeof *atoms);
     const struct sp_poly **values = sp_realloc(NULL, r->count + 1, sizeof *values);
@@ -140,27 +140,27 @@ static const struct sp_poly *turn_of_sum(struct reducer *r, const struct sp_orig
     if (r->count) memcpy(values, r->values, r->count * sizeof *values);
     atoms[r->count] = sum->operation.index;
     values[r->count] = sp_poly_int(&r->symbolic->algebra, index);
-    const struct sp_poly *turn = reduce_once(r->symbolic, sum->args[0].poly, atoms, values, r->count + 1);
+    const struct sp_poly *iteration = reduce_once(r->symbolic, sum->args[0].poly, atoms, values, r->count + 1);
     free(atoms);
     free(values);
-    return turn;
+    return iteration;
 }
 
-/* A sum whose ends are known now, turn by turn. False when they are not. */
-static bool by_turns(struct reducer *r, const struct sp_origin *origin, const struct sp_poly **sum)
+/* A sum whose ends are known now, iteration by iteration. False when they are not. */
+static bool by_iterations(struct reducer *r, const struct sp_origin *origin, const struct sp_poly **sum)
 {
     struct sp_rational first, last;
     if (origin->operation.kind != SP_DO_SUM) return false;
     const struct sp_poly *from = reduce_poly(r, origin->args[1].poly), *to = reduce_poly(r, origin->args[2].poly);
     if (!from || !to || !sp_poly_is_constant(from, &first) || !sp_poly_is_constant(to, &last)) return false;
     if (first.den != 1 || last.den != 1 ||
-        (last.num >= first.num && (uint64_t)last.num - (uint64_t)first.num > MAX_TURNS))
+        (last.num >= first.num && (uint64_t)last.num - (uint64_t)first.num > MAX_ITERATIONS))
         return false;
     *sum = sp_poly_int(&r->symbolic->algebra, 0);
     for (int64_t i = first.num; *sum && i <= last.num; i++) {
-        const struct sp_poly *turn = turn_of_sum(r, origin, i);
-        const bool spent = turn && sp_sym_spend(r->symbolic, origin->operation.span, 1 + turn->count);
-        *sum = spent ? sp_poly_add(&r->symbolic->algebra, *sum, turn) : NULL;
+        const struct sp_poly *iteration = iteration_of_sum(r, origin, i);
+        const bool spent = iteration && sp_sym_spend(r->symbolic, origin->operation.span, 1 + iteration->count);
+        *sum = spent ? sp_poly_add(&r->symbolic->algebra, *sum, iteration) : NULL;
     }
     return true;
 }
@@ -171,7 +171,7 @@ static const struct sp_poly *computed(struct reducer *r, size_t atom, const stru
     const struct sp_poly *self = sp_poly_atom(&symbolic->algebra, atom), *poly = self;
     const bool is_condition = symbolic->algebra.atoms[atom].is_condition;
     struct sp_sym *args, result;
-    if (by_turns(r, origin, &poly)) return poly;
+    if (by_iterations(r, origin, &poly)) return poly;
     if (!reduce_list(r, origin->args, origin->count, &args)) return NULL;
     const bool same = same_args(origin->args, args, origin->count);
     if (!same || may_be_decided(&origin->operation)) {

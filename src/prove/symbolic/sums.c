@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The body of a loop is a sum of terms. Powers of the index have Faulhaber's closed form. A condition [i < F] makes the
- * loop end earlier, [i == c] leaves one turn, and [(i + s) % k == 0] holds every k turns. What depends on the index in
- * any other way stays a sum that is only written down, until both of its ends have values. */
+ * loop end earlier, [i == c] leaves one iteration, and [(i + s) % k == 0] holds every k iterations. What depends on the
+ * index in any other way stays a sum that is only written down, until both of its ends have values. */
 #include "prove/symbolic/sums.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "prove/symbolic/operate.h"
 #include "prove/symbolic/reduce.h"
 
-enum { MAX_TURNS = 4096, MAX_BOUNDS = 16 };
+enum { MAX_ITERATIONS = 4096, MAX_BOUNDS = 16 };
 
 struct loop {
     struct sp_symbolic *symbolic;
@@ -120,7 +120,7 @@ static const struct sp_poly *not_less(const struct loop *loop, const struct sp_p
     return sp_sym_not(loop->symbolic, sp_sym_less(loop->symbolic, a, b));
 }
 
-/* The one turn in which the index has that value, when it gets there. */
+/* The one iteration in which the index has that value, when it gets there. */
 static const struct sp_poly *at_point(const struct loop *loop, const struct pieces *pieces)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
@@ -135,8 +135,8 @@ static const struct sp_poly *at_point(const struct loop *loop, const struct piec
     return rest;
 }
 
-/* The number of turns of a loop is from 1 up, as a size is: the L of F..L-1, but not the F. */
-static void note_turns(const struct loop *loop)
+/* The number of iterations of a loop is from 1 up, as a size is: the L of F..L-1, but not the F. */
+static void note_iterations(const struct loop *loop)
 {
     for (size_t i = 0; loop->symbolic->is_counting && i < loop->length->count; i++)
         if (loop->length->terms[i].coefficient.num > 0)
@@ -162,13 +162,14 @@ static const struct sp_poly *of_powers(const struct loop *loop, const struct pie
 {
     struct sp_symbolic *symbolic = loop->symbolic;
     struct sp_algebra *algebra = &symbolic->algebra;
-    const struct sp_poly *turns = loop->length, *guard = goes_forward(loop), *zero = sp_poly_int(algebra, 0);
+    const struct sp_poly *iterations = loop->length, *guard = goes_forward(loop), *zero = sp_poly_int(algebra, 0);
     for (size_t i = 0; i < pieces->bound_count; i++) {
         const struct sp_poly *most = sp_poly_sub(algebra, pieces->bounds[i], loop->first);
-        turns = sp_sym_least_of(symbolic, turns, most);
+        iterations = sp_sym_least_of(symbolic, iterations, most);
         multiply_sums(loop, &guard, not_less(loop, most, zero));
     }
-    const struct sp_poly *end = sp_poly_add(algebra, loop->first, sp_poly_sub(algebra, turns, sp_poly_int(algebra, 1)));
+    const struct sp_poly *end =
+        sp_poly_add(algebra, loop->first, sp_poly_sub(algebra, iterations, sp_poly_int(algebra, 1)));
     const struct sp_poly *sum = sp_poly_sum(algebra, pieces->powers, loop->index, loop->first, end);
     if (sum) multiply_sums(loop, &sum, guard);
     return sum;
@@ -216,7 +217,7 @@ static const struct sp_poly *every_few(const struct loop *loop, const struct pie
     if (!to || !from) return NULL;
     const struct sp_poly *count = sp_poly_sub(algebra, to, from);
     if (!is_zero) count = sp_poly_sub(algebra, loop->length, count);
-    multiply_sums(loop, &count, not_less(loop, loop->length, one)); /* without turns k may be 0 */
+    multiply_sums(loop, &count, not_less(loop, loop->length, one)); /* without iterations k may be 0 */
     return count;
 }
 
@@ -271,9 +272,9 @@ static bool any_tangled(const struct loop *loop, const struct sp_poly *body)
     return false;
 }
 
-/* ---- the first turn, or the last one, apart ---- */
+/* ---- the first iteration, or the last one, apart ---- */
 
-/* A condition that tells one end of the loop from the other turns: [index < first + 1], [index < last]. */
+/* A condition that tells one end of the loop from the other iterations: [index < first + 1], [index < last]. */
 struct end {
     size_t condition;
     bool is_first;
@@ -318,8 +319,8 @@ static bool find_end_of_loop(const struct loop *loop, const struct sp_poly *body
     return false;
 }
 
-/* channels[i - 1] where i is not 0, and something else where it is: the one turn, and the sum of the others. NULL when
- * the turn has no value. */
+/* channels[i - 1] where i is not 0, and something else where it is: the one iteration, and the sum of the others. NULL
+ * when the iteration has no value. */
 static const struct sp_poly *sum_without_end(const struct loop *loop, const struct sp_poly *body, struct end end)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
@@ -327,26 +328,26 @@ static const struct sp_poly *sum_without_end(const struct loop *loop, const stru
     const struct sp_poly *one = sp_poly_int(algebra, 1), *zero = sp_poly_int(algebra, 0);
     const struct sp_poly *holds = sp_poly_substitute(algebra, body, end.condition, one);
     const struct sp_poly *holds_not = sp_poly_substitute(algebra, body, end.condition, zero);
-    const struct sp_poly *turn = end.is_first ? sp_sym_put(symbolic, holds, loop->index, loop->first)
-                                              : sp_sym_put(symbolic, holds_not, loop->index, loop->last);
-    if (!turn) return NULL;
-    multiply_sums(loop, &turn, not_less(loop, loop->last, loop->first));
+    const struct sp_poly *iteration = end.is_first ? sp_sym_put(symbolic, holds, loop->index, loop->first)
+                                                   : sp_sym_put(symbolic, holds_not, loop->index, loop->last);
+    if (!iteration) return NULL;
+    multiply_sums(loop, &iteration, not_less(loop, loop->last, loop->first));
     const struct sp_poly *first = end.is_first ? sp_poly_add(algebra, loop->first, one) : loop->first;
     const struct sp_poly *last = end.is_first ? loop->last : sp_poly_sub(algebra, loop->last, one);
     const struct sp_poly *others =
         sp_sym_sum(symbolic, loop->span, loop->index, end.is_first ? holds_not : holds, first, last);
-    return sp_poly_add(algebra, turn, others);
+    return sp_poly_add(algebra, iteration, others);
 }
 
-/* Turn by turn; NULL when a turn has no value. */
+/* Turn by iteration; NULL when a iteration has no value. */
 static const struct sp_poly *unrolled(const struct loop *loop, const struct sp_poly *body, int64_t first, int64_t last)
 {
     struct sp_algebra *algebra = &loop->symbolic->algebra;
     const struct sp_poly *sum = sp_poly_int(algebra, 0);
     for (int64_t i = first; i <= last; i++) {
-        const struct sp_poly *turn = sp_sym_put(loop->symbolic, body, loop->index, sp_poly_int(algebra, i));
-        if (!turn || !sp_sym_spend(loop->symbolic, loop->span, 1 + body->count)) return NULL;
-        sum = sp_poly_add(algebra, sum, turn);
+        const struct sp_poly *iteration = sp_sym_put(loop->symbolic, body, loop->index, sp_poly_int(algebra, i));
+        if (!iteration || !sp_sym_spend(loop->symbolic, loop->span, 1 + body->count)) return NULL;
+        sum = sp_poly_add(algebra, sum, iteration);
     }
     return sum;
 }
@@ -361,11 +362,12 @@ const struct sp_poly *sp_sym_sum(struct sp_symbolic *symbolic, struct sp_span sp
     loop.length = sp_poly_add(algebra, sp_poly_sub(algebra, last, first), sp_poly_int(algebra, 1));
     const bool known = sp_poly_is_constant(loop.length, &length), starts = sp_poly_is_constant(first, &from);
     if (algebra->failed || (known && length.num <= 0)) return sum;
-    if (known && starts && length.den == 1 && from.den == 1 && length.num <= MAX_TURNS && any_tangled(&loop, body)) {
-        const struct sp_poly *turns = unrolled(&loop, body, from.num, from.num + length.num - 1);
-        if (turns) return turns;
+    if (known && starts && length.den == 1 && from.den == 1 && length.num <= MAX_ITERATIONS &&
+        any_tangled(&loop, body)) {
+        const struct sp_poly *iterations = unrolled(&loop, body, from.num, from.num + length.num - 1);
+        if (iterations) return iterations;
     }
-    note_turns(&loop);
+    note_iterations(&loop);
     body = turned_body(&loop, body);
     struct end end;
     const struct sp_poly *apart = find_end_of_loop(&loop, body, &end) ? sum_without_end(&loop, body, end) : NULL;

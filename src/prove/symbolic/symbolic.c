@@ -153,7 +153,7 @@ static const struct sp_symbol_info *symbol_of_key(const struct sp_symbolic *symb
     return NULL;
 }
 
-/* Of an object that is not known: a key of its own; of one that is an item of a list, what it is in each turn. */
+/* Of an object that is not known: a key of its own; of one that is an item of a list, what it is in each iteration. */
 static bool unknown_member(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym object, struct sp_sym *out)
 {

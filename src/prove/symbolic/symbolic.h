@@ -68,9 +68,9 @@ struct sp_atom_info {
     bool is_whole;   /* never a fraction */
     bool is_bounded; /* never below `least` */
     bool is_given;   /* it, or the list that it is in, is a hyper-parameter, which may also be 0 */
-    bool is_size;    /* a dimension, a divisor, or the number of a loop's turns, is computed from it: it is not 0 */
-    bool is_void;    /* an item that its list does not have */
-    bool is_real;    /* a number that is no fraction of integers: `real` */
+    bool is_size; /* a dimension, a divisor, or the number of a loop's iterations, is computed from it: it is not 0 */
+    bool is_void; /* an item that its list does not have */
+    bool is_real; /* a number that is no fraction of integers: `real` */
     double real;
     int64_t least;
     const struct sp_poly *gap; /* of a comparison whose gap was asked for (sp_atom_comparison), or NULL */
@@ -153,8 +153,8 @@ struct sp_sym_premises {
  *     [mlp] for i in 0..N-1              atom 3 is the index i, in loops.items while the group is counted
  *     up.{i} (E, min(H, 8*E))            atom 4, "min(8*E, H)": infos.items[4].origin says min of H and 8*E
  *
- * `N`, a key without a definition, is symbols.items[2], atom 2. One turn of the loop has the polynomial E*min(8*E, H),
- * a product of the atoms 0 and 4. It does not depend on i, so that the group is N*E*min(8*E, H).
+ * `N`, a key without a definition, is symbols.items[2], atom 2. One iteration of the loop has the polynomial E*min(8*E,
+ * H), a product of the atoms 0 and 4. It does not depend on i, so that the group is N*E*min(8*E, H).
  *
  * A claim `[mlp] = 4*N*E^2 when H = 4*E` puts 4*E in the place of atom 1. What was computed from it is computed again
  * by its origin: min(4*E, 8*E) is 4*E, because 8*E - 4*E is never negative. Both sides are then the same polynomial. */

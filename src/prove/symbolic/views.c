@@ -19,7 +19,7 @@ static bool view_of_name(struct sp_symbolic *symbolic, const struct sp_sym_env *
     return good;
 }
 
-/* An item of a list of objects: keys in it may differ from turn to turn. */
+/* An item of a list of objects: keys in it may differ from iteration to iteration. */
 static bool view_of_item(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                          struct sp_sym_frame *view)
 {
