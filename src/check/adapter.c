@@ -181,11 +181,11 @@ bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pai
         if (!sp_mul_u64(columns_a, mid->parameters / rank / rank, &columns_a)) return false;
     }
     const struct sp_product usual = {b->shape[0], columns_a, a->shape[0]};
-    const struct sp_product turned = {columns_b, a->shape[0], columns_a};
+    const struct sp_product transposed = {columns_b, a->shape[0], columns_a};
     const bool is_usual = a->shape[0] == columns_b && is_low(usual);
-    const bool is_turned = a->rank == 2 && b->rank == 2 && columns_a == b->shape[0] && is_low(turned);
-    *product = is_usual && !(is_turned && turned.rank < usual.rank) ? usual : turned;
-    return is_usual || is_turned;
+    const bool is_transposed = a->rank == 2 && b->rank == 2 && columns_a == b->shape[0] && is_low(transposed);
+    *product = is_usual && !(is_transposed && transposed.rank < usual.rank) ? usual : transposed;
+    return is_usual || is_transposed;
 }
 
 bool sp_has_magnitudes(const struct shapeproof_inventory *inventory)

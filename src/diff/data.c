@@ -14,8 +14,8 @@ struct comparison {
     struct shapeproof_diff *diff;
     struct shapeproof_data *a, *b;
     struct shapeproof_error *error;
-    size_t fused, dtypes, shapes;              /* tensors of A that are not compared, by the reason */
-    size_t rounded, permuted, turned, widened; /* that are the same in another form */
+    size_t fused, dtypes, shapes;                  /* tensors of A that are not compared, by the reason */
+    size_t rounded, permuted, transposed, widened; /* that are the same in another form */
 };
 
 static void add_data_finding(struct comparison *c, size_t a, enum shapeproof_diff_finding_kind kind,
@@ -32,7 +32,7 @@ static const char *where(struct comparison *c, const struct shapeproof_tensor *t
 }
 
 /* Why their bytes cannot be compared, or NULL. In the arena, or static. */
-static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b, bool turned)
+static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b, bool transposed)
 {
     const struct shapeproof_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
     const char *why = shapeproof_data_obstacle(c->a, a), *side = "A";
@@ -44,7 +44,7 @@ static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b, bo
     if (shapeproof_diff_is_converted(c->diff, a)) return "data not compared: transposed";
     if ((in_a->flags ^ in_b->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN)
         return "data not compared: the bytes have another order";
-    return turned || sp_tensor_same_order(in_a, in_b) ? NULL : "data not compared: the elements have another order";
+    return transposed || sp_tensor_same_order(in_a, in_b) ? NULL : "data not compared: the elements have another order";
 }
 
 /* A tie on both sides: its first tensor stands for it. */
@@ -56,7 +56,7 @@ static bool is_compared_already(const struct shapeproof_diff *diff, size_t a, si
 }
 
 /* Whether the one is the other, transposed, and both are plain matrices. */
-static bool is_turned(const struct shapeproof_diff *diff, size_t a)
+static bool is_transposed(const struct shapeproof_diff *diff, size_t a)
 {
     const struct shapeproof_tensor *in_a = sp_diff_a(diff, a), *in_b = sp_diff_b(diff, diff->a.other[a]);
     return !shapeproof_diff_is_converted(diff, a) && in_a->rank == 2 && in_b->rank == 2 &&
@@ -159,10 +159,10 @@ static bool compare_square(struct comparison *c, size_t a, bool *same)
     bool any = false;
     for (size_t i = 0; i < c->diff->finding_count && !any; i++)
         any = c->diff->findings[i].kind == SHAPEPROOF_DIFF_FINDING_TRANSPOSED;
-    if (!any || !is_turned(c->diff, a)) return true;
+    if (!any || !is_transposed(c->diff, a)) return true;
     if (!compare_in_order(c, a, SP_ORDER_TRANSPOSED, 0, &result)) return false;
     *same = result.result != SP_ELEMENTS_DIFFERENT;
-    c->turned += *same;
+    c->transposed += *same;
     if (*same)
         add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_TRANSPOSED,
                          sp_arena_printf(&c->diff->arena, "%s in A, transposed in B, as its data tell",
@@ -171,16 +171,16 @@ static bool compare_square(struct comparison *c, size_t a, bool *same)
     return true;
 }
 
-static void count_form(struct comparison *c, size_t a, enum sp_elements result, bool turned)
+static void count_form(struct comparison *c, size_t a, enum sp_elements result, bool transposed)
 {
     if (result == SP_ELEMENTS_DIFFERENT) return;
-    c->turned += turned;
+    c->transposed += transposed;
     if (result == SP_ELEMENTS_ROUNDED) c->rounded++;
     else c->widened += sp_diff_a(c->diff, a)->dtype != sp_diff_b(c->diff, c->diff->a.other[a])->dtype;
 }
 
 /* The tensor has data on both sides that can be read, in the same shape or a transposed one. */
-static bool compare_data(struct comparison *c, size_t a, bool turned)
+static bool compare_data(struct comparison *c, size_t a, bool transposed)
 {
     struct shapeproof_diff_totals *totals = &c->diff->totals;
     const size_t b = c->diff->a.other[a];
@@ -188,19 +188,19 @@ static bool compare_data(struct comparison *c, size_t a, bool turned)
     struct sp_element_comparison result = {.result = SP_ELEMENTS_EQUAL};
     uint64_t at = 0;
     bool ok = true, same = true;
-    if (turned || tensor->dtype != other->dtype)
-        ok = compare_in_order(c, a, turned ? SP_ORDER_TRANSPOSED : SP_ORDER_SAME, 0, &result);
+    if (transposed || tensor->dtype != other->dtype)
+        ok = compare_in_order(c, a, transposed ? SP_ORDER_TRANSPOSED : SP_ORDER_SAME, 0, &result);
     else
         ok = sp_bytes_compare((struct sp_bytes_of){c->a, a}, (struct sp_bytes_of){c->b, b}, tensor->bytes, &at,
                               c->error);
     if (!ok) return false;
-    const bool by_bytes = !turned && tensor->dtype == other->dtype;
+    const bool by_bytes = !transposed && tensor->dtype == other->dtype;
     if (by_bytes) result.result = at == tensor->bytes ? SP_ELEMENTS_EQUAL : SP_ELEMENTS_DIFFERENT;
     same = result.result != SP_ELEMENTS_DIFFERENT;
     totals->data_compared++;
     totals->data_bytes += tensor->bytes; /* of ranges in files: no overflow */
-    count_form(c, a, result.result, turned);
-    if (!turned && !compare_rotary(c, a, same, &same)) return false;
+    count_form(c, a, result.result, transposed);
+    if (!transposed && !compare_rotary(c, a, same, &same)) return false;
     if (!same && by_bytes && !compare_square(c, a, &same)) return false;
     const bool said = c->diff->finding_count && c->diff->findings[c->diff->finding_count - 1].a == a &&
                       c->diff->findings[c->diff->finding_count - 1].kind == SHAPEPROOF_DIFF_FINDING_DATA;
@@ -218,14 +218,14 @@ static bool compare_tensor(struct comparison *c, size_t a)
     const size_t b = c->diff->a.other[a];
     const struct shapeproof_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
     const bool shaped = sp_tensor_same_shape(in_a, in_b) || shapeproof_diff_is_converted(c->diff, a);
-    const bool turned = !shaped && is_turned(c->diff, a);
+    const bool transposed = !shaped && is_transposed(c->diff, a);
     if (is_compared_already(c->diff, a, b)) return true;
     if (c->diff->a.joined[a]) return true; /* which is counted with those that are joined */
-    if (!shaped && !turned) c->shapes++;
+    if (!shaped && !transposed) c->shapes++;
     else if (!sp_elements_are_comparable(in_a, in_b) && in_a->dtype != in_b->dtype) c->dtypes++;
     else {
-        const char *why = in_a->parameters ? obstacle_to_data(c, a, b, turned) : NULL;
-        if (!why) return compare_data(c, a, turned);
+        const char *why = in_a->parameters ? obstacle_to_data(c, a, b, transposed) : NULL;
+        if (!why) return compare_data(c, a, transposed);
         c->diff->totals.data_unread++;
         add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_NOT_COMPARED, why, NULL);
     }
@@ -296,7 +296,7 @@ static const char *say_note(struct comparison *c)
     put_reason(&forms, c->widened, "the same in another dtype");
     put_reason(&forms, c->rounded, "the same but rounded to another dtype");
     put_reason(&forms, c->permuted, "permuted for rotary positions, as llama.cpp has them");
-    put_reason(&forms, c->turned, "transposed");
+    put_reason(&forms, c->transposed, "transposed");
     put_reason(&reasons, c->fused, "fused, split or quantised in one of them");
     put_reason(&reasons, c->dtypes, "of dtypes that cannot be compared");
     put_reason(&reasons, c->shapes, "of another shape");

@@ -85,10 +85,10 @@ static void collect_variables(struct sp_pairing *p, struct layers *layers)
 }
 
 /* A kernel as PyTorch has it. */
-static void put_shape(struct sp_text *text, const struct shapeproof_tensor *tensor, bool turned)
+static void put_shape(struct sp_text *text, const struct shapeproof_tensor *tensor, bool transposed)
 {
     for (uint32_t d = 0; d < tensor->rank; d++) {
-        const uint32_t from = !turned ? d : d < 2 ? tensor->rank - 1 - d : d - 2;
+        const uint32_t from = !transposed ? d : d < 2 ? tensor->rank - 1 - d : d - 2;
         sp_text_puts(text, d ? "x" : " ");
         sp_text_number(text, tensor->shape[from]);
     }
@@ -104,9 +104,10 @@ static const char *look_of(struct sp_pairing *p, const struct sp_diff_half *half
     for (size_t i = 0; i < layer->count; i++) {
         const struct shapeproof_tensor *tensor =
             shapeproof_inventory_tensor(half->inventory, layer->variables[i].tensor);
-        const bool turned = kernels && tensor->rank >= 2 && is_kernel(half->spelling[layer->variables[i].tensor].leaf);
+        const bool transposed =
+            kernels && tensor->rank >= 2 && is_kernel(half->spelling[layer->variables[i].tensor].leaf);
         sp_text_printf(&text, "%s", layer->variables[i].leaf);
-        put_shape(&text, tensor, turned);
+        put_shape(&text, tensor, transposed);
         sp_text_puts(&text, ";");
     }
     return sp_text_keep(&text, &p->arena);

@@ -24,8 +24,8 @@ bool sp_is_open_kind(const struct shapeproof_check *check, const struct shapepro
     return sp_finding_is_open_as(finding, *(const enum shapeproof_finding_kind *)kind);
 }
 
-bool sp_is_turned_round(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
-                        const void *unused)
+bool sp_has_transposed_shape(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                             const void *unused)
 {
     (void)unused;
     if (finding->kind != SHAPEPROOF_FINDING_SHAPE) return false;

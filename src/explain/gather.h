@@ -16,8 +16,8 @@ bool sp_is_marked(const struct shapeproof_check *check, const struct shapeproof_
 bool sp_is_open_kind(const struct shapeproof_check *check, const struct shapeproof_finding *finding, const void *kind);
 
 /* Of another shape: the predicted one, the other way round. */
-bool sp_is_turned_round(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
-                        const void *unused);
+bool sp_has_transposed_shape(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                             const void *unused);
 
 size_t sp_count_wanted(const struct shapeproof_check *check, sp_wanted *wanted, const void *context);
 /* A cause of that kind for all of them, without a message so far; NULL when there are none. Like every pointer to a

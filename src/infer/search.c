@@ -84,7 +84,7 @@ static bool is_settled(const struct sp_attempt *best)
 }
 
 /* A table that names the same tensors but no equal may be the one whose matrices were stored the other way round. */
-static bool may_fit_turned(struct sp_fit fit, struct sp_fit best)
+static bool may_fit_transposed(struct sp_fit fit, struct sp_fit best)
 {
     return fit.seen == best.seen && !fit.missing && !fit.tied == !best.tied;
 }
@@ -157,7 +157,7 @@ static struct sp_attempt *attempt_all(struct sp_infer_search *search, const stru
         struct sp_attempt *attempt = attempt_classes(search, candidates, candidates->fits[i]);
         if (!best || sp_attempt_is_better(attempt, best)) best = attempt;
     }
-    if (i < candidates->count && is_settled(best) && may_fit_turned(candidates->fits[i], candidates->fits[0]))
+    if (i < candidates->count && is_settled(best) && may_fit_transposed(candidates->fits[i], candidates->fits[0]))
         attempt_another(search, candidates, candidates->fits[i]);
     return best;
 }

@@ -112,7 +112,7 @@ bool sp_infer_view_unpacked(struct sp_infer_view *view, const struct shapeproof_
 /* ---- the other way round ---- */
 
 /* (in, out) as (out, in); of a convolution (h, w, in, out) as (out, in, h, w). In the arena. */
-static const uint64_t *kernel_turned(struct sp_arena *arena, const struct shapeproof_tensor *tensor)
+static const uint64_t *transposed_kernel(struct sp_arena *arena, const struct shapeproof_tensor *tensor)
 {
     uint64_t *shape = sp_arena_array(arena, tensor->rank, sizeof *shape);
     shape[0] = tensor->shape[tensor->rank - 1];
@@ -132,7 +132,7 @@ static bool add_respelt(struct sp_infer_view *view, const struct sp_level *level
     const struct sp_spelling spelling = sp_spell(&view->own->arena, sp_behind_level(level, stored->name));
     const bool transposed = stored->rank >= 2 && is_kernel_name(&spelling);
     return sp_infer_view_add(view, tensor, spelling.text,
-                             transposed ? kernel_turned(&view->own->arena, stored) : stored->shape, stored->rank);
+                             transposed ? transposed_kernel(&view->own->arena, stored) : stored->shape, stored->rank);
 }
 
 static bool is_any_slashed(const struct shapeproof_inventory *file)
@@ -181,11 +181,11 @@ bool sp_infer_view_transposed(struct sp_infer_view *view, const struct sp_infer_
     view->is_transposed = sp_arena_array(&view->own->arena, shapeproof_inventory_count(base->inventory), sizeof(bool));
     for (size_t i = 0; i < shapeproof_inventory_count(base->inventory) && good; i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(base->inventory, i);
-        const bool iterations = transposed[i] && tensor->rank == 2;
+        const bool swaps = transposed[i] && tensor->rank == 2;
         good = sp_infer_view_add(view, i, tensor->name,
-                                 iterations ? kernel_turned(&view->own->arena, tensor) : tensor->shape, tensor->rank);
-        view->is_transposed[i] = iterations;
-        view->transposed += iterations;
+                                 swaps ? transposed_kernel(&view->own->arena, tensor) : tensor->shape, tensor->rank);
+        view->is_transposed[i] = swaps;
+        view->transposed += swaps;
     }
     if (good) good = sp_infer_view_end(view);
     else sp_infer_view_free(view);

@@ -332,10 +332,10 @@ static void write_front(struct sheet *sheet)
     const struct sp_layout *layout = &sheet->learning->lesson.layout;
     if (!layout->fronted.term) return;
     const struct sp_phrase *when = layout->fronted.term;
-    const bool turned = when->op == SP_PHRASE_NOT;
+    const bool negated = when->op == SP_PHRASE_NOT;
     sp_text_puts(&sheet->text, "p = ");
-    put_term(sheet, turned ? when->a : when);
-    sp_text_printf(&sheet->text, turned ? " ? \"\" : \"%s\"\n" : " ? \"%s\" : \"\"\n", layout->fronts.text);
+    put_term(sheet, negated ? when->a : when);
+    sp_text_printf(&sheet->text, negated ? " ? \"\" : \"%s\"\n" : " ? \"%s\" : \"\"\n", layout->fronts.text);
 }
 
 static void write_definitions(struct sheet *sheet)

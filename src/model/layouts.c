@@ -48,7 +48,7 @@ bool sp_tensor_is_transposed(const struct shapeproof_tensor *a, const struct sha
     return same_rank(a, b) && sp_is_transposed(a->shape, b->shape, a->rank);
 }
 
-bool sp_tensor_is_turned(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
+bool sp_tensor_has_transposed_matrices(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
 {
     const uint32_t rank = a->rank;
     if (!same_rank(a, b) || rank < 3 || memcmp(a->shape, b->shape, (rank - 2) * sizeof *a->shape) != 0) return false;

@@ -19,7 +19,7 @@ bool sp_tensor_same_shape(const struct shapeproof_tensor *a, const struct shapep
 /* As sp_is_transposed. */
 bool sp_tensor_is_transposed(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b);
 /* Several matrices in one, each of them transposed: (4, 96, 64) and (4, 64, 96). */
-bool sp_tensor_is_turned(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b);
+bool sp_tensor_has_transposed_matrices(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b);
 /* Dense, the last dimension innermost. */
 bool sp_is_row_major(const struct shapeproof_tensor *tensor);
 /* Whether their elements follow one another in the same order in both files. */

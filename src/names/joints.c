@@ -308,10 +308,10 @@ static bool fits_joint(const struct table *table, unsigned chosen, const struct 
     if (fits_heads(table, chosen, whole)) return true;
     while (!(chosen >> lowest & 1)) lowest++;
     const uint32_t rank = table->columns[lowest].parts->piece.rank, axes = bits(chosen) > 1 ? rank : 1;
-    for (int turned = 0; turned < 2; turned++)
+    for (int swapped = 0; swapped < 2; swapped++)
         for (uint32_t axis = 0; axis < axes; axis++)
-            if (put_parts_together(table, chosen, axis, shape) && is_whole(whole, table, depth, shape, rank, turned)) {
-                *transposed = turned;
+            if (put_parts_together(table, chosen, axis, shape) && is_whole(whole, table, depth, shape, rank, swapped)) {
+                *transposed = swapped;
                 return true;
             }
     return false;

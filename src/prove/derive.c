@@ -181,15 +181,15 @@ static const char *exception_words(struct sp_count *count, const struct sp_poly 
     for (size_t atom = 0; atom < symbolic->algebra.atom_count; atom++) {
         if (!symbolic->algebra.atoms[atom].is_condition || !seen[atom] || !sp_poly_uses(fallback, atom)) continue;
         if (!sp_symbol_of(count, atom)) continue;
-        const bool turned = !sp_case_holds(count, atom, NULL);
+        const bool negated = !sp_case_holds(count, atom, NULL);
         struct sp_values apart = {0};
-        sp_values_add(&apart, atom, sp_poly_int(&symbolic->algebra, turned));
+        sp_values_add(&apart, atom, sp_poly_int(&symbolic->algebra, negated));
         const struct sp_poly *other = sp_case_usual(count, fallback, &apart);
         sp_values_free(&apart);
         if (!other || sp_poly_equal(other, usual)) continue;
         words = sp_arena_printf(&symbolic->algebra.arena, "%s, or %s if %s", words,
                                 sp_formula_words(symbolic, sp_sym_text(symbolic, other)),
-                                sp_condition_words(symbolic, atom, turned));
+                                sp_condition_words(symbolic, atom, negated));
     }
     return words;
 }

@@ -19,7 +19,7 @@ enum {
     FEW_REPLAYS = 80,   /* of them where the table could not be predicted at its defaults */
     MAX_CONSTANTS = 24, /* numbers of the claim that are tried as values */
     MAX_TARGETS = 4000, /* points that are computed from what iterations */
-    MAX_NESTED = 6,     /* floors in minima in floors, turned round */
+    MAX_NESTED = 6,     /* floors in minima in floors, inverted */
     MAX_TOGETHER = 5,   /* conditions of a product that are made true and false together */
     MAX_LISTS = 6       /* lists that are tried where the table has no default for one */
 };

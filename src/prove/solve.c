@@ -467,7 +467,7 @@ static bool search_values(struct shapeproof_solutions *solutions, const struct v
     return solutions->count > before;
 }
 
-/* A flag that, turned, gives the total, and does not as it is. */
+/* A flag that, inverted, gives the total, and does not as it is. */
 static void solve_flag(struct shapeproof_solutions *solutions, const struct question *question, const char *key,
                        bool now)
 {

@@ -145,9 +145,9 @@ static const struct sp_poly *rewritten(struct splitter *splitter, size_t atom)
     const bool least = is_function(origin, "min"), most = is_function(origin, "max");
     if ((least || most) && origin->count == 2) {
         const struct sp_poly *a = origin->args[0].poly, *b = origin->args[1].poly;
-        const struct sp_poly *turned = sp_sym_less(splitter->symbolic, b, a), *gap = sp_poly_sub(algebra, b, a);
-        return least ? sp_poly_add(algebra, a, sp_poly_mul(algebra, turned, gap))
-                     : sp_poly_sub(algebra, b, sp_poly_mul(algebra, turned, gap));
+        const struct sp_poly *less = sp_sym_less(splitter->symbolic, b, a), *gap = sp_poly_sub(algebra, b, a);
+        return least ? sp_poly_add(algebra, a, sp_poly_mul(algebra, less, gap))
+                     : sp_poly_sub(algebra, b, sp_poly_mul(algebra, less, gap));
     }
     const bool floor = is_binary(origin, SP_OP_FLOOR), remainder = is_binary(origin, SP_OP_MOD);
     const bool ceiling = is_function(origin, "ceil_div"), multiple = is_function(origin, "round_up");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A reader iterations one file format into the neutral inventory. Adding one is one file, and one line in registry.c.
+ * A reader turns one file format into the neutral inventory. Adding one is one file, and one line in registry.c.
  */
 #ifndef SP_READ_READER_H
 #define SP_READ_READER_H

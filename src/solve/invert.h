@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Expressions turned round: what must the hyper-parameters be for this one to have that value? */
+ * Expressions inverted: what must the hyper-parameters be for this one to have that value? */
 #ifndef SP_SOLVE_INVERT_H
 #define SP_SOLVE_INVERT_H
 

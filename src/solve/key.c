@@ -57,7 +57,7 @@ static void add_key_value(const struct question *question, struct sp_key_values 
         solutions->list[solutions->count++] = sp_value_int(number);
 }
 
-/* ---- turned round ---- */
+/* ---- inverted ---- */
 
 static bool invert(const struct question *question, struct sp_key_values *solutions)
 {

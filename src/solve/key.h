@@ -25,9 +25,9 @@ struct sp_key_values {
     size_t count;
 };
 
-/* The values that the key could have for the expression to have the wanted one: that to which the expression, turned
- * round, leads; where there is no way back, or more than one, those near to what the key is now. Each was put in: with
- * it the expression does have that value. None when the expression does not depend on the key. */
+/* The values that the key could have for the expression to have the wanted one: that to which the expression,
+ * inverted, leads; where there is no way back, or more than one, those near to what the key is now. Each was put in:
+ * with it the expression does have that value. None when the expression does not depend on the key. */
 struct sp_key_values sp_solve_key(struct sp_solver *solver, const struct sp_unknown *key, const struct sp_env *env,
                                   const struct sp_expr *expr, struct shapeproof_value wanted);
 /* Until sp_suppose_end the key is that; false when it cannot be. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One table, and what is known of its hyper-parameters: expressions of the table are evaluated under that, and turned
- * round (invert.h), which makes more known.
+ * One table, and what is known of its hyper-parameters: expressions of the table are evaluated under that, and
+ * inverted (invert.h), which makes more known.
  *
  *   known: n_head = 12          n_embd/n_head  is  unknown, for want of n_embd
  *   tell:  n_embd/n_head = 64   ->  known: n_head = 12, n_embd = 768
@@ -35,7 +35,7 @@ struct sp_solver {
     struct sp_text messages; /* of the evaluator; nobody reads them */
     struct sp_hyper hyper;
     struct sp_knowledge knowledge;
-    unsigned depth;                       /* of the expressions that are being turned round */
+    unsigned depth;                       /* of the expressions that are being inverted */
     struct sp_map texts_of;               /* the keys whose texts were collected, */
     SP_ARRAY(struct sp_literals *) texts; /* and these */
 };

@@ -118,7 +118,7 @@ void sp_method_close(struct sp_method *method)
 
 size_t sp_method_tails(const struct sp_method *method) { return method->outline.count; }
 
-/* ---- turned round ---- */
+/* ---- inverted ---- */
 
 static const struct shapeproof_tensor *member_called(const struct sp_matrix_members *members, const char *tail)
 {

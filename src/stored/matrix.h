@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a quantiser makes of one matrix, and the matrix that it was made of: the part that says the first is turned
- * round. Of GPTQ with 4 bits and groups of 128
+ * What a quantiser makes of one matrix, and the matrix that it was made of: the part that says the first is
+ * inverted. Of GPTQ with 4 bits and groups of 128
  *
  *     (4096, 11008)  <->  qweight (1376, 4096), qzeros (86, 512), scales (86, 4096)
  *

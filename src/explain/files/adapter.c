@@ -14,10 +14,10 @@
 /* ---- judging ---- */
 
 /* Conv1D of Hugging Face's GPT-2 keeps its weight as (in, out), and so does an embedding, (tokens, width). */
-static bool is_turned(const struct sp_judged *judged, const struct sp_pair *pair)
+static bool is_transposed(const struct sp_judged *judged, const struct sp_pair *pair)
 {
-    const struct shapeproof_value turned = sp_value_member(judged->adapter.config, "fan_in_fan_out");
-    return (turned.type == SHAPEPROOF_VALUE_BOOL && turned.boolean) ||
+    const struct shapeproof_value transposed = sp_value_member(judged->adapter.config, "fan_in_fan_out");
+    return (transposed.type == SHAPEPROOF_VALUE_BOOL && transposed.boolean) ||
            strncmp(sp_behind_last(pair->module, '.'), "c_", 2) == 0 || strcmp(pair->kind, "lora_embedding_A") == 0;
 }
 
@@ -29,7 +29,7 @@ static bool fits_base(const struct sp_judged *judged, size_t index, struct sp_pr
     if (judged->bases[index].cuts == SP_CUTS_UNKNOWN) return in == product.in && product.out < out;
     const uint32_t rank =
         shapeproof_prediction_tensor(judged->check->prediction, judged->bases[index].weights[0])->rank;
-    return rank == 2 && is_turned(judged, &judged->adapter.pairs[index]) && out == product.in && in == product.out;
+    return rank == 2 && is_transposed(judged, &judged->adapter.pairs[index]) && out == product.in && in == product.out;
 }
 
 /* The rank that adapter_config.json promises to the module, or 0: a pattern that is more than a name tells nothing. */
@@ -397,7 +397,7 @@ static const char *differing_measures(const struct sp_judged *judged)
         if (!sp_pair_product(&judged->adapter, &judged->adapter.pairs[i], &product)) continue;
         const struct shapeproof_predicted *weight =
             shapeproof_prediction_tensor(judged->check->prediction, base->weights[0]);
-        if (weight->rank < 2 || !weight->shape[1] || is_turned(judged, &judged->adapter.pairs[i])) continue;
+        if (weight->rank < 2 || !weight->shape[1] || is_transposed(judged, &judged->adapter.pairs[i])) continue;
         const uint64_t kernel = weight->parameters / weight->shape[0] / weight->shape[1];
         if (base->cuts <= 1) note_measure(judged, measures, base->weights[0], 0, product.out);
         if (kernel && product.in % kernel == 0)

@@ -4,7 +4,7 @@
 
 void sp_explain_transposed(struct shapeproof_check *check)
 {
-    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_TRANSPOSED, sp_is_turned_round, NULL);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_TRANSPOSED, sp_has_transposed_shape, NULL);
     if (!cause) return;
     const struct shapeproof_finding *first = sp_first_of(check, cause);
     if (cause->explains > 1) sp_cause_set_message(check, cause, "stored transposed");

@@ -7,7 +7,7 @@
 static bool is_kernel_finding(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                               const void *context)
 {
-    return sp_is_turned_round(check, finding, context) && (check->match.renaming[finding->tensor] & SP_RESPELT) &&
+    return sp_has_transposed_shape(check, finding, context) && (check->match.renaming[finding->tensor] & SP_RESPELT) &&
            strstr(shapeproof_inventory_tensor(check->inventory, finding->tensor)->name, "/kernel");
 }
 

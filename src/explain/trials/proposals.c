@@ -109,7 +109,7 @@ struct sp_key_list sp_proposal_keys_of(struct sp_proposals *proposals, const str
 /* ---- quantisation ---- */
 
 /* Shapes of quantised weights do not grow with the numbers of the quantisation, and no other row depends on these:
- * there is nothing to turn round, and the usual ones are tried. */
+ * there is nothing to invert, and the usual ones are tried. */
 static const struct usual {
     const char *keys[5];
     int64_t numbers[9]; /* up to a 0 */

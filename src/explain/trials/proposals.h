@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What could be set otherwise so that findings vanish: changes of hyper-parameters that are worth a trial. A finding
- * points to rows of the table; the expressions there are turned round for one key at a time, all others as configured,
+ * points to rows of the table; the expressions there are inverted for one key at a time, all others as configured,
  * by the solver that infers hyper-parameters (solve/key.h). Nothing here is sure: trial.h decides. */
 #ifndef SP_EXPLAIN_TRIALS_PROPOSALS_H
 #define SP_EXPLAIN_TRIALS_PROPOSALS_H

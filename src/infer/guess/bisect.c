@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A dimension that cannot be turned round, but grows with one number: (448 // 16) * (448 // 16) + 1 with the side of an
+ * A dimension that cannot be inverted, but grows with one number: (448 // 16) * (448 // 16) + 1 with the side of an
  * image. */
 #include "infer/deduce.h"
 

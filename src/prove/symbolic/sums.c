@@ -58,7 +58,7 @@ static bool comparison_gap(const struct loop *loop, size_t atom, enum sp_op op, 
 }
 
 /* [c < index] is 1 - [index < c + 1]. */
-static const struct sp_poly *turned_body(const struct loop *loop, const struct sp_poly *body)
+static const struct sp_poly *inverted_body(const struct loop *loop, const struct sp_poly *body)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
     struct sp_algebra *algebra = &symbolic->algebra;
@@ -368,7 +368,7 @@ const struct sp_poly *sp_sym_sum(struct sp_symbolic *symbolic, struct sp_span sp
         if (iterations) return iterations;
     }
     note_iterations(&loop);
-    body = turned_body(&loop, body);
+    body = inverted_body(&loop, body);
     struct end end;
     const struct sp_poly *apart = find_end_of_loop(&loop, body, &end) ? sum_without_end(&loop, body, end) : NULL;
     if (apart) return apart;

@@ -53,7 +53,7 @@ static bool is_model_tensor(const struct join *join, const struct sp_rank_file *
     return file->layer != SP_NO_LAYER || file->plain || strncmp(tensor->name, front, strlen(front)) == 0;
 }
 
-/* "model0.": layers of a pipeline in iterations, which are numbered otherwise. */
+/* "model0.": layers of a pipeline in turns, which are numbered otherwise. */
 static bool is_virtual_stage(const char *name)
 {
     return strncmp(name, "model", 5) == 0 && name[5] >= '0' && name[5] <= '9';
