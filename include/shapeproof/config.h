@@ -39,8 +39,9 @@ SHAPEPROOF_API bool shapeproof_config_is_inside(const struct shapeproof_inventor
 /* Makes it, loaded or not, what the table for the checkpoint reads: where none was loaded, what the checkpoint has in
  * itself. With the configuration of the model that a GGUF file was made of, it leads to the table for GGUF, if there is
  * one. `table` is the one that was named, or NULL; without a checkpoint (NULL) a configuration is fitted to what its
- * model is saved as. Call it once, after the file is loaded. SHAPEPROOF_OK, also where there is nothing to do, or what
- * shapeproof_keras_compose returns. */
+ * model is saved as. Call it once, after the file is loaded. SHAPEPROOF_OK, also where there is nothing to do;
+ * SHAPEPROOF_ERR_UNKNOWN when a Keras model is no list of layers (a subclass, which only its own code knows),
+ * SHAPEPROOF_ERR_TABLE when its configuration cannot be read. */
 SHAPEPROOF_API enum shapeproof_status shapeproof_config_fit(struct shapeproof_config *config,
                                                             struct shapeproof_tables *tables, const char *table,
                                                             const struct shapeproof_inventory *inventory,

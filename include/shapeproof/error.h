@@ -44,9 +44,6 @@ struct shapeproof_error {
     char hint[512];     /* the next thing to do, or "" */
 };
 
-/* Of the candidates the one that `word` is most likely a slip of the keyboard for, or an abbreviation of; or NULL. */
-SHAPEPROOF_API const char *shapeproof_suggest(const char *word, const char *const *candidates, size_t count);
-
 /* The name of a kind: "malformed", "limit", ...; "" for SHAPEPROOF_KIND_NONE. Static. */
 SHAPEPROOF_API const char *shapeproof_kind_name(enum shapeproof_kind kind);
 

@@ -15,17 +15,6 @@
 extern "C" {
 #endif
 
-/* When `config` was read from the configuration of a Keras model, or from no file at all and the checkpoint holds one:
- * adds the table keras_model to `tables`, with a line for each layer, and makes `config` that of the table, in which
- * the arguments of a layer stand under its name: "dense_1.units". Does nothing to any other configuration. `inventory`
- * says how the file calls the variables; NULL: as Keras does. Settings stay. SHAPEPROOF_ERR_UNKNOWN when the model is
- * no list of layers (a subclass, which only its own code knows), SHAPEPROOF_ERR_TABLE when the configuration cannot be
- * read. */
-SHAPEPROOF_API enum shapeproof_status shapeproof_keras_compose(struct shapeproof_tables *tables,
-                                                               struct shapeproof_config *config,
-                                                               const struct shapeproof_inventory *inventory,
-                                                               struct shapeproof_error *error);
-
 struct shapeproof_keras_names; /* opaque */
 
 /* What Keras calls the variables of a file that holds its configuration, or that another of the same model holds:

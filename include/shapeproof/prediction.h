@@ -92,12 +92,6 @@ SHAPEPROOF_API struct shapeproof_prediction *shapeproof_predict(const struct sha
                                                                 const struct shapeproof_config *config,
                                                                 const struct shapeproof_predict_options *options,
                                                                 struct shapeproof_error *error);
-/* When shapeproof_predict has failed with SHAPEPROOF_ERR_TABLE and `message`: which setting is to blame, if one is of
- * another kind than the table can use: "--set n_layer=abc: expected an integer, found a text"; or NULL. malloc'ed: free
- * with shapeproof_free. */
-SHAPEPROOF_API char *shapeproof_mistyped_setting(const struct shapeproof_tables *tables,
-                                                 const struct shapeproof_config *config,
-                                                 const struct shapeproof_predict_options *options, const char *message);
 SHAPEPROOF_API void shapeproof_prediction_free(struct shapeproof_prediction *prediction);
 
 /* All borrowed until shapeproof_prediction_free. */
@@ -122,20 +116,12 @@ SHAPEPROOF_API const struct shapeproof_hyperparameter *
 shapeproof_prediction_hyperparameter(const struct shapeproof_prediction *prediction, size_t index);
 SHAPEPROOF_API const struct shapeproof_predicted_totals *
 shapeproof_prediction_totals(const struct shapeproof_prediction *prediction);
-/* Settings from the command line that the table never looked at. */
 /* What is odd about the configuration that was read, as shapeproof_config_remark says it. */
 SHAPEPROOF_API size_t shapeproof_prediction_remark_count(const struct shapeproof_prediction *prediction);
 SHAPEPROOF_API const char *shapeproof_prediction_remark(const struct shapeproof_prediction *prediction, size_t index);
+/* Settings (shapeproof_config_set) that the table never looked at. */
 SHAPEPROOF_API size_t shapeproof_prediction_unused_count(const struct shapeproof_prediction *prediction);
 SHAPEPROOF_API const char *shapeproof_prediction_unused(const struct shapeproof_prediction *prediction, size_t index);
-/* Whether there is reason to set such a key: the table would look at it if others had other values, other tables know
- * it and it is no slip for one of this one, something else than the table looks at it, or the file has it as well. */
-SHAPEPROOF_API bool shapeproof_prediction_could_read(const struct shapeproof_prediction *prediction,
-                                                     const struct shapeproof_tables *tables,
-                                                     const struct shapeproof_config *config, const char *key);
-/* The key that was looked at and is spelt most like this one, or NULL. */
-SHAPEPROOF_API const char *shapeproof_prediction_key_like(const struct shapeproof_prediction *prediction,
-                                                          const char *key);
 
 /* A key of the configuration that nothing reads, and one that the table looked for and did not find. */
 struct shapeproof_misspelt {

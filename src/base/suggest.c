@@ -30,7 +30,7 @@ static size_t typing_distance(const char *a, const char *b)
     return above[columns];
 }
 
-const char *shapeproof_suggest(const char *word, const char *const *candidates, size_t count)
+const char *sp_suggest(const char *word, const char *const *candidates, size_t count)
 {
     const size_t length = strlen(word);
     const char *best = NULL;

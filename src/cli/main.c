@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof COMMAND [OPTION]... [ARGUMENT]... */
+#include "base/suggest.h"
 #include "cli/cli.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ int cli_unknown_command(const char *name)
     const char *names[COMMANDS_AT_MOST] = {NULL};
     size_t count = 0;
     for (; count < COMMANDS_AT_MOST && cli_commands[count]; count++) names[count] = cli_commands[count]->name;
-    const char *likely = shapeproof_suggest(name, names, count);
+    const char *likely = sp_suggest(name, names, count);
     if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);
     else if (access(name, F_OK) == 0) snprintf(hint, sizeof hint, "to look into a file: shapeproof inspect %s", name);
     return cli_usage_error(hint, "'%s' is not a command", name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Words into options and operands, by the command's table: --name, --name=value, --name value, -n, -nvalue, -n value;
  * options may stand anywhere, and "--" ends them. */
+#include "base/suggest.h"
 #include "cli/cli.h"
 
 #include <assert.h>
@@ -59,7 +60,7 @@ static bool complain_unknown(const struct cli_command *command, const char *name
         if (!option->hidden) names[count++] = option->name;
     names[count++] = cli_help_option.name;
     snprintf(word, sizeof word, "%.*s", length, name);
-    const char *likely = shapeproof_suggest(word, names, count);
+    const char *likely = sp_suggest(word, names, count);
     if (likely) snprintf(hint, sizeof hint, "did you mean '--%s'?", likely);
     cli_usage_error(likely ? hint : help_hint(command, hint, sizeof hint), "%s: unknown option '--%.*s'", command->name,
                     length, name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/subject.h"
+#include "config/settings.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -201,7 +202,7 @@ int cli_no_prediction(const struct cli_subject *subject, const struct shapeproof
                       const struct shapeproof_error *error)
 {
     char *mistyped = error->status == SHAPEPROOF_ERR_TABLE
-                         ? shapeproof_mistyped_setting(subject->tables, subject->config, what, error->message)
+                         ? sp_mistyped_setting(subject->tables, subject->config, what, error->message)
                          : NULL;
     if (!mistyped) return cli_error(error);
     cli_usage_error(NULL, "%s", mistyped);
@@ -212,7 +213,7 @@ int cli_no_prediction(const struct cli_subject *subject, const struct shapeproof
 /* Of a key that the table does not have at all. */
 static bool complain_of_key(const struct shapeproof_prediction *prediction, const char *key)
 {
-    const char *likely = shapeproof_prediction_key_like(prediction, key);
+    const char *likely = sp_prediction_key_like(prediction, key);
     char hint[256];
     snprintf(hint, sizeof hint, likely ? "did you mean '%s'?" : "shapeproof tables %s shows what it reads",
              likely ? likely : shapeproof_prediction_table(prediction));
@@ -224,8 +225,8 @@ bool cli_settings_are_read(const struct cli_subject *subject, const struct shape
 {
     char message[512];
     for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++)
-        if (!shapeproof_prediction_could_read(prediction, subject->tables, subject->config,
-                                              shapeproof_prediction_unused(prediction, i)))
+        if (!sp_prediction_could_read(prediction, subject->tables, subject->config,
+                                      shapeproof_prediction_unused(prediction, i)))
             return complain_of_key(prediction, shapeproof_prediction_unused(prediction, i));
     for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++) {
         snprintf(message, sizeof message, "the table '%s' ignores the setting '%s'",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/settings.h"
 #include "lang/prediction.h"
 
 struct question {
@@ -67,8 +68,8 @@ static enum shapeproof_value_type expected_kind(const struct question *question,
     return kind == given || (given == SHAPEPROOF_VALUE_INT && is_number_kind(kind)) ? SHAPEPROOF_VALUE_ABSENT : kind;
 }
 
-char *shapeproof_mistyped_setting(const struct shapeproof_tables *tables, const struct shapeproof_config *config,
-                                  const struct shapeproof_predict_options *options, const char *message)
+char *sp_mistyped_setting(const struct shapeproof_tables *tables, const struct shapeproof_config *config,
+                          const struct shapeproof_predict_options *options, const char *message)
 {
     for (size_t i = 0; i < config->setting_count; i++) {
         const struct question question = {tables, config, options, i};

@@ -6,6 +6,7 @@
 #include "base/chars.h"
 #include "base/suggest.h"
 #include "config/config.h"
+#include "config/settings.h"
 #include "lang/prediction.h"
 #include "lang/words.h"
 
@@ -34,7 +35,7 @@ static bool is_known_elsewhere(const struct shapeproof_prediction *prediction, c
 {
     for (size_t i = 0; i < prediction->asked_count; i++)
         if (sp_is_misspelt(key, prediction->asked[i])) return false;
-    if (shapeproof_prediction_key_like(prediction, key)) return false;
+    if (sp_prediction_key_like(prediction, key)) return false;
     size_t count;
     const size_t *list = sp_tables_list(tables, &count);
     for (size_t i = 0; i < count; i++) {
@@ -44,15 +45,14 @@ static bool is_known_elsewhere(const struct shapeproof_prediction *prediction, c
     return false;
 }
 
-bool shapeproof_prediction_could_read(const struct shapeproof_prediction *prediction,
-                                      const struct shapeproof_tables *tables, const struct shapeproof_config *config,
-                                      const char *key)
+bool sp_prediction_could_read(const struct shapeproof_prediction *prediction, const struct shapeproof_tables *tables,
+                              const struct shapeproof_config *config, const char *key)
 {
     return is_word_of(prediction->table, key) || is_for_others(sp_config_hyper(config), key) ||
            sp_value_is_set(sp_value_at(config->file_root, key)) || is_known_elsewhere(prediction, tables, key);
 }
 
-const char *shapeproof_prediction_key_like(const struct shapeproof_prediction *prediction, const char *key)
+const char *sp_prediction_key_like(const struct shapeproof_prediction *prediction, const char *key)
 {
     return sp_suggest_key(key, prediction->asked, prediction->asked_count);
 }

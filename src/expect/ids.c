@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Read off the one list of each kind. causes.def is data of a room above; nothing but its ids is taken. */
+ * Read off the one list of each kind. causes.def is data of a module above; nothing but its ids is taken. */
 #include "expect/ids.h"
 
 #include <string.h>
 
+#include "base/suggest.h"
 #include "shapeproof/check.h"
 #include "shapeproof/diff.h"
 #include "shapeproof/error.h"
@@ -28,4 +29,4 @@ bool sp_is_expectable(const char *id)
     return false;
 }
 
-const char *sp_nearest_expectable(const char *id) { return shapeproof_suggest(id, ids, IDS); }
+const char *sp_nearest_expectable(const char *id) { return sp_suggest(id, ids, IDS); }

@@ -90,9 +90,8 @@ static enum shapeproof_status refuse_subclass(struct shapeproof_value entry, str
     return error->status;
 }
 
-enum shapeproof_status shapeproof_keras_compose(struct shapeproof_tables *tables, struct shapeproof_config *config,
-                                                const struct shapeproof_inventory *inventory,
-                                                struct shapeproof_error *error)
+enum shapeproof_status sp_keras_compose(struct shapeproof_tables *tables, struct shapeproof_config *config,
+                                        const struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     sp_error_reset(error);
     return sp_keras_compose_for(false, tables, config, inventory, error);

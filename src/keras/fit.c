@@ -2,6 +2,7 @@
  * A configuration as the tables for a checkpoint read it, whatever it was read from. */
 #include "base/error.h"
 #include "config/inside.h"
+#include "keras/model.h"
 #include "shapeproof/config.h"
 #include "shapeproof/keras.h"
 
@@ -10,7 +11,7 @@ enum shapeproof_status shapeproof_config_fit(struct shapeproof_config *config, s
                                              struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    if (!table && shapeproof_keras_compose(tables, config, inventory, error) != SHAPEPROOF_OK) return error->status;
+    if (!table && sp_keras_compose(tables, config, inventory, error) != SHAPEPROOF_OK) return error->status;
     if (inventory && !sp_config_adopt(config, tables, inventory, error)) return error->status;
     return SHAPEPROOF_OK;
 }

@@ -210,7 +210,7 @@ void sp_keras_write(struct sp_keras_writer *writer, struct sp_keras_model *model
 
 /* ---- compose.c ---- */
 
-/* As shapeproof_keras_compose, for the names alone where that is said: sizes that are not known are 1. */
+/* As sp_keras_compose, for the names alone where that is said: sizes that are not known are 1. */
 enum shapeproof_status sp_keras_compose_for(bool names_alone, struct shapeproof_tables *tables,
                                             struct shapeproof_config *config,
                                             const struct shapeproof_inventory *inventory,
@@ -221,5 +221,14 @@ enum shapeproof_status sp_keras_compose_for(bool names_alone, struct shapeproof_
 /* How the file calls the variables of the model. `inventory` may be NULL. */
 struct sp_variables *sp_keras_name_variables(struct sp_arena *arena, const struct sp_keras_model *model,
                                              const struct shapeproof_inventory *inventory);
+
+/* When `config` was read from the configuration of a Keras model, or from no file at all and the checkpoint holds one:
+ * adds the table keras_model to `tables`, with a line for each layer, and makes `config` that of the table, in which
+ * the arguments of a layer stand under its name: "dense_1.units". Does nothing to any other configuration. `inventory`
+ * says how the file calls the variables; NULL: as Keras does. Settings stay. SHAPEPROOF_ERR_UNKNOWN when the model is
+ * no list of layers (a subclass, which only its own code knows), SHAPEPROOF_ERR_TABLE when the configuration cannot be
+ * read. */
+enum shapeproof_status sp_keras_compose(struct shapeproof_tables *tables, struct shapeproof_config *config,
+                                        const struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/chars.h"
 #include "base/file.h"
+#include "base/suggest.h"
 #include "lang/syntax/parser.h"
 
 enum { MAX_TABLE_FILE = 1 << 20 };
@@ -184,7 +185,7 @@ static const char *table_like(const struct shapeproof_tables *tables, const char
     const size_t *list = sp_tables_list(tables, &count);
     const char **names = sp_realloc(NULL, count + 1, sizeof *names);
     for (size_t i = 0; i < count; i++) names[i] = sp_tables_entry(tables, list[i]).name;
-    const char *likely = shapeproof_suggest(name, names, count);
+    const char *likely = sp_suggest(name, names, count);
     free(names);
     return likely;
 }

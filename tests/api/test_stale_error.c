@@ -226,14 +226,6 @@ static bool calls_expectations_load(struct world *world, struct shapeproof_error
     return expectations != NULL;
 }
 
-static bool calls_keras_compose(struct world *world, struct shapeproof_error *error)
-{
-    struct shapeproof_config *config = shapeproof_config_new();
-    const enum shapeproof_status status = shapeproof_keras_compose(world->tables, config, world->inventory, error);
-    shapeproof_config_free(config);
-    return status == SHAPEPROOF_OK;
-}
-
 static bool calls_config_fit(struct world *world, struct shapeproof_error *error)
 {
     struct shapeproof_config *config = shapeproof_config_new();
@@ -331,7 +323,6 @@ static const struct call {
     CALL(check_path),
     CALL(diff_new),
     CALL(expectations_load),
-    CALL(keras_compose),
     CALL(config_fit),
     CALL(config_quantisation_is_known),
     CALL(infer),

@@ -15,10 +15,10 @@
 static void a_slip_of_the_keyboard(void **state)
 {
     (void)state;
-    assert_string_equal(LIKE(shapeproof_suggest, "chekc", "inspect", "check"), "check");
-    assert_string_equal(LIKE(shapeproof_suggest, "insp", "check", "inspect"), "inspect");
-    assert_null(LIKE(shapeproof_suggest, "quux", "check", "inspect"));
-    assert_null(LIKE(shapeproof_suggest, "", "check"));
+    assert_string_equal(LIKE(sp_suggest, "chekc", "inspect", "check"), "check");
+    assert_string_equal(LIKE(sp_suggest, "insp", "check", "inspect"), "inspect");
+    assert_null(LIKE(sp_suggest, "quux", "check", "inspect"));
+    assert_null(LIKE(sp_suggest, "", "check"));
 }
 
 /* A key that need not be wrong must be very near. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "config/config.h"
+#include "keras/model.h"
 #include "shapeproof/shapeproof.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -16,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     if (size < 1 << 20 && sp_value_parse_json(&config->arena, (const char *)data, size, &root, &error)) {
         sp_config_set_root(config, root);
-        if (shapeproof_keras_compose(tables, config, NULL, &error) == SHAPEPROOF_OK)
+        if (sp_keras_compose(tables, config, NULL, &error) == SHAPEPROOF_OK)
             shapeproof_prediction_free(shapeproof_predict(tables, config, NULL, &error));
     }
     shapeproof_tables_free(tables);

@@ -59,7 +59,7 @@ src/prove/symbolic/     prove/symbolic  config lang math base
 src/prove/              prove        prove/symbolic config lang base
 src/report/             report       names base
 src/fleet/              fleet        base
-src/cli/                cli          fleet
+src/cli/                cli          fleet base/suggest.h config/settings.h
 '
 # Foreign libraries stay behind the one module that wraps them.
 foreign='
