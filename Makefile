@@ -36,9 +36,10 @@ say = $(if $(V),,@echo '  $(1)'; )
 # ---- what is built: sources are found, never listed ---------------------------------------------------------------
 HEADERS := $(sort $(wildcard include/shapeproof/*.h))
 TABLES  := $(shell find src/tables -name '*.shapes' | awk -F/ '{ print $$NF, $$0 }' | LC_ALL=C sort | cut -d' ' -f2)
-LIB_SRC := $(sort $(shell find src -name '*.c' ! -path 'src/cli/*'))
+LIB_SRC := $(sort $(shell find src -name '*.c' ! -path 'src/cli/*' ! -path 'src/tables/*'))
 CLI_SRC := $(sort $(shell find src/cli -name '*.c' 2>/dev/null))
-LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o
+PRE_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o
+LIB_OBJ := $(PRE_OBJ) $(OBJ)/gen/index.o
 CLI_OBJ := $(CLI_SRC:%.c=$(OBJ)/%.o)
 LIB     := $(OBJ)/libshapeproof.a
 SO      := $(OBJ)/$(SONAME)
@@ -63,6 +64,19 @@ $(OBJ)/%.o: %.c $(OBJ)/flags
 
 $(OBJ)/gen/tables.o: $(BUILD)/gen/tables.c $(OBJ)/flags
 	@mkdir -p $(@D)
+	$(call say,CC $<)$(COMPILE) -c $< -o $@
+
+# The index of the tables is what the library itself finds in them, printed by a program that is linked with it. It is
+# written again when any of the library changes, and compiled again when it says something else.
+$(OBJ)/gen/make_index: src/tables/make_index.c $(PRE_OBJ) $(OBJ)/sources
+	$(call say,LINK $@)$(COMPILE) $< $(PRE_OBJ) $(LDFLAGS) $(DEPS_LIBS) -o $@
+
+$(OBJ)/gen/index.new: $(OBJ)/gen/make_index
+	$(call say,INDEX $@)$< >$@ && { cmp -s $@ $(@D)/index.c || cp $@ $(@D)/index.c; }
+
+$(OBJ)/gen/index.c: $(OBJ)/gen/index.new ;
+
+$(OBJ)/gen/index.o: $(OBJ)/gen/index.c $(OBJ)/flags
 	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
 $(BUILD)/gen/tables.c: src/tables/embed.awk $(TABLES) $(BUILD)/gen/list

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "infer/tables/index.h"
 #include "solve/literals.h"
 #include "solve/solver.h"
 
@@ -104,9 +105,22 @@ static void fit_classes(const struct shapeproof_tables *tables, const struct sp_
     sp_solver_free(&solver);
 }
 
+/* From the index of built-in tables; false when it is not there. */
+static bool find_indexed_classes(const struct shapeproof_tables *tables, const struct sp_unit *table)
+{
+    const size_t place = sp_tables_place_of(tables, table);
+    const char *classes[MAX_CLASSES];
+    if (place >= sp_builtin_index_count || !sp_builtin_index_units[place].class_count) return false;
+    const struct sp_indexed_unit *indexed = &sp_builtin_index_units[place];
+    const char *class = sp_builtin_index_text + indexed->classes;
+    for (size_t i = 0; i < indexed->class_count; i++, class += strlen(class) + 1) classes[i] = class;
+    sp_tables_keep_classes(tables, table, classes, indexed->class_count);
+    return true;
+}
+
 const char *const *sp_classes_of(const struct shapeproof_tables *tables, const struct sp_unit *table, size_t *count)
 {
-    if (!table->classes) fit_classes(tables, table);
+    if (!table->classes && !find_indexed_classes(tables, table)) fit_classes(tables, table);
     *count = table->class_count;
     return (const char *const *)table->classes;
 }
@@ -124,20 +138,26 @@ bool sp_is_part(const struct shapeproof_tables *tables, const struct sp_unit *ta
     return table->model_type_count && !sp_count_heads(tables, table);
 }
 
-static bool builds_on(const struct sp_unit *table, const struct sp_unit *on)
+/* The place of what the unit at a place extends, or SIZE_MAX. */
+static size_t parent_of(const struct shapeproof_tables *tables, size_t place)
 {
-    while ((table = table->parent))
-        if (table == on) return true;
-    return false;
+    if (place < sp_builtin_index_count) {
+        const uint32_t parent = sp_builtin_index_units[place].parent;
+        return parent == SP_INDEXED_NONE ? SIZE_MAX : parent;
+    }
+    const struct sp_unit *unit = sp_tables_at(tables, place);
+    return unit && unit->parent ? sp_tables_place_of(tables, unit->parent) : SIZE_MAX;
 }
 
 size_t sp_count_heirs(const struct shapeproof_tables *tables, const struct sp_unit *table)
 {
     size_t count, heirs = 0;
     const size_t *list = sp_tables_list(tables, &count);
+    const size_t place = sp_tables_place_of(tables, table);
     for (size_t i = 0; i < count; i++) {
-        const struct sp_unit *other = sp_tables_at(tables, list[i]);
-        heirs += other && builds_on(other, table);
+        size_t above = parent_of(tables, list[i]);
+        while (above != SIZE_MAX && above != place) above = parent_of(tables, above);
+        heirs += above != SIZE_MAX;
     }
     return heirs;
 }

@@ -12,8 +12,10 @@
 /* ---- tables/rank.c: which tables are worth a closer look ---- */
 
 struct sp_ranked {
-    const struct sp_unit *table;
-    size_t covered;     /* patterns of the file that it can make, whatever is in front of them */
+    size_t place; /* lang/tables.h */
+    const char *name;
+    const struct sp_unit *table; /* NULL: from afar, not parsed yet */
+    size_t covered;              /* patterns of the file that it can make, whatever is in front of them */
     size_t likely;      /* from afar: the same, and as many besides as it has names that cannot be told from there */
     size_t uncovered;   /* names of its own that the file does not have, and that depend on nothing */
     size_t conditional; /* such that do */

@@ -431,6 +431,7 @@ static struct sp_attempt *attempt_wrappers(struct sp_infer_search *search, struc
         search->searched.only)
         return best;
     for (size_t i = 0; i < count; i++) {
+        if (list[i] < sp_builtin_index_count && !sp_builtin_index_units[list[i]].chooses) continue;
         const struct sp_unit *table = sp_tables_at(search->searched.tables, list[i]);
         if (!table || !sp_unit_chooses(table)) continue;
         struct sp_attempt *wrapped = attempt_wrapper(search, best, table);

@@ -49,8 +49,9 @@ static void put_name(const struct sp_naming *naming, const struct sp_map *known,
     sp_text_free(&other);
 }
 
-void sp_shapes_init(struct sp_shapes *shapes, const struct shapeproof_inventory *inventory,
-                    const struct sp_naming *naming, const struct sp_map *known, size_t step)
+void sp_shapes_init(struct sp_shapes *shapes, const struct shapeproof_tables *tables,
+                    const struct shapeproof_inventory *inventory, const struct sp_naming *naming,
+                    const struct sp_map *known, size_t step)
 {
     const size_t total = shapeproof_inventory_count(inventory);
     struct sp_text name = {0}, pattern = {0};
@@ -69,7 +70,7 @@ void sp_shapes_init(struct sp_shapes *shapes, const struct shapeproof_inventory 
     sp_text_free(&pattern);
     if (shapes->count) qsort(shapes->named, shapes->count, sizeof *shapes->named, compare_named);
     index_patterns(shapes);
-    shapes->prefilter = sp_prefilter_new(&shapes->patterns);
+    shapes->prefilter = sp_prefilter_new(tables, &shapes->patterns);
 }
 
 size_t sp_shapes_find(const struct sp_shapes *shapes, const char *pattern)

@@ -25,8 +25,9 @@ struct sp_shapes {
 
 /* Names are what they are under the naming; those that are `known` patterns (which may be NULL) before something is put
  * in front of them stay that. Trainer state is left out. One tensor of `step` is enough for a sample. */
-void sp_shapes_init(struct sp_shapes *shapes, const struct shapeproof_inventory *inventory,
-                    const struct sp_naming *naming, const struct sp_map *known, size_t step);
+void sp_shapes_init(struct sp_shapes *shapes, const struct shapeproof_tables *tables,
+                    const struct shapeproof_inventory *inventory, const struct sp_naming *naming,
+                    const struct sp_map *known, size_t step);
 static inline bool sp_shapes_is_flat(const struct sp_shapes *shapes, size_t named)
 {
     return shapes->is_flat && shapes->is_flat[shapes->named[named].tensor];

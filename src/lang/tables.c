@@ -103,6 +103,15 @@ size_t sp_tables_place(const struct shapeproof_tables *tables, const char *name)
     return sp_map_get(&tables->names, name);
 }
 
+size_t sp_tables_place_of(const struct shapeproof_tables *tables, const struct sp_unit *unit)
+{
+    const size_t builtin = sp_map_get(&tables->names, unit->name);
+    if (builtin != SIZE_MAX && tables->parsed[builtin] == unit) return builtin;
+    for (size_t i = tables->own.count; i-- > 0;)
+        if (tables->own.items[i] == unit) return sp_builtin_unit_count + i;
+    return SIZE_MAX;
+}
+
 void sp_tables_keep_classes(const struct shapeproof_tables *constant, const struct sp_unit *constant_unit,
                             const char *const *classes, size_t count)
 {

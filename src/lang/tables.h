@@ -40,6 +40,8 @@ struct sp_entry sp_tables_entry(const struct shapeproof_tables *tables, size_t p
 const struct sp_unit *sp_tables_at(const struct shapeproof_tables *tables, size_t place);
 /* Of the table or part of that name that is in force, or SIZE_MAX. */
 size_t sp_tables_place(const struct shapeproof_tables *tables, const char *name);
+/* Of a table or part of the set, whether it is in force or not; SIZE_MAX when it is not of the set. */
+size_t sp_tables_place_of(const struct shapeproof_tables *tables, const struct sp_unit *unit);
 /* Of the table that serves an architecture, or a class whatever its model_type, with or without a tag behind a point;
  * or SIZE_MAX. */
 size_t sp_tables_of_class(const struct shapeproof_tables *tables, const char *class);

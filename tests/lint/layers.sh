@@ -40,6 +40,7 @@ src/net/                net          read model base
 src/lang/syntax/        lang/syntax  base
 src/lang/               lang         lang/syntax base
 src/tables/             lang         -
+src/tables/make_index.c tables       infer lang base
 src/config/             config       model/keras_code.h names lang base
 src/keras/              keras        config lang model base
 src/names/              names        base

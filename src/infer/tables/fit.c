@@ -81,6 +81,7 @@ enum { MANY = 2000 };
 
 /* How to look at a file, and for what: tables for each of their classes. */
 struct fitting {
+    const struct shapeproof_tables *tables;
     const struct shapeproof_inventory *inventory;
     struct sp_outline *outlines;
     size_t count;
@@ -104,7 +105,7 @@ static size_t most_seen(const void *context, const struct sp_naming *naming)
     size_t most = 0;
     if (!*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->scheme)
         return 0; /* as they are: no renaming */
-    sp_shapes_init(&shapes, fitting->inventory, naming, fitting->known,
+    sp_shapes_init(&shapes, fitting->tables, fitting->inventory, naming, fitting->known,
                    shapeproof_inventory_count(fitting->inventory) / MANY + 1);
     for (size_t i = 0; i < fitting->count; i++) {
         const size_t seen = count_seen(&fitting->outlines[i], &shapes);
@@ -168,7 +169,7 @@ struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct shapeproof_t
                                const struct sp_shapes *shapes, const struct sp_unit *const *tables, size_t count,
                                struct sp_naming way, struct sp_map *known)
 {
-    struct fitting fitting = {.inventory = shapes->inventory, .known = known};
+    struct fitting fitting = {.tables = set, .inventory = shapes->inventory, .known = known};
     struct sp_naming_search search = {
         .strips = {.arena = arena}, .adds = {.arena = arena}, .score = most_seen, .context = &fitting, .best = way};
     fitting.outlines = sp_realloc(NULL, count_classes(set, tables, count), sizeof *fitting.outlines);

@@ -46,43 +46,6 @@ bool sp_ends_cover(const struct sp_ends *ends, const char *name, bool *covered, 
     return found;
 }
 
-/* ---- names without expressions ---- */
-
-/* Whether an expression may be a text, as far as it says so itself. */
-static bool may_be_text(const struct sp_unit *unit, const struct sp_expr *expr, unsigned depth)
-{
-    enum { MAX_DEPTH = 8 };
-    if (depth == MAX_DEPTH) return false;
-    if (expr->kind == SP_EXPR_LITERAL) return expr->value.type == SHAPEPROOF_VALUE_STRING;
-    if (expr->kind == SP_EXPR_NAME || expr->kind == SP_EXPR_CALL) {
-        const struct sp_meaning meaning = sp_meaning_at(unit, expr);
-        return meaning.kind == SP_MEANS_DEFINITION && may_be_text(unit, meaning.definition->expr, depth + 1);
-    }
-    if (expr->kind == SP_EXPR_UNARY || (expr->kind == SP_EXPR_BINARY && expr->op != SP_OP_ADD)) return false;
-    const size_t end = expr->kind == SP_EXPR_INDEX || expr->kind == SP_EXPR_MEMBER ? 1 : expr->count;
-    for (size_t i = expr->kind == SP_EXPR_CHOICE; i < end; i++)
-        if (may_be_text(unit, expr->args[i], depth + 1)) return true;
-    return false;
-}
-
-/* A name with a mark for each number and each expression. An expression at its beginning is what is in front of all
- * names of a class, and left out. */
-static const char *rough_name(struct sp_prefilter *prefilter, const struct sp_unit *unit,
-                              const struct sp_template *name)
-{
-    const char number = SP_INDEX_MARK, any = SP_TEXT_MARK;
-    struct sp_text text = {0};
-    struct sp_indices indices = {.count = 0};
-    sp_text_puts(&text, "");
-    for (size_t i = 0; i < name->count; i++) {
-        const char *next = i + 1 < name->count ? name->pieces[i + 1].text : NULL;
-        if (name->pieces[i].text) sp_name_split(&text, name->pieces[i].text, SP_INDEX_ANYWHERE, &indices);
-        else if (i > 0 || (next && strchr(SP_ENDS, *next)))
-            sp_text_append(&text, may_be_text(unit, name->pieces[i].hole, 0) ? &any : &number, 1);
-    }
-    return sp_text_keep(&text, &prefilter->arena);
-}
-
 /* The last two components; NULL when there is one. */
 static const char *last_two(const char *name)
 {
@@ -125,15 +88,6 @@ static void add_name(struct sp_prefilter *prefilter, struct sp_prefiltered *of, 
     of->singles[of->single_count++] = (struct sp_single){name, optional};
 }
 
-static void add_tensor(struct sp_prefilter *prefilter, struct sp_prefiltered *of, const struct sp_row *row,
-                       bool optional)
-{
-    optional |= row->optional || row->has_tie || row->condition;
-    add_name(prefilter, of, rough_name(prefilter, of->unit, &row->name), optional);
-    for (size_t i = 0; i < row->old_count; i++)
-        add_name(prefilter, of, rough_name(prefilter, of->unit, &row->olds[i]), true);
-}
-
 static void add_counts(struct sp_prefiltered *of, const struct sp_prefiltered *inner)
 {
     of->rows += inner->rows;
@@ -144,13 +98,10 @@ static void add_counts(struct sp_prefiltered *of, const struct sp_prefiltered *i
 
 /* Names of one component end behind what is in front of them here: "c_attn." and "weight". */
 static void add_singles(struct sp_prefilter *prefilter, struct sp_prefiltered *of, const struct sp_prefiltered *inner,
-                        const struct sp_row *use, bool optional)
+                        const char *front, bool optional)
 {
-    const char *front = rough_name(prefilter, of->unit, &use->name);
-    const size_t length = strlen(front);
-    const size_t last = sp_last_component(front, length ? length - 1 : 0, SP_ENDS);
     for (size_t i = 0; i < inner->single_count; i++)
-        add_name(prefilter, of, sp_arena_printf(&prefilter->arena, "%s%s", front + last, inner->singles[i].name),
+        add_name(prefilter, of, sp_arena_printf(&prefilter->arena, "%s%s", front, inner->singles[i].name),
                  optional || inner->singles[i].optional);
 }
 
@@ -159,64 +110,95 @@ struct alternative {
     const struct sp_prefiltered *best;
 };
 
-static void add_use(struct sp_prefilter *prefilter, struct sp_prefiltered *of, const struct sp_row *use, bool optional,
-                    struct alternative *alternative)
+static void add_use(struct sp_prefilter *prefilter, struct sp_prefiltered *of, const struct sp_indexed_row *use,
+                    const char *front, struct alternative *alternative)
 {
+    const bool optional = use->flags & SP_INDEXED_OPTIONAL;
+    if (use->unit == SP_INDEXED_NONE) return;
     const struct sp_prefiltered *inner = sp_prefilter_unit(prefilter, use->unit);
     if (inner->busy) return;
-    optional |= use->optional;
     for (size_t i = 0; i < prefilter->patterns; i++) of->covered[i] |= inner->covered[i];
-    if (sp_row_is_alternative(use)) {
+    if (use->flags & SP_INDEXED_ALTERNATIVE) {
         if (!alternative->best || inner->found > alternative->best->found) alternative->best = inner;
         of->lacking += inner->rows + inner->lacking;
-    } else if (!optional && !use->condition) add_counts(of, inner);
-    add_singles(prefilter, of, inner, use, optional || use->condition);
+    } else if (!optional) add_counts(of, inner);
+    add_singles(prefilter, of, inner, front, optional);
 }
 
-static bool is_conditional(const struct sp_section *section)
+static void end_section(struct sp_prefiltered *of, struct alternative *alternative)
 {
-    for (size_t i = 0; i < section->clause_count; i++)
-        if (section->clauses[i].kind == SP_CLAUSE_IF) return true;
-    return false;
-}
-
-static void add_section(struct sp_prefilter *prefilter, struct sp_prefiltered *of, const struct sp_section *section)
-{
-    struct alternative alternative = {NULL};
-    const bool optional = is_conditional(section);
-    for (size_t i = 0; i < section->row_count; i++) {
-        const struct sp_row *row = &section->rows[i];
-        if (row->kind == SP_ROW_TENSOR) add_tensor(prefilter, of, row, optional);
-        else add_use(prefilter, of, row, optional, &alternative);
-    }
-    if (alternative.best) add_counts(of, alternative.best);
+    if (alternative->best) add_counts(of, alternative->best);
+    alternative->best = NULL;
 }
 
 /* ---- units ---- */
 
-struct sp_prefiltered *sp_prefilter_unit(struct sp_prefilter *prefilter, const struct sp_unit *unit)
+/* A unit as it is indexed, with its rows and their texts. */
+struct indexed {
+    struct sp_indexed_unit unit;
+    const struct sp_indexed_row *rows;
+    const char *text;
+};
+
+/* Those whose place is not in the index of the built-in ones. */
+static void index_others(struct sp_prefilter *prefilter)
 {
-    const size_t known = sp_map_get(&prefilter->units, unit->name);
-    if (known != SIZE_MAX) return prefilter->prefiltered[known];
+    const size_t count = sp_tables_place_count(prefilter->tables) - sp_builtin_index_count;
+    prefilter->others = sp_arena_array(&prefilter->arena, count + 1, sizeof *prefilter->others);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_unit *unit = sp_tables_at(prefilter->tables, sp_builtin_index_count + i);
+        prefilter->others[i] = unit ? sp_table_index_add(&prefilter->own, prefilter->tables, unit)
+                                    : (struct sp_indexed_unit){.needs_arguments = true}; /* it has a mistake */
+    }
+}
+
+static struct indexed find_indexed(struct sp_prefilter *prefilter, size_t place)
+{
+    if (place < sp_builtin_index_count)
+        return (struct indexed){sp_builtin_index_units[place], sp_builtin_index_rows, sp_builtin_index_text};
+    if (!prefilter->others) index_others(prefilter);
+    return (struct indexed){prefilter->others[place - sp_builtin_index_count], prefilter->own.rows.items,
+                            prefilter->own.text.data};
+}
+
+static void add_rows(struct sp_prefilter *prefilter, struct sp_prefiltered *of, const struct indexed *indexed)
+{
+    struct alternative alternative = {NULL};
+    for (size_t i = 0; i < indexed->unit.count; i++) {
+        const struct sp_indexed_row *row = &indexed->rows[indexed->unit.first + i];
+        const char *name = indexed->text + row->name;
+        if (row->flags & SP_INDEXED_SECTION) end_section(of, &alternative);
+        if (row->flags & SP_INDEXED_USE) add_use(prefilter, of, row, name, &alternative);
+        else add_name(prefilter, of, name, row->flags & SP_INDEXED_OPTIONAL);
+    }
+    end_section(of, &alternative);
+}
+
+struct sp_prefiltered *sp_prefilter_unit(struct sp_prefilter *prefilter, size_t place)
+{
+    if (!prefilter->prefiltered)
+        prefilter->prefiltered =
+            sp_arena_array(&prefilter->arena, sp_tables_place_count(prefilter->tables), sizeof *prefilter->prefiltered);
+    if (prefilter->prefiltered[place]) return prefilter->prefiltered[place];
+    const struct indexed indexed = find_indexed(prefilter, place);
     struct sp_prefiltered *of = sp_arena_alloc(&prefilter->arena, sizeof *of);
-    *of = (struct sp_prefiltered){
-        .unit = unit, .covered = sp_arena_array(&prefilter->arena, prefilter->patterns, sizeof(bool)), .busy = true};
-    SP_GROW(prefilter->prefiltered, prefilter->count, prefilter->capacity);
-    prefilter->prefiltered[prefilter->count] = of;
-    sp_map_add(&prefilter->units, unit->name, prefilter->count++);
-    for (size_t i = 0; i < unit->section_count; i++) add_section(prefilter, of, &unit->sections[i]);
+    *of = (struct sp_prefiltered){.covered = sp_arena_array(&prefilter->arena, prefilter->patterns, sizeof(bool)),
+                                  .needs_arguments = indexed.unit.needs_arguments,
+                                  .busy = true};
+    prefilter->prefiltered[place] = of;
+    add_rows(prefilter, of, &indexed);
     of->busy = false;
     return of;
 }
 
-bool sp_prefilter_table(struct sp_prefilter *prefilter, const struct sp_unit *table, struct sp_ranked *ranked)
+bool sp_prefilter_table(struct sp_prefilter *prefilter, size_t place, struct sp_ranked *ranked)
 {
-    struct sp_prefiltered of = *sp_prefilter_unit(prefilter, table);
+    struct sp_prefiltered of = *sp_prefilter_unit(prefilter, place);
     bool *covered = sp_arena_array(&prefilter->arena, prefilter->patterns, sizeof *covered);
     if (prefilter->patterns) memcpy(covered, of.covered, prefilter->patterns * sizeof *covered);
     of.covered = covered;
     for (size_t i = 0; i < of.single_count; i++) add_end(prefilter, &of, of.singles[i].name, of.singles[i].optional);
-    *ranked = (struct sp_ranked){.table = table, .uncovered = of.rows - of.found, .conditional = of.lacking};
+    *ranked = (struct sp_ranked){.place = place, .uncovered = of.rows - of.found, .conditional = of.lacking};
     for (size_t i = 0; i < prefilter->patterns; i++) ranked->covered += covered[i];
     const size_t others =
         prefilter->patterns - ranked->covered; /* names that cannot be told may be any of the others */
@@ -226,15 +208,18 @@ bool sp_prefilter_table(struct sp_prefilter *prefilter, const struct sp_unit *ta
 
 static bool keeps_use(void *context, const struct sp_row *use)
 {
-    if (!sp_row_is_alternative(use)) return true;
-    const struct sp_prefiltered *inner = sp_prefilter_unit(context, use->unit);
+    struct sp_prefilter *prefilter = context;
+    const size_t place = sp_row_is_alternative(use) ? sp_tables_place_of(prefilter->tables, use->unit) : SIZE_MAX;
+    if (place == SIZE_MAX) return true;
+    const struct sp_prefiltered *inner = sp_prefilter_unit(prefilter, place);
     return inner->found * 20 >= inner->rows * 17;
 }
 
-struct sp_prefilter *sp_prefilter_new(const struct sp_patterns *patterns)
+struct sp_prefilter *sp_prefilter_new(const struct shapeproof_tables *tables, const struct sp_patterns *patterns)
 {
     struct sp_prefilter *prefilter = sp_realloc(NULL, 1, sizeof *prefilter);
-    *prefilter = (struct sp_prefilter){.patterns = patterns->count < MOST_PATTERNS ? patterns->count : MOST_PATTERNS};
+    *prefilter = (struct sp_prefilter){.tables = tables,
+                                       .patterns = patterns->count < MOST_PATTERNS ? patterns->count : MOST_PATTERNS};
     prefilter->filter = (struct sp_use_filter){keeps_use, prefilter};
     for (size_t i = 0; i < patterns->count; i++) add_ends(&prefilter->ends, sp_pattern_text(patterns, i), i);
     return prefilter;
@@ -243,11 +228,12 @@ struct sp_prefilter *sp_prefilter_new(const struct sp_patterns *patterns)
 void sp_prefilter_free(struct sp_prefilter *prefilter)
 {
     if (!prefilter) return;
-    for (size_t i = 0; i < prefilter->count; i++) free(prefilter->prefiltered[i]->singles);
-    free(prefilter->prefiltered);
+    const size_t places = prefilter->prefiltered ? sp_tables_place_count(prefilter->tables) : 0;
+    for (size_t i = 0; i < places; i++)
+        if (prefilter->prefiltered[i]) free(prefilter->prefiltered[i]->singles);
+    sp_table_index_free(&prefilter->own);
     free(prefilter->ends.list);
     sp_map_free(&prefilter->ends.map);
-    sp_map_free(&prefilter->units);
     sp_arena_free(&prefilter->arena);
     free(prefilter);
 }

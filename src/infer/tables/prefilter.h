@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * How much of a file the names of a table or part could be, seen from afar: by the last two components of each, which
  * need no expression. Of hundreds of tables it leaves the few that are worth laying out, and of the alternatives of a
- * composite ("whatever language model the configuration names") those that the file can have.
- *
- *   row                          in a use of                  the end of its name
- *   mlp.up_proj.weight                                        up_proj.weight
- *   weight                       mlp.up_proj.* linear(...)    up_proj.weight */
+ * composite ("whatever language model the configuration names") those that the file can have. It reads the index of
+ * tables (index.h), and parses none. */
 #ifndef SP_INFER_PREFILTER_H
 #define SP_INFER_PREFILTER_H
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "lang/tables.h"
+#include "infer/tables/index.h"
 #include "names/patterns.h"
 #include "solve/outline.h"
 
@@ -21,9 +18,6 @@ struct sp_ends {
     struct sp_listed_pattern *list;
     size_t count, capacity;
 };
-
-/* What an end may begin behind. */
-#define SP_ENDS "./:"
 
 /* Marks of the first `count` patterns those that end as the name does; false when none of all does. */
 bool sp_ends_cover(const struct sp_ends *ends, const char *name, bool *covered, size_t count);
@@ -36,14 +30,14 @@ struct sp_single {
 
 /* Of a unit, wherever it is used: found once, it stays. */
 struct sp_prefiltered {
-    const struct sp_unit *unit;
     bool *covered;      /* by pattern: one of its names could be that */
     size_t rows, found; /* under no condition; and of these, whose ends the file has */
     size_t lacking;     /* rows that depend on something, and that the file does not have */
     size_t vague;       /* rows beside these whose ends cannot be told without expressions */
     struct sp_single *singles;
     size_t single_count, single_capacity;
-    bool busy;
+    bool needs_arguments;
+    bool busy;                /* its rows are being looked at */
     struct sp_ranked *ranked; /* what it is to the file exactly, as a table by itself; NULL: not found yet */
 };
 
@@ -53,17 +47,19 @@ struct sp_prefilter {
     struct sp_use_filter filter; /* leaves out of tables that are alternatives those that the file does not have */
     struct sp_arena arena;
     struct sp_ends ends;
-    size_t patterns;     /* that are counted: the first ones, when a file has very many */
-    struct sp_map units; /* by name, an index of `prefiltered` */
-    struct sp_prefiltered **prefiltered;
-    size_t count, capacity;
+    size_t patterns; /* that are counted: the first ones, when a file has very many */
+    const struct shapeproof_tables *tables;
+    struct sp_prefiltered **prefiltered; /* by place; NULL: not looked at yet */
+    struct sp_table_index own;           /* of the units that are not built in */
+    struct sp_indexed_unit *others;      /* these, from their first place on; NULL: not indexed yet */
 };
 
-struct sp_prefilter *sp_prefilter_new(const struct sp_patterns *patterns);
+/* Of the tables of that set, which has to live as long. */
+struct sp_prefilter *sp_prefilter_new(const struct shapeproof_tables *tables, const struct sp_patterns *patterns);
 void sp_prefilter_free(struct sp_prefilter *prefilter);
-/* What was found out about a unit so far: its names from afar at least. */
-struct sp_prefiltered *sp_prefilter_unit(struct sp_prefilter *prefilter, const struct sp_unit *unit);
+/* What was found out about the unit at that place so far: its names from afar at least. */
+struct sp_prefiltered *sp_prefilter_unit(struct sp_prefilter *prefilter, size_t place);
 /* What a table is to the file, from afar: false when most of its names cannot be told so. */
-bool sp_prefilter_table(struct sp_prefilter *prefilter, const struct sp_unit *table, struct sp_ranked *ranked);
+bool sp_prefilter_table(struct sp_prefilter *prefilter, size_t place, struct sp_ranked *ranked);
 
 #endif

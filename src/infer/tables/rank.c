@@ -98,18 +98,19 @@ static bool rank_anew(const struct sp_unit *table, const struct sp_shapes *shape
     return !has_too_many(&ranking);
 }
 
-/* The same, found once for these shapes. */
-static bool rank_table(const struct sp_unit *table, const struct sp_shapes *shapes, size_t most_others,
-                       struct sp_ranked *ranked)
+/* The same of the table at a place, which is parsed for it, found once for these shapes. */
+static bool rank_table(size_t place, const struct sp_shapes *shapes, size_t most_others, struct sp_ranked *ranked)
 {
     struct sp_prefilter *prefilter = shapes->prefilter;
-    struct sp_prefiltered *of = sp_prefilter_unit(prefilter, table);
-    if (of->unit == table && of->ranked) {
+    struct sp_prefiltered *of = sp_prefilter_unit(prefilter, place);
+    if (of->ranked) {
         *ranked = *of->ranked;
         return ranked->uncovered + ranked->conditional <= most_others;
     }
-    if (!rank_anew(table, shapes, most_others, ranked)) return false;
-    if (of->unit != table) return true; /* another one of that name */
+    const struct sp_unit *table = sp_tables_at(prefilter->tables, place);
+    if (!table || !rank_anew(table, shapes, most_others, ranked)) return false;
+    ranked->place = place;
+    ranked->name = table->name;
     of->ranked = sp_arena_alloc(&prefilter->arena, sizeof *of->ranked);
     *of->ranked = *ranked;
     return true;
@@ -124,7 +125,7 @@ static int compare_ranked(const void *left, const void *right)
     if (a->depth != b->depth) return a->depth < b->depth ? -1 : 1;
     if (a->heads != b->heads) return a->heads > b->heads ? -1 : 1; /* what there is more of */
     if (a->conditional != b->conditional) return a->conditional < b->conditional ? -1 : 1;
-    return strcmp(a->table->name, b->table->name);
+    return strcmp(a->name, b->name);
 }
 
 static int compare_likely(const void *left, const void *right)
@@ -146,11 +147,6 @@ static int compare_closeness(const void *left, const void *right)
     const double a = closeness(left), b = closeness(right);
     if (a != b) return a > b ? -1 : 1;
     return compare_ranked(left, right);
-}
-
-static bool is_ranked(const struct shapeproof_tables *tables, size_t place, const struct sp_unit *only)
-{
-    return !only || strcmp(sp_tables_entry(tables, place).name, only->name) == 0;
 }
 
 size_t sp_count_computed(const struct shapeproof_inventory *inventory)
@@ -184,11 +180,13 @@ static size_t prefilter_tables(const struct sp_tables_searched *searched, const 
     const size_t *list = sp_tables_list(tables, &listed);
     *vague_count = 0;
     for (size_t i = 0; i < listed; i++) {
-        const struct sp_unit *table = is_ranked(tables, list[i], only) ? sp_tables_at(tables, list[i]) : NULL;
-        if (!table || (!only && sp_unit_needs_arguments(table))) continue; /* what others use, and no model by itself */
+        if (only ? strcmp(sp_tables_entry(tables, list[i]).name, only->name) != 0
+                 : sp_prefilter_unit(shapes->prefilter, list[i])->needs_arguments)
+            continue; /* what others use is no model by itself */
         struct sp_ranked rough;
-        const bool is_told = sp_prefilter_table(shapes->prefilter, table, &rough);
+        const bool is_told = sp_prefilter_table(shapes->prefilter, list[i], &rough);
         if (rough.likely < fewest) continue;
+        rough.name = sp_tables_entry(tables, list[i]).name;
         if (!is_told || only) vague[(*vague_count)++] = rough;
         else if (rough.covered) ranked[count++] = rough;
     }
@@ -250,7 +248,7 @@ struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, cons
     for (size_t i = 0; i < likely; i++) {
         struct sp_ranked *next = &ranked[*count];
         *count +=
-            rank_table(ranked[i].table, shapes, wanted->most_others, next) && next->covered >= wanted->fewest_covered;
+            rank_table(ranked[i].place, shapes, wanted->most_others, next) && next->covered >= wanted->fewest_covered;
     }
     order_ranked(tables, ranked, *count, shapes->patterns.count);
     free(vague);
