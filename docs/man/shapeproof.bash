@@ -61,13 +61,13 @@ _shapeproof() {
             return
         fi
         case $command in
-        check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --expect= --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
+        check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --expect= --trace --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
         derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
         diff) words='--data --expect= --strict --all --offline --json --color= --help' ;;
         fmt) words='--in-place --check --help' ;;
-        infer) words='--table= --emit-config --all --offline --json --color= --help' ;;
+        infer) words='--table= --emit-config --all --trace --offline --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --strict --offline --json --color= --help' ;;
-        learn) words='--output= --name= --like= --partial --all --table= --offline --json --help' ;;
+        learn) words='--output= --name= --like= --partial --all --table= --trace --offline --json --help' ;;
         predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
         prove) words='--claims= --table= --allow= --all --json --color= --help' ;;
         solve) words='--total= --rounds-to= --group= --config= --set= --table= --json --color= --help' ;;

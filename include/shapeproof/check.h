@@ -11,6 +11,7 @@
 #include "shapeproof/expect.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
+#include "shapeproof/watch.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -123,7 +124,8 @@ struct shapeproof_check_options {
     /* Read the data of tensors that are tied, or could be, and are stored apart, to say whether it is equal. Otherwise
      * no tensor data are read. */
     bool data;
-    uint64_t reserved[4]; /* zero: room for later versions */
+    const struct shapeproof_watch *watch; /* for progress, the end before its time, and a trace; NULL: none */
+    uint64_t reserved[3];                 /* zero: room for later versions */
 };
 
 /* Predicts from `config` (see shapeproof_predict) and compares. `options` may be NULL. NULL with an error when no

@@ -16,13 +16,14 @@
 extern "C" {
 #endif
 
-/* The values are the exit statuses of the command (1, "differs", is a result and not an error). */
+/* The values up to 5 are the exit statuses of the command (1, "differs", is a result and not an error). */
 enum shapeproof_status {
     SHAPEPROOF_OK = 0,
-    SHAPEPROOF_ERR_USAGE = 2,  /* the caller asked for something that does not exist */
-    SHAPEPROOF_ERR_TABLE = 3,  /* a table or a configuration is wrong */
-    SHAPEPROOF_ERR_FILE = 4,   /* the checkpoint is unreadable or malformed */
-    SHAPEPROOF_ERR_UNKNOWN = 5 /* no table for this architecture */
+    SHAPEPROOF_ERR_USAGE = 2,    /* the caller asked for something that does not exist */
+    SHAPEPROOF_ERR_TABLE = 3,    /* a table or a configuration is wrong */
+    SHAPEPROOF_ERR_FILE = 4,     /* the checkpoint is unreadable or malformed */
+    SHAPEPROOF_ERR_UNKNOWN = 5,  /* no table for this architecture */
+    SHAPEPROOF_ERR_CANCELLED = 6 /* the caller's watch ended the call (watch.h) */
 };
 
 /* Why a checkpoint could not be read, for programs that tell these apart. */

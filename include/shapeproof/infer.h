@@ -11,6 +11,7 @@
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/table.h"
+#include "shapeproof/watch.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,8 +43,9 @@ struct shapeproof_inference_note {
 struct shapeproof_inference; /* opaque */
 
 struct shapeproof_infer_options {
-    const char *table;    /* the name of the one table to look at; NULL for all */
-    uint64_t reserved[4]; /* zero: room for later versions */
+    const char *table;                    /* the name of the one table to look at; NULL for all */
+    const struct shapeproof_watch *watch; /* for progress, the end before its time, and a trace; NULL: none */
+    uint64_t reserved[3];                 /* zero: room for later versions */
 };
 
 /* The table and hyper-parameters that explain most of a file. `options` may be NULL. NULL with SHAPEPROOF_ERR_UNKNOWN

@@ -11,6 +11,7 @@
 #include "shapeproof/config.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/table.h"
+#include "shapeproof/watch.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,7 +46,8 @@ struct shapeproof_learn_options {
     const char *name;     /* of the table; NULL: the model_type, or "learned" */
     const char *like;     /* a table that is extended, where it fits, or whose letters are taken first; NULL: none */
     uint64_t most_values; /* that the search may compute, before it gives up; 0: SHAPEPROOF_LEARN_MOST_VALUES */
-    uint64_t reserved[4]; /* zero: room for later versions */
+    const struct shapeproof_watch *watch; /* for progress, the end before its time, and a trace; NULL: none */
+    uint64_t reserved[3];                 /* zero: room for later versions */
 };
 
 /* The table that explains `count` examples, one at least. `tables` are those whose parts may be used, whose letters are

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/watch.h"
 #include "check/quantised.h"
 #include "config/choose.h"
 #include "config/config.h"
@@ -64,6 +65,9 @@ struct shapeproof_check {
     struct shapeproof_data *data;        /* NULL when only headers are read */
     bool reads_data;                     /* the check was asked to compare data; `data` is there while explainers run */
     struct shapeproof_error *data_error; /* filled when reading it failed */
+    const struct shapeproof_watch *watch; /* of the caller; only while explainers run */
+    bool is_cancelled;                    /* it wants the check to end */
+    size_t trials;                        /* that were made */
     struct sp_answer_cache *asked; /* what the file is by itself, as far as it was asked; only while explainers run */
     struct shapeproof_prediction *prediction;
     struct sp_naming naming; /* how names of the file become predicted ones */

@@ -23,6 +23,7 @@ static const struct cli_option options[] = {
      .letter = 'a',
      .help = "all findings, also those that the causes explain; a line for each, none collapsed over its indices"},
     {CLI_OPTION_EXPECT},
+    {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_LIST},
     {CLI_OPTION_RESUME},
@@ -120,8 +121,10 @@ static int check_subject(const struct cli_args *args, const struct cli_subject *
                          const struct shapeproof_inventory *inventory,
                          const struct shapeproof_expectations *expectations)
 {
-    const struct shapeproof_check_options what = {
-        .table = subject->table_name, .expectations = expectations, .data = cli_flag(args, "data")};
+    const struct shapeproof_check_options what = {.table = subject->table_name,
+                                                  .expectations = expectations,
+                                                  .data = cli_flag(args, "data"),
+                                                  .watch = cli_watch(args)};
     struct shapeproof_error error = {0};
     struct shapeproof_check *check = shapeproof_check_new(inventory, subject->tables, subject->config, &what, &error);
     if (!check) {

@@ -12,13 +12,14 @@
 
 #include "shapeproof/shapeproof.h"
 
+/* Exit statuses, which docs/exit-status.md and each command's help describe. */
 enum cli_exit {
     CLI_OK = 0,
     CLI_DIFFERS = 1,
-    CLI_USAGE = SHAPEPROOF_ERR_USAGE,
-    CLI_TABLE = SHAPEPROOF_ERR_TABLE,
-    CLI_FILE = SHAPEPROOF_ERR_FILE, /* also when the output cannot be written */
-    CLI_UNKNOWN = SHAPEPROOF_ERR_UNKNOWN
+    CLI_USAGE = 2,
+    CLI_TABLE = 3,
+    CLI_FILE = 4, /* also when the output cannot be written */
+    CLI_UNKNOWN = 5
 };
 
 struct cli_option {
@@ -130,9 +131,19 @@ struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url
 char *cli_say_urls(const char *text, size_t *length);
 void cli_free_remotes(struct cli_args *args);
 
+/* ---- trace.c ---- */
+
+#define CLI_OPTION_TRACE                                                                                               \
+    .name = "trace", .help = "write what is tried to stderr, with its result and why something else was taken"
+
+/* For the options of a call: as --trace says. Static; NULL without it. */
+const struct shapeproof_watch *cli_watch(const struct cli_args *args);
+
 /* ---- message.c: one line on stderr, and at most one hint ---- */
 
-/* Returns its status, as an exit status. */
+/* The exit status that a call ends with which returned that. */
+int cli_exit_of(enum shapeproof_status status);
+/* Returns the exit status of the error. */
 int cli_error(const struct shapeproof_error *error);
 /* The words of the caller may be in it: they are made printable. `hint` may be NULL or "". Returns the status. */
 int cli_complain(enum cli_exit status, const char *hint, const char *format, ...) __attribute__((format(printf, 3, 4)));

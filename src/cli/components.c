@@ -77,7 +77,7 @@ static bool load_config(struct component_run *run, const struct shapeproof_compo
 static bool check_component(struct component_run *run, const struct cli_args *args,
                             const struct shapeproof_tables *tables, const struct shapeproof_component *component)
 {
-    const struct shapeproof_check_options what = {.data = cli_flag(args, "data")};
+    const struct shapeproof_check_options what = {.data = cli_flag(args, "data"), .watch = cli_watch(args)};
     const char *loaders = cli_value(args, "for", NULL);
     run->inventory = shapeproof_inventory_open(component->path, &run->error);
     if (!run->inventory || !load_config(run, component)) return false;
@@ -100,7 +100,7 @@ static int judge_run(const struct cli_args *args, const struct shapeproof_compon
 {
     if (component->state != SHAPEPROOF_COMPONENT_MODEL)
         return component->state == SHAPEPROOF_COMPONENT_MISSING ? CLI_DIFFERS : CLI_OK;
-    return run->error.status ? (int)run->error.status : cli_judge_check(args, run->check, run->loadings);
+    return run->error.status ? cli_exit_of(run->error.status) : cli_judge_check(args, run->check, run->loadings);
 }
 
 static void put_report(const struct cli_args *args, const struct shapeproof_components *components,
@@ -174,7 +174,7 @@ int cli_check_adapter(const struct cli_args *args, const struct shapeproof_inven
         any = true;
         if (load_config(&runs[i], component))
             runs[i].check = shapeproof_check_new(inventory, tables, runs[i].config, NULL, &runs[i].error);
-        status = sp_worse_status(status, runs[i].error.status ? (int)runs[i].error.status
+        status = sp_worse_status(status, runs[i].error.status ? cli_exit_of(runs[i].error.status)
                                                               : cli_judge_check(args, runs[i].check, NULL));
     }
     if (any) put_report(args, components, runs);

@@ -89,7 +89,7 @@ static int format_file(const struct cli_args *args, const char *operand)
         fflush(stdout);
         if (text) status = use_formatted(args, &file, text, length);
         else fprintf(stderr, "%s\n", error.message);
-        if (!text) status = (int)error.status;
+        if (!text) status = cli_exit_of(error.status);
         shapeproof_free(text);
     }
     free(file.text);

@@ -10,6 +10,7 @@ static const struct cli_option options[] = {
     {.name = "all",
      .letter = 'a',
      .help = "one line per tensor that is not explained, none collapsed over its indices"},
+    {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
@@ -64,7 +65,7 @@ static int infer_checkpoint(const struct cli_args *args, const char *path, const
     struct shapeproof_error error = {0};
     int status = cli_subject_open_tables(&subject, args);
     if (status == CLI_OK) {
-        const struct shapeproof_infer_options what = {.table = subject.table_name};
+        const struct shapeproof_infer_options what = {.table = subject.table_name, .watch = cli_watch(args)};
         struct shapeproof_inference *inference = shapeproof_infer(inventory, subject.tables, &what, &error);
         if (!inference && error.status == SHAPEPROOF_ERR_UNKNOWN) cli_name_adapter(inventory, path, &error);
         status = inference ? report_inference(args, path, inference) : cli_error(&error);

@@ -12,6 +12,7 @@ static const struct cli_option options[] = {
     {.name = "partial", .help = "write the table even if it does not explain everything, and the rest as comments"},
     {.name = "all", .letter = 'a', .help = "say all that is left or undecided, and every place of it"},
     {CLI_OPTION_TABLE},
+    {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_JSON},
     {CLI_OPTION_END},
@@ -103,8 +104,8 @@ static int learn_examples(const struct cli_args *args, const struct examples *ex
     struct cli_subject subject;
     struct shapeproof_error error = {0};
     int status = cli_subject_open_tables(&subject, args);
-    const struct shapeproof_learn_options what = {.name = cli_value(args, "name", NULL),
-                                                  .like = cli_value(args, "like", NULL)};
+    const struct shapeproof_learn_options what = {
+        .name = cli_value(args, "name", NULL), .like = cli_value(args, "like", NULL), .watch = cli_watch(args)};
     if (status == CLI_OK) {
         struct shapeproof_learning *learning =
             shapeproof_learn(examples->list, examples->count, subject.tables, &what, &error);

@@ -65,10 +65,34 @@ __attribute__((format(printf, 3, 0))) static void format_visible(char *visible, 
     shapeproof_free(text);
 }
 
+/* A status of the library and the exit status that it ends with. */
+static const struct {
+    enum shapeproof_status status;
+    enum cli_exit exit;
+} exits[] = {
+    {SHAPEPROOF_OK, CLI_OK},         {SHAPEPROOF_ERR_USAGE, CLI_USAGE},     {SHAPEPROOF_ERR_TABLE, CLI_TABLE},
+    {SHAPEPROOF_ERR_FILE, CLI_FILE}, {SHAPEPROOF_ERR_UNKNOWN, CLI_UNKNOWN}, {SHAPEPROOF_ERR_CANCELLED, CLI_FILE},
+};
+enum { EXITS = sizeof exits / sizeof *exits };
+
+int cli_exit_of(enum shapeproof_status status)
+{
+    for (size_t i = 0; i < EXITS; i++)
+        if (exits[i].status == status) return exits[i].exit;
+    return CLI_FILE;
+}
+
+static enum shapeproof_status status_of(enum cli_exit exit)
+{
+    for (size_t i = 0; i < EXITS; i++)
+        if (exits[i].exit == exit) return exits[i].status;
+    return SHAPEPROOF_ERR_FILE;
+}
+
 void cli_fail(struct shapeproof_error *error, enum cli_exit status, const char *format, ...)
 {
     va_list args;
-    error->status = (enum shapeproof_status)status;
+    error->status = status_of(status);
     va_start(args, format);
     format_visible(error->message, sizeof error->message, format, args);
     va_end(args);
@@ -95,7 +119,7 @@ int cli_error(const struct shapeproof_error *error)
 {
     if (capture) {
         capture_error(error);
-        return (int)error->status;
+        return cli_exit_of(error->status);
     }
     fflush(stdout);
     char *said = with_urls(error->message);
@@ -106,7 +130,7 @@ int cli_error(const struct shapeproof_error *error)
         put_hint_label();
         fprintf(stderr, "%s\n", error->hint);
     }
-    return (int)error->status;
+    return cli_exit_of(error->status);
 }
 
 int cli_complain(enum cli_exit status, const char *hint, const char *format, ...)

@@ -13,14 +13,29 @@
 static const struct explainer {
     enum sp_stage stage;
     void (*explain)(struct shapeproof_check *check);
+    const char *name;
 } explainers[] = {
-#define CAUSE(stage, explainer, name, severity, id, meaning) {SP_STAGE_##stage, sp_explain_##explainer},
-#define ALSO(stage, explainer) {SP_STAGE_##stage, sp_explain_##explainer},
+#define CAUSE(stage, explainer, name, severity, id, meaning) {SP_STAGE_##stage, sp_explain_##explainer, #explainer},
+#define ALSO(stage, explainer) {SP_STAGE_##stage, sp_explain_##explainer, #explainer},
 #include "explain/causes.def"
 #undef CAUSE
 #undef ALSO
 };
 enum { ROWS = sizeof explainers / sizeof *explainers };
+
+/* For the trace. */
+static const char *const stages[SP_STAGE_COUNT] = {
+    [SP_STAGE_NAMES] = "names",
+    [SP_STAGE_STORAGE] = "storage",
+    [SP_STAGE_FILES] = "other files",
+    [SP_STAGE_TIES] = "ties",
+    [SP_STAGE_STRUCTURE] = "structure",
+    [SP_STAGE_TRIALS] = "trials of hyper-parameters",
+    [SP_STAGE_COUNTERPARTS] = "counterparts",
+    [SP_STAGE_LEFTOVERS] = "leftovers",
+    [SP_STAGE_MODELS] = "other models",
+    [SP_STAGE_MEASURES] = "measures",
+};
 
 /* The rows of a stage, of each explainer the first. */
 static size_t list_stage(enum sp_stage stage, size_t rows[ROWS])
@@ -42,6 +57,14 @@ static void shuffle_rows(size_t *rows, size_t count, uint64_t *seed)
     }
 }
 
+static void trace_causes(const struct shapeproof_check *check, const char *explainer, size_t from)
+{
+    for (size_t i = from; i < check->cause_count && sp_is_traced(check->watch); i++) {
+        const struct shapeproof_cause *cause = &check->causes[i];
+        if (cause->message) sp_trace(check->watch, "  %s found %s: %s", explainer, cause->id, cause->message);
+    }
+}
+
 /* Runs all; of each row the number of causes before and behind it goes into `begin` and `end`. */
 static void run_stages(struct shapeproof_check *check, uint64_t seed, size_t begin[ROWS], size_t end[ROWS])
 {
@@ -50,10 +73,14 @@ static void run_stages(struct shapeproof_check *check, uint64_t seed, size_t beg
         const size_t count = list_stage(stage, rows);
         if (seed) shuffle_rows(rows, count, &seed);
         if (stage == SP_STAGE_MEASURES) sp_count(check);
+        sp_trace(check->watch, "stage: %s; %zu findings have no cause", stages[stage], sp_check_open(check));
         for (size_t i = 0; i < count; i++) {
+            check->is_cancelled |= !sp_goes_on(check->watch, explainers[rows[i]].name, rows[i]);
+            if (check->is_cancelled) return;
             begin[rows[i]] = check->cause_count;
             explainers[rows[i]].explain(check);
             end[rows[i]] = check->cause_count;
+            trace_causes(check, explainers[rows[i]].name, begin[rows[i]]);
         }
     }
 }
@@ -94,6 +121,7 @@ static struct shapeproof_check *compare_with_prediction(const struct subject *su
                                        .data = data,
                                        .reads_data = data != NULL,
                                        .data_error = error,
+                                       .watch = subject->options->watch,
                                        .asked = subject->asked};
     check->prediction = sp_predict_subject(check, error);
     if (!check->prediction) {
@@ -106,6 +134,11 @@ static struct shapeproof_check *compare_with_prediction(const struct subject *su
     sp_match_rest(&check->match, &check->naming);
     sp_find_differences(check);
     explain_findings(check, subject->seed);
+    if (check->is_cancelled) {
+        sp_fail_cancelled(error);
+        shapeproof_check_free(check);
+        return NULL;
+    }
     sp_decide(check);
     sp_group_findings(check);
     if (subject->options->expectations) sp_check_expect(check, subject->options->expectations);
@@ -113,6 +146,7 @@ static struct shapeproof_check *compare_with_prediction(const struct subject *su
     sp_advise(check);
     check->data = NULL;
     check->data_error = NULL;
+    check->watch = NULL;
     check->asked = NULL;
     return check;
 }
@@ -146,7 +180,7 @@ struct shapeproof_check *shapeproof_check_new(const struct shapeproof_inventory 
                                               const struct shapeproof_check_options *options,
                                               struct shapeproof_error *error)
 {
-    struct sp_answer_cache asked = {0};
+    struct sp_answer_cache asked = {.watch = options ? options->watch : NULL};
     struct shapeproof_check *check = sp_check_new_shuffled(inventory, tables, config, options, 0, &asked, error);
     sp_asked_free(&asked);
     return check;

@@ -3,6 +3,7 @@
 #include "infer/deduce.h"
 #include "base/chars.h"
 #include "base/order.h"
+#include "infer/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,9 @@ static void pose(struct sp_deduction *deduction, struct sp_question question)
 {
     if (!deduction->effort->questions) return;
     --deduction->effort->questions;
+    if (deduction->effort->questions % SP_QUESTIONS_AT_ONCE == 0 &&
+        !sp_goes_on(deduction->effort->watch, "questions", SP_MOST_QUESTIONS - deduction->effort->questions))
+        deduction->effort->questions = deduction->effort->trials = 0;
     const enum sp_answer answer = sp_ask(deduction, &question);
     deduction->contradictions += answer == SP_CONTRADICTS;
     if (answer != SP_OPEN) return;

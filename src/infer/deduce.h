@@ -3,6 +3,7 @@
 #ifndef SP_INFER_DEDUCE_H
 #define SP_INFER_DEDUCE_H
 
+#include "base/watch.h"
 #include "infer/occurrences.h"
 
 /* One thing that the file says. */
@@ -31,7 +32,8 @@ struct sp_question {
 
 /* What may still be spent; when nothing is left no more is found out. */
 struct sp_effort {
-    size_t trials;    /* questions that are asked to try out values */
+    const struct shapeproof_watch *watch; /* asked whether the search goes on; or NULL */
+    size_t trials;                        /* questions that are asked to try out values */
     size_t questions; /* all questions, so that the time does not grow with the layers times the guesses */
 };
 

@@ -78,11 +78,15 @@ static bool choose_only_table(struct sp_tables_searched *searched, const char *t
 }
 
 struct shapeproof_inference *sp_infer_within(const struct shapeproof_inventory *inventory,
-                                             const struct shapeproof_tables *tables, const char *table_name,
+                                             const struct shapeproof_tables *tables,
+                                             const struct shapeproof_infer_options *options,
                                              struct sp_infer_budget *budget, struct shapeproof_error *error)
 {
-    struct sp_infer_search search = {
-        .file = inventory, .searched = {.tables = tables, .as_named = budget && budget->as_named}, .budget = budget};
+    const char *table_name = options ? options->table : NULL;
+    struct sp_infer_search search = {.file = inventory,
+                                     .searched = {.tables = tables, .as_named = budget && budget->as_named},
+                                     .budget = budget,
+                                     .watch = options ? options->watch : NULL};
     if (!choose_only_table(&search.searched, table_name, error)) return NULL;
     struct shapeproof_inference *inference = sp_realloc(NULL, 1, sizeof *inference);
     *inference = (struct shapeproof_inference){.inventory = inventory};
@@ -91,7 +95,8 @@ struct shapeproof_inference *sp_infer_within(const struct shapeproof_inventory *
     inference->views = search.views.items;
     inference->view_count = search.views.count;
     inference->stated = search.stated.config;
-    if (sp_attempt_is_plausible(search.best, table_name != NULL)) {
+    if (search.is_cancelled) sp_fail_cancelled(error);
+    else if (sp_attempt_is_plausible(search.best, table_name != NULL)) {
         inference->best = search.best;
         finish_inference(inference, &search);
     } else sp_fail_unknown(error, inventory, table_name, search.attempts.items, search.attempts.count);
@@ -110,7 +115,7 @@ struct shapeproof_inference *shapeproof_infer(const struct shapeproof_inventory 
 {
     sp_error_reset(error);
     if (options && !sp_options_are_known(options->reserved, error)) return NULL;
-    return sp_infer_within(inventory, tables, options ? options->table : NULL, NULL, error);
+    return sp_infer_within(inventory, tables, options, NULL, error);
 }
 
 void shapeproof_inference_free(struct shapeproof_inference *inference)

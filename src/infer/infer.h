@@ -242,7 +242,8 @@ struct sp_infer_budget {
 };
 /* The same as shapeproof_infer, within a budget; NULL for none. */
 struct shapeproof_inference *sp_infer_within(const struct shapeproof_inventory *inventory,
-                                             const struct shapeproof_tables *tables, const char *table_name,
+                                             const struct shapeproof_tables *tables,
+                                             const struct shapeproof_infer_options *options,
                                              struct sp_infer_budget *budget, struct shapeproof_error *error);
 
 /* ---- notes.c ---- */

@@ -1,43 +1,71 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ * A best-first search over attempts. Three lists of steps say all that is tried, in order: `file_steps` the views of a
+ * file, `view_steps` the names in a view, `candidate_steps` what is done with the tables that have these names. Each
+ * step may make attempts; the best one by sp_attempt_compare is the result. */
 #include "infer/search.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "infer/classes.h"
+#include "infer/limits.h"
 
-enum {
-    MAX_ATTEMPTS = 24,
-    MAX_FURTHER = 64,
-    MANY_TENSORS = 20000,
-    MAX_TRANSPOSED = 2,
-    MAX_REPAIRED = 4,
-    MAX_STAGED = 3,
-    FEW_COMPARED = 25000,
-    SOME_COMPARED = 250000,
-    MANY_COMPARED = 1000000,
-    MAX_CLASSES = 4,
-    MAX_EFFORT = 400000,
-    LITTLE_EFFORT = 1000,
-    MAX_QUESTIONS = 1000000 /* that a whole search may ask: a second or two; large models need up to 600,000 */
+/* What a step works on. */
+struct scope {
+    size_t level; /* 0: the file, 1: a view, 2: candidate tables */
+    const struct sp_infer_view *view;
+    struct sp_candidate_tables *candidates; /* of a step of candidate_steps */
+    size_t from;                            /* the first attempt that was made of the view, or of the candidates */
+    struct sp_attempt *best;                /* of those made of the candidates; or NULL */
 };
+
+struct step {
+    const char *what; /* for the trace; NULL ends a list */
+    void (*take)(struct sp_infer_search *search, struct scope *scope);
+    bool (*applies)(const struct sp_infer_search *search, const struct scope *scope); /* NULL: always */
+    bool within_budget; /* it is taken as well when the search has a budget */
+};
+
+static void take_steps(struct sp_infer_search *search, const struct step *steps, struct scope *scope)
+{
+    for (; steps->what && !search->is_cancelled; steps++) {
+        if ((search->budget && !steps->within_budget) || (steps->applies && !steps->applies(search, scope))) continue;
+        sp_trace_step(search, scope->level, steps->what);
+        steps->take(search, scope);
+    }
+}
+
+/* What takes no joining; a simpler explanation may still be found of what does. */
+static bool is_search_done(const struct sp_infer_search *search)
+{
+    return search->best && sp_attempt_explains_all(search->best) && !search->best->joints && !search->best->is_part;
+}
+
+static void offer(struct sp_infer_search *search, struct sp_attempt *attempt)
+{
+    if (attempt && (!search->best || sp_attempt_is_better(attempt, search->best))) search->best = attempt;
+}
 
 /* ---- attempts ---- */
 
 static struct sp_attempt *keep_attempt(struct sp_infer_search *search, struct sp_attempt *attempt)
 {
     *SP_PUSH(&search->attempts) = attempt;
+    sp_trace_attempt(search, attempt);
+    search->is_cancelled |= !sp_goes_on(search->watch, "attempts", search->attempts.count);
+    if (search->is_cancelled) search->effort = (struct sp_effort){0};
     return attempt;
 }
 
 static struct sp_attempt *attempt_as(struct sp_infer_search *search, const struct sp_candidate_tables *candidates,
                                      struct sp_fit fit, const char *name)
 {
-    struct sp_effort own = {search->effort.trials,
-                            search->effort.questions / 2}; /* one attempt leaves half to others */
-    const size_t questions = search->effort.questions - own.questions;
+    const size_t half = search->effort.questions / 2; /* one attempt leaves half to others */
+    search->effort.questions -= half;
+    struct sp_effort own = {search->watch, search->effort.trials, half};
     struct sp_attempt *attempt = sp_attempt_new(search->searched.tables, fit, candidates, name, &own);
-    search->effort = (struct sp_effort){own.trials, questions + own.questions};
+    search->effort.trials = own.trials;
+    search->effort.questions += own.questions;
     attempt->is_stated = search->stated.table && search->stated.table == fit.table;
     return keep_attempt(search, attempt);
 }
@@ -52,10 +80,11 @@ static struct sp_attempt *attempt_fit(struct sp_infer_search *search, const stru
 static struct sp_attempt *attempt_classes(struct sp_infer_search *search, const struct sp_candidate_tables *candidates,
                                           struct sp_fit fit)
 {
-    struct sp_fit others[MAX_CLASSES];
+    struct sp_fit others[SP_MOST_CLASSES];
     struct sp_attempt *best = attempt_fit(search, candidates, fit);
     if (!best->reshaped) return best;
-    const size_t count = sp_fit_equal_classes(search->searched.tables, fit, &candidates->shapes, others, MAX_CLASSES);
+    const size_t count =
+        sp_fit_equal_classes(search->searched.tables, fit, &candidates->shapes, others, SP_MOST_CLASSES);
     for (size_t i = 0; i < count && !sp_attempt_explains_all(best); i++) {
         struct sp_attempt *other = attempt_fit(search, candidates, others[i]);
         if (sp_attempt_is_better(other, best)) best = other;
@@ -67,9 +96,8 @@ static struct sp_attempt *attempt_classes(struct sp_infer_search *search, const 
  * some others none is that could have much more than the `leanest`. */
 static bool is_worse_fit(struct sp_fit fit, struct sp_fit best, struct sp_fit leanest, size_t equals)
 {
-    enum { SOME = 14, LITTLE = 4 };
     return fit.seen < best.seen || fit.missing > best.missing ||
-           (equals >= SOME && fit.absent > leanest.absent + LITTLE);
+           (equals >= SP_ENOUGH_EQUALS && fit.absent > leanest.absent + SP_FEW_ABSENT);
 }
 
 /* What is joined, or begins otherwise, is explained without being seen; but hardly half of what another table sees. */
@@ -94,7 +122,7 @@ static void attempt_another(struct sp_infer_search *search, const struct sp_cand
                             struct sp_fit fit)
 {
     const size_t left = search->effort.trials;
-    search->effort.trials = LITTLE_EFFORT;
+    search->effort.trials = SP_FEW_TRIALS;
     attempt_fit(search, candidates, fit)->is_second_choice = true;
     search->effort.trials = left;
 }
@@ -116,7 +144,7 @@ static bool is_attempted(const struct sp_infer_search *search, const struct sp_c
 /* Each attempt goes through all tensors of the file, and asks about most of them. */
 static bool is_spent(const struct sp_infer_search *search)
 {
-    if (search->effort.questions / 2 < shapeproof_inventory_count(search->file)) return true;
+    if (search->is_cancelled || search->effort.questions / 2 < shapeproof_inventory_count(search->file)) return true;
     if (!search->budget || search->attempts.count * shapeproof_inventory_count(search->file) <= search->budget->most)
         return false;
     search->budget->spent = true;
@@ -145,7 +173,7 @@ static struct sp_attempt *attempt_all(struct sp_infer_search *search, const stru
 {
     struct sp_attempt *best = NULL;
     size_t i = 0, equals = 0;
-    for (; i < candidates->count && i < MAX_ATTEMPTS; i++) {
+    for (; i < candidates->count && i < SP_MOST_ATTEMPTS; i++) {
         if ((is_settled(best) && is_worse_fit(candidates->fits[i], best->fit, candidates->fits[0], equals)) ||
             is_spent(search))
             break;
@@ -162,37 +190,7 @@ static struct sp_attempt *attempt_all(struct sp_infer_search *search, const stru
     return best;
 }
 
-/* ---- once more ---- */
-
-/* Components whose names begin otherwise were found when names were compared with a prediction: with that knowledge
- * more of them can be asked. */
-static struct sp_attempt *attempt_fronts(struct sp_infer_search *search, struct sp_attempt *best)
-{
-    struct sp_candidate_tables candidates;
-    struct sp_attempt *again = best;
-    if (!best->prediction || !best->naming.front_count || sp_attempt_explains_all(best)) return best;
-    const struct sp_tables_searched own = {.tables = search->searched.tables, .only = best->table};
-    sp_candidate_tables_under(&candidates, search->arena, &own, best->view, &best->naming);
-    if (candidates.count) again = attempt_classes(search, &candidates, candidates.fits[0]);
-    sp_candidate_tables_free(&candidates);
-    return sp_attempt_is_better(again, best) ? again : best;
-}
-
-static struct sp_infer_view *keep_view(struct sp_infer_search *search, struct sp_infer_view view);
-
-/* What is fused in the file says more in parts: whether the parts have biases. */
-static struct sp_attempt *attempt_split(struct sp_infer_search *search, struct sp_attempt *best)
-{
-    struct sp_infer_view view;
-    struct sp_candidate_tables candidates;
-    struct sp_attempt *again = best;
-    const struct sp_tables_searched own = {.tables = search->searched.tables, .only = best->table};
-    if (!best->prediction || !best->joints || !best->unexplained || !sp_infer_view_split(&view, best)) return best;
-    sp_candidate_tables_under(&candidates, search->arena, &own, keep_view(search, view), &best->naming);
-    if (candidates.count) again = attempt_classes(search, &candidates, candidates.fits[0]);
-    sp_candidate_tables_free(&candidates);
-    return sp_attempt_is_better(again, best) ? again : best;
-}
+/* ---- an attempt once more ---- */
 
 static struct sp_infer_view *keep_view(struct sp_infer_search *search, struct sp_infer_view view)
 {
@@ -200,6 +198,33 @@ static struct sp_infer_view *keep_view(struct sp_infer_search *search, struct sp
     *kept = view;
     *SP_PUSH(&search->views) = kept;
     return kept;
+}
+
+/* What went wrong in an attempt, and how it is made once more: its table alone, of the same view or one that is derived
+ * from it. */
+struct retry {
+    bool (*applies)(const struct sp_attempt *attempt);
+    /* False when there is no such view; NULL: the attempt's own. */
+    bool (*derive)(struct sp_infer_search *search, const struct sp_attempt *attempt, struct sp_infer_view *view);
+    struct sp_attempt *(*make)(struct sp_infer_search *search, const struct sp_candidate_tables *candidates,
+                               struct sp_fit fit);
+};
+
+/* NULL when it does not apply, or the table does not have the names. */
+static struct sp_attempt *retry_attempt(struct sp_infer_search *search, const struct retry *how,
+                                        const struct sp_attempt *attempt)
+{
+    const struct sp_tables_searched own = {.tables = search->searched.tables, .only = attempt->table};
+    const struct sp_infer_view *view = attempt->view;
+    struct sp_infer_view derived;
+    struct sp_candidate_tables candidates;
+    if (!how->applies(attempt) || (how->derive && !how->derive(search, attempt, &derived))) return NULL;
+    if (how->derive) view = keep_view(search, derived);
+    if (attempt->prediction) sp_candidate_tables_under(&candidates, search->arena, &own, view, &attempt->naming);
+    else sp_candidate_tables_best(&candidates, search->arena, &own, view);
+    struct sp_attempt *again = candidates.count ? how->make(search, &candidates, candidates.fits[0]) : NULL;
+    sp_candidate_tables_free(&candidates);
+    return again;
 }
 
 /* The best of the attempts from `from` on of which that is true, behind those that were `tried`; or NULL. */
@@ -217,6 +242,29 @@ static struct sp_attempt *next_best(const struct sp_infer_search *search, size_t
     return best;
 }
 
+/* Components whose names begin otherwise were found when names were compared with a prediction: with that knowledge
+ * more of them can be asked. */
+static bool has_fronts(const struct sp_attempt *attempt)
+{
+    return attempt->prediction && attempt->naming.front_count && !sp_attempt_explains_all(attempt);
+}
+
+static const struct retry with_fronts = {has_fronts, NULL, attempt_classes};
+
+/* What is fused in the file says more in parts: whether the parts have biases. */
+static bool may_be_split(const struct sp_attempt *attempt)
+{
+    return attempt->prediction && attempt->joints && attempt->unexplained;
+}
+
+static bool derive_split(struct sp_infer_search *search, const struct sp_attempt *attempt, struct sp_infer_view *view)
+{
+    (void)search;
+    return sp_infer_view_split(view, attempt);
+}
+
+static const struct retry in_parts = {may_be_split, derive_split, attempt_classes};
+
 /* Nothing is wrong but the shapes of matrices. */
 static bool may_be_transposed(const struct sp_attempt *attempt)
 {
@@ -224,44 +272,62 @@ static bool may_be_transposed(const struct sp_attempt *attempt)
            attempt->unexplained == attempt->reshaped && !attempt->missing && !attempt->view->transposed;
 }
 
-/* The same with these matrices the other way round; NULL unless that explains everything. */
-static struct sp_attempt *attempt_transposed(struct sp_infer_search *search, const struct sp_attempt *attempt)
+/* With these matrices the other way round. */
+static bool derive_transposed(struct sp_infer_search *search, const struct sp_attempt *attempt,
+                              struct sp_infer_view *view)
 {
     const size_t count = shapeproof_inventory_count(attempt->view->inventory);
-    const struct sp_tables_searched own = {.tables = search->searched.tables, .only = attempt->table};
     bool *transposed = sp_arena_array(search->arena, count, sizeof *transposed);
-    struct sp_infer_view view;
-    struct sp_candidate_tables candidates;
     for (size_t i = 0; i < count; i++) transposed[i] = sp_match_tensor(&attempt->match, i) == SP_SHAPE;
-    if (!sp_infer_view_transposed(&view, attempt->view, transposed)) return NULL;
-    sp_candidate_tables_under(&candidates, search->arena, &own, keep_view(search, view), &attempt->naming);
-    struct sp_attempt *again = candidates.count ? attempt_fit(search, &candidates, candidates.fits[0]) : NULL;
-    sp_candidate_tables_free(&candidates);
-    return again && sp_attempt_explains_all(again) ? again : NULL;
+    return sp_infer_view_transposed(view, attempt->view, transposed);
 }
 
-/* What explains the file as it is comes first; the other is worth a word when it takes less to explain as much. */
-static void weigh_transposed(struct sp_infer_search *search)
+static const struct retry with_transposed = {may_be_transposed, derive_transposed, attempt_fit};
+
+static bool may_be_staged(const struct sp_attempt *attempt)
 {
-    if (!search->best || sp_attempt_is_better(search->transposed, search->best)) {
-        search->best = search->transposed;
-        search->transposed = NULL;
-    } else if (sp_attempt_switches(search->transposed) >= sp_attempt_switches(search->best)) search->transposed = NULL;
+    return attempt->has_stages && !attempt->is_further && !attempt->is_second_choice &&
+           !sp_attempt_explains_all(attempt);
 }
 
-/* What other programs keep the other way round: linear layers for the convolutions of GPT-2. */
-static void search_transposed(struct sp_infer_search *search, size_t from)
+static struct sp_attempt *attempt_stages(struct sp_infer_search *search, const struct sp_candidate_tables *candidates,
+                                         struct sp_fit fit)
 {
-    struct sp_attempt *tried[MAX_TRANSPOSED];
-    for (size_t i = 0; i < MAX_TRANSPOSED && !search->transposed; i++) {
-        tried[i] = next_best(search, from, may_be_transposed, tried, i);
-        if (!tried[i]) return;
-        search->transposed = attempt_transposed(search, tried[i]);
-    }
-    if (search->transposed) weigh_transposed(search);
+    search->effort.trials = search->is_cancelled ? 0 : SP_MOST_TRIALS;
+    return keep_attempt(search, sp_attempt_by_stages(search->searched.tables, fit, candidates, &search->effort));
 }
 
-/* ---- the whole ---- */
+static const struct retry by_stages = {may_be_staged, NULL, attempt_stages};
+
+/* ---- steps: what is done with the tables that have the names ---- */
+
+static void offer_within(struct scope *scope, struct sp_attempt *attempt)
+{
+    if (attempt && sp_attempt_is_better(attempt, scope->best)) scope->best = attempt;
+}
+
+static void take_all(struct sp_infer_search *search, struct scope *scope)
+{
+    scope->best = attempt_all(search, scope->candidates);
+}
+
+static bool has_best(const struct sp_infer_search *search, const struct scope *scope)
+{
+    (void)search;
+    return scope->best;
+}
+
+static bool is_plain_naming(const struct sp_naming *naming)
+{
+    return !naming->scheme && !*naming->strip && !*naming->add && !naming->drop_wrappers;
+}
+
+/* A table explains the file with its names as they are. */
+static bool is_plainly_explained(const struct sp_infer_search *search, const struct scope *scope)
+{
+    return scope->best && sp_attempt_explains_all(scope->best) && !search->searched.only && !scope->view->transposed &&
+           is_plain_naming(&scope->candidates->naming);
+}
 
 /* As that table sees it, for the sake of the list of those that say the same. */
 static struct sp_attempt *attempt_further(struct sp_infer_search *search, const struct sp_candidate_tables *candidates,
@@ -288,124 +354,40 @@ static bool is_whole_of(const struct sp_attempt *attempt)
 /* What a table explains as its names are, others may explain as well that were not among the likeliest; and of a part
  * of models those whose names begin otherwise, as they do in a whole: the best of these comes before the part when it
  * is there as a whole. */
-static struct sp_attempt *attempt_all_further(struct sp_infer_search *search, struct sp_candidate_tables *candidates,
-                                              struct sp_attempt *best)
+static void take_further(struct sp_infer_search *search, struct scope *scope)
 {
-    const bool is_part = best->is_part;
-    struct sp_further further[MAX_FURTHER];
+    const bool is_part = scope->best->is_part;
+    struct sp_further further[SP_MOST_FURTHER];
     const size_t tensors = shapeproof_inventory_count(search->file), left = search->effort.trials;
-    const size_t count = sp_candidate_tables_further(candidates, search->searched.tables, further, MAX_FURTHER);
-    for (size_t i = 0; i < count && i * tensors < MANY_TENSORS; i++) {
-        search->effort.trials = LITTLE_EFFORT;
+    const size_t count =
+        sp_candidate_tables_further(scope->candidates, search->searched.tables, further, SP_MOST_FURTHER);
+    for (size_t i = 0; i < count && i * tensors < SP_MOST_FURTHER_TENSORS && !search->is_cancelled; i++) {
+        search->effort.trials = SP_FEW_TRIALS;
         if (!is_part && further[i].otherwise) continue;
-        struct sp_attempt *attempt = attempt_further(search, candidates, &further[i]);
-        if (is_part && attempt && is_whole_of(attempt) && sp_attempt_is_better(attempt, best)) best = attempt;
+        struct sp_attempt *attempt = attempt_further(search, scope->candidates, &further[i]);
+        if (is_part && attempt && is_whole_of(attempt)) offer_within(scope, attempt);
     }
     search->effort.trials = left;
-    return best;
 }
 
-/* Tensors are where the table has them; only not all, or not all of those that it has. Or all names are, as far as
- * these tell. */
-static bool may_be_repaired(const struct sp_attempt *attempt)
-{
-    const size_t there = attempt->explained + attempt->reshaped;
-    if (attempt->joints || attempt->is_further || attempt->is_second_choice || sp_attempt_explains_all(attempt))
-        return false;
-    if (sp_attempt_sees_all_names(attempt)) return true;
-    return attempt->prediction && there > attempt->unexplained - attempt->reshaped && attempt->missing < there;
-}
-
-/* Where nothing explains the file those that come near are repaired. After one that then does, others may take as much.
- */
-static void repair_nearest(struct sp_infer_search *search, size_t left)
-{
-    struct sp_attempt *tried[MAX_REPAIRED];
-    if (!search->best || sp_attempt_explains_all(search->best) || search->budget) return;
-    for (size_t i = 0; i < MAX_REPAIRED && (tried[i] = next_best(search, 0, may_be_repaired, tried, i)) != NULL; i++) {
-        const size_t before = left;
-        sp_attempt_repair(tried[i], &left);
-        if (sp_attempt_explains_all(tried[i]) && before - left < left) left = before - left;
-        if (sp_attempt_is_better(tried[i], search->best)) search->best = tried[i];
-    }
-}
-
-static bool may_be_staged(const struct sp_attempt *attempt)
-{
-    return attempt->has_stages && !attempt->is_further && !attempt->is_second_choice &&
-           !sp_attempt_explains_all(attempt);
-}
-
-static struct sp_attempt *attempt_staged(struct sp_infer_search *search, const struct sp_attempt *attempt)
-{
-    const struct sp_tables_searched own = {.tables = search->searched.tables, .only = attempt->table};
-    struct sp_attempt *again = NULL;
-    struct sp_candidate_tables candidates;
-    if (attempt->prediction)
-        sp_candidate_tables_under(&candidates, search->arena, &own, attempt->view, &attempt->naming);
-    else sp_candidate_tables_best(&candidates, search->arena, &own, attempt->view);
-    search->effort.trials = MAX_EFFORT;
-    if (candidates.count)
-        again =
-            keep_attempt(search, sp_attempt_by_stages(own.tables, candidates.fits[0], &candidates, &search->effort));
-    sp_candidate_tables_free(&candidates);
-    return again;
-}
-
-/* Where nothing explains the file, those that come near and have modules of which only shapes tell the stages once
- * more, by these. */
-static void search_stages(struct sp_infer_search *search)
-{
-    struct sp_attempt *tried[MAX_STAGED];
-    if (!search->best || search->budget) return;
-    for (size_t i = 0; i < MAX_STAGED && !sp_attempt_explains_all(search->best); i++) {
-        tried[i] = next_best(search, 0, may_be_staged, tried, i);
-        if (!tried[i]) return;
-        struct sp_attempt *again = attempt_staged(search, tried[i]);
-        if (again && sp_attempt_is_better(again, search->best)) search->best = again;
-    }
-}
-
-/* Whether one of the tables builds on the other. */
-static bool are_relatives(const struct sp_unit *a, const struct sp_unit *b)
-{
-    const struct sp_unit *up = a, *other = b;
-    while (up && up != b) up = up->parent;
-    while (other && other != a) other = other->parent;
-    return up || other;
-}
-
-/* What a table explains one that builds on it, or on which it builds, may explain as well, with values that only trying
- * tells: then nothing tells the two apart. */
-static void repair_relatives(struct sp_infer_search *search)
-{
-    size_t left = FEW_COMPARED;
-    if (!search->best || !sp_attempt_explains_all(search->best) || search->budget) return;
-    for (size_t i = 0; i < search->attempts.count; i++) {
-        struct sp_attempt *attempt = search->attempts.items[i];
-        if (!sp_attempt_sees_all_names(attempt) || !may_be_repaired(attempt) ||
-            !are_relatives(attempt->table, search->best->table))
-            continue;
-        sp_attempt_repair(attempt, &left);
-        if (sp_attempt_is_better(attempt, search->best)) search->best = attempt;
-    }
-}
-
-/* Of the attempts from `from` on each once more, under the name of a model that comes nearest. */
-static struct sp_attempt *attempt_named(struct sp_infer_search *search, const struct sp_candidate_tables *candidates,
-                                        struct sp_attempt *best, size_t from)
+/* Each once more, under the name of a model that comes nearest. */
+static void take_named(struct sp_infer_search *search, struct scope *scope)
 {
     const size_t count = search->attempts.count;
-    size_t left = MANY_COMPARED;
-    for (size_t i = from; i < count; i++) {
+    size_t left = SP_COMPARED_ONCE;
+    for (size_t i = scope->from; i < count; i++) {
         struct sp_attempt *plain = search->attempts.items[i];
-        if (sp_attempt_explains_all(best) && !sp_attempt_explains_all(plain)) continue;
-        const char *name = sp_nearest_name(plain, &candidates->naming, &left);
-        if (!name) continue;
-        struct sp_attempt *named = attempt_as(search, candidates, plain->fit, name);
-        if (sp_attempt_is_better(named, best)) best = named;
+        if (sp_attempt_explains_all(scope->best) && !sp_attempt_explains_all(plain)) continue;
+        const char *name = sp_nearest_name(plain, &scope->candidates->naming, &left);
+        if (name) offer_within(scope, attempt_as(search, scope->candidates, plain->fit, name));
     }
-    return best;
+}
+
+/* A model with a name, from whose names something had to be taken away, may be within a wrapper. */
+static bool may_be_wrapped(const struct sp_infer_search *search, const struct scope *scope)
+{
+    return scope->best && sp_attempt_explains_all(scope->best) && sp_stands_for_settings(scope->best->table) &&
+           *scope->best->naming.strip && !search->searched.only;
 }
 
 /* The classes of a table that chooses another one by its name. */
@@ -422,22 +404,27 @@ static struct sp_attempt *attempt_wrapper(struct sp_infer_search *search, const 
     return NULL;
 }
 
-/* A model with a name, from whose names something had to be taken away, may be within a wrapper. */
-static struct sp_attempt *attempt_wrappers(struct sp_infer_search *search, struct sp_attempt *best)
+static void take_wrappers(struct sp_infer_search *search, struct scope *scope)
 {
     size_t count;
     const size_t *list = sp_tables_list(search->searched.tables, &count);
-    if (!sp_attempt_explains_all(best) || !sp_stands_for_settings(best->table) || !*best->naming.strip ||
-        search->searched.only)
-        return best;
-    for (size_t i = 0; i < count; i++) {
+    struct sp_attempt *wrapped = NULL;
+    for (size_t i = 0; i < count && !wrapped; i++) {
         if (list[i] < sp_builtin_index_count && !sp_builtin_index_units[list[i]].chooses) continue;
         const struct sp_unit *table = sp_tables_at(search->searched.tables, list[i]);
-        if (!table || !sp_unit_chooses(table)) continue;
-        struct sp_attempt *wrapped = attempt_wrapper(search, best, table);
-        if (wrapped) return wrapped;
+        if (table && sp_unit_chooses(table)) wrapped = attempt_wrapper(search, scope->best, table);
     }
-    return best;
+    if (wrapped) scope->best = wrapped;
+}
+
+static void take_fronts(struct sp_infer_search *search, struct scope *scope)
+{
+    offer_within(scope, retry_attempt(search, &with_fronts, scope->best));
+}
+
+static void take_parts(struct sp_infer_search *search, struct scope *scope)
+{
+    offer_within(scope, retry_attempt(search, &in_parts, scope->best));
 }
 
 /* What is left over may be fused tensors of what is missing, and the only ones that show a size. */
@@ -447,82 +434,177 @@ static bool may_be_fused(const struct sp_attempt *attempt)
            attempt->explained > attempt->unexplained && !attempt->is_further && !attempt->is_second_choice;
 }
 
-/* Where nothing explains the file, those from `from` on whose sizes fused tensors may tell. */
-static struct sp_attempt *size_fused(struct sp_infer_search *search, struct sp_attempt *best, size_t from)
+static void take_fused(struct sp_infer_search *search, struct scope *scope)
 {
-    size_t left = SOME_COMPARED;
-    for (size_t i = from; i < search->attempts.count && !sp_attempt_explains_all(best); i++) {
+    size_t left = SP_COMPARED_NEAR;
+    for (size_t i = scope->from; i < search->attempts.count && !sp_attempt_explains_all(scope->best); i++) {
         struct sp_attempt *attempt = search->attempts.items[i];
         if (!may_be_fused(attempt)) continue;
         sp_attempt_size_fused(attempt, &left);
-        if (sp_attempt_is_better(attempt, best)) best = attempt;
+        offer_within(scope, attempt);
     }
-    return best;
 }
 
-static bool is_plain_naming(const struct sp_naming *naming)
+static const struct step candidate_steps[] = {
+    {"tables that have the names, best first", take_all, NULL, true},
+    {"other tables that have all names", take_further, is_plainly_explained, false},
+    {"models by name", take_named, has_best, false},
+    {"tables that wrap a model", take_wrappers, may_be_wrapped, false},
+    {"components whose names begin otherwise", take_fronts, has_best, true},
+    {"fused tensors in parts", take_parts, has_best, true},
+    {"sizes that only fused tensors show", take_fused, has_best, false},
+    {NULL, NULL, NULL, false},
+};
+
+static void search_candidates(struct sp_infer_search *search, struct scope *scope,
+                              struct sp_candidate_tables *candidates)
 {
-    return !naming->scheme && !*naming->strip && !*naming->add && !naming->drop_wrappers;
+    struct scope inner = {2, scope->view, candidates, search->attempts.count, NULL};
+    sp_trace_candidates(search, candidates);
+    take_steps(search, candidate_steps, &inner);
+    offer(search, inner.best);
+    sp_candidate_tables_free(candidates);
 }
 
-static void search_candidates(struct sp_infer_search *search, struct sp_candidate_tables *candidates)
+/* ---- steps: the names in a view ---- */
+
+/* As they are, or without a prefix. */
+static void take_names(struct sp_infer_search *search, struct scope *scope)
 {
-    const size_t from = search->attempts.count;
-    struct sp_attempt *best = attempt_all(search, candidates);
-    if (best && sp_attempt_explains_all(best) && !search->budget && !search->searched.only &&
-        !candidates->view->transposed && is_plain_naming(&candidates->naming))
-        best = attempt_all_further(search, candidates, best);
-    if (best && !search->budget) best = attempt_wrappers(search, attempt_named(search, candidates, best, from));
-    if (best) best = attempt_fronts(search, best);
-    if (best) best = attempt_split(search, best);
-    if (best && !search->budget) best = size_fused(search, best, from);
-    if (best && (!search->best || sp_attempt_is_better(best, search->best))) search->best = best;
+    struct sp_candidate_tables candidates;
+    sp_candidate_tables_best(&candidates, search->arena, &search->searched, scope->view);
+    search_candidates(search, scope, &candidates);
 }
 
-/* What takes no joining; a simpler explanation may still be found of what does. */
-static bool is_search_done(const struct sp_infer_search *search)
+static bool is_not_done(const struct sp_infer_search *search, const struct scope *scope)
 {
-    return search->best && sp_attempt_explains_all(search->best) && !search->best->joints && !search->best->is_part;
+    (void)scope;
+    return !is_search_done(search);
 }
 
-/* As its names are, and, unless that is enough, as those of another program. */
+static void take_translated(struct sp_infer_search *search, struct scope *scope)
+{
+    struct sp_candidate_tables candidates;
+    if (sp_candidate_tables_translated(&candidates, search->arena, &search->searched, scope->view))
+        search_candidates(search, scope, &candidates);
+}
+
+/* Tensors are where the table has them; only not all, or not all of those that it has. Or all names are, as far as
+ * these tell. */
+static bool may_be_repaired(const struct sp_attempt *attempt)
+{
+    const size_t there = attempt->explained + attempt->reshaped;
+    if (attempt->joints || attempt->is_further || attempt->is_second_choice || sp_attempt_explains_all(attempt))
+        return false;
+    if (sp_attempt_sees_all_names(attempt)) return true;
+    return attempt->prediction && there > attempt->unexplained - attempt->reshaped && attempt->missing < there;
+}
+
+static bool is_unexplained(const struct sp_infer_search *search, const struct scope *scope)
+{
+    (void)scope;
+    return search->best && !sp_attempt_explains_all(search->best);
+}
+
+/* The nearest are repaired; after one that then explains the file, others may take as much. */
+static void repair_nearest(struct sp_infer_search *search, size_t left)
+{
+    struct sp_attempt *tried[SP_MOST_REPAIRED];
+    for (size_t i = 0; i < SP_MOST_REPAIRED && (tried[i] = next_best(search, 0, may_be_repaired, tried, i)); i++) {
+        const size_t before = left;
+        sp_attempt_repair(tried[i], &left);
+        sp_trace_repaired(search, tried[i]);
+        if (sp_attempt_explains_all(tried[i]) && before - left < left) left = before - left;
+        offer(search, tried[i]);
+    }
+}
+
+/* Other names, and the same values, are farther. */
+static void take_repair(struct sp_infer_search *search, struct scope *scope)
+{
+    (void)scope;
+    repair_nearest(search, SP_COMPARED_NEAR);
+}
+
+static bool is_explained(const struct sp_infer_search *search, const struct scope *scope)
+{
+    (void)scope;
+    return search->best && sp_attempt_explains_all(search->best);
+}
+
+/* Whether one of the tables builds on the other. */
+static bool are_relatives(const struct sp_unit *a, const struct sp_unit *b)
+{
+    const struct sp_unit *up = a, *other = b;
+    while (up && up != b) up = up->parent;
+    while (other && other != a) other = other->parent;
+    return up || other;
+}
+
+/* What a table explains one that builds on it, or on which it builds, may explain as well, with values that only trying
+ * tells: then nothing tells the two apart. */
+static void take_relatives(struct sp_infer_search *search, struct scope *scope)
+{
+    size_t left = SP_COMPARED_RELATIVES;
+    (void)scope;
+    for (size_t i = 0; i < search->attempts.count; i++) {
+        struct sp_attempt *attempt = search->attempts.items[i];
+        if (!sp_attempt_sees_all_names(attempt) || !may_be_repaired(attempt) ||
+            !are_relatives(attempt->table, search->best->table))
+            continue;
+        sp_attempt_repair(attempt, &left);
+        sp_trace_repaired(search, attempt);
+        offer(search, attempt);
+    }
+}
+
+/* What explains the file as it is comes first; the other is worth a word when it takes less to explain as much. */
+static void weigh_transposed(struct sp_infer_search *search)
+{
+    if (!search->best || sp_attempt_is_better(search->transposed, search->best)) {
+        search->best = search->transposed;
+        search->transposed = NULL;
+    } else if (sp_attempt_switches(search->transposed) >= sp_attempt_switches(search->best)) search->transposed = NULL;
+}
+
+/* What other programs keep the other way round: linear layers for the convolutions of GPT-2. Only one that explains
+ * everything counts. */
+static void take_transposed(struct sp_infer_search *search, struct scope *scope)
+{
+    struct sp_attempt *tried[SP_MOST_TRANSPOSED];
+    for (size_t i = 0; i < SP_MOST_TRANSPOSED && !search->transposed; i++) {
+        tried[i] = next_best(search, scope->from, may_be_transposed, tried, i);
+        if (!tried[i]) return;
+        struct sp_attempt *again = retry_attempt(search, &with_transposed, tried[i]);
+        if (again && sp_attempt_explains_all(again)) search->transposed = again;
+    }
+    if (search->transposed) weigh_transposed(search);
+}
+
+static const struct step view_steps[] = {
+    {"names as they are, or without a prefix", take_names, NULL, true},
+    {"other values for the nearest", take_repair, is_unexplained, false},
+    {"other values for related tables", take_relatives, is_explained, false},
+    {"names of another program", take_translated, is_not_done, true},
+    {"matrices transposed", take_transposed, NULL, true},
+    {NULL, NULL, NULL, false},
+};
+
 static void search_view(struct sp_infer_search *search, struct sp_infer_view view)
 {
-    struct sp_candidate_tables candidates;
-    const size_t from = search->attempts.count;
-    const struct sp_infer_view *kept = keep_view(search, view);
-    sp_candidate_tables_best(&candidates, search->arena, &search->searched, kept);
-    search_candidates(search, &candidates);
-    sp_candidate_tables_free(&candidates);
-    repair_nearest(search, SOME_COMPARED); /* other names, and the same values, are farther */
-    repair_relatives(search);
-    if (!is_search_done(search) &&
-        sp_candidate_tables_translated(&candidates, search->arena, &search->searched, kept)) {
-        search_candidates(search, &candidates);
-        sp_candidate_tables_free(&candidates);
-    }
-    search_transposed(search, from);
+    struct scope scope = {1, keep_view(search, view), NULL, search->attempts.count, NULL};
+    take_steps(search, view_steps, &scope);
 }
 
-/* As it was before it was quantised; where several numbers of bits and groups would do, each, until one explains it
- * all.
- */
-static void search_unpacked(struct sp_infer_search *search)
-{
-    enum { FEW = 3 };
-    struct sp_unpacked *unpacked = sp_arena_array(search->arena, FEW, sizeof *unpacked);
-    const size_t count = sp_unpack(search->arena, search->searched.tables, search->file, unpacked, FEW);
-    struct sp_infer_view view;
-    for (size_t i = 0; i < count && !is_search_done(search); i++)
-        if (sp_infer_view_unpacked(&view, search->file, &unpacked[i])) search_view(search, view);
-}
+/* ---- steps: the views of a file ---- */
 
-/* The table that the metadata name, with the hyper-parameters that they give. Returns whether it explains all. */
-static bool search_stated(struct sp_infer_search *search)
+/* The table that the metadata name, with the hyper-parameters that they give. */
+static void take_stated(struct sp_infer_search *search, struct scope *scope)
 {
     struct sp_infer_view view;
     struct sp_candidate_tables candidates;
-    if (search->budget || !sp_stated_find(&search->stated, search)) return false;
+    (void)scope;
+    if (!sp_stated_find(&search->stated, search)) return;
     const struct sp_tables_searched own = {.tables = search->searched.tables, .only = search->stated.table};
     sp_infer_view_plain(&view, search->file);
     sp_candidate_tables_best(&candidates, search->arena, &own, keep_view(search, view));
@@ -532,20 +614,67 @@ static bool search_stated(struct sp_infer_search *search)
         search->best->is_stated = true;
     }
     sp_candidate_tables_free(&candidates);
-    return is_search_done(search);
 }
+
+/* Where several numbers of bits and groups would do, each, until one explains it all. */
+static void take_unpacked(struct sp_infer_search *search, struct scope *scope)
+{
+    struct sp_unpacked *unpacked = sp_arena_array(search->arena, SP_MOST_UNPACKED, sizeof *unpacked);
+    const size_t count = sp_unpack(search->arena, search->searched.tables, search->file, unpacked, SP_MOST_UNPACKED);
+    struct sp_infer_view view;
+    (void)scope;
+    for (size_t i = 0; i < count && !is_search_done(search); i++)
+        if (sp_infer_view_unpacked(&view, search->file, &unpacked[i])) search_view(search, view);
+}
+
+static void take_respelt(struct sp_infer_search *search, struct scope *scope)
+{
+    struct sp_infer_view view;
+    (void)scope;
+    if (sp_infer_view_respelt(&view, search->file)) search_view(search, view);
+}
+
+static void take_plain(struct sp_infer_search *search, struct scope *scope)
+{
+    struct sp_infer_view view;
+    (void)scope;
+    sp_infer_view_plain(&view, search->file);
+    search_view(search, view);
+}
+
+/* Those that come near and have modules of which only shapes tell the stages, by these. */
+static void take_stages(struct sp_infer_search *search, struct scope *scope)
+{
+    struct sp_attempt *tried[SP_MOST_STAGED];
+    (void)scope;
+    for (size_t i = 0; i < SP_MOST_STAGED && !sp_attempt_explains_all(search->best); i++) {
+        tried[i] = next_best(search, 0, may_be_staged, tried, i);
+        if (!tried[i]) return;
+        offer(search, retry_attempt(search, &by_stages, tried[i]));
+    }
+}
+
+static void take_long_repair(struct sp_infer_search *search, struct scope *scope)
+{
+    (void)scope;
+    repair_nearest(search, SP_COMPARED_ONCE);
+}
+
+/* Each is taken unless one before explains the file. */
+static const struct step file_steps[] = {
+    {"what the metadata state", take_stated, is_not_done, false},
+    {"matrices as they were before they were quantised", take_unpacked, is_not_done, true},
+    {"names in the usual spelling", take_respelt, is_not_done, true},
+    {"the file as it is", take_plain, is_not_done, true},
+    {"stages told by shapes", take_stages, is_unexplained, false},
+    {"other values for the nearest, with more effort", take_long_repair, is_unexplained, false},
+    {NULL, NULL, NULL, false},
+};
 
 void sp_infer_search_file(struct sp_infer_search *search)
 {
-    struct sp_infer_view view;
-    search->effort = (struct sp_effort){MAX_EFFORT, MAX_QUESTIONS};
-    if (search_stated(search)) return;
-    search_unpacked(search);
-    if (is_search_done(search)) return;
-    if (sp_infer_view_respelt(&view, search->file)) search_view(search, view);
-    if (is_search_done(search)) return;
-    sp_infer_view_plain(&view, search->file);
-    search_view(search, view);
-    search_stages(search);
-    repair_nearest(search, MANY_COMPARED);
+    struct scope scope = {0, NULL, NULL, 0, NULL};
+    search->effort = (struct sp_effort){search->watch, SP_MOST_TRIALS, SP_MOST_QUESTIONS};
+    take_steps(search, file_steps, &scope);
+    sp_trace_result(search);
 }

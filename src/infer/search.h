@@ -12,6 +12,8 @@ struct sp_stated {
     struct shapeproof_config *config;
 };
 
+enum { SP_STEP_LEVELS = 3 };
+
 struct sp_infer_search {
     struct sp_arena *arena;
     const struct shapeproof_inventory *file;
@@ -23,9 +25,23 @@ struct sp_infer_search {
     struct sp_stated stated;
     struct sp_effort effort;
     struct sp_infer_budget *budget; /* NULL: all is tried */
+    const struct shapeproof_watch *watch;
+    /* Of the steps under way, that of the file, the view and the candidates, those that were not told yet; or NULL. */
+    const char *untold_steps[SP_STEP_LEVELS];
+    bool is_cancelled; /* the watch wants the search to end */
 };
 
 void sp_infer_search_file(struct sp_infer_search *search);
+
+/* ---- trace.c: what is tried, told to the search's watch ---- */
+
+/* A step begins, at a level from 0. It is told when something of it is. */
+void sp_trace_step(struct sp_infer_search *search, size_t level, const char *what);
+void sp_trace_candidates(struct sp_infer_search *search, const struct sp_candidate_tables *candidates);
+void sp_trace_attempt(struct sp_infer_search *search, const struct sp_attempt *attempt);
+void sp_trace_repaired(struct sp_infer_search *search, const struct sp_attempt *attempt);
+/* All attempts, best first, and what each loses by. */
+void sp_trace_result(struct sp_infer_search *search);
 
 /* ---- stated.c ---- */
 

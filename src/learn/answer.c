@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "learn/learning.h"
 #include "learn/phrases/likely.h"
 #include "learn/solve.h"
 
@@ -612,14 +613,38 @@ static bool is_stranger(const struct sp_phrase *term, const struct sp_reduced *r
     return sp_distinct_values(reduced->values, reduced->domain.count) == 2 && !sp_phrase_affinity(term, name);
 }
 
+/* False when nothing more is to be looked for: the limit is reached, or the caller wants the search to end. */
+static bool may_look_for_more(struct sp_evidence *evidence)
+{
+    evidence->is_cancelled |= !sp_goes_on(evidence->watch, "expressions", ++evidence->asked);
+    if (evidence->is_cancelled) evidence->most = 0;
+    return evidence->spent <= evidence->most;
+}
+
+/* "mlp.up.weight: n_inner (3), 4*n_embd (9)": what was found with its cost, the cheapest first. */
+static void trace_found(const struct sp_lesson *lesson, const char *name, const struct sp_found *found)
+{
+    if (!sp_is_traced(lesson->evidence->watch)) return;
+    struct sp_text text = {0};
+    for (size_t i = 0; i < found->count; i++) {
+        sp_text_puts(&text, i ? ", " : "");
+        sp_phrase_write(&text, found->terms[i], false);
+        sp_text_printf(&text, " (%u)", found->cost[i] > SP_FREE ? found->cost[i] - SP_FREE : 0);
+    }
+    const char *shown = sp_row_shown(lesson->evidence->arena, name);
+    sp_trace(lesson->evidence->watch, "%s: %s", shown, text.length ? text.data : "nothing of one expression");
+    sp_text_free(&text);
+}
+
 static struct sp_answer solve_reduced(struct sp_lesson *lesson, const struct sp_reduced *reduced, const char *name)
 {
-    if (lesson->evidence->spent > lesson->evidence->most) return (struct sp_answer){.term = NULL};
+    if (!may_look_for_more(lesson->evidence)) return (struct sp_answer){.term = NULL};
     struct sp_bank *bank = sp_library_bank(&lesson->library, &reduced->domain);
     const unsigned most = most_for_values(reduced->values, reduced->domain.count);
     struct sp_found found;
     sp_bank_find(bank, reduced->values, name, most, &found);
     prefer_habits(lesson, reduced, name, false, &found);
+    trace_found(lesson, name, &found);
     struct sp_answer answer = best_of_found(&found, name, slack_of_values(reduced));
     if (!answer.term || found.cost[0] > SP_FREE + PLAIN || is_stranger(answer.term, reduced, name)) {
         const unsigned limit = answer.term ? found.cost[0] - SP_FREE : most;
@@ -824,7 +849,7 @@ static void join_conditions_of_module(struct sp_lesson *lesson, const struct sp_
 struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_learn_function *function,
                                     const struct sp_tensor_row *row)
 {
-    if (lesson->evidence->spent > lesson->evidence->most) return (struct sp_answer){.term = NULL};
+    if (!may_look_for_more(lesson->evidence)) return (struct sp_answer){.term = NULL};
     const struct condition_asked asked = {function->name, row};
     struct sp_reduced reduced = sp_function_reduce(function);
     struct sp_found found;
@@ -836,6 +861,7 @@ struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_le
         if (beside) place_found(&found, find_among(&found, beside, SP_FREE), 0);
         else join_conditions_of_module(lesson, &reduced, &asked, &found);
     }
+    trace_found(lesson, function->name, &found);
     const struct sp_answer answer = with_doubt(best_of_found(&found, function->name, SLACK_OF_TWO), &reduced.domain);
     sp_reduced_free(&reduced);
     return answer;

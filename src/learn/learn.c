@@ -189,6 +189,7 @@ static struct shapeproof_learning *learn_with_words(const struct shapeproof_lear
     struct shapeproof_learning *learning = sp_realloc(NULL, 1, sizeof *learning);
     *learning = (struct shapeproof_learning){.tables = tables};
     learning->evidence = (struct sp_evidence){.arena = &learning->arena, .examples = examples, .count = count};
+    learning->evidence.watch = options ? options->watch : NULL;
     learning->evidence.most = options && options->most_values ? options->most_values : SHAPEPROOF_LEARN_MOST_VALUES;
     learning->lesson.evidence = &learning->evidence;
     learning->lesson.no_words = no_words;
@@ -211,11 +212,16 @@ struct shapeproof_learning *shapeproof_learn(const struct shapeproof_learn_examp
     sp_error_reset(error);
     if (!can_learn(count, tables, options, error)) return NULL;
     struct shapeproof_learning *learning = learn_with_words(examples, count, tables, options, false, error);
-    if (learning->is_proved || !learning->lesson.layout.listed.count) return learning;
-    struct shapeproof_learning *plain = learn_with_words(examples, count, tables, options, true, error);
-    const bool rather = plain->is_proved || plain->explained > learning->explained;
-    shapeproof_learning_free(rather ? learning : plain);
-    return rather ? plain : learning;
+    if (!learning->evidence.is_cancelled && !learning->is_proved && learning->lesson.layout.listed.count) {
+        struct shapeproof_learning *plain = learn_with_words(examples, count, tables, options, true, error);
+        const bool rather = plain->evidence.is_cancelled || plain->is_proved || plain->explained > learning->explained;
+        shapeproof_learning_free(rather ? learning : plain);
+        learning = rather ? plain : learning;
+    }
+    if (!learning->evidence.is_cancelled) return learning;
+    sp_fail_cancelled(error);
+    shapeproof_learning_free(learning);
+    return NULL;
 }
 
 void shapeproof_learning_free(struct shapeproof_learning *learning)

@@ -21,7 +21,8 @@ const struct sp_file_answer *sp_ask_file(struct sp_answer_cache *asked, const st
     struct sp_infer_budget budget = {.most = MAX_ATTEMPTED, .as_named = as_named};
     for (size_t i = 0; i < asked->answers.count; i++)
         if (is_answer_under(&asked->answers.items[i], table, as_named)) return &asked->answers.items[i];
-    struct shapeproof_inference *inference = sp_infer_within(inventory, tables, table, &budget, &error);
+    const struct shapeproof_infer_options options = {.table = table, .watch = asked->watch};
+    struct shapeproof_inference *inference = sp_infer_within(inventory, tables, &options, &budget, &error);
     struct sp_file_answer *answer = SP_PUSH(&asked->answers);
     *answer = (struct sp_file_answer){
         .table = table ? sp_arena_string(&asked->arena, table) : NULL,

@@ -16,7 +16,8 @@ struct sp_file_answer {
 
 /* Of one file and one set of tables. Zero-initialise. */
 struct sp_answer_cache {
-    struct sp_arena arena; /* of the names */
+    const struct shapeproof_watch *watch; /* of who asks; or NULL */
+    struct sp_arena arena;                /* of the names */
     SP_ARRAY(struct sp_file_answer) answers;
 };
 

@@ -90,22 +90,48 @@ static bool is_worth_it(const struct sp_hypothesis *trial)
     return trial->vanished && trial->brought * 3 <= trial->vanished;
 }
 
-bool sp_trial_run(struct sp_hypothesis *trial, const struct sp_bundles *bundles, const struct shapeproof_config *base,
-                  const struct sp_match *before)
+/* Why the trial, which makes a prediction, explains nothing; NULL when it does. */
+static const char *why_not(struct sp_hypothesis *trial, const struct sp_bundles *bundles, const struct sp_match *before)
 {
     const size_t errors = sp_match_errors(before);
-    if (!sp_variant_try(trial->check, base, trial->change, &trial->variant)) return false;
     const struct sp_match *after = &trial->variant.match;
     const size_t lacking = trial->variant.errors < errors ? count_lacking(before, after) : 0;
     trial->errors = trial->variant.errors + lacking;
-    if (trial->errors < errors && !contradicts(before, after)) {
-        find_vanishing(bundles, trial);
-        trial->brought = count_brought(before, after) + lacking;
-        trial->reshapes = are_all_reshaped(trial, before);
-        if (is_worth_it(trial) && sp_trial_agrees(trial)) return true;
+    if (trial->errors >= errors) return "as many tensors are wrong with it";
+    if (contradicts(before, after)) return "tensors that were right are wrong with it";
+    find_vanishing(bundles, trial);
+    trial->brought = count_brought(before, after) + lacking;
+    trial->reshapes = are_all_reshaped(trial, before);
+    if (!is_worth_it(trial)) return "it takes away little, or brings other missing tensors";
+    return sp_trial_agrees(trial) ? NULL : "its loops are not as long as those of the file";
+}
+
+static void trace_trial(const struct sp_hypothesis *trial, const char *why)
+{
+    if (!sp_is_traced(trial->check->watch)) return;
+    struct sp_text changes = {0};
+    for (const struct sp_change *change = trial->change; change; change = change->also) {
+        sp_text_printf(&changes, "%s%s=", change == trial->change ? "" : " ", change->key);
+        sp_value_json(&changes, change->value);
     }
-    sp_trial_free(trial);
-    return false;
+    if (why) sp_trace(trial->check->watch, "  trial %s: %s", changes.data, why);
+    else
+        sp_trace(trial->check->watch, "  trial %s: explains %zu findings, leaves %zu tensors wrong", changes.data,
+                 trial->vanished, trial->errors);
+    sp_text_free(&changes);
+}
+
+bool sp_trial_run(struct sp_hypothesis *trial, const struct sp_bundles *bundles, const struct shapeproof_config *base,
+                  const struct sp_match *before)
+{
+    struct shapeproof_check *check = trial->check;
+    check->is_cancelled |= !sp_goes_on(check->watch, "trials", ++check->trials);
+    if (check->is_cancelled) return false;
+    const bool predicts = sp_variant_try(check, base, trial->change, &trial->variant);
+    const char *why = predicts ? why_not(trial, bundles, before) : "it gives no prediction";
+    trace_trial(trial, why);
+    if (why && predicts) sp_trial_free(trial);
+    return !why;
 }
 
 void sp_trial_free(struct sp_hypothesis *trial)

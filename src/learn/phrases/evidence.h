@@ -7,6 +7,7 @@
 #ifndef SP_LEARN_EVIDENCE_H
 #define SP_LEARN_EVIDENCE_H
 
+#include "base/watch.h"
 #include "config/config.h"
 #include "learn/phrases/phrases.h"
 #include "shapeproof/inventory.h"
@@ -21,8 +22,11 @@ struct sp_evidence {
     struct sp_arena *arena;
     const struct shapeproof_learn_example *examples;
     size_t count;
-    struct sp_leaves leaves; /* in the order of the configurations */
-    uint64_t spent, most;    /* values computed in the search, and how many may be */
+    struct sp_leaves leaves;              /* in the order of the configurations */
+    uint64_t spent, most;                 /* values computed in the search, and how many may be */
+    const struct shapeproof_watch *watch; /* of the caller; or NULL */
+    size_t asked;                         /* expressions that were looked for */
+    bool is_cancelled;                    /* the watch wants the search to end */
 };
 
 /* Lists the leaves of all configurations. */
