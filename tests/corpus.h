@@ -14,6 +14,7 @@
 #include <glob.h>
 
 #include "check/recorded.h"
+#include "formats.h"
 #include "sample.h"
 
 #define SERIES "fixtures/catalogue/series.txt"
@@ -44,7 +45,7 @@ static inline void corpus_end_model(struct corpus_record *record)
 {
     if (!record->name) return;
     struct shapeproof_inventory *inventory = model_in_memory(&record->model);
-    inventory->format = "safetensors";
+    inventory->format = &format_safetensors;
     record->take(record->context, record->name, record->model.config, inventory);
     record->model.config = NULL;
     model_close(&record->model);
@@ -100,7 +101,7 @@ static inline struct shapeproof_inventory *corpus_read_list(const char *path)
     free(line);
     fclose(file);
     struct shapeproof_inventory *inventory = model_in_memory(&model);
-    inventory->format = "safetensors";
+    inventory->format = &format_safetensors;
     model_empty(&model);
     free(model.parts);
     return inventory;

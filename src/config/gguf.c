@@ -9,6 +9,7 @@
 #include "config/choose.h"
 #include "config/inside.h"
 #include "lang/tables.h"
+#include "model/format.h"
 #include "shapeproof/inventory.h"
 
 /* The texts are in place: pointers would be relocated at every start. An architecture "" is any. */
@@ -297,8 +298,8 @@ static void adopt_metadata(struct adoption *adoption)
 bool sp_config_gguf_names_model(const struct shapeproof_inventory *inventory)
 {
     const char *type = gguf_value(inventory, "general.type");
-    return strcmp(shapeproof_inventory_format(inventory), "gguf") == 0 &&
-           gguf_value(inventory, "general.architecture") && !(type && strcmp(type, "adapter") == 0);
+    return sp_format_has(inventory, SP_BY_LLAMA_CPP) && gguf_value(inventory, "general.architecture") &&
+           !(type && strcmp(type, "adapter") == 0);
 }
 
 bool sp_config_gguf_agrees(const struct shapeproof_inventory *inventory, struct shapeproof_error *error)
@@ -332,7 +333,7 @@ bool sp_config_adopt(struct shapeproof_config *config, const struct shapeproof_t
                      const struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct adoption adoption = {.config = config, .tables = tables, .file = inventory};
-    if (strcmp(shapeproof_inventory_format(inventory), "gguf") != 0) return true;
+    if (!sp_format_has(inventory, SP_BY_LLAMA_CPP)) return true;
     const char *architecture = gguf_value(inventory, "general.architecture");
     adoption.architecture = architecture ? sp_arena_string(&config->arena, architecture) : "";
     const bool projects = strcmp(adoption.architecture, "clip") == 0; /* what a configuration says is not of that */
@@ -348,7 +349,7 @@ bool sp_config_adopt(struct shapeproof_config *config, const struct shapeproof_t
 
 bool sp_config_is_of_gguf(const struct shapeproof_config *config, const struct shapeproof_inventory *inventory)
 {
-    return has_file(config) && strcmp(shapeproof_inventory_format(inventory), "gguf") == 0 &&
+    return has_file(config) && sp_format_has(inventory, SP_BY_LLAMA_CPP) &&
            strcmp(config->path, shapeproof_inventory_path(inventory)) == 0;
 }
 
@@ -384,7 +385,7 @@ struct sp_gguf_tokens sp_config_gguf_tokens(const struct shapeproof_inventory *i
 {
     const char *model = gguf_value(inventory, "tokenizer.ggml.model");
     struct sp_gguf_tokens tokens = {0};
-    if (strcmp(shapeproof_inventory_format(inventory), "gguf") != 0) return tokens;
+    if (!sp_format_has(inventory, SP_BY_LLAMA_CPP)) return tokens;
     if (model && (strcmp(model, "none") == 0 || strcmp(model, "no_vocab") == 0)) return tokens;
     tokens.tokens = gguf_list_length(inventory, TOKENS);
     tokens.types = gguf_list_length(inventory, "tokenizer.ggml.token_type");

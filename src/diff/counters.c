@@ -94,16 +94,18 @@ static void pair_sequence(struct shapeproof_diff *diff, const size_t *a, const s
     }
 }
 
+static bool keeps_layers_in_order(const struct shapeproof_inventory *inventory)
+{
+    return sp_format_has(inventory, SP_BY_KERAS) && sp_format_has(inventory, SP_IN_ORDER);
+}
+
 /* A Keras 2 file keeps the order of the layers, by which it is loaded unless it is by name. Where no name is the same
  * and the shapes agree from the first layer to the last, the order tells what is what. */
 void sp_diff_pair_order(struct shapeproof_diff *diff)
 {
     const size_t in_a = shapeproof_inventory_count(diff->a.inventory),
                  in_b = shapeproof_inventory_count(diff->b.inventory);
-    const char *format = "keras-hdf5";
-    if (strcmp(shapeproof_inventory_format(diff->a.inventory), format) != 0 ||
-        strcmp(shapeproof_inventory_format(diff->b.inventory), format) != 0)
-        return;
+    if (!keeps_layers_in_order(diff->a.inventory) || !keeps_layers_in_order(diff->b.inventory)) return;
     size_t *a = sp_realloc(NULL, in_a, sizeof *a), *b = sp_realloc(NULL, in_b, sizeof *b), a_count, b_count;
     if (list_model(&diff->a, a, &a_count) && list_model(&diff->b, b, &b_count) && a_count == b_count &&
         same_sequence(diff, a, b, a_count))

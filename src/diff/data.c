@@ -77,8 +77,7 @@ static const char *metadata_of(const struct shapeproof_inventory *inventory, con
 /* The architecture of a GGUF file; NULL of any other. */
 static const char *gguf_architecture(const struct shapeproof_inventory *inventory)
 {
-    return strcmp(shapeproof_inventory_format(inventory), "gguf") == 0 ? metadata_of(inventory, "general.architecture")
-                                                                       : NULL;
+    return sp_format_has(inventory, SP_BY_LLAMA_CPP) ? metadata_of(inventory, "general.architecture") : NULL;
 }
 
 /* Whether llama.cpp's converter puts rotary positions in pairs, row 1 behind row 0 and not half a head behind it. */

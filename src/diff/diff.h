@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/format.h"
 #include "model/layouts.h"
 #include "names/naming_schemes.h"
 #include "names/spelling.h"
@@ -58,7 +59,7 @@ static inline const struct shapeproof_tensor *sp_diff_b(const struct shapeproof_
 /* Whether it has Keras' names, whatever its version. */
 static inline bool sp_is_from_keras(const struct shapeproof_inventory *inventory)
 {
-    return strncmp(shapeproof_inventory_format(inventory), "keras", strlen("keras")) == 0;
+    return sp_format_has(inventory, SP_BY_KERAS);
 }
 
 /* "A" or "B", for messages. */

@@ -36,12 +36,6 @@ struct layers {
 
 /* ---- the layers of a side ---- */
 
-static bool is_ordered(const struct shapeproof_inventory *inventory)
-{
-    const char *format = shapeproof_inventory_format(inventory);
-    return strncmp(format, "torch", 5) == 0 || strcmp(format, "keras-hdf5") == 0;
-}
-
 /* With numbers as such: "conv2d_2" comes before "conv2d_10", and "conv2d" before both. */
 static int compare_naturally(const char *a, const char *b)
 {
@@ -156,7 +150,7 @@ static void sort_layers(struct layers *layers)
 {
     if (!layers->list.count) return;
     qsort(layers->list.items, layers->list.count, sizeof *layers->list.items,
-          is_ordered(layers->half->inventory) ? by_place : by_name);
+          sp_format_has(layers->half->inventory, SP_IN_ORDER) ? by_place : by_name);
     for (size_t i = 0; i < layers->list.count; i++) layers->list.items[i].order = i;
     qsort(layers->list.items, layers->list.count, sizeof *layers->list.items, by_look);
 }

@@ -24,7 +24,7 @@ void sp_infer_view_free(struct sp_infer_view *view)
 void sp_infer_view_begin(struct sp_infer_view *view, const struct shapeproof_inventory *file)
 {
     *view = (struct sp_infer_view){.file = file, .own = sp_inventory_new(shapeproof_inventory_path(file))};
-    view->own->format = shapeproof_inventory_format(file);
+    view->own->format = file->format;
     for (size_t i = 0; i < shapeproof_inventory_file_count(file); i++)
         sp_inventory_add_file(view->own, shapeproof_inventory_file(file, i));
     view->inventory = view->own;

@@ -6,6 +6,7 @@
 #include "config/inside.h"
 #include "keras/model.h"
 #include "lang/prediction.h"
+#include "model/format.h"
 #include "shapeproof/keras.h"
 
 struct shapeproof_keras_names {
@@ -113,7 +114,7 @@ struct shapeproof_keras_names *shapeproof_keras_names_new(const struct shapeproo
     struct shapeproof_value entry;
     struct predicted_names stored = {0}, own = {0};
     const bool is_inside = shapeproof_config_is_inside(inventory, NULL);
-    if (!is_inside && strncmp(shapeproof_inventory_format(inventory), "keras-", 6) != 0) return NULL;
+    if (!is_inside && !sp_format_has(inventory, SP_BY_KERAS)) return NULL;
     if (!is_inside && (!other || !shapeproof_config_is_inside(other, NULL))) return NULL;
     struct shapeproof_keras_names *names = sp_realloc(NULL, 1, sizeof *names);
     *names = (struct shapeproof_keras_names){0};

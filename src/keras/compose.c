@@ -6,6 +6,7 @@
 #include "config/inside.h"
 #include "keras/model.h"
 #include "lang/tables.h"
+#include "model/format.h"
 #include "shapeproof/keras.h"
 
 static const char *config_text(const struct shapeproof_inventory *inventory)
@@ -106,7 +107,7 @@ enum shapeproof_status sp_keras_compose_for(bool names_alone, struct shapeproof_
     const char *label = sp_base_name(config->path);
     const char *text = !*config->path && inventory ? config_text(inventory) : NULL;
     if (text) {
-        label = strcmp(shapeproof_inventory_format(inventory), "keras-zip") == 0 ? "config.json" : "model_config";
+        label = sp_format_has(inventory, SP_ARCHIVED) ? "config.json" : "model_config";
         if (!sp_value_parse_json(&config->arena, text, strlen(text), &entry, error)) {
             sp_error_prefix(error, label);
             return error->status;

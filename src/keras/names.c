@@ -5,6 +5,7 @@
 
 #include "base/chars.h"
 #include "keras/model.h"
+#include "model/format.h"
 
 static bool any_name(const struct shapeproof_inventory *inventory, const char *front, const char *end)
 {
@@ -51,12 +52,12 @@ struct sp_variables *sp_keras_name_variables(struct sp_arena *arena, const struc
                                              const struct shapeproof_inventory *inventory)
 {
     struct sp_variables *variables = sp_arena_alloc(arena, sizeof *variables);
-    const char *format = inventory ? shapeproof_inventory_format(inventory) : "";
+    const bool from_keras = inventory && sp_format_has(inventory, SP_BY_KERAS);
     *variables = (struct sp_variables){.front = "", .suffix = "", .list = "layers"};
-    variables->numbered = strcmp(format, "keras-zip") == 0 || strcmp(format, "keras-weights") == 0;
+    variables->numbered = from_keras && sp_format_has(inventory, SP_NUMBERED);
     if (variables->numbered && any_name(inventory, checkpointed, "")) variables->list = checkpointed; /* Keras 2.12 */
     variables->hidden = variables->numbered && any_name_within(inventory, "/_query_dense/");          /* Keras 2 */
-    if (strcmp(format, "keras-hdf5") != 0) return variables;
+    if (!from_keras || variables->numbered) return variables;
     if (any_name(inventory, "model_weights/", "")) variables->front = "model_weights/";
     if (any_name(inventory, variables->front, ":0")) variables->suffix = ":0";
     add_groups(arena, variables, model, inventory);

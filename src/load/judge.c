@@ -335,8 +335,7 @@ static bool judge_absent_data(struct sp_arena *arena, const struct shapeproof_in
  * weights_only=True, which knows torch's own names alone. */
 static const char *pickle_obstacle(struct sp_arena *arena, const struct shapeproof_inventory *inventory)
 {
-    if (shapeproof_inventory_suspect_count(inventory) &&
-        strcmp(shapeproof_inventory_format(inventory), "safetensors") != 0)
+    if (shapeproof_inventory_suspect_count(inventory) && !sp_format_has(inventory, SP_TENSORS_ALONE))
         return sp_arena_printf(arena, "the file names %s, which is not loaded with weights_only=True",
                                shapeproof_inventory_suspect(inventory, 0)->name);
     if (inventory->unkeyed) return "what the file holds is no dictionary";

@@ -274,7 +274,7 @@ struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct shape
     if (stripped || (match && (match->inventory != inventory || match->prediction != memory->prediction))) match = NULL;
     struct sp_gathering gathering = {.arena = &memory->arena};
     struct sp_taking taking = {.unknown = memory->unknown};
-    memory->unversioned = strcmp(shapeproof_inventory_format(inventory), "safetensors") == 0;
+    memory->unversioned = sp_format_has(inventory, SP_TENSORS_ALONE);
     memory->as_named = memory->loader->shards_as_named && inventory->file_count > 1;
     memory->move = base_move(memory, inventory, stripped);
     for (size_t i = 0; i < memory->count; i++) {

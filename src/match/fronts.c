@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "match/match.h"
+#include "model/format.h"
 #include "names/components.h"
 #include "names/patterns.h"
 #include "names/prefixes.h"
@@ -112,7 +113,7 @@ static bool looks_like_a_wrapper(const struct sp_front *front)
 /* In a GGUF file another model stands beside that for text: a vision tower, an encoder of sounds, a projector. */
 static bool is_beside_text(const struct rest *rest, const char *from)
 {
-    return strcmp(shapeproof_inventory_format(rest->inventory), "gguf") == 0 && sp_gguf_part(from);
+    return sp_format_has(rest->inventory, SP_BY_LLAMA_CPP) && sp_gguf_part(from);
 }
 
 /* ---- the search ---- */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "model/format.h"
 #include "names/prefixes.h"
 #include "names/spelling.h"
 #include "names/wrappers.h"
@@ -21,7 +22,7 @@ void sp_naming_offer(struct sp_prefixes *strips, const struct shapeproof_invento
 {
     const struct sp_naming plain = {.strip = "", .add = "", .drop_wrappers = true, .spelt = spelt};
     const size_t count = shapeproof_inventory_count(inventory);
-    const bool gguf = strcmp(shapeproof_inventory_format(inventory), "gguf") == 0;
+    const bool gguf = sp_format_has(inventory, SP_BY_LLAMA_CPP);
     struct sp_finder finder = {.naming = &plain};
     unsigned renaming = 0;
     for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {

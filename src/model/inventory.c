@@ -17,7 +17,8 @@ struct shapeproof_inventory *sp_inventory_new(const char *path)
     struct shapeproof_inventory *inventory = sp_realloc(NULL, 1, sizeof *inventory);
     *inventory = (struct shapeproof_inventory){0};
     inventory->path = sp_arena_string(&inventory->arena, path);
-    inventory->format = "";
+    static const struct sp_format unknown = {"", 0};
+    inventory->format = &unknown;
     return inventory;
 }
 
@@ -316,7 +317,15 @@ bool sp_inventory_finish(struct shapeproof_inventory *inventory, struct shapepro
 /* ---- what the public header promises ---- */
 
 const char *shapeproof_inventory_path(const struct shapeproof_inventory *inventory) { return inventory->path; }
-const char *shapeproof_inventory_format(const struct shapeproof_inventory *inventory) { return inventory->format; }
+bool sp_format_has(const struct shapeproof_inventory *inventory, enum sp_format_trait trait)
+{
+    return inventory->format->traits & trait;
+}
+
+const char *shapeproof_inventory_format(const struct shapeproof_inventory *inventory)
+{
+    return inventory->format->name;
+}
 size_t shapeproof_inventory_count(const struct shapeproof_inventory *inventory) { return inventory->count; }
 
 const struct shapeproof_tensor *shapeproof_inventory_tensor(const struct shapeproof_inventory *inventory, size_t index)

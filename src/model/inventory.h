@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "model/account.h"
+#include "model/format.h"
 #include "shapeproof/inventory.h"
 
 /* How many dtypes there are, with the unknown one. */
@@ -26,7 +27,7 @@ struct sp_promise {
 struct shapeproof_inventory {
     struct sp_arena arena; /* names, shapes, metadata: everything that the inventory hands out */
     const char *path;
-    const char *format;
+    const struct sp_format *format; /* of its first file; never NULL */
     const char **files;
     size_t file_count, file_capacity;
     struct sp_account account; /* of the bytes of these files */

@@ -9,6 +9,7 @@
 #include "base/chars.h"
 #include "base/names.h"
 #include "read/directory.h"
+#include "read/reader.h"
 
 enum { SMALL_FILE = 4 << 20, FIRST_AHEAD = 128 * 1024, MOST_AHEAD = 8 << 20, GRAIN = 4096 };
 
@@ -39,13 +40,7 @@ bool sp_is_document(const char *name)
 static bool is_read_whole(const char *name) { return sp_is_document(name) || sp_ends_with(name, ".json"); }
 
 /* Archives of zip have their directory at the end. */
-static bool may_be_archive(const char *name)
-{
-    static const char *const endings[] = {".bin", ".pt", ".pth", ".ckpt", ".keras", ".npz", ".zip", ".th"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (sp_ends_with(name, endings[i])) return true;
-    return false;
-}
+static bool may_be_archive(const char *name) { return sp_file_ending_says(name) & SP_ZIPPED; }
 
 bool sp_remote_fail(const struct sp_net_response *answer, const char *shown, struct shapeproof_error *error)
 {

@@ -12,6 +12,7 @@
 #include "base/names.h"
 #include "base/shard_name.h"
 #include "read/directory.h"
+#include "read/reader.h"
 
 /* A folder elsewhere, as readers see it. */
 struct far_folder {
@@ -87,7 +88,8 @@ static bool name_pieces(struct shapeproof_remote *remote, const char *name, stru
 {
     struct sp_shard_name piece;
     const char *base = sp_base_name(name);
-    if (!sp_ends_with(base, ".gguf") || !sp_shard_name_read(base, &piece) || piece.of > 1000) return true;
+    if (!(sp_file_ending_says(base) & SP_IN_PIECES) || !sp_shard_name_read(base, &piece) || piece.of > 1000)
+        return true;
     for (uint32_t i = 1; i <= piece.of; i++) {
         const char *other = sp_arena_printf(&remote->arena, "%.*s%0*u%s", (int)((size_t)(base - name) + piece.stem),
                                             name, (int)piece.digits, i, base + piece.stem + piece.digits);

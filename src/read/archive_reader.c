@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Zip archives, told apart by the names of their members: files of torch.save, TorchScript archives, .keras files,
- * .npz. What is in them is left to the rooms of those formats. */
+ * .npz. What is in them is left to the modules of those formats. */
 #include <string.h>
 
 #include "base/chars.h"
@@ -66,5 +66,17 @@ static bool locate_archived(const struct sp_file *file, uint32_t file_index,
     return ok;
 }
 
+static const struct sp_file_ending endings[] = {{".pt", SP_IN_DIRECTORIES | SP_IN_ARCHIVES | SP_ZIPPED},
+                                                {".pth", SP_IN_DIRECTORIES | SP_IN_ARCHIVES | SP_ZIPPED},
+                                                {".bin", SP_IN_DIRECTORIES | SP_IN_ARCHIVES | SP_ZIPPED},
+                                                {".ckpt", SP_IN_DIRECTORIES | SP_IN_ARCHIVES | SP_ZIPPED},
+                                                {".th", SP_IN_DIRECTORIES | SP_IN_ARCHIVES | SP_ZIPPED},
+                                                {".keras", SP_IN_DIRECTORIES | SP_IN_ARCHIVES | SP_ZIPPED},
+                                                {".npz", SP_IF_ALONE | SP_IN_ARCHIVES | SP_ZIPPED},
+                                                {".pt2", SP_IF_ALONE},
+                                                {".nemo", SP_IF_ALONE},
+                                                {".zip", SP_ZIPPED},
+                                                {NULL, 0}};
+
 const struct sp_reader sp_reader_archive = {
-    .name = "zip", .probe = probe_archive, .index = index_archive, .locate = locate_archived};
+    .name = "zip", .endings = endings, .probe = probe_archive, .index = index_archive, .locate = locate_archived};

@@ -14,7 +14,11 @@
 #include "base/chars.h"
 #include "base/names.h"
 #include "read/nested.h"
+#include "read/reader.h"
 #include "read/tar/archive.h"
+
+static const struct sp_format tar_bundle_format = {"tar", 0};
+static const struct sp_format zip_bundle_format = {"zip-bundle", 0};
 
 enum {
     MAX_MEMBER = 512 << 20,
@@ -35,16 +39,8 @@ struct bundle {
     struct shapeproof_error first; /* why the first that cannot be read cannot */
 };
 
-/* Endings of members that may be checkpoints. "data", "*.yaml", tokenizers and the like are none. */
-static bool is_checkpoint_name(const char *name)
-{
-    static const char *const suffixes[] = {".pth",     ".pt",   ".bin",     ".ckpt",   ".safetensors", ".h5",
-                                           ".hdf5",    ".pkl",  ".th",      ".npz",    ".gguf",        ".keras",
-                                           ".msgpack", ".onnx", ".ckpt.gz", ".params", ".pdparams"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (sp_ends_with(name, suffixes[i])) return true;
-    return false;
-}
+/* Whether a member may be a checkpoint. "data", "*.yaml", tokenizers and the like are none. */
+static bool is_checkpoint_name(const char *name) { return sp_file_ending_says(name) & SP_IN_ARCHIVES; }
 
 /* "policy.optimizer.pth", "optimizer.bin": state of a trainer, no part of the model. */
 static bool is_trainer_member(const char *name)
@@ -140,7 +136,7 @@ static void try_bundled(struct bundle *b, size_t index)
         b->read++;
         if (is_inflated(b, index)) sp_zip_claim_member(b->zip, index, b->inventory, b->file_index, SP_USE_TENSOR);
         sp_inventory_add_metadata(b->inventory, sp_arena_printf(&b->inventory->arena, "format of %s", name),
-                                  b->inventory->format);
+                                  b->inventory->format->name);
         return;
     }
     b->inventory->count = before;
@@ -150,7 +146,7 @@ static void try_bundled(struct bundle *b, size_t index)
     sp_error_prefix(&b->first, sp_quote(name).text);
 }
 
-static bool index_bundle(struct bundle *b, const char *format, struct shapeproof_error *error)
+static bool index_bundle(struct bundle *b, const struct sp_format *format, struct shapeproof_error *error)
 {
     size_t candidates = 0;
     for (size_t i = 0; i < count_members(b); i++) candidates += is_checkpoint_name(name_of_member(b, i));
@@ -182,7 +178,7 @@ bool sp_bundle_index(struct sp_zip *zip, const struct sp_file *file, uint32_t fi
                      struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct bundle bundle = {.file = file, .file_index = file_index, .inventory = inventory, .zip = zip};
-    return index_bundle(&bundle, "zip-bundle", error);
+    return index_bundle(&bundle, &zip_bundle_format, error);
 }
 
 bool sp_bundle_index_member(struct sp_zip *zip, size_t index, const struct sp_file *file, uint32_t file_index,
@@ -209,7 +205,7 @@ static bool index_tar_bundle(const struct sp_file *file, uint32_t file_index, st
 {
     struct sp_tar tar;
     struct bundle bundle = {.file = file, .file_index = file_index, .inventory = inventory, .tar = &tar};
-    const bool ok = sp_tar_read(&tar, file, error) && index_bundle(&bundle, "tar", error);
+    const bool ok = sp_tar_read(&tar, file, error) && index_bundle(&bundle, &tar_bundle_format, error);
     sp_tar_free(&tar);
     return ok;
 }

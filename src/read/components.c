@@ -51,14 +51,8 @@ struct contents {
     bool there, weights, config;
 };
 
-/* Weights that are not read here count too: it is for who opens them to refuse them. */
-static bool holds_weights(const char *name)
-{
-    static const char *const others[] = {".onnx", ".msgpack", ".npz", ".distcp"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (sp_ends_with(name, others[i])) return true;
-    return sp_may_be_checkpoint(name);
-}
+/* Parts of a distributed checkpoint count too: it is for who opens them to refuse them. */
+static bool holds_weights(const char *name) { return sp_ends_with(name, ".distcp") || sp_may_be_checkpoint(name); }
 
 static struct contents look_into(const struct sp_folder *folder, const char *name)
 {

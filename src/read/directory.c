@@ -14,6 +14,7 @@
 #include "read/dcp/folder.h"
 #include "read/index.h"
 #include "read/ranks/folder.h"
+#include "read/reader.h"
 #include "read/subfolders.h"
 
 /* What is read, the first that exists; "*" stands for exactly one file with that ending. */
@@ -40,16 +41,6 @@ static const char *const candidates[] = {
     "model.onnx",
 };
 
-/* Endings of files that may be a checkpoint, when nothing above exists. */
-static const char *const suffixes[] = {
-    ".safetensors", ".bin", ".pt",     ".pth",        ".ckpt",         ".h5",   ".hdf5",
-    ".keras",       ".th",  ".params", ".index.json", ".weights.json", ".gguf",
-};
-
-/* Endings of files that are a checkpoint when there is nothing else: next to one they hold other things, or the same
- * once more. */
-static const char *const weak_suffixes[] = {".npz", ".onnx", ".msgpack", ".index", ".pt2", ".nemo", ".pdparams"};
-
 /* Beginnings of files that trainers leave beside a checkpoint. */
 static const char *const companions[] = {
     "training_args.",     "optimizer.",     "optimizer_",   "scheduler.",   "scheduler_",
@@ -64,13 +55,6 @@ bool sp_is_index_name(const char *name)
     return sp_ends_with(name, ".index.json") || sp_ends_with(name, ".weights.json");
 }
 
-static bool is_weak(const char *name)
-{
-    for (size_t i = 0; i < COUNT(weak_suffixes); i++)
-        if (sp_ends_with(name, weak_suffixes[i])) return true;
-    return false;
-}
-
 /* "params.best", "params.00012" */
 static bool is_sockeye_name(const char *name)
 {
@@ -82,9 +66,8 @@ bool sp_may_be_checkpoint(const char *name)
 {
     for (size_t i = 0; i < COUNT(companions); i++)
         if (strncmp(name, companions[i], strlen(companions[i])) == 0) return false;
-    for (size_t i = 0; i < COUNT(suffixes); i++)
-        if (sp_ends_with(name, suffixes[i])) return true;
-    return is_weak(name) || is_sockeye_name(name);
+    return sp_file_ending_says(name) & (SP_IN_DIRECTORIES | SP_IF_ALONE) || sp_is_index_name(name) ||
+           is_sockeye_name(name);
 }
 
 /* ---- the names in the directory ---- */
@@ -414,13 +397,13 @@ static bool refuse_choice(const struct sp_folder *folder, const struct listing *
     return false;
 }
 
-/* The only one, or the only one that is not weak; NULL. */
+/* The only one, or the only one of those that count where others are; NULL. */
 static const char *only_name(const struct listing *listing)
 {
     const char *only = NULL;
     size_t strong = 0;
     for (size_t i = 0; i < listing->count; i++)
-        if (!is_weak(listing->names[i]) && !strong++) only = listing->names[i];
+        if (!(sp_file_ending_says(listing->names[i]) & SP_IF_ALONE) && !strong++) only = listing->names[i];
     if (strong) return strong == 1 ? only : NULL;
     return listing->count == 1 ? listing->names[0] : NULL;
 }

@@ -78,7 +78,7 @@ static void warn_absent_shard(const struct sp_shard *shard, const char *reason, 
 static bool read_shard(const struct sp_folder *folder, struct sp_shard *shard, struct shapeproof_inventory *inventory,
                        struct shapeproof_error *error)
 {
-    const char *format = inventory->format;
+    const char *format = inventory->format->name;
     struct shapeproof_error absent = {0};
     struct sp_file file;
     shard->file = SP_NO_FILE;
@@ -90,9 +90,9 @@ static bool read_shard(const struct sp_folder *folder, struct sp_shard *shard, s
     const bool ok = read_open(&file, folder, shard->name, inventory, error);
     sp_file_close(&file);
     if (!ok) return sp_folder_blame(folder, shard->name, error);
-    if (*format && strcmp(format, inventory->format) != 0)
+    if (*format && strcmp(format, inventory->format->name) != 0)
         sp_inventory_warn(inventory, "shard %s is a %s file, others are %s", sp_quote(shard->name).text,
-                          inventory->format, format);
+                          inventory->format->name, format);
     return true;
 }
 

@@ -4,7 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "model/format.h"
 #include "read/gzip/gzip.h"
+
+static const struct sp_format pickled_format = {"pickle", 0};
 
 /* Bytes that one prefix may have in front of all names; and all that is listed of the file. */
 enum { MAX_FILES_WITHIN = 3, MAX_PREFIXES = 128 << 20, MAX_LISTED_BYTES = 1 << 30 };
@@ -96,10 +99,13 @@ static bool index_gzip(const struct sp_file *file, uint32_t file_index, struct s
     if (ok && used < file->size)
         sp_inventory_warn(inventory, "%" PRIu64 " bytes after the gzip data", file->size - used);
     /* torch.load opens no such file: like a pickle, it is opened with gzip first. */
-    if (ok && !strncmp(inventory->format, "torch-", 6)) inventory->format = "pickle";
+    if (ok && sp_format_has(inventory, SP_BY_TORCH) && !sp_format_has(inventory, SP_WITH_CODE))
+        inventory->format = &pickled_format;
     if (ok) sp_inventory_add_metadata(inventory, "compression", "gzip");
     sp_file_close(&inflated);
     return ok;
 }
 
-const struct sp_reader sp_reader_gzip = {.name = "gzip", .probe = probe_gzip, .index = index_gzip};
+static const struct sp_file_ending endings[] = {{".ckpt.gz", SP_IN_ARCHIVES}, {NULL, 0}};
+
+const struct sp_reader sp_reader_gzip = {.name = "gzip", .endings = endings, .probe = probe_gzip, .index = index_gzip};

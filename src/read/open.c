@@ -9,13 +9,15 @@
 #include "read/dcp/folder.h"
 #include "read/directory.h"
 #include "read/index.h"
+#include "read/reader.h"
 
 /* "model-00001-of-00003.gguf": llama.cpp is given the first piece, and reads the others beside it. */
 static bool is_first_piece(const char *path)
 {
     struct sp_shard_name shard;
     const char *name = sp_base_name(path);
-    return sp_ends_with(name, ".gguf") && sp_shard_name_read(name, &shard) && shard.number == 1 && shard.of > 1;
+    return sp_file_ending_says(name) & SP_IN_PIECES && sp_shard_name_read(name, &shard) && shard.number == 1 &&
+           shard.of > 1;
 }
 
 /* A part of a distributed checkpoint has no names of its own. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A reader turns one file format into the neutral inventory. Adding one is one file, and one line in registry.c.
+ * A reader turns one file format into the neutral inventory. Adding one is one file, and one line in readers.def.
  */
 #ifndef SP_READ_READER_H
 #define SP_READ_READER_H
@@ -23,8 +23,23 @@ struct sp_data_place {
     const char *obstacle; /* static; when `end` is 0 */
 };
 
+/* What the name of a file may end with, and what that says. */
+enum sp_file_ending_says {
+    SP_IN_DIRECTORIES = 1, /* a directory is searched for such files */
+    SP_IF_ALONE = 2,       /* the same, where there is nothing else: beside a checkpoint they hold other things */
+    SP_IN_ARCHIVES = 4,    /* an archive of several files is searched for them */
+    SP_IN_PIECES = 8,      /* "NAME-00001-of-00003.gguf" is the first of several, which belong together */
+    SP_ZIPPED = 16         /* it may be a zip archive, whose directory is at its end */
+};
+
+struct sp_file_ending {
+    const char *text; /* ".safetensors"; NULL ends a list */
+    unsigned says;    /* of enum sp_file_ending_says */
+};
+
 struct sp_reader {
-    const char *name; /* the family, for messages: "safetensors", "zip", "hdf5" */
+    const char *name;                     /* the family, for messages: "safetensors", "zip", "hdf5" */
+    const struct sp_file_ending *endings; /* of its files; NULL: no ending is its own */
     /* How surely the bytes are of this format: the number of bits verified, 0 for "not mine", 1 when only
      * the file's name says so. Never fails, never allocates. */
     unsigned (*probe)(const struct sp_probe *probe);
@@ -38,23 +53,13 @@ struct sp_reader {
                    struct sp_data_place *places, struct shapeproof_error *error);
 };
 
+/* What the ending of a name says, to whichever reader it belongs; 0 when it is of none. */
+unsigned sp_file_ending_says(const char *name);
 /* The reader for a file by its content, or NULL with an error that names what the file looks like. */
 const struct sp_reader *sp_reader_for(const struct sp_file *file, struct shapeproof_error *error);
 
-extern const struct sp_reader sp_reader_safetensors;  /* src/read/safetensors/: safetensors */
-extern const struct sp_reader sp_reader_archive;      /* src/read/archive_reader.c: torch-zip, torchscript, keras-zip */
-extern const struct sp_reader sp_reader_torch_legacy; /* src/read/torch/legacy.c: torch-legacy */
-extern const struct sp_reader sp_reader_torch_tar;    /* src/read/torch/tar.c: torch-tar */
-extern const struct sp_reader sp_reader_pickle;       /* src/read/torch/bare.c: pickle, paddle */
-extern const struct sp_reader sp_reader_gzip;         /* src/read/nested.c: what was compressed */
-extern const struct sp_reader sp_reader_tar;          /* src/read/bundle.c: tar */
-extern const struct sp_reader sp_reader_dcp;          /* src/read/dcp/: dcp */
-extern const struct sp_reader sp_reader_gguf;         /* src/read/gguf/: gguf */
-extern const struct sp_reader sp_reader_hdf5;         /* src/read/hdf5/: keras-hdf5, keras-weights, hdf5 */
-extern const struct sp_reader sp_reader_npy;          /* src/read/numpy/: npy; .npz by the archive reader */
-extern const struct sp_reader sp_reader_onnx;         /* src/read/onnx/: onnx */
-extern const struct sp_reader sp_reader_flax;         /* src/read/flax/: flax-msgpack */
-extern const struct sp_reader sp_reader_tensorflow;   /* src/read/tensorflow/: tf-checkpoint */
-extern const struct sp_reader sp_reader_mxnet;        /* src/read/mxnet/: mxnet-params */
+#define READER(name) extern const struct sp_reader sp_reader_##name;
+#include "read/readers.def"
+#undef READER
 
 #endif

@@ -4,27 +4,22 @@
 
 #include <string.h>
 
+#include "base/chars.h"
 #include "read/lookalike.h"
 
-/* clang-format off */
 static const struct sp_reader *const readers[] = {
-    &sp_reader_archive,
-    &sp_reader_torch_legacy,
-    &sp_reader_torch_tar,
-    &sp_reader_dcp,
-    &sp_reader_pickle,
-    &sp_reader_gzip,
-    &sp_reader_tar,
-    &sp_reader_hdf5,
-    &sp_reader_mxnet,
-    &sp_reader_npy,
-    &sp_reader_onnx,
-    &sp_reader_flax,
-    &sp_reader_tensorflow,
-    &sp_reader_safetensors,
-    &sp_reader_gguf,
+#define READER(name) &sp_reader_##name,
+#include "read/readers.def"
+#undef READER
 };
-/* clang-format on */
+
+unsigned sp_file_ending_says(const char *name)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        for (const struct sp_file_ending *ending = readers[i]->endings; ending && ending->text; ending++)
+            if (sp_ends_with(name, ending->text)) return ending->says;
+    return 0;
+}
 
 static bool unrecognised_file(const struct sp_probe *probe, struct shapeproof_error *error)
 {

@@ -17,6 +17,7 @@
 #include "check/check.h"
 #include "check/reading.h"
 #include "explain/run.h"
+#include "formats.h"
 #include "model/inventory.h"
 #include "read/scratch.h"
 #include "shapeproof/report.h"
@@ -294,7 +295,7 @@ static inline struct shapeproof_inventory *model_in_memory(const struct model *m
     struct shapeproof_error error = {0};
     struct shapeproof_inventory *inventory = sp_inventory_new("memory");
     sp_inventory_add_file(inventory, "memory");
-    inventory->format = "torch-zip";
+    inventory->format = &format_torch_zip;
     for (size_t i = 0; i < model->count; i++) {
         const struct part *part = &model->parts[i];
         struct shapeproof_tensor *tensor = sp_inventory_add(inventory, &error);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "check/recorded.h"
+#include "formats.h"
 
 struct catalogue {
     char *name; /* of the model that is read, or NULL */
@@ -23,7 +24,7 @@ static void hold_against_table(struct catalogue *catalogue)
     struct shapeproof_error error = {0};
     struct model *model = &catalogue->model;
     model->inventory = model_in_memory(model);
-    model->inventory->format = "safetensors";
+    model->inventory->format = &format_safetensors;
     model->check = shapeproof_check_new(model->inventory, model->tables, model->config, NULL, &error);
     if (!model->check && error.status == SHAPEPROOF_ERR_UNKNOWN) catalogue->unknown++;
     else if (model->check && shapeproof_check_verdict(model->check) != SHAPEPROOF_VERDICT_DIFFERS) catalogue->matched++;

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "check/recorded.h"
+#include "formats.h"
 
 /* Configurations of models whose code is their own, that no table is about. */
 enum { UNKNOWN = 1 };
@@ -46,7 +47,7 @@ static void add_metadata(const struct conversion *conversion, struct shapeproof_
 static struct shapeproof_inventory *converted_file(struct conversion *conversion)
 {
     struct shapeproof_inventory *inventory = model_in_memory(&conversion->file);
-    inventory->format = "gguf";
+    inventory->format = &format_gguf;
     add_metadata(conversion, inventory);
     return inventory;
 }
@@ -70,7 +71,7 @@ static void compare_conversion(struct conversion *conversion, const char *expect
 {
     struct shapeproof_error error = {0};
     struct shapeproof_inventory *a = model_in_memory(&conversion->original), *b = converted_file(conversion);
-    a->format = "safetensors";
+    a->format = &format_safetensors;
     struct shapeproof_diff *diff = shapeproof_diff_new(a, b, NULL, &error);
     if (!diff || strcmp(shapeproof_diff_summary(diff), expected) != 0)
         complain(conversion, "diff", diff ? shapeproof_diff_summary(diff) : error.message);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "formats.h"
 #include "model/inventory.h"
 #include "shapeproof/shapeproof.h"
 
@@ -44,9 +45,9 @@ static inline struct shapeproof_inventory *inventory_of(const char *lines)
     struct shapeproof_error error = {0};
     char *text = strdup(lines), *rest = text;
     sp_inventory_add_file(inventory, "memory");
-    inventory->format = "safetensors";
+    inventory->format = &format_safetensors;
     for (char *line; (line = strsep(&rest, "\n")) != NULL;)
-        if (strncmp(line, "format ", 7) == 0) inventory->format = sp_arena_string(&inventory->arena, line + 7);
+        if (strncmp(line, "format ", 7) == 0) inventory->format = format_named(line + 7);
         else if (*line) add_line(inventory, line);
     free(text);
     if (!sp_inventory_finish(inventory, &error)) fail_msg("%s", error.message);

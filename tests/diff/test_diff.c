@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "diff/lines.h"
+#include "formats.h"
 
 /* ---- names that are the same ---- */
 
@@ -290,7 +291,7 @@ static struct shapeproof_inventory *large(const char *format, unsigned layers, u
     struct shapeproof_error error = {0};
     static const uint64_t shape[] = {4, 4};
     sp_inventory_add_file(inventory, "memory");
-    inventory->format = "safetensors";
+    inventory->format = &format_safetensors;
     for (unsigned i = 0; i < layers * experts * 3; i++) {
         struct shapeproof_tensor *tensor = sp_inventory_add(inventory, &error);
         tensor->name = sp_arena_printf(&inventory->arena, format, i / 3 / experts, i / 3 % experts, "udg"[i % 3]);

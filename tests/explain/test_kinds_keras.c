@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "explain/told.h"
+#include "formats.h"
 
 /* ---- files: layers of convolutions and a classifier ---- */
 
@@ -18,7 +19,7 @@ static struct shapeproof_inventory *new_file(enum kind kind)
 {
     struct shapeproof_inventory *inventory = sp_inventory_new("memory");
     sp_inventory_add_file(inventory, "memory");
-    inventory->format = kind == KERAS_2 ? "keras-hdf5" : "keras-weights";
+    inventory->format = kind == KERAS_2 ? &format_keras_hdf5 : &format_keras_weights;
     return inventory;
 }
 

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "formats.h"
 #include "infer/search.h"
 #include "lang/tables.h"
 #include "model/inventory.h"
@@ -33,7 +34,7 @@ static struct shapeproof_inventory *layers(size_t count)
     struct shapeproof_error error = {0};
     struct shapeproof_inventory *inventory = sp_inventory_new("memory");
     sp_inventory_add_file(inventory, "memory");
-    inventory->format = "safetensors";
+    inventory->format = &format_safetensors;
     for (size_t i = 0; i < count; i++) {
         char name[100];
         snprintf(name, sizeof name, "model.layers.%zu.self_attn.q_proj.weight", i);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "check/model.h"
+#include "formats.h"
 #include "shapeproof/load.h"
 
 static const char gpt2[] = "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"n_embd\": 4, "
@@ -503,7 +504,7 @@ static void sees_the_keys_at_the_top_of_a_pickle(void **state)
     begin(&asked, llama);
     model_prefix(&asked.model, "model.");
     inventory = model_in_memory(&asked.model);
-    inventory->format = "torch-zip";
+    inventory->format = &format_torch_zip;
     for (size_t i = 0; i < inventory->count; i++) inventory->tensors[i].outer = strlen("model");
     inventory->plain_keys = 1;
     model_judge(&asked.model, inventory);
@@ -541,22 +542,22 @@ static void refuses_what_is_no_state_dict(void **state)
     (void)state;
     begin(&asked, llama);
     inventory = model_in_memory(&asked.model);
-    inventory->format = "torch-zip";
+    inventory->format = &format_torch_zip;
     ask_of_inventory(&asked, inventory);
     assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
     inventory = model_in_memory(&asked.model);
-    inventory->format = "torch-zip";
+    inventory->format = &format_torch_zip;
     inventory->unkeyed = true;
     ask_of_inventory(&asked, inventory);
     assert_says(&asked, SHAPEPROOF_LOADING_REFUSED, "transformers 5 refuses it: what the file holds is no dictionary");
     inventory = model_in_memory(&asked.model);
-    inventory->format = "torch-zip";
+    inventory->format = &format_torch_zip;
     inventory->numbered = true;
     ask_of_inventory(&asked, inventory);
     assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,
                 "transformers 5 refuses it: a key at the top of the file is no text");
     inventory = model_in_memory(&asked.model);
-    inventory->format = "torch-zip";
+    inventory->format = &format_torch_zip;
     sp_inventory_suspect_global(inventory, "models.Llama", true);
     ask_of_inventory(&asked, inventory);
     assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,

@@ -11,6 +11,7 @@
 
 #include "check/model.h"
 #include "check/recorded.h"
+#include "formats.h"
 #include "load/judge.h"
 
 /* A model of the record, and what was done to it. */
@@ -213,7 +214,7 @@ static void run_case(struct record *record, char *changes, char *said)
     restore(record);
     apply_changes(record, changes);
     struct shapeproof_inventory *inventory = model_in_memory(&record->model);
-    inventory->format = "safetensors";
+    inventory->format = &format_safetensors;
     const struct sp_load_subject subject = {
         .inventory = inventory, .tables = record->model.tables, .config = record->model.config};
     const struct sp_load_subject matched = matched_subject(subject, &prediction, &match);

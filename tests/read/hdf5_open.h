@@ -55,7 +55,7 @@ static inline void describe_tensor(struct sp_text *text, const struct shapeproof
 static inline char *describe(const struct shapeproof_inventory *inventory)
 {
     struct sp_text text = {0};
-    sp_text_printf(&text, "%s\n", inventory->format);
+    sp_text_printf(&text, "%s\n", inventory->format->name);
     for (size_t i = 0; i < inventory->count; i++) describe_tensor(&text, inventory, &inventory->tensors[i]);
     for (size_t i = 0; i < inventory->warning_count; i++) sp_text_printf(&text, "! %s\n", inventory->warnings[i]);
     return text.data;

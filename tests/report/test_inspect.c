@@ -10,12 +10,13 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "formats.h"
 #include "model/inventory.h"
 #include "shapeproof/report.h"
 
 /* ---- inventories ---- */
 
-static struct shapeproof_inventory *open_made(const char *format)
+static struct shapeproof_inventory *open_made(const struct sp_format *format)
 {
     struct shapeproof_inventory *inventory = sp_inventory_new("made");
     sp_inventory_add_file(inventory, "made");
@@ -61,7 +62,7 @@ static void assert_report(struct shapeproof_inventory *inventory,
 static struct shapeproof_inventory *open_torch(void)
 {
     static const uint64_t zeros[] = {0, 0}, transposed[] = {1, 4};
-    struct shapeproof_inventory *inventory = open_made("torch-zip");
+    struct shapeproof_inventory *inventory = open_made(&format_torch_zip);
     add(inventory, "model.wte.weight", 10, 4, "0");
     add(inventory, "model.head.weight", 10, 4, "0");
     add(inventory, "model.some_rows", 2, 4, "0")->offset = 8;
@@ -163,7 +164,7 @@ static void a_filter_counts_what_it_shows(void **state)
 static struct shapeproof_inventory *open_layers(void)
 {
     static const char *const equal[] = {"10", "0", "1", "2", "3"};
-    struct shapeproof_inventory *inventory = open_made("safetensors");
+    struct shapeproof_inventory *inventory = open_made(&format_safetensors);
     char name[64];
     add(inventory, "head.weight", 2, 2, NULL);
     for (size_t i = 0; i < 5; i++) {
@@ -235,7 +236,7 @@ static void prefixes_are_summed_up(void **state)
 static void ties_paths_and_prefixes_in_the_tree(void **state)
 {
     const struct shapeproof_report_inspect_options options = {.view = SHAPEPROOF_INSPECT_TREE};
-    struct shapeproof_inventory *inventory = open_made("hdf5");
+    struct shapeproof_inventory *inventory = open_made(&format_hdf5);
     (void)state;
     add(inventory, "enc/0/w", 2, 2, "a");
     add(inventory, "enc/1/w", 2, 2, "b");
@@ -263,7 +264,7 @@ static void ties_paths_and_prefixes_in_the_tree(void **state)
 static void numbered_tensors_fold_too(void **state)
 {
     const struct shapeproof_report_inspect_options options = {.view = SHAPEPROOF_INSPECT_TREE};
-    struct shapeproof_inventory *inventory = open_made("torch-zip");
+    struct shapeproof_inventory *inventory = open_made(&format_torch_zip);
     (void)state;
     add(inventory, "0", 2, 2, NULL);
     add(inventory, "1", 2, 2, NULL);
@@ -285,7 +286,7 @@ static void numbered_tensors_fold_too(void **state)
 static void depth_is_bounded(void **state)
 {
     const struct shapeproof_report_inspect_options options = {.view = SHAPEPROOF_INSPECT_TREE};
-    struct shapeproof_inventory *inventory = open_made("torch-zip");
+    struct shapeproof_inventory *inventory = open_made(&format_torch_zip);
     char deep[40001], other[40001];
     (void)state;
     for (size_t i = 0; i < sizeof deep - 1; i++) deep[i] = i % 2 ? '.' : 'a';
@@ -308,7 +309,7 @@ static void depth_is_bounded(void **state)
 static void names_are_sorted_by_their_numbers(void **state)
 {
     const struct shapeproof_report_inspect_options options = {.sort = SHAPEPROOF_SORT_NAME};
-    struct shapeproof_inventory *inventory = open_made("safetensors");
+    struct shapeproof_inventory *inventory = open_made(&format_safetensors);
     static const char *const names[] = {"h.10.w", "h.2.w", "h.02.w", "h.2", "a", "h.2.b", "h.99999999999999999999"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) add(inventory, names[i], 1, 0, NULL);
@@ -363,7 +364,7 @@ static void assert_pieces_are_the_whole(const struct shapeproof_inventory *inven
 
 static void pieces_are_the_whole(void **state)
 {
-    struct shapeproof_inventory *inventory = open_made("safetensors");
+    struct shapeproof_inventory *inventory = open_made(&format_safetensors);
     struct shapeproof_error error = {0};
     char name[32];
     (void)state;
@@ -380,7 +381,7 @@ static void pieces_are_the_whole(void **state)
 static void many_ties_are_summarised(void **state)
 {
     const struct shapeproof_report_inspect_options options = {.view = SHAPEPROOF_INSPECT_TOTALS};
-    struct shapeproof_inventory *inventory = open_made("torch-zip");
+    struct shapeproof_inventory *inventory = open_made(&format_torch_zip);
     char name[32], storage[12][16];
     (void)state;
     for (int i = 0; i < 6; i++) {
@@ -417,7 +418,7 @@ static void many_ties_are_summarised(void **state)
 static void what_cannot_be_measured_is_said(void **state)
 {
     static const char *const words[] = {"compound", "enum"};
-    struct shapeproof_inventory *inventory = open_made("hdf5");
+    struct shapeproof_inventory *inventory = open_made(&format_hdf5);
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct shapeproof_tensor *tensor = add(inventory, words[i], 3, 0, NULL);
@@ -441,7 +442,7 @@ static void what_cannot_be_measured_is_said(void **state)
 static void an_empty_checkpoint_has_totals(void **state)
 {
     (void)state;
-    assert_report(open_made("safetensors"), NULL,
+    assert_report(open_made(&format_safetensors), NULL,
                   "made: safetensors\n"
                   "\n"
                   "tensors     0\n"

@@ -10,6 +10,7 @@
 #include "explain/gather.h"
 #include "lang/prediction.h"
 #include "load/memory_names.h"
+#include "model/format.h"
 
 /* ---- judging ---- */
 
@@ -504,7 +505,7 @@ static void explain_pairs(struct sp_judged *judged, enum sp_fit fit, enum sp_cau
         sp_blame(judged->check, fit == SP_FITS && judged->base.whole ? SP_CAUSE_ADAPTER_UNMERGED : kind);
     explain_tensors(judged, fit, cause);
     describe_adapter(judged, fit, cause);
-    if (fit == SP_FITS && strcmp(shapeproof_inventory_format(judged->check->inventory), "gguf") == 0)
+    if (fit == SP_FITS && sp_format_has(judged->check->inventory, SP_BY_LLAMA_CPP))
         cause->hint = "load it with its base: llama.cpp takes it by --lora";
 }
 

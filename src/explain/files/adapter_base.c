@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "explain/gather.h"
 #include "load/memory_names.h"
+#include "model/format.h"
 #include "names/components.h"
 #include "names/wrappers.h"
 
@@ -52,9 +53,8 @@ static const char *looked_for(const struct shapeproof_check *check, bool *diffus
 /* PEFT and diffusers take files of certain names or formats; any other one is for the program that wrote it. */
 static bool is_of_trainer(const struct shapeproof_inventory *inventory)
 {
-    const char *format = shapeproof_inventory_format(inventory);
-    if (strcmp(format, "dcp") == 0) return true;
-    return strncmp(format, "torch", strlen("torch")) == 0 &&
+    if (sp_format_has(inventory, SP_DISTRIBUTED)) return true;
+    return sp_format_has(inventory, SP_BY_TORCH) &&
            strcmp(sp_base_name(shapeproof_inventory_path(inventory)), "adapter_model.bin") != 0;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "explain/gather.h"
+#include "model/format.h"
 #include "names/counters.h"
 
 static struct sp_variable *list_predicted(const struct shapeproof_check *check, size_t *count)
@@ -70,7 +71,7 @@ void sp_explain_counters(struct shapeproof_check *check)
 {
     struct sp_counted counted = {.arena = &check->arena};
     size_t predicted_count, found_count;
-    if (strncmp(shapeproof_inventory_format(check->inventory), "keras", 5) != 0) return;
+    if (!sp_format_has(check->inventory, SP_BY_KERAS)) return;
     struct sp_variable *predicted = list_predicted(check, &predicted_count), *found = list_found(check, &found_count);
     sp_count_layers(&counted, predicted, predicted_count, found, found_count);
     struct moved moved = {

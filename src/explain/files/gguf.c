@@ -8,6 +8,7 @@
 #include "explain/gather.h"
 #include "explain/vocabulary.h"
 #include "lang/prediction.h"
+#include "model/format.h"
 #include "names/components.h"
 #include "names/prefixes.h"
 
@@ -175,7 +176,7 @@ static void explain_head_list(struct shapeproof_check *check)
 
 void sp_explain_gguf(struct shapeproof_check *check)
 {
-    if (strcmp(shapeproof_inventory_format(check->inventory), "gguf") != 0) return;
+    if (!sp_format_has(check->inventory, SP_BY_LLAMA_CPP)) return;
     explain_tokens(check);
     explain_other_part(check);
     explain_head_list(check);

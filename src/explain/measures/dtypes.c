@@ -128,10 +128,7 @@ static bool is_made_of_double(const struct shapeproof_check *check, size_t tenso
     return found->rank == 0 && found->dtype == SHAPEPROOF_DTYPE_F64 && shorter;
 }
 
-static bool is_gguf(const struct shapeproof_check *check)
-{
-    return strcmp(shapeproof_inventory_format(check->inventory), "gguf") == 0;
-}
+static bool is_gguf(const struct shapeproof_check *check) { return sp_format_has(check->inventory, SP_BY_LLAMA_CPP); }
 
 /* Writers of GGUF choose a type for each tensor, and programs that read it take any: the converter leaves a few kinds
  * in F16 or F32 whatever the rest is, and quantisers keep single matrices more precise. Vectors alone are all alike. */

@@ -116,7 +116,7 @@ static void explain_absent_data(struct shapeproof_check *check)
     }
     if (!count || inventory->divided || inventory->lacking) return; /* it is said why */
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_NO_DATA);
-    const bool torch = strncmp(shapeproof_inventory_format(inventory), "torch", 5) == 0;
+    const bool torch = sp_format_has(inventory, SP_BY_TORCH);
     cause->message =
         sp_arena_printf(&check->arena, "the file has no data for %s, which %s %s: %s%s", share_of(check, count),
                         count == 1 ? "was" : "were", torch ? "on the meta device" : "never written", first,

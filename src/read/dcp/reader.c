@@ -14,6 +14,8 @@
 #include "read/reader.h"
 #include "read/torch/torch.h"
 
+static const struct sp_format dcp_format = {"dcp", SP_DISTRIBUTED};
+
 enum { MAX_METADATA_FILE = 512 << 20, HEAD = 200, NAMED_BITS = 24, UNEVEN_NAMED = 10 };
 
 /* ---- what it looks like ---- */
@@ -162,7 +164,7 @@ static bool index_dcp(const struct sp_file *file, uint32_t file_index, struct sh
 {
     struct sp_names objects = {0};
     struct sp_dcp dcp = {.inventory = inventory, .error = error, .objects = &objects};
-    inventory->format = "dcp";
+    inventory->format = &dcp_format;
     const bool ok = read_metadata(&dcp, file) && list_dcp_entries(&dcp, file_index);
     release_dcp(&dcp);
     return ok;
@@ -184,7 +186,7 @@ bool sp_dcp_read(const struct sp_folder *folder, const char *const *names, size_
     struct sp_names objects = {0};
     struct sp_dcp dcp = {.inventory = inventory, .error = error, .folder = folder, .objects = &objects};
     bool ok = true;
-    inventory->format = "dcp";
+    inventory->format = &dcp_format;
     for (size_t i = 0; i < count && ok; i++) {
         if (!i) sp_inventory_add_file(inventory, names[i]); /* one stands for all: tensors have parts in several */
         ok = read_named(&dcp, names[i]);
@@ -216,7 +218,7 @@ bool sp_dcp_read_shards(const struct sp_folder *folder, const char *const *names
     struct sp_names objects = {0};
     struct sp_dcp dcp = {.inventory = inventory, .error = error, .folder = folder, .objects = &objects};
     bool ok = true;
-    inventory->format = "dcp";
+    inventory->format = &dcp_format;
     sp_inventory_add_file(inventory, names[0]);
     for (size_t i = 0; i < count && ok; i++) {
         ok = sp_dcp_add_shard(&dcp, names[i]);

@@ -14,6 +14,8 @@
 #include "read/reader.h"
 #include "read/window.h"
 
+static const struct sp_format flax_msgpack_format = {"flax-msgpack", 0};
+
 #define CHUNKED_KEY "__msgpack_chunked_array__"
 
 enum { EXT_ARRAY = 1, EXT_SCALAR = 3, MAX_DEPTH = 256, MAX_WORD = 64 };
@@ -408,8 +410,10 @@ static bool index_flax(const struct sp_file *file, uint32_t file_index, struct s
     if (ok) sp_inventory_claim(inventory, file_index, 0, tree->window.at, SP_USE_STRUCTURE);
     sp_text_free(&tree->path);
     free(tree);
-    if (ok) inventory->format = "flax-msgpack";
+    if (ok) inventory->format = &flax_msgpack_format;
     return ok;
 }
 
-const struct sp_reader sp_reader_flax = {.name = "flax", .probe = probe_flax, .index = index_flax};
+static const struct sp_file_ending endings[] = {{".msgpack", SP_IF_ALONE | SP_IN_ARCHIVES}, {NULL, 0}};
+
+const struct sp_reader sp_reader_flax = {.name = "flax", .endings = endings, .probe = probe_flax, .index = index_flax};

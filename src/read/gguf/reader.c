@@ -17,9 +17,12 @@
 #include "base/chars.h"
 #include "base/cursor.h"
 #include "base/shard_name.h"
+#include "model/format.h"
 #include "read/gguf/layout.h"
 #include "read/gguf/metadata.h"
 #include "read/reader.h"
+
+static const struct sp_format gguf_format = {"gguf", SP_BY_LLAMA_CPP};
 
 enum { MAGIC_BYTES = 4, VERSION_BYTES = 4, MAX_VERSION = 3, ALIGNMENT = 32 };
 
@@ -111,8 +114,11 @@ static bool index_gguf(const struct sp_file *file, uint32_t file_index, struct s
     stream.buffer = sp_realloc(NULL, SP_GGUF_BUFFER, 1);
     const bool ok = read_gguf_header(&stream, file_index, inventory, error);
     free(stream.buffer);
-    if (ok) inventory->format = "gguf";
+    if (ok) inventory->format = &gguf_format;
     return ok;
 }
 
-const struct sp_reader sp_reader_gguf = {.name = "gguf", .probe = probe_gguf, .index = index_gguf};
+static const struct sp_file_ending endings[] = {{".gguf", SP_IN_DIRECTORIES | SP_IN_ARCHIVES | SP_IN_PIECES},
+                                                {NULL, 0}};
+
+const struct sp_reader sp_reader_gguf = {.name = "gguf", .endings = endings, .probe = probe_gguf, .index = index_gguf};

@@ -14,10 +14,15 @@
  * attributes, as weights exported by hand often have (ELMo's, for one). It is called "keras-hdf5" as well, with a
  * warning that says so. Everything else is "hdf5". */
 #include "read/hdf5/keras.h"
+#include "model/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const struct sp_format hdf5_format = {"hdf5", 0};
+static const struct sp_format keras_hdf5_format = {"keras-hdf5", SP_BY_KERAS | SP_IN_ORDER};
+static const struct sp_format keras_weights_format = {"keras-weights", SP_BY_KERAS | SP_NUMBERED};
 
 static size_t tensor_count(const struct sp_h5_contents *contents)
 {
@@ -57,15 +62,15 @@ static bool is_no_weight(const struct shapeproof_tensor *tensor)
     return !shapeproof_dtype_is_float(tensor->dtype) || tensor->flags & SHAPEPROOF_TENSOR_NO_SHAPE;
 }
 
-static const char *format_of(const struct sp_h5_contents *contents)
+static const struct sp_format *format_of(const struct sp_h5_contents *contents)
 {
     if (contents->model_attributes || contents->list_count || any_tensor(contents, in_model_weights))
-        return "keras-hdf5";
-    if (any_tensor(contents, is_variable) || contents->variables) return "keras-weights";
-    if (!any_tensor(contents, is_in_group) || any_tensor(contents, is_no_weight)) return "hdf5";
+        return &keras_hdf5_format;
+    if (any_tensor(contents, is_variable) || contents->variables) return &keras_weights_format;
+    if (!any_tensor(contents, is_in_group) || any_tensor(contents, is_no_weight)) return &hdf5_format;
     sp_inventory_warn(contents->inventory,
                       "no attributes of Keras: called keras-hdf5 for its layout alone, floats in groups");
-    return "keras-hdf5";
+    return &keras_hdf5_format;
 }
 
 static void flag_state(const struct sp_h5_contents *contents, const char *prefix)
@@ -194,10 +199,10 @@ static void follow_names(const struct sp_h5_contents *contents)
 
 void sp_h5_understand(struct sp_h5_contents *contents)
 {
-    const char *format = format_of(contents);
+    const struct sp_format *format = format_of(contents);
     contents->inventory->format = format;
     if (contents->list_count) follow_names(contents);
-    if (!strcmp(format, "keras-hdf5")) flag_state(contents, "optimizer_weights/");
-    if (!strcmp(format, "keras-weights")) flag_state(contents, "optimizer/");
-    if (!strcmp(format, "keras-weights")) flag_state(contents, "metrics/");
+    if (format == &keras_hdf5_format) flag_state(contents, "optimizer_weights/");
+    if (format == &keras_weights_format) flag_state(contents, "optimizer/");
+    if (format == &keras_weights_format) flag_state(contents, "metrics/");
 }

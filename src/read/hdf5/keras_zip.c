@@ -18,10 +18,13 @@
 #include "base/names.h"
 #include "base/utf8.h"
 #include "base/value.h"
+#include "model/format.h"
 #include "read/bundle.h"
 #include "read/hdf5/attributes.h"
 #include "read/hdf5/index.h"
 #include "read/nested.h"
+
+static const struct sp_format keras_zip_format = {"keras-zip", SP_BY_KERAS | SP_NUMBERED | SP_ARCHIVED};
 
 #define WEIGHTS "model.weights.h5"
 #define NPZ "model.weights.npz"
@@ -384,6 +387,6 @@ bool sp_keras_zip_index(struct sp_zip *zip, const struct sp_file *file, uint32_t
     claim_members(zip, file_index, inventory);
     add_metadata(zip, inventory);
     add_config(zip, inventory);
-    inventory->format = "keras-zip";
+    inventory->format = &keras_zip_format;
     return true;
 }

@@ -74,5 +74,8 @@ static bool locate_hdf5_tensor(const struct sp_file *file, uint32_t file_index,
     return true;
 }
 
+static const struct sp_file_ending endings[] = {
+    {".h5", SP_IN_DIRECTORIES | SP_IN_ARCHIVES}, {".hdf5", SP_IN_DIRECTORIES | SP_IN_ARCHIVES}, {NULL, 0}};
+
 const struct sp_reader sp_reader_hdf5 = {
-    .name = "hdf5", .probe = probe_hdf5, .index = index_hdf5, .locate = locate_hdf5_tensor};
+    .name = "hdf5", .endings = endings, .probe = probe_hdf5, .index = index_hdf5, .locate = locate_hdf5_tensor};

@@ -19,6 +19,8 @@
 #include "read/reader.h"
 #include "read/window.h"
 
+static const struct sp_format mxnet_params_format = {"mxnet-params", 0};
+
 enum { MAGIC = 0x112, HEAD_BYTES = 24, SMALLEST_ARRAY = 4 };
 enum { V1 = 0xF993FAC8U, V2 = 0xF993FAC9U, V3 = 0xF993FACAU };
 enum storage { DENSE, ROW_SPARSE, CSR };
@@ -257,8 +259,11 @@ static bool index_mxnet(const struct sp_file *file, uint32_t file_index, struct 
     if (!take_arrays(&list) || !take_array_names(&list)) return false;
     warn_of_arrays(&list);
     sp_inventory_claim(inventory, file_index, 0, list.window.at, SP_USE_STRUCTURE);
-    inventory->format = "mxnet-params";
+    inventory->format = &mxnet_params_format;
     return true;
 }
 
-const struct sp_reader sp_reader_mxnet = {.name = "mxnet", .probe = probe_mxnet, .index = index_mxnet};
+static const struct sp_file_ending endings[] = {{".params", SP_IN_DIRECTORIES | SP_IN_ARCHIVES}, {NULL, 0}};
+
+const struct sp_reader sp_reader_mxnet = {
+    .name = "mxnet", .endings = endings, .probe = probe_mxnet, .index = index_mxnet};

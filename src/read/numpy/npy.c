@@ -7,6 +7,8 @@
 #include "read/numpy/header.h"
 #include "read/reader.h"
 
+static const struct sp_format npy_format = {"npy", 0};
+
 static unsigned probe_npy(const struct sp_probe *probe)
 {
     return probe->head_length >= 8 && !memcmp(probe->head, "\x93NUMPY", 6) ? 48 : 0;
@@ -41,7 +43,7 @@ static bool index_npy(const struct sp_file *file, uint32_t file_index, struct sh
     sp_inventory_claim(inventory, file_index, 0, length, SP_USE_STRUCTURE);
     sp_npy_note(&notes, &npy);
     sp_npy_warn(&notes, inventory);
-    inventory->format = "npy";
+    inventory->format = &npy_format;
     return true;
 }
 

@@ -10,6 +10,8 @@
 #include "base/names.h"
 #include "read/numpy/header.h"
 
+static const struct sp_format npz_format = {"npz", 0};
+
 enum { STORED = 0, SUFFIX = 4 };
 
 static bool is_array(const struct sp_zip_entry *entry) { return sp_ends_with(entry->name, ".npy"); }
@@ -73,6 +75,6 @@ bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inv
     if (others.count) sp_inventory_warn(inventory, "members that are no arrays: %s", sp_names_text(&others));
     sp_names_free(&others);
     sp_npy_warn(&notes, inventory);
-    inventory->format = "npz";
+    inventory->format = &npz_format;
     return !error->status;
 }

@@ -13,6 +13,8 @@
 #include "read/proto.h"
 #include "read/reader.h"
 
+static const struct sp_format onnx_format = {"onnx", 0};
+
 enum { MODEL_GRAPH = 7, GRAPH_INITIALIZER = 5, GRAPH_SPARSE = 15, MAX_TOP_FIELDS = 100000, MAX_TEXT = 4096 };
 enum { DIMS = 1, TYPE = 2, SEGMENT = 3, NAME = 8, RAW = 9, EXTERNAL = 13 };
 
@@ -284,8 +286,10 @@ static bool index_onnx(const struct sp_file *file, uint32_t file_index, struct s
     sp_names_free(&model.places);
     sp_map_free(&model.known_places);
     if (ok) sp_inventory_claim(inventory, file_index, 0, file->size, SP_USE_STRUCTURE); /* walked to its end */
-    if (ok) inventory->format = "onnx";
+    if (ok) inventory->format = &onnx_format;
     return ok;
 }
 
-const struct sp_reader sp_reader_onnx = {.name = "onnx", .probe = probe_onnx, .index = index_onnx};
+static const struct sp_file_ending endings[] = {{".onnx", SP_IF_ALONE | SP_IN_ARCHIVES}, {NULL, 0}};
+
+const struct sp_reader sp_reader_onnx = {.name = "onnx", .endings = endings, .probe = probe_onnx, .index = index_onnx};

@@ -10,6 +10,10 @@
 #include "base/chars.h"
 #include "read/ranks/ranks.h"
 
+const struct sp_format sp_format_deepspeed = {"deepspeed", 0};
+const struct sp_format sp_format_megatron = {"megatron", 0};
+const struct sp_format sp_format_fsdp = {"fsdp", 0};
+
 enum { MOST_RANK_FILES = 20 * 1000, MOST_RANK = 1000 * 1000 };
 
 /* ---- names ---- */
@@ -100,7 +104,7 @@ static void add_megatron(struct sp_ranks *ranks, const struct sp_folder *folder,
         const char *path = sp_arena_printf(&ranks->arena, "%s/%s", name, names[i]);
         if (faccessat(folder->fd, path, F_OK, 0) != 0) continue;
         add_rank_file(ranks, file, path);
-        ranks->format = "megatron";
+        ranks->format = &sp_format_megatron;
         return;
     }
 }
@@ -109,7 +113,7 @@ static void add_megatron(struct sp_ranks *ranks, const struct sp_folder *folder,
 static void add_zero(struct sp_ranks *ranks, const struct sp_rank_file *file, uint32_t rank, const char *name)
 {
     ranks->zero_files++;
-    ranks->format = "deepspeed";
+    ranks->format = &sp_format_deepspeed;
     for (size_t i = 0; i < ranks->files.count; i++) {
         struct sp_rank_file *known = &ranks->files.items[i];
         if (known->tensor != file->tensor || known->layer != SP_NO_LAYER) continue;
@@ -136,12 +140,12 @@ static void look_at_entry(struct sp_ranks *ranks, const struct sp_folder *folder
     else if (read_model_name(name, &file) || read_layer_name(name, &file) || read_expert_name(name, &file)) {
         add_rank_file(ranks, &file, name);
         ranks->layers = ranks->layers || file.layer != SP_NO_LAYER;
-        ranks->format = "deepspeed";
+        ranks->format = &sp_format_deepspeed;
     } else if (read_zero_name(name, &file, &rank)) add_zero(ranks, &file, rank, name);
     else if (read_sharded_name(name, &file)) {
         add_rank_file(ranks, &file, name);
         if (file.of > ranks->world) ranks->world = file.of;
-        ranks->format = "fsdp";
+        ranks->format = &sp_format_fsdp;
     }
 }
 
@@ -198,7 +202,7 @@ bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struc
     drop_settings(ranks);
     if (ranks->optimizers.count)
         qsort(ranks->optimizers.items, ranks->optimizers.count, sizeof *ranks->optimizers.items, compare_names);
-    if (strcmp(ranks->format, "fsdp") == 0) drop_other_worlds(ranks);
+    if (ranks->format == &sp_format_fsdp) drop_other_worlds(ranks);
     else ranks->world = 0;
     if (ranks->files.count)
         qsort(ranks->files.items, ranks->files.count, sizeof *ranks->files.items, compare_rank_files);

@@ -47,7 +47,7 @@ static const struct sp_rank_file *file_of(const struct join *join, size_t file)
 static bool is_model_tensor(const struct join *join, const struct sp_rank_file *file,
                             const struct shapeproof_tensor *tensor)
 {
-    const char *front = strcmp(join->ranks->format, "megatron") == 0 ? "model" : "module.";
+    const char *front = join->ranks->format == &sp_format_megatron ? "model" : "module.";
     if (tensor->flags & SHAPEPROOF_TENSOR_STATE || sp_ends_with(tensor->name, "_extra_state")) return false;
     if (join->ranks->world) return true;
     return file->layer != SP_NO_LAYER || file->plain || strncmp(tensor->name, front, strlen(front)) == 0;

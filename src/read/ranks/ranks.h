@@ -29,8 +29,11 @@ struct sp_rank_file {
     struct shapeproof_inventory *own; /* what it holds, once it is read */
 };
 
+/* What left the files. */
+extern const struct sp_format sp_format_deepspeed, sp_format_megatron, sp_format_fsdp;
+
 struct sp_ranks {
-    const char *format; /* "deepspeed", "megatron", "fsdp" */
+    const struct sp_format *format; /* one of those above; NULL: there are none */
     struct sp_arena arena;
     SP_ARRAY(struct sp_rank_file) files;
     size_t optimizer_files, zero_files; /* of the latter one is read for all */

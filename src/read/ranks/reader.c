@@ -59,7 +59,7 @@ static uint32_t absent_rank(const struct sp_ranks *ranks, uint32_t count, bool s
 static bool all_are_there(struct sp_ranks *ranks, struct shapeproof_error *error)
 {
     const struct shapeproof_inventory *own = ranks->files.items[0].own;
-    const bool megatron = strcmp(ranks->format, "megatron") == 0;
+    const bool megatron = ranks->format == &sp_format_megatron;
     const char *divided = ranks->world ? "FSDP" : "tensor-parallel";
     uint64_t wide = said_number(own, megatron ? "tensor_model_parallel_size" : "mp_world_size");
     uint64_t long_as = megatron ? said_number(own, "pipeline_model_parallel_size") : 1;
@@ -165,7 +165,7 @@ static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder,
 bool sp_ranks_read(const struct sp_folder *folder, bool *mine, struct shapeproof_inventory *inventory,
                    struct shapeproof_error *error)
 {
-    struct sp_ranks ranks = {.format = ""};
+    struct sp_ranks ranks = {0};
     bool ok = sp_ranks_list(&ranks, folder, error);
     if (!ok) sp_error_prefix(error, folder->path);
     *mine = !ok || ranks.files.count;

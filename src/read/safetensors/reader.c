@@ -14,6 +14,8 @@
 #include "read/reader.h"
 #include "read/safetensors/header.h"
 
+static const struct sp_format safetensors_format = {"safetensors", SP_TENSORS_ALONE};
+
 enum { LENGTH_BYTES = SP_SAFETENSORS_LENGTH_BYTES, MAX_HEADER = 100 * 1000 * 1000 };
 
 /* ---- recognition ---- */
@@ -164,9 +166,11 @@ static bool index_safetensors(const struct sp_file *file, uint32_t file_index, s
     }
     sp_inventory_claim(inventory, file_index, 0, data - blanks, SP_USE_STRUCTURE);
     sp_inventory_claim(inventory, file_index, data - blanks, data, SP_USE_PADDING);
-    inventory->format = "safetensors";
+    inventory->format = &safetensors_format;
     return true;
 }
 
+static const struct sp_file_ending endings[] = {{".safetensors", SP_IN_DIRECTORIES | SP_IN_ARCHIVES}, {NULL, 0}};
+
 const struct sp_reader sp_reader_safetensors = {
-    .name = "safetensors", .probe = probe_safetensors, .index = index_safetensors};
+    .name = "safetensors", .endings = endings, .probe = probe_safetensors, .index = index_safetensors};

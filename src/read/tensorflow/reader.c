@@ -15,6 +15,8 @@
 #include "read/proto.h"
 #include "read/reader.h"
 
+static const struct sp_format tf_checkpoint_format = {"tf-checkpoint", 0};
+
 enum { FOOTER = 48, TRAILER = 5, MAX_KEY = SP_MAX_NAME };
 
 static const unsigned char magic[8] = {0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb};
@@ -279,9 +281,11 @@ static bool index_tensorflow(const struct sp_file *file, uint32_t file_index, st
     if (!take_handle(&window, &meta) || !take_handle(&window, &index) || !take_blocks(&table, &index)) return false;
     claim_block(&table, &meta);
     sp_inventory_claim(inventory, file_index, file->size - FOOTER, file->size, SP_USE_STRUCTURE);
-    inventory->format = "tf-checkpoint";
+    inventory->format = &tf_checkpoint_format;
     return true;
 }
 
+static const struct sp_file_ending endings[] = {{".index", SP_IF_ALONE}, {NULL, 0}};
+
 const struct sp_reader sp_reader_tensorflow = {
-    .name = "tensorflow", .probe = probe_tensorflow, .index = index_tensorflow};
+    .name = "tensorflow", .endings = endings, .probe = probe_tensorflow, .index = index_tensorflow};

@@ -8,6 +8,9 @@
 #include "read/reader.h"
 #include "read/torch/torch.h"
 
+static const struct sp_format paddle_format = {"paddle", 0};
+static const struct sp_format pickle_format = {"pickle", 0};
+
 enum { MAX_BARE = 1 << 30, WEAK_BITS = 12, HIGHEST = 5 };
 
 /* "(dp0\n", "(lp1\n": protocol 0 begins a dict or a list, and puts it into its memo. */
@@ -79,7 +82,7 @@ static bool walk_bare(struct sp_torch *torch, const struct sp_file *file, const 
         return explain_joblib(&pickle, error);
     if (pickle.end < file->size)
         sp_inventory_warn(inventory, "%zu bytes after the end of the pickle", (size_t)file->size - pickle.end);
-    if (is_paddle(file, pickle.root)) inventory->format = "paddle";
+    if (is_paddle(file, pickle.root)) inventory->format = &paddle_format;
     sp_inventory_claim(inventory, torch->file, 0, pickle.end, SP_USE_STRUCTURE);
     if (!sp_torch_walk(torch, pickle.root, error)) return false;
     sp_torch_claim_storages(torch);
@@ -92,7 +95,7 @@ static bool index_bare(const struct sp_file *file, uint32_t file_index, struct s
     struct sp_torch torch = {
         .inventory = inventory, .file = file_index, .key_prefix = "", .locate = note_absent_storage};
     const size_t before = inventory->count;
-    inventory->format = "pickle";
+    inventory->format = &pickle_format;
     char *bytes = sp_file_slurp(file, MAX_BARE, error);
     bool ok = bytes && walk_bare(&torch, file, bytes, error);
     if (ok && inventory->count == before)
@@ -102,4 +105,8 @@ static bool index_bare(const struct sp_file *file, uint32_t file_index, struct s
     return ok;
 }
 
-const struct sp_reader sp_reader_pickle = {.name = "pickle", .probe = probe_bare, .index = index_bare};
+static const struct sp_file_ending endings[] = {
+    {".pkl", SP_IN_ARCHIVES}, {".pdparams", SP_IF_ALONE | SP_IN_ARCHIVES}, {NULL, 0}};
+
+const struct sp_reader sp_reader_pickle = {
+    .name = "pickle", .endings = endings, .probe = probe_bare, .index = index_bare};

@@ -17,6 +17,9 @@
 #include "read/torch/torch.h"
 #include "read/torch/zip.h"
 
+static const struct sp_format torchscript_format = {"torchscript", SP_BY_TORCH | SP_IN_ORDER | SP_WITH_CODE};
+static const struct sp_format pt2_format = {"pt2", 0};
+
 enum {
     MAX_DESCRIPTION = 64 << 20,
     MAX_MODULES_DEEP = 100,
@@ -236,7 +239,7 @@ static bool index_export(struct description *d, struct shapeproof_error *error)
 {
     const struct sp_zip *zip = d->torch->zip;
     size_t programs = 0;
-    d->torch->inventory->format = "pt2";
+    d->torch->inventory->format = &pt2_format;
     for (size_t i = 0; i < sp_zip_count(zip); i++) programs += sp_ends_with(sp_zip_entry(zip, i)->name, WEIGHTS);
     for (size_t i = 0; i < sp_zip_count(zip); i++) {
         const char *path = sp_zip_entry(zip, i)->name, *name = sp_base_name(path);
@@ -399,7 +402,7 @@ static bool read_script(struct description *d, struct shapeproof_error *error)
 static bool index_script(struct description *d, size_t record, struct shapeproof_error *error)
 {
     char *text;
-    d->torch->inventory->format = "torchscript";
+    d->torch->inventory->format = &torchscript_format;
     bool ok = open_description(d, record, &text, error) && read_script(d, error);
     for (size_t i = 0; ok && i < d->parameters.count; i++) {
         const struct parameter *parameter = &d->parameters.items[i];

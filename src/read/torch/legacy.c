@@ -11,8 +11,11 @@
 
 #include "base/checked.h"
 #include "base/cursor.h"
+#include "model/format.h"
 #include "read/reader.h"
 #include "read/torch/torch.h"
+
+static const struct sp_format torch_legacy_format = {"torch-legacy", SP_BY_TORCH | SP_IN_ORDER};
 
 enum { COUNT_BYTES = 8 }; /* in front of each storage */
 enum { PROTOCOL = 1001, PICKLES = 5, FIRST_WINDOW = 256 << 10, MAX_WINDOW = 512 << 20, MAX_NESTING = 2 };
@@ -239,7 +242,7 @@ static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct
 {
     struct sp_torch torch = {.inventory = inventory, .file = file_index, .key_prefix = ""};
     struct stream stream = {.file = file, .size = file->size, .placed = true};
-    inventory->format = "torch-legacy";
+    inventory->format = &torch_legacy_format;
     char *bytes = read_window(&stream, &torch.arena, error);
     bool ok = bytes && check_pickles(&stream, error) && resolve(&torch, &stream, error);
     for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_judge(&torch, &stream.pickles[i]);

@@ -9,8 +9,11 @@
 
 #include "base/chars.h"
 #include "base/names.h"
+#include "model/format.h"
 #include "read/torch/torch.h"
 #include "read/torch/zip.h"
+
+static const struct sp_format torch_package_format = {"torch-package", SP_BY_TORCH | SP_IN_ORDER};
 
 enum { MAX_PACKAGED = 256 << 20, MAX_PACKAGED_NAMES = 1 << 30 /* and shapes, of all pickles */ };
 
@@ -71,7 +74,7 @@ bool sp_torch_package_index(struct sp_zip *zip, uint32_t file_index, struct shap
     torch.folder = sp_arena_printf(&torch.arena, "%.*s.data/", (int)prefix, path);
     torch.suffix = ".storage";
     torch.locate = sp_torch_zip_locate_storage;
-    inventory->format = "torch-package";
+    inventory->format = &torch_package_format;
     const bool ok = index_all_packaged(&torch, path, prefix, error);
     if (ok) sp_torch_zip_claim(&torch);
     sp_torch_free(&torch);

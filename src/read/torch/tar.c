@@ -13,9 +13,12 @@
 
 #include "base/checked.h"
 #include "base/cursor.h"
+#include "model/format.h"
 #include "read/reader.h"
 #include "read/tar/archive.h"
 #include "read/torch/torch.h"
+
+static const struct sp_format torch_tar_format = {"torch-tar", SP_BY_TORCH | SP_IN_ORDER};
 
 enum {
     NAME_SIZE = 100,
@@ -261,7 +264,7 @@ static bool index_tar(const struct sp_file *file, uint32_t file_index, struct sh
     struct sp_torch torch = {.inventory = inventory, .file = file_index, .key_prefix = ""};
     struct tar tar = {.torch = &torch, .file = file, .error = error};
     char *tensors = NULL, *object = NULL;
-    inventory->format = "torch-tar";
+    inventory->format = &torch_tar_format;
     const bool ok = find_parts(&tar) && (tensors = read_part(&tar, &tar.tensors, "tensors")) &&
                     (object = read_part(&tar, &tar.pickle, "pickle")) && read_storages(&tar) &&
                     read_saved_tensors(&tar, tensors) && read_object(&tar, object);

@@ -12,8 +12,12 @@
 #include "base/chars.h"
 #include "base/checked.h"
 #include "base/names.h"
+#include "model/format.h"
 #include "read/torch/torch.h"
 #include "read/torch/zip.h"
+
+static const struct sp_format torch_zip_format = {"torch-zip", SP_BY_TORCH | SP_IN_ORDER};
+static const struct sp_format torchscript_format = {"torchscript", SP_BY_TORCH | SP_IN_ORDER | SP_WITH_CODE};
 
 enum { HIGHEST_VERSION = 10, MAX_VERSION_TEXT = 32, MAX_BYTEORDER_TEXT = 32 };
 
@@ -178,7 +182,7 @@ bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, 
     const char *prefix = folder_of(&torch.arena, zip, pickle);
     const size_t constants = sp_zip_find(zip, sp_arena_printf(&torch.arena, "%sconstants.pkl", prefix));
     torch.folder = sp_arena_printf(&torch.arena, "%sdata/", prefix);
-    inventory->format = constants == SIZE_MAX ? "torch-zip" : "torchscript";
+    inventory->format = constants == SIZE_MAX ? &torch_zip_format : &torchscript_format;
     warn_of_first_member(zip, prefix, inventory);
     bool ok = check_version(zip, prefix, inventory, error) && index_pickle(&torch, pickle, "data.pkl", error);
     if (ok && torch.wrappers)
