@@ -6,13 +6,47 @@
  * ID is that of a finding or of a cause, or *; NAME a pattern (name_pattern.h), in which a blank is written "\ ". A
  * line with a mistake is reported and left out, and the next line is read. */
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include "expect/expect.h"
-#include "expect/ids.h"
 #include "lang/syntax/source.h"
+#include "shapeproof/check.h"
+#include "shapeproof/diff.h"
+#include "shapeproof/error.h"
+
+/* ---- ids of causes ---- */
+
+/* Read off the one list of each kind. causes.def is data of a module above; nothing but its ids is taken. */
+
+static const char *const ids[] = {
+#define ID(name, value, id, severity, meaning) id,
+    SHAPEPROOF_FINDINGS(ID) SHAPEPROOF_DIFF_FINDINGS(ID)
+#undef ID
+#define CAUSE(stage, explainer, name, severity, id, meaning) id,
+#define ALSO(stage, explainer)
+#include "explain/causes.def"
+#undef CAUSE
+#undef ALSO
+};
+
+enum { IDS = sizeof ids / sizeof *ids };
+
+static bool is_expectable(const char *id)
+{
+    for (size_t i = 0; i < IDS; i++)
+        if (strcmp(ids[i], id) == 0) return true;
+    return false;
+}
+
+/* The id that is spelt most like it, or NULL. */
+static const char *nearest_expectable(const char *id) { return sp_suggest(id, ids, IDS); }
+
+/* ---- parse ---- */
 
 enum { MAX_MISTAKES = 50 };
 
@@ -65,7 +99,7 @@ static const char *copy_of(struct parser *p, struct word word)
 
 static bool fail_unknown_id(struct parser *p, struct word word, const char *id)
 {
-    const char *likely = sp_nearest_expectable(id);
+    const char *likely = nearest_expectable(id);
     struct sp_arena *arena = &p->expectations->arena;
     return fail_expectation(
         p, word,
@@ -81,7 +115,7 @@ static bool read_id(struct parser *p, struct sp_expectation *expectation)
     for (size_t i = 0; i < word.length; i++)
         if ((expectation->id[i] < 'a' || expectation->id[i] > 'z') && (i == 0 || expectation->id[i] != '-'))
             return fail_expectation(p, word, "expected the id of a finding or cause, such as 'missing', or '*'");
-    return sp_is_expectable(expectation->id) || fail_unknown_id(p, word, expectation->id);
+    return is_expectable(expectation->id) || fail_unknown_id(p, word, expectation->id);
 }
 
 static bool read_pattern(struct parser *p, struct sp_expectation *expectation)

@@ -3,7 +3,7 @@
  *
  *     files + configurations
  *       phrases/evidence.h   what every configuration says, path by path
- *       rows/layout.h        names -> rows with loops; rows/fronts.h, rows/listed.h: what they begin with, their words
+ *       rows/layout.h        names -> rows with loops; rows/listed.h: what they begin with, their words
  *       solve.h              each loop's end, each row's condition and dimensions: functions known by their values ...
  *       phrases/bank.h       ... and the expressions that have these values, cheapest first
  *       phrases/likely.h     of equals, the one whose keys go with the tensor's name

@@ -6,10 +6,78 @@
 
 #include "base/chars.h"
 #include "learn/learning.h"
-#include "learn/numbers.h"
+#include "learn/phrases/evidence.h"
 #include "learn/phrases/likely.h"
+#include "learn/phrases/phrases.h"
 
-enum { MOST_UNVARIED = 400, UNLIKELY = 20, NEAR = 3, MOST_IDLE = 3 };
+/* ---- numbers that the examples share ---- */
+
+/* Numbers in expressions that may be keys: the 4 of hidden_size // 4, where every example has 32 heads and 8 of them
+ * for keys. */
+
+enum { UNLIKELY = 20, LEAST_OF_KEY = 4, LEAST_OF_TWO = 3 };
+
+/* The number that it is in all examples, and which therefore cannot be told from that number; 0 for anything else. */
+static double constant_of_leaf(const struct sp_evidence *evidence, const struct sp_leaf *leaf)
+{
+    if (leaf->meaning || leaf->cost >= UNLIKELY || !sp_leaf_is_constant(leaf, evidence->count)) return 0;
+    return leaf->values[0].type == SHAPEPROOF_VALUE_INT && leaf->values[0].integer > 1 ? (double)leaf->values[0].integer
+                                                                                       : 0;
+}
+
+static const struct sp_phrase *key_of_leaf(struct sp_evidence *evidence, const struct sp_leaf *leaf)
+{
+    return sp_phrase_leaf(evidence->arena, SP_PHRASE_KEY, leaf);
+}
+
+static const struct sp_phrase *one_key(struct sp_evidence *evidence, double number)
+{
+    for (size_t i = 0; i < evidence->leaves.count && number >= (double)LEAST_OF_KEY; i++)
+        if (constant_of_leaf(evidence, evidence->leaves.items[i]) == number)
+            return key_of_leaf(evidence, evidence->leaves.items[i]);
+    return NULL;
+}
+
+static const struct sp_phrase *two_keys(struct sp_evidence *evidence, const struct sp_leaf *a, double number)
+{
+    const double first = constant_of_leaf(evidence, a);
+    for (size_t i = 0; i < evidence->leaves.count && first > 0; i++) {
+        const struct sp_leaf *b = evidence->leaves.items[i];
+        const double second = b == a ? 0 : constant_of_leaf(evidence, b);
+        const bool product = second > 0 && first * second == number;
+        if (!product && !(second > 0 && first == number * second)) continue;
+        return sp_phrase_of(evidence->arena, product ? SP_PHRASE_MULTIPLY : SP_PHRASE_DIVIDE, key_of_leaf(evidence, a),
+                            key_of_leaf(evidence, b), NULL);
+    }
+    return NULL;
+}
+
+static const struct sp_phrase *keys_of_number(struct sp_evidence *evidence, double number)
+{
+    const struct sp_phrase *found = one_key(evidence, number);
+    for (size_t i = 0; !found && i < evidence->leaves.count && number >= (double)LEAST_OF_TWO; i++)
+        found = two_keys(evidence, evidence->leaves.items[i], number);
+    return found;
+}
+
+/* The first number in the term that a key, or the product or quotient of two, is in all examples; NULL when there is
+ * none. `*as` is that key, or those. */
+static const struct sp_phrase *number_that_may_be_key(struct sp_evidence *evidence, const struct sp_phrase *term,
+                                                      const struct sp_phrase **as)
+{
+    if (!term) return NULL;
+    if (term->op == SP_PHRASE_NUMBER) {
+        *as = keys_of_number(evidence, term->number);
+        return *as ? term : NULL;
+    }
+    const struct sp_phrase *found = number_that_may_be_key(evidence, term->a, as);
+    if (!found) found = number_that_may_be_key(evidence, term->b, as);
+    return found ? found : number_that_may_be_key(evidence, term->c, as);
+}
+
+/* ---- undecided ---- */
+
+enum { MOST_UNVARIED = 400, NEAR = 3, MOST_IDLE = 3 };
 
 static const char *words_of_term(struct sp_arena *arena, const struct sp_phrase *term)
 {
@@ -106,7 +174,7 @@ static void doubt_number(const struct doubting *doubting, const struct sp_answer
     struct sp_arena *arena = &doubting->learning->arena;
     const struct sp_phrase *as = NULL, *number = NULL;
     if (answer->term->op != SP_PHRASE_NUMBER)
-        number = sp_number_that_may_be_key(&doubting->learning->evidence, answer->term, &as);
+        number = number_that_may_be_key(&doubting->learning->evidence, answer->term, &as);
     if (!number) return;
     const char *keys = words_of_term(arena, as), *digits = words_of_term(arena, number);
     count_choice(doubting,

@@ -1,16 +1,67 @@
 /* SPDX-License-Identifier: MIT
  * What the public header promises: the loaders that are asked, each with the file that it would take. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/arena.h"
 #include "base/chars.h"
 #include "base/error.h"
 #include "base/names.h"
+#include "base/text.h"
 #include "check/check.h"
-#include "load/folder.h"
 #include "load/judge.h"
+#include "load/loader.h"
 #include "model/inventory.h"
 #include "shapeproof/data.h"
+
+/* ---- the folder of a checkpoint ---- */
+
+/* Which file of a folder a loader takes. */
+
+static bool is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* Whether the folder has a regular file of that name. */
+static bool has_file(const char *folder, const char *name)
+{
+    struct stat info;
+    struct sp_text path = {0};
+    sp_text_printf(&path, "%s/%s", folder, name);
+    const bool found = stat(path.data, &info) == 0 && S_ISREG(info.st_mode);
+    sp_text_free(&path);
+    return found;
+}
+
+/* The VARIANT of a file that would be one of the loader's if it were called without: "fp16" of model.fp16.safetensors.
+ * In the arena; NULL for any other file. */
+static const char *loader_variant(struct sp_arena *arena, const struct sp_loader *loader, const char *file)
+{
+    file = sp_base_name(file);
+    for (const char *const *name = loader->files; *name; name++) {
+        const size_t stem = strcspn(*name, ".") + 1;
+        if (sp_ends_with(*name, ".index.json") || strncmp(file, *name, stem) != 0) continue;
+        const size_t length = strcspn(file + stem, ".-");
+        if (length && sp_ends_with(file + stem + length, *name + stem - 1))
+            return sp_arena_copy(arena, file + stem, length);
+    }
+    return NULL;
+}
+
+/* The name of the file that the loader takes of a folder; NULL when there is none that it knows. */
+static const char *loader_file(const struct sp_loader *loader, const char *folder)
+{
+    for (const char *const *name = loader->files; *name; name++)
+        if (has_file(folder, *name)) return *name;
+    return NULL;
+}
+
+/* ---- loadings ---- */
 
 /* The first is the one for whose configurations the tables are. */
 static const struct sp_loader *const loaders[] = {&sp_loader_transformers, &sp_loader_transformers4,
@@ -124,7 +175,7 @@ static bool lacks_shards(const struct shapeproof_inventory *inventory)
 static const char *folder_of(struct sp_arena *arena, const char *path)
 {
     const size_t length = (size_t)(sp_base_name(path) - path);
-    return sp_is_folder(path) ? path : length ? sp_arena_copy(arena, path, length) : ".";
+    return is_directory(path) ? path : length ? sp_arena_copy(arena, path, length) : ".";
 }
 
 /* Whether the checkpoint is what the loader takes when it is given the folder: it is the folder, or the first of the
@@ -134,11 +185,11 @@ static bool takes_file(struct sp_arena *arena, const struct sp_loader *loader,
                        const struct shapeproof_inventory *inventory)
 {
     const char *path = inventory->path, *file = sp_base_name(path), *folder = folder_of(arena, path);
-    const bool is_folder = sp_is_folder(path);
-    if (!sp_has_file(folder, "config.json")) return false;
+    const bool is_folder = is_directory(path);
+    if (!has_file(folder, "config.json")) return false;
     if (loader->beginning && !is_folder) return strcmp(file, "model.safetensors") == 0;
     if (loader->beginning) return !inventory->stray && has_beginning(loader, inventory);
-    const char *taken = sp_loader_file(loader, folder);
+    const char *taken = loader_file(loader, folder);
     return taken && (is_folder || strcmp(taken, file) == 0);
 }
 
@@ -170,7 +221,7 @@ static struct shapeproof_loading refuse_folder(struct shapeproof_loadings *loadi
     struct sp_arena *arena = &loadings->arena;
     const char *const *usual = loader->files;
     while (usual[1] && sp_ends_with(*usual, ".index.json")) usual++;
-    const char *variant = inventory->file_count ? sp_loader_variant(arena, loader, inventory->files[0]) : NULL;
+    const char *variant = inventory->file_count ? loader_variant(arena, loader, inventory->files[0]) : NULL;
     const char *why = variant
                           ? sp_arena_printf(arena, "only the variant %s is there: from_pretrained needs variant='%s'",
                                             variant, variant)
@@ -182,12 +233,12 @@ static struct shapeproof_loading load_subject(struct shapeproof_loadings *loadin
                                               const struct sp_load_subject *subject)
 {
     const char *folder = subject->inventory->path;
-    if (*loader->files && sp_is_folder(folder)) {
-        const char *file = sp_loader_file(loader, folder);
+    if (*loader->files && is_directory(folder)) {
+        const char *file = loader_file(loader, folder);
         if (!file) return refuse_folder(loadings, loader, subject->inventory);
         if (!was_read(subject->inventory, file)) return load_other(loadings, loader, *subject, file);
     }
-    if (loader->beginning && sp_is_folder(folder)) {
+    if (loader->beginning && is_directory(folder)) {
         if (subject->inventory->stray)
             return sp_loading_open(&loadings->arena, sp_loading_of(loader),
                                    "it takes the file beside the shards as well");
@@ -208,9 +259,9 @@ static struct shapeproof_loading with_adapter(struct shapeproof_loadings *loadin
     const struct shapeproof_inventory *inventory = loadings->check->inventory;
     const char *folder = folder_of(arena, inventory->path);
     if (!loader->adds_adapter || loading.answer != SHAPEPROOF_LOADING_WHOLE || !takes_file(arena, loader, inventory) ||
-        !sp_has_file(folder, "adapter_config.json"))
+        !has_file(folder, "adapter_config.json"))
         return loading;
-    if (!loader->base_of_adapter && !sp_has_file(folder, weights))
+    if (!loader->base_of_adapter && !has_file(folder, weights))
         return sp_loading_refused(arena, loading, "adapter_config.json is beside the weights, and no adapter");
     loading.answer = SHAPEPROOF_LOADING_IN_PART;
     loading.message =

@@ -26,8 +26,8 @@ struct sp_sum {
 
 /* `a` itself, unordered: a piece for each term. */
 const struct sp_sum *sp_sum_expanded(struct sp_arena *arena, const struct sp_poly *a);
-/* The shortest form found; expanded where there are more terms than anybody reads. The algebra is for scratch, as in
- * factor.h; the result is in its arena. */
+/* The shortest form found; expanded where there are more terms than anybody reads. The algebra is for scratch; what it
+ * computes, and the result, are in its arena. */
 const struct sp_sum *sp_sum_collected(struct sp_algebra *algebra, const struct sp_poly *a);
 
 #endif

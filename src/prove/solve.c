@@ -11,12 +11,130 @@
 
 #include "base/error.h"
 #include "config/choose.h"
-#include "prove/branches.h"
+#include "lang/functions.h"
 #include "prove/printed.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/reduce.h"
+#include "prove/symbolic/symbolic.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
+
+/* ---- branches ---- */
+
+/* Getting rid of what is no polynomial to solve for an unknown x in it. Of (3*x + 1) // 8 the remainder of x decides:
+ * in each of 8 cases the floor is a polynomial. 4096 // x has few values: in each case it is a number, for a range of
+ * x. min(3, x) is 3 or x. The cases are all that there are, while x need not be such that the case occurs. */
+
+struct sp_branches {
+    struct sp_algebra *algebra;
+    size_t unknown;
+    const struct sp_origin *choice; /* of a minimum or maximum, else NULL */
+    int64_t slope, offset, divisor; /* (slope*x + offset) // divisor; or slope 0: offset // x */
+    int64_t next;                   /* the argument, the remainder, or the first x of the next case */
+};
+
+struct sp_branch {
+    const struct sp_poly *value;
+    int64_t first, last; /* of x, when that is known; else both are 0 */
+};
+
+enum { MAX_REMAINDERS = 1024, MAX_DIVIDEND = 1 << 22 };
+
+static bool is_whole_number(const struct sp_poly *poly, int64_t *number)
+{
+    struct sp_rational value;
+    if (!sp_poly_is_constant(poly, &value) || value.den != 1) return false;
+    *number = value.num;
+    return true;
+}
+
+/* slope*x + offset, from 0 up. */
+static bool open_linear(struct sp_branches *branches, const struct sp_poly *poly)
+{
+    struct sp_algebra *algebra = branches->algebra;
+    const struct sp_poly *at_0 = sp_poly_substitute(algebra, poly, branches->unknown, sp_poly_int(algebra, 0));
+    const struct sp_poly *rest = at_0 ? sp_poly_sub(algebra, poly, at_0) : NULL;
+    if (!rest || !is_whole_number(at_0, &branches->offset) || rest->count != 1 || rest->terms[0].count != 1)
+        return false;
+    const struct sp_term *term = &rest->terms[0];
+    branches->slope = term->coefficient.num;
+    return term->coefficient.den == 1 && term->factors[0].atom == branches->unknown && term->factors[0].exponent == 1 &&
+           branches->slope > 0 && branches->slope < INT32_MAX && branches->offset >= 0 && branches->offset < INT32_MAX;
+}
+
+static bool open_floor(struct sp_branches *branches, const struct sp_origin *origin)
+{
+    const struct sp_sym above = origin->args[0], below = origin->args[1];
+    if (above.kind != SP_SYM_NUMBER || below.kind != SP_SYM_NUMBER) return false;
+    if (is_whole_number(below.poly, &branches->divisor))
+        return branches->divisor > 0 && branches->divisor <= MAX_REMAINDERS && open_linear(branches, above.poly);
+    branches->next = 1;
+    return sp_atom_alone(below.poly) == branches->unknown && is_whole_number(above.poly, &branches->offset) &&
+           branches->offset >= 0 && branches->offset <= MAX_DIVIDEND;
+}
+
+static bool open_choice(struct sp_branches *branches, const struct sp_origin *origin)
+{
+    const char *name = origin->operation.function->name;
+    if (strcmp(name, "min") != 0 && strcmp(name, "max") != 0) return false;
+    for (size_t i = 0; i < origin->count; i++)
+        if (origin->args[i].kind != SP_SYM_NUMBER) return false;
+    branches->choice = origin;
+    return origin->count > 1;
+}
+
+/* False when `atom` is nothing of that kind, or has too many cases. */
+static bool branches_open(struct sp_symbolic *symbolic, size_t atom, size_t unknown, struct sp_branches *branches)
+{
+    const struct sp_origin *origin = sp_atom_info(symbolic, atom)->origin;
+    *branches = (struct sp_branches){.algebra = &symbolic->algebra, .unknown = unknown};
+    if (!origin) return false;
+    if (origin->operation.kind == SP_DO_CALL) return open_choice(branches, origin);
+    return origin->operation.kind == SP_DO_BINARY && origin->operation.op == SP_OP_FLOOR &&
+           open_floor(branches, origin);
+}
+
+static bool next_choice(struct sp_branches *branches, struct sp_branch *out)
+{
+    if ((size_t)branches->next == branches->choice->count) return false;
+    *out = (struct sp_branch){.value = branches->choice->args[branches->next++].poly};
+    return true;
+}
+
+/* x = remainder, divisor further, ...: (slope*x + offset - what is cut off) / divisor */
+static bool next_remainder(struct sp_branches *branches, struct sp_branch *out)
+{
+    struct sp_algebra *algebra = branches->algebra;
+    struct sp_rational share;
+    if (branches->next == branches->divisor) return false;
+    const int64_t cut = (branches->slope * branches->next++ + branches->offset) % branches->divisor;
+    const struct sp_poly *x = sp_poly_atom(algebra, branches->unknown);
+    const struct sp_poly *above = sp_poly_add(algebra, sp_poly_scale(algebra, x, sp_rational_int(branches->slope)),
+                                              sp_poly_int(algebra, branches->offset - cut));
+    if (!sp_rational_make(1, branches->divisor, &share)) return false;
+    *out = (struct sp_branch){.value = sp_poly_scale(algebra, above, share)};
+    return true;
+}
+
+static bool next_value(struct sp_branches *branches, struct sp_branch *out)
+{
+    if (branches->next < 1) return false;
+    const int64_t first = branches->next, value = branches->offset / first;
+    *out = (struct sp_branch){.value = sp_poly_int(branches->algebra, value),
+                              .first = first,
+                              .last = value ? branches->offset / value : INT64_MAX};
+    branches->next = value ? out->last + 1 : -1;
+    return true;
+}
+
+/* False behind the last case. */
+static bool branches_next(struct sp_branches *branches, struct sp_branch *out)
+{
+    if (branches->choice) return next_choice(branches, out);
+    return branches->slope ? next_remainder(branches, out) : next_value(branches, out);
+}
+
+/* ---- solve ---- */
 
 enum {
     MAX_RANGES = 16,
@@ -247,8 +365,8 @@ static bool solve_branches(struct shapeproof_solutions *solutions, const struct 
     struct sp_branches cases;
     struct sp_branch one;
     bool good = wanted.least == wanted.most && depth < MAX_BRANCHINGS &&
-                sp_branches_open(&unknown->count->symbolic, atom, unknown->atom, &cases);
-    while (good && sp_branches_next(&cases, &one)) {
+                branches_open(&unknown->count->symbolic, atom, unknown->atom, &cases);
+    while (good && branches_next(&cases, &one)) {
         struct sp_values values = {0};
         sp_values_add(&values, atom, one.value);
         const struct sp_poly *in_case = sp_reduce(unknown->count, poly, &values);

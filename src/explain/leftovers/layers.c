@@ -5,10 +5,53 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/check.h"
 #include "explain/gather.h"
 #include "explain/gone_layers.h"
-#include "explain/leftovers/unrelated.h"
 #include "names/components.h"
+
+/* ---- files of another model ---- */
+
+/* A file of something else: not one predicted tensor is there. */
+
+static bool is_any_open(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                        const void *context)
+{
+    (void)check;
+    (void)context;
+    return sp_finding_is_open(finding);
+}
+
+/* Whether a tensor that is missing was found all the same, under another name or in another layout. */
+static bool is_any_found(const struct shapeproof_check *check)
+{
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct shapeproof_finding *finding = &check->findings[i];
+        if (finding->kind == SHAPEPROOF_FINDING_MISSING && finding->cause != SHAPEPROOF_NONE &&
+            check->causes[finding->cause].severity != SHAPEPROOF_SEVERITY_NOTE)
+            return true;
+    }
+    return false;
+}
+
+/* Whether not one predicted tensor is there, under whatever name or in whatever layout. */
+static bool is_unrelated(const struct shapeproof_check *check)
+{
+    return !sp_check_matched(check) && !is_any_found(check);
+}
+
+void sp_explain_unrelated(struct shapeproof_check *check)
+{
+    struct shapeproof_cause *cause =
+        is_unrelated(check) ? sp_gather(check, SP_CAUSE_UNRELATED, is_any_open, NULL) : NULL;
+    if (!cause) return;
+    cause->message = shapeproof_inventory_count(check->inventory)
+                         ? sp_arena_printf(&check->arena, "no tensor of the file is one that the table %s predicts",
+                                           shapeproof_prediction_table(check->prediction))
+                         : "the file holds no tensors";
+}
+
+/* ---- layers ---- */
 
 static void describe_gone(struct shapeproof_check *check, const struct sp_gone *gone, struct shapeproof_cause *cause)
 {
@@ -205,7 +248,7 @@ static void explain_modules(struct shapeproof_check *check)
 
 void sp_explain_layers(struct shapeproof_check *check)
 {
-    if (sp_is_unrelated(check)) return; /* then all of them are gone, which is no news */
+    if (is_unrelated(check)) return; /* then all of them are gone, which is no news */
     if (sp_check_open(check)) explain_modules(check);
     for (int level = 0; level < SP_LAYER_LEVELS && sp_check_open(check); level++) explain_level(check, level);
 }

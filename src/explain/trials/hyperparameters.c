@@ -2,15 +2,322 @@
  * Which hyper-parameter, set otherwise, would make findings vanish? Changes are proposed (proposals.h), a sample tells
  * which of them are worth it, and those are tried on the whole (trial.h). The best becomes a cause, and with it the
  * search begins anew, for several values may be wrong. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/checked.h"
 #include "explain/gather.h"
+#include "explain/patch.h"
 #include "explain/trials/heads.h"
 #include "explain/trials/proposals.h"
-#include "explain/trials/say.h"
-#include "explain/trials/twins.h"
+#include "explain/trials/trial.h"
+#include "explain/vocabulary.h"
+#include "explain/what_if.h"
+#include "lang/prediction.h"
+
+/* ---- keys that are wrong together ---- */
+
+/* Keys that are wrong together. With 16 heads in place of 32, of twice the width, all products of both are what they
+ * should be; only what depends on the width alone tells. A change of the one breaks the products with the other, unless
+ * that one changes as well: num_key_value_heads with num_attention_heads. */
+
+enum { SP_MOST_TWINS = 2 };
+
+/* A dimension that is right now, and would not be. */
+struct broken {
+    size_t predicted; /* under the change */
+    uint32_t dimension;
+    uint64_t expected, found;
+};
+
+static bool find_broken(const struct sp_sample *sample, const struct shapeproof_prediction *variant,
+                        struct broken *broken)
+{
+    const struct shapeproof_tensor *tensor;
+    broken->predicted = sp_sample_breaks(sample, variant, &tensor);
+    if (broken->predicted == SHAPEPROOF_NONE) return false;
+    const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(variant, broken->predicted);
+    for (uint32_t d = 0; d < expected->rank && tensor->rank == expected->rank; d++) {
+        if (tensor->shape[d] == expected->shape[d]) continue;
+        broken->dimension = d;
+        broken->expected = expected->shape[d];
+        broken->found = tensor->shape[d];
+        return true;
+    }
+    return false;
+}
+
+/* What the key must be for the dimension to be as found, if it is a factor of it; false when that is no whole number.
+ */
+static bool scale_value(const struct broken *broken, struct shapeproof_value *value)
+{
+    uint64_t product;
+    if (value->type != SHAPEPROOF_VALUE_INT || value->integer <= 0 || !broken->expected) return false;
+    if (!sp_mul_u64((uint64_t)value->integer, broken->found, &product) || product % broken->expected) return false;
+    *value = sp_value_int((int64_t)(product / broken->expected));
+    return true;
+}
+
+static bool is_changed(const struct sp_change *change, const char *key)
+{
+    for (; change; change = change->also)
+        if (strcmp(change->key, key) == 0) return true;
+    return false;
+}
+
+/* Another key in the dimension that scales as it does. */
+static bool find_twin(struct shapeproof_prediction *variant, const struct broken *broken,
+                      const struct sp_change *change, struct sp_change *twin)
+{
+    const struct sp_keys keys = sp_prediction_depends_on(variant, broken->predicted, broken->dimension);
+    for (size_t i = 0; i < keys.count; i++) {
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(variant, keys.list[i]);
+        const bool given =
+            hyper->from.source == SHAPEPROOF_SOURCE_CONFIG || hyper->from.source == SHAPEPROOF_SOURCE_SETTING;
+        if (!given || is_changed(change, hyper->name)) continue;
+        *twin = (struct sp_change){
+            .key = hyper->name, .value = hyper->value, .configured = hyper->value, .from = hyper->from};
+        if (scale_value(broken, &twin->value)) return true;
+    }
+    return false;
+}
+
+/* Adds a key that repairs the first of what the change breaks; false when it breaks nothing, or none does. */
+static bool add_twin(const struct sp_sample *sample, struct sp_arena *arena, struct sp_change *change,
+                     const struct shapeproof_config *base)
+{
+    struct broken broken;
+    struct sp_change twin;
+    struct sp_variant variant;
+    if (!sp_sample_try(sample, base, change, &variant)) return false;
+    const bool found =
+        find_broken(sample, variant.prediction, &broken) && find_twin(variant.prediction, &broken, change, &twin);
+    if (found) {
+        struct sp_change *also = sp_arena_array(arena, 1, sizeof *also);
+        twin.key = sp_arena_string(arena, twin.key);
+        twin.also = change->also;
+        *also = twin;
+        change->also = also;
+    }
+    sp_variant_free(&variant);
+    return found;
+}
+
+/* The change, and so many other keys at most that what the change alone would break of the sample stays as it is in the
+ * file. NULL when it breaks nothing, or no single key repairs the first that it does. In the arena. */
+static const struct sp_change *change_with_twins(const struct sp_sample *sample, struct sp_arena *arena,
+                                                 const struct sp_change *change, const struct shapeproof_config *base,
+                                                 int most)
+{
+    if (change->value.type != SHAPEPROOF_VALUE_INT) return NULL;
+    struct sp_change *with = sp_arena_array(arena, 1, sizeof *with);
+    *with = *change;
+    for (int i = 0; i < most && add_twin(sample, arena, with, base); i++) {
+    }
+    return with->also ? with : NULL;
+}
+
+/* ---- what a trial found out, in words ---- */
+
+/* What a trial has found out, in words. */
+
+/* Whether another number of tokens was tried. */
+static bool is_of_vocabulary(const struct sp_change *change)
+{
+    return sp_is_vocabulary(change->key) && change->configured.type == SHAPEPROOF_VALUE_INT &&
+           change->value.type == SHAPEPROOF_VALUE_INT && change->configured.integer > 0 && change->value.integer > 0;
+}
+
+/* The ranks that divide the vocabulary, where two matrices at least have one part of so many rows; 0 otherwise. */
+static uint64_t ranks_of_vocabulary(const struct shapeproof_check *check, const struct sp_hypothesis *trial)
+{
+    const struct sp_change *change = trial->change;
+    size_t matrices = 0;
+    if (!is_of_vocabulary(change)) return 0;
+    for (size_t i = 0; i < check->finding_count; i++)
+        matrices += trial->vanishes[i] && check->findings[i].kind == SHAPEPROOF_FINDING_SHAPE &&
+                    shapeproof_inventory_tensor(check->inventory, check->findings[i].tensor)->rank > 1;
+    if (matrices < 2) return 0;
+    return sp_vocabulary_ranks((uint64_t)change->configured.integer, (uint64_t)change->value.integer);
+}
+
+/* " (rounded up to a multiple of 64)", " (1/8, as one of 8 ranks has that divide it)". */
+static const char *how_changed(struct shapeproof_check *check, const struct sp_hypothesis *trial, uint64_t ranks)
+{
+    const struct sp_change *change = trial->change;
+    if (!is_of_vocabulary(change)) return "";
+    const char *how =
+        sp_vocabulary_change(check, (uint64_t)change->configured.integer, (uint64_t)change->value.integer);
+    if (*how || !ranks) return how;
+    return sp_arena_printf(&check->arena, " (1/%" PRIu64 ", as one of %" PRIu64 " ranks has that divide it)", ranks,
+                           ranks);
+}
+
+/* What the changed prediction lacks that the configured one did not ask for. */
+static const char *side_effect(struct shapeproof_check *check, const struct sp_variant *variant)
+{
+    const size_t total = shapeproof_prediction_count(variant->prediction);
+    const char **names = sp_realloc(NULL, total, sizeof *names);
+    size_t count = 0;
+    for (size_t i = 0; i < total; i++) {
+        const char *name = shapeproof_prediction_tensor(variant->prediction, i)->name;
+        if (sp_match_predicted(&variant->match, i) == SP_MISSING &&
+            shapeproof_prediction_find(check->prediction, name) == SHAPEPROOF_NONE)
+            names[count++] = name;
+    }
+    const char *effect =
+        !count ? "" : sp_arena_printf(&check->arena, "; yet it lacks %s", sp_some_names(&check->arena, names, count));
+    free(names);
+    return effect;
+}
+
+/* "; or num_attention_heads is not 32 but 16", for changes that explain the same. */
+static const char *say_rivals(struct shapeproof_check *check, const struct sp_hypothesis *trial)
+{
+    const char *says = "";
+    for (size_t i = 0; i < trial->rival_count; i++) {
+        const struct sp_change *change = trial->rivals[i];
+        says = sp_arena_printf(&check->arena, "%s; or %s is not %s but %s", says, sp_key_said(check, change->key),
+                               sp_value_words(&check->arena, change->configured),
+                               sp_value_words(&check->arena, change->value));
+    }
+    return says;
+}
+
+static struct shapeproof_value patch_of_change(struct sp_arena *arena, const struct sp_change *change)
+{
+    struct shapeproof_value patch = {0};
+    for (; change; change = change->also) {
+        if (change->instead_of)
+            patch = sp_value_with(arena, patch, change->instead_of,
+                                  (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL});
+        patch = sp_value_with(arena, patch, change->key, change->value);
+    }
+    return patch;
+}
+
+/* "SAYS, num_attention_heads 16 and num_key_value_heads 4"; of what is found the values alone, "SAYS, 32 and 8". */
+static const char *say_together(struct shapeproof_check *check, const char *says, const struct sp_change *also,
+                                bool found)
+{
+    for (; also; also = also->also) {
+        if (also->value.type == SHAPEPROOF_VALUE_LIST) continue; /* which follows from a number */
+        const char *value = sp_value_words(&check->arena, found ? also->value : also->configured);
+        says = sp_arena_printf(&check->arena, "%s%s%s%s%s", says, also->also ? ", " : " and ",
+                               found ? "" : sp_key_said(check, also->key), found ? "" : " ", value);
+    }
+    return says;
+}
+
+static bool has_word_bias(const char *key)
+{
+    const char *place = strstr(key, "bias");
+    return place && (place == key || place[-1] == '_') && (!place[4] || place[4] == '_');
+}
+
+/* "; config.json has bias=true, which the table does not read": the flag may be spelt as another family spells it. */
+static const char *other_spelling(struct shapeproof_check *check, const struct sp_change *change)
+{
+    const struct sp_hyper *hyper = sp_config_hyper(check->config);
+    if (change->value.type != SHAPEPROOF_VALUE_BOOL || !has_word_bias(change->key)) return "";
+    for (size_t i = 0; i < hyper->root.count; i++) {
+        const struct shapeproof_member *member = &hyper->root.members[i];
+        if (member->value.type != SHAPEPROOF_VALUE_BOOL || member->value.boolean != change->value.boolean) continue;
+        if (!has_word_bias(member->key) || sp_find_hyperparameter(check->prediction, member->key) != SHAPEPROOF_NONE)
+            continue;
+        return sp_arena_printf(&check->arena, "; %s has %s=%s, which the table %s does not read",
+                               *hyper->file ? hyper->file : "the configuration", member->key,
+                               member->value.boolean ? "true" : "false",
+                               shapeproof_prediction_table(check->prediction));
+    }
+    return "";
+}
+
+/* Whether the file would agree with another text as well. */
+static bool agrees_with(struct shapeproof_check *check, const struct sp_hypothesis *trial, const char *text)
+{
+    struct sp_change change = *trial->change;
+    struct sp_variant variant;
+    change.value = sp_value_string(text);
+    if (!sp_variant_try(check, check->config, &change, &variant)) return false;
+    const bool agrees = variant.errors <= trial->errors;
+    sp_variant_free(&variant);
+    return agrees;
+}
+
+/* "has 12"; of a text that is but the beginning of many, or one of many, just that. */
+static const char *say_found(struct shapeproof_check *check, const struct sp_hypothesis *trial)
+{
+    const struct shapeproof_value value = trial->change->value;
+    const char *words = sp_value_words(&check->arena, value), *says = "has %s";
+    if (value.type == SHAPEPROOF_VALUE_STRING && strcmp(value.string, SP_OTHER_TEXT) == 0) return "agrees with others";
+    if (value.type == SHAPEPROOF_VALUE_STRING) {
+        if (agrees_with(check, trial, "another")) says = "agrees with %s and others";
+        else if (agrees_with(check, trial, sp_arena_printf(&check->arena, "%s-another", value.string)))
+            says = "has one that begins with %s";
+    }
+    const char *place = strstr(says, "%s");
+    return sp_arena_printf(&check->arena, "%.*s%s%s", (int)(place - says), says, words, place + 2);
+}
+
+/* "num_labels is 2 in config.json", "id2label lists 2 labels in config.json". */
+static const char *say_configured(struct shapeproof_check *check, const struct sp_change *change)
+{
+    if (!change->instead_of || change->configured.type == SHAPEPROOF_VALUE_STRING)
+        return sp_said(check, (struct shapeproof_hyperparameter){change->key, change->configured, change->from});
+    return sp_arena_printf(&check->arena, "%s lists %s %s", change->instead_of,
+                           sp_count_of(&check->arena, (size_t)change->configured.integer, "label"),
+                           sp_said_where(check, change->from));
+}
+
+/* "; config.json has n_layers, which nothing reads": the key in whose place a default stands, misspelt. */
+static const char *say_misspelt(struct shapeproof_check *check, const struct sp_change *change)
+{
+    struct shapeproof_misspelt found;
+    if (change->from.source != SHAPEPROOF_SOURCE_DEFAULT) return "";
+    for (size_t position = 0; shapeproof_prediction_misspelt(check->prediction, check->config, &position, &found);)
+        if (strcmp(found.meant, change->key) == 0)
+            return sp_arena_printf(&check->arena, "; the configuration has %s, which nothing reads", found.key);
+    return "";
+}
+
+/* Words the cause of what vanished in the trial. */
+static void trial_say(struct shapeproof_check *check, struct shapeproof_cause *cause, const struct sp_hypothesis *trial)
+{
+    const struct sp_change *change = trial->change;
+    const size_t index = (size_t)(cause - check->causes);
+    const uint64_t ranks = ranks_of_vocabulary(check, trial);
+    const char *says = say_configured(check, change), *lacks = side_effect(check, &trial->variant);
+    const char *effect =
+        sp_arena_printf(&check->arena, "%s%s%s", lacks, say_rivals(check, trial), say_misspelt(check, change));
+    if (*lacks) check->half_explained = true;
+    if (change->also)
+        cause->message =
+            sp_arena_printf(&check->arena, "%s, the file has %s (%s)%s", say_together(check, says, change->also, false),
+                            say_together(check, sp_value_words(&check->arena, cause->found), change->also, true),
+                            sp_tensors_of(check, cause), effect);
+    else if (change->value.type != SHAPEPROOF_VALUE_BOOL)
+        cause->message =
+            sp_arena_printf(&check->arena, "%s, the file %s%s (%s%s)%s", says, say_found(check, trial),
+                            how_changed(check, trial, ranks), sp_tensors_of(check, cause),
+                            cause->severity == SHAPEPROOF_SEVERITY_WARNING ? ", which loaders leave out" : "", effect);
+    else
+        cause->message = sp_arena_printf(&check->arena, "%s, but the file %s%s%s", says,
+                                         sp_cause_file_summary(check, index), effect, other_spelling(check, change));
+    if (change->value.type == SHAPEPROOF_VALUE_STRING && strcmp(change->value.string, SP_OTHER_TEXT) == 0 &&
+        !sp_patch_knows_text(change->key))
+        cause->hint = sp_arena_printf(&check->arena, "give %s another value that the model knows", change->key);
+    if (strstr(cause->message, "as one of"))
+        cause->hint = sp_arena_printf(&check->arena,
+                                      "gather the %" PRIu64 " ranks into one file; if %" PRId64
+                                      " tokens are meant, the configuration must say so",
+                                      ranks, change->value.integer);
+    if (!cause->hint) cause->patch = patch_of_change(&check->arena, change);
+}
+
+/* ---- hyperparameters ---- */
 
 enum { MAX_ROUNDS = 6, MAX_TRIALS = 4, MAX_TWINS = 8, MAX_MISSPELT = 8 };
 /* Guesses, which no finding suggests, may predict that many tensors in all. */
@@ -105,7 +412,7 @@ static struct sp_hypothesis best_twins(const struct search *search)
     for (int most = 1; most <= SP_MOST_TWINS; most++)
         for (size_t i = 0; i < search->proposals.count && i < MAX_TWINS; i++) {
             const struct sp_change *change =
-                sp_change_with_twins(&search->sample, &search->check->arena, &search->proposals.items[i], base, most);
+                change_with_twins(&search->sample, &search->check->arena, &search->proposals.items[i], base, most);
             struct sp_hypothesis trial = {.check = search->check, .change = change};
             if (change && sp_trial_run(&trial, &search->bundles, base, match_so_far(search))) return trial;
         }
@@ -136,7 +443,7 @@ static void accept_change(struct search *search, const struct sp_hypothesis *tri
     cause->configured = trial->change->configured;
     cause->found = trial->change->value;
     if (is_spare(check, trial)) cause->severity = SHAPEPROOF_SEVERITY_WARNING;
-    sp_trial_say(check, cause, trial);
+    trial_say(check, cause, trial);
 }
 
 static void suggest(struct search *search)

@@ -10,9 +10,92 @@
 
 #include "base/chars.h"
 #include "base/text.h"
+#include "infer/deduce.h"
 #include "infer/guess/members.h"
-#include "infer/guess/trying.h"
 #include "lang/functions.h"
+
+/* ---- several keys together ---- */
+
+/* What the open questions say to something that is tried, and is forgotten again. */
+
+struct sp_outcome {
+    size_t contradictions;
+    size_t answered;
+};
+
+enum { MAX_QUESTIONS = 400, MAX_ROUNDS = 4 };
+
+/* How the open questions are answered with what is known now, and with what that tells, which stays. More
+ * contradictions than the limit are not counted. */
+static struct sp_outcome deduction_ask_unresolved(struct sp_deduction *deduction, size_t limit)
+{
+    const struct sp_known *known = &deduction->solver->known;
+    struct sp_outcome outcome = {.contradictions = 0};
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        outcome = (struct sp_outcome){.contradictions = 0};
+        const size_t before = known->told;
+        for (size_t i = 0; i < deduction->open_count && i < MAX_QUESTIONS && outcome.contradictions <= limit; i++) {
+            const enum sp_answer answer = sp_ask(deduction, &deduction->open[i]);
+            if (deduction->effort->trials) --deduction->effort->trials;
+            outcome.contradictions += answer == SP_CONTRADICTS;
+            outcome.answered += answer == SP_HOLDS;
+        }
+        if (known->told == before || outcome.contradictions > limit) break;
+    }
+    return outcome;
+}
+
+/* The same if the key is as wanted, and, if asked for, what is known then. */
+static struct sp_outcome try_want(struct sp_deduction *deduction, const char *key, struct sp_want want, size_t limit,
+                                  struct sp_kept *then)
+{
+    struct sp_known *known = &deduction->solver->known;
+    struct sp_outcome outcome = {.contradictions = SIZE_MAX};
+    struct sp_kept kept = sp_known_keep(known);
+    if (sp_known_tell(known, key, &want) == SP_HOLDS) outcome = deduction_ask_unresolved(deduction, limit);
+    if (then) *then = sp_known_keep(known);
+    sp_known_restore(known, &kept);
+    return outcome;
+}
+
+static struct sp_outcome try_value(struct sp_deduction *deduction, const char *key, struct shapeproof_value value,
+                                   size_t limit)
+{
+    return try_want(deduction, key, sp_want_value(value), limit, NULL);
+}
+
+/* ---- one of two alternatives ---- */
+
+static enum sp_answer ask_supposing(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    deduction->solver->known.touched = 0;
+    deduction->solver->supposes = true;
+    const enum sp_answer answer = sp_ask(deduction, question);
+    deduction->solver->supposes = false;
+    return answer;
+}
+
+/* What no value explains may take several: of layers of two kinds, `near ? swa_heads : heads`, the first one that is
+ * open is taken to be of the first kind. False unless that contradicts less than the limit. */
+static bool suppose_alternative(struct sp_deduction *deduction, size_t limit)
+{
+    enum { FEW = 8 };
+    struct sp_known *known = &deduction->solver->known;
+    for (size_t i = 0, tried = 0; i < deduction->open_count && tried < FEW; i++) {
+        const struct sp_question question = deduction->open[i];
+        if (question.kind != SP_ASK_DIMENSION) continue;
+        const size_t told = known->told;
+        struct sp_kept kept = sp_known_keep(known);
+        const bool tells = ask_supposing(deduction, &question) == SP_HOLDS && known->told != told;
+        const bool is_better = tells && deduction_ask_unresolved(deduction, limit).contradictions < limit;
+        tried += tells;
+        sp_known_restore(known, &kept);
+        if (is_better) return ask_supposing(deduction, &question) == SP_HOLDS;
+    }
+    return false;
+}
+
+/* ---- guess ---- */
 
 enum { MAX_OTHERS = 3, MAX_KEYS = 24, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_IDLE = 8 };
 
@@ -37,8 +120,8 @@ static bool lead_to_the_same(struct sp_deduction *deduction, const char *key, st
                              struct shapeproof_value b)
 {
     struct sp_kept after[2];
-    const struct sp_outcome as_a = sp_try_want(deduction, key, sp_want_value(a), SIZE_MAX - 1, &after[0]);
-    const struct sp_outcome as_b = sp_try_want(deduction, key, sp_want_value(b), SIZE_MAX - 1, &after[1]);
+    const struct sp_outcome as_a = try_want(deduction, key, sp_want_value(a), SIZE_MAX - 1, &after[0]);
+    const struct sp_outcome as_b = try_want(deduction, key, sp_want_value(b), SIZE_MAX - 1, &after[1]);
     const size_t most = after[0].count > after[1].count ? after[0].count : after[1].count;
     bool same = as_a.answered == as_b.answered;
     for (size_t i = 0; i < most && same; i++) {
@@ -201,7 +284,7 @@ static size_t count_others(struct sp_deduction *deduction, const struct trial *t
     size_t equals = 0, last = 0;
     for (size_t kind = 1; kind < trial->kinds && !equals; kind++)
         for (size_t i = trial->kind_end[kind - 1]; i < trial->kind_end[kind] && equals < 2; i++) {
-            if (sp_try_value(deduction, trial->key, trial->values[i], 0).contradictions) continue;
+            if (try_value(deduction, trial->key, trial->values[i], 0).contradictions) continue;
             equals++;
             last = i;
         }
@@ -249,7 +332,7 @@ static void choose_best_guess(struct sp_deduction *deduction, const struct trial
         bool found = false;
         for (; i < trial->kind_end[kind] && idle < MAX_IDLE; i++) {
             const size_t limit = best->key ? best->outcome.contradictions : SIZE_MAX - 1;
-            const struct sp_outcome outcome = sp_try_value(deduction, trial->key, trial->values[i], limit);
+            const struct sp_outcome outcome = try_value(deduction, trial->key, trial->values[i], limit);
             equals += outcome.contradictions == 0;
             idle = is_idle_guess(outcome, trial->values[i]) ? idle + 1 : 0;
             if (found && !outcome.contradictions && outcome.answered == best->outcome.answered)
@@ -304,7 +387,7 @@ size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct sh
     add_guess_value(&trial, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT, .string = key});
     add_texts(&trial, deduction);
     for (size_t i = 0; i < trial.count && count < most; i++)
-        if (!sp_try_value(deduction, key, trial.values[i], 0).contradictions) texts[count++] = trial.values[i];
+        if (!try_value(deduction, key, trial.values[i], 0).contradictions) texts[count++] = trial.values[i];
     return count;
 }
 
@@ -358,7 +441,7 @@ static bool default_answers(struct sp_deduction *deduction, const char *key)
 {
     if (sp_is_item_key(key)) return false;
     const struct sp_outcome outcome =
-        sp_try_value(deduction, key, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT, .string = key}, 0);
+        try_value(deduction, key, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT, .string = key}, 0);
     return outcome.answered && !outcome.contradictions;
 }
 
@@ -425,7 +508,7 @@ static bool take_default(struct sp_deduction *deduction, const struct lacking *l
     for (size_t i = 0; i < lacking->count; i++) {
         struct choice choice = {.key = lacking->keys[i]};
         if (!sp_default_of(deduction, choice.key, &choice.value)) continue;
-        choice.outcome = sp_try_value(deduction, choice.key, choice.value, limit);
+        choice.outcome = try_value(deduction, choice.key, choice.value, limit);
         if (choice.outcome.contradictions >= limit) continue;
         accept_guess(deduction, &choice);
         return true;
@@ -460,7 +543,7 @@ static bool open_list(struct sp_deduction *deduction, const struct lacking *lack
         const size_t length = likely_length(deduction, lacking->keys[i], lacking->questions[i]);
         const struct sp_want want = {.kind = SP_WANT_LENGTH, .value = sp_value_int((int64_t)length)};
         if (!length || sp_is_item_key(lacking->keys[i]) || sp_is_class_key(lacking->keys[i]) ||
-            sp_try_want(deduction, lacking->keys[i], want, limit, NULL).contradictions >= limit)
+            try_want(deduction, lacking->keys[i], want, limit, NULL).contradictions >= limit)
             continue;
         known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
         known->touched = 0;
@@ -477,10 +560,10 @@ bool sp_guess(struct sp_deduction *deduction)
     const struct choice best = choose_key(deduction, &lacking);
     /* Which of two alternatives it is tells more than a number of heads that answers nothing. */
     if (best.key && counts_heads(best.key) && !best.outcome.answered && !best.outcome.contradictions &&
-        sp_suppose_alternative(deduction, 1))
+        suppose_alternative(deduction, 1))
         return true;
     if (!best.key || best.outcome.contradictions) {
-        if (best.key && sp_suppose_alternative(deduction, best.outcome.contradictions)) return true;
+        if (best.key && suppose_alternative(deduction, best.outcome.contradictions)) return true;
         if (sp_members_close(deduction->solver)) return true;
         if (best.key && take_default(deduction, &lacking, best.outcome.contradictions)) return true;
         if (best.key && open_list(deduction, &lacking, best.outcome.contradictions)) return true;

@@ -5,7 +5,7 @@
  *     example 0  h.0.ln.weight (64)  h.1.ln.weight (64)          stem "h.#"      example 0: 0..1, example 1: 0..2
  *     example 1  h.0.ln.weight (96)  ...  h.2.ln.weight (96)     row  "h.#.ln.weight"   five places
  *
- * Behind a stem whose numbers are places in a sequence (division.h) a mark says which place of it an index is.
+ * Behind a stem whose numbers are places in a sequence a mark says which place of it an index is.
  *
  * Which numbers are indices is a decision that later steps may take back: a number within a word is one only where the
  * examples differ in it (weight_ih_l0), and one between dots is none where each of its values has a meaning of its own
