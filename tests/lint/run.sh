@@ -43,6 +43,7 @@ shell() { scripts | xargs shellcheck -S warning -x; }
 check "lint self-test" sh tests/lint/selftest.sh
 check "layers" sh tests/lint/layers.sh
 check "source" sh tests/lint/source.sh
+check "grammar" sh tests/lint/grammar.sh
 check "format" format
 check "static analysis" static_analysis
 check "tables" tables

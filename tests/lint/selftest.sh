@@ -80,6 +80,15 @@ fault source.sh src/cli/main.c 'void f(char *a, char *b) { strcpy(a, b); }'
 fault source.sh src/cli/main.c 'int f(char *a) { return atoi(a); }'
 fault source.sh src/base/b.c "/* $(echo 'TO-DO' | tr -d -) */"
 fault source.sh src/base/b.c "/* $(printf '%0120d' 0) */"
+# The grammar of the page, and of the parser.
+plant_clean
+mkdir -p "$tree/docs" "$tree/src/lang/syntax"
+printf '%s\n' '```ebnf' 'row = name' '    | use ;   (* one *)' '```' >"$tree/docs/language.md"
+put src/lang/syntax/parser.c '/* A row.' ' *' ' *     row = name' ' *         | use ; */' 'int row;'
+expect 0 grammar.sh 'the same production'
+put src/lang/syntax/parser.c '/* row = name ; */' 'int row;'
+expect 1 grammar.sh 'another production'
+
 plant_clean
 echo 'int x;' >"$tree/src/base/bare.c"
 expect 1 source.sh 'no licence line'

@@ -5,6 +5,7 @@
 
 #include "base/chars.h"
 
+/* NAME = ( letter | "_" ) { letter | digit | "_" } ; */
 bool sp_is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 bool sp_is_name_char(char c) { return sp_is_name_start(c) || sp_is_digit(c); }
@@ -53,6 +54,8 @@ static void real_number(struct sp_lexer *lexer, const char *p, size_t whole)
     else finish_token(lexer, SP_TOKEN_REAL, i);
 }
 
+/* INTEGER = digit { digit } ;
+ *     REAL = digit { digit } "." digit { digit } ; */
 static void lex_number(struct sp_lexer *lexer)
 {
     const char *p = lexer->source->text + lexer->offset;
@@ -74,6 +77,7 @@ static void lex_number(struct sp_lexer *lexer)
     else finish_token(lexer, SP_TOKEN_INT, length);
 }
 
+/* TEXT = '"' { any character but '"' and the line break } '"' ; */
 static void string(struct sp_lexer *lexer)
 {
     const char *p = lexer->source->text + lexer->offset + 1;

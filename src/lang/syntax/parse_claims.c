@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* NAME, or NAME.NAME: *path is the whole. NULL when no name stands there. */
-static struct sp_expr *target(struct sp_parser *parser, const char **path)
+static struct sp_expr *parse_target(struct sp_parser *parser, const char **path)
 {
     struct sp_expr *object = NULL;
     do {
@@ -32,14 +32,16 @@ static struct sp_expr *target(struct sp_parser *parser, const char **path)
     return object;
 }
 
-/* One NAME = value, or a condition. A bracket begins a list here. */
-static bool binding(struct sp_parser *parser, struct sp_argument *into)
+/* One NAME = value, or a condition. A bracket begins a list here.
+ *
+ *     value = [ NAME { "." NAME } "=" ] expr ; */
+static bool parse_value(struct sp_parser *parser, struct sp_argument *into)
 {
     const struct sp_lexer before = parser->lexer;
     *into = (struct sp_argument){.span = parser->lexer.token.span};
     if (!sp_token_is(&parser->lexer, "not")) {
         const char *path = NULL;
-        into->target = target(parser, &path);
+        into->target = parse_target(parser, &path);
         if (into->target && sp_parse_accept(parser, "=")) into->name = path;
         else parser->lexer = before;
     }
@@ -49,16 +51,18 @@ static bool binding(struct sp_parser *parser, struct sp_argument *into)
     return into->expr != NULL;
 }
 
-static bool bindings(struct sp_parser *parser, struct sp_argument **list, size_t *count)
+/* values = value { "," value } ; */
+static bool parse_values(struct sp_parser *parser, struct sp_argument **list, size_t *count)
 {
     do {
         *list = sp_parse_grow(parser->arena, *list, *count, sizeof **list);
-        if (!binding(parser, &(*list)[(*count)++])) return false;
+        if (!parse_value(parser, &(*list)[(*count)++])) return false;
     } while (sp_parse_accept(parser, ","));
     return true;
 }
 
-static bool percent(struct sp_parser *parser, struct sp_claim *claim)
+/* number = INTEGER | REAL ; */
+static bool parse_percent(struct sp_parser *parser, struct sp_claim *claim)
 {
     const struct sp_token token = parser->lexer.token;
     if (token.kind != SP_TOKEN_INT && token.kind != SP_TOKEN_REAL)
@@ -69,7 +73,7 @@ static bool percent(struct sp_parser *parser, struct sp_claim *claim)
 }
 
 /* rounds to "1.5B" */
-static bool printed(struct sp_parser *parser, struct sp_claim *claim)
+static bool parse_printed(struct sp_parser *parser, struct sp_claim *claim)
 {
     if (!sp_parse_expect(parser, "to", "after 'rounds'")) return false;
     if (parser->lexer.token.kind != SP_TOKEN_STRING)
@@ -80,21 +84,22 @@ static bool printed(struct sp_parser *parser, struct sp_claim *claim)
     return true;
 }
 
-static bool sides(struct sp_parser *parser, struct sp_claim *claim)
+/* equation = expr "=" expr ; */
+static bool parse_equation(struct sp_parser *parser, struct sp_claim *claim)
 {
     claim->left = sp_parse_expression(parser);
     if (!claim->left) return false;
-    if (claim->is_example && sp_parse_accept(parser, "rounds")) return printed(parser, claim);
+    if (claim->is_example && sp_parse_accept(parser, "rounds")) return parse_printed(parser, claim);
     if (!sp_parse_expect(parser, "=", "between the two sides of the claim")) return false;
     claim->right = sp_parse_expression(parser);
     if (!claim->right) return false;
     if (claim->kind != SP_CLAIM_APPROX) return true;
-    return sp_parse_expect(parser, "within", "with its error, after an approximation") && percent(parser, claim);
+    return sp_parse_expect(parser, "within", "with its error, after an approximation") && parse_percent(parser, claim);
 }
 
-static bool ending(struct sp_parser *parser, struct sp_claim *claim)
+static bool parse_ending(struct sp_parser *parser, struct sp_claim *claim)
 {
-    if (sp_parse_accept(parser, "when") && !bindings(parser, &claim->when, &claim->when_count)) return false;
+    if (sp_parse_accept(parser, "when") && !parse_values(parser, &claim->when, &claim->when_count)) return false;
     claim->text_length = parser->lexer.token.span.offset - claim->span.offset;
     if (parser->lexer.token.kind == SP_TOKEN_STRING) {
         claim->source = parser->lexer.token.value.string;
@@ -111,6 +116,8 @@ static size_t end_of_line(const struct sp_parser *parser, size_t from)
     return from;
 }
 
+/* claim = ( "claim" | "erratum" ) equation | [ "erratum" ] "approx" equation "within" number "%"
+ *           | [ "erratum" ] "example" values ":" ( equation | expr "rounds" "to" TEXT ) ; */
 void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit)
 {
     struct sp_claim claim = {.source = "", .span = parser->lexer.token.span};
@@ -121,9 +128,9 @@ void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit)
     claim.span.length = (uint32_t)(end_of_line(parser, claim.span.offset) - claim.span.offset);
     parser->in_claim = true;
     if (!claim.erratum || claim.is_example || claim.kind == SP_CLAIM_APPROX) sp_lexer_next(&parser->lexer);
-    const bool good = (!claim.is_example || (bindings(parser, &claim.when, &claim.when_count) &&
+    const bool good = (!claim.is_example || (parse_values(parser, &claim.when, &claim.when_count) &&
                                              sp_parse_expect(parser, ":", "after the values of the example"))) &&
-                      sides(parser, &claim) && ending(parser, &claim);
+                      parse_equation(parser, &claim) && parse_ending(parser, &claim);
     parser->in_claim = false;
     claim.own_when_count = claim.when_count;
     for (size_t i = 0; i < unit->given_count; i++) /* last, so that the claim's own values come first */
@@ -131,6 +138,7 @@ void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit)
     if (good) *SP_PARSE_APPEND(parser, unit->claims, unit->claim_count) = claim;
 }
 
+/* claims = "claims" "for" NAME [ "when" values ] ; */
 void sp_parse_claims_header(struct sp_parser *parser, struct sp_unit *unit)
 {
     sp_lexer_next(&parser->lexer);
@@ -143,7 +151,7 @@ void sp_parse_claims_header(struct sp_parser *parser, struct sp_unit *unit)
     unit->given_text = "";
     if (!sp_parse_accept(parser, "when")) return;
     const size_t from = parser->lexer.token.span.offset;
-    if (!bindings(parser, &unit->given, &unit->given_count)) return;
+    if (!parse_values(parser, &unit->given, &unit->given_count)) return;
     size_t to = parser->lexer.token.span.offset;
     while (to > from && strchr(" \t\r", parser->lexer.source->text[to - 1])) to--;
     unit->given_text = sp_arena_copy(parser->arena, parser->lexer.source->text + from, to - from);

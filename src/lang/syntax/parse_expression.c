@@ -50,7 +50,9 @@ static struct sp_expr *literal(struct sp_parser *parser, struct shapeproof_value
     return expr;
 }
 
-/* The bracket that is the current token, comma-separated expressions, and `close`: into expr->args. */
+/* The bracket that is the current token, comma-separated expressions, and `close`: into expr->args.
+ *
+ *     list = expr { "," expr } [ "," ] ; */
 static bool parse_arguments(struct sp_parser *parser, struct sp_expr *expr, const char *close)
 {
     struct sp_expr *items[64];
@@ -70,7 +72,7 @@ static bool parse_arguments(struct sp_parser *parser, struct sp_expr *expr, cons
     return true;
 }
 
-static struct sp_expr *named(struct sp_parser *parser)
+static struct sp_expr *parse_named(struct sp_parser *parser)
 {
     struct sp_expr *expr = node(parser, SP_EXPR_NAME, parser->lexer.token.span, 0);
     expr->name = sp_parse_name(parser, "a name");
@@ -128,7 +130,10 @@ static bool is_list(const struct sp_lexer *lexer)
     return inside[blanks] == '[' || memchr(inside, ',', length);
 }
 
-static struct sp_expr *primary(struct sp_parser *parser)
+/* primary = "[" group-name "]"
+ *             | INTEGER | REAL | TEXT | "true" | "false" | NAME | NAME "(" [ list ] ")" | "[" [ list ] "]" | "(" expr
+ * ")" ; */
+static struct sp_expr *parse_primary(struct sp_parser *parser)
 {
     struct sp_lexer *lexer = &parser->lexer;
     const enum sp_token_kind kind = lexer->token.kind;
@@ -144,7 +149,7 @@ static struct sp_expr *primary(struct sp_parser *parser)
         struct sp_expr *expr = node(parser, SP_EXPR_LIST, lexer->token.span, 0);
         return parse_arguments(parser, expr, "]") ? expr : NULL;
     }
-    if (kind == SP_TOKEN_NAME) return named(parser);
+    if (kind == SP_TOKEN_NAME) return parse_named(parser);
     if (kind == SP_TOKEN_BAD) sp_parse_fail(parser, lexer->token.span, "%s", lexer->token.problem);
     else sp_parse_fail(parser, lexer->token.span, "expected an expression");
     return NULL;
@@ -162,7 +167,7 @@ static struct sp_expr *parse_index(struct sp_parser *parser, struct sp_expr *lis
     return sp_parse_close(parser, "]", open, "']'") ? expr : NULL;
 }
 
-static struct sp_expr *member_of(struct sp_parser *parser, struct sp_expr *object)
+static struct sp_expr *parse_member(struct sp_parser *parser, struct sp_expr *object)
 {
     sp_lexer_next(&parser->lexer);
     struct sp_expr *expr = node(parser, SP_EXPR_MEMBER, join_spans(object->span, parser->lexer.token.span), 1);
@@ -178,14 +183,15 @@ static bool count_operator(struct sp_parser *parser)
     return sp_parse_fail(parser, parser->lexer.token.span, "more than %d operators in one line", SP_MAX_OPERATORS);
 }
 
-static struct sp_expr *postfix(struct sp_parser *parser)
+/* postfix = primary { "[" expr "]" | "." NAME } ; */
+static struct sp_expr *parse_postfix(struct sp_parser *parser)
 {
-    struct sp_expr *expr = primary(parser);
+    struct sp_expr *expr = parse_primary(parser);
     while (expr) {
         const bool index = sp_token_is(&parser->lexer, "[");
         if (!index && !sp_token_is(&parser->lexer, ".")) break;
         if (!count_operator(parser)) return NULL;
-        expr = index ? parse_index(parser, expr) : member_of(parser, expr);
+        expr = index ? parse_index(parser, expr) : parse_member(parser, expr);
     }
     return expr;
 }
@@ -211,7 +217,7 @@ static struct sp_expr *parse_choice(struct sp_parser *parser, struct sp_expr *co
     return expr;
 }
 
-static struct sp_expr *infix(struct sp_parser *parser, struct sp_expr *left, const struct infix *how)
+static struct sp_expr *parse_infix(struct sp_parser *parser, struct sp_expr *left, const struct infix *how)
 {
     sp_lexer_next(&parser->lexer);
     if (how->kind == SP_EXPR_CHOICE) return parse_choice(parser, left);
@@ -225,7 +231,18 @@ static struct sp_expr *infix(struct sp_parser *parser, struct sp_expr *left, con
     return expr;
 }
 
-/* An expression whose operators are all at least as strong as `weakest`. */
+/* An expression whose operators are all at least as strong as `weakest`.
+ *
+ *     expr = or-default [ "?" expr ":" expr ] ;
+ *     or-default = disjunction [ "default" or-default ] ;
+ *     disjunction = conjunction { "or" conjunction } ;
+ *     conjunction = negation { "and" negation } ;
+ *     negation = "not" negation | comparison ;
+ *     comparison = sum [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not" "in" ) sum ] ;
+ *     sum = product { ( "+" | "-" ) product } ;
+ *     product = signed { ( "*" | "/" | "//" | "%" ) signed } ;
+ *     signed = "-" signed | power ;
+ *     power = postfix [ "^" ( power | signed ) ] ; */
 static struct sp_expr *parse_strength(struct sp_parser *parser, int weakest)
 {
     if (++parser->depth > SP_MAX_EXPR_DEPTH) {
@@ -233,7 +250,7 @@ static struct sp_expr *parse_strength(struct sp_parser *parser, int weakest)
         parser->depth--;
         return NULL;
     }
-    struct sp_expr *left = postfix(parser);
+    struct sp_expr *left = parse_postfix(parser);
     bool compared = false; /* a < b < c would compare a truth value with c */
     while (left) {
         const struct infix *how = infix_here(&parser->lexer);
@@ -242,7 +259,7 @@ static struct sp_expr *parse_strength(struct sp_parser *parser, int weakest)
         if (compares && compared) {
             sp_parse_fail(parser, parser->lexer.token.span, "comparisons do not chain: join two with 'and'");
             left = NULL;
-        } else left = count_operator(parser) ? infix(parser, left, how) : NULL;
+        } else left = count_operator(parser) ? parse_infix(parser, left, how) : NULL;
         compared = compares;
     }
     parser->depth--;

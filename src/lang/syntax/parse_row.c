@@ -14,7 +14,7 @@ static void add_text(struct sp_parser *parser, struct sp_template *name, size_t 
 }
 
 /* {expression} at `offset`; returns the offset after it, 0 after a mistake. */
-static size_t hole(struct sp_parser *parser, struct sp_template *name, size_t offset)
+static size_t parse_hole(struct sp_parser *parser, struct sp_template *name, size_t offset)
 {
     sp_parse_restart(parser, offset);
     sp_lexer_next(&parser->lexer);
@@ -35,8 +35,10 @@ static bool ends_name(char c, bool quoted)
     return c == '\0' || c == '\n' || (quoted ? c == '"' : sp_parse_is_blank(c));
 }
 
-/* A name begins at `offset`; afterwards the token behind it is the current one. */
-static bool template(struct sp_parser *parser, size_t offset, struct sp_template *name)
+/* A name begins at `offset`; afterwards the token behind it is the current one.
+ *
+ *     name = { character | "{" expr "}" } ; */
+static bool parse_template(struct sp_parser *parser, size_t offset, struct sp_template *name)
 {
     const bool quoted = *sp_parse_text(parser, offset) == '"';
     const size_t start = offset;
@@ -50,7 +52,7 @@ static bool template(struct sp_parser *parser, size_t offset, struct sp_template
             continue;
         }
         add_text(parser, name, from, offset);
-        from = offset = hole(parser, name, offset);
+        from = offset = parse_hole(parser, name, offset);
         if (!offset) return false;
     }
     add_text(parser, name, from, offset);
@@ -63,15 +65,17 @@ static bool template(struct sp_parser *parser, size_t offset, struct sp_template
 }
 
 /* The name that follows a keyword; the keyword's next token was already looked at. */
-static bool template_here(struct sp_parser *parser, struct sp_template *name)
+static bool parse_template_here(struct sp_parser *parser, struct sp_template *name)
 {
     const struct sp_token *token = &parser->lexer.token;
     if (token->kind == SP_TOKEN_NEWLINE || token->kind == SP_TOKEN_END)
         return sp_parse_fail(parser, token->span, "expected a tensor name");
-    return template(parser, token->span.offset, name);
+    return parse_template(parser, token->span.offset, name);
 }
 
-/* "prefix.*": the star is taken off. */
+/* "prefix.*": the star is taken off.
+ *
+ *     prefix = name ; */
 static bool take_star(struct sp_template *name)
 {
     struct sp_piece *last = name->count ? &name->pieces[name->count - 1] : NULL;
@@ -83,7 +87,7 @@ static bool take_star(struct sp_template *name)
 
 /* ---- rows ---- */
 
-static bool shape(struct sp_parser *parser, struct sp_row *row)
+static bool parse_shape(struct sp_parser *parser, struct sp_row *row)
 {
     struct sp_lexer *lexer = &parser->lexer;
     const struct sp_span open = lexer->token.span;
@@ -97,7 +101,7 @@ static bool shape(struct sp_parser *parser, struct sp_row *row)
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
-static bool condition(struct sp_parser *parser, struct sp_expr **into)
+static bool parse_condition(struct sp_parser *parser, struct sp_expr **into)
 {
     const struct sp_span span = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
@@ -108,16 +112,17 @@ static bool condition(struct sp_parser *parser, struct sp_expr **into)
 
 /* A tensor and its tie have a condition each, and a reader should not have to guess which one is meant: 'if' is always
  * the tensor's and stands in front, 'when' is always the tie's; with the one, the other must be said too. */
-static bool tie_condition(struct sp_parser *parser, struct sp_row *row)
+static bool parse_tie_condition(struct sp_parser *parser, struct sp_row *row)
 {
     if (sp_parse_accept(parser, "always")) return true;
-    if (sp_token_is(&parser->lexer, "when")) return condition(parser, &row->tie_condition);
+    if (sp_token_is(&parser->lexer, "when")) return parse_condition(parser, &row->tie_condition);
     if (!row->condition) return true;
     return sp_parse_fail(parser, parser->lexer.token.span,
                          "the 'if' in front is that of the tensor: expected 'when ...' for the tie, or 'always'");
 }
 
-static bool tie(struct sp_parser *parser, struct sp_row *row)
+/* tie = "same" [ "rows" ] "as" name [ "when" expr | "always" ] ; */
+static bool parse_tie(struct sp_parser *parser, struct sp_row *row)
 {
     const struct sp_span span = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
@@ -126,18 +131,18 @@ static bool tie(struct sp_parser *parser, struct sp_row *row)
     row->tie_rows = sp_parse_accept(parser, "rows");
     if (!sp_token_is(&parser->lexer, "as")) return sp_parse_expect(parser, "as", "after 'same'");
     sp_lexer_next(&parser->lexer);
-    return template_here(parser, &row->tie) && tie_condition(parser, row);
+    return parse_template_here(parser, &row->tie) && parse_tie_condition(parser, row);
 }
 
-static bool old_name(struct sp_parser *parser, struct sp_row *row)
+static bool parse_old_name(struct sp_parser *parser, struct sp_row *row)
 {
     struct sp_template *old = SP_PARSE_APPEND(parser, row->olds, row->old_count);
     *old = (struct sp_template){0};
     sp_lexer_next(&parser->lexer);
-    return template_here(parser, old);
+    return parse_template_here(parser, old);
 }
 
-static bool dtype_word(struct sp_parser *parser, struct sp_row *row)
+static bool parse_dtype(struct sp_parser *parser, struct sp_row *row)
 {
     const struct sp_span span = parser->lexer.token.span;
     const enum shapeproof_dtype dtype = shapeproof_dtype_from_name(sp_parse_text(parser, span.offset), span.length);
@@ -147,9 +152,9 @@ static bool dtype_word(struct sp_parser *parser, struct sp_row *row)
     return true;
 }
 
-static bool row_condition(struct sp_parser *parser, struct sp_row *row)
+static bool parse_row_condition(struct sp_parser *parser, struct sp_row *row)
 {
-    if (!row->has_tie) return condition(parser, &row->condition);
+    if (!row->has_tie) return parse_condition(parser, &row->condition);
     return sp_parse_fail(parser, parser->lexer.token.span,
                          "the condition of the tensor goes in front of 'same as'; for that of the tie write 'when'");
 }
@@ -162,17 +167,18 @@ static bool stray_when(struct sp_parser *parser, const struct sp_row *row)
                              : "'when' goes behind 'same as NAME'; for the condition of the tensor write 'if'");
 }
 
-static bool modifiers(struct sp_parser *parser, struct sp_row *row)
+/* modifier = "if" expr | "optional" | "buffer" | DTYPE | "was" name | tie ; */
+static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
 {
     while (!sp_parse_at_end(parser)) {
         bool good = true;
-        if (sp_token_is(&parser->lexer, "if")) good = row_condition(parser, row);
+        if (sp_token_is(&parser->lexer, "if")) good = parse_row_condition(parser, row);
         else if (sp_token_is(&parser->lexer, "when")) good = stray_when(parser, row);
-        else if (sp_token_is(&parser->lexer, "same")) good = tie(parser, row);
-        else if (sp_token_is(&parser->lexer, "was")) good = old_name(parser, row);
+        else if (sp_token_is(&parser->lexer, "same")) good = parse_tie(parser, row);
+        else if (sp_token_is(&parser->lexer, "was")) good = parse_old_name(parser, row);
         else if (sp_parse_accept(parser, "optional")) row->optional = true;
         else if (sp_parse_accept(parser, "buffer")) row->buffer = true;
-        else if (!dtype_word(parser, row))
+        else if (!parse_dtype(parser, row))
             good = sp_parse_fail(parser, parser->lexer.token.span,
                                  "expected 'if', 'same as', 'optional', 'buffer', 'was' or a dtype after the shape");
         if (!good) return false;
@@ -189,7 +195,8 @@ static bool is_named(const struct sp_parser *parser)
     return sp_token_is(&ahead, "=");
 }
 
-static bool argument(struct sp_parser *parser, struct sp_argument *into, bool must_be_named)
+/* argument = [ NAME "=" ] expr ; */
+static bool parse_argument(struct sp_parser *parser, struct sp_argument *into, bool must_be_named)
 {
     *into = (struct sp_argument){.span = parser->lexer.token.span};
     if (is_named(parser)) {
@@ -201,39 +208,42 @@ static bool argument(struct sp_parser *parser, struct sp_argument *into, bool mu
     return into->expr != NULL;
 }
 
-static bool use_arguments(struct sp_parser *parser, struct sp_row *row)
+static bool parse_use_arguments(struct sp_parser *parser, struct sp_row *row)
 {
     const struct sp_span open = parser->lexer.token.span;
     if (!sp_parse_accept(parser, "(")) return true;
     while (!sp_token_is(&parser->lexer, ")")) {
-        if (!argument(parser, SP_PARSE_APPEND(parser, row->args, row->arg_count), false)) return false;
+        if (!parse_argument(parser, SP_PARSE_APPEND(parser, row->args, row->arg_count), false)) return false;
         if (!sp_parse_accept(parser, ",")) break;
     }
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
-static bool with_arguments(struct sp_parser *parser, struct sp_row *row)
+static bool parse_with(struct sp_parser *parser, struct sp_row *row)
 {
     do {
-        if (!argument(parser, SP_PARSE_APPEND(parser, row->with, row->with_count), true)) return false;
+        if (!parse_argument(parser, SP_PARSE_APPEND(parser, row->with, row->with_count), true)) return false;
     } while (sp_parse_accept(parser, ","));
     return true;
 }
 
-static bool use(struct sp_parser *parser, struct sp_row *row)
+/* use = prefix NAME [ "(" [ argument { "," argument } [ "," ] ] ")" ] { clause }
+ *         | prefix "table" "(" expr ")" { clause } ;
+ *     clause = "from" expr | "with" NAME "=" expr { "," NAME "=" expr } | "if" expr | "optional" ; */
+static bool parse_use(struct sp_parser *parser, struct sp_row *row)
 {
     row->kind = SP_ROW_USE;
     row->unit_span = parser->lexer.token.span;
     row->unit_name = sp_parse_name(parser, "the name of a part or table after 'prefix.*'");
-    if (!row->unit_name || !use_arguments(parser, row)) return false;
+    if (!row->unit_name || !parse_use_arguments(parser, row)) return false;
     while (!sp_parse_at_end(parser)) {
         bool good;
-        if (sp_token_is(&parser->lexer, "if")) good = condition(parser, &row->condition);
+        if (sp_token_is(&parser->lexer, "if")) good = parse_condition(parser, &row->condition);
         else if (sp_parse_accept(parser, "from")) {
             row->has_from = true;
             row->from = sp_parse_expression(parser);
             good = row->from != NULL;
-        } else if (sp_parse_accept(parser, "with")) good = with_arguments(parser, row);
+        } else if (sp_parse_accept(parser, "with")) good = parse_with(parser, row);
         else if (sp_parse_accept(parser, "optional")) good = row->optional = true;
         else good = sp_parse_fail(parser, parser->lexer.token.span, "expected 'from', 'with', 'optional' or 'if' here");
         if (!good) return false;
@@ -249,14 +259,15 @@ static bool glued(const struct sp_template *name)
     return false;
 }
 
+/* tensor = name "(" [ expr { "," expr } [ "," ] ] ")" { modifier } ; */
 bool sp_parse_row(struct sp_parser *parser, struct sp_row *row, size_t offset)
 {
-    if (!template(parser, offset, &row->name)) return false;
+    if (!parse_template(parser, offset, &row->name)) return false;
     row->span = row->name.span;
     const bool star = take_star(&row->name);
-    if (star && parser->lexer.token.kind == SP_TOKEN_NAME) return use(parser, row);
+    if (star && parser->lexer.token.kind == SP_TOKEN_NAME) return parse_use(parser, row);
     if (star) return sp_parse_fail(parser, parser->lexer.token.span, "expected a part or table after 'prefix.*'");
-    if (sp_token_is(&parser->lexer, "(")) return shape(parser, row) && modifiers(parser, row);
+    if (sp_token_is(&parser->lexer, "(")) return parse_shape(parser, row) && parse_modifiers(parser, row);
     if (glued(&row->name))
         return sp_parse_fail(parser, row->name.span, "expected a space between the name and its shape");
     return sp_parse_fail(parser, row->name.span, "expected 'name (shape)', 'prefix.* part(...)' or 'NAME = value'");

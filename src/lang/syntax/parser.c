@@ -109,7 +109,7 @@ static struct sp_section *current_section(struct sp_parser *parser, struct sp_un
     return &unit->sections[unit->section_count - 1];
 }
 
-static void row(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
+static void parse_row(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 {
     struct sp_row parsed = {0};
     if (!sp_parse_row(parser, &parsed, offset)) return;
@@ -119,7 +119,7 @@ static void row(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 
 /* ---- definitions ---- */
 
-static bool definition_params(struct sp_parser *parser, struct sp_definition *definition)
+static bool parse_definition_params(struct sp_parser *parser, struct sp_definition *definition)
 {
     const struct sp_span open = parser->lexer.token.span;
     if (!sp_parse_accept(parser, "(")) return true;
@@ -145,14 +145,15 @@ static void add_definition(struct sp_parser *parser, struct sp_unit *unit, const
     else *SP_PARSE_APPEND(parser, section->locals, section->local_count) = *parsed;
 }
 
-static void definition(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
+/* definition = NAME [ "(" NAME { "," NAME } ")" ] "=" expr ; */
+static void parse_definition(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 {
     struct sp_definition parsed = {0};
     sp_parse_restart(parser, offset);
     sp_lexer_next(&parser->lexer);
     parsed.span = parser->lexer.token.span;
     parsed.name = sp_parse_name(parser, "a name");
-    if (!parsed.name || !definition_params(parser, &parsed) || !sp_parse_expect(parser, "=", "in the definition"))
+    if (!parsed.name || !parse_definition_params(parser, &parsed) || !sp_parse_expect(parser, "=", "in the definition"))
         return;
     parser->in_claim = unit->about != NULL;
     parsed.expr = sp_parse_expression(parser);
@@ -162,7 +163,7 @@ static void definition(struct sp_parser *parser, struct sp_unit *unit, size_t of
 
 /* ---- headings ---- */
 
-static bool loop_clause(struct sp_parser *parser, struct sp_clause *clause)
+static bool parse_loop(struct sp_parser *parser, struct sp_clause *clause)
 {
     clause->name = sp_parse_name(parser, "the name of the index after 'for'");
     if (!clause->name || !sp_parse_expect(parser, "in", "after the index")) return false;
@@ -175,14 +176,14 @@ static bool loop_clause(struct sp_parser *parser, struct sp_clause *clause)
     return clause->last != NULL;
 }
 
-static bool clauses(struct sp_parser *parser, struct sp_section *section)
+static bool parse_clauses(struct sp_parser *parser, struct sp_section *section)
 {
     while (!sp_parse_at_end(parser)) {
         struct sp_clause clause = {.kind = SP_CLAUSE_IF};
         if (section->clause_count == SP_MAX_CLAUSES)
             return sp_parse_fail(parser, parser->lexer.token.span, "more than %d 'for' and 'if'", SP_MAX_CLAUSES);
         if (sp_parse_accept(parser, "for")) {
-            if (!loop_clause(parser, &clause)) return false;
+            if (!parse_loop(parser, &clause)) return false;
         } else if (sp_parse_accept(parser, "if")) {
             clause.first = sp_parse_expression(parser);
             if (!clause.first) return false;
@@ -192,7 +193,8 @@ static bool clauses(struct sp_parser *parser, struct sp_section *section)
     return true;
 }
 
-static void heading(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
+/* heading = "[" group-name "]" { "for" NAME "in" expr [ ".." expr ] | "if" expr } ; */
+static void parse_heading(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 {
     const size_t end = offset + strcspn(sp_parse_text(parser, offset), "]\n");
     const struct sp_span span = {parser->lexer.source, (uint32_t)offset, (uint32_t)(end + 1 - offset)};
@@ -205,7 +207,7 @@ static void heading(struct sp_parser *parser, struct sp_unit *unit, size_t offse
     struct sp_section section = {.name = sp_parse_intern(parser, sp_parse_text(parser, from), to - from), .span = span};
     sp_parse_restart(parser, end + 1);
     sp_lexer_next(&parser->lexer);
-    clauses(parser, &section); /* kept even after a mistake, so that its rows are checked too */
+    parse_clauses(parser, &section); /* kept even after a mistake, so that its rows are checked too */
     *SP_PARSE_APPEND(parser, unit->sections, unit->section_count) = section;
 }
 
@@ -228,7 +230,8 @@ static const char *title_above(struct sp_parser *parser, size_t offset, size_t *
     return title ? sp_arena_copy(parser->arena, title, length) : "";
 }
 
-static bool unit_params(struct sp_parser *parser, struct sp_unit *unit)
+/* param = NAME [ "=" expr ] ; */
+static bool parse_unit_params(struct sp_parser *parser, struct sp_unit *unit)
 {
     const struct sp_span open = parser->lexer.token.span;
     if (!sp_parse_accept(parser, "(")) return true;
@@ -245,7 +248,8 @@ static bool unit_params(struct sp_parser *parser, struct sp_unit *unit)
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
-static struct sp_unit *new_unit(struct sp_parser *parser, size_t offset)
+/* unit = ( "table" | "part" ) NAME [ "(" [ param { "," param } ] ")" ] [ "extends" NAME ] ; */
+static struct sp_unit *parse_unit(struct sp_parser *parser, size_t offset)
 {
     struct sp_unit *unit = sp_arena_alloc(parser->arena, sizeof *unit);
     unit->title = title_above(parser, offset, &unit->begin);
@@ -257,7 +261,7 @@ static struct sp_unit *new_unit(struct sp_parser *parser, size_t offset)
     sp_lexer_next(&parser->lexer);
     unit->span = parser->lexer.token.span;
     unit->name = sp_parse_name(parser, "a name");
-    if (!unit->name || !unit_params(parser, unit)) return unit;
+    if (!unit->name || !parse_unit_params(parser, unit)) return unit;
     if (!unit->is_table && sp_token_is(&parser->lexer, "extends")) {
         sp_parse_fail(parser, parser->lexer.token.span, "a part cannot extend anything: only a table can");
     } else if (sp_parse_accept(parser, "extends")) {
@@ -267,7 +271,8 @@ static struct sp_unit *new_unit(struct sp_parser *parser, size_t offset)
     return unit;
 }
 
-static void strings(struct sp_parser *parser, const char ***list, size_t *count)
+/* model_type = ( "model_type" | "architectures" ) TEXT { [ "," ] TEXT } ; */
+static void parse_texts(struct sp_parser *parser, const char ***list, size_t *count)
 {
     sp_lexer_next(&parser->lexer);
     do {
@@ -281,7 +286,8 @@ static void strings(struct sp_parser *parser, const char ***list, size_t *count)
     } while (sp_parse_accept(parser, ",") || parser->lexer.token.kind == SP_TOKEN_STRING);
 }
 
-static void requirement(struct sp_parser *parser, struct sp_unit *unit)
+/* require = "require" expr "," expr ; */
+static void parse_requirement(struct sp_parser *parser, struct sp_unit *unit)
 {
     struct sp_requirement parsed = {.span = parser->lexer.token.span};
     sp_lexer_next(&parser->lexer);
@@ -305,12 +311,13 @@ static void start_unit(struct sp_parser *parser, struct output *out, size_t offs
         sp_parse_fail(parser, parser->lexer.token.span, "more than %d tables and parts", SP_MAX_UNITS);
         return;
     }
-    out->current = new_unit(parser, offset);
+    out->current = parse_unit(parser, offset);
     SP_GROW(*out->units, *out->count, *out->capacity);
     (*out->units)[(*out->count)++] = out->current;
 }
 
-static void line(struct sp_parser *parser, struct output *out, size_t offset)
+/* line = unit | model_type | require | heading | definition | tensor | use | claims | claim ; */
+static void parse_line(struct sp_parser *parser, struct output *out, size_t offset)
 {
     struct sp_unit *unit = out->current;
     const enum sp_line_kind kind = sp_line_kind_at(sp_parse_text(parser, offset));
@@ -325,16 +332,16 @@ static void line(struct sp_parser *parser, struct output *out, size_t offset)
                       "expected 'table NAME' or 'part NAME(...)' first");
     else if ((kind == SP_LINE_MODEL_TYPE || kind == SP_LINE_ARCHITECTURES) && !unit->is_table)
         sp_parse_fail(parser, parser->lexer.token.span, "a part serves no configuration: only a table can say this");
-    else if (kind == SP_LINE_MODEL_TYPE) strings(parser, &unit->model_types, &unit->model_type_count);
-    else if (kind == SP_LINE_ARCHITECTURES) strings(parser, &unit->architectures, &unit->architecture_count);
-    else if (kind == SP_LINE_REQUIRE) requirement(parser, unit);
+    else if (kind == SP_LINE_MODEL_TYPE) parse_texts(parser, &unit->model_types, &unit->model_type_count);
+    else if (kind == SP_LINE_ARCHITECTURES) parse_texts(parser, &unit->architectures, &unit->architecture_count);
+    else if (kind == SP_LINE_REQUIRE) parse_requirement(parser, unit);
     else if (kind == SP_LINE_CLAIM) sp_parse_claim(parser, unit);
     else if (unit->about && kind != SP_LINE_DEFINITION)
         sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, (uint32_t)(end - offset)},
                       "among claims only 'claim', 'erratum', 'approx', 'example' and NAME = value can stand");
-    else if (kind == SP_LINE_HEADING) heading(parser, unit, offset);
-    else if (kind == SP_LINE_DEFINITION) definition(parser, unit, offset);
-    else row(parser, unit, offset);
+    else if (kind == SP_LINE_HEADING) parse_heading(parser, unit, offset);
+    else if (kind == SP_LINE_DEFINITION) parse_definition(parser, unit, offset);
+    else parse_row(parser, unit, offset);
 }
 
 /* Where the next line begins. What is left on this one is a mistake; after a mistake, reading goes on in the line
@@ -374,7 +381,9 @@ static size_t first_bad_byte(const struct sp_source_text *source)
     return valid;
 }
 
-/* The lines that begin before `end`. */
+/* The lines that begin before `end`.
+ *
+ *     file = { line } ; */
 static bool parse_lines(struct sp_parser *parser, struct output *out, size_t offset, size_t end)
 {
     while (*sp_parse_text(parser, offset = skip_spaces(parser, offset)) && offset < end) {
@@ -388,7 +397,7 @@ static bool parse_lines(struct sp_parser *parser, struct output *out, size_t off
         parser->failed_at = offset;
         parser->depth = parser->operators = 0;
         parser->lexer.token = (struct sp_token){0};
-        line(parser, out, offset);
+        parse_line(parser, out, offset);
         offset = finish_line(parser, offset);
     }
     return parser->mistakes == 0;
