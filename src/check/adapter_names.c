@@ -57,7 +57,8 @@ static bool is_of_unet(const char *module)
     return false;
 }
 
-const char *sp_adapter_model_of(const struct sp_adapter_front *front, const char *module)
+/* "a U-Net", "a transformer", "a text encoder", "a model": what a module with that front is of. */
+static const char *adapter_model_of(const struct sp_adapter_front *front, const char *module)
 {
     const char *body = module + strlen(front->text);
     if (front->side == SP_SIDE_TEXT_ENCODER) return "a text encoder";
@@ -74,7 +75,7 @@ const char *sp_adapter_modules_in_words(struct sp_arena *arena, const char *cons
     struct sp_text text = {0};
     for (size_t i = 0; i < count; i++) {
         const struct sp_adapter_front *front = sp_adapter_front(modules[i]);
-        const char *model = sp_adapter_model_of(front, modules[i]);
+        const char *model = adapter_model_of(front, modules[i]);
         size_t known = 0;
         while (known < kinds && strcmp(models[known], model) != 0) known++;
         if (known == kinds) models[kinds++] = model; /* there are no more than these four */

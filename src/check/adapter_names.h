@@ -29,8 +29,6 @@ struct sp_adapter_front {
 
 /* What the module begins with, the longest one that fits; one with an empty text when there is none. */
 const struct sp_adapter_front *sp_adapter_front(const char *module);
-/* "a U-Net", "a transformer", "a text encoder", "a model": what a module with that front is of. */
-const char *sp_adapter_model_of(const struct sp_adapter_front *front, const char *module);
 
 /* "32 modules of a U-Net and 4 of a text encoder, with kohya's names"; `names` are whose names they are where no front
  * tells, or NULL to leave that out. In the arena. */

@@ -61,7 +61,8 @@ static const struct sp_rule_dialect dialects[] = {
     {"gemma", "module_quant_configs", SEARCHED, .inherits = true},
 };
 
-bool sp_rules_read(const char *key)
+/* Whether that key of quantization_config is about single modules. */
+static bool rules_read(const char *key)
 {
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
         if (*dialects[i].path && !strchr(dialects[i].path, '.') && strcmp(dialects[i].path, key) == 0) return true;
@@ -210,8 +211,9 @@ static bool leaves_out(const struct sp_rules *rules, const struct shapeproof_mem
     return rules->dialect && bits.type == SHAPEPROOF_VALUE_INT && bits.integer >= NOT_QUANTISED_BITS;
 }
 
-struct sp_module_rule sp_rules_for(const struct sp_rules *rules, struct sp_arena *arena, const char *module,
-                                   size_t *budget)
+/* What takes time is subtracted from the budget. `path` of the rule is in the arena. */
+static struct sp_module_rule rules_for(const struct sp_rules *rules, struct sp_arena *arena, const char *module,
+                                       size_t *budget)
 {
     struct sp_module_rule rule = {SP_MODULE_NONE, rules->whole, rules->whole_path, false};
     const size_t found = find_module_rule(rules, module, budget);
@@ -359,7 +361,7 @@ static const char *const lists[] = {
 
 bool sp_quantised_reads(const char *key)
 {
-    return strcmp(key, "quant_method") == 0 || SP_IS_AMONG(key, lists) || sp_rules_read(key);
+    return strcmp(key, "quant_method") == 0 || SP_IS_AMONG(key, lists) || rules_read(key);
 }
 
 static void read_exemptions(struct sp_quantised *quantised)
@@ -438,7 +440,7 @@ static size_t group_of(const struct sp_quantised *quantised, const char *module)
 static bool is_left_out_module(const struct sp_quantised *quantised, const char *module)
 {
     struct sp_arena scratch = {0};
-    const struct sp_module_rule rule = sp_rules_for(&quantised->rules, &scratch, module, quantised->budget);
+    const struct sp_module_rule rule = rules_for(&quantised->rules, &scratch, module, quantised->budget);
     sp_arena_free(&scratch);
     if (rule.kind != SP_MODULE_NONE) return rule.kind == SP_MODULE_LEFT_OUT;
     return quantised->groups.type == SHAPEPROOF_VALUE_OBJECT && group_of(quantised, module) == SIZE_MAX;
@@ -468,7 +470,7 @@ const char *sp_quantised_module(const struct sp_quantised *quantised, struct sp_
  * do not say is said for all. */
 static bool find_keys(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_replacement *replacement)
 {
-    const struct sp_module_rule rule = sp_rules_for(&quantised->rules, arena, replacement->module, quantised->budget);
+    const struct sp_module_rule rule = rules_for(&quantised->rules, arena, replacement->module, quantised->budget);
     const size_t group = rule.kind == SP_MODULE_OWN ? SIZE_MAX : group_of(quantised, replacement->module);
     replacement->object = rule.object;
     replacement->path = rule.path;

@@ -33,11 +33,6 @@ struct sp_module_rule {
 void sp_rules_open(struct sp_rules *rules, struct sp_arena *arena, struct shapeproof_value object, const char *path,
                    const char *method);
 void sp_rules_close(struct sp_rules *rules);
-/* What takes time is subtracted from the budget. `path` of the rule is in the arena. */
-struct sp_module_rule sp_rules_for(const struct sp_rules *rules, struct sp_arena *arena, const char *module,
-                                   size_t *budget);
-/* Whether that key of quantization_config is about single modules. */
-bool sp_rules_read(const char *key);
 
 struct shapeproof_tables;
 struct sp_unit;

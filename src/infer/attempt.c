@@ -536,8 +536,9 @@ struct sp_score sp_attempt_score(const struct sp_attempt *attempt)
     };
 }
 
-int sp_score_compare(const struct sp_score *a, const struct sp_score *b, enum sp_score_field from,
-                     enum sp_score_field end)
+/* Compares the fields from `from` up to `end`: below 0 when a is better, 0 when they are equal. */
+static int score_compare(const struct sp_score *a, const struct sp_score *b, enum sp_score_field from,
+                         enum sp_score_field end)
 {
     for (unsigned field = from; field < end; field++)
         if (a->of[field] != b->of[field]) return sp_order(a->of[field], b->of[field]);
@@ -547,10 +548,10 @@ int sp_score_compare(const struct sp_score *a, const struct sp_score *b, enum sp
 int sp_attempt_compare(const struct sp_attempt *a, const struct sp_attempt *b)
 {
     const struct sp_score of_a = sp_attempt_score(a), of_b = sp_attempt_score(b);
-    int order = sp_score_compare(&of_a, &of_b, SP_SCORE_UNPREDICTED, SP_SCORE_GUESSES);
+    int order = score_compare(&of_a, &of_b, SP_SCORE_UNPREDICTED, SP_SCORE_GUESSES);
     if (!order && a->prediction && a->table != b->table) /* what others build on is best known */
         order = sp_order(sp_count_heirs(b->tables, b->table), sp_count_heirs(a->tables, a->table));
-    return order ? order : sp_score_compare(&of_a, &of_b, SP_SCORE_GUESSES, SP_SCORE_FIELDS);
+    return order ? order : score_compare(&of_a, &of_b, SP_SCORE_GUESSES, SP_SCORE_FIELDS);
 }
 
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b)

@@ -159,9 +159,6 @@ struct sp_score {
 };
 
 struct sp_score sp_attempt_score(const struct sp_attempt *attempt);
-/* Compares the fields from `from` up to `end`: below 0 when a is better, 0 when they are equal. */
-int sp_score_compare(const struct sp_score *a, const struct sp_score *b, enum sp_score_field from,
-                     enum sp_score_field end);
 /* Below 0 when a is better than b, 0 when they are equal, for qsort. It is a strict weak order. */
 int sp_attempt_compare(const struct sp_attempt *a, const struct sp_attempt *b);
 /* Whether a comes closer to the file than b. */

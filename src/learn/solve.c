@@ -747,7 +747,7 @@ static bool has_effort_left(struct sp_lesson *lesson)
     return lesson->evidence->spent <= lesson->evidence->most && !lesson->again;
 }
 
-void sp_solve_rows(struct sp_lesson *lesson)
+static void solve_rows(struct sp_lesson *lesson)
 {
     for (size_t i = 0; i < lesson->layout.stems.count && !lesson->again; i++) spell_partition(lesson, i);
     for (size_t i = 0; i < lesson->layout.stems.count && !lesson->again; i++) solve_stem(lesson, i);
@@ -767,7 +767,7 @@ static void solve_until_settled(struct sp_lesson *lesson)
         const size_t symbols = lesson->evidence->leaves.count;
         lesson->again = lesson->respelled = false;
         sp_layout_make(&lesson->layout);
-        sp_solve_rows(lesson);
+        solve_rows(lesson);
         if (!lesson->again) break;
         if (symbols != lesson->evidence->leaves.count) sp_forget_answers(lesson);
     }

@@ -95,7 +95,6 @@ struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_le
 /* Whether, and under which condition, rows share their storage. */
 void sp_solve_ties(struct sp_lesson *lesson);
 
-void sp_solve_rows(struct sp_lesson *lesson);
 /* All of it, from the names on. */
 void sp_solve_layout(struct sp_lesson *lesson);
 void sp_lesson_free(struct sp_lesson *lesson);

@@ -67,7 +67,9 @@ static void drop_minorities(const struct shapeproof_check *check, bool *set)
     free(balance);
 }
 
-size_t sp_bundles_hold(const struct sp_bundles *bundles, const struct shapeproof_check *check, bool *set)
+/* Of a set of findings takes out the bundles that are not in it as a whole, and the patterns of which less than half
+ * are; returns how many findings stay. */
+static size_t bundles_hold(const struct sp_bundles *bundles, const struct shapeproof_check *check, bool *set)
 {
     size_t held = 0;
     drop_broken(bundles, check, set);
@@ -141,7 +143,7 @@ static void find_vanishing(const struct sp_bundles *bundles, struct sp_hypothesi
         const struct shapeproof_finding *finding = &check->findings[i];
         trial->vanishes[i] = sp_finding_is_open(finding) && !sp_variant_has(check, &trial->variant, finding);
     }
-    trial->vanished = sp_bundles_hold(bundles, check, trial->vanishes);
+    trial->vanished = bundles_hold(bundles, check, trial->vanishes);
 }
 
 /* Whether with the causes so far all that vanishes is there in another shape: what is one layer too many is of another

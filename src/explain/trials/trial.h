@@ -14,9 +14,6 @@ struct sp_bundles {
 
 /* The bundles of the open findings. */
 void sp_bundles_init(struct sp_bundles *bundles, struct shapeproof_check *check);
-/* Of a set of findings takes out the bundles that are not in it as a whole, and the patterns of which less than half
- * are; returns how many findings stay. */
-size_t sp_bundles_hold(const struct sp_bundles *bundles, const struct shapeproof_check *check, bool *set);
 void sp_bundles_free(struct sp_bundles *bundles);
 
 enum { SP_MOST_RIVALS = 2 };

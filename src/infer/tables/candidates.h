@@ -3,8 +3,23 @@
 #ifndef SP_INFER_CANDIDATES_H
 #define SP_INFER_CANDIDATES_H
 
-#include "infer/tables/fit.h"
+#include "infer/occurrences.h"
 #include "infer/view.h"
+
+struct sp_fit {
+    const struct sp_unit *table;
+    const char *class; /* "" when the table does not depend on it */
+    size_t seen;       /* tensors of the file */
+    size_t missing;    /* names that the file does not have and should */
+    size_t weights;    /* of these the ones of no buffers, which loaders may compute */
+    size_t absent;     /* names that the file does not have, and may do without */
+    size_t tied;       /* names that may be those of tensors which are there under others */
+};
+
+/* The classes of the fit's table that have its names just as well, whatever else they may have, in `fits`; returns how
+ * many, at most `most`. */
+size_t sp_fit_equal_classes(const struct shapeproof_tables *tables, struct sp_fit fit, const struct sp_shapes *shapes,
+                            struct sp_fit *fits, size_t most);
 
 enum { SP_MAX_FITS = 48 };
 

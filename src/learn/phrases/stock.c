@@ -129,12 +129,16 @@ static bool add_valued(struct sp_shelf *shelf, const struct sp_phrase *term)
     return known == SIZE_MAX;
 }
 
-bool sp_shelf_add(struct sp_shelf *shelf, const struct sp_phrase *term, bool *partial)
+/* False when it has no value somewhere (some of `partial`), or was known by another expression. */
+static bool shelf_add(struct sp_shelf *shelf, const struct sp_phrase *term, bool *partial)
 {
     return value_everywhere(shelf, term, partial) && add_valued(shelf, term);
 }
 
-void sp_shelf_combine(struct sp_shelf *shelf, enum sp_phrase_op op, struct sp_phrase_side a, struct sp_phrase_side b)
+/* The same of an operator on two numbers, each of which is on the shelf or a number by itself (`values` is NULL): their
+ * values are not computed once more. */
+static void shelf_combine(struct sp_shelf *shelf, enum sp_phrase_op op, struct sp_phrase_side a,
+                          struct sp_phrase_side b)
 {
     *shelf->spent += shelf->domain->count;
     if (sp_phrase_values(op, a, b, shelf->domain->count, shelf->scratch))
@@ -168,7 +172,7 @@ static bool may_have_default(const struct sp_stock *stock, const struct sp_phras
 void sp_stock_term(struct sp_stock *stock, const struct sp_phrase *term)
 {
     bool partial = false;
-    sp_shelf_add(stock->shelf, term, &partial);
+    shelf_add(stock->shelf, term, &partial);
     if (partial && may_have_default(stock, term)) *SP_PUSH(&stock->partial) = term;
 }
 
@@ -435,8 +439,8 @@ static void stock_with_number(struct sp_stock *stock, enum sp_phrase_op op, cons
                               double number)
 {
     const struct sp_phrase_side side = {term, sp_shelf_values(stock->shelf, item)}, other = number_side(stock, number);
-    if (op == SP_PHRASE_MULTIPLY) sp_shelf_combine(stock->shelf, op, other, side);
-    else sp_shelf_combine(stock->shelf, op, side, other);
+    if (op == SP_PHRASE_MULTIPLY) shelf_combine(stock->shelf, op, other, side);
+    else shelf_combine(stock->shelf, op, side, other);
 }
 
 static void stock_with_numbers(struct sp_stock *stock, size_t item)
@@ -495,8 +499,8 @@ bool sp_is_unit(const struct sp_phrase *term)
 static void stock_of_two(struct sp_stock *stock, enum sp_phrase_op op, const struct sp_phrase *a, size_t left,
                          const struct sp_phrase *b, size_t right)
 {
-    sp_shelf_combine(stock->shelf, op, (struct sp_phrase_side){a, sp_shelf_values(stock->shelf, left)},
-                     (struct sp_phrase_side){b, sp_shelf_values(stock->shelf, right)});
+    shelf_combine(stock->shelf, op, (struct sp_phrase_side){a, sp_shelf_values(stock->shelf, left)},
+                  (struct sp_phrase_side){b, sp_shelf_values(stock->shelf, right)});
 }
 
 /* A key that is no noise and no rate: it may be what a width is multiplied by. */
@@ -652,8 +656,8 @@ void sp_stock_deeper(struct sp_stock *stock)
 static void stock_condition(struct sp_stock *stock, struct sp_phrase term)
 {
     const struct sp_phrase *made = sp_phrase_about(arena_of(stock), term);
-    sp_shelf_add(stock->shelf, made, NULL);
-    sp_shelf_add(stock->shelf, sp_phrase_of(arena_of(stock), SP_PHRASE_NOT, made, NULL, NULL), NULL);
+    shelf_add(stock->shelf, made, NULL);
+    shelf_add(stock->shelf, sp_phrase_of(arena_of(stock), SP_PHRASE_NOT, made, NULL, NULL), NULL);
 }
 
 /* As it is; or with what it stands for where it is absent. */

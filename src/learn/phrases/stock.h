@@ -28,11 +28,6 @@ struct sp_shelf {
 void sp_shelf_init(struct sp_shelf *shelf, struct sp_arena *arena, const struct sp_domain *domain, size_t most,
                    uint64_t *spent);
 void sp_shelf_free(struct sp_shelf *shelf);
-/* False when it has no value somewhere (some of `partial`), or was known by another expression. */
-bool sp_shelf_add(struct sp_shelf *shelf, const struct sp_phrase *term, bool *partial);
-/* The same of an operator on two numbers, each of which is on the shelf or a number by itself (`values` is NULL): their
- * values are not computed once more. */
-void sp_shelf_combine(struct sp_shelf *shelf, enum sp_phrase_op op, struct sp_phrase_side a, struct sp_phrase_side b);
 /* The index of the item with these values, or SIZE_MAX. */
 size_t sp_shelf_look(const struct sp_shelf *shelf, const double *values);
 const double *sp_shelf_values(const struct sp_shelf *shelf, size_t item);

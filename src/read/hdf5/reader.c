@@ -15,7 +15,8 @@ enum { SUPERBLOCK_FLAGS_AT = 11, OPEN_FOR_WRITING = 1, OPEN_FOR_SWMR = 4 };
 
 static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
-uint64_t sp_h5_signature(const struct sp_file *file)
+/* Offset of the HDF5 signature in the file: 0, 512, 1024, 2048, ...; UINT64_MAX when there is none. */
+static uint64_t h5_signature(const struct sp_file *file)
 {
     unsigned char found[sizeof signature];
     struct shapeproof_error ignored = {0};
@@ -33,7 +34,7 @@ static unsigned probe_hdf5(const struct sp_probe *probe)
     if (probe->head_length >= sizeof signature && !memcmp(probe->head, signature, sizeof signature))
         return 8 * sizeof signature;
     if (!probe->deep) return 0; /* behind a user block of any size: in other files there is tensor data */
-    return sp_h5_signature(probe->file) == UINT64_MAX ? 0 : sizeof signature;
+    return h5_signature(probe->file) == UINT64_MAX ? 0 : sizeof signature;
 }
 
 /* The mark that version 3 superblocks carry while they are written; libhdf5 refuses it in other words. */
@@ -53,7 +54,7 @@ static bool check_closed(const struct sp_file *file, uint64_t at, struct shapepr
 static bool index_hdf5(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
                        struct shapeproof_error *error)
 {
-    const uint64_t at = sp_h5_signature(file);
+    const uint64_t at = h5_signature(file);
     if (at == UINT64_MAX) return sp_malformed(error, "no HDF5 signature");
     if (!check_closed(file, at, error)) return false;
     if (at) sp_inventory_warn(inventory, "HDF5 begins at byte %zu: the user block before it is not read", (size_t)at);
