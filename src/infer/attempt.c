@@ -229,7 +229,7 @@ static bool is_surely_there(struct sp_deduction *deduction, const struct sp_line
 static int64_t names_under(struct sp_deduction *deduction, const char *key, struct shapeproof_value value)
 {
     const struct sp_want want = sp_want_value(value);
-    struct sp_kept kept = sp_known_keep(&deduction->solver->known);
+    const struct sp_mark mark = sp_known_mark(&deduction->solver->known);
     int64_t names = 0;
     sp_known_tell(&deduction->solver->known, key, &want);
     for (size_t i = 0; i < deduction->outline->count; i++) {
@@ -238,7 +238,7 @@ static int64_t names_under(struct sp_deduction *deduction, const char *key, stru
         if (deduction->occurrences.of[i].count) names++;
         else if (is_surely_there(deduction, line)) names--;
     }
-    sp_known_restore(&deduction->solver->known, &kept);
+    sp_known_undo(&deduction->solver->known, &mark);
     return names;
 }
 
@@ -346,16 +346,16 @@ static size_t count_wrong(const struct sp_attempt *attempt)
 static void infer_sizes_anew(struct sp_attempt *attempt, struct sp_deduction *deduction)
 {
     struct sp_known *known = &attempt->outline.solver.known;
-    struct sp_kept kept = sp_known_keep(known);
+    const struct sp_mark mark = sp_known_mark(known);
     const size_t before = count_wrong(attempt);
     sp_known_forget_dimensions(known);
     infer(deduction);
     sp_attempt_verify_anew(attempt);
     if (count_wrong(attempt) < before) {
-        free(kept.facts);
+        sp_known_commit(known, &mark);
         return;
     }
-    sp_known_restore(known, &kept);
+    sp_known_undo(known, &mark);
     sp_attempt_verify_anew(attempt);
 }
 
@@ -418,7 +418,7 @@ static void try_defaults(struct sp_attempt *attempt)
 {
     struct sp_known *known = &attempt->outline.solver.known;
     if (!sp_attempt_sees_all_names(attempt)) return;
-    struct sp_kept kept = sp_known_keep(known);
+    const struct sp_mark mark = sp_known_mark(known);
     sp_known_clear(known);
     sp_solver_tell_class(&attempt->outline.solver, attempt->class);
     struct shapeproof_config *config = sp_known_config(attempt);
@@ -427,10 +427,10 @@ static void try_defaults(struct sp_attempt *attempt)
     shapeproof_prediction_free(prediction);
     shapeproof_config_free(config);
     if (!agrees) {
-        sp_known_restore(known, &kept);
+        sp_known_undo(known, &mark);
         return;
     }
-    free(kept.facts);
+    sp_known_commit(known, &mark);
     sp_attempt_verify_anew(attempt);
 }
 
@@ -463,16 +463,16 @@ static void try_stated_alone(struct sp_attempt *attempt, const struct sp_stated 
 {
     struct sp_known *known = &attempt->outline.solver.known;
     const size_t before = count_wrong(attempt);
-    struct sp_kept kept = sp_known_keep(known);
+    const struct sp_mark mark = sp_known_mark(known);
     sp_known_clear(known);
     sp_solver_tell_class(&attempt->outline.solver, attempt->class);
     sp_stated_tell(stated, &attempt->outline.solver);
     sp_attempt_verify_anew(attempt);
     if (count_wrong(attempt) < before) {
-        free(kept.facts);
+        sp_known_commit(known, &mark);
         return;
     }
-    sp_known_restore(known, &kept);
+    sp_known_undo(known, &mark);
     sp_attempt_verify_anew(attempt);
 }
 

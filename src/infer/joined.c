@@ -102,14 +102,14 @@ static bool try_size(struct sp_attempt *attempt, const char *key, uint64_t size)
 {
     struct sp_known *known = &attempt->outline.solver.known;
     const size_t before = attempt->unexplained + attempt->missing;
-    struct sp_kept kept = sp_known_keep(known);
+    const struct sp_mark mark = sp_known_mark(known);
     sp_known_settle_exactly(known, key, sp_value_int((int64_t)size));
     sp_attempt_verify_anew(attempt);
     if (attempt->prediction && attempt->unexplained + attempt->missing < before) {
-        free(kept.facts);
+        sp_known_commit(known, &mark);
         return true;
     }
-    sp_known_restore(known, &kept);
+    sp_known_undo(known, &mark);
     sp_attempt_verify_anew(attempt);
     return false;
 }

@@ -308,10 +308,10 @@ static bool holds_without(struct sp_solver *solver, const struct sp_env *env, co
                           const struct sp_want *want, const char *key, enum shapeproof_value_type unset)
 {
     struct sp_known *known = &solver->known;
-    struct sp_kept before = sp_known_keep(known);
+    const struct sp_mark mark = sp_known_mark(known);
     const bool holds = tell_unset(solver, key, unset) == SP_HOLDS &&
                        sp_value_satisfies(sp_solver_value(solver, env, expr), want) == SP_HOLDS;
-    sp_known_restore(known, &before);
+    sp_known_undo(known, &mark);
     return holds;
 }
 

@@ -89,11 +89,31 @@ static size_t index_of_fact(struct sp_known *known, const char *path)
     return known->count++;
 }
 
+struct sp_fact *sp_known_change(struct sp_known *known, size_t index)
+{
+    struct sp_fact *fact = &known->facts[index];
+    if (known->scope && fact->saved != known->scope) {
+        *SP_PUSH(&known->trail) = (struct sp_old_fact){index, *fact};
+        fact->saved = known->scope;
+    }
+    return fact;
+}
+
 static struct sp_fact *use(struct sp_known *known, size_t index)
 {
-    if (!known->facts[index].is_used) *SP_PUSH(&known->used) = index;
-    known->facts[index].is_used = true;
-    return &known->facts[index];
+    struct sp_fact *fact = sp_known_change(known, index);
+    if (!fact->is_used) *SP_PUSH(&known->used) = index;
+    fact->is_used = true;
+    return fact;
+}
+
+/* Nothing is known of it any more. */
+static void forget(struct sp_known *known, size_t index)
+{
+    struct sp_fact *fact = sp_known_change(known, index);
+    const size_t saved = fact->saved;
+    *fact = blank(fact->path, fact->parent);
+    fact->saved = saved;
 }
 
 static struct sp_fact *fact_of(struct sp_known *known, const char *path)
@@ -194,8 +214,9 @@ struct shapeproof_value sp_known_item(struct sp_known *known, const char *list, 
 static void note_members(struct sp_known *known, const struct sp_fact *fact)
 {
     for (size_t i = fact->parent; i != SIZE_MAX && !sp_is_item_key(known->facts[i].path); i = known->facts[i].parent) {
-        if (!known->facts[i].has_members) known->facts[i].guess = known->touched;
-        use(known, i)->has_members = true;
+        struct sp_fact *outer = use(known, i);
+        if (!outer->has_members) outer->guess = known->touched;
+        outer->has_members = true;
     }
 }
 
@@ -411,8 +432,8 @@ static bool close_lists(struct sp_known *known, bool scalar)
 {
     const size_t before = known->changes;
     for (size_t i = 0; i < known->count; i++) {
-        struct sp_fact *fact = &known->facts[i];
-        if (!is_open_list(fact) || fact->scalar != scalar) continue;
+        if (!is_open_list(&known->facts[i]) || known->facts[i].scalar != scalar) continue;
+        struct sp_fact *fact = sp_known_change(known, i);
         const bool is_alone = fact->scalar || sp_is_item_key(fact->path);
         fact->length = is_alone ? fact->item_count : length_beside(known, fact);
         fact->is_closed = true;
@@ -426,25 +447,30 @@ bool sp_known_close_lists(struct sp_known *known) { return close_lists(known, fa
 
 /* ---- trying out ---- */
 
-struct sp_kept sp_known_keep(const struct sp_known *known)
+struct sp_mark sp_known_mark(struct sp_known *known)
 {
-    struct sp_kept kept = {sp_realloc(NULL, known->count, sizeof *kept.facts), known->count, known->told,
-                           known->guesses};
-    if (known->count) memcpy(kept.facts, known->facts, known->count * sizeof *kept.facts);
-    return kept;
+    const struct sp_mark mark = {known->trail.count, known->told, known->guesses, known->scope};
+    known->scope = ++known->scopes;
+    return mark;
 }
 
-/* Facts that are newer keep their places, and nothing is known of them. */
-void sp_known_restore(struct sp_known *known, struct sp_kept *kept)
+void sp_known_undo(struct sp_known *known, const struct sp_mark *mark)
 {
-    if (kept->count) memcpy(known->facts, kept->facts, kept->count * sizeof *kept->facts);
-    for (size_t i = kept->count; i < known->count; i++)
-        known->facts[i] = blank(known->facts[i].path, known->facts[i].parent);
+    while (known->trail.count > mark->trail) {
+        const struct sp_old_fact *old = &known->trail.items[--known->trail.count];
+        known->facts[old->index] = old->fact;
+    }
+    known->scope = mark->scope;
     list_used(known);
-    known->told = kept->told;
-    known->guesses = kept->guesses;
+    known->told = mark->told;
+    known->guesses = mark->guesses;
     known->changes++;
-    free(kept->facts);
+}
+
+void sp_known_commit(struct sp_known *known, const struct sp_mark *mark)
+{
+    known->scope = mark->scope;
+    if (!known->scope) known->trail.count = 0;
 }
 
 /* Of too many the last one stands for those that come after it. */
@@ -459,11 +485,11 @@ bool sp_known_forget_guesses(struct sp_known *known, bool lists)
 {
     bool any = false;
     for (size_t i = 0; i < known->count; i++) {
-        struct sp_fact *fact = &known->facts[i];
+        const struct sp_fact *fact = &known->facts[i];
         const bool is_list = fact->item_count || fact->length != SIZE_MAX || sp_is_item_key(fact->path);
         const bool is_guess = fact->reason.kind == SP_REASON_GUESS || fact->reason.kind == SP_REASON_ONLY;
         if (fact->reason.kind == SP_REASON_NONE || !(is_guess || (lists && is_list))) continue;
-        *fact = blank(fact->path, fact->parent);
+        forget(known, i);
         any = true;
     }
     list_used(known);
@@ -475,9 +501,9 @@ bool sp_known_forget_guesses(struct sp_known *known, bool lists)
 static void settle(struct sp_known *known, const char *path, struct shapeproof_value value, enum sp_reason_kind kind,
                    size_t guess)
 {
-    struct sp_fact *fact = fact_of(known, path);
-    *fact = blank(fact->path, fact->parent);
-    fact->is_used = true;
+    const size_t index = index_of_fact(known, path);
+    forget(known, index);
+    struct sp_fact *fact = use(known, index);
     fact->value = value;
     fact->guess = guess;
     fact->reason = (struct sp_reason){
@@ -515,10 +541,10 @@ void sp_known_settle(struct sp_known *known, const char *path, struct shapeproof
 void sp_known_keep_dimensions(struct sp_known *known)
 {
     for (size_t i = 0; i < known->count; i++) {
-        struct sp_fact *fact = &known->facts[i];
+        const struct sp_fact *fact = &known->facts[i];
         const bool is_sure = fact->reason.kind == SP_REASON_DIMENSION && !fact->reason.rounded && !fact->guess &&
                              fact->value.type == SHAPEPROOF_VALUE_INT && !strchr(fact->path, '[');
-        if (!is_sure) *fact = blank(fact->path, fact->parent);
+        if (!is_sure) forget(known, i);
     }
     list_used(known);
     known->changes++;
@@ -527,10 +553,10 @@ void sp_known_keep_dimensions(struct sp_known *known)
 void sp_known_forget_dimensions(struct sp_known *known)
 {
     for (size_t i = 0; i < known->count; i++) {
-        struct sp_fact *fact = &known->facts[i];
+        const struct sp_fact *fact = &known->facts[i];
         const bool is_told = fact->reason.kind == SP_REASON_DIMENSION || fact->reason.kind == SP_REASON_PRODUCT;
         const bool is_guess = fact->reason.kind == SP_REASON_GUESS && fact->value.type == SHAPEPROOF_VALUE_INT;
-        if (is_told || is_guess) *fact = blank(fact->path, fact->parent);
+        if (is_told || is_guess) forget(known, i);
     }
     list_used(known);
     known->changes++;
@@ -538,10 +564,7 @@ void sp_known_forget_dimensions(struct sp_known *known)
 
 void sp_known_clear(struct sp_known *known)
 {
-    for (size_t i = 0; i < known->used.count; i++) {
-        struct sp_fact *fact = &known->facts[known->used.items[i]];
-        *fact = blank(fact->path, fact->parent);
-    }
+    for (size_t i = 0; i < known->used.count; i++) forget(known, known->used.items[i]);
     known->used.count = 0;
     known->changes++;
 }
@@ -550,6 +573,7 @@ void sp_known_free(struct sp_known *known)
 {
     free(known->facts);
     free(known->used.items);
+    free(known->trail.items);
     sp_map_free(&known->names);
     *known = (struct sp_known){0};
 }

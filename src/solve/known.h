@@ -78,11 +78,17 @@ struct sp_fact {
     bool is_closed;    /* nothing told how long it is: it ends with the last item that was told */
     bool objects;      /* the items are told member by member: "layers[2].width" is a fact */
     const struct sp_told_member *members;
+    size_t saved;                 /* the last scope in which it was put on the trail */
     struct shapeproof_value list; /* put together from the items */
     size_t list_made;             /* when: `changes` then */
 };
 
 enum { SP_MAX_GUESSES = 100 };
+
+struct sp_old_fact {
+    size_t index;
+    struct sp_fact fact;
+};
 
 struct sp_known {
     struct sp_arena *arena;
@@ -100,11 +106,14 @@ struct sp_known {
     bool spares_defaults; /* what a key is by default is not told of it: something else may tell that it is not set */
     bool spared;          /* that was so of something since it was asked last */
     bool tell_items;      /* layer_types[i] in place of full_attention_interval, when no interval will do */
+    /* The undo trail: facts as they were before they were changed, each once in a scope. */
+    SP_ARRAY(struct sp_old_fact) trail;
+    size_t scope, scopes; /* the innermost open scope, 0: none; and how many there were */
 };
 
-struct sp_kept {
-    struct sp_fact *facts;
-    size_t count, told, guesses;
+/* A place on the trail, to which what is known can be taken back. */
+struct sp_mark {
+    size_t trail, told, guesses, scope;
 };
 
 /* Whether a value is what is wanted. */
@@ -141,9 +150,15 @@ bool sp_known_close_lists(struct sp_known *known);
 size_t sp_known_length_beside(struct sp_known *known, const char *path);
 /* What is known of another item of the list that this is an item of; SHAPEPROOF_VALUE_UNKNOWN when nothing is. */
 struct shapeproof_value sp_known_item_beside(struct sp_known *known, const char *path);
-/* Trying something out: what is known is kept on the heap, and later put back. */
-struct sp_kept sp_known_keep(const struct sp_known *known);
-void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and frees it */
+/* To try something out: opens a scope, which is closed by one of the next two. Scopes may be nested. */
+struct sp_mark sp_known_mark(struct sp_known *known);
+/* What was told since then is forgotten, and what was forgotten is known again. Facts that are newer keep their places,
+ * and nothing is known of them. */
+void sp_known_undo(struct sp_known *known, const struct sp_mark *mark);
+/* What is known now stays, unless an outer scope is undone. */
+void sp_known_commit(struct sp_known *known, const struct sp_mark *mark);
+/* The fact with that index, to be changed. */
+struct sp_fact *sp_known_change(struct sp_known *known, size_t index);
 /* What was guessed is forgotten, with what nothing but trying told; `lists`: and whatever was told of lists. False when
  * there is nothing of the kind. */
 bool sp_known_forget_guesses(struct sp_known *known, bool lists);

@@ -145,13 +145,13 @@ static size_t count_types(struct sp_solver *solver, struct sp_want *only)
     size_t count = 0;
     for (size_t i = 0; i < solver->table->model_type_count; i++) {
         const struct sp_want type = sp_want_value(sp_value_string(solver->table->model_types[i]));
-        struct sp_kept kept = sp_known_keep(&solver->known);
+        const struct sp_mark mark = sp_known_mark(&solver->known);
         sp_known_tell(&solver->known, "model_type", &type);
         if (sp_solver_is_covered(solver)) {
             *only = type;
             count++;
         }
-        sp_known_restore(&solver->known, &kept);
+        sp_known_undo(&solver->known, &mark);
     }
     return count;
 }

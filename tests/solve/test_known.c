@@ -169,10 +169,10 @@ static void trying_out(void **state)
     (void)state;
     facts_open(&facts);
     assert_int_equal(tell_number(&facts, "a", 1), SP_HOLDS);
-    struct sp_kept kept = sp_known_keep(&facts.known);
+    const struct sp_mark mark = sp_known_mark(&facts.known);
     assert_int_equal(tell_number(&facts, "b", 2), SP_HOLDS);
     assert_int_equal(tell_item(&facts, "c", 0, 2), SP_HOLDS);
-    sp_known_restore(&facts.known, &kept);
+    sp_known_undo(&facts.known, &mark);
     assert_int_equal(sp_known_value(&facts.known, "a").integer, 1);
     assert_int_equal(sp_known_value(&facts.known, "b").type, SHAPEPROOF_VALUE_UNKNOWN);
     assert_int_equal(tell_number(&facts, "c", 5), SP_HOLDS);
@@ -229,6 +229,69 @@ static void lists_of_lists(void **state)
     facts_close(&facts);
 }
 
+static void assert_number(struct facts *facts, const char *path, int64_t number)
+{
+    const struct shapeproof_value value = sp_known_value(&facts->known, path);
+    assert_int_equal(value.type, SHAPEPROOF_VALUE_INT);
+    assert_int_equal(value.integer, number);
+}
+
+static void assert_unknown(struct facts *facts, const char *path)
+{
+    assert_int_equal(sp_known_value(&facts->known, path).type, SHAPEPROOF_VALUE_UNKNOWN);
+}
+
+/* What an inner scope keeps is forgotten with the outer one; so is what was told after the inner one; and what was
+ * forgotten within is known again. */
+static void scopes_within_scopes(void **state)
+{
+    struct facts facts;
+    (void)state;
+    facts_open(&facts);
+    tell_number(&facts, "first", 1);
+    const struct sp_mark outer = sp_known_mark(&facts.known);
+    tell_number(&facts, "second", 2);
+    const struct sp_mark kept = sp_known_mark(&facts.known);
+    tell_number(&facts, "third", 3);
+    tell_item(&facts, "list", 1, 7);
+    sp_known_commit(&facts.known, &kept);
+    assert_number(&facts, "third", 3);
+    const struct sp_mark undone = sp_known_mark(&facts.known);
+    sp_known_clear(&facts.known);
+    assert_unknown(&facts, "first");
+    tell_number(&facts, "first", 10);
+    sp_known_undo(&facts.known, &undone);
+    assert_number(&facts, "first", 1);
+    assert_number(&facts, "second", 2);
+    assert_number(&facts, "third", 3);
+    tell_length(&facts, "list", 2);
+    assert_int_equal(sp_known_value(&facts.known, "list").count, 2);
+    sp_known_undo(&facts.known, &outer);
+    assert_number(&facts, "first", 1);
+    assert_unknown(&facts, "second");
+    assert_unknown(&facts, "third");
+    assert_unknown(&facts, "list");
+    assert_int_equal(facts.known.trail.count, 0);
+    assert_int_equal(tell_number(&facts, "third", 4), SP_HOLDS);
+    facts_close(&facts);
+}
+
+/* Nothing is noted outside of a scope, nor after the last one is closed. */
+static void trail_ends_with_the_scope(void **state)
+{
+    struct facts facts;
+    (void)state;
+    facts_open(&facts);
+    tell_number(&facts, "first", 1);
+    assert_int_equal(facts.known.trail.count, 0);
+    const struct sp_mark mark = sp_known_mark(&facts.known);
+    for (int64_t i = 0; i < 5; i++) tell_item(&facts, "list", (size_t)i, i);
+    assert_int_equal(facts.known.trail.count, 6); /* the list and its items, each once */
+    sp_known_commit(&facts.known, &mark);
+    assert_int_equal(facts.known.trail.count, 0);
+    facts_close(&facts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +305,8 @@ int main(void)
         cmocka_unit_test(trying_out),
         cmocka_unit_test(guesses),
         cmocka_unit_test(lists_of_lists),
+        cmocka_unit_test(scopes_within_scopes),
+        cmocka_unit_test(trail_ends_with_the_scope),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,10 +9,10 @@ static bool difference_for(struct sp_deduction *deduction, const struct sp_quest
 {
     struct sp_known *known = &deduction->solver->known;
     const struct sp_want want = sp_want_value(sp_value_int(value));
-    struct sp_kept kept = sp_known_keep(known);
+    const struct sp_mark mark = sp_known_mark(known);
     const bool good =
         sp_known_tell(known, key, &want) == SP_HOLDS && sp_question_difference(deduction, question, difference);
-    sp_known_restore(known, &kept);
+    sp_known_undo(known, &mark);
     return good;
 }
 

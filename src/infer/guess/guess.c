@@ -45,16 +45,29 @@ static struct sp_outcome deduction_ask_unresolved(struct sp_deduction *deduction
     return outcome;
 }
 
+/* The values of facts at some time. On the heap. */
+struct known_values {
+    struct shapeproof_value *items;
+    size_t count;
+};
+
+static struct known_values copy_values(const struct sp_known *known)
+{
+    struct known_values values = {sp_realloc(NULL, known->count, sizeof *values.items), known->count};
+    for (size_t i = 0; i < known->count; i++) values.items[i] = known->facts[i].value;
+    return values;
+}
+
 /* The same if the key is as wanted, and, if asked for, what is known then. */
 static struct sp_outcome try_want(struct sp_deduction *deduction, const char *key, struct sp_want want, size_t limit,
-                                  struct sp_kept *then)
+                                  struct known_values *then)
 {
     struct sp_known *known = &deduction->solver->known;
     struct sp_outcome outcome = {.contradictions = SIZE_MAX};
-    struct sp_kept kept = sp_known_keep(known);
+    const struct sp_mark mark = sp_known_mark(known);
     if (sp_known_tell(known, key, &want) == SP_HOLDS) outcome = deduction_ask_unresolved(deduction, limit);
-    if (then) *then = sp_known_keep(known);
-    sp_known_restore(known, &kept);
+    if (then) *then = copy_values(known);
+    sp_known_undo(known, &mark);
     return outcome;
 }
 
@@ -85,11 +98,11 @@ static bool suppose_alternative(struct sp_deduction *deduction, size_t limit)
         const struct sp_question question = deduction->open[i];
         if (question.kind != SP_ASK_DIMENSION) continue;
         const size_t told = known->told;
-        struct sp_kept kept = sp_known_keep(known);
+        const struct sp_mark mark = sp_known_mark(known);
         const bool tells = ask_supposing(deduction, &question) == SP_HOLDS && known->told != told;
         const bool is_better = tells && deduction_ask_unresolved(deduction, limit).contradictions < limit;
         tried += tells;
-        sp_known_restore(known, &kept);
+        sp_known_undo(known, &mark);
         if (is_better) return ask_supposing(deduction, &question) == SP_HOLDS;
     }
     return false;
@@ -110,16 +123,16 @@ struct trial {
 
 /* ---- trying one value ---- */
 
-static struct shapeproof_value value_then(const struct sp_kept *then, size_t fact)
+static struct shapeproof_value value_then(const struct known_values *then, size_t fact)
 {
-    return fact < then->count ? then->facts[fact].value : (struct shapeproof_value){.type = SHAPEPROOF_VALUE_UNKNOWN};
+    return fact < then->count ? then->items[fact] : (struct shapeproof_value){.type = SHAPEPROOF_VALUE_UNKNOWN};
 }
 
 /* Whether both values of the key lead to the same: then one is the other by default. */
 static bool lead_to_the_same(struct sp_deduction *deduction, const char *key, struct shapeproof_value a,
                              struct shapeproof_value b)
 {
-    struct sp_kept after[2];
+    struct known_values after[2];
     const struct sp_outcome as_a = try_want(deduction, key, sp_want_value(a), SIZE_MAX - 1, &after[0]);
     const struct sp_outcome as_b = try_want(deduction, key, sp_want_value(b), SIZE_MAX - 1, &after[1]);
     const size_t most = after[0].count > after[1].count ? after[0].count : after[1].count;
@@ -129,8 +142,8 @@ static bool lead_to_the_same(struct sp_deduction *deduction, const char *key, st
         same = strcmp(deduction->solver->known.facts[i].path, key) == 0 ||
                (left.type == right.type && !sp_value_is_set(left)) || sp_values_equal(left, right);
     }
-    free(after[0].facts);
-    free(after[1].facts);
+    free(after[0].items);
+    free(after[1].items);
     return same;
 }
 
@@ -429,10 +442,10 @@ static const char *second_key(struct sp_deduction *deduction, const char *key, c
 {
     struct sp_known *known = &deduction->solver->known;
     const struct sp_want one = sp_want_value(sp_value_int(1));
-    struct sp_kept kept = sp_known_keep(known);
+    const struct sp_mark mark = sp_known_mark(known);
     const char *second = NULL;
     if (sp_known_tell(known, key, &one) == SP_HOLDS) second = sp_question_lacks(deduction, question);
-    sp_known_restore(known, &kept);
+    sp_known_undo(known, &mark);
     return second;
 }
 
@@ -604,15 +617,15 @@ static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, 
         return false;
     const char *key = value.string;
     const size_t unmet = sp_count_unmet(deduction);
-    struct sp_kept kept = sp_known_keep(known);
+    const struct sp_mark mark = sp_known_mark(known);
     assume_guess(deduction, key, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT, .string = key});
     const bool has_default = sp_solver_eval(deduction->solver, env, expr, &value) &&
                              (sp_value_is_set(value) || value.type == SHAPEPROOF_VALUE_UNKNOWN);
     if (has_default && sp_count_unmet(deduction) <= unmet) {
-        free(kept.facts);
+        sp_known_commit(known, &mark);
         return true;
     }
-    sp_known_restore(known, &kept);
+    sp_known_undo(known, &mark);
     assume_guess(deduction, key, sp_default_of(deduction, key, &value) ? value : plausible(deduction));
     return true;
 }

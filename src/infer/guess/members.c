@@ -76,8 +76,9 @@ bool sp_members_close(struct sp_solver *solver)
     struct sp_known *known = &solver->known;
     const size_t before = known->changes;
     for (size_t i = 0; i < known->count; i++) {
-        struct sp_fact *fact = &known->facts[i];
-        if (fact->value.type != SHAPEPROOF_VALUE_UNKNOWN || fact->length != SIZE_MAX || !fact->members) continue;
+        const struct sp_fact *open = &known->facts[i];
+        if (open->value.type != SHAPEPROOF_VALUE_UNKNOWN || open->length != SIZE_MAX || !open->members) continue;
+        struct sp_fact *fact = sp_known_change(known, i);
         const char *text = text_with(solver, fact);
         fact->value = text ? sp_value_string(text) : member_list(&solver->arena, fact);
         if (!text) {

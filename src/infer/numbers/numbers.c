@@ -78,17 +78,17 @@ static bool tell_by_list(struct sp_modules *modules, size_t line, size_t named)
                    modules->most);
     modules->guesses = deduction->solver->known.guesses;
     struct sp_known *known = &deduction->solver->known;
-    struct sp_kept kept = sp_known_keep(known);
+    const struct sp_mark mark = sp_known_mark(known);
     const size_t before = known->told;
     known->reason = sp_modules_reason(modules, named);
     known->touched = 0;
     sp_modules_search(modules, 0);
     if (modules->is_solved && !modules->solution_depth) { /* what the iterations told on the way is so */
         const bool ended = sp_modules_tell_ends(modules, named);
-        free(kept.facts);
+        sp_known_commit(known, &mark);
         return ended || known->told != before;
     }
-    sp_known_restore(known, &kept);
+    sp_known_undo(known, &mark);
     if (!modules->is_solved) return false;
     return deduction->by_stages ? sp_modules_tell_staged(modules, named) : sp_modules_tell(modules, named);
 }

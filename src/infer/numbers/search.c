@@ -42,7 +42,7 @@ static bool try_choice(struct sp_modules *modules, size_t from, const char *key,
     struct sp_known *known = &modules->deduction->solver->known;
     const size_t before = modules->steps;
     if (is_idle(modules) || !*modules->left) return false;
-    struct sp_kept kept = sp_known_keep(known);
+    const struct sp_mark mark = sp_known_mark(known);
     --*modules->left;
     modules->choices[modules->depth] = (struct sp_choice){key, want};
     if (sp_choice_tell(known, &modules->choices[modules->depth]) == SP_HOLDS) {
@@ -50,7 +50,7 @@ static bool try_choice(struct sp_modules *modules, size_t from, const char *key,
         sp_modules_search(modules, from);
         modules->depth--;
     }
-    sp_known_restore(known, &kept);
+    sp_known_undo(known, &mark);
     return modules->steps != before;
 }
 

@@ -87,10 +87,10 @@ static bool may_be_of_another(const struct sp_modules *modules, struct sp_iterat
 static bool agrees_or_tells_nothing(struct sp_iterations *iterations, const struct sp_modules *modules, size_t named)
 {
     struct sp_known *known = &iterations->solver->known;
-    struct sp_kept kept = sp_known_keep(known);
+    const struct sp_mark mark = sp_known_mark(known);
     const bool agrees = agrees_with(iterations, modules, named);
-    if (agrees) free(kept.facts);
-    else sp_known_restore(known, &kept);
+    if (agrees) sp_known_commit(known, &mark);
+    else sp_known_undo(known, &mark);
     return agrees;
 }
 

@@ -285,7 +285,7 @@ static bool is_nearer(const struct repair *repair, struct score score)
     return score.errors + than.errors / LITTLE < than.errors;
 }
 
-/* Of the nearest so far the proportions are kept. */
+/* Of the nearest so far the proportions are mark. */
 static bool comes_nearer(struct repair *repair, const struct shapeproof_prediction *prediction)
 {
     struct sp_match match;
@@ -447,7 +447,7 @@ static bool repair_from_known(struct repair *repair)
     return !repair->score.errors;
 }
 
-/* What of it is kept to begin with. */
+/* What of it is mark to begin with. */
 enum start { ALL_THAT_IS_KNOWN, WHAT_DIMENSIONS_TOLD, NOTHING, STARTS };
 
 static void begin_from(struct repair *repair, enum start start)
@@ -466,13 +466,13 @@ static bool repair_from_anywhere(struct repair *repair)
     struct sp_known *known = &repair->attempt->outline.solver.known;
     for (repair->what = VALUES; repair->what <= LISTS; repair->what++)
         for (enum start start = ALL_THAT_IS_KNOWN; start < STARTS; start++) {
-            struct sp_kept kept = sp_known_keep(known);
+            const struct sp_mark mark = sp_known_mark(known);
             begin_from(repair, start);
             if (repair_from_known(repair)) {
-                free(kept.facts);
+                sp_known_commit(known, &mark);
                 return true;
             }
-            sp_known_restore(known, &kept);
+            sp_known_undo(known, &mark);
         }
     return false;
 }
