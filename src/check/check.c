@@ -60,6 +60,18 @@ void sp_check_explain(struct shapeproof_check *check, size_t finding, size_t cau
     check->causes[cause].explains++;
 }
 
+struct shapeproof_prediction *sp_check_predict(const struct shapeproof_check *check, struct shapeproof_config *config,
+                                               const struct sp_scope *scope, struct shapeproof_error *error)
+{
+    struct shapeproof_error ignored = {0};
+    if (scope) sp_config_limit(config, scope);
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(check->tables, config, &(struct shapeproof_predict_options){.table = check->table_name},
+                           error ? error : &ignored);
+    if (scope) sp_config_limit(config, NULL);
+    return prediction;
+}
+
 size_t sp_check_open(const struct shapeproof_check *check)
 {
     size_t open = 0;

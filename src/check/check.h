@@ -118,6 +118,10 @@ static inline bool sp_finding_is_open_as(const struct shapeproof_finding *findin
 {
     return sp_finding_is_open(finding) && finding->kind == kind;
 }
+/* The prediction of the check's table under another configuration, within the scope (NULL: all of it). NULL, with an
+ * error unless that is NULL, when there is none. */
+struct shapeproof_prediction *sp_check_predict(const struct shapeproof_check *check, struct shapeproof_config *config,
+                                               const struct sp_scope *scope, struct shapeproof_error *error);
 size_t sp_check_open(const struct shapeproof_check *check);
 /* Of each predicted tensor the open finding that it is missing, or SHAPEPROOF_NONE. To be freed. */
 size_t *sp_check_missing(const struct shapeproof_check *check);

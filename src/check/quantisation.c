@@ -72,8 +72,7 @@ static bool adopt(struct shapeproof_check *check, struct shapeproof_config *conf
     struct sp_file_storage *storage = sp_realloc(NULL, 1, sizeof *storage);
     sp_file_storage_read(storage, part, sp_part_beside(check->tables, part), check->inventory, &check->naming);
     sp_config_store(config, &storage->storage);
-    struct shapeproof_prediction *prediction = shapeproof_predict(
-        check->tables, config, &(struct shapeproof_predict_options){.table = check->table_name}, &error);
+    struct shapeproof_prediction *prediction = sp_check_predict(check, config, NULL, &error);
     if (!prediction) {
         quantisation->failure = what_failed(check, error.message);
         sp_file_storage_free(storage);

@@ -77,13 +77,10 @@ static struct shapeproof_prediction *predict_quantised(const struct recogniser *
 {
     const struct shapeproof_check *check = recogniser->check;
     struct shapeproof_config *config = sp_config_variant(check->config);
-    struct shapeproof_error error = {0};
     sp_config_set_value(config, "quantization", (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL}, "the file");
     sp_config_set_value(config, "quantization_config", form, "the file");
     sp_config_store(config, storage);
-    sp_config_limit(config, scope);
-    struct shapeproof_prediction *prediction = shapeproof_predict(
-        check->tables, config, &(struct shapeproof_predict_options){.table = check->table_name}, &error);
+    struct shapeproof_prediction *prediction = sp_check_predict(check, config, scope, NULL);
     shapeproof_config_free(config); /* nobody asks what the dimensions mean */
     return prediction;
 }

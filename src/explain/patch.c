@@ -150,22 +150,13 @@ static bool is_certain(struct shapeproof_value list, size_t count)
 /* Errors that the file has under the configuration with all of the patch; SIZE_MAX when nothing can be predicted. */
 static size_t errors_with(struct shapeproof_check *check, const char *path, struct shapeproof_value patch)
 {
-    struct shapeproof_error error = {0};
     struct shapeproof_config *config = sp_config_variant(check->config);
-    size_t errors = SIZE_MAX;
+    struct sp_variant variant;
     for (size_t i = 0; i < patch.count; i++)
         sp_config_set_value(config, sp_arena_printf(&check->arena, "%s%s", path, patch.members[i].key),
                             patch.members[i].value, "a patch");
-    struct shapeproof_prediction *prediction = shapeproof_predict(
-        check->tables, config, &(struct shapeproof_predict_options){.table = check->table_name}, &error);
-    if (prediction) {
-        struct sp_match match;
-        sp_match_init(&match, check->inventory, prediction, &check->naming);
-        errors = sp_match_errors(&match);
-        sp_match_free(&match);
-    }
-    shapeproof_prediction_free(prediction);
-    shapeproof_config_free(config);
+    const size_t errors = sp_variant_under(check, config, NULL, &variant) ? variant.errors : SIZE_MAX;
+    sp_variant_free(&variant);
     return errors;
 }
 

@@ -20,11 +20,9 @@
 
 static struct shapeproof_prediction *predict_loosely(struct shapeproof_check *check)
 {
-    struct shapeproof_error error = {0};
     struct shapeproof_config *config = sp_config_variant(check->config);
     sp_config_loosen(config);
-    struct shapeproof_prediction *prediction = shapeproof_predict(
-        check->tables, config, &(struct shapeproof_predict_options){.table = check->table_name}, &error);
+    struct shapeproof_prediction *prediction = sp_check_predict(check, config, NULL, NULL);
     if (prediction) {
         check->config = check->own_config = config;
         return prediction;
@@ -44,11 +42,9 @@ struct reading {
 
 static struct reading read_with(const struct shapeproof_check *check, const char *key, struct shapeproof_value value)
 {
-    struct shapeproof_error error = {0};
     struct reading reading = {.config = sp_config_variant(check->config), .errors = SIZE_MAX};
     sp_config_set_value(reading.config, key, value, "the other");
-    reading.prediction = shapeproof_predict(check->tables, reading.config,
-                                            &(struct shapeproof_predict_options){.table = check->table_name}, &error);
+    reading.prediction = sp_check_predict(check, reading.config, NULL, NULL);
     if (reading.prediction) reading.errors = sp_match_best_errors(check->inventory, reading.prediction, NULL);
     return reading;
 }

@@ -7,8 +7,7 @@
 
 /* ---- the whole model ---- */
 
-static struct shapeproof_config *changed(const struct shapeproof_config *base, const struct sp_change *change,
-                                         const struct sp_scope *scope)
+static struct shapeproof_config *changed(const struct shapeproof_config *base, const struct sp_change *change)
 {
     struct shapeproof_config *config = sp_config_variant(base);
     sp_config_set_value(config, change->key, change->value, "what if");
@@ -16,22 +15,13 @@ static struct shapeproof_config *changed(const struct shapeproof_config *base, c
         sp_config_set_value(config, change->instead_of, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL}, "");
     for (const struct sp_change *also = change->also; also; also = also->also)
         sp_config_set_value(config, also->key, also->value, "what if");
-    sp_config_limit(config, scope);
     return config;
 }
 
-bool sp_variant_try(const struct shapeproof_check *check, const struct shapeproof_config *base,
-                    const struct sp_change *change, struct sp_variant *variant)
+bool sp_variant_under(const struct shapeproof_check *check, struct shapeproof_config *config,
+                      const struct sp_scope *scope, struct sp_variant *variant)
 {
-    struct shapeproof_error error = {0};
-    /* What predicts far more tensors than there are cannot explain anything, whatever value a hostile file suggests. */
-    const struct sp_scope scope = {
-        .most =
-            2 * (shapeproof_inventory_count(check->inventory) + shapeproof_prediction_count(check->prediction)) + 1000};
-    *variant = (struct sp_variant){.config = changed(base, change, &scope)};
-    variant->prediction = shapeproof_predict(check->tables, variant->config,
-                                             &(struct shapeproof_predict_options){.table = check->table_name}, &error);
-    sp_config_limit(variant->config, NULL);
+    *variant = (struct sp_variant){.config = config, .prediction = sp_check_predict(check, config, scope, NULL)};
     if (!variant->prediction) {
         sp_variant_free(variant);
         return false;
@@ -39,6 +29,16 @@ bool sp_variant_try(const struct shapeproof_check *check, const struct shapeproo
     sp_match_init(&variant->match, check->inventory, variant->prediction, &check->naming);
     variant->errors = sp_match_errors(&variant->match);
     return true;
+}
+
+bool sp_variant_try(const struct shapeproof_check *check, const struct shapeproof_config *base,
+                    const struct sp_change *change, struct sp_variant *variant)
+{
+    /* What predicts far more tensors than there are cannot explain anything, whatever value a hostile file suggests. */
+    const struct sp_scope scope = {
+        .most =
+            2 * (shapeproof_inventory_count(check->inventory) + shapeproof_prediction_count(check->prediction)) + 1000};
+    return sp_variant_under(check, changed(base, change), &scope, variant);
 }
 
 void sp_variant_free(struct sp_variant *variant)
@@ -144,14 +144,6 @@ static const struct shapeproof_tensor *tensor_named(const struct sp_sample *samp
 
 /* ---- gains ---- */
 
-static struct shapeproof_prediction *predict_change(const struct sp_sample *sample, struct shapeproof_config *config)
-{
-    struct shapeproof_error error = {0};
-    sp_config_limit(config, &sample->scope);
-    return shapeproof_predict(sample->check->tables, config,
-                              &(struct shapeproof_predict_options){.table = sample->check->table_name}, &error);
-}
-
 /* What is tied need not be there, unless all of the tie is absent. */
 static bool is_tied_elsewhere(const struct sp_sample *sample, const struct shapeproof_prediction *prediction,
                               const struct shapeproof_predicted *expected)
@@ -187,7 +179,7 @@ void sp_sample_rebase(struct sp_sample *sample, const struct shapeproof_config *
 {
     struct shapeproof_config *config = sp_config_variant(base);
     forget_base(sample);
-    sample->base = predict_change(sample, config);
+    sample->base = sp_check_predict(sample->check, config, &sample->scope, NULL);
     shapeproof_config_free(config);
     const size_t count = sample->base ? shapeproof_prediction_count(sample->base) : 0;
     sample->found = sp_realloc(NULL, count, sizeof *sample->found);
@@ -232,8 +224,8 @@ static int64_t gain_of_change(const struct sp_sample *sample, const struct shape
 bool sp_sample_try(const struct sp_sample *sample, const struct shapeproof_config *base, const struct sp_change *change,
                    struct sp_variant *variant)
 {
-    *variant = (struct sp_variant){.config = changed(base, change, &sample->scope)};
-    if (sample->base) variant->prediction = predict_change(sample, variant->config);
+    *variant = (struct sp_variant){.config = changed(base, change)};
+    if (sample->base) variant->prediction = sp_check_predict(sample->check, variant->config, &sample->scope, NULL);
     if (variant->prediction) return true;
     sp_variant_free(variant);
     return false;

@@ -23,7 +23,11 @@ struct sp_variant {
     size_t errors;
 };
 
-/* The prediction from `base` with that change; false when there is none. */
+/* The prediction under a configuration, which the variant takes, within the scope (NULL: all of it); false, with a
+ * variant that need not be freed, when there is none. */
+bool sp_variant_under(const struct shapeproof_check *check, struct shapeproof_config *config,
+                      const struct sp_scope *scope, struct sp_variant *variant);
+/* The same from `base` with that change. */
 bool sp_variant_try(const struct shapeproof_check *check, const struct shapeproof_config *base,
                     const struct sp_change *change, struct sp_variant *variant);
 void sp_variant_free(struct sp_variant *variant);

@@ -29,11 +29,8 @@ static bool leaves_nothing_open(struct sp_model *model)
 {
     struct shapeproof_check *check = model->check;
     const struct sp_scope scope = {.most = 2 * shapeproof_inventory_count(check->inventory) + 1000};
-    struct shapeproof_error error = {0};
     struct shapeproof_config *config = config_of_model(model);
-    sp_config_limit(config, &scope);
-    struct shapeproof_prediction *prediction = shapeproof_predict(
-        check->tables, config, &(struct shapeproof_predict_options){.table = check->table_name}, &error);
+    struct shapeproof_prediction *prediction = sp_check_predict(check, config, &scope, NULL);
     const size_t count = prediction ? shapeproof_prediction_count(prediction) : 0;
     const bool whole = prediction && count <= model->budget &&
                        strcmp(shapeproof_prediction_table(prediction), model->table) == 0 &&

@@ -88,13 +88,8 @@ static struct shapeproof_prediction *predict_tied(const struct shapeproof_check 
 {
     static const int64_t first[] = {0, 1, 2, 3, 4, 5, 6, 7};
     const struct sp_scope scope = {first, sizeof first / sizeof *first, 20000};
-    struct shapeproof_error error = {0};
     sp_config_set_value(config, key, sp_value_bool(true), "what if");
-    sp_config_limit(config, &scope);
-    struct shapeproof_prediction *tied = shapeproof_predict(
-        check->tables, config, &(struct shapeproof_predict_options){.table = check->table_name}, &error);
-    sp_config_limit(config, NULL);
-    return tied;
+    return sp_check_predict(check, config, &scope, NULL);
 }
 
 static const char *key_of_tie(const struct shapeproof_check *check, const struct sp_condition *condition)
