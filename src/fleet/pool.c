@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -82,13 +81,6 @@ static bool is_interrupted(struct run *run)
     return run->pool->interrupted != 0;
 }
 
-static int64_t clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* ---- processes ---- */
 
 /* The process of a task, which never returns. It has a group of its own, so that a signal from the terminal goes to the
@@ -122,7 +114,7 @@ static bool begin_task(struct run *run)
     if (pid == 0) be_task(run, run->next, end);
     setpgid(pid, pid); /* whichever of the two is first */
     *slot = (struct slot){.pid = pid, .from = end, .task = run->next++};
-    slot->end = run->pool->seconds ? clock_ms() + (int64_t)run->pool->seconds * 1000 : INT64_MAX;
+    slot->end = run->pool->seconds ? sp_clock_ms() + (int64_t)run->pool->seconds * 1000 : INT64_MAX;
     run->busy++;
     return true;
 }
@@ -204,7 +196,7 @@ static bool finish_task(struct run *run, struct slot *slot)
 static int end_late_tasks(struct run *run)
 {
     int64_t next = INT64_MAX;
-    const int64_t now = clock_ms();
+    const int64_t now = sp_clock_ms();
     for (size_t i = 0; i < run->pool->jobs; i++) {
         struct slot *slot = &run->slots[i];
         if (!slot->pid || slot->late) continue;

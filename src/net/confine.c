@@ -30,52 +30,65 @@ enum { CPU_SECONDS = 120, DESCRIPTORS = 256 };
 
 void sp_confine_begin(int keep)
 {
-    sp_child_forget_signals();
+    sp_child_isolate(&keep, 1);
     signal(SIGPIPE, SIG_IGN);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_DUMPABLE, 0);
-    sp_child_close_all_but(&keep, 1);
 }
 
-/* Whatever their arguments: memory, sockets that are open, waiting, looking at files, threads' locks, dying. */
-static const int harmless[] = {
-    SCMP_SYS(read),           SCMP_SYS(write),
-    SCMP_SYS(readv),          SCMP_SYS(writev),
-    SCMP_SYS(pread64),        SCMP_SYS(lseek),
-    SCMP_SYS(fstat),          SCMP_SYS(stat),
-    SCMP_SYS(lstat),          SCMP_SYS(newfstatat),
-    SCMP_SYS(statx),          SCMP_SYS(access),
-    SCMP_SYS(faccessat),      SCMP_SYS(readlink),
-    SCMP_SYS(readlinkat),     SCMP_SYS(getdents64),
-    SCMP_SYS(close),          SCMP_SYS(brk),
-    SCMP_SYS(munmap),         SCMP_SYS(mremap),
-    SCMP_SYS(madvise),        SCMP_SYS(futex),
-    SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigaction),
-    SCMP_SYS(sigaltstack),    SCMP_SYS(rt_sigreturn),
-    SCMP_SYS(getpid),         SCMP_SYS(gettid),
-    SCMP_SYS(getuid),         SCMP_SYS(geteuid),
-    SCMP_SYS(getgid),         SCMP_SYS(getegid),
-    SCMP_SYS(sched_yield),    SCMP_SYS(sched_getaffinity),
-    SCMP_SYS(clock_gettime),  SCMP_SYS(clock_nanosleep),
-    SCMP_SYS(nanosleep),      SCMP_SYS(gettimeofday),
-    SCMP_SYS(time),           SCMP_SYS(getrandom),
-    SCMP_SYS(uname),          SCMP_SYS(sysinfo),
-    SCMP_SYS(poll),           SCMP_SYS(ppoll),
-    SCMP_SYS(select),         SCMP_SYS(pselect6),
-    SCMP_SYS(epoll_create1),  SCMP_SYS(epoll_ctl),
-    SCMP_SYS(epoll_wait),     SCMP_SYS(epoll_pwait),
-    SCMP_SYS(eventfd2),       SCMP_SYS(pipe2),
-    SCMP_SYS(pipe),           SCMP_SYS(socketpair),
-    SCMP_SYS(connect),        SCMP_SYS(bind),
-    SCMP_SYS(getsockname),    SCMP_SYS(getpeername),
-    SCMP_SYS(getsockopt),     SCMP_SYS(setsockopt),
-    SCMP_SYS(sendto),         SCMP_SYS(sendmsg),
-    SCMP_SYS(sendmmsg),       SCMP_SYS(recvfrom),
-    SCMP_SYS(recvmsg),        SCMP_SYS(recvmmsg),
-    SCMP_SYS(shutdown),       SCMP_SYS(fcntl),
-    SCMP_SYS(ioctl),          SCMP_SYS(set_robust_list),
-    SCMP_SYS(rseq),           SCMP_SYS(exit),
-    SCMP_SYS(exit_group),
+/* Besides what every child needs: sockets that are open, waiting, looking at files, threads. */
+static const int calls[] = {
+    SCMP_SYS(write),
+    SCMP_SYS(readv),
+    SCMP_SYS(writev),
+    SCMP_SYS(stat),
+    SCMP_SYS(lstat),
+    SCMP_SYS(newfstatat),
+    SCMP_SYS(statx),
+    SCMP_SYS(access),
+    SCMP_SYS(faccessat),
+    SCMP_SYS(readlink),
+    SCMP_SYS(readlinkat),
+    SCMP_SYS(getdents64),
+    SCMP_SYS(rt_sigaction),
+    SCMP_SYS(getuid),
+    SCMP_SYS(geteuid),
+    SCMP_SYS(getgid),
+    SCMP_SYS(getegid),
+    SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(nanosleep),
+    SCMP_SYS(time),
+    SCMP_SYS(getrandom),
+    SCMP_SYS(uname),
+    SCMP_SYS(sysinfo),
+    SCMP_SYS(poll),
+    SCMP_SYS(ppoll),
+    SCMP_SYS(select),
+    SCMP_SYS(pselect6),
+    SCMP_SYS(epoll_create1),
+    SCMP_SYS(epoll_ctl),
+    SCMP_SYS(epoll_wait),
+    SCMP_SYS(epoll_pwait),
+    SCMP_SYS(eventfd2),
+    SCMP_SYS(pipe2),
+    SCMP_SYS(pipe),
+    SCMP_SYS(socketpair),
+    SCMP_SYS(connect),
+    SCMP_SYS(bind),
+    SCMP_SYS(getsockname),
+    SCMP_SYS(getpeername),
+    SCMP_SYS(getsockopt),
+    SCMP_SYS(setsockopt),
+    SCMP_SYS(sendto),
+    SCMP_SYS(sendmsg),
+    SCMP_SYS(sendmmsg),
+    SCMP_SYS(recvfrom),
+    SCMP_SYS(recvmsg),
+    SCMP_SYS(recvmmsg),
+    SCMP_SYS(shutdown),
+    SCMP_SYS(fcntl),
+    SCMP_SYS(ioctl),
+    SCMP_SYS(set_robust_list),
+    SCMP_SYS(rseq),
 };
 
 static bool allow_sockets(scmp_filter_ctx filter)
@@ -105,27 +118,7 @@ static bool allow_files(scmp_filter_ctx filter)
            seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(open), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, WRITES, 0)) == 0;
 }
 
-static bool allow_memory(scmp_filter_ctx filter)
-{
-    return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) ==
-               0 &&
-           seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) ==
-               0;
-}
-
-static bool load_filter(void)
-{
-    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-    bool ok = filter != NULL;
-    for (size_t i = 0; ok && i < sizeof harmless / sizeof *harmless; i++)
-        ok = seccomp_rule_add(filter, SCMP_ACT_ALLOW, harmless[i], 0) == 0;
-    ok = ok && allow_sockets(filter) && allow_threads(filter) && allow_files(filter) && allow_memory(filter) &&
-         seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-                          SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)) == 0 &&
-         seccomp_load(filter) == 0;
-    if (filter) seccomp_release(filter);
-    return ok;
-}
+static bool allow_more(void *filter) { return allow_sockets(filter) && allow_threads(filter) && allow_files(filter); }
 
 /* ---- files ---- */
 
@@ -179,5 +172,6 @@ bool sp_confine_finish(void)
     warm_resolver();
     return sp_child_limit(RLIMIT_CORE, 0, 0) && sp_child_limit(RLIMIT_FSIZE, 0, 0) &&
            sp_child_limit(RLIMIT_CPU, CPU_SECONDS, CPU_SECONDS) &&
-           sp_child_limit(RLIMIT_NOFILE, DESCRIPTORS, DESCRIPTORS) && limit_files() && load_filter();
+           sp_child_limit(RLIMIT_NOFILE, DESCRIPTORS, DESCRIPTORS) && limit_files() &&
+           sp_child_confine(&(struct sp_system_calls){calls, sizeof calls / sizeof *calls, -1, allow_more});
 }

@@ -9,14 +9,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/process/child.h"
 #include "net/child.h"
 #include "net/confine.h"
 
-enum { EXIT_NO_LIBRARY = 71, EXIT_UNCONFINED = 72, ROUND_SECONDS = 900, LOOK_MS = 100, PAGE = 4096 };
+enum { ROUND_SECONDS = 900, LOOK_MS = 100, PAGE = 4096 };
 
 /* ---- memory ---- */
 
@@ -53,24 +52,16 @@ void sp_round_free(struct sp_round *round)
 
 /* ---- the child ---- */
 
-static _Noreturn void run_child(const struct sp_work *work, int alive)
+static void run_child(const void *context, int alive)
 {
     struct sp_curl curl;
     sp_confine_begin(alive);
-    if (!sp_curl_load(&curl)) _exit(EXIT_NO_LIBRARY);
-    if (!sp_confine_finish()) _exit(EXIT_UNCONFINED);
-    sp_child_work(work, &curl);
-    _exit(0);
+    if (!sp_curl_load(&curl)) _exit(SP_CHILD_UNPREPARED);
+    if (!sp_confine_finish()) _exit(SP_CHILD_UNCONFINED);
+    sp_child_work(context, &curl);
 }
 
 /* ---- the parent ---- */
-
-static int64_t seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec;
-}
 
 static void tell_progress(struct sp_client *client, const struct sp_work *work)
 {
@@ -87,24 +78,24 @@ static void tell_progress(struct sp_client *client, const struct sp_work *work)
 static bool watch_child(struct sp_client *client, const struct sp_work *work, int in)
 {
     struct pollfd ready = {.fd = in, .events = POLLIN};
-    const int64_t end = seconds_now() + ROUND_SECONDS;
+    const int64_t end = sp_clock_ms() + ROUND_SECONDS * 1000;
     for (;;) {
         const int events = poll(&ready, 1, LOOK_MS);
         tell_progress(client, work);
         if (events > 0) return true;
-        if (seconds_now() > end) return false;
+        if (sp_clock_ms() > end) return false;
     }
 }
 
 static bool judge_status(int status, struct shapeproof_error *error)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_LIBRARY) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == SP_CHILD_UNPREPARED) {
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "libcurl, which fetches, could not be loaded");
         sp_hint(error, "install it (Debian: apt-get install libcurl4), or download the file and name it");
         return false;
     }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_UNCONFINED)
+    if (WIFEXITED(status) && WEXITSTATUS(status) == SP_CHILD_UNCONFINED)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
                        "the sandbox for libcurl could not be set up (seccomp, rlimits)");
     if (WIFSIGNALED(status))
@@ -115,20 +106,14 @@ static bool judge_status(int status, struct shapeproof_error *error)
 
 static bool run_work(const struct sp_work *work, struct sp_client *client, struct shapeproof_error *error)
 {
-    int end, status = 0;
-    const pid_t pid = sp_child_fork(&end);
-    if (pid < 0)
-        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no process can be started: %s",
-                       strerror(errno));
-    if (pid == 0) run_child(work, end);
-    const bool ended = watch_child(client, work, end);
-    close(end);
-    if (!ended) kill(pid, SIGKILL);
-    const pid_t got = sp_child_wait(pid, &status, 0);
+    struct sp_child child;
+    if (!sp_child_start(&child, run_child, work, error)) return false;
+    const bool ended = watch_child(client, work, child.from);
+    sp_child_finish(&child, !ended);
     if (!ended)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "not all could be fetched within %d s",
                        ROUND_SECONDS);
-    return got < 0 || judge_status(status, error); /* the host may reap children by itself */
+    return child.lost || judge_status(child.status, error);
 }
 
 /* Ended within its array, and of printable characters: it goes into messages, state files, later requests. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Children, and what one that is to run a library on hostile bytes leaves behind of its host. */
+ * Child processes: starting one with a pipe, waiting for its end, and, of one that is to run a library on hostile
+ * bytes, taking away what it could do harm with. */
 #ifndef SP_BASE_PROCESS_CHILD_H
 #define SP_BASE_PROCESS_CHILD_H
 
@@ -8,17 +9,57 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "shapeproof/error.h"
+
+/* ---- the parent ---- */
+
+/* A child under way. */
+struct sp_child {
+    pid_t pid;
+    int from;    /* where the parent reads what the child writes; the end of it is the child's end */
+    bool reaped; /* it has ended */
+    bool lost;   /* and how is not known: the host reaps children by itself */
+    int status;  /* as waitpid has it */
+};
+
 /* Forks, with a pipe: `end` is where the child writes and the parent reads. -1 with errno when the system has no
  * process or pipe left. */
 pid_t sp_child_fork(int *end);
 /* As waitpid, whatever interrupts it; of a host that reaps children by itself it is -1. */
 pid_t sp_child_wait(pid_t pid, int *status, int options);
 
-/* A crash must be seen as one, and not by the host's own crash reporter. */
-void sp_child_forget_signals(void);
-/* Closes every descriptor that is not in `keep` (-1: none). */
-void sp_child_close_all_but(const int *keep, size_t count);
+/* Starts a child that does `run`, which writes into `to`, and then ends with status 0. False with an error when there
+ * is no process left. */
+bool sp_child_start(struct sp_child *child, void (*run)(const void *context, int to), const void *context,
+                    struct shapeproof_error *error);
+/* Notes its end; `options` as for waitpid. */
+void sp_child_reap(struct sp_child *child, int options);
+/* Closes the pipe and waits for the end of a child that has closed its own, but no longer than a second: then, or with
+ * `now` at once, it is killed. */
+void sp_child_finish(struct sp_child *child, bool now);
+/* Of a clock that nobody sets. */
+int64_t sp_clock_ms(void);
+
+/* ---- the child ---- */
+
+/* What it ends with when it cannot do its work. */
+enum { SP_CHILD_UNPREPARED = 71, SP_CHILD_UNCONFINED = 72 };
+
+/* The signals of the host, its crash reporter and its descriptors are the child's no longer, but for those in `keep`
+ * (-1: none); and it does not outlive the host. */
+void sp_child_isolate(const int *keep, size_t count);
 /* Of a resource of setrlimit, or as much as the host has of it, if that is less. */
 bool sp_child_limit(int resource, uint64_t soft, uint64_t hard);
+
+/* System calls that a child may make besides what every one needs: memory that is not executed, locks, reading what is
+ * open, its own end. All others fail with EPERM, so that a library sees a refusal and can say what it wanted. */
+struct sp_system_calls {
+    const int *calls; /* whatever their arguments */
+    size_t count;
+    int out;                      /* the only descriptor that it may write to; -1: see `calls` */
+    bool (*allow)(void *context); /* more rules, for a scmp_filter_ctx; NULL: none */
+};
+
+bool sp_child_confine(const struct sp_system_calls *allowed);
 
 #endif
