@@ -8,14 +8,13 @@
 #include "infer/classes.h"
 #include "infer/guess/guess.h"
 #include "infer/infer.h"
+#include "infer/limits.h"
 #include "infer/numbers/numbers.h"
 #include "infer/search.h"
 #include "match/layers.h"
 #include "match/present_modules.h"
 #include "model/computed.h"
 #include "stored/members.h"
-
-enum { MAX_GUESSES = 40, MAX_SUPPOSITIONS = 3, MAX_TEXTS = 64, MAX_TRIALS = 24 };
 
 /* ---- what it explains ---- */
 
@@ -247,7 +246,7 @@ static int64_t names_under(struct sp_deduction *deduction, const char *key, stru
 static size_t keep_likeliest(struct sp_deduction *deduction, const char *key, struct shapeproof_value *texts,
                              size_t count)
 {
-    int64_t names[MAX_TEXTS], most = INT64_MIN;
+    int64_t names[SP_MOST_TEXTS], most = INT64_MIN;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         names[i] = names_under(deduction, key, texts[i]);
@@ -262,8 +261,9 @@ static size_t keep_likeliest(struct sp_deduction *deduction, const char *key, st
 static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduction *deduction, const char *key,
                                      const struct supposition *suppositions, size_t count)
 {
-    struct shapeproof_value texts[MAX_TEXTS];
-    const size_t text_count = keep_likeliest(deduction, key, texts, sp_guess_texts(deduction, key, texts, MAX_TEXTS));
+    struct shapeproof_value texts[SP_MOST_TEXTS];
+    const size_t text_count =
+        keep_likeliest(deduction, key, texts, sp_guess_texts(deduction, key, texts, SP_MOST_TEXTS));
     struct sp_attempt *best = NULL;
     if (text_count == 1 && texts[0].type == SHAPEPROOF_VALUE_ABSENT)
         return NULL; /* it is something that no text says */
@@ -305,10 +305,10 @@ static void tell_suppositions(struct sp_known *known, const struct supposition *
 /* Deduces, and guesses where that leads no further. */
 static void infer(struct sp_deduction *deduction)
 {
-    for (int i = 0; i < MAX_GUESSES && deduction->by_stages && sp_tell_by_numbers(deduction); i++)
+    for (int i = 0; i < SP_MOST_GUESS_ROUNDS && deduction->by_stages && sp_tell_by_numbers(deduction); i++)
         sp_deduce(deduction, SP_CONTESTED_UNKNOWN);
     sp_deduce(deduction, SP_CONTESTED_FIRST);
-    for (int i = 0; i < MAX_GUESSES && (sp_tell_by_numbers(deduction) || sp_guess(deduction)); i++)
+    for (int i = 0; i < SP_MOST_GUESS_ROUNDS && (sp_tell_by_numbers(deduction) || sp_guess(deduction)); i++)
         sp_deduce(deduction, SP_CONTESTED_FIRST);
     sp_guess_rest(deduction);
 }
@@ -385,7 +385,7 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
     sp_deduce(&deduction, trial->by_stages ? SP_CONTESTED_UNKNOWN : SP_CONTESTED_REQUIRED);
     if (trial->stated) sp_stated_tell(trial->stated, &attempt->outline.solver);
     if (trial->stated) sp_deduce(&deduction, SP_CONTESTED_REQUIRED);
-    if (count < MAX_SUPPOSITIONS) other = try_suppositions(trial, &deduction, suppositions, count);
+    if (count < SP_MOST_SUPPOSITIONS) other = try_suppositions(trial, &deduction, suppositions, count);
     if (!other) {
         infer(&deduction);
         if (trial->name) attempt->by_name = sp_predict_named(attempt, trial->name);
@@ -436,7 +436,7 @@ static void try_defaults(struct sp_attempt *attempt)
 
 static struct sp_attempt *try_fit(struct trial trial, struct sp_fit fit)
 {
-    size_t left = MAX_TRIALS;
+    size_t left = SP_MOST_SUPPOSED;
     const struct supposition named = {"architecture", sp_value_string(trial.name), NULL};
     trial.table = fit.table;
     trial.class = fit.class;

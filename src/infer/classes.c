@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "infer/limits.h"
 #include "infer/tables/index.h"
 #include "solve/literals.h"
 #include "solve/solver.h"
-
-enum { MAX_CLASSES = 32 };
 
 static bool mentions_class(const struct sp_expr *expr)
 {
@@ -56,7 +55,8 @@ static void consider_class(struct classes *classes, const char *begin, const cha
 {
     const char *class = sp_arena_printf(classes->arena, "%s%s", begin, end);
     if (sp_is_among(class, classes->list, classes->count)) return;
-    if (classes->count < MAX_CLASSES && is_covered(classes, class)) classes->list[classes->count++] = class;
+    if (classes->count < SP_MOST_CLASSES_OF_TABLE && is_covered(classes, class))
+        classes->list[classes->count++] = class;
 }
 
 /* What the definitions of the table are as texts: "BertFor" + "MaskedLM" among them. */
@@ -96,7 +96,7 @@ static void fit_classes(const struct shapeproof_tables *tables, const struct sp_
     struct sp_solver solver;
     sp_solver_init(&solver, table);
     struct classes classes = {&solver.arena, table, &solver,
-                              sp_arena_array(&solver.arena, MAX_CLASSES + 1, sizeof(char *)), 0};
+                              sp_arena_array(&solver.arena, SP_MOST_CLASSES_OF_TABLE + 1, sizeof(char *)), 0};
     for (size_t i = 0; i < table->architecture_count && !sp_stands_for_settings(table); i++)
         consider_class(&classes, table->architectures[i], "");
     if (!table->architecture_count && depends_on_class(table)) find_classes(&classes);
@@ -109,7 +109,7 @@ static void fit_classes(const struct shapeproof_tables *tables, const struct sp_
 static bool find_indexed_classes(const struct shapeproof_tables *tables, const struct sp_unit *table)
 {
     const size_t place = sp_tables_place_of(tables, table);
-    const char *classes[MAX_CLASSES];
+    const char *classes[SP_MOST_CLASSES_OF_TABLE];
     if (place >= sp_builtin_index_count || !sp_builtin_index_units[place].class_count) return false;
     const struct sp_indexed_unit *indexed = &sp_builtin_index_units[place];
     const char *class = sp_builtin_index_text + indexed->classes;

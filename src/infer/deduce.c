@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROUNDS = 40, MAX_OUTER = 3, MAX_MODULES = 20000, MAX_STAGED = 150000 };
-
 /* ---- posing them ---- */
 
 static void pose(struct sp_deduction *deduction, struct sp_question question)
@@ -121,7 +119,7 @@ static void pose_claims(struct sp_deduction *deduction, size_t line)
 /* The iterations of a loop that the tensors of a line tell of, for one iteration of the loops around it. */
 struct span {
     struct sp_loop *loop;
-    int64_t outer[MAX_OUTER];
+    int64_t outer[SP_MOST_OUTER_LOOPS];
     int64_t first, last;
     size_t line, named;
     bool open_ended;
@@ -189,7 +187,7 @@ static void collect_spans(struct sp_deduction *deduction, struct spans *spans, s
         const int64_t own = sp_occurrence_iteration(occurrences, occurrence, loop, named);
         struct span iteration = {loop, {0}, own, own, line, named, open_ended};
         size_t depth = 0;
-        for (struct sp_loop *outer = loop->outer; outer && depth < MAX_OUTER; outer = outer->outer)
+        for (struct sp_loop *outer = loop->outer; outer && depth < SP_MOST_OUTER_LOOPS; outer = outer->outer)
             iteration.outer[depth++] = sp_occurrence_iteration(occurrences, occurrence, outer, named);
         if (own >= 0) add_iteration(spans, iteration);
     }
@@ -199,7 +197,7 @@ static int compare_spans(const void *left, const void *right)
 {
     const struct span *a = left, *b = right;
     if (a->loop != b->loop) return a->loop->number < b->loop->number ? -1 : 1;
-    for (size_t i = MAX_OUTER; i-- > 0;)
+    for (size_t i = SP_MOST_OUTER_LOOPS; i-- > 0;)
         if (a->outer[i] != b->outer[i]) return a->outer[i] < b->outer[i] ? -1 : 1;
     return a->line < b->line ? -1 : a->line > b->line;
 }
@@ -273,13 +271,12 @@ static int64_t iteration_of(const struct sp_deduction *deduction, const struct s
 /* The iterations of the outermost loop without tensors; false when it is not known which iterations there are. */
 static bool pose_missing_iterations(struct sp_deduction *deduction, size_t line, struct sp_loop *loop)
 {
-    enum { MAX_ITERATIONS = 10000 };
     const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
     const struct shapeproof_value first = sp_solver_value(deduction->solver, loop->env, loop->clause->first);
     const struct shapeproof_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
     size_t next = 0;
     if (first.type != SHAPEPROOF_VALUE_INT || last.type != SHAPEPROOF_VALUE_INT) return false;
-    if (last.integer - first.integer > MAX_ITERATIONS) return true;
+    if (last.integer - first.integer > SP_MOST_ITERATIONS) return true;
     for (int64_t iteration = first.integer; iteration <= last.integer; iteration++) {
         if (occurrence->iterations)
             next = 0; /* with the numbers in names that are worked out their iterations need not grow */
@@ -365,7 +362,7 @@ void sp_deduce(struct sp_deduction *deduction, enum sp_contest most)
     struct sp_known *known = &deduction->solver->known;
     enum sp_contest contest = most < SP_CONTESTED_BY_ALL ? most : SP_CONTESTED_BY_ALL;
     known->spares_defaults = true;
-    for (int round = 0; round < MAX_ROUNDS; round++) {
+    for (int round = 0; round < SP_MOST_ROUNDS; round++) {
         const size_t before = known->told;
         known->spared = false;
         sp_occurrences_renew(&deduction->occurrences, contest);
@@ -415,7 +412,7 @@ void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outlin
 {
     const size_t conditions = outline->condition_count;
     *deduction = (struct sp_deduction){
-        .outline = outline, .solver = &outline->solver, .effort = effort, .modules_left = MAX_MODULES};
+        .outline = outline, .solver = &outline->solver, .effort = effort, .modules_left = SP_MOST_MODULE_STEPS};
     deduction->present = sp_realloc(NULL, conditions, sizeof *deduction->present);
     deduction->claimed = sp_realloc(NULL, conditions, sizeof *deduction->claimed);
     deduction->missing = sp_realloc(NULL, conditions, sizeof *deduction->missing);
@@ -426,7 +423,7 @@ void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outlin
 void sp_deduce_by_stages(struct sp_deduction *deduction)
 {
     deduction->by_stages = true;
-    deduction->modules_left = MAX_STAGED;
+    deduction->modules_left = SP_MOST_STAGED_STEPS;
 }
 
 void sp_deduction_free(struct sp_deduction *deduction)

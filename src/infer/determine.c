@@ -8,20 +8,19 @@
 
 #include "infer/classes.h"
 #include "infer/infer.h"
+#include "infer/limits.h"
 #include "lang/functions.h"
-
-enum { MAX_OTHERS = 320, MAX_INDICES = 24, MAX_ITEMS_CHANGED = 12, MAX_EQUAL_CLASSES = 3 };
 
 /* A text that no table names. */
 #define ANOTHER_TEXT "-"
 
 struct recheck {
     struct shapeproof_inference *inference;
-    int64_t indices[MAX_INDICES]; /* that loops visit: it is enough to see some of the layers and experts */
+    int64_t indices[SP_MOST_SEEN_INDICES]; /* that loops visit: it is enough to see some of the layers and experts */
     struct sp_scope scope;
     struct shapeproof_prediction *prediction; /* within the scope */
     bool *doubtful;                           /* of each supposition: another value could take its place */
-    struct shapeproof_value equal_classes[MAX_EQUAL_CLASSES]; /* some that have the same tensors */
+    struct shapeproof_value equal_classes[SP_MOST_EQUAL_CLASSES]; /* some that have the same tensors */
     size_t equal_class_count;
 };
 
@@ -64,7 +63,7 @@ static const char *because(const struct recheck *recheck, const struct sp_reason
 
 static void add_other_value(struct shapeproof_value *others, size_t *count, struct shapeproof_value value)
 {
-    if (*count < MAX_OTHERS) others[(*count)++] = value;
+    if (*count < SP_MOST_OTHER_VALUES) others[(*count)++] = value;
 }
 
 static size_t other_texts(const struct recheck *recheck, const char *key, const char *text,
@@ -150,16 +149,16 @@ static size_t other_lists(const struct recheck *recheck, const char *key, struct
                           struct shapeproof_value *others)
 {
     struct sp_arena *arena = &recheck->inference->arena;
-    struct shapeproof_value items[MAX_OTHERS];
+    struct shapeproof_value items[SP_MOST_OTHER_VALUES];
     size_t count = 0, changed = 0;
     add_other_value(others, &count, sp_value_list_with(arena, list, list.count - 1, SIZE_MAX, list.items[0]));
     if (!closed)
         add_other_value(others, &count,
                         sp_value_list_with(arena, list, list.count + 1, list.count, list.items[list.count - 1]));
     add_moved(recheck, list, others, &count);
-    for (size_t i = 0; i < list.count && changed < MAX_ITEMS_CHANGED; i++) {
+    for (size_t i = 0; i < list.count && changed < SP_MOST_ITEMS_CHANGED; i++) {
         const size_t named = other_items(recheck, key, list, i, items);
-        for (size_t k = 0; k < named && count < MAX_OTHERS / 2; k++)
+        for (size_t k = 0; k < named && count < SP_MOST_OTHER_VALUES / 2; k++)
             add_other_value(others, &count, sp_value_list_with(arena, list, list.count, i, items[k]));
         changed += named > 0;
     }
@@ -268,7 +267,7 @@ struct telling {
 static bool is_indispensable(const struct recheck *recheck, const char *key, struct shapeproof_value value,
                              struct telling telling)
 {
-    struct shapeproof_value others[MAX_OTHERS];
+    struct shapeproof_value others[SP_MOST_OTHER_VALUES];
     if (value.type == SHAPEPROOF_VALUE_LIST && (telling.gaps || (!value.count && !telling.closed))) return false;
     const bool named = strcmp(key, "architecture") == 0; /* a text like others: the table lists what it may be */
     size_t count = sp_is_class_key(key) && !named ? other_classes(recheck, value, others)
@@ -289,19 +288,18 @@ static bool is_indispensable(const struct recheck *recheck, const char *key, str
 static void find_equal_classes(struct recheck *recheck)
 {
     const struct sp_attempt *best = recheck->inference->best;
-    struct shapeproof_value others[MAX_OTHERS];
+    struct shapeproof_value others[SP_MOST_OTHER_VALUES];
     if (!*best->class) return;
     const size_t count = other_classes(recheck, sp_value_absent(""), others);
-    for (size_t i = 0; i < count && recheck->equal_class_count < MAX_EQUAL_CLASSES; i++)
+    for (size_t i = 0; i < count && recheck->equal_class_count < SP_MOST_EQUAL_CLASSES; i++)
         if (!would_differ(recheck, sp_unit_class_key(best->table), others[i], NULL))
             recheck->equal_classes[recheck->equal_class_count++] = others[i];
 }
 
 static void see_index(struct recheck *recheck, size_t *count, int64_t index)
 {
-    enum { MOST = 1000 };
     size_t place = *count;
-    if (index < 0 || index > MOST || *count == MAX_INDICES) return;
+    if (index < 0 || index > SP_HIGHEST_SEEN_INDEX || *count == SP_MOST_SEEN_INDICES) return;
     while (place && recheck->indices[place - 1] > index) place--;
     if (place && recheck->indices[place - 1] == index) return;
     memmove(&recheck->indices[place + 1], &recheck->indices[place], (*count - place) * sizeof *recheck->indices);
@@ -313,10 +311,9 @@ static void see_index(struct recheck *recheck, size_t *count, int64_t index)
  */
 static void choose_scope_indices(struct recheck *recheck)
 {
-    enum { FIRST = 4 };
     const struct shapeproof_prediction *prediction = recheck->inference->best->prediction;
     size_t count = 0;
-    for (int64_t i = 0; i < FIRST; i++) see_index(recheck, &count, i);
+    for (int64_t i = 0; i < SP_FIRST_SEEN_INDICES; i++) see_index(recheck, &count, i);
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
         const struct shapeproof_value value = shapeproof_prediction_hyperparameter(prediction, i)->value;
         if (value.type != SHAPEPROOF_VALUE_INT && value.type != SHAPEPROOF_VALUE_LIST) continue;

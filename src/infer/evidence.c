@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "infer/infer.h"
+#include "infer/limits.h"
 #include "names/patterns.h"
 
 /* ---- enough? ---- */
@@ -82,8 +83,7 @@ enum distance { NEAR, BESIDE, FAR_OFF };
 
 static enum distance distance_of(const struct sp_attempt *attempt)
 {
-    enum { MOST_LACKED = 4 }; /* for each that it explains */
-    if (attempt->missing / MOST_LACKED > attempt->explained) return FAR_OFF;
+    if (attempt->missing / SP_FAR_MISSING > attempt->explained) return FAR_OFF;
     return attempt->without_layers ? BESIDE : NEAR;
 }
 
@@ -91,10 +91,9 @@ static enum distance distance_of(const struct sp_attempt *attempt)
 static size_t put_nearest_of(struct sp_text *text, struct sp_attempt *const *attempts, size_t count,
                              enum distance distance)
 {
-    enum { MOST = 3 };
     const struct sp_unit *last = NULL; /* the classes of a table explain alike, and one is enough */
     size_t shown = 0;
-    for (size_t i = 0; i < count && shown < MOST; i++) {
+    for (size_t i = 0; i < count && shown < SP_MOST_NEAREST; i++) {
         const struct sp_attempt *attempt = attempts[i];
         if (!attempt->prediction || !attempt->explained || distance_of(attempt) != distance) continue;
         if (attempt->table == last) continue;

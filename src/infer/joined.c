@@ -6,6 +6,7 @@
 
 #include "base/chars.h"
 #include "infer/infer.h"
+#include "infer/limits.h"
 #include "match/pieces.h"
 
 /* Items are the predicted tensors, and behind them those that are seen. */
@@ -70,16 +71,14 @@ bool sp_attempt_lacks(const struct sp_attempt *attempt, size_t predicted)
 
 /* ---- sizes that only fused tensors show ---- */
 
-enum { MAX_SIZES = 16 };
-
 /* The dimensions of what is unexpected, and their halves, each once; returns how many. */
-static size_t find_sizes(const struct sp_attempt *attempt, uint64_t sizes[MAX_SIZES])
+static size_t find_sizes(const struct sp_attempt *attempt, uint64_t sizes[SP_MOST_FUSED_SIZES])
 {
     size_t count = 0;
     for (size_t i = 0; i < shapeproof_inventory_count(attempt->match.inventory); i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(attempt->match.inventory, i);
         if (sp_match_tensor(&attempt->match, i) != SP_UNEXPECTED || sp_attempt_is_joined(attempt, i)) continue;
-        for (uint32_t d = 0; d < 2 * tensor->rank && count < MAX_SIZES; d++) {
+        for (uint32_t d = 0; d < 2 * tensor->rank && count < SP_MOST_FUSED_SIZES; d++) {
             const uint64_t size = tensor->shape[d / 2] / (1 + d % 2);
             bool is_new = size > 1 && size <= INT32_MAX && (d % 2 == 0 || tensor->shape[d / 2] % 2 == 0);
             for (size_t k = 0; k < count; k++) is_new = is_new && sizes[k] != size;
@@ -117,7 +116,7 @@ static bool try_size(struct sp_attempt *attempt, const char *key, uint64_t size)
 void sp_attempt_size_fused(struct sp_attempt *attempt, size_t *left)
 {
     struct sp_arena *arena = &attempt->outline.solver.arena;
-    uint64_t sizes[MAX_SIZES];
+    uint64_t sizes[SP_MOST_FUSED_SIZES];
     const size_t cost =
         2 * (shapeproof_inventory_count(attempt->match.inventory) + shapeproof_prediction_count(attempt->prediction));
     const size_t count = find_sizes(attempt, sizes);

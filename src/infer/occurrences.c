@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "infer/limits.h"
 #include "infer/tables/prefilter.h"
 #include "match/naming.h"
 #include "names/patterns.h"
@@ -198,14 +199,13 @@ static bool place_iteration(struct sp_iterations *iterations)
 /* Gives the tensors their iterations, if what these depend on is known. */
 static void place_tensors(struct sp_occurrences *occurrences, struct sp_occurrence *occurrence, size_t pattern)
 {
-    enum { MAX_ITERATIONS = 10000 };
     const size_t depth = occurrence->line->loop->depth + 1, most = occurrence->count;
     struct placing placing = {.occurrences = occurrences, .pattern = pattern, .most = most, .is_final = true};
     struct sp_iterations iterations = {.solver = &occurrences->outline->solver,
                                        .line = occurrence->line,
                                        .visit = place_iteration,
                                        .context = &placing,
-                                       .left = MAX_ITERATIONS};
+                                       .left = SP_MOST_ITERATIONS};
     placing.named = sp_realloc(NULL, most, sizeof *placing.named);
     placing.iterations = sp_realloc(NULL, most * depth, sizeof *placing.iterations);
     const bool placed = sp_walk_iterations(&iterations);

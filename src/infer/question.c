@@ -5,6 +5,7 @@
 
 #include "base/order.h"
 #include "infer/deduce.h"
+#include "infer/limits.h"
 #include "solve/invert.h"
 #include "solve/iterations.h"
 
@@ -92,13 +93,12 @@ static struct shapeproof_value value_in_iterations(struct sp_deduction *deductio
                                                    const struct sp_line_condition *condition,
                                                    struct shapeproof_value value)
 {
-    enum { MAX_ITERATIONS = 1000 };
     struct iterations_of_condition of = {.condition = condition};
     struct sp_iterations iterations = {.solver = deduction->solver,
                                        .line = occurrence_of(deduction, question)->line,
                                        .visit = visit_condition,
                                        .context = &of,
-                                       .left = MAX_ITERATIONS};
+                                       .left = SP_MOST_ITERATIONS_ASKED};
     const bool all = sp_walk_iterations(&iterations);
     sp_loop_leave(iterations.line->loop);
     if (question->loop) sp_loop_enter(question->loop, question->iteration);

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "infer/guess/guess.h"
-
-enum { MAX_FRAMES = 64 };
+#include "infer/limits.h"
 
 static bool is_of_key(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr, const char *key)
 {
@@ -43,7 +42,7 @@ static bool default_in(struct sp_solver *solver, const struct sp_frame *frame, c
 
 /* Looked through one after the other, each once. */
 struct frames {
-    const struct sp_frame *seen[MAX_FRAMES];
+    const struct sp_frame *seen[SP_MOST_FRAMES];
     size_t count;
 };
 
@@ -52,7 +51,7 @@ static bool default_in_new(struct sp_solver *solver, struct frames *frames, cons
 {
     for (size_t i = 0; i < frames->count; i++)
         if (frames->seen[i] == frame) return false;
-    if (frames->count == MAX_FRAMES) return false;
+    if (frames->count == SP_MOST_FRAMES) return false;
     frames->seen[frames->count++] = frame;
     return default_in(solver, frame, key, value);
 }
@@ -73,7 +72,7 @@ static bool default_of_key(struct sp_deduction *deduction, const char *key, stru
 {
     struct frames frames = {.count = 0};
     bool found = default_in_new(deduction->solver, &frames, deduction->solver->frame, key, value);
-    for (size_t i = 0; i < deduction->outline->count && !found && frames.count < MAX_FRAMES; i++) {
+    for (size_t i = 0; i < deduction->outline->count && !found && frames.count < SP_MOST_FRAMES; i++) {
         const struct sp_line *line = &deduction->outline->lines[i];
         if (!sp_line_is_ruled_out(deduction->solver, line))
             found = default_around(deduction->solver, &frames, line, key, value);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "infer/deduce.h"
 #include "infer/guess/members.h"
+#include "infer/limits.h"
 #include "lang/functions.h"
 
 /* ---- several keys together ---- */
@@ -23,18 +24,17 @@ struct sp_outcome {
     size_t answered;
 };
 
-enum { MAX_QUESTIONS = 400, MAX_ROUNDS = 4 };
-
 /* How the open questions are answered with what is known now, and with what that tells, which stays. More
  * contradictions than the limit are not counted. */
 static struct sp_outcome deduction_ask_unresolved(struct sp_deduction *deduction, size_t limit)
 {
     const struct sp_known *known = &deduction->solver->known;
     struct sp_outcome outcome = {.contradictions = 0};
-    for (int round = 0; round < MAX_ROUNDS; round++) {
+    for (int round = 0; round < SP_MOST_TRIAL_ROUNDS; round++) {
         outcome = (struct sp_outcome){.contradictions = 0};
         const size_t before = known->told;
-        for (size_t i = 0; i < deduction->open_count && i < MAX_QUESTIONS && outcome.contradictions <= limit; i++) {
+        for (size_t i = 0; i < deduction->open_count && i < SP_MOST_ASKED_AT_ONCE && outcome.contradictions <= limit;
+             i++) {
             const enum sp_answer answer = sp_ask(deduction, &deduction->open[i]);
             if (deduction->effort->trials) --deduction->effort->trials;
             outcome.contradictions += answer == SP_CONTRADICTS;
@@ -92,9 +92,8 @@ static enum sp_answer ask_supposing(struct sp_deduction *deduction, const struct
  * open is taken to be of the first kind. False unless that contradicts less than the limit. */
 static bool suppose_alternative(struct sp_deduction *deduction, size_t limit)
 {
-    enum { FEW = 8 };
     struct sp_known *known = &deduction->solver->known;
-    for (size_t i = 0, tried = 0; i < deduction->open_count && tried < FEW; i++) {
+    for (size_t i = 0, tried = 0; i < deduction->open_count && tried < SP_MOST_ALTERNATIVES; i++) {
         const struct sp_question question = deduction->open[i];
         if (question.kind != SP_ASK_DIMENSION) continue;
         const size_t told = known->told;
@@ -110,12 +109,10 @@ static bool suppose_alternative(struct sp_deduction *deduction, size_t limit)
 
 /* ---- guess ---- */
 
-enum { MAX_OTHERS = 3, MAX_KEYS = 24, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_IDLE = 8 };
-
 /* A hyper-parameter, and what could be its value. */
 struct trial {
     const char *key;
-    struct shapeproof_value values[MAX_VALUES];
+    struct shapeproof_value values[SP_MOST_VALUES];
     size_t count;
     size_t kind_end[10]; /* of each kind of values */
     size_t kinds;
@@ -151,7 +148,7 @@ static bool lead_to_the_same(struct sp_deduction *deduction, const char *key, st
 
 static void add_guess_value(struct trial *trial, struct shapeproof_value value)
 {
-    if (trial->count < MAX_VALUES) trial->values[trial->count++] = value;
+    if (trial->count < SP_MOST_VALUES) trial->values[trial->count++] = value;
 }
 
 static void end_kind(struct trial *trial) { trial->kind_end[trial->kinds++] = trial->count; }
@@ -159,9 +156,9 @@ static void end_kind(struct trial *trial) { trial->kind_end[trial->kinds++] = tr
 /* Numbers of heads; or of layers, and how often something occurs in them. */
 static void add_small_numbers(struct trial *trial, const struct sp_deduction *deduction, bool heads)
 {
-    int64_t most = heads ? MAX_NUMBER : 8;
+    int64_t most = heads ? SP_LARGEST_SMALL_NUMBER : 8;
     for (size_t i = 0; i < deduction->open_count; i++)
-        if (deduction->open[i].iteration >= most && deduction->open[i].iteration < MAX_NUMBER)
+        if (deduction->open[i].iteration >= most && deduction->open[i].iteration < SP_LARGEST_SMALL_NUMBER)
             most = deduction->open[i].iteration + 1;
     add_guess_value(trial, sp_value_int(1));
     for (int64_t number = 0; number <= most; number++)
@@ -277,9 +274,9 @@ struct choice {
     const char *key;
     struct shapeproof_value value;
     struct sp_outcome outcome;
-    bool only;                  /* no other value of its kind contradicts as little */
-    bool alone;                 /* nor does any other value that was tried */
-    int64_t others[MAX_OTHERS]; /* the first numbers that do as well */
+    bool only;                             /* no other value of its kind contradicts as little */
+    bool alone;                            /* nor does any other value that was tried */
+    int64_t others[SP_MOST_OTHER_NUMBERS]; /* the first numbers that do as well */
     size_t other_count;
 };
 
@@ -320,7 +317,7 @@ static bool stands_for_others(struct shapeproof_value value)
 static void note_other(struct choice *choice, struct shapeproof_value value)
 {
     if (value.type != SHAPEPROOF_VALUE_INT || choice->value.type != SHAPEPROOF_VALUE_INT ||
-        choice->other_count == MAX_OTHERS)
+        choice->other_count == SP_MOST_OTHER_NUMBERS)
         return;
     bool is_new = value.integer != choice->value.integer;
     for (size_t i = 0; i < choice->other_count; i++) is_new = is_new && choice->others[i] != value.integer;
@@ -343,7 +340,7 @@ static void choose_best_guess(struct sp_deduction *deduction, const struct trial
     for (size_t kind = 0, i = 0; kind < trial->kinds; kind++) {
         size_t equals = 0, idle = 0;
         bool found = false;
-        for (; i < trial->kind_end[kind] && idle < MAX_IDLE; i++) {
+        for (; i < trial->kind_end[kind] && idle < SP_MOST_IDLE_VALUES; i++) {
             const size_t limit = best->key ? best->outcome.contradictions : SIZE_MAX - 1;
             const struct sp_outcome outcome = try_value(deduction, trial->key, trial->values[i], limit);
             equals += outcome.contradictions == 0;
@@ -406,15 +403,15 @@ size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct sh
 
 /* The keys that open questions lack. */
 struct lacking {
-    const char *keys[MAX_KEYS];
-    const struct sp_question *questions[MAX_KEYS];
+    const char *keys[SP_MOST_LACKING_KEYS];
+    const struct sp_question *questions[SP_MOST_LACKING_KEYS];
     size_t count;
 };
 
 static struct lacking find_lacking_line(struct sp_deduction *deduction)
 {
     struct lacking lacking = {.count = 0};
-    for (size_t i = 0; i < deduction->open_count && lacking.count < MAX_KEYS; i++) {
+    for (size_t i = 0; i < deduction->open_count && lacking.count < SP_MOST_LACKING_KEYS; i++) {
         const char *key = sp_question_lacks(deduction, &deduction->open[i]);
         if (!key || sp_is_among(key, lacking.keys, lacking.count)) continue;
         lacking.keys[lacking.count] = key;
@@ -472,7 +469,7 @@ static struct choice prefer_default(struct sp_deduction *deduction, const struct
                                     struct choice choice)
 {
     if (choice.value.type == SHAPEPROOF_VALUE_ABSENT || choice.only || choice.alone) return choice;
-    const char *keys[MAX_KEYS + 1] = {second_key(deduction, choice.key, lacking->questions[place])};
+    const char *keys[SP_MOST_LACKING_KEYS + 1] = {second_key(deduction, choice.key, lacking->questions[place])};
     size_t count = 1;
     for (size_t i = place + 1; i < lacking->count; i++) keys[count++] = lacking->keys[i];
     for (size_t i = 0; i < count; i++) {
@@ -507,12 +504,13 @@ static struct choice choose_key(struct sp_deduction *deduction, const struct lac
 /* As many as a loop around what the question is about has iterations; 0 when that is not known, or there is none. */
 static size_t iterations_around(struct sp_deduction *deduction, const struct sp_question *question)
 {
-    enum { MOST = 1000 };
     const struct sp_loop *loop =
         question->kind == SP_ASK_REQUIRED ? NULL : sp_line_outermost(&deduction->outline->lines[question->line]);
     if (!loop) return 0;
     const struct shapeproof_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
-    return last.type == SHAPEPROOF_VALUE_INT && last.integer >= 0 && last.integer < MOST ? (size_t)last.integer + 1 : 0;
+    return last.type == SHAPEPROOF_VALUE_INT && last.integer >= 0 && last.integer < SP_MOST_LOOP_LENGTH
+               ? (size_t)last.integer + 1
+               : 0;
 }
 
 /* What no value explains may be what the table has where nothing is set, although it requires that something is. */
@@ -644,11 +642,12 @@ static bool has_iterations(struct sp_deduction *deduction, const struct sp_line 
 
 void sp_guess_rest(struct sp_deduction *deduction)
 {
-    enum { MAX_REST = 20 };
     for (size_t i = 0; i < deduction->outline->count; i++) {
         const struct sp_line *line = &deduction->outline->lines[i];
         if (!has_iterations(deduction, line) || sp_line_is_ruled_out(deduction->solver, line)) continue;
         for (size_t d = 0; d < line->row->rank; d++)
-            for (int k = 0; k < MAX_REST && guess_for(deduction, line->env, line->row->shape[d]); k++) continue;
+            for (int k = 0; k < SP_MOST_GUESSES_OF_DIMENSION && guess_for(deduction, line->env, line->row->shape[d]);
+                 k++)
+                continue;
     }
 }

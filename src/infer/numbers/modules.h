@@ -5,9 +5,8 @@
 
 #include <string.h>
 
+#include "infer/limits.h"
 #include "infer/numbers/stages.h"
-
-enum { SP_MAX_CHOICES = 32, SP_MAX_ENDS = 8 };
 
 struct sp_choice {
     const char *key;
@@ -36,12 +35,12 @@ struct sp_modules {
     const char *lacks;       /* the key that the last pass lacked, or NULL */
     struct sp_loop *stage;   /* of the line that is walked: sp_stage_loop */
     bool open_ended;         /* in that pass, of the line: an end that only the names tell */
-    struct sp_choice choices[SP_MAX_CHOICES];
+    struct sp_choice choices[SP_MOST_CHOICES];
     size_t depth;
     bool is_solved;
-    struct sp_choice solution[SP_MAX_CHOICES]; /* the first one */
-    size_t solution_depth, common;             /* all solutions begin with so many of its choices */
-    struct sp_end ends[SP_MAX_ENDS];           /* of the last pass */
+    struct sp_choice solution[SP_MOST_CHOICES]; /* the first one */
+    size_t solution_depth, common;              /* all solutions begin with so many of its choices */
+    struct sp_end ends[SP_MOST_LOOP_ENDS];      /* of the last pass */
     size_t end_count;
     bool *is_asked; /* of each line: it was one of a list before */
 };

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "infer/limits.h"
 #include "infer/numbers/modules.h"
 
 /* Whether a line is one of the list of the tensor. `begin`: the pattern up to the number that tells its modules apart.
@@ -56,8 +57,7 @@ static size_t length_to_number(const char *name, size_t number)
 /* To collect a list takes all tensors whose names are like those in it. */
 static void spend_on_list(struct sp_modules *modules, size_t tensors)
 {
-    enum { PER_STEP = 64 };
-    const size_t steps = 1 + tensors / PER_STEP;
+    const size_t steps = 1 + tensors / SP_TENSORS_OF_A_STEP;
     *modules->left -= steps < *modules->left ? steps : *modules->left;
 }
 

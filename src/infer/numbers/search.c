@@ -2,10 +2,9 @@
  * Values of keys, one key after the other, as long as nothing contradicts. */
 #include <stdlib.h>
 
+#include "infer/limits.h"
 #include "infer/numbers/modules.h"
 #include "lang/functions.h"
-
-enum { MAX_VALUE = 128 };
 
 enum sp_answer sp_choice_tell(struct sp_known *known, const struct sp_choice *choice)
 {
@@ -58,7 +57,7 @@ static bool try_choice(struct sp_modules *modules, size_t from, const char *key,
  * in a list. */
 static void try_counts(struct sp_modules *modules, size_t from, const char *key, bool of_list)
 {
-    const int64_t most = modules->most < MAX_VALUE ? (int64_t)modules->most + 1 : MAX_VALUE;
+    const int64_t most = modules->most < SP_LARGEST_SMALL_NUMBER ? (int64_t)modules->most + 1 : SP_LARGEST_SMALL_NUMBER;
     bool is_list = true, is_number = true;
     for (int64_t i = 1; i <= most && is_list; i++) {
         const bool leads = try_choice(modules, from, key, (struct sp_want){SP_WANT_LENGTH, .value = sp_value_int(i)});
@@ -91,7 +90,7 @@ void sp_modules_search(struct sp_modules *modules, size_t from)
 {
     const enum sp_answer answer = sp_modules_pass(modules, &from);
     const char *last = modules->depth ? modules->choices[modules->depth - 1].key : ""; /* lacked in vain */
-    if (answer == SP_OPEN && modules->depth < SP_MAX_CHOICES && strcmp(last, modules->lacks) != 0) {
+    if (answer == SP_OPEN && modules->depth < SP_MOST_CHOICES && strcmp(last, modules->lacks) != 0) {
         modules->steps++;
         try_choices(modules, from, modules->lacks);
     }

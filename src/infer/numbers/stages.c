@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "infer/numbers/stages.h"
+#include "infer/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MODULES = 4096, MAX_DIMENSIONS = 64 };
+enum { MAX_DIMENSIONS = 64 }; /* bits of a mask */
 
 struct sp_loop *sp_stage_loop(const struct sp_line *line, size_t front)
 {
@@ -88,7 +89,7 @@ void sp_stages_read(struct sp_stages *stages, const struct sp_deduction *deducti
                     size_t line_count, const uint64_t *numbers, size_t front, uint64_t most)
 {
     *stages = (struct sp_stages){.marks = NULL};
-    if (most >= MAX_MODULES) return;
+    if (most >= SP_MOST_MODULES_IN_STAGES) return;
     stages->count = (size_t)most + 1;
     stages->marks = new_marks(stages->count);
     stages->names = new_marks(stages->count);

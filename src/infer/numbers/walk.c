@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "infer/limits.h"
 #include "infer/numbers/modules.h"
 #include "solve/invert.h"
 #include "solve/iterations.h"
@@ -120,7 +121,7 @@ static void note_end(struct sp_modules *modules, const struct sp_loop *loop, int
 {
     size_t i = 0;
     while (i < modules->end_count && modules->ends[i].loop != loop) i++;
-    if (i == SP_MAX_ENDS) return;
+    if (i == SP_MOST_LOOP_ENDS) return;
     if (i == modules->end_count) modules->ends[modules->end_count++] = (struct sp_end){loop, last};
     else if (last > modules->ends[i].last) modules->ends[i].last = last;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "infer/infer.h"
+#include "infer/limits.h"
 #include "lang/functions.h"
 #include "lang/hyper.h"
 #include "solve/literals.h"
@@ -16,8 +17,6 @@
 /* ---- values to try ---- */
 
 /* What else a hyper-parameter could be, when under its value shapes differ from those of the file. */
-
-enum { SP_MAX_CANDIDATES = 400, SP_MAX_RATIOS = 12 };
 
 /* What a dimension is, and what it was predicted to be: in that proportion something may have to change. */
 struct sp_ratio {
@@ -27,22 +26,20 @@ struct sp_ratio {
 /* What points to other values. */
 struct sp_hints {
     struct sp_arena *arena; /* of the values that are made */
-    struct sp_ratio ratios[SP_MAX_RATIOS];
+    struct sp_ratio ratios[SP_MOST_RATIOS];
     size_t ratio_count;
     size_t usual_length; /* of lists in the same configuration; 0 when there are none */
     bool no_zero;        /* a number that is not 0 is to stay so */
 };
 
 struct sp_value_candidates {
-    struct shapeproof_value list[SP_MAX_CANDIDATES];
+    struct shapeproof_value list[SP_MOST_REPAIR_VALUES];
     size_t count;
 };
 
-enum { MAX_ITEMS = 24, MAX_NESTED = 3 };
-
 static void add_candidate(struct sp_value_candidates *candidates, struct shapeproof_value value)
 {
-    if (candidates->count < SP_MAX_CANDIDATES) candidates->list[candidates->count++] = value;
+    if (candidates->count < SP_MOST_REPAIR_VALUES) candidates->list[candidates->count++] = value;
 }
 
 static void add_numbers(const struct sp_hints *hints, struct sp_value_candidates *candidates, int64_t number)
@@ -65,11 +62,10 @@ static void add_numbers(const struct sp_hints *hints, struct sp_value_candidates
 /* Factors as people write them: whole numbers, then halves, tenths and twentieths. */
 static void add_factors(struct sp_value_candidates *candidates)
 {
-    enum { MOST = 80 };
     static const int steps[] = {20, 10, 2, 1};
     for (size_t k = 0; k < sizeof steps / sizeof *steps; k++)
-        for (int i = steps[k]; i <= MOST; i += steps[k])
-            if (!k || i % steps[k - 1] != 0) add_candidate(candidates, sp_value_real(i / 20.0));
+        for (int i = steps[k]; i <= SP_MOST_FACTOR_STEPS; i += steps[k])
+            if (!k || i % steps[k - 1] != 0) add_candidate(candidates, sp_value_real(i / (double)SP_FACTOR_STEPS));
 }
 
 static void add_reals(const struct sp_hints *hints, struct sp_value_candidates *candidates, double real)
@@ -104,7 +100,7 @@ static struct shapeproof_value list_of_two(struct sp_arena *arena, struct shapep
 static void add_lists_of_two(const struct sp_hints *hints, struct sp_value_candidates *candidates,
                              const struct sp_literals *texts, struct shapeproof_value text)
 {
-    const size_t count = hints->usual_length <= MAX_ITEMS ? hints->usual_length : 0;
+    const size_t count = hints->usual_length <= SP_MOST_ITEMS_REPAIRED ? hints->usual_length : 0;
     for (size_t k = 0; k < texts->count; k++) {
         const struct shapeproof_value other = sp_value_string(texts->list[k]);
         for (size_t first = 1; first < count && !sp_values_equal(text, other); first++) {
@@ -122,12 +118,12 @@ static void add_longer(const struct sp_hints *hints, struct sp_value_candidates 
                        const struct sp_literals *texts, struct shapeproof_value list)
 {
     struct sp_value_candidates items = {.count = 0};
-    for (size_t i = list.count; i-- > 0 && items.count < MAX_ITEMS;) {
+    for (size_t i = list.count; i-- > 0 && items.count < SP_MOST_ITEMS_REPAIRED;) {
         bool is_new = true;
         for (size_t k = 0; k < items.count; k++) is_new = is_new && !sp_values_equal(items.list[k], list.items[i]);
         if (is_new) add_candidate(&items, list.items[i]);
     }
-    add_values(hints, &items, texts, list.items[list.count - 1], MAX_NESTED);
+    add_values(hints, &items, texts, list.items[list.count - 1], SP_MOST_NESTED_LISTS);
     for (size_t i = 0; i < items.count; i++)
         add_candidate(candidates, sp_value_list_with(hints->arena, list, list.count + 1, list.count, items.list[i]));
 }
@@ -173,10 +169,10 @@ static void add_lists(const struct sp_hints *hints, struct sp_value_candidates *
     if (list.count > 1)
         add_candidate(candidates, sp_value_list_with(hints->arena, list, list.count - 1, SIZE_MAX, list));
     add_longer(hints, candidates, texts, list);
-    for (size_t i = 0; i < list.count && i < MAX_ITEMS && candidates->count < SP_MAX_CANDIDATES; i++) {
+    for (size_t i = 0; i < list.count && i < SP_MOST_ITEMS_REPAIRED && candidates->count < SP_MOST_REPAIR_VALUES; i++) {
         struct sp_value_candidates items = {.count = 0};
         add_values(hints, &items, texts, list.items[i], depth + 1);
-        for (size_t k = 0; k < items.count && candidates->count < SP_MAX_CANDIDATES; k++)
+        for (size_t k = 0; k < items.count && candidates->count < SP_MOST_REPAIR_VALUES; k++)
             add_candidate(candidates, sp_value_list_with(hints->arena, list, list.count, i, items.list[k]));
     }
 }
@@ -190,7 +186,8 @@ static void add_values(const struct sp_hints *hints, struct sp_value_candidates 
     if (value.type == SHAPEPROOF_VALUE_STRING || value.type == SHAPEPROOF_VALUE_LIST)
         add_texts(candidates, texts, value);
     if (value.type == SHAPEPROOF_VALUE_STRING && !depth) add_lists_of_two(hints, candidates, texts, value);
-    if (value.type == SHAPEPROOF_VALUE_LIST && depth < MAX_NESTED) add_lists(hints, candidates, texts, value, depth);
+    if (value.type == SHAPEPROOF_VALUE_LIST && depth < SP_MOST_NESTED_LISTS)
+        add_lists(hints, candidates, texts, value, depth);
 }
 
 /* The values to try in place of that one, likeliest first; `texts` are those that the table has about the key. */
@@ -204,8 +201,6 @@ static void find_value_candidates(struct sp_value_candidates *candidates, const 
 }
 
 /* ---- repair ---- */
-
-enum { MAX_PASSES = 12, LITTLE = 64, FEW = 8 };
 
 /* How much is wrong. */
 struct score {
@@ -241,7 +236,7 @@ static void add_ratio(struct sp_hints *hints, struct sp_ratio ratio)
     if (ratio.is == ratio.was || !ratio.is || !ratio.was || ratio.is > INT32_MAX || ratio.was > INT32_MAX) return;
     for (size_t i = 0; i < hints->ratio_count; i++)
         if (hints->ratios[i].is * ratio.was == hints->ratios[i].was * ratio.is) return;
-    if (hints->ratio_count < SP_MAX_RATIOS) hints->ratios[hints->ratio_count++] = ratio;
+    if (hints->ratio_count < SP_MOST_RATIOS) hints->ratios[hints->ratio_count++] = ratio;
 }
 
 static void note_ratios(struct sp_hints *hints, const struct sp_match *match)
@@ -282,7 +277,7 @@ static bool is_nearer(const struct repair *repair, struct score score)
 {
     const struct score than = repair->score;
     if (repair->what == SIZES && score.errors == than.errors) return score.distance < than.distance * (1 - 1e-9);
-    return score.errors + than.errors / LITTLE < than.errors;
+    return score.errors + than.errors / SP_LEAST_GAIN < than.errors;
 }
 
 /* Of the nearest so far the proportions are mark. */
@@ -390,7 +385,7 @@ static enum standing standing_of(const struct repair *repair, const char *key)
 static bool repairs_lists(const struct repair *repair)
 {
     const size_t tensors = shapeproof_inventory_count(repair->attempt->view->inventory);
-    return repair->lists || (repair->what == VALUES && repair->score.errors * FEW < tensors);
+    return repair->lists || (repair->what == VALUES && repair->score.errors * SP_FEW_ERRORS < tensors);
 }
 
 static bool may_mend(const struct repair *repair, struct shapeproof_hyperparameter hyper, enum standing standing)
@@ -438,7 +433,7 @@ static bool repair_from_known(struct repair *repair)
     repair->naming = naming_for(repair);
     comes_nearer(repair, repair->prediction);
     repair->lists = false;
-    for (int pass = 0; pass < MAX_PASSES && repair->score.errors; pass++) {
+    for (int pass = 0; pass < SP_MOST_REPAIR_PASSES && repair->score.errors; pass++) {
         if (repair_keys(repair, ASSUMED) || repair_keys(repair, TOLD)) continue;
         if (repair->lists || repair->what != LISTS) break;
         repair->lists = true;

@@ -6,6 +6,7 @@
 
 #include "infer/classes.h"
 #include "infer/infer.h"
+#include "infer/limits.h"
 #include "infer/occurrences.h"
 #include "match/search.h"
 
@@ -84,8 +85,6 @@ size_t sp_fit_equal_classes(const struct shapeproof_tables *tables, struct sp_fi
 
 /* ---- names with something in front, or without what should be there ---- */
 
-enum { MANY = 2000 };
-
 /* How to look at a file, and for what: tables for each of their classes. */
 struct fitting {
     const struct shapeproof_tables *tables;
@@ -113,7 +112,7 @@ static size_t most_seen(const void *context, const struct sp_naming *naming)
     if (!*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->scheme)
         return 0; /* as they are: no renaming */
     sp_shapes_init(&shapes, fitting->tables, fitting->inventory, naming, fitting->known,
-                   shapeproof_inventory_count(fitting->inventory) / MANY + 1);
+                   shapeproof_inventory_count(fitting->inventory) / SP_SAMPLED_NAMES + 1);
     for (size_t i = 0; i < fitting->count; i++) {
         const size_t seen = count_seen(&fitting->outlines[i], &shapes);
         if (seen > most) most = seen;
@@ -197,11 +196,6 @@ static struct sp_naming fit_naming(struct sp_arena *arena, const struct shapepro
 
 /* ---- candidates ---- */
 
-/* How many tables are laid out to be ranked: of which some are to fit, and of which few are to say what names begin
- * with.
- */
-enum { MANY_RANKED = 64, SOME_RANKED = 24, MOST_RANKED = 160, FIRST_FITS = 40 };
-
 /* What is looked at, and with what. */
 struct looking {
     struct sp_arena *arena;
@@ -243,13 +237,13 @@ static void add_fit(const struct looking *looking, struct sp_candidate_tables *c
 static void find_fits(const struct looking *looking, struct sp_candidate_tables *candidates)
 {
     size_t count;
-    struct sp_ranked *ranked = sp_rank_tables(looking->searched, &candidates->shapes, MANY_RANKED, NULL, &count);
+    struct sp_ranked *ranked = sp_rank_tables(looking->searched, &candidates->shapes, SP_MOST_RANKED, NULL, &count);
     for (int composites = 0; composites < 2; composites++)
-        for (size_t i = 0; i < count && candidates->count < SP_MAX_FITS; i++)
+        for (size_t i = 0; i < count && candidates->count < SP_MOST_FITS; i++)
             if (is_far_more(&ranked[i], candidates) == composites &&
-                (candidates->count < FIRST_FITS ? ranked[i].covered * 2 >= ranked[0].covered
-                 : composites                   ? ranked[i].covered == ranked[0].covered
-                                                : is_whole_part(&ranked[i], candidates)))
+                (candidates->count < SP_FIRST_FITS ? ranked[i].covered * 2 >= ranked[0].covered
+                 : composites                      ? ranked[i].covered == ranked[0].covered
+                                                   : is_whole_part(&ranked[i], candidates)))
                 add_fit(looking, candidates, ranked[i].table);
     free(ranked);
     if (candidates->count) qsort(candidates->fits, candidates->count, sizeof *candidates->fits, compare_fits);
@@ -270,7 +264,7 @@ size_t sp_candidate_tables_further(struct sp_candidate_tables *candidates, const
     /* A composite has much beside what the file has. */
     const struct sp_rank_wanted wanted = {.fewest_covered = patterns ? patterns : 1, .most_others = 2 * patterns + 10};
     size_t count, found = 0;
-    struct sp_ranked *ranked = sp_rank_tables(&all, &candidates->shapes, MOST_RANKED, &wanted, &count);
+    struct sp_ranked *ranked = sp_rank_tables(&all, &candidates->shapes, SP_MOST_RANKED_FURTHER, &wanted, &count);
     for (size_t i = 0; i < count && found < most; i++) {
         const struct sp_fit fit = fit_table(tables, ranked[i].table, &candidates->shapes);
         const bool sees_all = fit.seen == candidates->shapes.count && !fit.missing;
@@ -307,18 +301,17 @@ void sp_candidate_tables_free(struct sp_candidate_tables *candidates) { sp_shape
 /* What has to be done to the names besides, for the tables that their ends point to. */
 static struct sp_naming likely_naming(const struct looking *looking, struct sp_naming way, struct sp_map *known)
 {
-    enum { FEW = 6 };
-    const struct sp_unit *likely[FEW];
+    const struct sp_unit *likely[SP_MOST_TABLES_FOR_NAMING];
     struct sp_shapes shapes;
     size_t count;
     sp_shapes_init(&shapes, looking->searched->tables, looking->view->inventory, &way, NULL, 1);
-    struct sp_ranked *ranked = sp_rank_tables(looking->searched, &shapes, SOME_RANKED, NULL, &count);
+    struct sp_ranked *ranked = sp_rank_tables(looking->searched, &shapes, SP_MOST_RANKED_FOR_NAMING, NULL, &count);
     size_t few = 0;
     const struct sp_unit *meant = !looking->searched->only && way.scheme && way.scheme->table
                                       ? sp_tables_unit(looking->searched->tables, way.scheme->table)
                                       : NULL;
     if (meant) likely[few++] = meant;
-    for (size_t i = 0; i < count && few < FEW; i++)
+    for (size_t i = 0; i < count && few < SP_MOST_TABLES_FOR_NAMING; i++)
         if (ranked[i].table != meant) likely[few++] = ranked[i].table;
     free(ranked);
     const struct sp_naming naming =

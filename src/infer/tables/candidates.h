@@ -3,6 +3,7 @@
 #ifndef SP_INFER_CANDIDATES_H
 #define SP_INFER_CANDIDATES_H
 
+#include "infer/limits.h"
 #include "infer/occurrences.h"
 #include "infer/view.h"
 
@@ -21,8 +22,6 @@ struct sp_fit {
 size_t sp_fit_equal_classes(const struct shapeproof_tables *tables, struct sp_fit fit, const struct sp_shapes *shapes,
                             struct sp_fit *fits, size_t most);
 
-enum { SP_MAX_FITS = 48 };
-
 /* Among which tables. */
 struct sp_tables_searched {
     const struct shapeproof_tables *tables;
@@ -34,7 +33,7 @@ struct sp_candidate_tables {
     const struct sp_infer_view *view;
     struct sp_naming naming;
     struct sp_shapes shapes;
-    struct sp_fit fits[SP_MAX_FITS]; /* best first, each with the class for which it does */
+    struct sp_fit fits[SP_MOST_FITS]; /* best first, each with the class for which it does */
     size_t count;
 };
 

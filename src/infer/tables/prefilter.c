@@ -6,9 +6,8 @@
 
 #include "base/text.h"
 #include "infer/infer.h"
+#include "infer/limits.h"
 #include "names/components.h"
-
-enum { MOST_PATTERNS = 1000, MOST_ENDS = 24 };
 
 /* ---- ends ---- */
 
@@ -20,10 +19,11 @@ struct sp_listed_pattern {
 /* The last components of a pattern of so many, since no table has names of more: one of thousands takes no square. */
 static const char *last_components(const char *pattern)
 {
-    const char *begins[MOST_ENDS] = {pattern};
+    const char *begins[SP_MOST_ENDS] = {pattern};
     size_t count = 0;
-    for (; pattern && *pattern; pattern = sp_behind_component(pattern, SP_ENDS)) begins[count++ % MOST_ENDS] = pattern;
-    return begins[count < MOST_ENDS ? 0 : count % MOST_ENDS];
+    for (; pattern && *pattern; pattern = sp_behind_component(pattern, SP_ENDS))
+        begins[count++ % SP_MOST_ENDS] = pattern;
+    return begins[count < SP_MOST_ENDS ? 0 : count % SP_MOST_ENDS];
 }
 
 static void add_ends(struct sp_ends *ends, const char *pattern, size_t number)
@@ -218,8 +218,8 @@ static bool keeps_use(void *context, const struct sp_row *use)
 struct sp_prefilter *sp_prefilter_new(const struct shapeproof_tables *tables, const struct sp_patterns *patterns)
 {
     struct sp_prefilter *prefilter = sp_realloc(NULL, 1, sizeof *prefilter);
-    *prefilter = (struct sp_prefilter){.tables = tables,
-                                       .patterns = patterns->count < MOST_PATTERNS ? patterns->count : MOST_PATTERNS};
+    *prefilter = (struct sp_prefilter){
+        .tables = tables, .patterns = patterns->count < SP_MOST_PATTERNS ? patterns->count : SP_MOST_PATTERNS};
     prefilter->filter = (struct sp_use_filter){keeps_use, prefilter};
     for (size_t i = 0; i < patterns->count; i++) add_ends(&prefilter->ends, sp_pattern_text(patterns, i), i);
     return prefilter;
