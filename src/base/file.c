@@ -42,9 +42,9 @@ bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, stru
 
 bool sp_file_need(const struct sp_file *file, uint64_t offset, uint64_t length, struct shapeproof_error *error)
 {
-    if (!file->supply || offset >= file->size) return true;
+    if (!file->source || offset >= file->size) return true;
     const uint64_t left = file->size - offset;
-    return file->supply->fill(file->supply, file->base + offset, length < left ? length : left, error);
+    return file->source->fill(file->source, file->base + offset, length < left ? length : left, error);
 }
 
 bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length,
@@ -53,7 +53,7 @@ bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_
     size_t done = 0;
     if (length > INT64_MAX || offset > INT64_MAX - length || file->base > INT64_MAX - length - offset)
         return sp_malformed(error, "offset %" PRIu64 " is past any file", offset);
-    if (file->supply && !sp_file_need(file, offset, length, error)) return false;
+    if (file->source && !sp_file_need(file, offset, length, error)) return false;
     while (done < length) {
         const ssize_t got = pread(file->fd, (char *)into + done, length - done, (off_t)(file->base + offset + done));
         if (got < 0 && errno == EINTR) continue;

@@ -10,14 +10,14 @@
 
 #include "base/error.h"
 
-/* Whoever fetches the bytes of a file that is elsewhere: `fd` is then a mirror of it on this machine, of the same size,
+/* Whoever fetches the bytes of a file that is elsewhere: `fd` is then a sparse copy of it on this machine, of the same size,
  * with holes. NULL of a file that is here. */
-struct sp_supply {
-    /* Fetches what of these bytes, all within the file, is not in the mirror yet. */
-    bool (*fill)(struct sp_supply *supply, uint64_t offset, uint64_t length, struct shapeproof_error *error);
+struct sp_byte_source {
+    /* Fetches what of these bytes, all within the file, is not in that copy yet. */
+    bool (*fill)(struct sp_byte_source *source, uint64_t offset, uint64_t length, struct shapeproof_error *error);
 };
 
-/* A file of that name lies in each folder of such a mirror: what is read there without a supply may be a hole. */
+/* A file of that name lies in each folder of such copies: what is read there without a byte source may be a hole. */
 #define SP_MIRROR_MARK ".shapeproof-mirror"
 
 struct sp_file {
@@ -26,7 +26,7 @@ struct sp_file {
     const char *path; /* borrowed: as the user wrote it */
     uint64_t base;    /* a file within a file: where it begins in that; else 0 */
     unsigned nesting; /* in how many other files it lies */
-    struct sp_supply *supply;
+    struct sp_byte_source *source;
 };
 
 /* Opens `path` (relative to `directory_fd`, or AT_FDCWD) and insists on a regular file: a FIFO or device never blocks.

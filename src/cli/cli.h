@@ -115,8 +115,8 @@ const char *cli_next_value(const struct cli_args *args, const char *name, size_t
 /* ---- checkpoints.c ---- */
 
 /* Puts the path that is meant in place of each operand that is a checkpoint: for a model in the cache of the hub its
- * snapshot, for "-" a file with what standard input holds, for a URL the mirror that its headers were fetched into.
- * Then runs the command; an error when what it read there may be of two versions. */
+ * snapshot, for "-" a file with what standard input holds, for a URL the sparse cache that its headers were fetched
+ * into. Then runs the command; an error when what it read there may be of two versions. */
 int cli_run_found(struct cli_args *args, int (*run)(const struct cli_args *));
 
 /* ---- remote.c ---- */
@@ -125,9 +125,9 @@ int cli_run_found(struct cli_args *args, int (*run)(const struct cli_args *));
     .name = "offline", .help = "of checkpoints that are elsewhere (https://, hf://) use what is in the cache alone"
 
 /* Fetches the headers of what the URL names; NULL after an error was printed, with its exit status in *status. The
- * path of the mirror is shapeproof_remote_path's. */
+ * path of the sparse cache is shapeproof_remote_path's. */
 struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url, int *status);
-/* The text, with the URL in place of each path of a mirror; free() it. NULL when there is none in it. */
+/* The text, with the URL in place of each path of a sparse cache; free() it. NULL when there is none in it. */
 char *cli_say_urls(const char *text, size_t *length);
 void cli_free_remotes(struct cli_args *args);
 

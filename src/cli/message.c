@@ -35,7 +35,7 @@ static void put_hint_label(void) { put_label("hint: ", "36"); }
 
 /* ---- texts ---- */
 
-/* With the URL in place of the path of a mirror; free() it. */
+/* With the URL in place of the path of a sparse cache; free() it. */
 static char *with_urls(const char *text)
 {
     size_t length = strlen(text);

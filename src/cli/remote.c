@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Checkpoints that are elsewhere: what the environment says about the hub and the cache, the line that shows how far a
- * fetch has come, and the URL in place of the path of a mirror wherever something is printed. */
+ * fetch has come, and the URL in place of the path of a sparse cache wherever something is printed. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <fcntl.h>
@@ -13,7 +13,8 @@
 
 enum { MAX_TOKEN = 4096 };
 
-/* Paths of mirrors, and what they are called: written when a checkpoint was fetched, read when something is printed. */
+/* Paths of sparse caches, and what they are called: written when a checkpoint was fetched, read when something is
+ * printed. */
 struct alias {
     char *path, *name;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the child process does: the requests of a round, with libcurl, until each has its answer. */
+ * What the child process does: the requests of a batch, with libcurl, until each has its answer. */
 #ifndef SP_NET_CHILD_H
 #define SP_NET_CHILD_H
 

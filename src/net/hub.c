@@ -89,25 +89,26 @@ static const char *escape_revision(struct hub *hub)
 }
 
 /* The folder of the cache for the model, or for a commit of it. */
-static bool open_mirror(struct hub *hub, const char *commit, struct sp_mirror *mirror, struct shapeproof_error *error)
+static bool open_sparse_cache(struct hub *hub, const char *commit, struct sp_sparse_cache *sparse,
+                              struct shapeproof_error *error)
 {
     struct shapeproof_remote *remote = hub->remote;
     const char *host = sp_cache_word(strstr(remote->client.token_origin, "//") + 2, &remote->arena);
     char *id = sp_arena_string(&remote->arena, hub->id);
     if (strchr(id, '/')) *strchr(id, '/') = '%'; /* which is in no name */
     const char *key = sp_arena_printf(&remote->arena, "hub/%s/%s/%s", host, id, commit);
-    return sp_mirror_open(mirror, remote->options.cache, key, &remote->arena, error);
+    return sp_sparse_cache_open(sparse, remote->options.cache, key, &remote->arena, error);
 }
 
-static bool fetch_listing(struct hub *hub, const struct sp_mirror *notes, const char *note,
+static bool fetch_listing(struct hub *hub, const struct sp_sparse_cache *notes, const char *note,
                           struct shapeproof_error *error)
 {
     struct shapeproof_remote *remote = hub->remote;
     const char *url = sp_arena_printf(&remote->arena, "%s/api/models/%s/revision/%s", remote->options.endpoint, hub->id,
                                       escape_revision(hub));
     struct sp_transfer transfer = {.url = url, .room = MAX_LISTING};
-    struct sp_round round = {.transfers = &transfer, .count = 1};
-    bool ok = sp_round_run(&round, &remote->client, error);
+    struct sp_batch batch = {.transfers = &transfer, .count = 1};
+    bool ok = sp_batch_run(&batch, &remote->client, error);
     if (ok && transfer.answer->outcome != SP_GOT) {
         if (transfer.answer->outcome == SP_NOT_THERE)
             sp_hint(error, "see that the name and the revision are right; a private model needs HF_TOKEN");
@@ -120,8 +121,8 @@ static bool fetch_listing(struct hub *hub, const struct sp_mirror *notes, const 
     char *text = sp_realloc(NULL, length + 1, 1);
     if (ok) memcpy(text, transfer.bytes, length);
     text[length] = '\0';
-    sp_round_free(&round);
-    ok = ok && sp_mirror_note(notes, note, text, length, error);
+    sp_batch_free(&batch);
+    ok = ok && sp_sparse_cache_note(notes, note, text, length, error);
     if (ok && !sp_listing_read(&hub->listing, text, length, &hub->remote->arena, error)) {
         sp_error_prefix(error, remote->name);
         ok = false;
@@ -139,12 +140,12 @@ static bool is_commit(const char *revision)
 static bool find_listing(struct hub *hub, struct shapeproof_error *error)
 {
     struct shapeproof_remote *remote = hub->remote;
-    struct sp_mirror notes;
+    struct sp_sparse_cache notes;
     struct shapeproof_error ignored = {0};
     const char *note = sp_arena_printf(&remote->arena, "%s.json", escape_revision(hub));
-    if (!open_mirror(hub, "revisions", &notes, error)) return false;
+    if (!open_sparse_cache(hub, "revisions", &notes, error)) return false;
     char *known =
-        remote->options.offline || is_commit(hub->revision) ? sp_mirror_noted(&notes, note, MAX_LISTING) : NULL;
+        remote->options.offline || is_commit(hub->revision) ? sp_sparse_cache_noted(&notes, note, MAX_LISTING) : NULL;
     bool ok = known && sp_listing_read(&hub->listing, known, strlen(known), &remote->arena, &ignored);
     free(known);
     if (!ok && remote->options.offline) {
@@ -153,7 +154,7 @@ static bool find_listing(struct hub *hub, struct shapeproof_error *error)
     } else if (!ok) {
         ok = fetch_listing(hub, &notes, note, error);
     }
-    sp_mirror_close(&notes);
+    sp_sparse_cache_close(&notes);
     return ok;
 }
 
@@ -173,26 +174,26 @@ static bool is_listed_below(const char *name, const char *path)
     return !length || (strncmp(name, path, length) == 0 && (name[length] == '/' || !name[length]));
 }
 
-/* Files that may be checkpoints get their names, so that the mirror is listed as the model is; small ones and the first
- * index come at once. */
+/* Files that may be checkpoints get their names, so that the sparse cache is listed as the model is; small ones and the
+ * first index come at once. */
 static bool name_files(struct hub *hub, struct shapeproof_error *error)
 {
     struct shapeproof_remote *remote = hub->remote;
-    struct sp_asset *assets[MOST_DOCUMENTS];
+    struct sp_remote_file *remote_files[MOST_DOCUMENTS];
     size_t count = 0;
     const char *slash = strrchr(hub->path, '/');
     const char *folder = sp_arena_copy(&remote->arena, hub->path, slash ? (size_t)(slash - hub->path) : 0);
     for (size_t i = 0; i < hub->listing.count; i++) {
         const char *name = hub->listing.items[i], *base = sp_base_name(name);
         if (depth_of(name) > depth_of(hub->path) + 2) continue;
-        if (sp_may_be_checkpoint(base) && !sp_mirror_name(&remote->mirror, name, error)) return false;
+        if (sp_may_be_checkpoint(base) && !sp_sparse_cache_name(&remote->sparse, name, error)) return false;
         const bool wanted = (sp_is_document(base) || strcmp(base, "model.safetensors.index.json") == 0) &&
                             (is_listed_below(name, hub->path) || is_listed_below(name, folder));
         if (!wanted || count == MOST_DOCUMENTS || depth_of(name) > depth_of(hub->path) + 1) continue;
-        assets[count] = sp_remote_asset(remote, name, error);
-        if (!assets[count++]) return false;
+        remote_files[count] = sp_remote_remote_file(remote, name, error);
+        if (!remote_files[count++]) return false;
     }
-    return sp_remote_ask(remote, assets, count, error);
+    return sp_remote_ask(remote, remote_files, count, error);
 }
 
 /* Each component on its own; which can be read, and which should be there, is for the command to say. */
@@ -238,7 +239,7 @@ static bool read_place(struct hub *hub, struct shapeproof_error *error)
         return false;
     }
     remote->path =
-        *hub->path ? sp_arena_printf(&remote->arena, "%s/%s", remote->mirror.path, hub->path) : remote->mirror.path;
+        *hub->path ? sp_arena_printf(&remote->arena, "%s/%s", remote->sparse.path, hub->path) : remote->sparse.path;
     if (file) return sp_remote_read_file(remote, hub->path, error);
     struct shapeproof_components *components = shapeproof_components_open(remote->path, error);
     if (!components) return false;
@@ -255,7 +256,7 @@ static bool fetch_commit(struct hub *hub, struct shapeproof_error *error)
     remote->base =
         sp_arena_printf(&remote->arena, "%s/%s/resolve/%s/", remote->options.endpoint, hub->id, hub->listing.commit);
     remote->fixed = true;
-    return open_mirror(hub, hub->listing.commit, &remote->mirror, error) && name_files(hub, error) &&
+    return open_sparse_cache(hub, hub->listing.commit, &remote->sparse, error) && name_files(hub, error) &&
            read_place(hub, error);
 }
 

@@ -21,50 +21,51 @@ struct far_folder {
     const char *below; /* the base: "" or "unet/" */
 };
 
-static struct sp_asset *find_asset(const struct far_folder *folder, const char *name, struct shapeproof_error *error)
+static struct sp_remote_file *find_remote_file(const struct far_folder *folder, const char *name,
+                                               struct shapeproof_error *error)
 {
     struct shapeproof_remote *remote = folder->remote;
-    return sp_remote_asset(remote, sp_arena_printf(&remote->arena, "%s%s", folder->below, name), error);
+    return sp_remote_remote_file(remote, sp_arena_printf(&remote->arena, "%s%s", folder->below, name), error);
 }
 
 static bool expect_shards(struct sp_far *far, const struct sp_shard *shards, size_t count,
                           struct shapeproof_error *error)
 {
     const struct far_folder *folder = (const struct far_folder *)far;
-    struct sp_asset **assets = sp_realloc(NULL, count, sizeof *assets);
+    struct sp_remote_file **remote_files = sp_realloc(NULL, count, sizeof *remote_files);
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) {
-        assets[i] = find_asset(folder, shards[i].name, error);
-        ok = assets[i] != NULL;
+        remote_files[i] = find_remote_file(folder, shards[i].name, error);
+        ok = remote_files[i] != NULL;
     }
-    ok = ok && sp_remote_ask(folder->remote, assets, count, error);
-    free(assets);
+    ok = ok && sp_remote_ask(folder->remote, remote_files, count, error);
+    free(remote_files);
     return ok;
 }
 
-static bool open_asset(struct sp_far *far, const char *name, struct sp_file *file, struct shapeproof_error *error)
+static bool open_remote_file(struct sp_far *far, const char *name, struct sp_file *file, struct shapeproof_error *error)
 {
     const struct far_folder *folder = (const struct far_folder *)far;
-    struct sp_asset *asset = find_asset(folder, name, error);
-    if (!asset) return false;
-    if (!sp_remote_ask(folder->remote, &asset, 1, error)) {
-        sp_remote_unname(asset, error);
+    struct sp_remote_file *remote_file = find_remote_file(folder, name, error);
+    if (!remote_file) return false;
+    if (!sp_remote_ask(folder->remote, &remote_file, 1, error)) {
+        sp_remote_unname(remote_file, error);
         return false;
     }
-    if (asset->presence == SHAPEPROOF_VALUE_ABSENT)
+    if (remote_file->presence == SHAPEPROOF_VALUE_ABSENT)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "it is not there (HTTP status 404)");
-    if (!sp_file_open(file, folder->remote->mirror.files, asset->name, error)) return false;
-    file->supply = &asset->supply;
+    if (!sp_file_open(file, folder->remote->sparse.files, remote_file->name, error)) return false;
+    file->source = &remote_file->source;
     return true;
 }
 
-/* Runs the ordinary reading code over the mirror, which fetches what it looks at; what it finds is not kept. */
+/* Runs the ordinary reading code over the sparse cache, which fetches what it looks at; what it finds is not kept. */
 static bool read_through(struct shapeproof_remote *remote, const char *below, const char *name,
                          struct shapeproof_error *error)
 {
-    struct far_folder far = {.far = {expect_shards, open_asset}, .remote = remote, .below = below};
+    struct far_folder far = {.far = {expect_shards, open_remote_file}, .remote = remote, .below = below};
     struct sp_folder folder;
-    const char *path = sp_arena_printf(&remote->arena, "%s/%s", remote->mirror.path, below);
+    const char *path = sp_arena_printf(&remote->arena, "%s/%s", remote->sparse.path, below);
     if (!sp_folder_open(&folder, path))
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: cannot be opened", path);
     folder.path = sp_arena_printf(&remote->arena, "%s%s", remote->name, below);
@@ -93,7 +94,7 @@ static bool name_pieces(struct shapeproof_remote *remote, const char *name, stru
     for (uint32_t i = 1; i <= piece.of; i++) {
         const char *other = sp_arena_printf(&remote->arena, "%.*s%0*u%s", (int)((size_t)(base - name) + piece.stem),
                                             name, (int)piece.digits, i, base + piece.stem + piece.digits);
-        if (!sp_mirror_name(&remote->mirror, other, error)) return false;
+        if (!sp_sparse_cache_name(&remote->sparse, other, error)) return false;
     }
     return true;
 }
@@ -102,8 +103,9 @@ bool sp_remote_read_file(struct shapeproof_remote *remote, const char *name, str
 {
     const char *base = sp_base_name(name);
     const char *below = sp_arena_copy(&remote->arena, name, (size_t)(base - name));
-    struct sp_asset *asset = sp_remote_asset(remote, name, error);
-    if (!asset || !sp_mirror_name(&remote->mirror, name, error) || !name_pieces(remote, name, error)) return false;
+    struct sp_remote_file *remote_file = sp_remote_remote_file(remote, name, error);
+    if (!remote_file || !sp_sparse_cache_name(&remote->sparse, name, error) || !name_pieces(remote, name, error))
+        return false;
     return read_through(remote, below, base, error);
 }
 
@@ -132,12 +134,12 @@ const char *sp_cache_word(const char *text, struct sp_arena *arena)
 static bool try_names(struct shapeproof_remote *remote, const char *const *names, size_t count, bool *weights,
                       struct shapeproof_error *error)
 {
-    struct sp_asset *assets[8];
+    struct sp_remote_file *remote_files[8];
     for (size_t i = 0; i < count; i++)
-        if (!(assets[i] = sp_remote_asset(remote, names[i], error))) return false;
-    if (!sp_remote_ask(remote, assets, count, error)) return false;
+        if (!(remote_files[i] = sp_remote_remote_file(remote, names[i], error))) return false;
+    if (!sp_remote_ask(remote, remote_files, count, error)) return false;
     for (size_t i = 0; i < count; i++)
-        *weights = *weights || (assets[i]->presence == SP_THERE && !sp_is_document(assets[i]->name));
+        *weights = *weights || (remote_files[i]->presence == SP_THERE && !sp_is_document(remote_files[i]->name));
     return true;
 }
 
@@ -157,11 +159,11 @@ static bool fetch_directory(struct shapeproof_remote *remote, struct shapeproof_
 /* The configuration is beside the file, when there is one; a signature in the query is for the file alone. */
 static bool fetch_beside(struct shapeproof_remote *remote, const char *name, struct shapeproof_error *error)
 {
-    struct sp_asset *assets[2] = {sp_remote_asset(remote, name, error), NULL};
-    if (!assets[0]) return false;
+    struct sp_remote_file *remote_files[2] = {sp_remote_remote_file(remote, name, error), NULL};
+    if (!remote_files[0]) return false;
     if (!*remote->query) {
-        assets[1] = sp_remote_asset(remote, "config.json", error);
-        if (!sp_remote_ask(remote, assets, 2, error)) return false;
+        remote_files[1] = sp_remote_remote_file(remote, "config.json", error);
+        if (!sp_remote_ask(remote, remote_files, 2, error)) return false;
     }
     return sp_remote_read_file(remote, name, error);
 }
@@ -183,12 +185,12 @@ static bool fetch_web(struct shapeproof_remote *remote, const char *text, struct
     remote->query = url.text + strlen(url.shown);
     const char *key = sp_arena_printf(arena, "web/%s/%s", sp_cache_word(strstr(url.origin, "//") + 2, arena),
                                       hash_url(sp_arena_printf(arena, "%s %s", remote->base, remote->query), arena));
-    if (!sp_mirror_open(&remote->mirror, remote->options.cache, key, arena, error)) return false;
+    if (!sp_sparse_cache_open(&remote->sparse, remote->options.cache, key, arena, error)) return false;
     if (!*name) {
-        remote->path = remote->mirror.path;
+        remote->path = remote->sparse.path;
         return fetch_directory(remote, error);
     }
-    remote->path = sp_arena_printf(arena, "%s/%s", remote->mirror.path, name);
+    remote->path = sp_arena_printf(arena, "%s/%s", remote->sparse.path, name);
     return fetch_beside(remote, name, error);
 }
 
@@ -249,9 +251,9 @@ struct shapeproof_remote *shapeproof_remote_fetch(const char *url, const struct 
     if (!sp_options_are_known(options->reserved, error)) return NULL;
     struct shapeproof_remote *remote = sp_realloc(NULL, 1, sizeof *remote);
     *remote =
-        (struct shapeproof_remote){.options = *options, .mirror = {.files = -1, .state = -1, .lock = -1}, .query = ""};
+        (struct shapeproof_remote){.options = *options, .sparse = {.files = -1, .state = -1, .lock = -1}, .query = ""};
     if (prepare_client(remote, error) && fetch_scheme(remote, url, error) && sp_remote_settle(remote, error)) {
-        sp_mirror_unlock(&remote->mirror); /* a second place of the same command may be the same */
+        sp_sparse_cache_unlock(&remote->sparse); /* a second place of the same command may be the same */
         return remote;
     }
     shapeproof_remote_free(remote);
@@ -259,19 +261,19 @@ struct shapeproof_remote *shapeproof_remote_fetch(const char *url, const struct 
 }
 
 const char *shapeproof_remote_path(const struct shapeproof_remote *remote) { return remote->path; }
-const char *shapeproof_remote_folder(const struct shapeproof_remote *remote) { return remote->mirror.path; }
+const char *shapeproof_remote_folder(const struct shapeproof_remote *remote) { return remote->sparse.path; }
 const char *shapeproof_remote_name(const struct shapeproof_remote *remote) { return remote->name; }
 
 bool shapeproof_remote_confirm(const struct shapeproof_remote *remote, struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    for (size_t i = 0; i < remote->assets.count; i++) {
-        const struct sp_asset *asset = remote->assets.items[i];
-        if (asset->mirrored.fd < 0 || sp_mirrored_is_current(&asset->mirrored, &remote->mirror)) continue;
+    for (size_t i = 0; i < remote->remote_files.count; i++) {
+        const struct sp_remote_file *remote_file = remote->remote_files.items[i];
+        if (remote_file->cached.fd < 0 || sp_cached_file_is_current(&remote_file->cached, &remote->sparse)) continue;
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
                 "another command fetched a newer version while this one read");
         sp_hint(error, "ask again: the newer one is in the cache");
-        sp_error_prefix(error, asset->shown);
+        sp_error_prefix(error, remote_file->shown);
         return false;
     }
     return true;
@@ -280,9 +282,10 @@ bool shapeproof_remote_confirm(const struct shapeproof_remote *remote, struct sh
 void shapeproof_remote_free(struct shapeproof_remote *remote)
 {
     if (!remote) return;
-    for (size_t i = 0; i < remote->assets.count; i++) sp_mirrored_close(&remote->assets.items[i]->mirrored);
-    free(remote->assets.items);
-    sp_mirror_close(&remote->mirror);
+    for (size_t i = 0; i < remote->remote_files.count; i++)
+        sp_cached_file_close(&remote->remote_files.items[i]->cached);
+    free(remote->remote_files.items);
+    sp_sparse_cache_close(&remote->sparse);
     sp_arena_free(&remote->arena);
     free(remote);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * A place that checkpoints are fetched from, its mirror, and the files of it that were asked for. See docs/network.md.
- * Files are asked for in lists, so that they come side by side; each brings its beginning, and readers that need more
- * fetch it through the supply of the file, a range at a time. */
+ * A place that checkpoints are fetched from, its sparse cache, and the files of it that were asked for. See
+ * docs/network.md. Files are asked for in lists, so that they come side by side; each brings its beginning, and readers
+ * that need more fetch it through the byte source of the file, a range at a time. */
 #ifndef SP_NET_REMOTE_H
 #define SP_NET_REMOTE_H
 
 #include "base/file.h"
-#include "net/mirror.h"
+#include "net/sparse_cache.h"
 #include "net/transfer.h"
 
 enum {
@@ -24,14 +24,14 @@ enum sp_presence { SP_NOT_ASKED, SP_THERE, SHAPEPROOF_VALUE_ABSENT };
 struct shapeproof_remote;
 
 /* One file elsewhere. */
-struct sp_asset {
-    struct sp_supply supply; /* first: a supply is an asset */
+struct sp_remote_file {
+    struct sp_byte_source source; /* first: a pointer to it is one to the remote file */
     struct shapeproof_remote *remote;
     const char *name; /* below the base */
     const char *url, *shown;
     const char *direct; /* where redirects led to, or NULL */
     enum sp_presence presence;
-    struct sp_mirrored mirrored;
+    struct sp_cached_file cached;
     uint64_t ahead; /* bytes that the next range brings at least */
     unsigned fills;
     unsigned requests; /* that brought bytes of it, or led to where they are, in this command */
@@ -41,30 +41,32 @@ struct shapeproof_remote {
     struct sp_arena arena;
     struct shapeproof_remote_options options;
     struct sp_client client;
-    struct sp_mirror mirror;
+    struct sp_sparse_cache sparse;
     const char *base, *query; /* of the URLs: base, name, query */
     const char *name;         /* what the base is called in messages, ends with a slash */
-    const char *path;         /* of the mirror, or in it */
+    const char *path;         /* of the sparse cache, or in it */
     bool fixed;               /* of one commit: what was fetched once does not change */
-    SP_ARRAY(struct sp_asset *) assets;
+    SP_ARRAY(struct sp_remote_file *) remote_files;
 };
 
 /* The file of that name, which may not have been asked for; NULL with an error for a name that is not safe. */
-struct sp_asset *sp_remote_asset(struct shapeproof_remote *remote, const char *name, struct shapeproof_error *error);
+struct sp_remote_file *sp_remote_remote_file(struct shapeproof_remote *remote, const char *name,
+                                             struct shapeproof_error *error);
 /* Asks for all that were not asked for yet. One that is not there is SHAPEPROOF_VALUE_ABSENT and no error. */
-bool sp_remote_ask(struct shapeproof_remote *remote, struct sp_asset *const *assets, size_t count,
+bool sp_remote_ask(struct shapeproof_remote *remote, struct sp_remote_file *const *remote_files, size_t count,
                    struct shapeproof_error *error);
 /* Of files that came in several ranges from a server that tells no version of them: what is there is fetched once more
  * and has to be the same, since else it may be of two versions. */
 bool sp_remote_settle(struct shapeproof_remote *remote, struct shapeproof_error *error);
-/* Reads the checkpoint that the folder or the file below the base is, so that all that readers need is in the mirror.
+/* Reads the checkpoint that the folder or the file below the base is, so that all that readers need is in the sparse
+ * cache.
  */
 bool sp_remote_read_folder(struct shapeproof_remote *remote, const char *folder, struct shapeproof_error *error);
 bool sp_remote_read_file(struct shapeproof_remote *remote, const char *name, struct shapeproof_error *error);
 /* What a transfer met, as an error about `shown`. Returns false. */
 bool sp_remote_fail(const struct sp_net_response *answer, const char *shown, struct shapeproof_error *error);
 /* Takes the name of the file off the beginning of an error, for callers that put it there by themselves. */
-void sp_remote_unname(const struct sp_asset *asset, struct shapeproof_error *error);
+void sp_remote_unname(const struct sp_remote_file *remote_file, struct shapeproof_error *error);
 /* Whether a name of a file beside a checkpoint is one that is read, and small. */
 bool sp_is_document(const char *name);
 

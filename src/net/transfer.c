@@ -15,39 +15,39 @@
 #include "net/child.h"
 #include "net/confine.h"
 
-enum { ROUND_SECONDS = 900, LOOK_MS = 100, PAGE = 4096 };
+enum { BATCH_SECONDS = 900, LOOK_MS = 100, PAGE = 4096 };
 
 /* ---- memory ---- */
 
 static uint64_t round_to_pages(uint64_t size) { return (size + PAGE - 1) / PAGE * PAGE; }
 
-static bool share_memory(struct sp_round *round, struct sp_counters **counters, struct shapeproof_error *error)
+static bool share_memory(struct sp_batch *batch, struct sp_counters **counters, struct shapeproof_error *error)
 {
-    const uint64_t heads = round_to_pages(sizeof **counters + round->count * sizeof(struct sp_net_response));
+    const uint64_t heads = round_to_pages(sizeof **counters + batch->count * sizeof(struct sp_net_response));
     uint64_t size = heads;
-    for (size_t i = 0; i < round->count; i++) size += round_to_pages(round->transfers[i].room);
+    for (size_t i = 0; i < batch->count; i++) size += round_to_pages(batch->transfers[i].room);
     void *shared = MAP_FAILED;
     if (size < SIZE_MAX / 2)
         shared = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (shared == MAP_FAILED)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory for what is fetched");
-    round->shared = shared;
-    round->shared_size = (size_t)size;
+    batch->shared = shared;
+    batch->shared_size = (size_t)size;
     *counters = shared;
     struct sp_net_response *answers = (struct sp_net_response *)((char *)shared + sizeof **counters);
     unsigned char *bytes = (unsigned char *)shared + heads;
-    for (size_t i = 0; i < round->count; i++) {
-        round->transfers[i].answer = &answers[i];
-        round->transfers[i].bytes = bytes;
-        bytes += round_to_pages(round->transfers[i].room);
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->transfers[i].answer = &answers[i];
+        batch->transfers[i].bytes = bytes;
+        bytes += round_to_pages(batch->transfers[i].room);
     }
     return true;
 }
 
-void sp_round_free(struct sp_round *round)
+void sp_batch_free(struct sp_batch *batch)
 {
-    if (round->shared) munmap(round->shared, round->shared_size);
-    round->shared = NULL;
+    if (batch->shared) munmap(batch->shared, batch->shared_size);
+    batch->shared = NULL;
 }
 
 /* ---- the child ---- */
@@ -78,7 +78,7 @@ static void tell_progress(struct sp_client *client, const struct sp_work *work)
 static bool watch_child(struct sp_client *client, const struct sp_work *work, int in)
 {
     struct pollfd ready = {.fd = in, .events = POLLIN};
-    const int64_t end = sp_clock_ms() + ROUND_SECONDS * 1000;
+    const int64_t end = sp_clock_ms() + BATCH_SECONDS * 1000;
     for (;;) {
         const int events = poll(&ready, 1, LOOK_MS);
         tell_progress(client, work);
@@ -112,7 +112,7 @@ static bool run_work(const struct sp_work *work, struct sp_client *client, struc
     sp_child_finish(&child, !ended);
     if (!ended)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "not all could be fetched within %d s",
-                       ROUND_SECONDS);
+                       BATCH_SECONDS);
     return child.lost || judge_status(child.status, error);
 }
 
@@ -148,18 +148,18 @@ bool sp_answer_is_sound(const struct sp_transfer *transfer)
     }
 }
 
-bool sp_round_run(struct sp_round *round, struct sp_client *client, struct shapeproof_error *error)
+bool sp_batch_run(struct sp_batch *batch, struct sp_client *client, struct shapeproof_error *error)
 {
-    struct sp_work work = {.client = client, .transfers = round->transfers, .count = round->count};
-    if (!round->count) return true;
-    if (round->count > SP_MOST_TRANSFERS)
+    struct sp_work work = {.client = client, .transfers = batch->transfers, .count = batch->count};
+    if (!batch->count) return true;
+    if (batch->count > SP_MOST_TRANSFERS)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%zu files to fetch at once, at most %d",
-                       round->count, SP_MOST_TRANSFERS);
-    if (!share_memory(round, &work.counters, error) || !run_work(&work, client, error)) return false;
+                       batch->count, SP_MOST_TRANSFERS);
+    if (!share_memory(batch, &work.counters, error) || !run_work(&work, client, error)) return false;
     client->total.bytes += work.counters->bytes;
     client->total.requests += work.counters->requests;
-    for (size_t i = 0; i < round->count; i++)
-        if (!sp_answer_is_sound(&round->transfers[i]))
+    for (size_t i = 0; i < batch->count; i++)
+        if (!sp_answer_is_sound(&batch->transfers[i]))
             return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
                            "the process that fetches left no answer that makes sense");
     return true;

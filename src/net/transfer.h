@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Rounds of requests. A round is a list of ranges of files, fetched side by side by one child process, which alone
+ * Batches of requests. A batch is a list of ranges of files, fetched side by side by one child process, which alone
  * calls libcurl and is confined (confine.h). What the child finds out it leaves in memory that it shares with its
  * parent, who looks at it once the child is dead, and distrusts it.
  *
@@ -16,14 +16,14 @@
 
 enum {
     SP_ETAG_BYTES = 256,
-    SP_MOST_TRANSFERS = 4096, /* of a round */
+    SP_MOST_TRANSFERS = 4096, /* of a batch */
 };
 
 /* What holds for all requests. */
 struct sp_client {
     const struct shapeproof_remote_options *options;
     const char *token_origin;         /* where the token may be sent */
-    struct shapeproof_progress total; /* over all rounds */
+    struct shapeproof_progress total; /* over all batches */
 };
 
 enum sp_outcome {
@@ -63,14 +63,14 @@ struct sp_transfer {
 
 /* Fetches all; false when nothing could be tried, or the answers make no sense. What a single request met stands in
  * its answer. The transfers are filled in; sp_transfers_free releases what they were given. */
-struct sp_round {
+struct sp_batch {
     struct sp_transfer *transfers;
     size_t count;
     void *shared;
     size_t shared_size;
 };
-bool sp_round_run(struct sp_round *round, struct sp_client *client, struct shapeproof_error *error);
-void sp_round_free(struct sp_round *round);
+bool sp_batch_run(struct sp_batch *batch, struct sp_client *client, struct shapeproof_error *error);
+void sp_batch_free(struct sp_batch *batch);
 /* Whether what a child left as the answer of this transfer can be one: it may have been taken over by a server. */
 bool sp_answer_is_sound(const struct sp_transfer *transfer);
 

@@ -95,7 +95,7 @@ static bool inflate_into_memory(struct sp_zip *zip, size_t index, uint64_t *infl
 /* The member as a file: a range of the archive, or in memory of its own, to be closed. */
 static bool open_bundled(struct bundle *b, size_t index, struct sp_file *inner, struct shapeproof_error *error)
 {
-    *inner = (struct sp_file){.fd = b->file->fd, .path = name_of_member(b, index), .supply = b->file->supply};
+    *inner = (struct sp_file){.fd = b->file->fd, .path = name_of_member(b, index), .source = b->file->source};
     uint64_t begin = 0;
     if (!b->zip) {
         begin = b->tar->members.items[index].begin;

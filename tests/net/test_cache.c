@@ -20,7 +20,7 @@ static void use_hub(const char *siblings)
     empty_cache();
 }
 
-/* As a command does: fetches, then reads what is in the mirror. */
+/* As a command does: fetches, then reads what is in the sparse cache. */
 static bool finds_all(const char *url)
 {
     struct shapeproof_remote *remote = shapeproof_remote_fetch(url, &options, &error);
@@ -39,7 +39,7 @@ static void test_at_the_same_time(void **state)
     (void)state;
     serve_model(here, "same.safetensors", 0, TENSORS, 10);
     serve_text(here, "config.json", "{\"model_type\":\"llama\"}");
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int batch = 0; batch < ROUNDS; batch++) {
         int failed = 0;
         empty_cache();
         for (int i = 0; i < PROCESSES; i++)

@@ -29,7 +29,7 @@ void sp_zip_close(struct sp_zip *zip)
     free(zip);
 }
 
-bool sp_zip_is_far(const struct sp_zip *zip) { return zip->file->supply != NULL; }
+bool sp_zip_is_far(const struct sp_zip *zip) { return zip->file->source != NULL; }
 size_t sp_zip_count(const struct sp_zip *zip) { return zip->count; }
 const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index) { return &zip->entries[index]; }
 size_t sp_zip_find(const struct sp_zip *zip, const char *name) { return sp_map_get(&zip->names, name); }

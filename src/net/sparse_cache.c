@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "net/mirror.h"
+#include "net/sparse_cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,46 +56,46 @@ static const char *short_path(int folder, const char *path, struct sp_arena *are
 
 /* Two that fetch the same would else make and fill files under each other, and say of one what is in the other. Not
  * every file system has locks: there it is as without. */
-static int lock_mirror(const char *path)
+static int lock_sparse_cache(const char *path)
 {
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR) continue;
     return fd;
 }
 
-void sp_mirror_unlock(struct sp_mirror *mirror)
+void sp_sparse_cache_unlock(struct sp_sparse_cache *sparse)
 {
-    if (mirror->lock >= 0) close(mirror->lock);
-    mirror->lock = -1;
+    if (sparse->lock >= 0) close(sparse->lock);
+    sparse->lock = -1;
 }
 
-bool sp_mirror_open(struct sp_mirror *mirror, const char *cache, const char *key, struct sp_arena *arena,
-                    struct shapeproof_error *error)
+bool sp_sparse_cache_open(struct sp_sparse_cache *sparse, const char *cache, const char *key, struct sp_arena *arena,
+                          struct shapeproof_error *error)
 {
     char *files = sp_arena_printf(arena, "%s/%s/files/", cache, key);
     char *state = sp_arena_printf(arena, "%s/%s/state/", cache, key);
-    *mirror = (struct sp_mirror){.path = files, .files = -1, .state = -1, .lock = -1};
+    *sparse = (struct sp_sparse_cache){.path = files, .files = -1, .state = -1, .lock = -1};
     if (make_parents(AT_FDCWD, files) && make_parents(AT_FDCWD, state)) {
-        mirror->files = open_below(files);
-        mirror->state = open_below(state);
-        mirror->lock = lock_mirror(sp_arena_printf(arena, "%s/%s/lock", cache, key));
+        sparse->files = open_below(files);
+        sparse->state = open_below(state);
+        sparse->lock = lock_sparse_cache(sp_arena_printf(arena, "%s/%s/lock", cache, key));
     }
-    if (mirror->files < 0 || mirror->state < 0 || mirror->lock < 0) {
+    if (sparse->files < 0 || sparse->state < 0 || sparse->lock < 0) {
         fail_cache(files, error);
-        sp_mirror_close(mirror);
+        sp_sparse_cache_close(sparse);
         return false;
     }
     files[strlen(files) - 1] = '\0';
-    mirror->path = short_path(mirror->files, files, arena);
+    sparse->path = short_path(sparse->files, files, arena);
     return true;
 }
 
-void sp_mirror_close(struct sp_mirror *mirror)
+void sp_sparse_cache_close(struct sp_sparse_cache *sparse)
 {
-    if (mirror->files >= 0) close(mirror->files);
-    if (mirror->state >= 0) close(mirror->state);
-    mirror->files = mirror->state = -1;
-    sp_mirror_unlock(mirror);
+    if (sparse->files >= 0) close(sparse->files);
+    if (sparse->state >= 0) close(sparse->state);
+    sparse->files = sparse->state = -1;
+    sp_sparse_cache_unlock(sparse);
 }
 
 static int create_file(int folder, const char *name, int flags)
@@ -106,31 +106,31 @@ static int create_file(int folder, const char *name, int flags)
     return openat(folder, path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 }
 
-/* With the mark of a mirror beside it. */
-static int create_mirrored(const struct sp_mirror *mirror, const char *name, int flags)
+/* With the mark of a sparse cache beside it. */
+static int create_mirrored(const struct sp_sparse_cache *sparse, const char *name, int flags)
 {
     char mark[1200];
-    const int fd = create_file(mirror->files, name, flags);
+    const int fd = create_file(sparse->files, name, flags);
     snprintf(mark, sizeof mark, "%.*s%s", (int)(sp_base_name(name) - name), name, SP_MIRROR_MARK);
-    const int marked = fd >= 0 ? create_file(mirror->files, mark, 0) : -1;
+    const int marked = fd >= 0 ? create_file(sparse->files, mark, 0) : -1;
     if (marked >= 0) close(marked);
     if (marked >= 0 || fd < 0) return fd;
     close(fd);
     return -1;
 }
 
-bool sp_mirror_name(const struct sp_mirror *mirror, const char *name, struct shapeproof_error *error)
+bool sp_sparse_cache_name(const struct sp_sparse_cache *sparse, const char *name, struct shapeproof_error *error)
 {
-    const int fd = create_mirrored(mirror, name, 0);
+    const int fd = create_mirrored(sparse, name, 0);
     if (fd < 0) return fail_cache(name, error);
     close(fd);
     return true;
 }
 
-void sp_mirror_drop(const struct sp_mirror *mirror, const char *name)
+void sp_sparse_cache_drop(const struct sp_sparse_cache *sparse, const char *name)
 {
-    unlinkat(mirror->state, name, 0);
-    unlinkat(mirror->files, name, 0);
+    unlinkat(sparse->state, name, 0);
+    unlinkat(sparse->files, name, 0);
 }
 
 /* ---- texts ---- */
@@ -149,23 +149,23 @@ static bool write_at(int fd, const char *bytes, size_t length, uint64_t offset)
 }
 
 /* Under another name first, so that nobody reads half of it. */
-bool sp_mirror_note(const struct sp_mirror *mirror, const char *name, const void *bytes, size_t length,
-                    struct shapeproof_error *error)
+bool sp_sparse_cache_note(const struct sp_sparse_cache *sparse, const char *name, const void *bytes, size_t length,
+                          struct shapeproof_error *error)
 {
     char draft[1100];
     snprintf(draft, sizeof draft, "%s.%ld.draft", name, (long)getpid());
-    const int fd = create_file(mirror->state, draft, O_TRUNC);
+    const int fd = create_file(sparse->state, draft, O_TRUNC);
     bool ok = fd >= 0 && write_at(fd, bytes, length, 0);
     if (fd >= 0) ok = close(fd) == 0 && ok;
-    ok = ok && renameat(mirror->state, draft, mirror->state, name) == 0;
+    ok = ok && renameat(sparse->state, draft, sparse->state, name) == 0;
     return ok || fail_cache(name, error);
 }
 
-char *sp_mirror_noted(const struct sp_mirror *mirror, const char *name, size_t limit)
+char *sp_sparse_cache_noted(const struct sp_sparse_cache *sparse, const char *name, size_t limit)
 {
     struct sp_file file;
     struct shapeproof_error ignored = {0};
-    if (!sp_file_open(&file, mirror->state, name, &ignored)) return NULL;
+    if (!sp_file_open(&file, sparse->state, name, &ignored)) return NULL;
     char *text = sp_file_slurp(&file, limit, &ignored);
     sp_file_close(&file);
     return text;
@@ -173,7 +173,7 @@ char *sp_mirror_noted(const struct sp_mirror *mirror, const char *name, size_t l
 
 /* ---- spans ---- */
 
-static void add_span(struct sp_mirrored *file, struct sp_byte_range span)
+static void add_span(struct sp_cached_file *file, struct sp_byte_range span)
 {
     size_t kept = 0;
     if (span.begin >= span.end) return;
@@ -194,7 +194,7 @@ static void add_span(struct sp_mirrored *file, struct sp_byte_range span)
     }
 }
 
-struct sp_byte_range sp_mirrored_missing(const struct sp_mirrored *file, struct sp_byte_range wanted)
+struct sp_byte_range sp_cached_file_missing(const struct sp_cached_file *file, struct sp_byte_range wanted)
 {
     for (size_t i = 0; i < file->spans.count; i++) {
         const struct sp_byte_range span = file->spans.items[i];
@@ -207,7 +207,7 @@ struct sp_byte_range sp_mirrored_missing(const struct sp_mirrored *file, struct 
 
 /* ---- a file ---- */
 
-void sp_mirrored_close(struct sp_mirrored *file)
+void sp_cached_file_close(struct sp_cached_file *file)
 {
     if (file->fd >= 0) close(file->fd);
     file->fd = -1;
@@ -228,7 +228,7 @@ static bool read_span_line(const char **text, struct sp_byte_range *span)
     return *end == '\n' && span->begin < span->end;
 }
 
-static bool read_mirror_state(struct sp_mirrored *file, const char *text)
+static bool read_mirror_state(struct sp_cached_file *file, const char *text)
 {
     char *end = NULL;
     struct sp_byte_range span;
@@ -247,47 +247,48 @@ static bool read_mirror_state(struct sp_mirrored *file, const char *text)
     return true;
 }
 
-bool sp_mirrored_load(struct sp_mirrored *file, const struct sp_mirror *mirror)
+bool sp_cached_file_load(struct sp_cached_file *file, const struct sp_sparse_cache *sparse)
 {
     struct stat info;
-    char *text = sp_mirror_noted(mirror, file->name, MAX_STATE);
+    char *text = sp_sparse_cache_noted(sparse, file->name, MAX_STATE);
     bool ok = text && read_mirror_state(file, text);
     free(text);
-    if (ok) file->fd = openat(mirror->files, file->name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (ok) file->fd = openat(sparse->files, file->name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     ok = ok && file->fd >= 0 && fstat(file->fd, &info) == 0 && S_ISREG(info.st_mode) &&
          (uint64_t)info.st_size == file->size;
-    if (!ok) sp_mirrored_close(file);
+    if (!ok) sp_cached_file_close(file);
     return ok;
 }
 
-bool sp_mirrored_is_current(const struct sp_mirrored *file, const struct sp_mirror *mirror)
+bool sp_cached_file_is_current(const struct sp_cached_file *file, const struct sp_sparse_cache *sparse)
 {
     struct stat own, named;
-    return fstat(file->fd, &own) == 0 && fstatat(mirror->files, file->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+    return fstat(file->fd, &own) == 0 && fstatat(sparse->files, file->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
            own.st_dev == named.st_dev && own.st_ino == named.st_ino;
 }
 
-bool sp_mirrored_make(struct sp_mirrored *file, const struct sp_mirror *mirror, uint64_t size, const char *etag,
-                      struct shapeproof_error *error)
+bool sp_cached_file_make(struct sp_cached_file *file, const struct sp_sparse_cache *sparse, uint64_t size,
+                         const char *etag, struct shapeproof_error *error)
 {
-    sp_mirrored_close(file);
-    sp_mirror_drop(mirror, file->name);
+    sp_cached_file_close(file);
+    sp_sparse_cache_drop(sparse, file->name);
     file->size = size;
     memccpy(file->etag, etag, '\0', sizeof file->etag);
-    file->fd = create_mirrored(mirror, file->name, O_EXCL);
+    file->fd = create_mirrored(sparse, file->name, O_EXCL);
     if (file->fd >= 0 && ftruncate(file->fd, (off_t)size) == 0) return true;
     return fail_cache(file->name, error);
 }
 
-bool sp_mirrored_put(struct sp_mirrored *file, uint64_t begin, const void *bytes, size_t length,
-                     struct shapeproof_error *error)
+bool sp_cached_file_put(struct sp_cached_file *file, uint64_t begin, const void *bytes, size_t length,
+                        struct shapeproof_error *error)
 {
     if (!write_at(file->fd, bytes, length, begin)) return fail_cache(file->name, error);
     add_span(file, (struct sp_byte_range){begin, begin + length});
     return true;
 }
 
-bool sp_mirrored_save(const struct sp_mirrored *file, const struct sp_mirror *mirror, struct shapeproof_error *error)
+bool sp_cached_file_save(const struct sp_cached_file *file, const struct sp_sparse_cache *sparse,
+                         struct shapeproof_error *error)
 {
     struct sp_text text = {0};
     /* Else a power cut could leave a state that says of holes that they are bytes. */
@@ -295,7 +296,7 @@ bool sp_mirrored_save(const struct sp_mirrored *file, const struct sp_mirror *mi
     sp_text_printf(&text, "%setag %s\nsize %" PRIu64 "\n", magic, file->etag, file->size);
     for (size_t i = 0; i < file->spans.count; i++)
         sp_text_printf(&text, "has %" PRIu64 " %" PRIu64 "\n", file->spans.items[i].begin, file->spans.items[i].end);
-    const bool ok = sp_mirror_note(mirror, file->name, text.data, text.length, error);
+    const bool ok = sp_sparse_cache_note(sparse, file->name, text.data, text.length, error);
     sp_text_free(&text);
     return ok;
 }
