@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 
-/* Whoever fetches the bytes of a file that is elsewhere: `fd` is then a sparse copy of it on this machine, of the same size,
- * with holes. NULL of a file that is here. */
+/* Whoever fetches the bytes of a file that is elsewhere: `fd` is then a sparse copy of it on this machine, of the same
+ * size, with holes. NULL of a file that is here. */
 struct sp_byte_source {
     /* Fetches what of these bytes, all within the file, is not in that copy yet. */
     bool (*fill)(struct sp_byte_source *source, uint64_t offset, uint64_t length, struct shapeproof_error *error);
