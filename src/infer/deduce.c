@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The questions that a file answers, posed again and again. */
+ * The constraints that a file gives, propagated again and again until nothing follows. */
 #include "infer/deduce.h"
 #include "base/chars.h"
 #include "base/order.h"
@@ -10,18 +10,18 @@
 
 /* ---- posing them ---- */
 
-static void pose(struct sp_deduction *deduction, struct sp_question question)
+static void pose(struct sp_deduction *deduction, struct sp_constraint constraint)
 {
-    if (!deduction->effort->questions) return;
-    --deduction->effort->questions;
-    if (deduction->effort->questions % SP_QUESTIONS_AT_ONCE == 0 &&
-        !sp_goes_on(deduction->effort->watch, "questions", SP_MOST_QUESTIONS - deduction->effort->questions))
-        deduction->effort->questions = deduction->effort->trials = 0;
-    const enum sp_answer answer = sp_ask(deduction, &question);
+    if (!deduction->effort->checks) return;
+    --deduction->effort->checks;
+    if (deduction->effort->checks % SP_CHECKS_AT_ONCE == 0 &&
+        !sp_goes_on(deduction->effort->watch, "questions", SP_MOST_CHECKS - deduction->effort->checks))
+        deduction->effort->checks = deduction->effort->trials = 0;
+    const enum sp_answer answer = sp_propagate(deduction, &constraint);
     deduction->contradictions += answer == SP_CONTRADICTS;
     if (answer != SP_OPEN) return;
     SP_GROW(deduction->open, deduction->open_count, deduction->open_capacity);
-    deduction->open[deduction->open_count++] = question;
+    deduction->open[deduction->open_count++] = constraint;
 }
 
 /* The table is used; a part is when any of its tensors is there. */
@@ -37,7 +37,7 @@ static void pose_required(struct sp_deduction *deduction)
 {
     for (size_t i = 0; i < deduction->outline->requirement_count; i++)
         if (is_used(deduction, &deduction->outline->requirements[i]))
-            pose(deduction, (struct sp_question){.kind = SP_ASK_REQUIRED, .place = i});
+            pose(deduction, (struct sp_constraint){.kind = SP_CONSTRAINT_REQUIRED, .place = i});
 }
 
 /* A number such as {L + 1}: told by a name that no other tensor of the pattern has. */
@@ -45,9 +45,10 @@ static void pose_number(struct sp_deduction *deduction, size_t line)
 {
     const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
     if (occurrence->count == 1)
-        pose(deduction,
-             (struct sp_question){
-                 .kind = SP_ASK_NUMBER, .line = line, .named = occurrence->named[0], .place = occurrence->unknown});
+        pose(deduction, (struct sp_constraint){.kind = SP_CONSTRAINT_NUMBER,
+                                               .line = line,
+                                               .named = occurrence->named[0],
+                                               .place = occurrence->unknown});
 }
 
 /* Lines under the same condition say the same of it: only the first one is asked. */
@@ -61,14 +62,15 @@ static void pose_tensor(struct sp_deduction *deduction, size_t line, size_t name
 {
     const struct sp_line *of = &deduction->outline->lines[line];
     const bool is_flat = sp_shapes_is_flat(deduction->occurrences.shapes, named);
-    if (is_flat) pose(deduction, (struct sp_question){.kind = SP_ASK_PRODUCT, .line = line, .named = named});
+    if (is_flat) pose(deduction, (struct sp_constraint){.kind = SP_CONSTRAINT_PRODUCT, .line = line, .named = named});
     for (size_t d = 0; d < of->row->rank && !is_flat; d++)
-        pose(deduction, (struct sp_question){.kind = SP_ASK_DIMENSION, .line = line, .named = named, .place = d});
+        pose(deduction,
+             (struct sp_constraint){.kind = SP_CONSTRAINT_DIMENSION, .line = line, .named = named, .place = d});
     for (const struct sp_line_condition *condition = of->condition;
          condition && !deduction->occurrences.of[line].is_contested; condition = condition->outer)
         if (is_asked_by(deduction->present, condition, line))
-            pose(deduction,
-                 (struct sp_question){.kind = SP_ASK_PRESENT, .line = line, .named = named, .condition = condition});
+            pose(deduction, (struct sp_constraint){
+                                .kind = SP_CONSTRAINT_PRESENT, .line = line, .named = named, .condition = condition});
 }
 
 static bool same_shape(const struct sp_deduction *deduction, size_t a, size_t b)
@@ -93,7 +95,8 @@ static void pose_present(struct sp_deduction *deduction, size_t line)
         pose_tensor(deduction, line, named);
     }
     if (occurrence->line->row->tie_condition && !occurrence->is_contested)
-        pose(deduction, (struct sp_question){.kind = SP_ASK_TIED, .line = line, .named = occurrence->named[0]});
+        pose(deduction,
+             (struct sp_constraint){.kind = SP_CONSTRAINT_TIED, .line = line, .named = occurrence->named[0]});
 }
 
 /* Of the tensors that several lines may have the first of each iteration of the outermost loop; for the line that comes
@@ -110,7 +113,7 @@ static void pose_claims(struct sp_deduction *deduction, size_t line)
         const int64_t own = loop ? sp_occurrence_iteration(&deduction->occurrences, occurrence, loop, named) : -1;
         if ((i && own == iteration) || deduction->occurrences.owners[named] != line) continue;
         iteration = own;
-        pose(deduction, (struct sp_question){.kind = SP_ASK_CLAIMED, .line = line, .named = named});
+        pose(deduction, (struct sp_constraint){.kind = SP_CONSTRAINT_CLAIMED, .line = line, .named = named});
     }
 }
 
@@ -215,14 +218,14 @@ static void pose_spans(struct sp_deduction *deduction, struct spans *spans)
         struct span all = spans->list[i];
         for (next = i + 1; next < spans->count && same_iterations(&all, &spans->list[next]); next++)
             widen(&all, &spans->list[next]);
-        struct sp_question question = {.line = all.line, .named = all.named, .loop = all.loop};
-        question.kind = SP_ASK_FIRST;
-        question.iteration = all.first;
-        if (!all.open_ended) pose(deduction, question);
-        question.kind = SP_ASK_LAST;
-        question.iteration = all.last;
-        question.open_ended = all.open_ended;
-        pose(deduction, question);
+        struct sp_constraint constraint = {.line = all.line, .named = all.named, .loop = all.loop};
+        constraint.kind = SP_CONSTRAINT_FIRST;
+        constraint.iteration = all.first;
+        if (!all.open_ended) pose(deduction, constraint);
+        constraint.kind = SP_CONSTRAINT_LAST;
+        constraint.iteration = all.last;
+        constraint.open_ended = all.open_ended;
+        pose(deduction, constraint);
     }
 }
 
@@ -286,7 +289,7 @@ static bool pose_missing_iterations(struct sp_deduction *deduction, size_t line,
             next++;
         if (next < occurrence->count && iteration_of(deduction, occurrence, loop, next) == iteration) continue;
         pose(deduction,
-             (struct sp_question){.kind = SP_ASK_MISSING, .line = line, .loop = loop, .iteration = iteration});
+             (struct sp_constraint){.kind = SP_CONSTRAINT_MISSING, .line = line, .loop = loop, .iteration = iteration});
     }
     return true;
 }
@@ -317,7 +320,8 @@ static void pose_tied(struct sp_deduction *deduction, size_t line)
         sp_occurrence_tensor(&deduction->occurrences, named)->rank != of->row->rank)
         return;
     for (size_t d = 0; d < of->row->rank; d++)
-        pose(deduction, (struct sp_question){.kind = SP_ASK_DIMENSION, .line = line, .named = named, .place = d});
+        pose(deduction,
+             (struct sp_constraint){.kind = SP_CONSTRAINT_DIMENSION, .line = line, .named = named, .place = d});
 }
 
 static void pose_missing(struct sp_deduction *deduction, size_t line)
@@ -332,8 +336,8 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
         return;
     if (occurrence->indexed && loop && pose_missing_iterations(deduction, line, loop)) return;
     if (!is_line_there(deduction, line))
-        pose(deduction,
-             (struct sp_question){.kind = SP_ASK_MISSING, .line = line, .none = is_none_there(deduction, line)});
+        pose(deduction, (struct sp_constraint){
+                            .kind = SP_CONSTRAINT_MISSING, .line = line, .none = is_none_there(deduction, line)});
     if (!occurrence->count) pose_tied(deduction, line);
 }
 

@@ -7,41 +7,41 @@
 #include "infer/occurrences.h"
 
 /* One thing that the file says. */
-struct sp_question {
+struct sp_constraint {
     enum {
-        SP_ASK_REQUIRED,  /* what the table, or a part that is used, requires is so */
-        SP_ASK_DIMENSION, /* a dimension of a tensor is what it is */
-        SP_ASK_PRODUCT,   /* the dimensions of a matrix of which no more is known make so many elements */
-        SP_ASK_PRESENT,   /* a tensor is there: what it depends on is so */
-        SP_ASK_CLAIMED,   /* a tensor is there that several lines may have: one of them has it */
-        SP_ASK_MISSING,   /* no tensor is there: something that it depends on is not so */
-        SP_ASK_TIED,      /* a tied tensor is there, or is not */
-        SP_ASK_NUMBER,    /* a number in a name is what it is */
-        SP_ASK_FIRST,     /* a loop begins there */
-        SP_ASK_LAST       /* a loop ends there */
+        SP_CONSTRAINT_REQUIRED,  /* what the table, or a part that is used, requires is so */
+        SP_CONSTRAINT_DIMENSION, /* a dimension of a tensor is what it is */
+        SP_CONSTRAINT_PRODUCT,   /* the dimensions of a matrix of which no more is known make so many elements */
+        SP_CONSTRAINT_PRESENT,   /* a tensor is there: what it depends on is so */
+        SP_CONSTRAINT_CLAIMED,   /* a tensor is there that several lines may have: one of them has it */
+        SP_CONSTRAINT_MISSING,   /* no tensor is there: something that it depends on is not so */
+        SP_CONSTRAINT_TIED,      /* a tied tensor is there, or is not */
+        SP_CONSTRAINT_NUMBER,    /* a number in a name is what it is */
+        SP_CONSTRAINT_FIRST,     /* a loop begins there */
+        SP_CONSTRAINT_LAST       /* a loop ends there */
     } kind;
     size_t line; /* of the outline */
     size_t named;
     size_t place;                              /* the dimension, or the number in the name; the requirement */
-    const struct sp_line_condition *condition; /* of SP_ASK_PRESENT */
-    struct sp_loop *loop;                      /* of SP_ASK_FIRST and SP_ASK_LAST; of SP_ASK_MISSING, or NULL */
+    const struct sp_line_condition *condition; /* of SP_CONSTRAINT_PRESENT */
+    struct sp_loop *loop; /* of SP_CONSTRAINT_FIRST and SP_CONSTRAINT_LAST; of SP_CONSTRAINT_MISSING, or NULL */
     int64_t iteration;
-    bool none;       /* of SP_ASK_MISSING: nor is any of the alternatives of its name */
-    bool open_ended; /* of SP_ASK_LAST: there may be iterations without tensors behind it */
+    bool none;       /* of SP_CONSTRAINT_MISSING: nor is any of the alternatives of its name */
+    bool open_ended; /* of SP_CONSTRAINT_LAST: there may be iterations without tensors behind it */
 };
 
 /* What may still be spent; when nothing is left no more is found out. */
 struct sp_effort {
     const struct shapeproof_watch *watch; /* asked whether the search goes on; or NULL */
-    size_t trials;                        /* questions that are asked to try out values */
-    size_t questions; /* all questions, so that the time does not grow with the layers times the guesses */
+    size_t trials;                        /* constraints propagated to try out values */
+    size_t checks; /* propagated in all, so that the time does not grow with the layers times the guesses */
 };
 
 struct sp_deduction {
     struct sp_outline *outline;
     struct sp_solver *solver; /* that of the outline */
     struct sp_occurrences occurrences;
-    struct sp_question *open; /* what could not be answered */
+    struct sp_constraint *open; /* that are not decided yet */
     size_t open_count, open_capacity;
     size_t contradictions;
     struct sp_effort *effort;
@@ -69,13 +69,14 @@ struct sp_key_names {
 
 /* A key on which it depends which of the lines that have the same tensors is the right one, besides those; or NULL. */
 const char *sp_contest_lacks(struct sp_deduction *deduction, const struct sp_key_names *besides);
-enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *question);
-/* What the expression of a question is, less the number that it should be; false when that is not known. */
-bool sp_question_difference(struct sp_deduction *deduction, const struct sp_question *question, int64_t *difference);
+enum sp_answer sp_propagate(struct sp_deduction *deduction, const struct sp_constraint *constraint);
+/* What the expression of a constraint is, less the number that it should be; false when that is not known. */
+bool sp_constraint_difference(struct sp_deduction *deduction, const struct sp_constraint *constraint,
+                              int64_t *difference);
 /* The least value of the key for which a dimension is as large as it should be; false when there is none. */
-bool sp_question_bisect(struct sp_deduction *deduction, const struct sp_question *question, const char *key,
-                        int64_t *value);
-/* The key that an open question lacks first, or NULL. In the outline's arena. */
-const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_question *question);
+bool sp_constraint_bisect(struct sp_deduction *deduction, const struct sp_constraint *constraint, const char *key,
+                          int64_t *value);
+/* The key that an open constraint lacks first, or NULL. In the outline's arena. */
+const char *sp_constraint_lacks(struct sp_deduction *deduction, const struct sp_constraint *constraint);
 
 #endif

@@ -42,20 +42,20 @@ enum {
     SP_COMPARED_ONCE = 1000000,    /* of a step that is taken once a file */
     SP_COMPARED_NEAR = 250000,     /* of a step of each view */
     SP_COMPARED_RELATIVES = 25000, /* for tables that are related to one that explains the file */
-    /* Questions asked to try out values, in all attempts together; and in one that is only made to be named. */
+    /* Constraints propagated to try out values, in all attempts together; and in one that is only made to be named. */
     SP_MOST_TRIALS = 400000,
     SP_FEW_TRIALS = 1000,
-    /* Questions of any kind, in all attempts together: one or two seconds. Large models need up to 600,000. */
-    SP_MOST_QUESTIONS = 1000000,
-    SP_QUESTIONS_AT_ONCE = 4096, /* between two looks at the watch: some milliseconds */
-    SP_MOST_GUESS_ROUNDS = 40,   /* guesses of one attempt, each followed by what it tells */
-    SP_MOST_SUPPOSITIONS = 3,    /* texts that are supposed one within the other, each for one key */
-    SP_MOST_TEXTS = 64,          /* values of such a key */
-    SP_MOST_SUPPOSED = 24,       /* values of all such keys together, each of which is an attempt of its own */
-    SP_FAR_MISSING = 4,          /* missing tensors for each that is explained: with more the table is far off */
-    SP_MOST_NEAREST = 3,         /* tables that a message names as the nearest */
+    /* Constraints propagated in all, in all attempts together: one or two seconds. Large models need up to 600,000. */
+    SP_MOST_CHECKS = 1000000,
+    SP_CHECKS_AT_ONCE = 4096,  /* between two looks at the watch: some milliseconds */
+    SP_MOST_GUESS_ROUNDS = 40, /* guesses of one attempt, each followed by what it tells */
+    SP_MOST_SUPPOSITIONS = 3,  /* texts that are supposed one within the other, each for one key */
+    SP_MOST_TEXTS = 64,        /* values of such a key */
+    SP_MOST_SUPPOSED = 24,     /* values of all such keys together, each of which is an attempt of its own */
+    SP_FAR_MISSING = 4,        /* missing tensors for each that is explained: with more the table is far off */
+    SP_MOST_NEAREST = 3,       /* tables that a message names as the nearest */
 
-    /* ---- constraints (deduce.c, question.c, occurrences.c) ---- */
+    /* ---- constraints (deduce.c, constraint.c, occurrences.c) ---- */
 
     SP_MOST_ROUNDS = 40,              /* passes over the open constraints; each tells something, or is the last */
     SP_MOST_OUTER_LOOPS = 3,          /* loops around a loop; the iterations of one more are taken together */

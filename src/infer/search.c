@@ -60,12 +60,12 @@ static struct sp_attempt *keep_attempt(struct sp_infer_search *search, struct sp
 static struct sp_attempt *attempt_as(struct sp_infer_search *search, const struct sp_candidate_tables *candidates,
                                      struct sp_fit fit, const char *name)
 {
-    const size_t half = search->effort.questions / 2; /* one attempt leaves half to others */
-    search->effort.questions -= half;
+    const size_t half = search->effort.checks / 2; /* one attempt leaves half to others */
+    search->effort.checks -= half;
     struct sp_effort own = {search->watch, search->effort.trials, half};
     struct sp_attempt *attempt = sp_attempt_new(search->searched.tables, fit, candidates, name, &own);
     search->effort.trials = own.trials;
-    search->effort.questions += own.questions;
+    search->effort.checks += own.checks;
     attempt->is_stated = search->stated.table && search->stated.table == fit.table;
     return keep_attempt(search, attempt);
 }
@@ -144,7 +144,7 @@ static bool is_attempted(const struct sp_infer_search *search, const struct sp_c
 /* Each attempt goes through all tensors of the file, and asks about most of them. */
 static bool is_spent(const struct sp_infer_search *search)
 {
-    if (search->is_cancelled || search->effort.questions / 2 < shapeproof_inventory_count(search->file)) return true;
+    if (search->is_cancelled || search->effort.checks / 2 < shapeproof_inventory_count(search->file)) return true;
     if (!search->budget || search->attempts.count * shapeproof_inventory_count(search->file) <= search->budget->most)
         return false;
     search->budget->spent = true;
@@ -674,7 +674,7 @@ static const struct step file_steps[] = {
 void sp_infer_search_file(struct sp_infer_search *search)
 {
     struct scope scope = {0, NULL, NULL, 0, NULL};
-    search->effort = (struct sp_effort){search->watch, SP_MOST_TRIALS, SP_MOST_QUESTIONS};
+    search->effort = (struct sp_effort){search->watch, SP_MOST_TRIALS, SP_MOST_CHECKS};
     take_steps(search, file_steps, &scope);
     sp_trace_result(search);
 }

@@ -44,7 +44,7 @@ static struct shapeproof_inventory *layers(size_t count)
     return inventory;
 }
 
-/* How many questions were asked. */
+/* How many constraints were asked. */
 static size_t questions_about(struct shapeproof_tables *tables, size_t count)
 {
     enum { AT_MOST = 1000000 };
@@ -52,7 +52,7 @@ static size_t questions_about(struct shapeproof_tables *tables, size_t count)
     struct shapeproof_inventory *inventory = layers(count);
     struct sp_infer_search search = {.file = inventory, .arena = &arena, .searched = {.tables = tables}};
     sp_infer_search_file(&search);
-    const size_t asked = AT_MOST - search.effort.questions;
+    const size_t asked = AT_MOST - search.effort.checks;
     for (size_t i = 0; i < search.attempts.count; i++) sp_attempt_free(search.attempts.items[i]);
     for (size_t i = 0; i < search.views.count; i++) sp_infer_view_free(search.views.items[i]);
     free(search.attempts.items);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Values that questions and guesses leave wrong, and that are repaired by trying others on the whole. */
+ * Values that constraints and guesses leave wrong, and that are repaired by trying others on the whole. */
 #define _XOPEN_SOURCE 700
 #include <setjmp.h>
 #include <stdarg.h>

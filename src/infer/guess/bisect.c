@@ -4,35 +4,35 @@
 #include "infer/deduce.h"
 
 /* What the dimension is, less what it should be, if the key has that value; false when that is not known. */
-static bool difference_for(struct sp_deduction *deduction, const struct sp_question *question, const char *key,
+static bool difference_for(struct sp_deduction *deduction, const struct sp_constraint *constraint, const char *key,
                            int64_t value, int64_t *difference)
 {
     struct sp_known *known = &deduction->solver->known;
     const struct sp_want want = sp_want_value(sp_value_int(value));
     const struct sp_mark mark = sp_known_mark(known);
     const bool good =
-        sp_known_tell(known, key, &want) == SP_HOLDS && sp_question_difference(deduction, question, difference);
+        sp_known_tell(known, key, &want) == SP_HOLDS && sp_constraint_difference(deduction, constraint, difference);
     sp_known_undo(known, &mark);
     return good;
 }
 
-bool sp_question_bisect(struct sp_deduction *deduction, const struct sp_question *question, const char *key,
-                        int64_t *value)
+bool sp_constraint_bisect(struct sp_deduction *deduction, const struct sp_constraint *constraint, const char *key,
+                          int64_t *value)
 {
     const int64_t most = INT64_C(1) << 40;
     int64_t low = 0, high = 1, difference;
-    if (question->kind != SP_ASK_DIMENSION) return false;
+    if (constraint->kind != SP_CONSTRAINT_DIMENSION) return false;
     for (; high < most; high *= 2) { /* the dimension is too small for `low` */
-        if (!difference_for(deduction, question, key, high, &difference)) return false;
+        if (!difference_for(deduction, constraint, key, high, &difference)) return false;
         if (difference >= 0) break;
         low = high;
     }
     while (high < most && low + 1 < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (!difference_for(deduction, question, key, middle, &difference)) return false;
+        if (!difference_for(deduction, constraint, key, middle, &difference)) return false;
         if (difference < 0) low = middle;
         else high = middle;
     }
     *value = high; /* the smallest for which it is large enough */
-    return high > 1 && high < most && difference_for(deduction, question, key, high, &difference) && !difference;
+    return high > 1 && high < most && difference_for(deduction, constraint, key, high, &difference) && !difference;
 }

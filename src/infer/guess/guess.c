@@ -17,16 +17,16 @@
 
 /* ---- several keys together ---- */
 
-/* What the open questions say to something that is tried, and is forgotten again. */
+/* What the open constraints say to something that is tried, and is forgotten again. */
 
 struct sp_outcome {
     size_t contradictions;
     size_t answered;
 };
 
-/* How the open questions are answered with what is known now, and with what that tells, which stays. More
+/* How the open constraints are answered with what is known now, and with what that tells, which stays. More
  * contradictions than the limit are not counted. */
-static struct sp_outcome deduction_ask_unresolved(struct sp_deduction *deduction, size_t limit)
+static struct sp_outcome propagate_unresolved(struct sp_deduction *deduction, size_t limit)
 {
     const struct sp_known *known = &deduction->solver->known;
     struct sp_outcome outcome = {.contradictions = 0};
@@ -35,7 +35,7 @@ static struct sp_outcome deduction_ask_unresolved(struct sp_deduction *deduction
         const size_t before = known->told;
         for (size_t i = 0; i < deduction->open_count && i < SP_MOST_ASKED_AT_ONCE && outcome.contradictions <= limit;
              i++) {
-            const enum sp_answer answer = sp_ask(deduction, &deduction->open[i]);
+            const enum sp_answer answer = sp_propagate(deduction, &deduction->open[i]);
             if (deduction->effort->trials) --deduction->effort->trials;
             outcome.contradictions += answer == SP_CONTRADICTS;
             outcome.answered += answer == SP_HOLDS;
@@ -65,7 +65,7 @@ static struct sp_outcome try_want(struct sp_deduction *deduction, const char *ke
     struct sp_known *known = &deduction->solver->known;
     struct sp_outcome outcome = {.contradictions = SIZE_MAX};
     const struct sp_mark mark = sp_known_mark(known);
-    if (sp_known_tell(known, key, &want) == SP_HOLDS) outcome = deduction_ask_unresolved(deduction, limit);
+    if (sp_known_tell(known, key, &want) == SP_HOLDS) outcome = propagate_unresolved(deduction, limit);
     if (then) *then = copy_values(known);
     sp_known_undo(known, &mark);
     return outcome;
@@ -79,11 +79,11 @@ static struct sp_outcome try_value(struct sp_deduction *deduction, const char *k
 
 /* ---- one of two alternatives ---- */
 
-static enum sp_answer ask_supposing(struct sp_deduction *deduction, const struct sp_question *question)
+static enum sp_answer propagate_supposing(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     deduction->solver->known.touched = 0;
     deduction->solver->supposes = true;
-    const enum sp_answer answer = sp_ask(deduction, question);
+    const enum sp_answer answer = sp_propagate(deduction, constraint);
     deduction->solver->supposes = false;
     return answer;
 }
@@ -94,15 +94,15 @@ static bool suppose_alternative(struct sp_deduction *deduction, size_t limit)
 {
     struct sp_known *known = &deduction->solver->known;
     for (size_t i = 0, tried = 0; i < deduction->open_count && tried < SP_MOST_ALTERNATIVES; i++) {
-        const struct sp_question question = deduction->open[i];
-        if (question.kind != SP_ASK_DIMENSION) continue;
+        const struct sp_constraint constraint = deduction->open[i];
+        if (constraint.kind != SP_CONSTRAINT_DIMENSION) continue;
         const size_t told = known->told;
         const struct sp_mark mark = sp_known_mark(known);
-        const bool tells = ask_supposing(deduction, &question) == SP_HOLDS && known->told != told;
-        const bool is_better = tells && deduction_ask_unresolved(deduction, limit).contradictions < limit;
+        const bool tells = propagate_supposing(deduction, &constraint) == SP_HOLDS && known->told != told;
+        const bool is_better = tells && propagate_unresolved(deduction, limit).contradictions < limit;
         tried += tells;
         sp_known_undo(known, &mark);
-        if (is_better) return ask_supposing(deduction, &question) == SP_HOLDS;
+        if (is_better) return propagate_supposing(deduction, &constraint) == SP_HOLDS;
     }
     return false;
 }
@@ -218,14 +218,15 @@ static bool find_likeness(struct sp_deduction *deduction, const char *key, struc
 }
 
 /* The number that makes the dimension. */
-static void add_bisected(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question)
+static void add_bisected(struct trial *trial, struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     int64_t solution;
-    if (sp_question_bisect(deduction, question, trial->key, &solution)) add_guess_value(trial, sp_value_int(solution));
+    if (sp_constraint_bisect(deduction, constraint, trial->key, &solution))
+        add_guess_value(trial, sp_value_int(solution));
 }
 
 /* All of one kind: that which answers most is the right one. */
-static void add_likeness(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question,
+static void add_likeness(struct trial *trial, struct sp_deduction *deduction, const struct sp_constraint *constraint,
                          struct shapeproof_value item)
 {
     struct shapeproof_value by_default;
@@ -236,31 +237,31 @@ static void add_likeness(struct trial *trial, struct sp_deduction *deduction, co
     if (item.type == SHAPEPROOF_VALUE_LIST)
         add_guess_value(trial, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST});
     if (item.type == SHAPEPROOF_VALUE_INT) {
-        add_bisected(trial, deduction, question);
-        add_small_numbers(trial, deduction, question->kind == SP_ASK_DIMENSION);
+        add_bisected(trial, deduction, constraint);
+        add_small_numbers(trial, deduction, constraint->kind == SP_CONSTRAINT_DIMENSION);
     }
     end_kind(trial);
 }
 
-static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question)
+static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
-    const bool counts = question->kind == SP_ASK_DIMENSION;
+    const bool counts = constraint->kind == SP_CONSTRAINT_DIMENSION;
     struct shapeproof_value item;
     if (!sp_is_item_key(trial->key))
         add_guess_value(trial, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT, .string = trial->key});
     end_kind(trial);
     if (find_likeness(deduction, trial->key, &item)) {
-        add_likeness(trial, deduction, question, item);
+        add_likeness(trial, deduction, constraint, item);
         return;
     }
     add_texts(trial, deduction);
     add_guess_value(trial, sp_value_bool(true));
     add_guess_value(trial, sp_value_bool(false));
     end_kind(trial);
-    add_bisected(trial, deduction, question);
+    add_bisected(trial, deduction, constraint);
     end_kind(trial);
     if (counts) {
-        const struct shapeproof_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, question->named);
+        const struct shapeproof_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, constraint->named);
         for (uint32_t d = 0; d < tensor->rank; d++) add_head_counts(trial, tensor->shape[d]);
         end_kind(trial);
     }
@@ -362,14 +363,14 @@ static void choose_best_guess(struct sp_deduction *deduction, const struct trial
     }
 }
 
-/* The last guess that the questions about a key depend on. */
+/* The last guess that the constraints about a key depend on. */
 static size_t guess_behind(struct sp_deduction *deduction, const char *key)
 {
     struct sp_known *known = &deduction->solver->known;
     size_t last = 0;
     for (size_t i = 0; known->guesses && i < deduction->open_count; i++) {
         known->touched = 0;
-        const char *lacks = sp_question_lacks(deduction, &deduction->open[i]);
+        const char *lacks = sp_constraint_lacks(deduction, &deduction->open[i]);
         if (lacks && strcmp(lacks, key) == 0 && known->touched > last) last = known->touched;
     }
     return last;
@@ -401,10 +402,10 @@ size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct sh
     return count;
 }
 
-/* The keys that open questions lack. */
+/* The keys that open constraints lack. */
 struct lacking {
     const char *keys[SP_MOST_LACKING_KEYS];
-    const struct sp_question *questions[SP_MOST_LACKING_KEYS];
+    const struct sp_constraint *constraints[SP_MOST_LACKING_KEYS];
     size_t count;
 };
 
@@ -412,19 +413,19 @@ static struct lacking find_lacking_line(struct sp_deduction *deduction)
 {
     struct lacking lacking = {.count = 0};
     for (size_t i = 0; i < deduction->open_count && lacking.count < SP_MOST_LACKING_KEYS; i++) {
-        const char *key = sp_question_lacks(deduction, &deduction->open[i]);
+        const char *key = sp_constraint_lacks(deduction, &deduction->open[i]);
         if (!key || sp_is_among(key, lacking.keys, lacking.count)) continue;
         lacking.keys[lacking.count] = key;
-        lacking.questions[lacking.count++] = &deduction->open[i];
+        lacking.constraints[lacking.count++] = &deduction->open[i];
     }
     return lacking;
 }
 
-static struct choice choose_for(struct sp_deduction *deduction, const char *key, const struct sp_question *question)
+static struct choice choose_for(struct sp_deduction *deduction, const char *key, const struct sp_constraint *constraint)
 {
     struct trial trial = {.key = key};
     struct choice choice = {.key = NULL};
-    add_candidates(&trial, deduction, question);
+    add_candidates(&trial, deduction, constraint);
     choose_best_guess(deduction, &trial, &choice);
     return choice;
 }
@@ -434,14 +435,14 @@ static bool is_settled(const struct choice *choice)
     return choice->key && choice->outcome.contradictions == 0 && (choice->outcome.answered || choice->alone);
 }
 
-/* What the question lacks besides the key: of `width + more` the second. */
-static const char *second_key(struct sp_deduction *deduction, const char *key, const struct sp_question *question)
+/* What the constraint lacks besides the key: of `width + more` the second. */
+static const char *second_key(struct sp_deduction *deduction, const char *key, const struct sp_constraint *constraint)
 {
     struct sp_known *known = &deduction->solver->known;
     const struct sp_want one = sp_want_value(sp_value_int(1));
     const struct sp_mark mark = sp_known_mark(known);
     const char *second = NULL;
-    if (sp_known_tell(known, key, &one) == SP_HOLDS) second = sp_question_lacks(deduction, question);
+    if (sp_known_tell(known, key, &one) == SP_HOLDS) second = sp_constraint_lacks(deduction, constraint);
     sp_known_undo(known, &mark);
     return second;
 }
@@ -469,13 +470,13 @@ static struct choice prefer_default(struct sp_deduction *deduction, const struct
                                     struct choice choice)
 {
     if (choice.value.type == SHAPEPROOF_VALUE_ABSENT || choice.only || choice.alone) return choice;
-    const char *keys[SP_MOST_LACKING_KEYS + 1] = {second_key(deduction, choice.key, lacking->questions[place])};
+    const char *keys[SP_MOST_LACKING_KEYS + 1] = {second_key(deduction, choice.key, lacking->constraints[place])};
     size_t count = 1;
     for (size_t i = place + 1; i < lacking->count; i++) keys[count++] = lacking->keys[i];
     for (size_t i = 0; i < count; i++) {
         if (!keys[i] || !default_answers(deduction, keys[i])) continue;
         if (counts_heads(choice.key) && counts_heads(keys[i])) continue;
-        struct choice own = choose_for(deduction, keys[i], lacking->questions[place + i]);
+        struct choice own = choose_for(deduction, keys[i], lacking->constraints[place + i]);
         if (!is_settled(&own) || own.value.type != SHAPEPROOF_VALUE_ABSENT) continue;
         own.only = own.alone = false; /* with another value of the first key this one is another, too */
         return own;
@@ -488,24 +489,25 @@ static struct choice choose_key(struct sp_deduction *deduction, const struct lac
 {
     struct choice best = {.key = NULL};
     for (size_t i = 0; i < lacking->count; i++) {
-        const struct choice own = choose_for(deduction, lacking->keys[i], lacking->questions[i]);
+        const struct choice own = choose_for(deduction, lacking->keys[i], lacking->constraints[i]);
         if (is_settled(&own)) return prefer_default(deduction, lacking, i, own);
         if (own.key && (!best.key || is_better_guess(own.outcome, best.outcome))) best = own;
     }
     for (size_t i = 0; i < lacking->count; i++) {
-        const char *second = second_key(deduction, lacking->keys[i], lacking->questions[i]);
+        const char *second = second_key(deduction, lacking->keys[i], lacking->constraints[i]);
         if (!second || sp_is_among(second, lacking->keys, lacking->count)) continue;
-        const struct choice own = choose_for(deduction, second, lacking->questions[i]);
+        const struct choice own = choose_for(deduction, second, lacking->constraints[i]);
         if (is_settled(&own)) return own;
     }
     return best;
 }
 
-/* As many as a loop around what the question is about has iterations; 0 when that is not known, or there is none. */
-static size_t iterations_around(struct sp_deduction *deduction, const struct sp_question *question)
+/* As many as a loop around what the constraint is about has iterations; 0 when that is not known, or there is none. */
+static size_t iterations_around(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
-    const struct sp_loop *loop =
-        question->kind == SP_ASK_REQUIRED ? NULL : sp_line_outermost(&deduction->outline->lines[question->line]);
+    const struct sp_loop *loop = constraint->kind == SP_CONSTRAINT_REQUIRED
+                                     ? NULL
+                                     : sp_line_outermost(&deduction->outline->lines[constraint->line]);
     if (!loop) return 0;
     const struct shapeproof_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
     return last.type == SHAPEPROOF_VALUE_INT && last.integer >= 0 && last.integer < SP_MOST_LOOP_LENGTH
@@ -528,10 +530,10 @@ static bool take_default(struct sp_deduction *deduction, const struct lacking *l
 }
 
 /* The same; or as many as lists beside the key have items. */
-static size_t likely_length(struct sp_deduction *deduction, const char *key, const struct sp_question *question)
+static size_t likely_length(struct sp_deduction *deduction, const char *key, const struct sp_constraint *constraint)
 {
     const size_t beside = sp_known_length_beside(&deduction->solver->known, key);
-    return beside ? beside : iterations_around(deduction, question);
+    return beside ? beside : iterations_around(deduction, constraint);
 }
 
 /* A list of which some items were told and others are asked for has one for each iteration. */
@@ -542,7 +544,7 @@ static bool close_by_iterations(struct sp_deduction *deduction)
     const struct lacking lacking = find_lacking_line(deduction);
     bool any = false;
     for (size_t i = 0; i < lacking.count; i++)
-        any |= sp_known_close_list(known, lacking.keys[i], iterations_around(deduction, lacking.questions[i]));
+        any |= sp_known_close_list(known, lacking.keys[i], iterations_around(deduction, lacking.constraints[i]));
     return any;
 }
 
@@ -551,7 +553,7 @@ static bool open_list(struct sp_deduction *deduction, const struct lacking *lack
 {
     struct sp_known *known = &deduction->solver->known;
     for (size_t i = 0; i < lacking->count; i++) {
-        const size_t length = likely_length(deduction, lacking->keys[i], lacking->questions[i]);
+        const size_t length = likely_length(deduction, lacking->keys[i], lacking->constraints[i]);
         const struct sp_want want = {.kind = SP_WANT_LENGTH, .value = sp_value_int((int64_t)length)};
         if (!length || sp_is_item_key(lacking->keys[i]) || sp_is_class_key(lacking->keys[i]) ||
             try_want(deduction, lacking->keys[i], want, limit, NULL).contradictions >= limit)

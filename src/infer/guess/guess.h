@@ -6,7 +6,7 @@
 #include "infer/deduce.h"
 #include "solve/literals.h"
 
-/* Settles one hyper-parameter that an open question lacks. False when there is none. */
+/* Settles one hyper-parameter that an open constraint lacks. False when there is none. */
 bool sp_guess(struct sp_deduction *deduction);
 
 /* The texts that a key could be without contradicting anything, as far as is known; absent first. Returns how many. */

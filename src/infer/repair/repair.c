@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What questions and guesses left wrong, repaired: one hyper-parameter after the other is given other values, and the
+ * What constraints and guesses left wrong, repaired: one hyper-parameter after the other is given other values, and the
  * whole is predicted and compared, as long as that explains more of the file.
  *
  *   layers_per_block  [4, 3, 3, 3]      4 tensors differ: encoder.mid_block.resnets.3.conv1.conv.weight, ...

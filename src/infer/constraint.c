@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * How one question is put to the table, and answered by turning an expression round. */
+ * One constraint, propagated: the expression that it is about is inverted, and tells values of keys. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@
 #include "solve/invert.h"
 #include "solve/iterations.h"
 
-static struct sp_occurrence *occurrence_of(struct sp_deduction *deduction, const struct sp_question *question)
+static struct sp_occurrence *occurrence_of(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
-    return &deduction->occurrences.of[question->line];
+    return &deduction->occurrences.of[constraint->line];
 }
 
 static bool is_unknown_answer(struct shapeproof_value value) { return value.type == SHAPEPROOF_VALUE_UNKNOWN; }
@@ -89,30 +89,31 @@ static bool visit_condition(struct sp_iterations *iterations)
 }
 
 /* What lacks nothing but the iterations of inner loops, of which all are known: true when it is met in one of them. */
-static struct shapeproof_value value_in_iterations(struct sp_deduction *deduction, const struct sp_question *question,
+static struct shapeproof_value value_in_iterations(struct sp_deduction *deduction,
+                                                   const struct sp_constraint *constraint,
                                                    const struct sp_line_condition *condition,
                                                    struct shapeproof_value value)
 {
     struct iterations_of_condition of = {.condition = condition};
     struct sp_iterations iterations = {.solver = deduction->solver,
-                                       .line = occurrence_of(deduction, question)->line,
+                                       .line = occurrence_of(deduction, constraint)->line,
                                        .visit = visit_condition,
                                        .context = &of,
                                        .left = SP_MOST_ITERATIONS_ASKED};
     const bool all = sp_walk_iterations(&iterations);
     sp_loop_leave(iterations.line->loop);
-    if (question->loop) sp_loop_enter(question->loop, question->iteration);
+    if (constraint->loop) sp_loop_enter(constraint->loop, constraint->iteration);
     if (of.is_met) return sp_value_bool(true);
     return all && !of.is_open ? sp_value_bool(false) : value;
 }
 
 /* With `none`, whichever of its names is the right one, the tensor is not there. */
-static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp_question *question,
+static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp_constraint *constraint,
                                  struct excuse *excuse)
 {
-    const struct sp_line *line = occurrence_of(deduction, question)->line;
+    const struct sp_line *line = occurrence_of(deduction, constraint)->line;
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
-        if (question->none && condition->assumed) continue;
+        if (constraint->none && condition->assumed) continue;
         if (is_about_iterations(deduction, line, condition)) {
             excuse->by_iteration = true;
             continue;
@@ -120,7 +121,7 @@ static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp
         excuse->by_iteration |= mentions_iteration(condition->expr);
         struct shapeproof_value value = sp_condition_value(deduction->solver, condition);
         if (is_unknown_answer(value) && !*value.string && sp_condition_varies(condition))
-            value = value_in_iterations(deduction, question, condition, value);
+            value = value_in_iterations(deduction, constraint, condition, value);
         if (is_unknown_answer(value)) may_be(excuse, condition->env, condition->expr, sp_value_bool(false), value);
         else if (is_false_answer(value)) excuse->holds = true;
         else if (!is_truth_value(value)) excuse->broken = true;
@@ -155,12 +156,12 @@ static void excuse_by_loops(struct sp_deduction *deduction, const struct sp_line
     }
 }
 
-static struct excuse excuse_for(struct sp_deduction *deduction, const struct sp_question *question)
+static struct excuse excuse_for(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
-    const struct sp_line *line = occurrence_of(deduction, question)->line;
+    const struct sp_line *line = occurrence_of(deduction, constraint)->line;
     struct excuse excuse = {.holds = false};
-    if (question->loop) sp_loop_enter(question->loop, question->iteration);
-    excuse_by_conditions(deduction, question, &excuse);
+    if (constraint->loop) sp_loop_enter(constraint->loop, constraint->iteration);
+    excuse_by_conditions(deduction, constraint, &excuse);
     if (!excuse.unknown) excuse_by_loops(deduction, line, &excuse);
     const struct excuse before = excuse;
     excuse_by_tie(deduction, line, &excuse);
@@ -183,15 +184,15 @@ static enum sp_answer tell_excuse(struct sp_deduction *deduction, const struct e
     return answer;
 }
 
-static enum sp_answer ask_missing(struct sp_deduction *deduction, const struct sp_question *question)
+static enum sp_answer ask_missing(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
-    const struct excuse excuse = excuse_for(deduction, question);
+    const struct excuse excuse = excuse_for(deduction, constraint);
     enum sp_answer answer = SP_OPEN;
     if (excuse.broken) answer = SP_CONTRADICTS;
     else if (excuse.holds) answer = SP_HOLDS;
     else if (!excuse.unknown) answer = SP_CONTRADICTS;
     else if (excuse.unknown == 1 && !(excuse.by_iteration && excuse.by_loop)) answer = tell_excuse(deduction, &excuse);
-    if (question->loop) sp_loop_leave(question->loop);
+    if (constraint->loop) sp_loop_leave(constraint->loop);
     return answer;
 }
 
@@ -233,17 +234,17 @@ static struct claim weigh_claim(struct sp_deduction *deduction, const struct sp_
 
 /* A tensor that several lines could have is one of them: when the conditions of all others are not met, those of the
  * one that is left are. `lacks`: a key that they need, or NULL. */
-static enum sp_answer ask_claimed(struct sp_deduction *deduction, const struct sp_question *question,
+static enum sp_answer ask_claimed(struct sp_deduction *deduction, const struct sp_constraint *constraint,
                                   const char **lacks)
 {
     const struct sp_occurrences *occurrences = &deduction->occurrences;
     size_t claims = 0, last = SIZE_MAX;
     bool is_clear = true; /* which condition of the last claim would have to be met */
     *lacks = NULL;
-    for (size_t i = question->line; i != SIZE_MAX; i = deduction->namesake[i]) {
+    for (size_t i = constraint->line; i != SIZE_MAX; i = deduction->namesake[i]) {
         const struct sp_occurrence *occurrence = &occurrences->of[i];
-        if (!has_tensor(occurrence, question->named)) continue;
-        sp_occurrence_enter(occurrences, occurrence, question->named);
+        if (!has_tensor(occurrence, constraint->named)) continue;
+        sp_occurrence_enter(occurrences, occurrence, constraint->named);
         const struct claim claim = weigh_claim(deduction, occurrence->line);
         sp_loop_leave(occurrence->line->loop);
         if (claim.is_ruled_out) continue;
@@ -256,14 +257,14 @@ static enum sp_answer ask_claimed(struct sp_deduction *deduction, const struct s
     if (!claims) return SP_CONTRADICTS;
     if (claims > 1 || !is_clear) return SP_OPEN;
     const struct sp_occurrence *occurrence = &occurrences->of[last];
-    sp_occurrence_enter(occurrences, occurrence, question->named);
+    sp_occurrence_enter(occurrences, occurrence, constraint->named);
     const struct claim claim = weigh_claim(deduction, occurrence->line);
     const enum sp_answer answer = sp_invert_bool(deduction->solver, claim.open->env, claim.open->expr, true);
     sp_loop_leave(occurrence->line->loop);
     return answer;
 }
 
-/* ---- the expression that a question is about, and what it is to be ---- */
+/* ---- the expression that a constraint is about, and what it is to be ---- */
 
 static bool is_shared_tensor(const struct shapeproof_inventory *inventory, size_t tensor)
 {
@@ -274,71 +275,73 @@ static bool is_shared_tensor(const struct shapeproof_inventory *inventory, size_
     return false;
 }
 
-static struct sp_want want_of(struct sp_deduction *deduction, const struct sp_question *question)
+static struct sp_want want_of(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     const struct sp_shapes *shapes = deduction->occurrences.shapes;
-    const struct sp_named *named = &shapes->named[question->named];
-    switch (question->kind) {
-    case SP_ASK_DIMENSION:
+    const struct sp_named *named = &shapes->named[constraint->named];
+    switch (constraint->kind) {
+    case SP_CONSTRAINT_DIMENSION:
         return sp_want_value(sp_value_int(
-            (int64_t)shapeproof_inventory_tensor(shapes->inventory, named->tensor)->shape[question->place]));
-    case SP_ASK_NUMBER:
-        return sp_want_value(sp_value_int((int64_t)named->place.indices.value[question->place]));
-    case SP_ASK_TIED:
+            (int64_t)shapeproof_inventory_tensor(shapes->inventory, named->tensor)->shape[constraint->place]));
+    case SP_CONSTRAINT_NUMBER:
+        return sp_want_value(sp_value_int((int64_t)named->place.indices.value[constraint->place]));
+    case SP_CONSTRAINT_TIED:
         return sp_want_value(sp_value_bool(is_shared_tensor(shapes->inventory, named->tensor)));
-    case SP_ASK_FIRST:
-    case SP_ASK_LAST:
-        return sp_want_value(sp_value_int(question->iteration));
+    case SP_CONSTRAINT_FIRST:
+    case SP_CONSTRAINT_LAST:
+        return sp_want_value(sp_value_int(constraint->iteration));
     default:
         return sp_want_value(sp_value_bool(true));
     }
 }
 
-static const struct sp_expr *expression_of(struct sp_deduction *deduction, const struct sp_question *question,
+static const struct sp_expr *expression_of(struct sp_deduction *deduction, const struct sp_constraint *constraint,
                                            struct sp_env *env)
 {
-    const struct sp_line *line = &deduction->outline->lines[question->line];
-    switch (question->kind) {
-    case SP_ASK_DIMENSION:
+    const struct sp_line *line = &deduction->outline->lines[constraint->line];
+    switch (constraint->kind) {
+    case SP_CONSTRAINT_DIMENSION:
         *env = *line->env;
-        return line->row->shape[question->place];
-    case SP_ASK_PRESENT:
-        *env = *question->condition->env;
-        return question->condition->expr;
-    case SP_ASK_TIED:
+        return line->row->shape[constraint->place];
+    case SP_CONSTRAINT_PRESENT:
+        *env = *constraint->condition->env;
+        return constraint->condition->expr;
+    case SP_CONSTRAINT_TIED:
         *env = *line->env;
         return line->row->tie_condition;
-    case SP_ASK_NUMBER:
-        *env = *line->holes[question->place].env;
-        return line->holes[question->place].expr;
-    case SP_ASK_FIRST:
-    case SP_ASK_LAST:
-        *env = *question->loop->env;
-        return question->kind == SP_ASK_FIRST ? question->loop->clause->first : question->loop->clause->last;
-    case SP_ASK_REQUIRED:
-    case SP_ASK_CLAIMED:
-    case SP_ASK_MISSING:
-    case SP_ASK_PRODUCT:
+    case SP_CONSTRAINT_NUMBER:
+        *env = *line->holes[constraint->place].env;
+        return line->holes[constraint->place].expr;
+    case SP_CONSTRAINT_FIRST:
+    case SP_CONSTRAINT_LAST:
+        *env = *constraint->loop->env;
+        return constraint->kind == SP_CONSTRAINT_FIRST ? constraint->loop->clause->first
+                                                       : constraint->loop->clause->last;
+    case SP_CONSTRAINT_REQUIRED:
+    case SP_CONSTRAINT_CLAIMED:
+    case SP_CONSTRAINT_MISSING:
+    case SP_CONSTRAINT_PRODUCT:
         break;
     }
     return NULL;
 }
 
-static void set_reason(struct sp_deduction *deduction, const struct sp_question *question)
+static void set_reason(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     static const enum sp_reason_kind kinds[] = {
-        [SP_ASK_REQUIRED] = SP_REASON_REQUIRED, [SP_ASK_DIMENSION] = SP_REASON_DIMENSION,
-        [SP_ASK_PRODUCT] = SP_REASON_PRODUCT,   [SP_ASK_PRESENT] = SP_REASON_PRESENT,
-        [SP_ASK_MISSING] = SP_REASON_MISSING,   [SP_ASK_TIED] = SP_REASON_TIE,
-        [SP_ASK_NUMBER] = SP_REASON_INDICES,    [SP_ASK_FIRST] = SP_REASON_INDICES,
-        [SP_ASK_LAST] = SP_REASON_INDICES,      [SP_ASK_CLAIMED] = SP_REASON_PRESENT,
+        [SP_CONSTRAINT_REQUIRED] = SP_REASON_REQUIRED, [SP_CONSTRAINT_DIMENSION] = SP_REASON_DIMENSION,
+        [SP_CONSTRAINT_PRODUCT] = SP_REASON_PRODUCT,   [SP_CONSTRAINT_PRESENT] = SP_REASON_PRESENT,
+        [SP_CONSTRAINT_MISSING] = SP_REASON_MISSING,   [SP_CONSTRAINT_TIED] = SP_REASON_TIE,
+        [SP_CONSTRAINT_NUMBER] = SP_REASON_INDICES,    [SP_CONSTRAINT_FIRST] = SP_REASON_INDICES,
+        [SP_CONSTRAINT_LAST] = SP_REASON_INDICES,      [SP_CONSTRAINT_CLAIMED] = SP_REASON_PRESENT,
     };
     struct sp_reason reason = {
-        .kind = kinds[question->kind], .name = "", .dimension = question->place, .line = question->line};
-    if (question->kind != SP_ASK_MISSING && question->kind != SP_ASK_REQUIRED)
-        reason.name = sp_occurrence_tensor(&deduction->occurrences, question->named)->name;
-    if (question->open_ended) reason.kind = SP_REASON_LAST;
-    if (question->kind == SP_ASK_TIED && !want_of(deduction, question).value.boolean) reason.kind = SP_REASON_PRESENT;
+        .kind = kinds[constraint->kind], .name = "", .dimension = constraint->place, .line = constraint->line};
+    if (constraint->kind != SP_CONSTRAINT_MISSING && constraint->kind != SP_CONSTRAINT_REQUIRED)
+        reason.name = sp_occurrence_tensor(&deduction->occurrences, constraint->named)->name;
+    if (constraint->open_ended) reason.kind = SP_REASON_LAST;
+    if (constraint->kind == SP_CONSTRAINT_TIED && !want_of(deduction, constraint).value.boolean)
+        reason.kind = SP_REASON_PRESENT;
     deduction->solver->known.reason = reason;
 }
 
@@ -357,9 +360,9 @@ static enum sp_answer is_asked_for(struct sp_deduction *deduction, const struct 
     return answer;
 }
 
-static enum sp_answer ask_required(struct sp_deduction *deduction, const struct sp_question *question)
+static enum sp_answer ask_required(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
-    const struct sp_placed_requirement *requirement = &deduction->outline->requirements[question->place];
+    const struct sp_placed_requirement *requirement = &deduction->outline->requirements[constraint->place];
     struct shapeproof_value open;
     switch (is_asked_for(deduction, requirement, &open)) {
     case SP_HOLDS:
@@ -381,15 +384,15 @@ static void touch_claim(struct sp_deduction *deduction, size_t line)
 }
 
 /* Of a matrix of rank 2. When one dimension is known the other follows; `lacks` is what the first unknown one lacks. */
-static enum sp_answer ask_product(struct sp_deduction *deduction, const struct sp_question *question,
+static enum sp_answer ask_product(struct sp_deduction *deduction, const struct sp_constraint *constraint,
                                   struct shapeproof_value *lacks)
 {
-    const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
+    const struct sp_occurrence *occurrence = occurrence_of(deduction, constraint);
     const struct sp_line *line = occurrence->line;
-    const int64_t product = (int64_t)sp_occurrence_tensor(&deduction->occurrences, question->named)->parameters;
+    const int64_t product = (int64_t)sp_occurrence_tensor(&deduction->occurrences, constraint->named)->parameters;
     enum sp_answer answer = SP_OPEN;
-    sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
-    touch_claim(deduction, question->line);
+    sp_occurrence_enter(&deduction->occurrences, occurrence, constraint->named);
+    touch_claim(deduction, constraint->line);
     const struct shapeproof_value sides[] = {sp_solver_value(deduction->solver, line->env, line->row->shape[0]),
                                              sp_solver_value(deduction->solver, line->env, line->row->shape[1])};
     const size_t unknown = is_unknown_answer(sides[0]) ? 0 : 1;
@@ -404,83 +407,84 @@ static enum sp_answer ask_product(struct sp_deduction *deduction, const struct s
     return answer;
 }
 
-enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *question)
+enum sp_answer sp_propagate(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     struct sp_env env;
-    set_reason(deduction, question);
+    set_reason(deduction, constraint);
     deduction->solver->known.touched = 0;
-    if (question->kind == SP_ASK_REQUIRED) return ask_required(deduction, question);
-    if (question->kind == SP_ASK_MISSING) return ask_missing(deduction, question);
+    if (constraint->kind == SP_CONSTRAINT_REQUIRED) return ask_required(deduction, constraint);
+    if (constraint->kind == SP_CONSTRAINT_MISSING) return ask_missing(deduction, constraint);
     const char *claim;
-    if (question->kind == SP_ASK_CLAIMED) return ask_claimed(deduction, question, &claim);
+    if (constraint->kind == SP_CONSTRAINT_CLAIMED) return ask_claimed(deduction, constraint, &claim);
     struct shapeproof_value lacks;
-    if (question->kind == SP_ASK_PRODUCT) return ask_product(deduction, question, &lacks);
-    const struct sp_want want = want_of(deduction, question);
-    const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
-    sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
-    if (question->kind == SP_ASK_DIMENSION) touch_claim(deduction, question->line);
-    const struct sp_expr *expr = expression_of(deduction, question, &env);
+    if (constraint->kind == SP_CONSTRAINT_PRODUCT) return ask_product(deduction, constraint, &lacks);
+    const struct sp_want want = want_of(deduction, constraint);
+    const struct sp_occurrence *occurrence = occurrence_of(deduction, constraint);
+    sp_occurrence_enter(&deduction->occurrences, occurrence, constraint->named);
+    if (constraint->kind == SP_CONSTRAINT_DIMENSION) touch_claim(deduction, constraint->line);
+    const struct sp_expr *expr = expression_of(deduction, constraint, &env);
     const enum sp_answer answer = sp_invert(deduction->solver, &env, expr, &want);
     sp_loop_leave(occurrence->line->loop);
     return answer;
 }
 
-/* ---- what an open question lacks ---- */
+/* ---- what an open constraint lacks ---- */
 
 static const char *key_in(struct shapeproof_value value)
 {
     return is_unknown_answer(value) && *value.string ? value.string : NULL;
 }
 
-static const char *missing_lacks(struct sp_deduction *deduction, const struct sp_question *question)
+static const char *missing_lacks(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
-    const char *lacks = excuse_for(deduction, question).lacks;
-    if (question->loop) sp_loop_leave(question->loop);
+    const char *lacks = excuse_for(deduction, constraint).lacks;
+    if (constraint->loop) sp_loop_leave(constraint->loop);
     return lacks;
 }
 
-static const char *required_lacks(struct sp_deduction *deduction, const struct sp_question *question)
+static const char *required_lacks(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
-    const struct sp_placed_requirement *requirement = &deduction->outline->requirements[question->place];
+    const struct sp_placed_requirement *requirement = &deduction->outline->requirements[constraint->place];
     struct shapeproof_value open = sp_value_absent("");
     if (is_asked_for(deduction, requirement, &open) == SP_HOLDS)
         open = sp_solver_value(deduction->solver, requirement->env, requirement->expr);
     return key_in(open);
 }
 
-/* Of the expression that the question is about. */
-static struct shapeproof_value value_of(struct sp_deduction *deduction, const struct sp_question *question)
+/* Of the expression that the constraint is about. */
+static struct shapeproof_value value_of(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     struct sp_env env;
-    const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
-    sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
-    const struct sp_expr *expr = expression_of(deduction, question, &env);
+    const struct sp_occurrence *occurrence = occurrence_of(deduction, constraint);
+    sp_occurrence_enter(&deduction->occurrences, occurrence, constraint->named);
+    const struct sp_expr *expr = expression_of(deduction, constraint, &env);
     const struct shapeproof_value value = sp_solver_value(deduction->solver, &env, expr);
     sp_loop_leave(occurrence->line->loop);
     return value;
 }
 
-bool sp_question_difference(struct sp_deduction *deduction, const struct sp_question *question, int64_t *difference)
+bool sp_constraint_difference(struct sp_deduction *deduction, const struct sp_constraint *constraint,
+                              int64_t *difference)
 {
-    const struct sp_want want = want_of(deduction, question);
-    const struct shapeproof_value value = value_of(deduction, question);
+    const struct sp_want want = want_of(deduction, constraint);
+    const struct shapeproof_value value = value_of(deduction, constraint);
     return value.type == SHAPEPROOF_VALUE_INT && want.value.type == SHAPEPROOF_VALUE_INT &&
            !__builtin_sub_overflow(value.integer, want.value.integer, difference);
 }
 
-const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_question *question)
+const char *sp_constraint_lacks(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
-    if (question->kind == SP_ASK_MISSING) return missing_lacks(deduction, question);
-    if (question->kind == SP_ASK_REQUIRED) return required_lacks(deduction, question);
+    if (constraint->kind == SP_CONSTRAINT_MISSING) return missing_lacks(deduction, constraint);
+    if (constraint->kind == SP_CONSTRAINT_REQUIRED) return required_lacks(deduction, constraint);
     const char *claim;
     struct shapeproof_value lacks;
-    if (question->kind == SP_ASK_CLAIMED) {
-        ask_claimed(deduction, question, &claim);
+    if (constraint->kind == SP_CONSTRAINT_CLAIMED) {
+        ask_claimed(deduction, constraint, &claim);
         return claim;
     }
-    if (question->kind == SP_ASK_PRODUCT) {
-        ask_product(deduction, question, &lacks);
+    if (constraint->kind == SP_CONSTRAINT_PRODUCT) {
+        ask_product(deduction, constraint, &lacks);
         return key_in(lacks);
     }
-    return key_in(value_of(deduction, question));
+    return key_in(value_of(deduction, constraint));
 }
