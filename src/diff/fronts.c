@@ -7,17 +7,17 @@
 #include "base/chars.h"
 #include "base/order.h"
 #include "diff/pairing.h"
-#include "names/beginnings.h"
+#include "names/prefix_pairs.h"
 
 /* What speaks for a change of beginnings. */
 struct vote {
-    const struct sp_front *front;
+    const struct sp_prefix_rule *front;
     size_t patterns, tensors, place;
     bool alike; /* the names as a whole are similar */
 };
 
 struct votes {
-    struct sp_beginnings fronts;
+    struct sp_prefix_pairs fronts;
     SP_ARRAY(struct vote) of; /* each front */
 };
 
@@ -51,12 +51,12 @@ static bool is_end_of_other(const char *a, const char *b)
 }
 
 static void add_vote(struct sp_pairing *p, const struct sp_side *a, const struct sp_side *b,
-                     struct sp_front_guess guess, struct votes *votes)
+                     struct sp_prefix_rule_guess guess, struct votes *votes)
 {
     const char *in_a = sp_pairing_text(p, a), *in_b = sp_pairing_text(p, b);
     const size_t fitting = count_fitting(p, a, b), fewer = a->count < b->count ? a->count : b->count;
     if (fitting * 2 < fewer || count_marks(in_a, guess.from) != count_marks(in_b, guess.to)) return;
-    const size_t place = sp_beginnings_add(&votes->fronts, in_a, guess.from, in_b, guess.to);
+    const size_t place = sp_prefix_pairs_add(&votes->fronts, in_a, guess.from, in_b, guess.to);
     if (place == votes->of.count) *SP_PUSH(&votes->of) = (struct vote){.place = place};
     struct vote *vote = &votes->of.items[place];
     vote->patterns++;
@@ -66,10 +66,12 @@ static void add_vote(struct sp_pairing *p, const struct sp_side *a, const struct
 
 static void collect_votes(struct sp_pairing *p, struct votes *votes)
 {
-    for (size_t i = 0; i < p->a.count; i++) sp_beginnings_note_a(&votes->fronts, sp_pairing_text(p, &p->a.items[i]));
-    for (size_t i = 0; i < p->b.count; i++) sp_beginnings_note_b(&votes->fronts, sp_pairing_text(p, &p->b.items[i]), i);
+    for (size_t i = 0; i < p->a.count; i++) sp_prefix_pairs_note_a(&votes->fronts, sp_pairing_text(p, &p->a.items[i]));
+    for (size_t i = 0; i < p->b.count; i++)
+        sp_prefix_pairs_note_b(&votes->fronts, sp_pairing_text(p, &p->b.items[i]), i);
     for (size_t i = 0; i < p->a.count; i++) {
-        const struct sp_front_guess guess = sp_beginnings_guess(&votes->fronts, sp_pairing_text(p, &p->a.items[i]));
+        const struct sp_prefix_rule_guess guess =
+            sp_prefix_pairs_guess(&votes->fronts, sp_pairing_text(p, &p->a.items[i]));
         if (guess.b != SIZE_MAX) add_vote(p, &p->a.items[i], &p->b.items[guess.b], guess, votes);
     }
     for (size_t i = 0; i < votes->of.count; i++) votes->of.items[i].front = &votes->fronts.items[i];
@@ -90,7 +92,7 @@ static bool is_firm(const struct vote *vote)
 
 static void apply_front(struct sp_pairing *p, const struct vote *vote)
 {
-    const struct sp_front *front = vote->front;
+    const struct sp_prefix_rule *front = vote->front;
     const size_t length = strlen(front->from);
     struct sp_arena scratch = {0};
     const size_t translation = sp_pairing_translation(p, front->from, front->to, "*");
@@ -113,5 +115,5 @@ void sp_pairing_fronts(struct sp_pairing *p)
     for (size_t i = 0; i < votes.of.count; i++)
         if (votes.of.items[i].patterns > 1 || votes.of.items[i].alike) apply_front(p, &votes.of.items[i]);
     free(votes.of.items);
-    sp_beginnings_free(&votes.fronts);
+    sp_prefix_pairs_free(&votes.fronts);
 }

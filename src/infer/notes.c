@@ -17,7 +17,7 @@ static void add_note(struct shapeproof_inference *inference, const char *id, con
 /* The first tensor of the file that is called otherwise than predicted, and how many there are. */
 static size_t first_renamed(const struct sp_attempt *best, size_t *count)
 {
-    const unsigned front = SP_STRIPPED | SP_ADDED | SP_UNWRAPPED | SP_TRANSLATED | SP_FRONTED;
+    const unsigned front = SP_STRIPPED | SP_ADDED | SP_UNWRAPPED | SP_TRANSLATED | SP_PREFIX_REPLACED;
     size_t first = SHAPEPROOF_NONE;
     *count = 0;
     for (size_t i = 0; i < shapeproof_inventory_count(best->view->file); i++) {

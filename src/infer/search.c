@@ -246,7 +246,7 @@ static struct sp_attempt *next_best(const struct sp_infer_search *search, size_t
  * more of them can be asked. */
 static bool has_fronts(const struct sp_attempt *attempt)
 {
-    return attempt->prediction && attempt->naming.front_count && !sp_attempt_explains_all(attempt);
+    return attempt->prediction && attempt->naming.prefix_rule_count && !sp_attempt_explains_all(attempt);
 }
 
 static const struct retry with_fronts = {has_fronts, NULL, attempt_classes};

@@ -6,12 +6,12 @@
 #include "names/spelling.h"
 #include "names/wrappers.h"
 
-/* The front that the name of a component begins with, or NULL. */
-static const struct sp_front *front_of(const struct sp_naming *naming, const char *name)
+/* The prefix rule that the name of a component begins with, or NULL. */
+static const struct sp_prefix_rule *front_of(const struct sp_naming *naming, const char *name)
 {
-    for (size_t i = 0; i < naming->front_count; i++) {
-        const struct sp_front *front = &naming->fronts[i];
-        if (*front->from && strncmp(name, front->from, strlen(front->from)) == 0) return front;
+    for (size_t i = 0; i < naming->prefix_rule_count; i++) {
+        const struct sp_prefix_rule *rule = &naming->prefix_rules[i];
+        if (*rule->from && strncmp(name, rule->from, strlen(rule->from)) == 0) return rule;
     }
     return NULL;
 }
@@ -25,12 +25,12 @@ void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp
         sp_unwrap(&bare, name);
         name = bare.data;
     }
-    const struct sp_front *front = front_of(naming, name);
-    if (front) name += strlen(front->from);
+    const struct sp_prefix_rule *rule = front_of(naming, name);
+    if (rule) name += strlen(rule->from);
     else if (strncmp(name, naming->strip, strip) == 0) name += strip;
-    if (!front && naming->scheme && sp_naming_scheme_translate(naming->scheme, name, &row, &translated))
+    if (!rule && naming->scheme && sp_naming_scheme_translate(naming->scheme, name, &row, &translated))
         name = translated.data;
-    sp_text_puts(text, front ? front->to : naming->add);
+    sp_text_puts(text, rule ? rule->to : naming->add);
     sp_text_puts(text, name);
     sp_text_free(&bare);
     sp_text_free(&translated);
@@ -75,22 +75,22 @@ const char *sp_finder_bare(struct sp_finder *finder, const char *name, unsigned 
     return name + strlen(strip);
 }
 
-/* As the front of a component says. */
+/* As the prefix rule of a component says. */
 static size_t find_fronted(struct sp_finder *finder, const char *name, unsigned *renaming)
 {
     const struct sp_naming *naming = finder->naming;
     size_t found = SHAPEPROOF_NONE;
     name = sp_finder_plain(finder, name, renaming);
-    for (size_t i = 0; i < naming->front_count && found == SHAPEPROOF_NONE; i++) {
-        const size_t from = strlen(naming->fronts[i].from);
-        if (strncmp(name, naming->fronts[i].from, from) != 0) continue;
+    for (size_t i = 0; i < naming->prefix_rule_count && found == SHAPEPROOF_NONE; i++) {
+        const size_t from = strlen(naming->prefix_rules[i].from);
+        if (strncmp(name, naming->prefix_rules[i].from, from) != 0) continue;
         finder->whole.length = 0;
-        sp_text_puts(&finder->whole, naming->fronts[i].to);
+        sp_text_puts(&finder->whole, naming->prefix_rules[i].to);
         sp_text_puts(&finder->whole, name + from);
         found = finder->find(finder->context, finder->whole.data);
-        finder->front = i;
+        finder->rule = i;
     }
-    if (found != SHAPEPROOF_NONE) *renaming = (*renaming & (SP_UNWRAPPED | SP_RESPELT)) | SP_FRONTED;
+    if (found != SHAPEPROOF_NONE) *renaming = (*renaming & (SP_UNWRAPPED | SP_RESPELT)) | SP_PREFIX_REPLACED;
     return found;
 }
 
@@ -125,7 +125,7 @@ size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *rena
     size_t found = finder->find(finder->context, name);
     *renaming = 0;
     if (found == SHAPEPROOF_NONE) found = find_under_naming(finder, name, renaming);
-    if (found == SHAPEPROOF_NONE && finder->naming->front_count) found = find_fronted(finder, name, renaming);
+    if (found == SHAPEPROOF_NONE && finder->naming->prefix_rule_count) found = find_fronted(finder, name, renaming);
     return found;
 }
 
@@ -147,5 +147,5 @@ void sp_finder_free(struct sp_finder *finder)
 bool sp_naming_is_plain(const struct sp_naming *naming)
 {
     return !*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->spelt && !naming->scheme &&
-           !naming->front_count;
+           !naming->prefix_rule_count;
 }

@@ -8,12 +8,12 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "names/beginnings.h"
 #include "names/naming_schemes.h"
+#include "names/prefix_pairs.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 
-enum { SP_MAX_FRONTS = 8 };
+enum { SP_MAX_PREFIX_RULES = 8 };
 
 /* What is done to a name of the file to make it the predicted one, in this order. With drop_wrappers, `strip` "module."
  * and `add` "model.":
@@ -23,28 +23,28 @@ enum { SP_MAX_FRONTS = 8 };
  *                      layers.0.mlp.up_proj.weight      stripped; now a scheme would translate it
  *     model.           layers.0.mlp.up_proj.weight      added
  *
- * A name that is predicted as it is, or before the last step, stays that. `fronts` are for what this leaves over: the
- * beginning `from` becomes `to`, in place of `strip` and `add`. */
+ * A name that is predicted as it is, or before the last step, stays that. `prefix_rules` are for what this leaves over:
+ * the beginning `from` becomes `to`, in place of `strip` and `add`. */
 struct sp_naming {
     const char *strip;                     /* in front of the file's names; "" for nothing */
     const char *add;                       /* what the file left out in front; "" for nothing */
     bool drop_wrappers;                    /* components such as _orig_mod, anywhere in the name */
     bool spelt;                            /* as TensorFlow does: slashes, "kernel", ":0" (spelling.h) */
     const struct sp_naming_scheme *scheme; /* whose names they are, or NULL */
-    struct sp_front
-        fronts[SP_MAX_FRONTS]; /* of components that begin otherwise than the rest: in the file, predicted */
-    size_t front_count;
+    struct sp_prefix_rule prefix_rules[SP_MAX_PREFIX_RULES]; /* of components that begin otherwise than the rest: in the
+                                                                file, predicted */
+    size_t prefix_rule_count;
 };
 
 /* What had to be done to the name of a tensor of the file to make it the predicted one. */
 enum sp_renaming {
-    SP_STRIPPED = 1 << 0,   /* naming.strip was taken away */
-    SP_ADDED = 1 << 1,      /* naming.add was put in front */
-    SP_UNWRAPPED = 1 << 2,  /* wrapper components were left out */
-    SP_OLD_NAME = 1 << 3,   /* older files use this name */
-    SP_TRANSLATED = 1 << 4, /* naming.scheme has another name for it */
-    SP_FRONTED = 1 << 5,    /* one of naming.fronts was replaced */
-    SP_RESPELT = 1 << 6     /* brought into the common spelling */
+    SP_STRIPPED = 1 << 0,        /* naming.strip was taken away */
+    SP_ADDED = 1 << 1,           /* naming.add was put in front */
+    SP_UNWRAPPED = 1 << 2,       /* wrapper components were left out */
+    SP_OLD_NAME = 1 << 3,        /* older files use this name */
+    SP_TRANSLATED = 1 << 4,      /* naming.scheme has another name for it */
+    SP_PREFIX_REPLACED = 1 << 5, /* one of naming.prefix_rules was replaced */
+    SP_RESPELT = 1 << 6          /* brought into the common spelling */
 };
 
 struct sp_match;
@@ -65,7 +65,7 @@ struct sp_finder {
     const void *context;
     struct sp_text bare, whole, translated;
     struct sp_arena spellings;
-    size_t front; /* which one was replaced last */
+    size_t rule; /* which one was replaced last */
 };
 
 /* One that looks up among the predicted names. */
@@ -86,7 +86,7 @@ struct sp_name_keeper {
     size_t tensor;
 };
 size_t sp_keep_name(const void *keeper, const char *name);
-/* fronts.c: adds the fronts of components. */
-void sp_fronts_infer(struct sp_arena *arena, const struct sp_match *same, struct sp_naming *naming);
+/* prefix_rules.c: adds the prefix rules of components. */
+void sp_prefix_rules_infer(struct sp_arena *arena, const struct sp_match *same, struct sp_naming *naming);
 
 #endif

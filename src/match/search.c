@@ -195,6 +195,6 @@ struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_match *
     struct sp_naming naming = {.strip = "", .add = ""};
     if (!shapeproof_inventory_count(same->inventory) || !shapeproof_prediction_count(same->prediction)) return naming;
     naming = infer_whole(arena, same);
-    sp_fronts_infer(arena, same, &naming);
+    sp_prefix_rules_infer(arena, same, &naming);
     return naming;
 }

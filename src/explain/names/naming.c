@@ -154,9 +154,10 @@ static void count_fronts(const struct shapeproof_check *check, size_t *counts)
     struct sp_finder finder = sp_predicted_finder(&check->naming, check->prediction);
     unsigned renaming;
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
-        if (check->match.predicted_of[i] == SHAPEPROOF_NONE || !(check->match.renaming[i] & SP_FRONTED)) continue;
+        if (check->match.predicted_of[i] == SHAPEPROOF_NONE || !(check->match.renaming[i] & SP_PREFIX_REPLACED))
+            continue;
         sp_finder_find(&finder, name_of_stored(check, i), &renaming);
-        counts[finder.front]++;
+        counts[finder.rule]++;
     }
     sp_finder_free(&finder);
 }
@@ -195,8 +196,9 @@ static bool is_left_out_by_writer(const struct shapeproof_check *check, const si
     const struct sp_naming *naming = &check->naming;
     if (*naming->strip || naming->scheme || !is_of_transformers_5(check)) return false;
     if (*naming->add && !is_inner_prefix("", naming->add)) return false;
-    for (size_t i = 0; i < naming->front_count; i++)
-        if (counts && counts[i] && !is_inner_prefix(naming->fronts[i].from, naming->fronts[i].to)) return false;
+    for (size_t i = 0; i < naming->prefix_rule_count; i++)
+        if (counts && counts[i] && !is_inner_prefix(naming->prefix_rules[i].from, naming->prefix_rules[i].to))
+            return false;
     return true;
 }
 
@@ -204,14 +206,14 @@ static bool is_left_out_by_writer(const struct shapeproof_check *check, const si
 static void warn_of_fronts(struct shapeproof_check *check, size_t stripped, size_t added)
 {
     const struct sp_naming *naming = &check->naming;
-    size_t counts[SP_MAX_FRONTS] = {0}, total = 0;
+    size_t counts[SP_MAX_PREFIX_RULES] = {0}, total = 0;
     struct sp_text text = {0};
     count_fronts(check, counts);
     if (!naming->scheme) put_front(&text, "", naming->add, added);
     put_front(&text, naming->strip, "", stripped);
-    for (size_t i = 0; i < naming->front_count; i++)
-        put_front(&text, naming->fronts[i].from, naming->fronts[i].to, counts[i]);
-    total = count_renamed(check, SP_STRIPPED | SP_ADDED | SP_FRONTED);
+    for (size_t i = 0; i < naming->prefix_rule_count; i++)
+        put_front(&text, naming->prefix_rules[i].from, naming->prefix_rules[i].to, counts[i]);
+    total = count_renamed(check, SP_STRIPPED | SP_ADDED | SP_PREFIX_REPLACED);
     const bool usual = is_left_out_by_writer(check, counts);
     if (total)
         warn(check, SP_CAUSE_PREFIX, total,
@@ -250,7 +252,7 @@ static unsigned front_renaming(const struct shapeproof_check *check, size_t tens
     const unsigned renaming = check->match.renaming[tensor];
     const char *name = name_of_stored(check, tensor), *wrapper = sp_wrapper_in(name);
     const bool wrapped = wrapper && strncmp(name, wrapper, strlen(wrapper)) == 0;
-    return renaming & (SP_STRIPPED | SP_ADDED | SP_FRONTED | (wrapped ? SP_UNWRAPPED : 0));
+    return renaming & (SP_STRIPPED | SP_ADDED | SP_PREFIX_REPLACED | (wrapped ? SP_UNWRAPPED : 0));
 }
 
 /* A tensor and another one of the same layers, or the same row of layers, that begins in another way. */
@@ -325,7 +327,7 @@ void sp_explain_naming(struct shapeproof_check *check)
         return;
     }
     const bool said = say_wrappers(check);
-    if (count_renamed(check, SP_FRONTED)) warn_of_fronts(check, stripped, added);
+    if (count_renamed(check, SP_PREFIX_REPLACED)) warn_of_fronts(check, stripped, added);
     else warn_of_prefixes(check, said, stripped, added);
     if (naming->scheme) warn_of_names(check, SP_TRANSLATED, naming->scheme->says, naming->scheme->hint);
 }

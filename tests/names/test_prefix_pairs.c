@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "names/beginnings.h"
+#include "names/prefix_pairs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,55 +11,55 @@
 
 static struct sp_arena arena;
 
-static struct sp_beginnings beginnings_of(const char *const a[2], const char *const b[2])
+static struct sp_prefix_pairs beginnings_of(const char *const a[2], const char *const b[2])
 {
-    struct sp_beginnings fronts = {.arena = &arena, .separators = "."};
-    for (size_t i = 0; i < 2; i++) sp_beginnings_note_a(&fronts, a[i]);
-    for (size_t i = 0; i < 2; i++) sp_beginnings_note_b(&fronts, b[i], i);
-    return fronts;
+    struct sp_prefix_pairs pairs = {.arena = &arena, .separators = "."};
+    for (size_t i = 0; i < 2; i++) sp_prefix_pairs_note_a(&pairs, a[i]);
+    for (size_t i = 0; i < 2; i++) sp_prefix_pairs_note_b(&pairs, b[i], i);
+    return pairs;
 }
 
 static void the_longest_end_tells_the_beginnings(void **state)
 {
     (void)state;
     const char *const a[] = {"module.h.fc.weight", "module.wte.weight"}, *const b[] = {"wte.weight", "h.fc.weight"};
-    struct sp_beginnings fronts = beginnings_of(a, b);
-    const struct sp_front_guess guess = sp_beginnings_guess(&fronts, a[0]);
+    struct sp_prefix_pairs pairs = beginnings_of(a, b);
+    const struct sp_prefix_rule_guess guess = sp_prefix_pairs_guess(&pairs, a[0]);
     assert_int_equal(guess.b, 1);
     assert_int_equal(guess.from, strlen("module."));
     assert_int_equal(guess.to, 0);
-    sp_beginnings_free(&fronts);
+    sp_prefix_pairs_free(&pairs);
 }
 
 static void an_end_of_several_tells_nothing(void **state)
 {
     (void)state;
     const char *const a[] = {"text.fc.weight", "image.fc.weight"}, *const b[] = {"model.fc.weight", "norm.weight"};
-    struct sp_beginnings fronts = beginnings_of(a, b);
-    assert_int_equal(sp_beginnings_guess(&fronts, a[0]).b, SIZE_MAX);
-    sp_beginnings_free(&fronts);
+    struct sp_prefix_pairs pairs = beginnings_of(a, b);
+    assert_int_equal(sp_prefix_pairs_guess(&pairs, a[0]).b, SIZE_MAX);
+    sp_prefix_pairs_free(&pairs);
 }
 
 static void nothing_in_common_tells_nothing(void **state)
 {
     (void)state;
     const char *const a[] = {"gamma", "beta"}, *const b[] = {"weight", "bias"};
-    struct sp_beginnings fronts = beginnings_of(a, b);
-    assert_int_equal(sp_beginnings_guess(&fronts, a[0]).b, SIZE_MAX);
-    sp_beginnings_free(&fronts);
+    struct sp_prefix_pairs pairs = beginnings_of(a, b);
+    assert_int_equal(sp_prefix_pairs_guess(&pairs, a[0]).b, SIZE_MAX);
+    sp_prefix_pairs_free(&pairs);
 }
 
 static void a_front_is_listed_once(void **state)
 {
     (void)state;
-    struct sp_beginnings fronts = {.arena = &arena, .separators = "."};
-    assert_int_equal(sp_beginnings_add(&fronts, "model.a", 6, "a", 0), 0);
-    assert_int_equal(sp_beginnings_add(&fronts, "encoder.a", 8, "a", 0), 1);
-    assert_int_equal(sp_beginnings_add(&fronts, "model.b", 6, "b", 0), 0);
-    assert_int_equal(fronts.count, 2);
-    assert_string_equal(fronts.items[1].from, "encoder.");
-    assert_string_equal(fronts.items[1].to, "");
-    sp_beginnings_free(&fronts);
+    struct sp_prefix_pairs pairs = {.arena = &arena, .separators = "."};
+    assert_int_equal(sp_prefix_pairs_add(&pairs, "model.a", 6, "a", 0), 0);
+    assert_int_equal(sp_prefix_pairs_add(&pairs, "encoder.a", 8, "a", 0), 1);
+    assert_int_equal(sp_prefix_pairs_add(&pairs, "model.b", 6, "b", 0), 0);
+    assert_int_equal(pairs.count, 2);
+    assert_string_equal(pairs.items[1].from, "encoder.");
+    assert_string_equal(pairs.items[1].to, "");
+    sp_prefix_pairs_free(&pairs);
 }
 
 static int free_arena(void **state)

@@ -52,8 +52,8 @@ static void find_rest(struct rest *rest)
     sp_finder_free(&finder);
 }
 
-/* The name as a front sees it; until the next one is asked for. */
-static const char *name_seen_by_fronts(const struct rest *rest, size_t place)
+/* The name as a prefix rule sees it; until the next one is asked for. */
+static const char *name_seen_by_rules(const struct rest *rest, size_t place)
 {
     unsigned renaming = 0;
     return sp_finder_plain(rest->names, shapeproof_inventory_tensor(rest->inventory, rest->tensors[place])->name,
@@ -62,17 +62,17 @@ static const char *name_seen_by_fronts(const struct rest *rest, size_t place)
 
 /* How many of a sample of the rest are explained by it. Where nothing but a "weight" and a "bias" stands behind it,
  * names tell little: then as many as have the right shape. */
-static size_t gain_of_front(const struct rest *rest, const struct sp_front *front)
+static size_t gain_of_rule(const struct rest *rest, const struct sp_prefix_rule *rule)
 {
-    const size_t from = strlen(front->from);
+    const size_t from = strlen(rule->from);
     struct sp_text wanted = {0};
     size_t gain = 0, fitting = 0;
     bool telling = false;
     for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, SAMPLE)) {
-        const char *name = name_seen_by_fronts(rest, i);
-        if (strncmp(name, front->from, from) != 0) continue;
+        const char *name = name_seen_by_rules(rest, i);
+        if (strncmp(name, rule->from, from) != 0) continue;
         wanted.length = 0;
-        sp_text_puts(&wanted, front->to);
+        sp_text_puts(&wanted, rule->to);
         sp_text_puts(&wanted, name + from);
         const size_t place = shapeproof_prediction_find(rest->prediction, wanted.data);
         if (place == SHAPEPROOF_NONE || !is_needed_tensor(rest, place)) continue;
@@ -96,7 +96,7 @@ static size_t times_in(const char *prefix, const char *component, size_t length)
 }
 
 /* Every component of the one is in the other, as often; but for holders, when these do not count. */
-static bool is_within_front(const char *one, const char *other, bool holders_count)
+static bool is_within_rule(const char *one, const char *other, bool holders_count)
 {
     for (struct sp_component_walk part = {.rest = one}; sp_component_next(&part, ".:");) {
         const bool counts = holders_count || !sp_is_holder(part.text, part.length);
@@ -105,9 +105,9 @@ static bool is_within_front(const char *one, const char *other, bool holders_cou
     return true;
 }
 
-static bool looks_like_a_wrapper(const struct sp_front *front)
+static bool looks_like_a_wrapper(const struct sp_prefix_rule *rule)
 {
-    return is_within_front(front->from, front->to, false) || is_within_front(front->to, front->from, true);
+    return is_within_rule(rule->from, rule->to, false) || is_within_rule(rule->to, rule->from, true);
 }
 
 /* In a GGUF file another model stands beside that for text: a vision tower, an encoder of sounds, a projector. */
@@ -126,56 +126,56 @@ struct open_patterns {
 static void collect_patterns(const struct rest *rest, struct open_patterns *patterns)
 {
     for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, PATTERN_SAMPLE))
-        sp_pattern_of(&patterns->of_file, name_seen_by_fronts(rest, i), NULL);
+        sp_pattern_of(&patterns->of_file, name_seen_by_rules(rest, i), NULL);
     for (size_t i = 0; i < shapeproof_prediction_count(rest->prediction); i++)
         if (is_needed_tensor(rest, i))
             sp_pattern_of(&patterns->predicted, shapeproof_prediction_tensor(rest->prediction, i)->name, NULL);
 }
 
 /* A beginning with an index in it is none of a component. */
-static void suggest_fronts(struct sp_beginnings *fronts, const struct open_patterns *patterns)
+static void suggest_rules(struct sp_prefix_pairs *rules, const struct open_patterns *patterns)
 {
     const struct sp_patterns *a = &patterns->of_file, *b = &patterns->predicted;
-    for (size_t i = 0; i < a->count; i++) sp_beginnings_note_a(fronts, sp_pattern_text(a, i));
-    for (size_t i = 0; i < b->count; i++) sp_beginnings_note_b(fronts, sp_pattern_text(b, i), i);
+    for (size_t i = 0; i < a->count; i++) sp_prefix_pairs_note_a(rules, sp_pattern_text(a, i));
+    for (size_t i = 0; i < b->count; i++) sp_prefix_pairs_note_b(rules, sp_pattern_text(b, i), i);
     for (size_t i = 0; i < a->count; i++) {
         const char *in_a = sp_pattern_text(a, i);
-        const struct sp_front_guess guess = sp_beginnings_guess(fronts, in_a);
+        const struct sp_prefix_rule_guess guess = sp_prefix_pairs_guess(rules, in_a);
         if (guess.b == SIZE_MAX) continue;
         const char *in_b = sp_pattern_text(b, guess.b);
         if (memchr(in_a, (unsigned char)SP_INDEX_MARK, guess.from) ||
             memchr(in_b, (unsigned char)SP_INDEX_MARK, guess.to))
             continue;
-        sp_beginnings_add(fronts, in_a, guess.from, in_b, guess.to);
+        sp_prefix_pairs_add(rules, in_a, guess.from, in_b, guess.to);
     }
 }
 
 /* One name is enough where others were found to begin otherwise, and this one only lacks something or has too much. */
-static size_t least_gain(const struct rest *rest, const struct sp_front *front)
+static size_t least_gain(const struct rest *rest, const struct sp_prefix_rule *rule)
 {
-    const bool others = rest->naming->front_count || *rest->naming->strip || *rest->naming->add;
-    return others && (is_within_front(front->from, "", false) || !*front->to) ? 1 : 2;
+    const bool others = rest->naming->prefix_rule_count || *rest->naming->strip || *rest->naming->add;
+    return others && (is_within_rule(rule->from, "", false) || !*rule->to) ? 1 : 2;
 }
 
-/* The best front for the rest, with its strings in the arena; false when there is none. */
-static bool find_front(const struct rest *rest, struct sp_arena *arena, struct sp_front *best)
+/* The best prefix rule for the rest, with its strings in the arena; false when there is none. */
+static bool find_rule(const struct rest *rest, struct sp_arena *arena, struct sp_prefix_rule *best)
 {
     struct open_patterns patterns = {.of_file = {.rule = SP_INDEX_COMPONENT},
                                      .predicted = {.rule = SP_INDEX_COMPONENT}};
-    struct sp_beginnings fronts = {.arena = arena, .separators = ".:"}; /* MXNet writes "arg:" in front */
+    struct sp_prefix_pairs rules = {.arena = arena, .separators = ".:"}; /* MXNet writes "arg:" in front */
     size_t most = 0;
     collect_patterns(rest, &patterns);
-    suggest_fronts(&fronts, &patterns);
-    for (size_t i = 0; i < fronts.count; i++) {
-        const struct sp_front *front = &fronts.items[i];
-        if (strcmp(front->from, front->to) == 0 || !looks_like_a_wrapper(front)) continue;
-        if (is_beside_text(rest, front->from)) continue;
-        const size_t gain = gain_of_front(rest, front);
-        if (gain <= most || gain < least_gain(rest, front)) continue;
+    suggest_rules(&rules, &patterns);
+    for (size_t i = 0; i < rules.count; i++) {
+        const struct sp_prefix_rule *rule = &rules.items[i];
+        if (strcmp(rule->from, rule->to) == 0 || !looks_like_a_wrapper(rule)) continue;
+        if (is_beside_text(rest, rule->from)) continue;
+        const size_t gain = gain_of_rule(rest, rule);
+        if (gain <= most || gain < least_gain(rest, rule)) continue;
         most = gain;
-        *best = *front;
+        *best = *rule;
     }
-    sp_beginnings_free(&fronts);
+    sp_prefix_pairs_free(&rules);
     sp_patterns_free(&patterns.of_file);
     sp_patterns_free(&patterns.predicted);
     return most;
@@ -196,7 +196,7 @@ static void try_unwrapping(struct rest *rest)
     find_rest(rest);
 }
 
-void sp_fronts_infer(struct sp_arena *arena, const struct sp_match *same, struct sp_naming *naming)
+void sp_prefix_rules_infer(struct sp_arena *arena, const struct sp_match *same, struct sp_naming *naming)
 {
     struct sp_finder names = {.naming = naming};
     struct rest rest = {
@@ -205,9 +205,9 @@ void sp_fronts_infer(struct sp_arena *arena, const struct sp_match *same, struct
     rest.found = sp_realloc(NULL, shapeproof_prediction_count(rest.prediction), sizeof *rest.found);
     find_rest(&rest);
     try_unwrapping(&rest);
-    while (naming->front_count < SP_MAX_FRONTS && rest.count && rest.missing) {
-        if (!find_front(&rest, arena, &naming->fronts[naming->front_count])) break;
-        naming->front_count++;
+    while (naming->prefix_rule_count < SP_MAX_PREFIX_RULES && rest.count && rest.missing) {
+        if (!find_rule(&rest, arena, &naming->prefix_rules[naming->prefix_rule_count])) break;
+        naming->prefix_rule_count++;
         find_rest(&rest);
     }
     sp_finder_free(&names);
