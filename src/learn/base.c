@@ -82,7 +82,7 @@ static bool is_kept_place(struct base_search *search, const struct sp_row_tensor
 /* Of a row that is written nothing may be in the other table as well; true when that replaced one more group. */
 static bool judge_row(struct base_search *search, size_t index)
 {
-    const struct sp_tensor_row *row = &search->learning->lesson.layout.rows.items[index];
+    const struct sp_tensor_row *row = &search->learning->problem.layout.rows.items[index];
     size_t kept = 0;
     for (size_t i = 0; i < row->places.count; i++) kept += is_kept_place(search, &row->places.items[i]);
     search->base->rows[index] = kept == row->places.count;
@@ -94,7 +94,7 @@ static bool judge_row(struct base_search *search, size_t index)
 
 static void judge_rows(struct base_search *search)
 {
-    const size_t count = search->learning->lesson.layout.rows.count;
+    const size_t count = search->learning->problem.layout.rows.count;
     bool changed = true;
     while (changed) {
         changed = false;
@@ -119,7 +119,7 @@ static const char *heading_beside(const struct sp_layout *layout, const struct s
 /* Where rows stand that the other table has otherwise, or not at all. */
 static void find_headings(struct base_search *search)
 {
-    const struct sp_layout *layout = &search->learning->lesson.layout;
+    const struct sp_layout *layout = &search->learning->problem.layout;
     struct sp_base *base = search->base;
     for (size_t r = 0; r < layout->rows.count; r++)
         for (size_t i = 0; i < layout->rows.items[r].places.count && !base->rows[r] && !base->headings[r]; i++) {
@@ -146,7 +146,7 @@ static size_t count_tensors(const struct sp_layout *layout, const struct sp_base
 /* All of each example, or half of it. */
 static void weigh_base(struct base_search *search)
 {
-    const struct sp_layout *layout = &search->learning->lesson.layout;
+    const struct sp_layout *layout = &search->learning->problem.layout;
     struct sp_base *base = search->base;
     base->is_whole = base->is_most = true;
     for (size_t e = 0; e < search->learning->evidence.count; e++) {
@@ -183,7 +183,7 @@ static bool predict_examples(struct base_search *search, const char *table)
 
 struct sp_base *sp_learn_look_at_base(struct shapeproof_learning *learning, const char *table)
 {
-    const size_t rows = learning->lesson.layout.rows.count;
+    const size_t rows = learning->problem.layout.rows.count;
     struct sp_base *base = sp_arena_array(&learning->arena, 1, sizeof *base);
     struct base_search search = {.learning = learning, .base = base};
     search.predictions = sp_arena_array(&learning->arena, learning->evidence.count, sizeof *search.predictions);

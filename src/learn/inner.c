@@ -18,7 +18,7 @@ enum { FEWEST_TENSORS = 8 };
 struct trial {
     const struct sp_layout *layout;
     const struct shapeproof_tables *tables;
-    const struct sp_leaf *leaf;
+    const struct sp_terminal *terminal;
     const char *class;
     struct shapeproof_config **configs;
     struct shapeproof_prediction **predictions;
@@ -46,7 +46,7 @@ static bool open_trial(struct trial *trial)
     trial->predictions = sp_arena_array(arena, count_examples(trial), sizeof(struct shapeproof_prediction *));
     for (size_t e = 0; e < count_examples(trial); e++) {
         trial->configs[e] = shapeproof_config_new();
-        sp_config_set_root(trial->configs[e], trial->leaf->values[e]);
+        sp_config_set_root(trial->configs[e], trial->terminal->values[e]);
         if (trial->class) {
             *classes = sp_value_string(trial->class);
             sp_config_set_value(trial->configs[e], "architectures",
@@ -133,7 +133,7 @@ static bool is_row_of_trial(const struct trial *trial, const char *prefix, const
 static void mark_rows(const struct trial *trial, const char *prefix, struct sp_layout *layout, struct sp_inners *inners)
 {
     struct sp_inner inner = {
-        .key = trial->leaf->path,
+        .key = trial->terminal->path,
         .table = sp_arena_string(layout->evidence->arena, shapeproof_prediction_table(trial->predictions[0])),
         .class = trial->class,
         .prefix = prefix,
@@ -176,9 +176,9 @@ static const char *family_of_type(struct sp_arena *arena, const struct shapeproo
 
 /* A table reads it in all examples, under its own class or another one of the family. */
 static bool try_inner(struct sp_inners *inners, struct sp_layout *layout, const struct shapeproof_tables *tables,
-                      const struct sp_leaf *leaf, const char *class)
+                      const struct sp_terminal *terminal, const char *class)
 {
-    struct trial trial = {.layout = layout, .tables = tables, .leaf = leaf, .class = class};
+    struct trial trial = {.layout = layout, .tables = tables, .terminal = terminal, .class = class};
     const bool opened = open_trial(&trial);
     const char *prefix = opened ? find_prefix(&trial) : NULL;
     if (prefix) mark_rows(&trial, prefix, layout, inners);
@@ -187,12 +187,12 @@ static bool try_inner(struct sp_inners *inners, struct sp_layout *layout, const 
 }
 
 /* The table of the first example; NULL when there is none, or it is that of the name. */
-static const char *table_of_leaf(const struct sp_layout *layout, const struct shapeproof_tables *tables,
-                                 const struct sp_leaf *leaf, const char *name)
+static const char *table_of_terminal(const struct sp_layout *layout, const struct shapeproof_tables *tables,
+                                     const struct sp_terminal *terminal, const char *name)
 {
     struct shapeproof_error error = {0};
     struct shapeproof_config *config = shapeproof_config_new();
-    sp_config_set_root(config, leaf->values[0]);
+    sp_config_set_root(config, terminal->values[0]);
     struct shapeproof_prediction *prediction = shapeproof_predict(tables, config, NULL, &error);
     const char *table =
         prediction ? sp_arena_string(layout->evidence->arena, shapeproof_prediction_table(prediction)) : NULL;
@@ -202,36 +202,36 @@ static const char *table_of_leaf(const struct sp_layout *layout, const struct sh
 }
 
 /* An object with a type of its own, the same in every example. */
-static bool has_own_type(const struct sp_layout *layout, const struct sp_leaf *leaf)
+static bool has_own_type(const struct sp_layout *layout, const struct sp_terminal *terminal)
 {
     const char *first = NULL;
     for (size_t e = 0; e < layout->evidence->count; e++) {
-        const struct shapeproof_value type = sp_value_member(leaf->values[e], "model_type");
-        if (leaf->values[e].type != SHAPEPROOF_VALUE_OBJECT || type.type != SHAPEPROOF_VALUE_STRING) return false;
+        const struct shapeproof_value type = sp_value_member(terminal->values[e], "model_type");
+        if (terminal->values[e].type != SHAPEPROOF_VALUE_OBJECT || type.type != SHAPEPROOF_VALUE_STRING) return false;
         if (first && strcmp(first, type.string) != 0) return false;
         first = type.string;
     }
-    return first != NULL && !strchr(leaf->path, '.');
+    return first != NULL && !strchr(terminal->path, '.');
 }
 
 static void find_inner(struct sp_inners *inners, struct sp_layout *layout, const struct shapeproof_tables *tables,
-                       const struct sp_leaf *leaf, const char *name)
+                       const struct sp_terminal *terminal, const char *name)
 {
     static const char *const endings[] = {"Model", "TextModel", "VisionModel", "ForCausalLM"};
     struct sp_arena *arena = layout->evidence->arena;
-    const char *table = table_of_leaf(layout, tables, leaf, name);
+    const char *table = table_of_terminal(layout, tables, terminal, name);
     const char *family = table ? family_of_type(arena, tables, table) : NULL;
-    if (!table || try_inner(inners, layout, tables, leaf, NULL)) return;
+    if (!table || try_inner(inners, layout, tables, terminal, NULL)) return;
     for (size_t i = 0; family && i < sizeof endings / sizeof *endings; i++)
-        if (try_inner(inners, layout, tables, leaf, sp_arena_printf(arena, "%s%s", family, endings[i]))) return;
+        if (try_inner(inners, layout, tables, terminal, sp_arena_printf(arena, "%s%s", family, endings[i]))) return;
 }
 
 void sp_inners_find(struct sp_inners *inners, struct sp_layout *layout, const struct shapeproof_tables *tables,
                     const char *name)
 {
-    const struct sp_leaves *leaves = &layout->evidence->leaves;
-    for (size_t i = 0; i < leaves->count; i++)
-        if (has_own_type(layout, leaves->items[i])) find_inner(inners, layout, tables, leaves->items[i], name);
+    const struct sp_terminals *terminals = &layout->evidence->terminals;
+    for (size_t i = 0; i < terminals->count; i++)
+        if (has_own_type(layout, terminals->items[i])) find_inner(inners, layout, tables, terminals->items[i], name);
 }
 
 void sp_inners_forget(struct sp_inners *inners, struct sp_layout *layout)

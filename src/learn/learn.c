@@ -18,8 +18,8 @@ static bool is_table_name(const char *name)
 
 static const char *name_of_table(struct shapeproof_learning *learning)
 {
-    const struct sp_leaf *type = sp_evidence_leaf(&learning->evidence, "_class_name");
-    if (!type) type = sp_evidence_leaf(&learning->evidence, "model_type");
+    const struct sp_terminal *type = sp_evidence_terminal(&learning->evidence, "_class_name");
+    if (!type) type = sp_evidence_terminal(&learning->evidence, "model_type");
     if (!type || type->values[0].type != SHAPEPROOF_VALUE_STRING) return "learnt";
     char *name = sp_arena_string(&learning->arena, type->values[0].string);
     for (char *c = name; *c; c++)
@@ -46,7 +46,7 @@ const char *sp_row_shown(struct sp_arena *arena, const char *pattern)
 
 static void list_unexplained_rows(struct shapeproof_learning *learning)
 {
-    const struct sp_layout *layout = &learning->lesson.layout;
+    const struct sp_layout *layout = &learning->problem.layout;
     if (learning->evidence.spent > learning->evidence.most)
         *SP_PUSH(&learning->rest) =
             sp_arena_printf(&learning->arena,
@@ -85,8 +85,8 @@ static void refuse_strangers(struct shapeproof_learning *learning)
 {
     for (size_t e = 1; e < learning->evidence.count; e++) {
         size_t first, here;
-        const size_t common = count_common_rows(&learning->lesson.layout, 0, e, &first);
-        count_common_rows(&learning->lesson.layout, e, 0, &here);
+        const size_t common = count_common_rows(&learning->problem.layout, 0, e, &first);
+        count_common_rows(&learning->problem.layout, e, 0, &here);
         const size_t fewer = first < here ? first : here;
         if (common * 4 >= fewer) continue;
         learning->are_strangers = true;
@@ -112,7 +112,7 @@ static void write_learnt(struct shapeproof_learning *learning, const char *like,
 {
     refuse_strangers(learning);
     list_unexplained_rows(learning);
-    sp_learn_doubt(learning);
+    sp_learn_ambiguity(learning);
     if (like && !learning->are_strangers && sp_learn_extend(learning, like, error)) return;
     if (!like) sp_learn_find_near(learning);
     sp_learn_letters(learning, like);
@@ -121,7 +121,7 @@ static void write_learnt(struct shapeproof_learning *learning, const char *like,
     sp_learn_extend_near(learning, error);
 }
 
-static void free_doubts(struct shapeproof_learning *learning)
+static void free_ambiguities(struct shapeproof_learning *learning)
 {
     for (size_t i = 0; i < learning->undecided.count; i++) free(learning->undecided.items[i].places.items);
     learning->undecided.count = 0;
@@ -130,17 +130,17 @@ static void free_doubts(struct shapeproof_learning *learning)
 /* Forgets the text, and what was told beside it. */
 static void start_over(struct shapeproof_learning *learning)
 {
-    free_doubts(learning);
+    free_ambiguities(learning);
     learning->rest.count = learning->explained = 0;
     learning->are_strangers = false;
     learning->near = NULL;
     learning->known = NULL;
     sp_map_free(&learning->unexplained);
     learning->unexplained = (struct sp_map){0};
-    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
-        struct sp_leaf *leaf = learning->evidence.leaves.items[i];
-        leaf->letter = leaf->comment = leaf->says = NULL;
-        leaf->uses = 0;
+    for (size_t i = 0; i < learning->evidence.terminals.count; i++) {
+        struct sp_terminal *terminal = learning->evidence.terminals.items[i];
+        terminal->letter = terminal->comment = terminal->says = NULL;
+        terminal->uses = 0;
     }
 }
 
@@ -148,7 +148,7 @@ static void start_over(struct shapeproof_learning *learning)
 static void write_again(struct shapeproof_learning *learning, struct shapeproof_error *error)
 {
     list_unexplained_rows(learning);
-    sp_learn_doubt(learning);
+    sp_learn_ambiguity(learning);
     sp_learn_letters(learning, NULL);
     sp_learn_write(learning);
     sp_learn_prove(learning, error);
@@ -169,8 +169,8 @@ static void write_what_is_right(struct shapeproof_learning *learning, struct sha
 /* With what tables predict of configurations within this one; without that, where it does not come out. */
 static void learn_table(struct shapeproof_learning *learning, const char *like, struct shapeproof_error *error)
 {
-    struct sp_layout *layout = &learning->lesson.layout;
-    sp_solve_layout(&learning->lesson);
+    struct sp_layout *layout = &learning->problem.layout;
+    sp_solve_layout(&learning->problem);
     if (!like && !*layout->fronts.text) sp_inners_find(&learning->inners, layout, learning->tables, learning->name);
     write_learnt(learning, like, error);
     if (!learning->is_proved && learning->inners.count) {
@@ -191,10 +191,10 @@ static struct shapeproof_learning *learn_with_words(const struct shapeproof_lear
     learning->evidence = (struct sp_evidence){.arena = &learning->arena, .examples = examples, .count = count};
     learning->evidence.watch = options ? options->watch : NULL;
     learning->evidence.most = options && options->most_values ? options->most_values : SHAPEPROOF_LEARN_MOST_VALUES;
-    learning->lesson.evidence = &learning->evidence;
-    learning->lesson.no_words = no_words;
+    learning->problem.evidence = &learning->evidence;
+    learning->problem.no_words = no_words;
     sp_evidence_gather(&learning->evidence);
-    if (!learning->evidence.leaves.count) {
+    if (!learning->evidence.terminals.count) {
         sp_learn_invent(learning);
         sp_evidence_gather(&learning->evidence);
     }
@@ -212,7 +212,7 @@ struct shapeproof_learning *shapeproof_learn(const struct shapeproof_learn_examp
     sp_error_reset(error);
     if (!can_learn(count, tables, options, error)) return NULL;
     struct shapeproof_learning *learning = learn_with_words(examples, count, tables, options, false, error);
-    if (!learning->evidence.is_cancelled && !learning->is_proved && learning->lesson.layout.listed.count) {
+    if (!learning->evidence.is_cancelled && !learning->is_proved && learning->problem.layout.listed.count) {
         struct shapeproof_learning *plain = learn_with_words(examples, count, tables, options, true, error);
         const bool rather = plain->evidence.is_cancelled || plain->is_proved || plain->explained > learning->explained;
         shapeproof_learning_free(rather ? learning : plain);
@@ -227,13 +227,13 @@ struct shapeproof_learning *shapeproof_learn(const struct shapeproof_learn_examp
 void shapeproof_learning_free(struct shapeproof_learning *learning)
 {
     if (!learning) return;
-    sp_lesson_free(&learning->lesson);
+    sp_learn_problem_free(&learning->problem);
     for (size_t i = 0; learning->invented && i < learning->evidence.count; i++)
         shapeproof_config_free(learning->invented[i]);
     sp_evidence_free(&learning->evidence);
     free(learning->rest.items);
     sp_map_free(&learning->unexplained);
-    free_doubts(learning);
+    free_ambiguities(learning);
     free(learning->undecided.items);
     free(learning->inners.items);
     sp_arena_free(&learning->arena);

@@ -2,17 +2,17 @@
  * What was learnt, and how it comes about:
  *
  *     files + configurations
- *       phrases/evidence.h   what every configuration says, path by path
+ *       terms/evidence.h     what every configuration says, path by path
  *       rows/layout.h        names -> rows with loops; rows/listed.h: what they begin with, their words
  *       solve.h              each loop's end, each row's condition and dimensions: functions known by their values ...
- *       phrases/bank.h       ... and the expressions that have these values, cheapest first
- *       phrases/likely.h     of equals, the one whose keys go with the tensor's name
+ *       terms/term_bank.h    ... and the expressions that have these values, cheapest first
+ *       terms/likely.h       of equals, the one whose keys go with the tensor's name
  *       inner.h              what other tables predict of configurations within
  *       rows/parts.h         rows that are a built-in part; rows/alike.h: that are the same but for a word
  *       write.c              rows -> the text of a table
- *       near.c, base.c       or only what another table has not
+ *       nearest.c, base.c    or only what another table has not
  *       proof.c              the text, expanded for each example, against its file
- *       undecided.c          what the examples cannot tell apart, and which example could
+ *       ambiguities.c        what the examples cannot tell apart, and which example could
  *
  * Two examples, a layer each:
  *
@@ -28,7 +28,7 @@
 #include "learn/solve.h"
 
 /* A choice, and where it was made. */
-struct sp_doubt {
+struct sp_ambiguity {
     struct shapeproof_undecided told;
     struct {
         struct shapeproof_undecided_place *items;
@@ -55,7 +55,7 @@ struct sp_base {
 struct shapeproof_learning {
     struct sp_arena arena;
     struct sp_evidence evidence;
-    struct sp_lesson lesson;
+    struct sp_learn_problem problem;
     struct sp_inners inners;
     const struct shapeproof_tables *tables;
     struct shapeproof_config **invented; /* where no example has a configuration: one for each; else NULL */
@@ -72,14 +72,14 @@ struct shapeproof_learning {
         size_t count, capacity;
     } rest;
     struct {
-        struct sp_doubt *items;
+        struct sp_ambiguity *items;
         size_t count, capacity;
     } undecided;
 };
 
 /* Makes configurations of the sizes, for examples that have none. */
 void sp_learn_invent(struct shapeproof_learning *learning);
-/* Letters and comments for the keys that the rows use, by the habits of the tables; `like` is preferred, if any. */
+/* Letters and comments for the keys that the rows use, by the priors of the tables; `like` is preferred, if any. */
 void sp_learn_letters(struct shapeproof_learning *learning, const char *like);
 /* Where the table is in the list of all, for shapeproof_tables_info; SIZE_MAX when it is a part, or nothing. */
 size_t sp_learn_place_of_table(const struct shapeproof_tables *tables, const char *name);
@@ -106,14 +106,14 @@ void sp_learn_leave_out_all_rows(struct shapeproof_learning *learning);
 /* A row of buffers, as its dtype or its name says. */
 bool sp_learn_is_buffer(const struct sp_tensor_row *row);
 /* Fills `undecided` and `unvaried`. */
-void sp_learn_doubt(struct shapeproof_learning *learning);
+void sp_learn_ambiguity(struct shapeproof_learning *learning);
 
 /* The rows where it was chosen, for people: "h.{}.up.weight, h.{}.up.bias and 3 more". */
-const char *sp_doubt_places(struct sp_arena *arena, const struct sp_doubt *doubt);
+const char *sp_ambiguity_places(struct sp_arena *arena, const struct sp_ambiguity *ambiguity);
 /* A row for people: "{p}h.{}.ln.weight". */
 const char *sp_row_shown(struct sp_arena *arena, const char *pattern);
 
 /* A flag that changes what there is in a model, as its name says, and has one value in all examples. */
-bool sp_is_unseen_flag(const struct shapeproof_learning *learning, const struct sp_leaf *leaf);
+bool sp_is_unseen_flag(const struct shapeproof_learning *learning, const struct sp_terminal *terminal);
 
 #endif

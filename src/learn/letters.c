@@ -24,7 +24,7 @@ struct remark {
     size_t count;
 };
 
-struct habits {
+struct priors {
     struct sp_arena *arena;
     struct sp_map said; /* "key comment" */
     struct {
@@ -58,17 +58,17 @@ static const char *take_code_word(struct sp_arena *arena, const char **at, const
     return length && length < LONGEST_WORD ? sp_arena_copy(arena, start, length) : NULL;
 }
 
-static void count_vote(struct habits *habits, struct vote vote)
+static void count_vote(struct priors *priors, struct vote vote)
 {
-    const char *both = sp_arena_printf(habits->arena, "%s %s", vote.key, vote.letter);
-    const size_t known = sp_map_get(&habits->known, both);
+    const char *both = sp_arena_printf(priors->arena, "%s %s", vote.key, vote.letter);
+    const size_t known = sp_map_get(&priors->known, both);
     if (known == SIZE_MAX) {
-        sp_map_add(&habits->known, both, habits->votes.count);
-        *SP_PUSH(&habits->votes) = vote;
+        sp_map_add(&priors->known, both, priors->votes.count);
+        *SP_PUSH(&priors->votes) = vote;
         return;
     }
-    habits->votes.items[known].count += vote.count;
-    if (!habits->votes.items[known].comment) habits->votes.items[known].comment = vote.comment;
+    priors->votes.items[known].count += vote.count;
+    if (!priors->votes.items[known].comment) priors->votes.items[known].comment = vote.comment;
 }
 
 /* "and of the decoder" says something only below the line that it goes on from. */
@@ -80,57 +80,57 @@ static bool goes_on(const char *comment)
     return false;
 }
 
-static void count_remark(struct habits *habits, const char *key, const char *words, size_t weight)
+static void count_remark(struct priors *priors, const char *key, const char *words, size_t weight)
 {
-    const char *both = sp_arena_printf(habits->arena, "%s %s", key, words);
-    const size_t known = sp_map_get(&habits->said, both);
+    const char *both = sp_arena_printf(priors->arena, "%s %s", key, words);
+    const size_t known = sp_map_get(&priors->said, both);
     if (known != SIZE_MAX) {
-        habits->remarks.items[known].count += weight;
+        priors->remarks.items[known].count += weight;
         return;
     }
-    sp_map_add(&habits->said, both, habits->remarks.count);
-    *SP_PUSH(&habits->remarks) = (struct remark){key, words, weight};
+    sp_map_add(&priors->said, both, priors->remarks.count);
+    *SP_PUSH(&priors->remarks) = (struct remark){key, words, weight};
 }
 
 /* What most tables say of the key; NULL when it is only what one or two say, which know more of it than its name. */
-static const char *usual_remark(const struct habits *habits, const char *key)
+static const char *usual_remark(const struct priors *priors, const char *key)
 {
     const struct remark *best = NULL;
-    for (size_t i = 0; i < habits->remarks.count; i++) {
-        const struct remark *remark = &habits->remarks.items[i];
+    for (size_t i = 0; i < priors->remarks.count; i++) {
+        const struct remark *remark = &priors->remarks.items[i];
         if (strcmp(remark->key, key) == 0 && (!best || remark->count > best->count)) best = remark;
     }
     return best && best->count >= FEWEST_REMARKS ? best->words : NULL;
 }
 
 /* A definition of a key with no more to it than a default: LETTER = key [default ...] [# comment] */
-static void read_definition(struct habits *habits, const char *line, const char *end, size_t weight)
+static void read_definition(struct priors *priors, const char *line, const char *end, size_t weight)
 {
     struct vote vote = {.count = weight};
-    vote.letter = take_code_word(habits->arena, &line, end, false);
+    vote.letter = take_code_word(priors->arena, &line, end, false);
     line = skip_blanks(line, end);
     if (!vote.letter || line >= end || *line != '=') return;
     line = skip_blanks(line + 1, end);
-    vote.key = take_code_word(habits->arena, &line, end, true);
+    vote.key = take_code_word(priors->arena, &line, end, true);
     line = skip_blanks(line, end);
     const bool plain = line >= end || *line == '#' || (end - line > 8 && memcmp(line, "default ", 8) == 0);
     if (!vote.key || !plain || !(*vote.key >= 'a' && *vote.key <= 'z') || strcmp(vote.key, vote.letter) == 0) return;
     const char *comment = memchr(line, '#', (size_t)(end - line));
     if (comment) {
         comment = skip_blanks(comment + 1, end);
-        vote.comment = sp_arena_copy(habits->arena, comment, (size_t)(end - comment));
+        vote.comment = sp_arena_copy(priors->arena, comment, (size_t)(end - comment));
     }
     if (vote.comment && goes_on(vote.comment)) vote.comment = NULL;
-    if (vote.comment) count_remark(habits, vote.key, vote.comment, weight);
-    count_vote(habits, vote);
+    if (vote.comment) count_remark(priors, vote.key, vote.comment, weight);
+    count_vote(priors, vote);
 }
 
 /* LETTER = len(key) default ...: what stands for the list, or the object, where there is none; but for what asks the
  * definitions of its own table. */
-static void read_length(struct habits *habits, const char *line, const char *end, size_t weight)
+static void read_length(struct priors *priors, const char *line, const char *end, size_t weight)
 {
     struct vote vote = {.count = weight};
-    vote.letter = take_code_word(habits->arena, &line, end, false);
+    vote.letter = take_code_word(priors->arena, &line, end, false);
     line = skip_blanks(line, end);
     if (!vote.letter || line >= end || *line != '=') return;
     const char *expression = skip_blanks(line + 1, end), *stop = expression;
@@ -138,38 +138,38 @@ static void read_length(struct habits *habits, const char *line, const char *end
     while (stop > expression && stop[-1] == ' ') stop--;
     if (stop - expression < 5 || memcmp(expression, "len(", 4) != 0) return;
     line = expression + 4;
-    vote.key = take_code_word(habits->arena, &line, end, true);
+    vote.key = take_code_word(priors->arena, &line, end, true);
     if (!vote.key || stop - line < 10 || memcmp(line, ") default ", 10) != 0) return;
     if (memchr(line + 1, '(', (size_t)(stop - line - 1)) || memchr(line, '"', (size_t)(stop - line))) return;
-    vote.says = sp_arena_copy(habits->arena, expression, (size_t)(stop - expression));
-    count_vote(habits, vote);
+    vote.says = sp_arena_copy(priors->arena, expression, (size_t)(stop - expression));
+    count_vote(priors, vote);
 }
 
-static void read_table(struct habits *habits, const struct shapeproof_table_info *info, size_t weight)
+static void read_table(struct priors *priors, const struct shapeproof_table_info *info, size_t weight)
 {
     const char *line = info->source, *stop = line + info->source_length;
     while (line < stop) {
         const char *end = memchr(line, '\n', (size_t)(stop - line));
         if (!end) end = stop;
-        read_definition(habits, line, end, weight);
-        read_length(habits, line, end, weight);
+        read_definition(priors, line, end, weight);
+        read_length(priors, line, end, weight);
         line = end + 1;
     }
 }
 
-static void free_habits(struct habits *habits)
+static void free_priors(struct priors *priors)
 {
-    sp_map_free(&habits->known);
-    sp_map_free(&habits->said);
-    free(habits->remarks.items);
-    free(habits->votes.items);
+    sp_map_free(&priors->known);
+    sp_map_free(&priors->said);
+    free(priors->remarks.items);
+    free(priors->votes.items);
 }
 
 /* ---- giving them out ---- */
 
 struct naming {
     struct shapeproof_learning *learning;
-    struct habits habits;
+    struct priors priors;
     struct sp_map taken;
 };
 
@@ -178,15 +178,15 @@ static bool is_free_letter(const struct naming *naming, const char *letter)
 {
     static const char *const reserved[] = {"class", "known", "seen", "whole"};
     return sp_map_get(&naming->taken, letter) == SIZE_MAX && !SP_IS_AMONG(letter, reserved) &&
-           !SP_IS_AMONG(letter, sp_index_names) && !sp_evidence_leaf(&naming->learning->evidence, letter);
+           !SP_IS_AMONG(letter, sp_index_names) && !sp_evidence_terminal(&naming->learning->evidence, letter);
 }
 
 /* The most usual free letter for a key of that name. */
 static const struct vote *usual_letter(const struct naming *naming, const char *key)
 {
     const struct vote *best = NULL;
-    for (size_t i = 0; i < naming->habits.votes.count; i++) {
-        const struct vote *vote = &naming->habits.votes.items[i];
+    for (size_t i = 0; i < naming->priors.votes.count; i++) {
+        const struct vote *vote = &naming->priors.votes.items[i];
         if (strcmp(vote->key, key) != 0 || !is_free_letter(naming, vote->letter)) continue;
         if (vote->letter[1] && vote->count < FEWEST_WORDS && !vote->says) continue; /* what a few tables call it */
         if (!best || vote->count > best->count) best = vote;
@@ -208,104 +208,107 @@ static const char *capital_of_key(const struct naming *naming, const char *key)
 }
 
 /* A key that has a symbol for itself and its default is called by its path. */
-static bool has_symbol(const struct naming *naming, const struct sp_leaf *leaf)
+static bool has_symbol(const struct naming *naming, const struct sp_terminal *terminal)
 {
-    for (size_t i = 0; i < naming->learning->evidence.leaves.count; i++) {
-        const struct sp_leaf *other = naming->learning->evidence.leaves.items[i];
-        if (other->meaning && !leaf->meaning && strcmp(other->path, leaf->path) == 0) return true;
+    for (size_t i = 0; i < naming->learning->evidence.terminals.count; i++) {
+        const struct sp_terminal *other = naming->learning->evidence.terminals.items[i];
+        if (other->meaning && !terminal->meaning && strcmp(other->path, terminal->path) == 0) return true;
     }
     return false;
 }
 
-static bool is_number_somewhere(const struct naming *naming, const struct sp_leaf *leaf)
+static bool is_number_somewhere(const struct naming *naming, const struct sp_terminal *terminal)
 {
     for (size_t e = 0; e < naming->learning->evidence.count; e++)
-        if (leaf->values[e].type == SHAPEPROOF_VALUE_INT || leaf->values[e].type == SHAPEPROOF_VALUE_REAL) return true;
-    return leaf->meaning != NULL;
+        if (terminal->values[e].type == SHAPEPROOF_VALUE_INT || terminal->values[e].type == SHAPEPROOF_VALUE_REAL)
+            return true;
+    return terminal->meaning != NULL;
 }
 
 /* A list or an object whose length counts, and what other tables take for it where it is not there. */
-static void name_length(struct naming *naming, struct sp_leaf *leaf)
+static void name_length(struct naming *naming, struct sp_terminal *terminal)
 {
-    const struct vote *usual = leaf->meaning || has_symbol(naming, leaf) ? NULL : usual_letter(naming, leaf->path);
+    const struct vote *usual =
+        terminal->meaning || has_symbol(naming, terminal) ? NULL : usual_letter(naming, terminal->path);
     if (!usual || !usual->says) return;
-    leaf->letter = usual->letter;
-    leaf->says = usual->says;
-    leaf->comment = "classes; the defaults are those of other tables";
-    sp_map_add(&naming->taken, leaf->letter, 0);
+    terminal->letter = usual->letter;
+    terminal->says = usual->says;
+    terminal->comment = "classes; the defaults are those of other tables";
+    sp_map_add(&naming->taken, terminal->letter, 0);
 }
 
-static void name_leaf(void *context, const struct sp_leaf *asked)
+static void name_terminal(void *context, const struct sp_terminal *asked)
 {
     struct naming *naming = context;
-    struct sp_leaf *leaf = NULL;
-    for (size_t i = 0; i < naming->learning->evidence.leaves.count; i++)
-        if (naming->learning->evidence.leaves.items[i] == asked) leaf = naming->learning->evidence.leaves.items[i];
-    if (!leaf || leaf->uses++) return;
-    if (!is_number_somewhere(naming, leaf)) name_length(naming, leaf);
-    if (!is_number_somewhere(naming, leaf) || has_symbol(naming, leaf)) return;
-    const char *key = sp_behind_last(leaf->path, '.');
-    const struct vote *usual = usual_letter(naming, leaf->path);
+    struct sp_terminal *terminal = NULL;
+    for (size_t i = 0; i < naming->learning->evidence.terminals.count; i++)
+        if (naming->learning->evidence.terminals.items[i] == asked)
+            terminal = naming->learning->evidence.terminals.items[i];
+    if (!terminal || terminal->uses++) return;
+    if (!is_number_somewhere(naming, terminal)) name_length(naming, terminal);
+    if (!is_number_somewhere(naming, terminal) || has_symbol(naming, terminal)) return;
+    const char *key = sp_behind_last(terminal->path, '.');
+    const struct vote *usual = usual_letter(naming, terminal->path);
     if (!usual) usual = usual_letter(naming, key);
-    leaf->letter = usual ? usual->letter : capital_of_key(naming, key);
-    leaf->comment = usual ? usual_remark(&naming->habits, usual->key) : NULL;
-    if (leaf->letter) sp_map_add(&naming->taken, leaf->letter, 0);
-    else if (leaf->meaning) leaf->letter = sp_arena_printf(&naming->learning->arena, "%s_", key);
+    terminal->letter = usual ? usual->letter : capital_of_key(naming, key);
+    terminal->comment = usual ? usual_remark(&naming->priors, usual->key) : NULL;
+    if (terminal->letter) sp_map_add(&naming->taken, terminal->letter, 0);
+    else if (terminal->meaning) terminal->letter = sp_arena_printf(&naming->learning->arena, "%s_", key);
 }
 
 static void name_answer(void *context, const struct sp_answer *answer, struct sp_asked asked)
 {
     (void)asked;
-    sp_phrase_leaves(answer->term, name_leaf, context);
+    sp_search_term_terminals(answer->term, name_terminal, context);
 }
 
 void sp_learn_letters(struct shapeproof_learning *learning, const char *like)
 {
-    struct naming naming = {.learning = learning, .habits.arena = &learning->arena};
+    struct naming naming = {.learning = learning, .priors.arena = &learning->arena};
     for (size_t i = 0; i < shapeproof_tables_count(learning->tables); i++) {
         const struct shapeproof_table_info info = *shapeproof_tables_info(learning->tables, i);
-        read_table(&naming.habits, &info, like && strcmp(info.name, like) == 0 ? LIKED : 1);
+        read_table(&naming.priors, &info, like && strcmp(info.name, like) == 0 ? LIKED : 1);
     }
-    sp_layout_answers(&learning->lesson.layout, name_answer, &naming);
-    free_habits(&naming.habits);
+    sp_layout_answers(&learning->problem.layout, name_answer, &naming);
+    free_priors(&naming.priors);
     sp_map_free(&naming.taken);
 }
 
 /* ---- of a table that is extended ---- */
 
 /* Its own text, and then that of those which it extends. */
-static void read_table_and_bases(struct habits *habits, const struct shapeproof_tables *tables, const char *table)
+static void read_table_and_bases(struct priors *priors, const struct shapeproof_tables *tables, const char *table)
 {
     enum { DEEPEST = 8 };
     for (size_t depth = 0; table && depth < DEEPEST; depth++) {
         const size_t place = sp_learn_place_of_table(tables, table);
         if (place == SIZE_MAX) return;
         const struct shapeproof_table_info info = *shapeproof_tables_info(tables, place);
-        read_table(habits, &info, DEEPEST - depth);
+        read_table(priors, &info, DEEPEST - depth);
         const struct sp_unit *unit = sp_tables_unit(tables, table);
         table = unit ? unit->parent_name : NULL;
     }
 }
 
 /* A letter means what the first of these tables says. */
-static bool is_letter_of(const struct habits *habits, const struct vote *vote)
+static bool is_letter_of(const struct priors *priors, const struct vote *vote)
 {
-    for (size_t i = 0; i < habits->votes.count; i++)
-        if (strcmp(habits->votes.items[i].letter, vote->letter) == 0) return &habits->votes.items[i] == vote;
+    for (size_t i = 0; i < priors->votes.count; i++)
+        if (strcmp(priors->votes.items[i].letter, vote->letter) == 0) return &priors->votes.items[i] == vote;
     return false;
 }
 
 void sp_learn_letters_of_base(struct shapeproof_learning *learning)
 {
-    struct habits habits = {.arena = &learning->arena};
-    const struct sp_leaves *leaves = &learning->evidence.leaves;
-    read_table_and_bases(&habits, learning->tables, learning->base->table);
-    for (size_t i = 0; i < leaves->count; i++) leaves->items[i]->letter = NULL;
-    for (size_t i = 0; i < leaves->count; i++)
-        for (size_t v = habits.votes.count; v-- > 0;) {
-            const struct vote *vote = &habits.votes.items[v];
-            if (!vote->says && strcmp(vote->key, leaves->items[i]->path) == 0 && is_letter_of(&habits, vote))
-                leaves->items[i]->letter = vote->letter;
+    struct priors priors = {.arena = &learning->arena};
+    const struct sp_terminals *terminals = &learning->evidence.terminals;
+    read_table_and_bases(&priors, learning->tables, learning->base->table);
+    for (size_t i = 0; i < terminals->count; i++) terminals->items[i]->letter = NULL;
+    for (size_t i = 0; i < terminals->count; i++)
+        for (size_t v = priors.votes.count; v-- > 0;) {
+            const struct vote *vote = &priors.votes.items[v];
+            if (!vote->says && strcmp(vote->key, terminals->items[i]->path) == 0 && is_letter_of(&priors, vote))
+                terminals->items[i]->letter = vote->letter;
         }
-    free_habits(&habits);
+    free_priors(&priors);
 }

@@ -176,7 +176,7 @@ static const char *fault_of_row(struct shapeproof_learning *learning, const stru
 /* Writes the table of that row alone, without what it shares with others. */
 static const char *fault_of_row_alone(struct shapeproof_learning *learning, const bool *solved, size_t which)
 {
-    struct sp_layout *layout = &learning->lesson.layout;
+    struct sp_layout *layout = &learning->problem.layout;
     struct sp_tensor_row *row = &layout->rows.items[which];
     const size_t tied_to = row->tied_to;
     for (size_t i = 0; i < layout->rows.count; i++) layout->rows.items[i].is_solved = i == which;
@@ -190,7 +190,7 @@ static const char *fault_of_row_alone(struct shapeproof_learning *learning, cons
 
 void sp_learn_leave_out_all_rows(struct shapeproof_learning *learning)
 {
-    struct sp_layout *layout = &learning->lesson.layout;
+    struct sp_layout *layout = &learning->problem.layout;
     for (size_t i = 0; i < layout->rows.count; i++) {
         if (!layout->rows.items[i].is_solved) continue;
         layout->rows.items[i].is_solved = false;
@@ -201,7 +201,7 @@ void sp_learn_leave_out_all_rows(struct shapeproof_learning *learning)
 void sp_learn_leave_out_wrong_rows(struct shapeproof_learning *learning)
 {
     enum { MOST_PREDICTIONS = 20000 }; /* some seconds */
-    struct sp_layout *layout = &learning->lesson.layout;
+    struct sp_layout *layout = &learning->problem.layout;
     const size_t rows = layout->rows.count;
     if (rows * learning->evidence.count > MOST_PREDICTIONS) {
         sp_learn_leave_out_all_rows(learning);

@@ -7,8 +7,8 @@
 
 #include "base/chars.h"
 #include "base/order.h"
-#include "learn/phrases/likely.h"
 #include "learn/rows/layout.h"
+#include "learn/terms/likely.h"
 
 /* ---- functions of the configuration ---- */
 
@@ -138,7 +138,7 @@ static bool same_domain(const struct sp_domain *a, const struct sp_domain *b)
 
 void sp_library_forget(struct sp_library *library)
 {
-    for (size_t i = 0; i < library->banks.count; i++) sp_bank_free(library->banks.items[i]);
+    for (size_t i = 0; i < library->banks.count; i++) sp_term_bank_free(library->banks.items[i]);
     free(library->banks.items);
     library->banks.items = NULL;
     library->banks.count = library->banks.capacity = 0;
@@ -149,14 +149,14 @@ void sp_library_tidy(struct sp_library *library)
     if (library->banks.count >= MOST_BANKS) sp_library_forget(library);
 }
 
-struct sp_bank *sp_library_bank(struct sp_library *library, const struct sp_domain *domain)
+struct sp_term_bank *sp_library_bank(struct sp_library *library, const struct sp_domain *domain)
 {
     for (size_t i = 0; i < library->banks.count; i++)
-        if (same_domain(sp_bank_domain(library->banks.items[i]), domain)) return library->banks.items[i];
+        if (same_domain(sp_term_bank_domain(library->banks.items[i]), domain)) return library->banks.items[i];
     struct sp_domain kept = *domain;
     kept.points = sp_arena_array(library->evidence->arena, domain->count, sizeof *kept.points);
     memcpy(kept.points, domain->points, domain->count * sizeof *kept.points);
-    *SP_PUSH(&library->banks) = sp_bank_new(library->evidence, &kept);
+    *SP_PUSH(&library->banks) = sp_term_bank_new(library->evidence, &kept);
     return library->banks.items[library->banks.count - 1];
 }
 
@@ -211,20 +211,20 @@ static bool runs_are_alike(const struct sp_stem_value *values, size_t count)
 }
 
 /* A key, an item or a length, whose words are in the name. */
-static bool is_key_of_loop(const struct sp_phrase *term, const char *name)
+static bool is_key_of_loop(const struct sp_search_term *term, const char *name)
 {
-    return term->leaf && sp_phrase_affinity(term, name);
+    return term->terminal && sp_search_term_affinity(term, name);
 }
 
 static void choose_rather(struct sp_answer *answer, size_t other)
 {
-    const struct sp_phrase *stranger = answer->term;
+    const struct sp_search_term *stranger = answer->term;
     answer->term = answer->others[other];
     answer->others[other] = stranger;
 }
 
 /* Of an expression, for what is called so. */
-typedef bool suits(const struct sp_phrase *term, const char *name);
+typedef bool suits(const struct sp_search_term *term, const char *name);
 
 /* The first of the others that is better takes the place of one that does not suit. */
 static void prefer_better(struct sp_answer *answer, const char *name, suits *is_good, suits *is_better)
@@ -233,31 +233,31 @@ static void prefer_better(struct sp_answer *answer, const char *name, suits *is_
         if (is_better(answer->others[i], name)) choose_rather(answer, i);
 }
 
-static bool goes_with_name(const struct sp_phrase *term, const char *name)
+static bool goes_with_name(const struct sp_search_term *term, const char *name)
 {
-    return sp_phrase_affinity(term, name) > 0;
+    return sp_search_term_affinity(term, name) > 0;
 }
 
 /* What is counted as it is, or with one more: depth, len(widths) + 1. */
-static bool is_plain_count(const struct sp_phrase *term, const char *name)
+static bool is_plain_count(const struct sp_search_term *term, const char *name)
 {
     (void)name;
-    const bool one_more = term->op == SP_PHRASE_ADD && term->b->op == SP_PHRASE_NUMBER && term->b->number == 1;
-    return (one_more ? term->a : term)->leaf != NULL;
+    const bool one_more = term->op == SP_TERM_ADD && term->b->op == SP_TERM_NUMBER && term->b->number == 1;
+    return (one_more ? term->a : term)->terminal != NULL;
 }
 
 /* What is called so is a number of things; a list has as many items as there are. */
-static bool counts_by_name(const struct sp_phrase *term, const char *name)
+static bool counts_by_name(const struct sp_search_term *term, const char *name)
 {
     (void)name;
     static const char *const words[] = {"num", "n_", "layer", "block", "depth", "stage", "level", "count", "repeat"};
-    if (term->op != SP_PHRASE_KEY) return term->leaf != NULL;
-    return SP_HAS_ANY(term->leaf->path, words) || strlen(term->leaf->path) == 1;
+    if (term->op != SP_TERM_KEY) return term->terminal != NULL;
+    return SP_HAS_ANY(term->terminal->path, words) || strlen(term->terminal->path) == 1;
 }
 
-static bool is_no_other_key(const struct sp_phrase *term, const char *name)
+static bool is_no_other_key(const struct sp_search_term *term, const char *name)
 {
-    return !term->leaf || counts_by_name(term, name);
+    return !term->terminal || counts_by_name(term, name);
 }
 
 /* Rather than a third of a width, or than a width itself; and rather a key that goes with the name. */
@@ -279,31 +279,33 @@ static size_t iterations_of_index(const struct sp_learn_function *function, size
 }
 
 /* Whether the list has an item for each iteration, which is how often the inner loop iterations there. */
-static bool is_list_of_iterations(const struct sp_learn_function *function, const struct sp_phrase *item)
+static bool is_list_of_iterations(const struct sp_learn_function *function, const struct sp_search_term *item)
 {
     for (size_t i = 0; i < function->count; i++) {
         const struct sp_point *point = &function->points[i];
-        const struct shapeproof_value list = item->leaf->values[point->example];
-        if (list.type != SHAPEPROOF_VALUE_LIST || sp_phrase_value(item, point) != function->values[i]) return false;
+        const struct shapeproof_value list = item->terminal->values[point->example];
+        if (list.type != SHAPEPROOF_VALUE_LIST || sp_search_term_value(item, point) != function->values[i])
+            return false;
         if (list.count != iterations_of_index(function, point->example, (size_t)item->a->number)) return false;
     }
     return true;
 }
 
 /* Of stages that all have as many blocks: a list with an item for each stage, where its name says that it counts. */
-static void prefer_list_of_iterations(const struct sp_lesson *lesson, const struct sp_learn_function *function,
+static void prefer_list_of_iterations(const struct sp_learn_problem *problem, const struct sp_learn_function *function,
                                       struct sp_answer *answer)
 {
-    struct sp_arena *arena = lesson->evidence->arena;
+    struct sp_arena *arena = problem->evidence->arena;
     if (!answer->term || sp_indices_of(answer->term)) return;
-    if (answer->term->op == SP_PHRASE_KEY && sp_phrase_affinity(answer->term, function->name)) return;
-    for (size_t i = 0; i < lesson->evidence->leaves.count; i++)
+    if (answer->term->op == SP_TERM_KEY && sp_search_term_affinity(answer->term, function->name)) return;
+    for (size_t i = 0; i < problem->evidence->terminals.count; i++)
         for (size_t k = 0; k < function->index_count; k++) {
-            const struct sp_leaf *leaf = lesson->evidence->leaves.items[i];
-            if (leaf->values[0].type != SHAPEPROOF_VALUE_LIST || leaf->values[0].count < 2) break;
-            const struct sp_phrase *item = sp_phrase_about(
-                arena, (struct sp_phrase){.op = SP_PHRASE_ITEM, .leaf = leaf, .a = sp_phrase_index(arena, k)});
-            if (!sp_phrase_affinity(item, function->name) || !is_list_of_iterations(function, item)) continue;
+            const struct sp_terminal *terminal = problem->evidence->terminals.items[i];
+            if (terminal->values[0].type != SHAPEPROOF_VALUE_LIST || terminal->values[0].count < 2) break;
+            const struct sp_search_term *item = sp_search_term_about(
+                arena,
+                (struct sp_search_term){.op = SP_TERM_ITEM, .terminal = terminal, .a = sp_search_term_index(arena, k)});
+            if (!sp_search_term_affinity(item, function->name) || !is_list_of_iterations(function, item)) continue;
             if (answer->other_count < SP_MOST_ALTERNATIVES) answer->other_count++;
             answer->others[answer->other_count - 1] = item;
             choose_rather(answer, answer->other_count - 1);
@@ -312,25 +314,25 @@ static void prefer_list_of_iterations(const struct sp_lesson *lesson, const stru
 }
 
 /* Of the iterations of a body what is behind it: 4*iterations + 1. */
-static const struct sp_phrase *place_behind(struct sp_arena *arena, const struct sp_stem *stem,
-                                            const struct sp_phrase *iterations)
+static const struct sp_search_term *place_behind(struct sp_arena *arena, const struct sp_stem *stem,
+                                                 const struct sp_search_term *iterations)
 {
-    const struct sp_phrase *length =
-        sp_phrase_of(arena, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, (double)stem->period), iterations, NULL);
+    const struct sp_search_term *length = sp_search_term_of(
+        arena, SP_TERM_MULTIPLY, sp_search_term_number(arena, (double)stem->period), iterations, NULL);
     if (!stem->behind) return length;
-    return sp_phrase_of(arena, SP_PHRASE_ADD, length, sp_phrase_number(arena, (double)stem->behind), NULL);
+    return sp_search_term_of(arena, SP_TERM_ADD, length, sp_search_term_number(arena, (double)stem->behind), NULL);
 }
 
 /* 2^(stages - i), which is nothing from some iteration on: a loop has to have its end at every iteration of the outer
  * ones, also where the row is not. */
-static bool falls_below_one(const struct sp_phrase *term)
+static bool falls_below_one(const struct sp_search_term *term)
 {
     if (!term) return false;
-    if (term->op == SP_PHRASE_POWER && term->b->op == SP_PHRASE_SUBTRACT && sp_indices_of(term->b)) return true;
+    if (term->op == SP_TERM_POWER && term->b->op == SP_TERM_SUBTRACT && sp_indices_of(term->b)) return true;
     return falls_below_one(term->a) || falls_below_one(term->b) || falls_below_one(term->c);
 }
 
-static bool is_end_everywhere(const struct sp_phrase *term, const char *name)
+static bool is_end_everywhere(const struct sp_search_term *term, const char *name)
 {
     (void)name;
     return !falls_below_one(term);
@@ -350,7 +352,7 @@ static double value_of_end(const struct sp_stem *stem, const struct sp_stem_valu
     return (double)(end == FIRST_NUMBER ? first : (first - stem->behind) / stem->period);
 }
 
-static struct sp_answer solve_end(struct sp_lesson *lesson, const struct sp_stem *stem,
+static struct sp_answer solve_end(struct sp_learn_problem *problem, const struct sp_stem *stem,
                                   const struct sp_stem_value *values, size_t count, enum end end)
 {
     struct sp_learn_function function = {.index_count = stem->depth, .name = stem->text};
@@ -358,8 +360,8 @@ static struct sp_answer solve_end(struct sp_lesson *lesson, const struct sp_stem
         run = next_run(values, count, run.end);
         sp_function_add(&function, &values[run.begin].outer, value_of_end(stem, values, run, end));
     }
-    struct sp_answer answer = sp_solve_function(lesson, &function);
-    if (end == ITERATIONS) prefer_list_of_iterations(lesson, &function, &answer);
+    struct sp_answer answer = sp_solve_function(problem, &function);
+    if (end == ITERATIONS) prefer_list_of_iterations(problem, &function, &answer);
     if (end != FIRST_NUMBER) prefer_count(&answer, stem->text);
     prefer_better(&answer, stem->text, is_end_everywhere, is_end_everywhere);
     sp_function_free(&function);
@@ -367,12 +369,12 @@ static struct sp_answer solve_end(struct sp_lesson *lesson, const struct sp_stem
 }
 
 /* Where the loop begins; what is behind a body, at the place that the iterations of that leave. */
-static struct sp_answer solve_first(struct sp_lesson *lesson, const struct sp_stem *stem,
+static struct sp_answer solve_first(struct sp_learn_problem *problem, const struct sp_stem *stem,
                                     const struct sp_stem_value *values, size_t count)
 {
-    struct sp_arena *arena = lesson->evidence->arena;
-    if (!stem->period) return solve_end(lesson, stem, values, count, FIRST_NUMBER);
-    struct sp_answer answer = solve_end(lesson, stem, values, count, ITERATIONS_BEFORE);
+    struct sp_arena *arena = problem->evidence->arena;
+    if (!stem->period) return solve_end(problem, stem, values, count, FIRST_NUMBER);
+    struct sp_answer answer = solve_end(problem, stem, values, count, ITERATIONS_BEFORE);
     if (answer.term) answer.term = place_behind(arena, stem, answer.term);
     for (size_t i = 0; i < answer.other_count; i++) answer.others[i] = place_behind(arena, stem, answer.others[i]);
     return answer;
@@ -395,20 +397,20 @@ static uint64_t highest_value(const struct sp_stem_value *values, size_t count)
 }
 
 /* Without a range: each number is a name of its own, if they are the same everywhere, or none is above 3. */
-static void spell_stem_of_few(struct sp_lesson *lesson, const struct sp_stem *stem, const struct sp_stem_value *values,
-                              size_t count)
+static void spell_stem_of_few(struct sp_learn_problem *problem, const struct sp_stem *stem,
+                              const struct sp_stem_value *values, size_t count)
 {
     const bool alike = runs_are_alike(values, count) && next_run(values, count, 0).end <= MOST_SPELLED;
     if (!alike && highest_value(values, count) > FEW) return;
-    sp_layout_spell_stem(&lesson->layout, stem);
-    lesson->again = true;
+    sp_layout_spell_stem(&problem->layout, stem);
+    problem->again = true;
 }
 
 /* ---- a condition in front of a loop ---- */
 
 /* Where a loop may begin: each iteration of the outer ones. */
 struct openings {
-    const struct sp_lesson *lesson;
+    const struct sp_learn_problem *problem;
     const struct sp_stem *stem;
     const struct sp_stem_value *values; /* of the stem, in order */
     size_t count, next;
@@ -423,7 +425,8 @@ static void add_opening(struct openings *openings, const struct sp_point *point)
         openings->next++;
     const bool has_iterations =
         openings->next < openings->count && sp_compare_points(&openings->values[openings->next].outer, point) == 0;
-    const double first = sp_phrase_value(stem->first.term, point), count = sp_phrase_value(stem->count.term, point);
+    const double first = sp_search_term_value(stem->first.term, point),
+                 count = sp_search_term_value(stem->count.term, point);
     const bool has_ends = !isnan(first) && !isnan(count);
     if (has_iterations || !has_ends) sp_function_add(&openings->begun, point, has_iterations);
     openings->is_open = openings->is_open || (!has_ends && !has_iterations);
@@ -432,7 +435,7 @@ static void add_opening(struct openings *openings, const struct sp_point *point)
 /* Whether the loop is begun at this iteration of the outer ones. */
 static bool is_begun(const struct sp_stem *stem, const struct sp_point *point)
 {
-    return !stem->when.term || sp_phrase_value(stem->when.term, point) != 0;
+    return !stem->when.term || sp_search_term_value(stem->when.term, point) != 0;
 }
 
 static void list_openings(struct openings *openings, struct sp_point *point, size_t depth)
@@ -442,8 +445,9 @@ static void list_openings(struct openings *openings, struct sp_point *point, siz
         add_opening(openings, point);
         return;
     }
-    const struct sp_stem *stem = &openings->lesson->layout.stems.items[openings->stem->stems[depth]];
-    const double first = sp_phrase_value(stem->first.term, point), count = sp_phrase_value(stem->count.term, point);
+    const struct sp_stem *stem = &openings->problem->layout.stems.items[openings->stem->stems[depth]];
+    const double first = sp_search_term_value(stem->first.term, point),
+                 count = sp_search_term_value(stem->count.term, point);
     for (double i = 0; is_begun(stem, point) && i < count; i++) {
         point->index[depth] = (uint64_t)first + (uint64_t)i;
         list_openings(openings, point, depth + 1);
@@ -453,55 +457,56 @@ static void list_openings(struct openings *openings, struct sp_point *point, siz
 
 /* A loop over a list that some example does not have must not be begun there: what tells these apart. False when
  * nothing does. */
-static bool solve_when(struct sp_lesson *lesson, struct sp_stem *stem, const struct sp_stem_value *values, size_t count)
+static bool solve_when(struct sp_learn_problem *problem, struct sp_stem *stem, const struct sp_stem_value *values,
+                       size_t count)
 {
-    struct openings openings = {.lesson = lesson, .stem = stem, .values = values, .count = count};
+    struct openings openings = {.problem = problem, .stem = stem, .values = values, .count = count};
     openings.begun = (struct sp_learn_function){.index_count = stem->depth, .name = stem->text};
     stem->when = (struct sp_answer){.term = NULL};
     for (size_t i = 0; i < stem->depth; i++)
-        if (!lesson->layout.stems.items[stem->stems[i]].is_solved) return true; /* its rows are not solved either */
-    for (size_t e = 0; e < lesson->evidence->count; e++) list_openings(&openings, &(struct sp_point){.example = e}, 0);
-    if (openings.is_open) stem->when = sp_solve_condition(lesson, &openings.begun, NULL);
+        if (!problem->layout.stems.items[stem->stems[i]].is_solved) return true; /* its rows are not solved either */
+    for (size_t e = 0; e < problem->evidence->count; e++) list_openings(&openings, &(struct sp_point){.example = e}, 0);
+    if (openings.is_open) stem->when = sp_solve_condition(problem, &openings.begun, NULL);
     sp_function_free(&openings.begun);
     return !openings.is_open || stem->when.term;
 }
 
 /* Words of a list: as often as it has items. */
-static void solve_listed_stem(struct sp_lesson *lesson, struct sp_stem *stem)
+static void solve_listed_stem(struct sp_learn_problem *problem, struct sp_stem *stem)
 {
-    struct sp_arena *arena = lesson->evidence->arena;
-    stem->first = (struct sp_answer){.term = sp_phrase_number(arena, 0), .distinct = SIZE_MAX};
-    stem->count =
-        (struct sp_answer){.term = sp_phrase_leaf(arena, SP_PHRASE_LENGTH, stem->listed->leaf), .distinct = SIZE_MAX};
+    struct sp_arena *arena = problem->evidence->arena;
+    stem->first = (struct sp_answer){.term = sp_search_term_number(arena, 0), .distinct = SIZE_MAX};
+    stem->count = (struct sp_answer){.term = sp_search_term_terminal(arena, SP_TERM_LENGTH, stem->listed->terminal),
+                                     .distinct = SIZE_MAX};
     stem->is_solved = true;
 }
 
-static void solve_stem(struct sp_lesson *lesson, size_t index)
+static void solve_stem(struct sp_learn_problem *problem, size_t index)
 {
     struct sp_stem_value *values;
-    struct sp_stem *stem = &lesson->layout.stems.items[index];
-    const size_t count = sp_stem_values(&lesson->layout, index, &values);
+    struct sp_stem *stem = &problem->layout.stems.items[index];
+    const size_t count = sp_stem_values(&problem->layout, index, &values);
     if (count && stem->listed) {
-        solve_listed_stem(lesson, stem);
+        solve_listed_stem(problem, stem);
         free(values);
         return;
     }
     const uint64_t step = step_of_values(values, count);
     const bool even = count && runs_are_even(values, count, step);
     if (count && values[0].value && runs_are_alike(values, count) && next_run(values, count, 0).end == 1) {
-        sp_layout_spell_stem(&lesson->layout, stem); /* the 1 of a Sequential is no loop from 1 to 1 */
-        lesson->again = true;
+        sp_layout_spell_stem(&problem->layout, stem); /* the 1 of a Sequential is no loop from 1 to 1 */
+        problem->again = true;
     } else if (even && is_stepped(values, count, step) && !runs_are_alike(values, count)) {
-        sp_layout_set_step(&lesson->layout, stem, step, values[0].value);
-        lesson->again = true;
+        sp_layout_set_step(&problem->layout, stem, step, values[0].value);
+        problem->again = true;
     } else if (even && step == 1) {
-        stem->first = solve_first(lesson, stem, values, count);
-        stem->count = solve_end(lesson, stem, values, count, ITERATIONS);
-        stem->is_solved = stem->first.term && stem->count.term && solve_when(lesson, stem, values, count);
+        stem->first = solve_first(problem, stem, values, count);
+        stem->count = solve_end(problem, stem, values, count, ITERATIONS);
+        stem->is_solved = stem->first.term && stem->count.term && solve_when(problem, stem, values, count);
     }
-    if (!stem->is_solved && !even && !lesson->again)
-        lesson->again = sp_layout_divide_stem(&lesson->layout, index, false);
-    if (!stem->is_solved && count && !lesson->again) spell_stem_of_few(lesson, stem, values, count);
+    if (!stem->is_solved && !even && !problem->again)
+        problem->again = sp_layout_divide_stem(&problem->layout, index, false);
+    if (!stem->is_solved && count && !problem->again) spell_stem_of_few(problem, stem, values, count);
     free(values);
 }
 
@@ -526,22 +531,22 @@ static bool is_row_whole(const struct sp_tensor_row *row, size_t depth, size_t s
     return seen >= size;
 }
 
-static void spell_partition(struct sp_lesson *lesson, size_t index)
+static void spell_partition(struct sp_learn_problem *problem, size_t index)
 {
     struct sp_stem_value *values;
-    const struct sp_stem *stem = &lesson->layout.stems.items[index];
-    const size_t count = sp_stem_values(&lesson->layout, index, &values);
+    const struct sp_stem *stem = &problem->layout.stems.items[index];
+    const size_t count = sp_stem_values(&problem->layout, index, &values);
     const size_t size = count ? next_run(values, count, 0).end : 0;
     size_t whole = 0, partial = 0;
     if (size > 1 && size <= MOST_SPELLED && runs_are_alike(values, count))
-        for (size_t i = 0; i < lesson->layout.rows.count; i++) {
-            const struct sp_tensor_row *row = &lesson->layout.rows.items[i];
+        for (size_t i = 0; i < problem->layout.rows.count; i++) {
+            const struct sp_tensor_row *row = &problem->layout.rows.items[i];
             if (row->index_count <= stem->depth || row->stems[stem->depth] != index) continue;
             *(is_row_whole(row, stem->depth, size) ? &whole : &partial) += 1;
         }
     if (partial > whole) {
-        sp_layout_spell_stem(&lesson->layout, stem);
-        lesson->again = true;
+        sp_layout_spell_stem(&problem->layout, stem);
+        problem->again = true;
     }
     free(values);
 }
@@ -565,24 +570,25 @@ static bool add_iteration(struct iterations *iterations, const struct sp_point *
 }
 
 /* Every iteration of the loops from this depth on; false when there are too many. */
-static bool list_iterations(const struct sp_lesson *lesson, struct iterations *iterations, struct sp_point *point,
-                            size_t depth)
+static bool list_iterations(const struct sp_learn_problem *problem, struct iterations *iterations,
+                            struct sp_point *point, size_t depth)
 {
     if (depth == iterations->row->index_count) return add_iteration(iterations, point);
-    const struct sp_stem *stem = &lesson->layout.stems.items[iterations->row->stems[depth]];
-    const double first = sp_phrase_value(stem->first.term, point), count = sp_phrase_value(stem->count.term, point);
+    const struct sp_stem *stem = &problem->layout.stems.items[iterations->row->stems[depth]];
+    const double first = sp_search_term_value(stem->first.term, point),
+                 count = sp_search_term_value(stem->count.term, point);
     for (double i = 0; is_begun(stem, point) && i < count; i++) {
         point->index[depth] = (uint64_t)first + (uint64_t)i;
-        if (!list_iterations(lesson, iterations, point, depth + 1)) return false;
+        if (!list_iterations(problem, iterations, point, depth + 1)) return false;
     }
     point->index[depth] = 0;
     return true;
 }
 
-static bool are_stems_solved(const struct sp_lesson *lesson, const struct sp_tensor_row *row)
+static bool are_stems_solved(const struct sp_learn_problem *problem, const struct sp_tensor_row *row)
 {
     for (size_t i = 0; i < row->index_count; i++)
-        if (!lesson->layout.stems.items[row->stems[i]].is_solved) return false;
+        if (!problem->layout.stems.items[row->stems[i]].is_solved) return false;
     return true;
 }
 
@@ -594,16 +600,16 @@ static bool is_true_everywhere(const struct sp_learn_function *function)
 }
 
 /* False, with the reason in the row, when no condition says where it is. */
-static bool solve_where(struct sp_lesson *lesson, struct sp_tensor_row *row)
+static bool solve_where(struct sp_learn_problem *problem, struct sp_tensor_row *row)
 {
     struct iterations iterations = {.presence = {.index_count = row->index_count, .name = row->pattern}, .row = row};
     bool whole = true;
-    for (size_t e = 0; e < lesson->evidence->count && whole; e++)
-        whole = list_iterations(lesson, &iterations, &(struct sp_point){.example = e}, 0);
+    for (size_t e = 0; e < problem->evidence->count && whole; e++)
+        whole = list_iterations(problem, &iterations, &(struct sp_point){.example = e}, 0);
     row->why_not = !whole ? "its loops have too many iterations" : NULL;
     if (whole && iterations.next < row->places.count) row->why_not = "its loops do not reach every place of it";
     if (!row->why_not && !is_true_everywhere(&iterations.presence)) {
-        row->where = sp_solve_condition(lesson, &iterations.presence, row);
+        row->where = sp_solve_condition(problem, &iterations.presence, row);
         if (!row->where.term) row->why_not = "nothing in the configurations says where it is";
     }
     sp_function_free(&iterations.presence);
@@ -612,56 +618,57 @@ static bool solve_where(struct sp_lesson *lesson, struct sp_tensor_row *row)
 
 /* ---- dimensions ---- */
 
-static bool is_list_of_numbers(const struct sp_leaf *leaf)
+static bool is_list_of_numbers(const struct sp_terminal *terminal)
 {
-    return leaf->values[0].type == SHAPEPROOF_VALUE_LIST && leaf->values[0].count &&
-           leaf->values[0].items[0].type == SHAPEPROOF_VALUE_INT;
+    return terminal->values[0].type == SHAPEPROOF_VALUE_LIST && terminal->values[0].count &&
+           terminal->values[0].items[0].type == SHAPEPROOF_VALUE_INT;
 }
 
-static bool asks_length_of_numbers(const struct sp_phrase *term)
+static bool asks_length_of_numbers(const struct sp_search_term *term)
 {
-    if (!term || term->op == SP_PHRASE_ITEM || term->op == SP_PHRASE_AT) return false;
-    if (term->op == SP_PHRASE_LENGTH) return is_list_of_numbers(term->leaf);
+    if (!term || term->op == SP_TERM_ITEM || term->op == SP_TERM_AT) return false;
+    if (term->op == SP_TERM_LENGTH) return is_list_of_numbers(term->terminal);
     return asks_length_of_numbers(term->a) || asks_length_of_numbers(term->b) || asks_length_of_numbers(term->c);
 }
 
-static bool asks_last_item(const struct sp_phrase *term)
+static bool asks_last_item(const struct sp_search_term *term)
 {
     if (!term) return false;
-    if (term->op == SP_PHRASE_ITEM) return term->a->op == SP_PHRASE_SUBTRACT && term->a->a->op == SP_PHRASE_LENGTH;
+    if (term->op == SP_TERM_ITEM) return term->a->op == SP_TERM_SUBTRACT && term->a->a->op == SP_TERM_LENGTH;
     return asks_last_item(term->a) || asks_last_item(term->b) || asks_last_item(term->c);
 }
 
-static bool is_no_length(const struct sp_phrase *term, const char *name)
+static bool is_no_length(const struct sp_search_term *term, const char *name)
 {
     (void)name;
     return !asks_length_of_numbers(term);
 }
 
-static bool is_last_item(const struct sp_phrase *term, const char *name)
+static bool is_last_item(const struct sp_search_term *term, const char *name)
 {
     return is_no_length(term, name) && asks_last_item(term);
 }
 
-static struct sp_answer solve_dimension(struct sp_lesson *lesson, const struct sp_tensor_row *row, uint32_t dimension)
+static struct sp_answer solve_dimension(struct sp_learn_problem *problem, const struct sp_tensor_row *row,
+                                        uint32_t dimension)
 {
     struct sp_learn_function function = {.index_count = row->index_count, .name = row->pattern};
     for (size_t i = 0; i < row->places.count; i++)
         sp_function_add(&function, &row->places.items[i].point, (double)row->places.items[i].tensor->shape[dimension]);
-    struct sp_answer answer = sp_solve_function(lesson, &function);
+    struct sp_answer answer = sp_solve_function(problem, &function);
     /* of a list of numbers a size is rather the last item than how many there are: [1, 2, 3] has both */
     prefer_better(&answer, row->pattern, is_no_length, is_last_item);
     sp_function_free(&function);
     return answer;
 }
 
-static bool solve_dimensions(struct sp_lesson *lesson, struct sp_tensor_row *row)
+static bool solve_dimensions(struct sp_learn_problem *problem, struct sp_tensor_row *row)
 {
-    row->dims = sp_arena_array(&lesson->layout.arena, row->rank + 1, sizeof *row->dims);
+    row->dims = sp_arena_array(&problem->layout.arena, row->rank + 1, sizeof *row->dims);
     for (uint32_t d = 0; d < row->rank; d++) {
-        row->dims[d] = solve_dimension(lesson, row, d);
+        row->dims[d] = solve_dimension(problem, row, d);
         if (row->dims[d].term) continue;
-        row->why_not = sp_arena_printf(lesson->evidence->arena, "no expression is its dimension %u", d);
+        row->why_not = sp_arena_printf(problem->evidence->arena, "no expression is its dimension %u", d);
         return false;
     }
     return true;
@@ -670,17 +677,17 @@ static bool solve_dimensions(struct sp_lesson *lesson, struct sp_tensor_row *row
 /* ---- what may be taken back ---- */
 
 /* Its innermost index that has the same values everywhere, or three at most, is spelt out, in this row alone. */
-static void spell_failed_row(struct sp_lesson *lesson, const struct sp_tensor_row *row)
+static void spell_failed_row(struct sp_learn_problem *problem, const struct sp_tensor_row *row)
 {
     for (size_t depth = row->index_count; depth-- > 0;) {
         struct sp_stem_value *values;
-        const size_t count = sp_stem_values(&lesson->layout, row->stems[depth], &values);
+        const size_t count = sp_stem_values(&problem->layout, row->stems[depth], &values);
         const bool alike = count && runs_are_alike(values, count) && next_run(values, count, 0).end <= MOST_SPELLED;
         const bool few = highest_value(values, count) < FEW;
         free(values);
         if (!alike && !few) continue;
-        sp_layout_spell_row(&lesson->layout, row, depth);
-        lesson->respelled = true;
+        sp_layout_spell_row(&problem->layout, row, depth);
+        problem->respelled = true;
         return;
     }
 }
@@ -693,183 +700,183 @@ static bool is_far_fetched(const struct sp_tensor_row *row)
 }
 
 /* What no expression says, or hardly one, may be one of several things that alternate. */
-static bool divide_failed_row(struct sp_lesson *lesson, const struct sp_tensor_row *row)
+static bool divide_failed_row(struct sp_learn_problem *problem, const struct sp_tensor_row *row)
 {
     bool divided = false;
     if (row->is_solved && !is_far_fetched(row)) return false;
     for (size_t i = 0; i < row->index_count && !divided; i++)
-        divided = sp_layout_divide_stem(&lesson->layout, row->stems[i], true);
-    lesson->respelled = lesson->respelled || divided;
+        divided = sp_layout_divide_stem(&problem->layout, row->stems[i], true);
+    problem->respelled = problem->respelled || divided;
     return divided;
 }
 
-static void solve_row(struct sp_lesson *lesson, struct sp_tensor_row *row)
+static void solve_row(struct sp_learn_problem *problem, struct sp_tensor_row *row)
 {
-    if (!are_stems_solved(lesson, row)) {
+    if (!are_stems_solved(problem, row)) {
         row->why_not = "its numbers are no range";
         return;
     }
-    row->is_solved = solve_dimensions(lesson, row) && solve_where(lesson, row);
-    if (!divide_failed_row(lesson, row) && !row->is_solved) spell_failed_row(lesson, row);
+    row->is_solved = solve_dimensions(problem, row) && solve_where(problem, row);
+    if (!divide_failed_row(problem, row) && !row->is_solved) spell_failed_row(problem, row);
 }
 
 /* ---- weights come before what is beside them ---- */
 
 static bool is_weight(const struct sp_tensor_row *row) { return sp_ends_with(row->pattern, ".weight"); }
 
-static struct sp_habit *habit_of_weight(struct sp_lesson *lesson, const char *pattern, size_t uses)
+static struct sp_prior *habit_of_weight(struct sp_learn_problem *problem, const char *pattern, size_t uses)
 {
-    for (size_t i = 0; i < lesson->habits.count; i++) {
-        struct sp_habit *habit = &lesson->habits.items[i];
-        if (!habit->is_condition && habit->weight && habit->uses == uses && strcmp(habit->weight, pattern) == 0)
-            return habit;
+    for (size_t i = 0; i < problem->priors.count; i++) {
+        struct sp_prior *prior = &problem->priors.items[i];
+        if (!prior->is_condition && prior->weight && prior->uses == uses && strcmp(prior->weight, pattern) == 0)
+            return prior;
     }
-    return SP_PUSH(&lesson->habits);
+    return SP_PUSH(&problem->priors);
 }
 
 /* What a bias beside it will be: its first dimension, or, as some have it, its second. */
-static void note_weight(struct sp_lesson *lesson, const struct sp_tensor_row *row)
+static void note_weight(struct sp_learn_problem *problem, const struct sp_tensor_row *row)
 {
     if (!row->is_solved || !is_weight(row)) return;
     for (uint32_t d = row->rank < 2 ? row->rank : 2; d-- > 0;)
-        *habit_of_weight(lesson, row->pattern, d == 0) =
-            (struct sp_habit){.term = row->dims[d].term,
-                              .weight = sp_arena_string(lesson->evidence->arena, row->pattern),
+        *habit_of_weight(problem, row->pattern, d == 0) =
+            (struct sp_prior){.term = row->dims[d].term,
+                              .weight = sp_arena_string(problem->evidence->arena, row->pattern),
                               .uses = d == 0};
 }
 
 /* Each row is held against each other one, which is work beside the values that are computed: for names that have
  * nothing in common it is most of it. */
-static bool has_effort_left(struct sp_lesson *lesson)
+static bool has_effort_left(struct sp_learn_problem *problem)
 {
     enum { VALUES_OF_A_ROW = 20 };
-    lesson->evidence->spent += VALUES_OF_A_ROW * lesson->layout.rows.count;
-    return lesson->evidence->spent <= lesson->evidence->most && !lesson->again;
+    problem->evidence->spent += VALUES_OF_A_ROW * problem->layout.rows.count;
+    return problem->evidence->spent <= problem->evidence->most && !problem->again;
 }
 
-static void solve_rows(struct sp_lesson *lesson)
+static void solve_rows(struct sp_learn_problem *problem)
 {
-    for (size_t i = 0; i < lesson->layout.stems.count && !lesson->again; i++) spell_partition(lesson, i);
-    for (size_t i = 0; i < lesson->layout.stems.count && !lesson->again; i++) solve_stem(lesson, i);
-    for (size_t i = 0; i < 2 * lesson->layout.rows.count && has_effort_left(lesson); i++) {
-        struct sp_tensor_row *row = &lesson->layout.rows.items[i % lesson->layout.rows.count];
-        if (is_weight(row) != (i < lesson->layout.rows.count)) continue;
-        solve_row(lesson, row);
-        note_weight(lesson, row);
+    for (size_t i = 0; i < problem->layout.stems.count && !problem->again; i++) spell_partition(problem, i);
+    for (size_t i = 0; i < problem->layout.stems.count && !problem->again; i++) solve_stem(problem, i);
+    for (size_t i = 0; i < 2 * problem->layout.rows.count && has_effort_left(problem); i++) {
+        struct sp_tensor_row *row = &problem->layout.rows.items[i % problem->layout.rows.count];
+        if (is_weight(row) != (i < problem->layout.rows.count)) continue;
+        solve_row(problem, row);
+        note_weight(problem, row);
     }
-    lesson->again = lesson->again || lesson->respelled;
-    if (!lesson->again) sp_solve_ties(lesson);
+    problem->again = problem->again || problem->respelled;
+    if (!problem->again) sp_solve_ties(problem);
 }
 
-static void solve_until_settled(struct sp_lesson *lesson)
+static void solve_until_settled(struct sp_learn_problem *problem)
 {
     for (size_t round = 0; round < MOST_ROUNDS; round++) {
-        const size_t symbols = lesson->evidence->leaves.count;
-        lesson->again = lesson->respelled = false;
-        sp_layout_make(&lesson->layout);
-        solve_rows(lesson);
-        if (!lesson->again) break;
-        if (symbols != lesson->evidence->leaves.count) sp_forget_answers(lesson);
+        const size_t symbols = problem->evidence->terminals.count;
+        problem->again = problem->respelled = false;
+        sp_layout_make(&problem->layout);
+        solve_rows(problem);
+        if (!problem->again) break;
+        if (symbols != problem->evidence->terminals.count) sp_forget_answers(problem);
     }
 }
 
 /* ---- what is used elsewhere is likelier here ---- */
 
-static void make_popular(void *context, const struct sp_leaf *leaf)
+static void make_popular(void *context, const struct sp_terminal *terminal)
 {
-    const struct sp_lesson *lesson = context;
-    for (size_t i = 0; i < lesson->evidence->leaves.count; i++)
-        if (lesson->evidence->leaves.items[i] == leaf && leaf->cost > POPULAR)
-            lesson->evidence->leaves.items[i]->cost = POPULAR;
+    const struct sp_learn_problem *problem = context;
+    for (size_t i = 0; i < problem->evidence->terminals.count; i++)
+        if (problem->evidence->terminals.items[i] == terminal && terminal->cost > POPULAR)
+            problem->evidence->terminals.items[i]->cost = POPULAR;
 }
 
-static void count_habit(struct sp_lesson *lesson, const struct sp_phrase *term, bool is_condition)
+static void count_prior(struct sp_learn_problem *problem, const struct sp_search_term *term, bool is_condition)
 {
-    for (size_t i = 0; i < lesson->habits.count; i++)
-        if (!lesson->habits.items[i].weight && sp_phrases_equal(lesson->habits.items[i].term, term)) {
-            lesson->habits.items[i].uses++;
+    for (size_t i = 0; i < problem->priors.count; i++)
+        if (!problem->priors.items[i].weight && sp_search_terms_equal(problem->priors.items[i].term, term)) {
+            problem->priors.items[i].uses++;
             return;
         }
-    *SP_PUSH(&lesson->habits) = (struct sp_habit){.term = term, .uses = 1, .is_condition = is_condition};
+    *SP_PUSH(&problem->priors) = (struct sp_prior){.term = term, .uses = 1, .is_condition = is_condition};
 }
 
 /* A size that is no accident; each once. */
-static void note_known_size(struct sp_lesson *lesson, const struct sp_answer *answer)
+static void note_known_size(struct sp_learn_problem *problem, const struct sp_answer *answer)
 {
     if (sp_is_accident(answer) && !sp_indices_of(answer->term)) return;
-    for (size_t i = 0; i < lesson->sizes.count; i++)
-        if (sp_phrases_equal(lesson->sizes.items[i], answer->term)) return;
-    *SP_PUSH(&lesson->sizes) = answer->term;
+    for (size_t i = 0; i < problem->sizes.count; i++)
+        if (sp_search_terms_equal(problem->sizes.items[i], answer->term)) return;
+    *SP_PUSH(&problem->sizes) = answer->term;
 }
 
-static void note_habit(void *context, const struct sp_answer *answer, struct sp_asked asked)
+static void note_prior(void *context, const struct sp_answer *answer, struct sp_asked asked)
 {
-    struct sp_lesson *lesson = context;
+    struct sp_learn_problem *problem = context;
     (void)asked;
-    if (!answer->term || answer->term->op == SP_PHRASE_NUMBER) return;
-    note_known_size(lesson, answer);
-    if (answer->distinct == 1 && answer->term->op != SP_PHRASE_KEY) return; /* which one example may have shown */
-    if (answer->term->op == SP_PHRASE_IF && sp_indices_of(answer->term)) return;
-    sp_phrase_leaves(answer->term, make_popular, lesson);
-    count_habit(lesson, answer->term, false);
+    if (!answer->term || answer->term->op == SP_TERM_NUMBER) return;
+    note_known_size(problem, answer);
+    if (answer->distinct == 1 && answer->term->op != SP_TERM_KEY) return; /* which one example may have shown */
+    if (answer->term->op == SP_TERM_IF && sp_indices_of(answer->term)) return;
+    sp_search_term_terminals(answer->term, make_popular, problem);
+    count_prior(problem, answer->term, false);
 }
 
 /* Of x > 0 that is x == 0, as people say it: if x is less anywhere, it will not be found. */
-static const struct sp_phrase *opposite_of(struct sp_arena *arena, const struct sp_phrase *condition)
+static const struct sp_search_term *opposite_of(struct sp_arena *arena, const struct sp_search_term *condition)
 {
     const bool is_more =
-        condition->op == SP_PHRASE_LESS && condition->a->op == SP_PHRASE_NUMBER && condition->a->number == 0;
-    if (condition->op == SP_PHRASE_NOT) return condition->a;
-    if (is_more) return sp_phrase_of(arena, SP_PHRASE_EQUAL, condition->b, condition->a, NULL);
-    return sp_phrase_of(arena, SP_PHRASE_NOT, condition, NULL, NULL);
+        condition->op == SP_TERM_LESS && condition->a->op == SP_TERM_NUMBER && condition->a->number == 0;
+    if (condition->op == SP_TERM_NOT) return condition->a;
+    if (is_more) return sp_search_term_of(arena, SP_TERM_EQUAL, condition->b, condition->a, NULL);
+    return sp_search_term_of(arena, SP_TERM_NOT, condition, NULL, NULL);
 }
 
 /* What holds for some rows often does not for others: both count for both. */
-static void note_conditions(struct sp_lesson *lesson)
+static void note_conditions(struct sp_learn_problem *problem)
 {
-    for (size_t i = 0; i < lesson->layout.rows.count; i++) {
-        const struct sp_phrase *where = lesson->layout.rows.items[i].where.term;
-        if (!lesson->layout.rows.items[i].is_solved || !where) continue;
-        count_habit(lesson, where, true);
-        count_habit(lesson, opposite_of(lesson->evidence->arena, where), true);
-        if (where->op != SP_PHRASE_AND && where->op != SP_PHRASE_OR)
-            *SP_PUSH(&lesson->habits) = (struct sp_habit){
+    for (size_t i = 0; i < problem->layout.rows.count; i++) {
+        const struct sp_search_term *where = problem->layout.rows.items[i].where.term;
+        if (!problem->layout.rows.items[i].is_solved || !where) continue;
+        count_prior(problem, where, true);
+        count_prior(problem, opposite_of(problem->evidence->arena, where), true);
+        if (where->op != SP_TERM_AND && where->op != SP_TERM_OR)
+            *SP_PUSH(&problem->priors) = (struct sp_prior){
                 .term = where,
-                .weight = sp_arena_string(lesson->evidence->arena, lesson->layout.rows.items[i].pattern),
+                .weight = sp_arena_string(problem->evidence->arena, problem->layout.rows.items[i].pattern),
                 .is_condition = true};
     }
 }
 
 /* Which examples have the front. */
-static void solve_front(struct sp_lesson *lesson)
+static void solve_front(struct sp_learn_problem *problem)
 {
-    const struct sp_fronts *fronts = &lesson->layout.fronts;
+    const struct sp_fronts *fronts = &problem->layout.fronts;
     struct sp_learn_function function = {.name = fronts->text};
-    for (size_t e = 0; e < lesson->evidence->count && *fronts->text; e++)
+    for (size_t e = 0; e < problem->evidence->count && *fronts->text; e++)
         sp_function_add(&function, &(struct sp_point){.example = e}, fronts->has[e]);
-    if (function.count) lesson->layout.fronted = sp_solve_condition(lesson, &function, NULL);
+    if (function.count) problem->layout.fronted = sp_solve_condition(problem, &function, NULL);
     sp_function_free(&function);
 }
 
-void sp_solve_layout(struct sp_lesson *lesson)
+void sp_solve_layout(struct sp_learn_problem *problem)
 {
-    lesson->library.evidence = lesson->evidence;
-    sp_layout_begin(&lesson->layout, lesson->evidence, !lesson->no_words);
-    solve_until_settled(lesson);
-    sp_layout_dimensions(&lesson->layout, note_habit, lesson);
-    note_conditions(lesson);
-    lesson->effort = 0;
-    sp_forget_answers(lesson);
-    solve_until_settled(lesson);
-    solve_front(lesson);
+    problem->library.evidence = problem->evidence;
+    sp_layout_begin(&problem->layout, problem->evidence, !problem->no_words);
+    solve_until_settled(problem);
+    sp_layout_dimensions(&problem->layout, note_prior, problem);
+    note_conditions(problem);
+    problem->effort = 0;
+    sp_forget_answers(problem);
+    solve_until_settled(problem);
+    solve_front(problem);
 }
 
-void sp_lesson_free(struct sp_lesson *lesson)
+void sp_learn_problem_free(struct sp_learn_problem *problem)
 {
-    free(lesson->habits.items);
-    free(lesson->sizes.items);
-    free(lesson->answers.items);
-    free(lesson->defaults.items);
-    sp_forget_answers(lesson);
-    sp_layout_free(&lesson->layout);
+    free(problem->priors.items);
+    free(problem->sizes.items);
+    free(problem->answers.items);
+    free(problem->defaults.items);
+    sp_forget_answers(problem);
+    sp_layout_free(&problem->layout);
 }

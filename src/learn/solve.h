@@ -21,13 +21,13 @@ void sp_function_free(struct sp_learn_function *function);
 struct sp_library {
     struct sp_evidence *evidence;
     struct {
-        struct sp_bank **items;
+        struct sp_term_bank **items;
         size_t count, capacity;
     } banks;
 };
 
 /* A bank is good until sp_library_tidy, or sp_library_forget. */
-struct sp_bank *sp_library_bank(struct sp_library *library, const struct sp_domain *domain);
+struct sp_term_bank *sp_library_bank(struct sp_library *library, const struct sp_domain *domain);
 /* Forgets all when there are many. */
 void sp_library_tidy(struct sp_library *library);
 void sp_library_forget(struct sp_library *library);
@@ -45,24 +45,24 @@ void sp_reduced_free(struct sp_reduced *reduced);
 size_t sp_distinct_values(const double *values, size_t count);
 
 /* An expression of the first round, and at how many places it was chosen. */
-struct sp_habit {
-    const struct sp_phrase *term;
+struct sp_prior {
+    const struct sp_search_term *term;
     const char *weight; /* the row of a weight whose first dimension it is, or the second; or NULL. Of a condition: a
                            row that is in what has the condition */
     size_t uses;        /* of a weight: 1 for its first dimension */
     bool is_condition;
 };
 
-struct sp_lesson {
+struct sp_learn_problem {
     struct sp_evidence *evidence;
     struct sp_layout layout;
     struct sp_library library;
     struct {
-        struct sp_habit *items;
+        struct sp_prior *items;
         size_t count, capacity;
-    } habits;
+    } priors;
     struct {
-        const struct sp_phrase **items;
+        const struct sp_search_term **items;
         size_t count, capacity;
     } sizes; /* of the first round: what is put side by side is a sum of two */
     struct {
@@ -72,7 +72,7 @@ struct sp_lesson {
     } answers;
     struct {
         struct sp_default {
-            const struct sp_leaf *symbol;
+            const struct sp_terminal *symbol;
             struct sp_answer answer; /* what it stands for where its key is absent */
         } * items;
         size_t count, capacity;
@@ -84,19 +84,19 @@ struct sp_lesson {
 };
 
 /* Of a size. A symbol may be made on the way; then `again` is set. */
-struct sp_answer sp_solve_function(struct sp_lesson *lesson, const struct sp_learn_function *function);
+struct sp_answer sp_solve_function(struct sp_learn_problem *problem, const struct sp_learn_function *function);
 /* Which indices it asks, as bits. */
-unsigned sp_indices_of(const struct sp_phrase *term);
+unsigned sp_indices_of(const struct sp_search_term *term);
 /* After a new symbol, or when something has become likelier. */
-void sp_forget_answers(struct sp_lesson *lesson);
+void sp_forget_answers(struct sp_learn_problem *problem);
 /* Of a truth value, 0 or 1; of a row whose dimensions are known, or NULL. */
-struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_learn_function *function,
+struct sp_answer sp_solve_condition(struct sp_learn_problem *problem, const struct sp_learn_function *function,
                                     const struct sp_tensor_row *row);
 /* Whether, and under which condition, rows share their storage. */
-void sp_solve_ties(struct sp_lesson *lesson);
+void sp_solve_ties(struct sp_learn_problem *problem);
 
 /* All of it, from the names on. */
-void sp_solve_layout(struct sp_lesson *lesson);
-void sp_lesson_free(struct sp_lesson *lesson);
+void sp_solve_layout(struct sp_learn_problem *problem);
+void sp_learn_problem_free(struct sp_learn_problem *problem);
 
 #endif

@@ -32,19 +32,19 @@ static bool is_shared_in_any(const struct sp_evidence *evidence, const struct sp
     return false;
 }
 
-static void tie_by_storage(struct sp_lesson *lesson, struct sp_tensor_row *row, size_t other)
+static void tie_by_storage(struct sp_learn_problem *problem, struct sp_tensor_row *row, size_t other)
 {
-    const struct sp_tensor_row *target = &lesson->layout.rows.items[other];
+    const struct sp_tensor_row *target = &problem->layout.rows.items[other];
     struct sp_learn_function shared = {.name = row->pattern};
     bool always = true;
-    for (size_t e = 0; e < lesson->evidence->count; e++) {
+    for (size_t e = 0; e < problem->evidence->count; e++) {
         if (!only_place_in(row, e) || !only_place_in(target, e)) continue;
-        const bool is_shared = is_shared_in(lesson->evidence, row, target, e);
+        const bool is_shared = is_shared_in(problem->evidence, row, target, e);
         sp_function_add(&shared, &(struct sp_point){.example = e}, is_shared);
         always = always && is_shared;
     }
     struct sp_answer when = {.term = NULL};
-    if (!always) when = sp_solve_condition(lesson, &shared, NULL);
+    if (!always) when = sp_solve_condition(problem, &shared, NULL);
     if (always || when.term) {
         row->tied_to = other;
         row->tied_when = when;
@@ -60,15 +60,15 @@ static bool is_same_as_any(const struct sp_tensor_row *row)
     return false;
 }
 
-static void find_tie(struct sp_lesson *lesson, size_t index)
+static void find_tie(struct sp_learn_problem *problem, size_t index)
 {
-    struct sp_tensor_row *row = &lesson->layout.rows.items[index];
+    struct sp_tensor_row *row = &problem->layout.rows.items[index];
     if (!row->is_solved || row->index_count || !is_same_as_any(row)) return;
     for (size_t i = 0; i < index; i++) {
-        const struct sp_tensor_row *other = &lesson->layout.rows.items[i];
+        const struct sp_tensor_row *other = &problem->layout.rows.items[i];
         if (other->index_count || !other->is_solved) continue;
-        if (!is_shared_in_any(lesson->evidence, row, other)) continue;
-        tie_by_storage(lesson, row, i);
+        if (!is_shared_in_any(problem->evidence, row, other)) continue;
+        tie_by_storage(problem, row, i);
         return;
     }
 }
@@ -103,16 +103,16 @@ static bool is_one_block(const struct sp_evidence *evidence, const struct sp_ten
     return shared > 0;
 }
 
-static void tie_iterations(struct sp_lesson *lesson, size_t index)
+static void tie_iterations(struct sp_learn_problem *problem, size_t index)
 {
-    struct sp_tensor_row *row = &lesson->layout.rows.items[index];
-    struct sp_arena *arena = lesson->evidence->arena;
+    struct sp_tensor_row *row = &problem->layout.rows.items[index];
+    struct sp_arena *arena = problem->evidence->arena;
     for (size_t depth = 0; row->is_solved && is_same_as_any(row) && depth < row->index_count; depth++) {
-        if (!is_one_block(lesson->evidence, row, depth)) continue;
+        if (!is_one_block(problem->evidence, row, depth)) continue;
         row->tied_to = index;
         row->tied_at = depth;
-        row->tied_when.term =
-            sp_phrase_of(arena, SP_PHRASE_LESS, sp_phrase_number(arena, 0), sp_phrase_index(arena, depth), NULL);
+        row->tied_when.term = sp_search_term_of(arena, SP_TERM_LESS, sp_search_term_number(arena, 0),
+                                                sp_search_term_index(arena, depth), NULL);
         return;
     }
 }
@@ -120,17 +120,17 @@ static void tie_iterations(struct sp_lesson *lesson, size_t index)
 /* ---- by a flag ---- */
 
 /* The flag of a condition `not flag`, if its name says that it is one of a tie; NULL otherwise. */
-static const struct sp_phrase *flag_of_tie(const struct sp_phrase *where)
+static const struct sp_search_term *flag_of_tie(const struct sp_search_term *where)
 {
-    if (!where || where->op != SP_PHRASE_NOT || where->a->op != SP_PHRASE_TRUTH || where->a->a) return NULL;
-    return strstr(where->a->leaf->path, "tie") ? where->a : NULL;
+    if (!where || where->op != SP_TERM_NOT || where->a->op != SP_TERM_TRUTH || where->a->a) return NULL;
+    return strstr(where->a->terminal->path, "tie") ? where->a : NULL;
 }
 
 static bool has_equal_dims(const struct sp_tensor_row *a, const struct sp_tensor_row *b)
 {
     if (a->rank != b->rank) return false;
     for (uint32_t d = 0; d < a->rank; d++)
-        if (!sp_phrases_equal(a->dims[d].term, b->dims[d].term)) return false;
+        if (!sp_search_terms_equal(a->dims[d].term, b->dims[d].term)) return false;
     return true;
 }
 
@@ -144,18 +144,18 @@ static bool are_dims_of_row(const struct sp_tensor_row *row, const struct sp_ten
 {
     for (size_t i = 0; i < row->places.count && row->rank == other->rank; i++)
         for (uint32_t d = 0; d < row->rank; d++)
-            if (sp_phrase_value(other->dims[d].term, &row->places.items[i].point) !=
+            if (sp_search_term_value(other->dims[d].term, &row->places.items[i].point) !=
                 (double)row->places.items[i].tensor->shape[d])
                 return false;
     return row->rank == other->rank;
 }
 
 /* What may be the embedding has its shape: a few heads that are of their own decide less than all embeddings do. */
-static void take_dims_of_embedding(const struct sp_lesson *lesson, struct sp_tensor_row *row)
+static void take_dims_of_embedding(const struct sp_learn_problem *problem, struct sp_tensor_row *row)
 {
-    const struct sp_phrase *flag = row->is_solved && !row->index_count ? flag_of_tie(row->where.term) : NULL;
-    for (size_t i = 0; flag && i < lesson->layout.rows.count; i++) {
-        const struct sp_tensor_row *other = &lesson->layout.rows.items[i];
+    const struct sp_search_term *flag = row->is_solved && !row->index_count ? flag_of_tie(row->where.term) : NULL;
+    for (size_t i = 0; flag && i < problem->layout.rows.count; i++) {
+        const struct sp_tensor_row *other = &problem->layout.rows.items[i];
         if (other == row || other->index_count || !other->is_solved || other->where.term) continue;
         if (!is_embedding(other->pattern) || !are_dims_of_row(row, other)) continue;
         memcpy(row->dims, other->dims, row->rank * sizeof *row->dims);
@@ -164,11 +164,11 @@ static void take_dims_of_embedding(const struct sp_lesson *lesson, struct sp_ten
 }
 
 /* A head that is absent exactly where the flag of a tie is set is the embedding there. */
-static void tie_by_flag(struct sp_lesson *lesson, struct sp_tensor_row *row)
+static void tie_by_flag(struct sp_learn_problem *problem, struct sp_tensor_row *row)
 {
-    const struct sp_phrase *flag = row->is_solved && !row->index_count ? flag_of_tie(row->where.term) : NULL;
-    for (size_t i = 0; flag && i < lesson->layout.rows.count; i++) {
-        const struct sp_tensor_row *other = &lesson->layout.rows.items[i];
+    const struct sp_search_term *flag = row->is_solved && !row->index_count ? flag_of_tie(row->where.term) : NULL;
+    for (size_t i = 0; flag && i < problem->layout.rows.count; i++) {
+        const struct sp_tensor_row *other = &problem->layout.rows.items[i];
         if (other == row || other->index_count || !other->is_solved || other->where.term) continue;
         if (!is_embedding(other->pattern) || !has_equal_dims(row, other)) continue;
         row->tied_to = i;
@@ -180,11 +180,11 @@ static void tie_by_flag(struct sp_lesson *lesson, struct sp_tensor_row *row)
 }
 
 /* The one that counts is that which comes first in the file. */
-void sp_solve_ties(struct sp_lesson *lesson)
+void sp_solve_ties(struct sp_learn_problem *problem)
 {
-    for (size_t i = lesson->layout.rows.count; i-- > 0;) find_tie(lesson, i);
-    for (size_t i = 0; i < lesson->layout.rows.count; i++) tie_iterations(lesson, i);
-    for (size_t i = 0; i < lesson->layout.rows.count; i++)
-        take_dims_of_embedding(lesson, &lesson->layout.rows.items[i]);
-    for (size_t i = 0; i < lesson->layout.rows.count; i++) tie_by_flag(lesson, &lesson->layout.rows.items[i]);
+    for (size_t i = problem->layout.rows.count; i-- > 0;) find_tie(problem, i);
+    for (size_t i = 0; i < problem->layout.rows.count; i++) tie_iterations(problem, i);
+    for (size_t i = 0; i < problem->layout.rows.count; i++)
+        take_dims_of_embedding(problem, &problem->layout.rows.items[i]);
+    for (size_t i = 0; i < problem->layout.rows.count; i++) tie_by_flag(problem, &problem->layout.rows.items[i]);
 }

@@ -20,10 +20,13 @@ struct sheet {
 
 static const struct sp_alternating_words *words_of_row(const struct sheet *sheet, const struct sp_tensor_row *row)
 {
-    return sheet->alike[row - sheet->learning->lesson.layout.rows.items].words;
+    return sheet->alike[row - sheet->learning->problem.layout.rows.items].words;
 }
 
-static void put_term(struct sheet *sheet, const struct sp_phrase *term) { sp_phrase_write(&sheet->text, term, true); }
+static void put_term(struct sheet *sheet, const struct sp_search_term *term)
+{
+    sp_search_term_write(&sheet->text, term, true);
+}
 
 /* ---- the head ---- */
 
@@ -36,10 +39,10 @@ struct kinds {
 
 static struct kinds kinds_at_path(const struct shapeproof_learning *learning, const char *path)
 {
-    const struct sp_leaf *leaf = sp_evidence_leaf(&learning->evidence, path);
-    struct kinds kinds = {.everywhere = leaf != NULL};
-    for (size_t e = 0; leaf && e < learning->evidence.count; e++) {
-        struct shapeproof_value value = leaf->values[e];
+    const struct sp_terminal *terminal = sp_evidence_terminal(&learning->evidence, path);
+    struct kinds kinds = {.everywhere = terminal != NULL};
+    for (size_t e = 0; terminal && e < learning->evidence.count; e++) {
+        struct shapeproof_value value = terminal->values[e];
         if (value.type == SHAPEPROOF_VALUE_LIST && value.count) value = value.items[0];
         if (value.type != SHAPEPROOF_VALUE_STRING) kinds.everywhere = false;
         else if (!sp_is_among(value.string, kinds.items, kinds.count) && kinds.count < MOST_CLASSES)
@@ -75,8 +78,8 @@ static void write_served_classes(struct sheet *sheet, bool has_type)
 static size_t count_all_tensors(const struct shapeproof_learning *learning)
 {
     size_t count = 0;
-    for (size_t r = 0; r < learning->lesson.layout.rows.count; r++)
-        count += learning->lesson.layout.rows.items[r].places.count;
+    for (size_t r = 0; r < learning->problem.layout.rows.count; r++)
+        count += learning->problem.layout.rows.items[r].places.count;
     return count;
 }
 
@@ -156,63 +159,63 @@ static bool is_late_head(const struct sp_layout *layout, size_t index)
 
 /* ---- definitions ---- */
 
-static bool is_defined(const struct sp_leaf *leaf) { return leaf->uses && leaf->letter; }
+static bool is_defined(const struct sp_terminal *terminal) { return terminal->uses && terminal->letter; }
 
 /* The letters in the order in which the rows, as they are written, need them. */
 struct alphabet {
-    const struct sp_leaf **items;
+    const struct sp_terminal **items;
     size_t count;
     size_t widest;
 };
 
-static void add_letter(void *context, const struct sp_leaf *leaf)
+static void add_letter(void *context, const struct sp_terminal *terminal)
 {
     struct alphabet *alphabet = context;
-    if (!is_defined(leaf)) return;
+    if (!is_defined(terminal)) return;
     for (size_t i = 0; i < alphabet->count; i++)
-        if (alphabet->items[i] == leaf) return;
-    alphabet->items[alphabet->count++] = leaf;
-    if (strlen(leaf->letter) > alphabet->widest) alphabet->widest = strlen(leaf->letter);
+        if (alphabet->items[i] == terminal) return;
+    alphabet->items[alphabet->count++] = terminal;
+    if (strlen(terminal->letter) > alphabet->widest) alphabet->widest = strlen(terminal->letter);
 }
 
 static void add_letters_of_row(struct alphabet *alphabet, const struct sp_layout *layout,
                                const struct sp_tensor_row *row)
 {
     for (uint32_t d = 0; d < row->rank && row->is_solved && !row->is_inner; d++)
-        sp_phrase_leaves(row->dims[d].term, add_letter, alphabet);
+        sp_search_term_terminals(row->dims[d].term, add_letter, alphabet);
     for (size_t i = 0; i < row->index_count && !row->is_inner; i++) {
-        sp_phrase_leaves(layout->stems.items[row->stems[i]].first.term, add_letter, alphabet);
-        sp_phrase_leaves(layout->stems.items[row->stems[i]].count.term, add_letter, alphabet);
-        sp_phrase_leaves(layout->stems.items[row->stems[i]].when.term, add_letter, alphabet);
+        sp_search_term_terminals(layout->stems.items[row->stems[i]].first.term, add_letter, alphabet);
+        sp_search_term_terminals(layout->stems.items[row->stems[i]].count.term, add_letter, alphabet);
+        sp_search_term_terminals(layout->stems.items[row->stems[i]].when.term, add_letter, alphabet);
     }
 }
 
 static struct alphabet list_letters(struct shapeproof_learning *learning)
 {
-    const struct sp_layout *layout = &learning->lesson.layout;
-    const struct sp_leaves *leaves = &learning->evidence.leaves;
-    struct alphabet alphabet = {sp_arena_array(&learning->arena, leaves->count + 1, sizeof *alphabet.items), 0, 0};
+    const struct sp_layout *layout = &learning->problem.layout;
+    const struct sp_terminals *terminals = &learning->evidence.terminals;
+    struct alphabet alphabet = {sp_arena_array(&learning->arena, terminals->count + 1, sizeof *alphabet.items), 0, 0};
     for (size_t i = 0; i < 2 * layout->rows.count; i++) {
         const struct sp_tensor_row *row = &layout->rows.items[i % layout->rows.count];
         if (is_late_head(layout, i % layout->rows.count) == (i >= layout->rows.count))
             add_letters_of_row(&alphabet, layout, row);
     }
-    for (size_t i = 0; i < leaves->count; i++) add_letter(&alphabet, leaves->items[i]);
+    for (size_t i = 0; i < terminals->count; i++) add_letter(&alphabet, terminals->items[i]);
     return alphabet;
 }
 
-static void write_definition(struct sheet *sheet, const struct sp_leaf *leaf, size_t width)
+static void write_definition(struct sheet *sheet, const struct sp_terminal *terminal, size_t width)
 {
     const size_t start = sheet->text.length;
-    sp_text_puts(&sheet->text, leaf->letter);
-    sp_text_pad(&sheet->text, width - strlen(leaf->letter));
+    sp_text_puts(&sheet->text, terminal->letter);
+    sp_text_pad(&sheet->text, width - strlen(terminal->letter));
     sp_text_puts(&sheet->text, " = ");
-    if (leaf->meaning) put_term(sheet, leaf->meaning);
-    else sp_text_puts(&sheet->text, leaf->says ? leaf->says : leaf->path);
-    if (leaf->comment) {
+    if (terminal->meaning) put_term(sheet, terminal->meaning);
+    else sp_text_puts(&sheet->text, terminal->says ? terminal->says : terminal->path);
+    if (terminal->comment) {
         const size_t used = sheet->text.length - start;
         sp_text_pad(&sheet->text, used < 44 ? 44 - used : 2);
-        sp_text_printf(&sheet->text, "# %s", leaf->comment);
+        sp_text_printf(&sheet->text, "# %s", terminal->comment);
     }
     sp_text_puts(&sheet->text, "\n");
 }
@@ -232,12 +235,12 @@ static void write_unseen_flags(struct sheet *sheet)
 {
     const struct shapeproof_learning *learning = sheet->learning;
     size_t count = 0;
-    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
-        const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
-        if (!sp_is_unseen_flag(learning, leaf)) continue;
+    for (size_t i = 0; i < learning->evidence.terminals.count; i++) {
+        const struct sp_terminal *terminal = learning->evidence.terminals.items[i];
+        if (!sp_is_unseen_flag(learning, terminal)) continue;
         sp_text_puts(&sheet->text, count++ ? " and " : "seen = ");
-        const bool is = leaf->values[0].boolean;
-        sp_text_printf(&sheet->text, is ? "(%s default true)" : "not (%s default false)", leaf->path);
+        const bool is = terminal->values[0].boolean;
+        sp_text_printf(&sheet->text, is ? "(%s default true)" : "not (%s default false)", terminal->path);
     }
     if (count) sp_text_puts(&sheet->text, "\nrequire seen, \"a flag is set that no example has had so\"\n");
 }
@@ -247,11 +250,12 @@ static void write_unseen_flags(struct sheet *sheet)
 static bool is_count(struct shapeproof_value value) { return value.type == SHAPEPROOF_VALUE_INT && value.integer > 0; }
 
 /* In every example one is a multiple of the other. */
-static bool is_multiple(const struct shapeproof_learning *learning, const struct sp_leaf *leaf,
-                        const struct sp_leaf *of)
+static bool is_multiple(const struct shapeproof_learning *learning, const struct sp_terminal *terminal,
+                        const struct sp_terminal *of)
 {
     for (size_t e = 0; e < learning->evidence.count; e++)
-        if (!is_count(leaf->values[e]) || !is_count(of->values[e]) || leaf->values[e].integer % of->values[e].integer)
+        if (!is_count(terminal->values[e]) || !is_count(of->values[e]) ||
+            terminal->values[e].integer % of->values[e].integer)
             return false;
     return true;
 }
@@ -264,33 +268,36 @@ static bool has_one_parent(const char *a, const char *b)
 }
 
 /* The heads that share a width: "num_attention_heads" beside "hidden_size". */
-static const struct sp_leaf *heads_of_width(const struct shapeproof_learning *learning, const struct sp_leaf *width)
+static const struct sp_terminal *heads_of_width(const struct shapeproof_learning *learning,
+                                                const struct sp_terminal *width)
 {
-    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
-        const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
-        const bool heads = strstr(leaf->path, "attention_heads") || sp_ends_with(leaf->path, "num_heads") ||
-                           sp_ends_with(leaf->path, "n_head") || sp_ends_with(leaf->path, "n_heads");
-        if (heads && !leaf->meaning && has_one_parent(leaf->path, width->path) && is_multiple(learning, width, leaf))
-            return leaf;
+    for (size_t i = 0; i < learning->evidence.terminals.count; i++) {
+        const struct sp_terminal *terminal = learning->evidence.terminals.items[i];
+        const bool heads = strstr(terminal->path, "attention_heads") || sp_ends_with(terminal->path, "num_heads") ||
+                           sp_ends_with(terminal->path, "n_head") || sp_ends_with(terminal->path, "n_heads");
+        if (heads && !terminal->meaning && has_one_parent(terminal->path, width->path) &&
+            is_multiple(learning, width, terminal))
+            return terminal;
     }
     return NULL;
 }
 
-static bool is_set_everywhere(const struct shapeproof_learning *learning, const struct sp_leaf *leaf)
+static bool is_set_everywhere(const struct shapeproof_learning *learning, const struct sp_terminal *terminal)
 {
     for (size_t e = 0; e < learning->evidence.count; e++)
-        if (!is_count(leaf->values[e])) return false;
+        if (!is_count(terminal->values[e])) return false;
     return true;
 }
 
 /* Where every example says how wide a head is, and the table asks that, the width is no share. */
-static bool has_width_of_head(const struct shapeproof_learning *learning, const struct sp_leaf *heads)
+static bool has_width_of_head(const struct shapeproof_learning *learning, const struct sp_terminal *heads)
 {
     static const char *const words[] = {"head_dim", "head_size", "d_kv"};
-    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
-        const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
-        const bool is = leaf->uses && has_one_parent(leaf->path, heads->path) && is_set_everywhere(learning, leaf);
-        if (is && SP_IS_AMONG(sp_behind_last(leaf->path, '.'), words)) return true;
+    for (size_t i = 0; i < learning->evidence.terminals.count; i++) {
+        const struct sp_terminal *terminal = learning->evidence.terminals.items[i];
+        const bool is =
+            terminal->uses && has_one_parent(terminal->path, heads->path) && is_set_everywhere(learning, terminal);
+        if (is && SP_IS_AMONG(sp_behind_last(terminal->path, '.'), words)) return true;
     }
     return false;
 }
@@ -301,14 +308,14 @@ static void write_multiples(struct sheet *sheet)
     static const char *const widths[] = {"hidden_size", "d_model", "n_embd", "embed_dim", "dim"};
     const struct shapeproof_learning *learning = sheet->learning;
     size_t count = 0;
-    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
-        const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
-        const struct sp_leaf *heads = NULL;
-        if (leaf->uses && !leaf->meaning && SP_IS_AMONG(sp_behind_last(leaf->path, '.'), widths))
-            heads = heads_of_width(learning, leaf);
+    for (size_t i = 0; i < learning->evidence.terminals.count; i++) {
+        const struct sp_terminal *terminal = learning->evidence.terminals.items[i];
+        const struct sp_terminal *heads = NULL;
+        if (terminal->uses && !terminal->meaning && SP_IS_AMONG(sp_behind_last(terminal->path, '.'), widths))
+            heads = heads_of_width(learning, terminal);
         if (heads && !has_width_of_head(learning, heads))
             sp_text_printf(&sheet->text, "%s%s %% %s == 0",
-                           count++ ? " and " : "whole = ", leaf->letter ? leaf->letter : leaf->path,
+                           count++ ? " and " : "whole = ", terminal->letter ? terminal->letter : terminal->path,
                            heads->uses && heads->letter ? heads->letter : heads->path);
     }
     if (count) sp_text_puts(&sheet->text, "\nrequire whole, \"in every example the heads divide the width\"\n");
@@ -318,21 +325,21 @@ static void write_multiples(struct sheet *sheet)
 static void write_least_counts(struct sheet *sheet)
 {
     const struct shapeproof_learning *learning = sheet->learning;
-    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
-        const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
-        const bool classes = strstr(leaf->path, "classes") || strstr(leaf->path, "num_labels");
-        if (leaf->uses && !leaf->meaning && classes && is_set_everywhere(learning, leaf))
+    for (size_t i = 0; i < learning->evidence.terminals.count; i++) {
+        const struct sp_terminal *terminal = learning->evidence.terminals.items[i];
+        const bool classes = strstr(terminal->path, "classes") || strstr(terminal->path, "num_labels");
+        if (terminal->uses && !terminal->meaning && classes && is_set_everywhere(learning, terminal))
             sp_text_printf(&sheet->text, "require %s > 0, \"no example has had %s 0\"\n",
-                           leaf->letter ? leaf->letter : leaf->path, leaf->path);
+                           terminal->letter ? terminal->letter : terminal->path, terminal->path);
     }
 }
 
 static void write_front(struct sheet *sheet)
 {
-    const struct sp_layout *layout = &sheet->learning->lesson.layout;
+    const struct sp_layout *layout = &sheet->learning->problem.layout;
     if (!layout->fronted.term) return;
-    const struct sp_phrase *when = layout->fronted.term;
-    const bool negated = when->op == SP_PHRASE_NOT;
+    const struct sp_search_term *when = layout->fronted.term;
+    const bool negated = when->op == SP_TERM_NOT;
     sp_text_puts(&sheet->text, "p = ");
     put_term(sheet, negated ? when->a : when);
     sp_text_printf(&sheet->text, negated ? " ? \"\" : \"%s\"\n" : " ? \"%s\" : \"\"\n", layout->fronts.text);
@@ -374,9 +381,9 @@ static void write_unvaried(struct sheet *sheet)
     if (column) sp_text_puts(&sheet->text, "\n");
 }
 
-static void write_doubt(struct sheet *sheet, const struct sp_doubt *doubt)
+static void write_ambiguity(struct sheet *sheet, const struct sp_ambiguity *ambiguity)
 {
-    const struct shapeproof_undecided *told = &doubt->told;
+    const struct shapeproof_undecided *told = &ambiguity->told;
     const bool number = strspn(told->chosen, "0123456789") == strlen(told->chosen);
     sp_text_printf(&sheet->text, "#   %s", told->chosen);
     if (strcmp(told->alternatives, SP_MAY_BE_BUFFER) == 0)
@@ -385,14 +392,14 @@ static void write_doubt(struct sheet *sheet, const struct sp_doubt *doubt)
     else
         sp_text_puts(&sheet->text,
                      number ? ": a number that no key says\n" : ": the only one that was found, by little evidence\n");
-    sp_text_printf(&sheet->text, "#     in %s\n", sp_doubt_places(&sheet->learning->arena, doubt));
+    sp_text_printf(&sheet->text, "#     in %s\n", sp_ambiguity_places(&sheet->learning->arena, ambiguity));
 }
 
-static void write_doubts(struct sheet *sheet)
+static void write_ambiguities(struct sheet *sheet)
 {
     const struct shapeproof_learning *learning = sheet->learning;
     if (learning->undecided.count) sp_text_puts(&sheet->text, "\n# Not decided by the examples:\n");
-    for (size_t i = 0; i < learning->undecided.count; i++) write_doubt(sheet, &learning->undecided.items[i]);
+    for (size_t i = 0; i < learning->undecided.count; i++) write_ambiguity(sheet, &learning->undecided.items[i]);
     write_unvaried(sheet);
 }
 
@@ -422,7 +429,7 @@ static void put_stem_words(struct sp_text *text, const char *stem)
 static const struct sp_stem *stem_of_row(const struct shapeproof_learning *learning, const struct sp_tensor_row *row,
                                          size_t depth)
 {
-    return &learning->lesson.layout.stems.items[row->stems[depth]];
+    return &learning->problem.layout.stems.items[row->stems[depth]];
 }
 
 static bool asks_index_of_depth(const struct sp_tensor_row *row, size_t depth)
@@ -436,8 +443,8 @@ static bool asks_index_of_depth(const struct sp_tensor_row *row, size_t depth)
 static bool is_one_iteration(const struct shapeproof_learning *learning, const struct sp_tensor_row *row, size_t depth)
 {
     const struct sp_stem *stem = stem_of_row(learning, row, depth);
-    const struct sp_layout *layout = &learning->lesson.layout;
-    if (stem->count.term->op != SP_PHRASE_NUMBER || stem->count.term->number != 1) return false;
+    const struct sp_layout *layout = &learning->problem.layout;
+    if (stem->count.term->op != SP_TERM_NUMBER || stem->count.term->number != 1) return false;
     for (size_t i = 0; i < layout->rows.count; i++) {
         const struct sp_tensor_row *other = &layout->rows.items[i];
         if (other->index_count > depth && other->stems[depth] == row->stems[depth] && other->is_solved &&
@@ -448,32 +455,32 @@ static bool is_one_iteration(const struct shapeproof_learning *learning, const s
 }
 
 /* x - 1 is x - 2 with one less. */
-static const struct sp_phrase *one_less(struct sp_arena *arena, const struct sp_phrase *term)
+static const struct sp_search_term *one_less(struct sp_arena *arena, const struct sp_search_term *term)
 {
-    const bool less = term->op == SP_PHRASE_SUBTRACT && term->b->op == SP_PHRASE_NUMBER;
-    return sp_phrase_of(arena, SP_PHRASE_SUBTRACT, less ? term->a : term,
-                        sp_phrase_number(arena, less ? term->b->number + 1 : 1), NULL);
+    const bool less = term->op == SP_TERM_SUBTRACT && term->b->op == SP_TERM_NUMBER;
+    return sp_search_term_of(arena, SP_TERM_SUBTRACT, less ? term->a : term,
+                             sp_search_term_number(arena, less ? term->b->number + 1 : 1), NULL);
 }
 
 /* first + count - 1, as short as it can be said. */
-static const struct sp_phrase *last_of_stem(struct sp_arena *arena, const struct sp_stem *stem)
+static const struct sp_search_term *last_of_stem(struct sp_arena *arena, const struct sp_stem *stem)
 {
-    const struct sp_phrase *first = stem->first.term, *count = stem->count.term;
-    if (first->op == SP_PHRASE_NUMBER && first->number == 1) return count;
-    if (count->op == SP_PHRASE_NUMBER && first->op == SP_PHRASE_NUMBER)
-        return sp_phrase_number(arena, first->number + count->number - 1);
-    if (count->op == SP_PHRASE_ADD && count->b->op == SP_PHRASE_NUMBER && count->b->number == 1 &&
-        first->op == SP_PHRASE_NUMBER && first->number == 0)
+    const struct sp_search_term *first = stem->first.term, *count = stem->count.term;
+    if (first->op == SP_TERM_NUMBER && first->number == 1) return count;
+    if (count->op == SP_TERM_NUMBER && first->op == SP_TERM_NUMBER)
+        return sp_search_term_number(arena, first->number + count->number - 1);
+    if (count->op == SP_TERM_ADD && count->b->op == SP_TERM_NUMBER && count->b->number == 1 &&
+        first->op == SP_TERM_NUMBER && first->number == 0)
         return count->a;
-    if (first->op != SP_PHRASE_NUMBER || first->number != 0)
-        count = sp_phrase_of(arena, SP_PHRASE_ADD, first, count, NULL);
+    if (first->op != SP_TERM_NUMBER || first->number != 0)
+        count = sp_search_term_of(arena, SP_TERM_ADD, first, count, NULL);
     return one_less(arena, count);
 }
 
 /* N-1, as the tables have it. */
-static void put_last(struct sheet *sheet, const struct sp_phrase *last)
+static void put_last(struct sheet *sheet, const struct sp_search_term *last)
 {
-    const bool plain = last->op == SP_PHRASE_SUBTRACT && !last->a->b;
+    const bool plain = last->op == SP_TERM_SUBTRACT && !last->a->b;
     put_term(sheet, plain ? last->a : last);
     if (plain) sp_text_puts(&sheet->text, "-");
     if (plain) put_term(sheet, last->b);
@@ -482,7 +489,7 @@ static void put_last(struct sheet *sheet, const struct sp_phrase *last)
 /* Words that stand in names alone: no expression asks where in their list they are. */
 static bool is_plain_word(const struct sheet *sheet, const struct sp_stem *stem)
 {
-    return stem->listed && !sheet->asked[stem - sheet->learning->lesson.layout.stems.items];
+    return stem->listed && !sheet->asked[stem - sheet->learning->problem.layout.stems.items];
 }
 
 /* What a word is called: as no key of the configurations is, nor the word of so many outer loops. */
@@ -490,14 +497,14 @@ static const char *name_behind(const struct sheet *sheet, size_t outer)
 {
     static const char *const names[] = {"name", "word", "which", "item", "entry", "kind", "of", "one"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!sp_evidence_leaf(&sheet->learning->evidence, names[i]) && !outer--) return names[i];
+        if (!sp_evidence_terminal(&sheet->learning->evidence, names[i]) && !outer--) return names[i];
     return "the_name";
 }
 
 static size_t count_listed(const struct sheet *sheet, const size_t *stems, size_t count)
 {
     size_t listed = 0;
-    for (size_t i = 0; i < count; i++) listed += sheet->learning->lesson.layout.stems.items[stems[i]].listed != NULL;
+    for (size_t i = 0; i < count; i++) listed += sheet->learning->problem.layout.stems.items[stems[i]].listed != NULL;
     return listed;
 }
 
@@ -524,10 +531,10 @@ static void put_loop_of_words(struct sheet *sheet, const struct sp_tensor_row *r
     sp_text_puts(&sheet->text, "]");
 }
 
-static void put_loop(struct sheet *sheet, const struct sp_stem *stem, const struct sp_phrase *start)
+static void put_loop(struct sheet *sheet, const struct sp_stem *stem, const struct sp_search_term *start)
 {
     if (!start && is_plain_word(sheet, stem)) {
-        sp_text_printf(&sheet->text, " for %s in %s", name_of_word(sheet, stem), stem->listed->leaf->path);
+        sp_text_printf(&sheet->text, " for %s in %s", name_of_word(sheet, stem), stem->listed->terminal->path);
         return;
     }
     sp_text_printf(&sheet->text, " for %s in ", sp_index_names[stem->depth]);
@@ -537,22 +544,22 @@ static void put_loop(struct sheet *sheet, const struct sp_stem *stem, const stru
 }
 
 /* Of a row that is there from some iteration on: the index, and where it begins. */
-static const struct sp_phrase *start_of_row(const struct shapeproof_learning *learning, const struct sp_tensor_row *row,
-                                            size_t *index)
+static const struct sp_search_term *start_of_row(const struct shapeproof_learning *learning,
+                                                 const struct sp_tensor_row *row, size_t *index)
 {
-    const struct sp_phrase *where = row->where.term;
-    if (!where || where->op != SP_PHRASE_AT_LEAST || where->a->op != SP_PHRASE_INDEX) return NULL;
-    if (where->b->op != SP_PHRASE_KEY) return NULL;
+    const struct sp_search_term *where = row->where.term;
+    if (!where || where->op != SP_TERM_AT_LEAST || where->a->op != SP_TERM_INDEX) return NULL;
+    if (where->b->op != SP_TERM_KEY) return NULL;
     *index = (size_t)where->a->number;
-    const struct sp_phrase *first = stem_of_row(learning, row, *index)->first.term;
-    return first->op == SP_PHRASE_NUMBER && first->number == 0 ? where->b : NULL;
+    const struct sp_search_term *first = stem_of_row(learning, row, *index)->first.term;
+    return first->op == SP_TERM_NUMBER && first->number == 0 ? where->b : NULL;
 }
 
 /* What the group of a row is called, for want of a better word. */
 static const char *name_of_group(struct shapeproof_learning *learning, const struct sp_tensor_row *row)
 {
     struct sp_text name = {0};
-    const char *part = part_in_heading(&learning->lesson.layout, row->pattern);
+    const char *part = part_in_heading(&learning->problem.layout, row->pattern);
     if (part) sp_text_printf(&name, "%s ", part);
     if (row->index_count) put_stem_words(&name, stem_of_row(learning, row, row->index_count - 1)->text);
     else sp_text_puts(&name, word_for_name(row->pattern));
@@ -570,7 +577,7 @@ static bool is_group_of_base(const struct sp_base *base, const char *name)
 static void put_group_of_row(struct sheet *sheet, const struct sp_tensor_row *row)
 {
     struct shapeproof_learning *learning = sheet->learning;
-    const char *name = learning->base ? learning->base->headings[row - learning->lesson.layout.rows.items] : NULL;
+    const char *name = learning->base ? learning->base->headings[row - learning->problem.layout.rows.items] : NULL;
     if (!name) {
         name = name_of_group(learning, row);
         if (learning->base && is_group_of_base(learning->base, name)) sp_text_puts(&sheet->text, "own ");
@@ -593,7 +600,7 @@ static void write_heading(struct sheet *sheet, const struct sp_tensor_row *row)
     put_group_of_row(sheet, row);
     sp_text_puts(&sheet->text, "]");
     size_t from = SIZE_MAX;
-    const struct sp_phrase *start = start_of_row(learning, row, &from);
+    const struct sp_search_term *start = start_of_row(learning, row, &from);
     for (size_t i = 0; i < row->index_count; i++) {
         put_condition_of_loop(sheet, stem_of_row(learning, row, i));
         if (!is_one_iteration(learning, row, i))
@@ -603,26 +610,26 @@ static void write_heading(struct sheet *sheet, const struct sp_tensor_row *row)
     sp_text_puts(&sheet->text, "\n");
 }
 
-static bool is_same_condition(const struct sp_phrase *a, const struct sp_phrase *b)
+static bool is_same_condition(const struct sp_search_term *a, const struct sp_search_term *b)
 {
-    return a && b ? sp_phrases_equal(a, b) : a == b;
+    return a && b ? sp_search_terms_equal(a, b) : a == b;
 }
 
 static bool are_in_one_group(const struct sheet *sheet, const struct sp_tensor_row *a, const struct sp_tensor_row *b)
 {
     const struct shapeproof_learning *learning = sheet->learning;
     if (words_of_row(sheet, a) != words_of_row(sheet, b)) return false;
-    const struct sp_tensor_row *rows = learning->lesson.layout.rows.items;
+    const struct sp_tensor_row *rows = learning->problem.layout.rows.items;
     if (learning->base && learning->base->headings[a - rows] != learning->base->headings[b - rows]) return false;
     if (a->index_count != b->index_count) return false;
     size_t index, other_index;
-    const struct sp_phrase *start = start_of_row(learning, a, &index),
-                           *other_start = start_of_row(learning, b, &other_index);
+    const struct sp_search_term *start = start_of_row(learning, a, &index),
+                                *other_start = start_of_row(learning, b, &other_index);
     if ((start || other_start) && !is_same_condition(a->where.term, b->where.term)) return false;
     if (!a->index_count)
         return strcmp(word_for_name(a->pattern), word_for_name(b->pattern)) == 0 &&
-               part_in_heading(&learning->lesson.layout, a->pattern) ==
-                   part_in_heading(&learning->lesson.layout, b->pattern);
+               part_in_heading(&learning->problem.layout, a->pattern) ==
+                   part_in_heading(&learning->problem.layout, b->pattern);
     return memcmp(a->stems, b->stems, a->index_count * sizeof *a->stems) == 0;
 }
 
@@ -644,7 +651,7 @@ static bool needs_quotes(const char *name)
 static void put_word(const struct sheet *sheet, struct sp_text *text, const struct sp_stem *stem)
 {
     if (is_plain_word(sheet, stem)) sp_text_printf(text, "{%s}", name_of_word(sheet, stem));
-    else sp_text_printf(text, "{%s[%s]}", stem->listed->leaf->path, sp_index_names[stem->depth]);
+    else sp_text_printf(text, "{%s[%s]}", stem->listed->terminal->path, sp_index_names[stem->depth]);
 }
 
 static void put_index(const struct sheet *sheet, struct sp_text *text, const struct sp_tensor_row *row, size_t depth)
@@ -654,13 +661,13 @@ static void put_index(const struct sheet *sheet, struct sp_text *text, const str
         put_word(sheet, text, stem);
         return;
     }
-    if (is_one_iteration(sheet->learning, row, depth) && stem->first.term->op == SP_PHRASE_NUMBER && !stem->offset) {
-        sp_phrase_write(text, stem->first.term, true);
+    if (is_one_iteration(sheet->learning, row, depth) && stem->first.term->op == SP_TERM_NUMBER && !stem->offset) {
+        sp_search_term_write(text, stem->first.term, true);
         return;
     }
     sp_text_puts(text, "{");
     if (stem->step > 1) sp_text_printf(text, "%llu*", (unsigned long long)stem->step);
-    if (is_one_iteration(sheet->learning, row, depth)) sp_phrase_write(text, stem->first.term, true);
+    if (is_one_iteration(sheet->learning, row, depth)) sp_search_term_write(text, stem->first.term, true);
     else sp_text_puts(text, sp_index_names[stem->depth]);
     if (stem->offset) sp_text_printf(text, " + %llu", (unsigned long long)stem->offset);
     sp_text_puts(text, "}");
@@ -668,7 +675,7 @@ static void put_index(const struct sheet *sheet, struct sp_text *text, const str
 
 static void put_first_iteration(struct sp_text *text, const struct sp_stem *stem)
 {
-    if (stem->listed) sp_text_printf(text, "{%s[0]}", stem->listed->leaf->path);
+    if (stem->listed) sp_text_printf(text, "{%s[0]}", stem->listed->terminal->path);
     else sp_text_puts(text, "0");
 }
 
@@ -748,7 +755,7 @@ static void put_condition(struct sheet *sheet, const struct sp_tensor_row *row)
 static void put_tie(struct sheet *sheet, const struct sp_tensor_row *row)
 {
     if (row->tied_to == SHAPEPROOF_NONE) return;
-    const struct sp_tensor_row *target = &sheet->learning->lesson.layout.rows.items[row->tied_to];
+    const struct sp_tensor_row *target = &sheet->learning->problem.layout.rows.items[row->tied_to];
     sp_text_printf(&sheet->text, "   same as %s",
                    name_at_iteration(sheet, target, strlen(target->pattern),
                                      target == row ? row->tied_at : SHAPEPROOF_NONE, NULL));
@@ -782,7 +789,7 @@ static void write_row(struct sheet *sheet, const struct sp_tensor_row *row)
 
 static void write_part(struct sheet *sheet, const struct sp_part_found *found)
 {
-    const struct sp_tensor_row *row = &sheet->learning->lesson.layout.rows.items[found->rows[0]];
+    const struct sp_tensor_row *row = &sheet->learning->problem.layout.rows.items[found->rows[0]];
     sp_text_printf(&sheet->text, "%s*   %s(", name_of_row(sheet, row, found->base_length), found->part);
     for (size_t i = 0; i < found->argument_count; i++) {
         if (i) sp_text_puts(&sheet->text, ", ");
@@ -810,7 +817,7 @@ static bool is_any_of_base(const struct shapeproof_learning *learning, const str
 /* The row, or the part that it begins. */
 static void write_row_or_part(struct sheet *sheet, size_t index, bool *written)
 {
-    const struct sp_layout *layout = &sheet->learning->lesson.layout;
+    const struct sp_layout *layout = &sheet->learning->problem.layout;
     const struct sp_part_found found = sp_find_part(layout, index);
     written[index] = true;
     if (!found.part || needs_quotes(found.base) || is_any_of_base(sheet->learning, &found))
@@ -846,7 +853,7 @@ static bool write_inners_at(struct sheet *sheet, size_t row)
 
 static void write_rows_of(struct sheet *sheet, bool late, bool *written)
 {
-    const struct sp_layout *layout = &sheet->learning->lesson.layout;
+    const struct sp_layout *layout = &sheet->learning->problem.layout;
     const struct sp_tensor_row *last = NULL;
     for (size_t i = 0; i < layout->rows.count; i++) {
         const struct sp_tensor_row *row = &layout->rows.items[i];
@@ -863,7 +870,7 @@ static void write_rows_of(struct sheet *sheet, bool late, bool *written)
 
 static void write_rows(struct sheet *sheet)
 {
-    const size_t count = sheet->learning->lesson.layout.rows.count;
+    const size_t count = sheet->learning->problem.layout.rows.count;
     bool *written = sp_arena_array(&sheet->learning->arena, count + 1, sizeof *written);
     write_rows_of(sheet, false, written);
     write_rows_of(sheet, true, written);
@@ -911,7 +918,7 @@ static unsigned indices_of_row(const struct sp_layout *layout, const struct sp_t
 
 static void note_asked_indices(struct sheet *sheet)
 {
-    const struct sp_layout *layout = &sheet->learning->lesson.layout;
+    const struct sp_layout *layout = &sheet->learning->problem.layout;
     sheet->asked = sp_arena_array(&sheet->learning->arena, layout->stems.count + 1, sizeof *sheet->asked);
     for (size_t r = 0; r < layout->rows.count; r++) {
         const struct sp_tensor_row *row = &layout->rows.items[r];
@@ -926,11 +933,11 @@ void sp_learn_write(struct shapeproof_learning *learning)
     struct sheet sheet = {.learning = learning};
     note_asked_indices(&sheet);
     sheet.alike =
-        sp_find_alike(&learning->arena, &learning->lesson.layout, learning->base ? learning->base->rows : NULL);
+        sp_find_alike(&learning->arena, &learning->problem.layout, learning->base ? learning->base->rows : NULL);
     write_head(&sheet);
     if (!learning->are_strangers) {
         if (!learning->base) write_definitions(&sheet);
-        if (!learning->base || learning->is_proved) write_doubts(&sheet);
+        if (!learning->base || learning->is_proved) write_ambiguities(&sheet);
         write_rows(&sheet);
         write_removed_groups(&sheet);
     }

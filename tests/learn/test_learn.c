@@ -23,12 +23,12 @@ static void gpt2(void **state)
                                    "\"n_positions\": 33, \"n_inner\": null}",
                                    "{\"model_type\": \"gpt2\", \"vocab_size\": 90, \"n_embd\": 28, \"n_layer\": 5, "
                                    "\"n_positions\": 31, \"n_inner\": null}"};
-    struct lesson lesson;
-    lesson_open(&lesson, configs, 3);
-    assert_learnt(&lesson);
-    assert_says(&lesson, "n_inner default 4*E");
-    assert_right_on(&lesson, configs[3]);
-    lesson_close(&lesson);
+    struct problem problem;
+    lesson_open(&problem, configs, 3);
+    assert_learnt(&problem);
+    assert_says(&problem, "n_inner default 4*E");
+    assert_right_on(&problem, configs[3]);
+    lesson_close(&problem);
 }
 
 #define LLAMA "\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"tie_word_embeddings\": false, "
@@ -45,14 +45,14 @@ static void llama(void **state)
         "\"num_key_value_heads\": 3, \"intermediate_size\": 52, \"attention_bias\": false}",
         "{" LLAMA "\"vocab_size\": 99, \"hidden_size\": 56, \"num_hidden_layers\": 4, \"num_attention_heads\": 7, "
         "\"num_key_value_heads\": 7, \"intermediate_size\": 61, \"attention_bias\": true}"};
-    struct lesson lesson;
-    lesson_open(&lesson, configs, 3);
-    assert_learnt(&lesson);
-    assert_says(&lesson, "= head_dim default H // A");
-    assert_says(&lesson, "grouped_attention(H, A, K, D, attention_bias, attention_bias)");
-    assert_says(&lesson, "gated_mlp(H, I)");
-    assert_right_on(&lesson, configs[3]);
-    lesson_close(&lesson);
+    struct problem problem;
+    lesson_open(&problem, configs, 3);
+    assert_learnt(&problem);
+    assert_says(&problem, "= head_dim default H // A");
+    assert_says(&problem, "grouped_attention(H, A, K, D, attention_bias, attention_bias)");
+    assert_says(&problem, "gated_mlp(H, I)");
+    assert_right_on(&problem, configs[3]);
+    lesson_close(&problem);
 }
 
 /* A llama with one more norm, learnt to be like one: nothing but the norm is written. */
@@ -64,20 +64,20 @@ static void like_llama(void **state)
         "\"num_key_value_heads\": 2, \"intermediate_size\": 33}",
         "{" LLAMA "\"vocab_size\": 64, \"hidden_size\": 40, \"num_hidden_layers\": 3, \"num_attention_heads\": 5, "
         "\"num_key_value_heads\": 1, \"intermediate_size\": 70}"};
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     for (size_t i = 0; i < 2; i++) {
-        lesson_begin(&lesson, configs[i]);
-        model_predict(lesson.models[i], 0);
+        lesson_begin(&problem, configs[i]);
+        model_predict(problem.models[i], 0);
         for (size_t k = 0; k < (i ? 3 : 2); k++) {
-            lesson_addf(&lesson, SHAPE(i ? 40 : 24), "model.layers.%zu.self_attn.sub_norm.weight", k);
+            lesson_addf(&problem, SHAPE(i ? 40 : 24), "model.layers.%zu.self_attn.sub_norm.weight", k);
         }
     }
-    lesson.like = "llama";
-    assert_learns(&lesson);
-    assert_says(&lesson, "table learnt_here extends llama");
-    assert_says(&lesson, "model.layers.{i}.self_attn.sub_norm.weight   (H)");
-    assert_null(strstr(shapeproof_learning_text(lesson.learning), "gate_proj"));
-    lesson_close(&lesson);
+    problem.like = "llama";
+    assert_learns(&problem);
+    assert_says(&problem, "table learnt_here extends llama");
+    assert_says(&problem, "model.layers.{i}.self_attn.sub_norm.weight   (H)");
+    assert_null(strstr(shapeproof_learning_text(problem.learning), "gate_proj"));
+    lesson_close(&problem);
 }
 
 #define BERT "\"model_type\": \"bert\", \"architectures\": [\"BertModel\"], "
@@ -92,11 +92,11 @@ static void bert(void **state)
         "\"max_position_embeddings\": 31, \"type_vocab_size\": 1, \"intermediate_size\": 70}",
         "{" BERT "\"vocab_size\": 71, \"hidden_size\": 36, \"num_hidden_layers\": 1, \"num_attention_heads\": 6, "
         "\"max_position_embeddings\": 17, \"type_vocab_size\": 4, \"intermediate_size\": 52}"};
-    struct lesson lesson;
-    lesson_open(&lesson, configs, 2);
-    assert_learnt(&lesson);
-    assert_right_on(&lesson, configs[2]);
-    lesson_close(&lesson);
+    struct problem problem;
+    lesson_open(&problem, configs, 2);
+    assert_learnt(&problem);
+    assert_right_on(&problem, configs[2]);
+    lesson_close(&problem);
 }
 
 /* ---- what no table knows ---- */
@@ -104,73 +104,73 @@ static void bert(void **state)
 /* A Sequential: its numbers are modules, not layers. */
 static void perceptron(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
-    lesson_begin(&lesson, "{\"features\": 5, \"width\": 7, \"classes\": 3}");
-    lesson_add(&lesson, "net.0.weight", SHAPE(7, 5));
-    lesson_add(&lesson, "net.0.bias", SHAPE(7));
-    lesson_add(&lesson, "net.2.weight", SHAPE(3, 7));
-    lesson_add(&lesson, "net.2.bias", SHAPE(3));
-    lesson_begin(&lesson, "{\"features\": 8, \"width\": 13, \"classes\": 2}");
-    lesson_add(&lesson, "net.0.weight", SHAPE(13, 8));
-    lesson_add(&lesson, "net.0.bias", SHAPE(13));
-    lesson_add(&lesson, "net.2.weight", SHAPE(2, 13));
-    lesson_add(&lesson, "net.2.bias", SHAPE(2));
-    assert_learns(&lesson);
-    lesson_close(&lesson);
+    lesson_begin(&problem, "{\"features\": 5, \"width\": 7, \"classes\": 3}");
+    lesson_add(&problem, "net.0.weight", SHAPE(7, 5));
+    lesson_add(&problem, "net.0.bias", SHAPE(7));
+    lesson_add(&problem, "net.2.weight", SHAPE(3, 7));
+    lesson_add(&problem, "net.2.bias", SHAPE(3));
+    lesson_begin(&problem, "{\"features\": 8, \"width\": 13, \"classes\": 2}");
+    lesson_add(&problem, "net.0.weight", SHAPE(13, 8));
+    lesson_add(&problem, "net.0.bias", SHAPE(13));
+    lesson_add(&problem, "net.2.weight", SHAPE(2, 13));
+    lesson_add(&problem, "net.2.bias", SHAPE(2));
+    assert_learns(&problem);
+    lesson_close(&problem);
 }
 
 /* Channels in a list; the first convolution sees the colours. */
 static void convolutions(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
-    lesson_begin(&lesson, "{\"channels\": [8, 12, 20], \"colours\": 3}");
-    lesson_add(&lesson, "conv.0.weight", SHAPE(8, 3, 5, 5));
-    lesson_add(&lesson, "conv.1.weight", SHAPE(12, 8, 5, 5));
-    lesson_add(&lesson, "conv.2.weight", SHAPE(20, 12, 5, 5));
-    lesson_begin(&lesson, "{\"channels\": [6, 10], \"colours\": 1}");
-    lesson_add(&lesson, "conv.0.weight", SHAPE(6, 1, 5, 5));
-    lesson_add(&lesson, "conv.1.weight", SHAPE(10, 6, 5, 5));
-    assert_learns(&lesson);
-    assert_says(&lesson, "for i in 0..len(channels)-1");
-    assert_says(&lesson, "i == 0 ? C : channels[i - 1]");
-    lesson_close(&lesson);
+    lesson_begin(&problem, "{\"channels\": [8, 12, 20], \"colours\": 3}");
+    lesson_add(&problem, "conv.0.weight", SHAPE(8, 3, 5, 5));
+    lesson_add(&problem, "conv.1.weight", SHAPE(12, 8, 5, 5));
+    lesson_add(&problem, "conv.2.weight", SHAPE(20, 12, 5, 5));
+    lesson_begin(&problem, "{\"channels\": [6, 10], \"colours\": 1}");
+    lesson_add(&problem, "conv.0.weight", SHAPE(6, 1, 5, 5));
+    lesson_add(&problem, "conv.1.weight", SHAPE(10, 6, 5, 5));
+    assert_learns(&problem);
+    assert_says(&problem, "for i in 0..len(channels)-1");
+    assert_says(&problem, "i == 0 ? C : channels[i - 1]");
+    lesson_close(&problem);
 }
 
 /* The way up of a U-Net sees what comes from below and from the side, in the order of the way down reversed. */
 static void way_up(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
-    lesson_begin(&lesson, "{\"channels\": [8, 16, 32]}");
-    lesson_add(&lesson, "up.0.weight", SHAPE(16, 48));
-    lesson_add(&lesson, "up.1.weight", SHAPE(8, 24));
-    lesson_begin(&lesson, "{\"channels\": [6, 20, 44, 50]}");
-    lesson_add(&lesson, "up.0.weight", SHAPE(44, 94));
-    lesson_add(&lesson, "up.1.weight", SHAPE(20, 64));
-    lesson_add(&lesson, "up.2.weight", SHAPE(6, 26));
-    assert_learns(&lesson);
-    assert_says(&lesson, "for i in 0..len(channels)-2");
-    assert_says(&lesson, "channels[len(channels) - 1 - i] + channels[len(channels) - 2 - i]");
-    lesson_close(&lesson);
+    lesson_begin(&problem, "{\"channels\": [8, 16, 32]}");
+    lesson_add(&problem, "up.0.weight", SHAPE(16, 48));
+    lesson_add(&problem, "up.1.weight", SHAPE(8, 24));
+    lesson_begin(&problem, "{\"channels\": [6, 20, 44, 50]}");
+    lesson_add(&problem, "up.0.weight", SHAPE(44, 94));
+    lesson_add(&problem, "up.1.weight", SHAPE(20, 64));
+    lesson_add(&problem, "up.2.weight", SHAPE(6, 26));
+    assert_learns(&problem);
+    assert_says(&problem, "for i in 0..len(channels)-2");
+    assert_says(&problem, "channels[len(channels) - 1 - i] + channels[len(channels) - 2 - i]");
+    lesson_close(&problem);
 }
 
 /* One storage under two names, in each example. */
 static void shared_storage(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     const uint64_t shapes[2][2] = {{30, 6}, {41, 8}};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        lesson_begin(&lesson, i ? "{\"symbols\": 41, \"width\": 8}" : "{\"symbols\": 30, \"width\": 6}");
-        lesson_add(&lesson, "embedding.weight", 2, shapes[i]);
-        lesson_add(&lesson, "head.weight", 2, shapes[i]);
-        lesson.models[i]->parts[0].storage = lesson.models[i]->parts[1].storage = "one";
+        lesson_begin(&problem, i ? "{\"symbols\": 41, \"width\": 8}" : "{\"symbols\": 30, \"width\": 6}");
+        lesson_add(&problem, "embedding.weight", 2, shapes[i]);
+        lesson_add(&problem, "head.weight", 2, shapes[i]);
+        problem.models[i]->parts[0].storage = problem.models[i]->parts[1].storage = "one";
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "same as embedding.weight");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "same as embedding.weight");
+    lesson_close(&problem);
 }
 
 /* Two classes, whose names begin otherwise, and a head that one of them has. */
@@ -187,19 +187,19 @@ static void classes(void **state)
         "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2Model\"], \"vocab_size\": 77, \"n_embd\": 4, "
         "\"n_layer\": 4, "
         "\"n_positions\": 10, \"tie_word_embeddings\": true}"};
-    struct lesson lesson;
+    struct problem problem;
     (void)state;
-    lesson_open(&lesson, configs, 3);
-    assert_learnt(&lesson);
-    assert_says(&lesson, "p = class == \"GPT2LMHeadModel\" ? \"transformer.\" : \"\"");
-    assert_right_on(&lesson, configs[3]);
-    lesson_close(&lesson);
+    lesson_open(&problem, configs, 3);
+    assert_learnt(&problem);
+    assert_says(&problem, "p = class == \"GPT2LMHeadModel\" ? \"transformer.\" : \"\"");
+    assert_right_on(&problem, configs[3]);
+    lesson_close(&problem);
 }
 
 /* The number of layers without experts is a key. */
 static void mixture_of_experts(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     const struct {
         const char *config;
         size_t layers, dense, experts;
@@ -209,158 +209,160 @@ static void mixture_of_experts(void **state)
     (void)state;
     for (size_t m = 0; m < sizeof made / sizeof *made; m++) {
         char name[80];
-        lesson_begin(&lesson, made[m].config);
+        lesson_begin(&problem, made[m].config);
         for (size_t i = 0; i < made[m].layers; i++) {
             snprintf(name, sizeof name, "layers.%zu.mlp.up.weight", i);
-            if (i < made[m].dense) lesson_add(&lesson, name, SHAPE(11, 6));
+            if (i < made[m].dense) lesson_add(&problem, name, SHAPE(11, 6));
             for (size_t k = 0; i >= made[m].dense && k < made[m].experts; k++) {
-                lesson_addf(&lesson, SHAPE(11, 6), "layers.%zu.experts.%zu.up.weight", i, k);
+                lesson_addf(&problem, SHAPE(11, 6), "layers.%zu.experts.%zu.up.weight", i, k);
             }
         }
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "= first_dense");
-    assert_says(&lesson, "if i < ");
-    assert_says(&lesson, " for j in 0..");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "= first_dense");
+    assert_says(&problem, "if i < ");
+    assert_says(&problem, " for j in 0..");
+    lesson_close(&problem);
 }
 
 /* ---- large ones ---- */
 
-static void add_deep_example(struct lesson *lesson, size_t layers, uint64_t width, uint64_t inner)
+static void add_deep_example(struct problem *problem, size_t layers, uint64_t width, uint64_t inner)
 {
     static const char *const ends[] = {"q", "k", "v", "o", "up", "gate", "down", "norm", "norm2", "scale"};
     char text[200];
-    lesson_beginf(lesson, "{\"layers\": %zu, \"width\": %zu, \"inner\": %zu, \"kinds\": [\"a\", \"b\"]}", layers,
+    lesson_beginf(problem, "{\"layers\": %zu, \"width\": %zu, \"inner\": %zu, \"kinds\": [\"a\", \"b\"]}", layers,
                   (size_t)width, (size_t)inner);
     for (size_t i = 0; i < layers; i++)
         for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
             snprintf(text, sizeof text, "model.layers.%zu.%s.weight", i, ends[k]);
-            if (k < 4) lesson_add(lesson, text, SHAPE(width, width));
-            else if (k < 6) lesson_add(lesson, text, SHAPE(inner, width));
-            else if (k == 6) lesson_add(lesson, text, SHAPE(width, inner));
-            else lesson_add(lesson, text, SHAPE(width));
+            if (k < 4) lesson_add(problem, text, SHAPE(width, width));
+            else if (k < 6) lesson_add(problem, text, SHAPE(inner, width));
+            else if (k == 6) lesson_add(problem, text, SHAPE(width, inner));
+            else lesson_add(problem, text, SHAPE(width));
         }
 }
 
 /* 3,000 tensors in the largest: what is computed does not grow with them. */
 static void three_thousand_tensors(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
-    add_deep_example(&lesson, 300, 12, 33);
-    add_deep_example(&lesson, 2, 8, 20);
-    add_deep_example(&lesson, 120, 20, 51);
-    assert_learns(&lesson);
-    assert_says(&lesson, "for i in 0..L-1");
+    add_deep_example(&problem, 300, 12, 33);
+    add_deep_example(&problem, 2, 8, 20);
+    add_deep_example(&problem, 120, 20, 51);
+    assert_learns(&problem);
+    assert_says(&problem, "for i in 0..L-1");
     struct shapeproof_error error = {0};
     const struct shapeproof_learn_options few = {.name = "learnt_here",
                                                  .most_values = 1000000}; /* a sixtieth of a second */
-    struct shapeproof_learning *learning = shapeproof_learn(lesson.examples, 3, lesson.models[0]->tables, &few, &error);
+    struct shapeproof_learning *learning =
+        shapeproof_learn(problem.examples, 3, problem.models[0]->tables, &few, &error);
     assert_true(shapeproof_learning_is_proved(learning));
     shapeproof_learning_free(learning);
-    lesson_close(&lesson);
+    lesson_close(&problem);
 }
 
 /* It ends when it has computed so many values, says so, and does not call the rest wrong. */
 static void the_search_has_a_limit(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     struct shapeproof_error error = {0};
     (void)state;
-    add_deep_example(&lesson, 3, 12, 33);
-    add_deep_example(&lesson, 2, 8, 20);
-    lesson_learn(&lesson);
+    add_deep_example(&problem, 3, 12, 33);
+    add_deep_example(&problem, 2, 8, 20);
+    lesson_learn(&problem);
     const struct shapeproof_learn_options few = {.name = "learnt_here", .most_values = 5};
-    struct shapeproof_learning *learning = shapeproof_learn(lesson.examples, 2, lesson.models[0]->tables, &few, &error);
+    struct shapeproof_learning *learning =
+        shapeproof_learn(problem.examples, 2, problem.models[0]->tables, &few, &error);
     assert_non_null(learning);
     assert_false(shapeproof_learning_is_proved(learning));
     assert_string_equal(shapeproof_learning_rest(learning, 0),
                         "the search reached its limit of 5 values: what follows may be more than it looked at");
     shapeproof_learning_free(learning);
-    lesson_close(&lesson);
+    lesson_close(&problem);
 }
 
 /* Sizes are called by where they are. */
 static void without_configuration(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
-    lesson_begin(&lesson, "{}");
-    lesson_add(&lesson, "wte.weight", SHAPE(64, 16));
-    lesson_add(&lesson, "h.0.up.weight", SHAPE(40, 16));
-    lesson_add(&lesson, "h.1.up.weight", SHAPE(40, 16));
-    assert_learns(&lesson);
-    assert_says(&lesson, "wte_rows");
-    assert_says(&lesson, "up_rows");
-    assert_says(&lesson, "h_count");
-    lesson_close(&lesson);
+    lesson_begin(&problem, "{}");
+    lesson_add(&problem, "wte.weight", SHAPE(64, 16));
+    lesson_add(&problem, "h.0.up.weight", SHAPE(40, 16));
+    lesson_add(&problem, "h.1.up.weight", SHAPE(40, 16));
+    assert_learns(&problem);
+    assert_says(&problem, "wte_rows");
+    assert_says(&problem, "up_rows");
+    assert_says(&problem, "h_count");
+    lesson_close(&problem);
 }
 
 /* ---- what cannot be learnt is not written as if it could ---- */
 
 static void equal_examples_decide_little(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        lesson_begin(&lesson, "{\"width\": 6, \"depth\": 6}");
-        lesson_add(&lesson, "weight", SHAPE(6, 6));
+        lesson_begin(&problem, "{\"width\": 6, \"depth\": 6}");
+        lesson_add(&problem, "weight", SHAPE(6, 6));
     }
-    assert_learns(&lesson);
-    assert_true(shapeproof_learning_undecided_count(lesson.learning) > 0);
-    assert_string_equal(shapeproof_learning_unvaried(lesson.learning), "width, depth");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_true(shapeproof_learning_undecided_count(problem.learning) > 0);
+    assert_string_equal(shapeproof_learning_unvaried(problem.learning), "width, depth");
+    lesson_close(&problem);
 }
 
 /* Of the first two layers nobody can tell whether the third is as wide as the second. */
 static void two_iterations_decide_little(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     const uint64_t widths[] = {5, 7};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         const uint64_t width = widths[i];
-        lesson_begin(&lesson, i ? "{\"width\": 7, \"layers\": 2}" : "{\"width\": 5, \"layers\": 2}");
-        lesson_add(&lesson, "layer.0.weight", SHAPE(width, width));
-        lesson_add(&lesson, "layer.1.weight", SHAPE(width, 4 * width));
+        lesson_begin(&problem, i ? "{\"width\": 7, \"layers\": 2}" : "{\"width\": 5, \"layers\": 2}");
+        lesson_add(&problem, "layer.0.weight", SHAPE(width, width));
+        lesson_add(&problem, "layer.1.weight", SHAPE(width, 4 * width));
     }
-    assert_learns(&lesson);
+    assert_learns(&problem);
     bool told = false;
-    for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson.learning); i++)
-        told = told || strcmp(shapeproof_learning_undecided(lesson.learning, i)->experiment,
+    for (size_t i = 0; i < shapeproof_learning_undecided_count(problem.learning); i++)
+        told = told || strcmp(shapeproof_learning_undecided(problem.learning, i)->experiment,
                               "a checkpoint whose loop has more iterations") == 0;
     assert_true(told);
-    lesson_close(&lesson);
+    lesson_close(&problem);
 }
 
 static void one_wrong_tensor(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
-    lesson_begin(&lesson, "{\"width\": 6, \"vocabulary\": 40}");
-    lesson_add(&lesson, "symbols.weight", SHAPE(40, 6));
-    lesson_add(&lesson, "head.weight", SHAPE(40, 6));
-    lesson_begin(&lesson, "{\"width\": 8, \"vocabulary\": 51}");
-    lesson_add(&lesson, "symbols.weight", SHAPE(51, 8));
-    lesson_add(&lesson, "head.weight", SHAPE(1013, 8));
-    lesson_learn(&lesson);
-    assert_false(shapeproof_learning_is_proved(lesson.learning));
-    assert_string_equal(shapeproof_learning_rest(lesson.learning, 0), "head.weight: no expression is its dimension 0");
-    lesson_close(&lesson);
+    lesson_begin(&problem, "{\"width\": 6, \"vocabulary\": 40}");
+    lesson_add(&problem, "symbols.weight", SHAPE(40, 6));
+    lesson_add(&problem, "head.weight", SHAPE(40, 6));
+    lesson_begin(&problem, "{\"width\": 8, \"vocabulary\": 51}");
+    lesson_add(&problem, "symbols.weight", SHAPE(51, 8));
+    lesson_add(&problem, "head.weight", SHAPE(1013, 8));
+    lesson_learn(&problem);
+    assert_false(shapeproof_learning_is_proved(problem.learning));
+    assert_string_equal(shapeproof_learning_rest(problem.learning, 0), "head.weight: no expression is its dimension 0");
+    lesson_close(&problem);
 }
 
 static void different_architectures(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
-    lesson_begin(&lesson, "{\"width\": 6}");
-    lesson_add(&lesson, "symbols.weight", SHAPE(6, 6));
-    lesson_begin(&lesson, "{\"size\": 8}");
-    lesson_add(&lesson, "other.weight", SHAPE(8, 8));
-    lesson_learn(&lesson);
-    assert_false(shapeproof_learning_is_proved(lesson.learning));
-    lesson_close(&lesson);
+    lesson_begin(&problem, "{\"width\": 6}");
+    lesson_add(&problem, "symbols.weight", SHAPE(6, 6));
+    lesson_begin(&problem, "{\"size\": 8}");
+    lesson_add(&problem, "other.weight", SHAPE(8, 8));
+    lesson_learn(&problem);
+    assert_false(shapeproof_learning_is_proved(problem.learning));
+    lesson_close(&problem);
 }
 
 int main(void)

@@ -17,9 +17,9 @@ static const struct {
     uint64_t vocabulary, width, layers, heads, groups, inner;
 } sizes[SIZES] = {{50, 24, 2, 4, 2, 33}, {64, 40, 3, 5, 1, 70}, {71, 36, 1, 6, 3, 52}};
 
-static void begin_sizes(struct lesson *lesson, const char *type)
+static void begin_sizes(struct problem *problem, const char *type)
 {
-    *lesson = (struct lesson){.count = 0};
+    *problem = (struct problem){.count = 0};
     for (size_t i = 0; i < SIZES; i++) {
         char config[500];
         snprintf(config, sizeof config,
@@ -28,163 +28,164 @@ static void begin_sizes(struct lesson *lesson, const char *type)
                  "\"num_key_value_heads\": %zu, \"intermediate_size\": %zu, \"tie_word_embeddings\": false}",
                  (size_t)sizes[i].vocabulary, (size_t)sizes[i].width, (size_t)sizes[i].layers, (size_t)sizes[i].heads,
                  (size_t)sizes[i].groups, (size_t)sizes[i].inner);
-        lesson_begin(lesson, config);
-        model_predict(lesson->models[i], 0);
+        lesson_begin(problem, config);
+        model_predict(problem->models[i], 0);
         char setting[100];
         snprintf(setting, sizeof setting, "model_type=%s", type);
-        model_set(lesson->models[i], setting);
+        model_set(problem->models[i], setting);
     }
 }
 
-static void add_in_layers(struct lesson *lesson, size_t size, const char *end, uint64_t rows, uint64_t columns)
+static void add_in_layers(struct problem *problem, size_t size, const char *end, uint64_t rows, uint64_t columns)
 {
     for (size_t k = 0; k < sizes[size].layers; k++) {
         char name[100];
         snprintf(name, sizeof name, "model.layers.%zu.%s", k, end);
-        if (columns) model_add_shape(lesson->models[size], name, SHAPE(rows, columns));
-        else model_add_shape(lesson->models[size], name, SHAPE(rows));
+        if (columns) model_add_shape(problem->models[size], name, SHAPE(rows, columns));
+        else model_add_shape(problem->models[size], name, SHAPE(rows));
     }
 }
 
-static void assert_extends(const struct lesson *lesson, const char *table)
+static void assert_extends(const struct problem *problem, const char *table)
 {
-    if (!shapeproof_learning_base(lesson->learning)) fail_msg("%s", shapeproof_learning_text(lesson->learning));
-    assert_string_equal(shapeproof_learning_base(lesson->learning), table);
+    if (!shapeproof_learning_base(problem->learning)) fail_msg("%s", shapeproof_learning_text(problem->learning));
+    assert_string_equal(shapeproof_learning_base(problem->learning), table);
 }
 
 /* One more norm: nothing else is written, and what is not looked at is said. */
 static void one_more_norm(void **state)
 {
-    struct lesson lesson;
+    struct problem problem;
     (void)state;
-    begin_sizes(&lesson, "nearly_llama");
-    for (size_t i = 0; i < SIZES; i++) add_in_layers(&lesson, i, "self_attn.sub_norm.weight", sizes[i].width, 0);
-    assert_learns(&lesson);
-    assert_extends(&lesson, "llama");
-    assert_null(shapeproof_learning_known(lesson.learning));
-    assert_says(&lesson,
+    begin_sizes(&problem, "nearly_llama");
+    for (size_t i = 0; i < SIZES; i++) add_in_layers(&problem, i, "self_attn.sub_norm.weight", sizes[i].width, 0);
+    assert_learns(&problem);
+    assert_extends(&problem, "llama");
+    assert_null(shapeproof_learning_known(problem.learning));
+    assert_says(&problem,
                 "# The table llama predicts 63 of their 69 tensors: here is what differs.\ntable learnt_here extends "
                 "llama\nmodel_type \"nearly_llama\"\n");
-    assert_says(&lesson, "[layers] for i in 0..L-1\nmodel.layers.{i}.self_attn.sub_norm.weight   (H)\n");
-    assert_says_not(&lesson, "gate_proj");
-    lesson_close(&lesson);
+    assert_says(&problem, "[layers] for i in 0..L-1\nmodel.layers.{i}.self_attn.sub_norm.weight   (H)\n");
+    assert_says_not(&problem, "gate_proj");
+    lesson_close(&problem);
 }
 
 /* Queries, keys and values in one matrix: the group is written anew, and those that are as before are not. */
 static void another_attention(void **state)
 {
-    struct lesson lesson;
+    struct problem problem;
     (void)state;
-    begin_sizes(&lesson, "nearly_llama");
+    begin_sizes(&problem, "nearly_llama");
     for (size_t i = 0; i < SIZES; i++) {
         const uint64_t width = sizes[i].width, head = width / sizes[i].heads;
-        model_drop(lesson.models[i], "*.[qkv]_proj.weight");
-        add_in_layers(&lesson, i, "self_attn.qkv_proj.weight", width + 2 * sizes[i].groups * head, width);
+        model_drop(problem.models[i], "*.[qkv]_proj.weight");
+        add_in_layers(&problem, i, "self_attn.qkv_proj.weight", width + 2 * sizes[i].groups * head, width);
     }
-    assert_learns(&lesson);
-    assert_extends(&lesson, "llama");
-    assert_says(&lesson, "[attention] for i in 0..L-1\n");
-    assert_says(&lesson, "model.layers.{i}.self_attn.qkv_proj.weight   (H + 2*(H // A*K), H)\n");
-    assert_says(&lesson, "model.layers.{i}.self_attn.o_proj.weight     (H, H)\n");
-    assert_says_not(&lesson, "gate_proj");
-    assert_says_not(&lesson, "embed_tokens");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_extends(&problem, "llama");
+    assert_says(&problem, "[attention] for i in 0..L-1\n");
+    assert_says(&problem, "model.layers.{i}.self_attn.qkv_proj.weight   (H + 2*(H // A*K), H)\n");
+    assert_says(&problem, "model.layers.{i}.self_attn.o_proj.weight     (H, H)\n");
+    assert_says_not(&problem, "gate_proj");
+    assert_says_not(&problem, "embed_tokens");
+    lesson_close(&problem);
 }
 
 /* A group that none has. */
 static void no_final_norm(void **state)
 {
-    struct lesson lesson;
+    struct problem problem;
     (void)state;
-    begin_sizes(&lesson, "nearly_llama");
-    for (size_t i = 0; i < SIZES; i++) model_drop(lesson.models[i], "model.norm.weight");
-    assert_learns(&lesson);
-    assert_extends(&lesson, "llama");
-    assert_says(&lesson, "# There is no such group in any example.\n[final norm]\n");
-    lesson_close(&lesson);
+    begin_sizes(&problem, "nearly_llama");
+    for (size_t i = 0; i < SIZES; i++) model_drop(problem.models[i], "model.norm.weight");
+    assert_learns(&problem);
+    assert_extends(&problem, "llama");
+    assert_says(&problem, "# There is no such group in any example.\n[final norm]\n");
+    lesson_close(&problem);
 }
 
 /* Of what no example shows it says what the other table does, which is no knowledge. */
 static void what_the_other_table_says(void **state)
 {
-    struct lesson lesson;
+    struct problem problem;
     bool told = false;
     (void)state;
-    begin_sizes(&lesson, "nearly_llama");
-    lesson.count = 1;
-    add_in_layers(&lesson, 0, "self_attn.sub_norm.weight", sizes[0].width, 0);
-    assert_learns(&lesson);
-    assert_extends(&lesson, "llama");
-    for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson.learning); i++)
-        told = told || strcmp(shapeproof_learning_undecided(lesson.learning, i)->chosen, "what llama says") == 0;
+    begin_sizes(&problem, "nearly_llama");
+    problem.count = 1;
+    add_in_layers(&problem, 0, "self_attn.sub_norm.weight", sizes[0].width, 0);
+    assert_learns(&problem);
+    assert_extends(&problem, "llama");
+    for (size_t i = 0; i < shapeproof_learning_undecided_count(problem.learning); i++)
+        told = told || strcmp(shapeproof_learning_undecided(problem.learning, i)->chosen, "what llama says") == 0;
     assert_true(told);
-    assert_non_null(strstr(shapeproof_learning_unvaried(lesson.learning), "hidden_size"));
-    lesson.count = SIZES;
+    assert_non_null(strstr(shapeproof_learning_unvaried(problem.learning), "hidden_size"));
+    problem.count = SIZES;
     for (size_t i = 1; i < SIZES; i++) {
-        model_close(lesson.models[i]);
-        free(lesson.models[i]);
+        model_close(problem.models[i]);
+        free(problem.models[i]);
     }
-    lesson.count = 1;
-    lesson_close(&lesson);
+    problem.count = 1;
+    lesson_close(&problem);
 }
 
 /* There was nothing to learn: that is told, and the table is written all the same, by itself. */
 static void a_known_model(void **state)
 {
-    struct lesson lesson;
+    struct problem problem;
     (void)state;
-    begin_sizes(&lesson, "llama_again");
-    assert_learns(&lesson);
-    assert_string_equal(shapeproof_learning_known(lesson.learning), "llama");
-    assert_null(shapeproof_learning_base(lesson.learning));
-    assert_says(&lesson, "# The table llama predicts all of them as well.\ntable learnt_here\n");
-    assert_says(&lesson, "gated_mlp(H, I)");
-    lesson_close(&lesson);
+    begin_sizes(&problem, "llama_again");
+    assert_learns(&problem);
+    assert_string_equal(shapeproof_learning_known(problem.learning), "llama");
+    assert_null(shapeproof_learning_base(problem.learning));
+    assert_says(&problem, "# The table llama predicts all of them as well.\ntable learnt_here\n");
+    assert_says(&problem, "gated_mlp(H, I)");
+    lesson_close(&problem);
 }
 
 /* Other names: no table is near. */
 static void other_names(void **state)
 {
-    struct lesson lesson;
+    struct problem problem;
     (void)state;
-    begin_sizes(&lesson, "nearly_llama");
-    for (size_t i = 0; i < SIZES; i++) model_rename(lesson.models[i], "model.layers.*", "model.layers", "trunk.blocks");
-    assert_learns(&lesson);
-    assert_null(shapeproof_learning_base(lesson.learning));
-    assert_null(shapeproof_learning_known(lesson.learning));
-    lesson_close(&lesson);
+    begin_sizes(&problem, "nearly_llama");
+    for (size_t i = 0; i < SIZES; i++)
+        model_rename(problem.models[i], "model.layers.*", "model.layers", "trunk.blocks");
+    assert_learns(&problem);
+    assert_null(shapeproof_learning_base(problem.learning));
+    assert_null(shapeproof_learning_known(problem.learning));
+    lesson_close(&problem);
 }
 
 /* Every group is otherwise: an extension would be longer. */
 static void hardly_anything_alike(void **state)
 {
-    struct lesson lesson;
+    struct problem problem;
     (void)state;
-    begin_sizes(&lesson, "nearly_llama");
+    begin_sizes(&problem, "nearly_llama");
     for (size_t i = 0; i < SIZES; i++) {
-        model_resize(lesson.models[i], "*_proj.weight", sizes[i].width, sizes[i].width + 1);
-        model_resize(lesson.models[i], "*norm.weight", sizes[i].width, sizes[i].width + 1);
+        model_resize(problem.models[i], "*_proj.weight", sizes[i].width, sizes[i].width + 1);
+        model_resize(problem.models[i], "*norm.weight", sizes[i].width, sizes[i].width + 1);
     }
-    assert_learns(&lesson);
-    assert_null(shapeproof_learning_base(lesson.learning));
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_null(shapeproof_learning_base(problem.learning));
+    lesson_close(&problem);
 }
 
 /* A table of the user's by the same name is what was learnt before: it is not built upon. */
 static void learnt_again(void **state)
 {
     struct shapeproof_error error = {0};
-    struct lesson lesson;
+    struct problem problem;
     const char *const before = "table learnt_here extends llama\nmodel_type \"nearly_llama\"\n";
     (void)state;
-    begin_sizes(&lesson, "nearly_llama");
-    for (size_t i = 0; i < SIZES; i++) add_in_layers(&lesson, i, "self_attn.sub_norm.weight", sizes[i].width, 0);
+    begin_sizes(&problem, "nearly_llama");
+    for (size_t i = 0; i < SIZES; i++) add_in_layers(&problem, i, "self_attn.sub_norm.weight", sizes[i].width, 0);
     assert_int_equal(
-        shapeproof_tables_add_text(lesson.models[0]->tables, "before.shapes", before, strlen(before), &error),
+        shapeproof_tables_add_text(problem.models[0]->tables, "before.shapes", before, strlen(before), &error),
         SHAPEPROOF_OK);
-    assert_learns(&lesson);
-    assert_says_not(&lesson, "extends learnt_here");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says_not(&problem, "extends learnt_here");
+    lesson_close(&problem);
 }
 
 int main(void)

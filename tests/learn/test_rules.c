@@ -20,17 +20,17 @@ static void a_share_is_rounded_up(void **state)
                 {"{\"width\": 12, \"inner\": 4640, \"multiple_of\": 64}", 12, 3136},
                 {"{\"width\": 36, \"inner\": 1032, \"multiple_of\": 16}", 36, 688},
                 {"{\"width\": 52, \"inner\": 2345, \"multiple_of\": 48}", 52, 1584}};
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        lesson_begin(&lesson, made[i].config);
-        lesson_add(&lesson, "mlp.up.weight", SHAPE(made[i].inner, made[i].width));
-        lesson_add(&lesson, "mlp.down.weight", SHAPE(made[i].width, made[i].inner));
+        lesson_begin(&problem, made[i].config);
+        lesson_add(&problem, "mlp.up.weight", SHAPE(made[i].inner, made[i].width));
+        lesson_add(&problem, "mlp.down.weight", SHAPE(made[i].width, made[i].inner));
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "mlp.up.weight     (round_up(2*I // 3, M), W)");
-    assert_says(&lesson, "mlp.down.weight   (W, round_up(2*I // 3, M))");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "mlp.up.weight     (round_up(2*I // 3, M), W)");
+    assert_says(&problem, "mlp.down.weight   (W, round_up(2*I // 3, M))");
+    lesson_close(&problem);
 }
 
 /* A real number is cut before it is rounded. */
@@ -42,15 +42,15 @@ static void a_product_is_rounded_up(void **state)
     } made[] = {{"{\"width\": 171, \"factor\": 2.667, \"round_up_to_multiple_of\": 3}", 171, 456},
                 {"{\"width\": 342, \"factor\": 2.667, \"round_up_to_multiple_of\": 8}", 342, 912},
                 {"{\"width\": 768, \"factor\": 1.33, \"round_up_to_multiple_of\": 5}", 768, 1025}};
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        lesson_begin(&lesson, made[i].config);
-        lesson_add(&lesson, "up.weight", SHAPE(made[i].inner, made[i].width));
+        lesson_begin(&problem, made[i].config);
+        lesson_add(&problem, "up.weight", SHAPE(made[i].inner, made[i].width));
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "round_up(int(W*F), R)");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "round_up(int(W*F), R)");
+    lesson_close(&problem);
 }
 
 /* As Python's round() does it, a half to the even number: 25*0.5 is 12. */
@@ -63,46 +63,46 @@ static void a_product_is_rounded(void **state)
                 {"{\"width\": 48, \"factor\": 0.67}", 48, 32},
                 {"{\"width\": 25, \"factor\": 0.5}", 25, 12},
                 {"{\"width\": 24, \"factor\": 2.19}", 24, 53}};
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        lesson_begin(&lesson, made[i].config);
-        lesson_add(&lesson, "up.weight", SHAPE(made[i].inner, made[i].width));
+        lesson_begin(&problem, made[i].config);
+        lesson_add(&problem, "up.weight", SHAPE(made[i].inner, made[i].width));
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "(round(W*F), W)");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "(round(W*F), W)");
+    lesson_close(&problem);
 }
 
-static void add_layers_of_kinds(struct lesson *lesson, const char *config, const char *kinds, const uint64_t *widths)
+static void add_layers_of_kinds(struct problem *problem, const char *config, const char *kinds, const uint64_t *widths)
 {
-    lesson_begin(lesson, config);
+    lesson_begin(problem, config);
     for (size_t i = 0; kinds[i]; i++) {
         const bool near = kinds[i] == 'n';
-        lesson_addf(lesson, SHAPE(near ? widths[1] : widths[2], widths[0]), "layers.%zu.keys.weight", i);
+        lesson_addf(problem, SHAPE(near ? widths[1] : widths[2], widths[0]), "layers.%zu.keys.weight", i);
     }
 }
 
 /* What a list says of the layer is a likelier case than any number that the index may be compared with. */
 static void a_case_asks_the_list(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
-    add_layers_of_kinds(&lesson,
+    add_layers_of_kinds(&problem,
                         "{\"width\": 10, \"heads\": 3, \"near_heads\": 2, \"head\": 4, \"near_head\": 6, \"a\": 1, "
                         "\"b\": 2, \"c\": 3, \"d\": 5, \"kinds\": [\"near\", \"far\", \"near\", \"near\"]}",
                         "nfnn", (const uint64_t[]){10, 12, 12});
-    add_layers_of_kinds(&lesson,
+    add_layers_of_kinds(&problem,
                         "{\"width\": 14, \"heads\": 5, \"near_heads\": 2, \"head\": 8, \"near_head\": 3, \"a\": 1, "
                         "\"b\": 2, \"c\": 3, \"d\": 5, \"kinds\": [\"far\", \"far\", \"near\"]}",
                         "ffn", (const uint64_t[]){14, 6, 40});
-    add_layers_of_kinds(&lesson,
+    add_layers_of_kinds(&problem,
                         "{\"width\": 18, \"heads\": 7, \"near_heads\": 4, \"head\": 9, \"near_head\": 11, \"a\": 1, "
                         "\"b\": 2, \"c\": 3, \"d\": 5, \"kinds\": [\"near\", \"near\", \"far\", \"near\", \"far\"]}",
                         "nnfnf", (const uint64_t[]){18, 44, 63});
-    assert_learns(&lesson);
-    assert_says(&lesson, "kinds[i] == \"");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "kinds[i] == \"");
+    lesson_close(&problem);
 }
 
 /* A head that is there where nothing is tied has the shape of what it would be tied to: the one that there is says no
@@ -117,16 +117,16 @@ static void a_head_is_as_its_embedding(void **state)
         {"{\"projection_dim\": 12, \"hidden\": 8, \"vocab_size\": 50, \"tie_word_embeddings\": true}", 50, 8, false},
         {"{\"projection_dim\": 10, \"hidden\": 10, \"vocab_size\": 61, \"tie_word_embeddings\": false}", 61, 10, true},
         {"{\"projection_dim\": 6, \"hidden\": 14, \"vocab_size\": 77, \"tie_word_embeddings\": true}", 77, 14, false}};
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        lesson_begin(&lesson, made[i].config);
-        lesson_add(&lesson, "embed_tokens.weight", SHAPE(made[i].symbols, made[i].width));
-        if (made[i].head) lesson_add(&lesson, "lm_head.weight", SHAPE(made[i].symbols, made[i].width));
+        lesson_begin(&problem, made[i].config);
+        lesson_add(&problem, "embed_tokens.weight", SHAPE(made[i].symbols, made[i].width));
+        if (made[i].head) lesson_add(&problem, "lm_head.weight", SHAPE(made[i].symbols, made[i].width));
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "lm_head.weight        (V, H)   same as embed_tokens.weight when tie_word_embeddings");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "lm_head.weight        (V, H)   same as embed_tokens.weight when tie_word_embeddings");
+    lesson_close(&problem);
 }
 
 /* An adapter, which a flag adds, with a projection where two widths differ: in one example alone, and there one flag
@@ -147,20 +147,20 @@ static void a_projection_is_where_widths_differ(void **state)
                  22, true},
                 {"{\"hidden_size\": 22, \"output_size\": 9, \"add_adapter\": false, \"one\": false, \"two\": true}", 22,
                  9, false}};
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        lesson_begin(&lesson, made[i].config);
-        lesson_add(&lesson, "encoder.norm.weight", SHAPE(made[i].from));
+        lesson_begin(&problem, made[i].config);
+        lesson_add(&problem, "encoder.norm.weight", SHAPE(made[i].from));
         if (made[i].adapter && made[i].from != made[i].to) {
-            lesson_add(&lesson, "adapter.proj.bias", SHAPE(made[i].to));
-            lesson_add(&lesson, "adapter.proj.weight", SHAPE(made[i].to, made[i].from));
+            lesson_add(&problem, "adapter.proj.bias", SHAPE(made[i].to));
+            lesson_add(&problem, "adapter.proj.weight", SHAPE(made[i].to, made[i].from));
         }
-        if (made[i].adapter) lesson_add(&lesson, "adapter.conv.weight", SHAPE(made[i].to, made[i].to));
+        if (made[i].adapter) lesson_add(&problem, "adapter.conv.weight", SHAPE(made[i].to, made[i].to));
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "adapter.proj.*        linear(O, H)   if add_adapter and H != O");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "adapter.proj.*        linear(O, H)   if add_adapter and H != O");
+    lesson_close(&problem);
 }
 
 /* Where every example says how wide a head is, nothing is asked of the width of the model. */
@@ -172,43 +172,43 @@ static void a_width_need_not_be_heads(void **state)
         "{\"hidden_size\": 40, \"num_attention_heads\": 5, \"head_dim\": 4}",
     };
     static const uint64_t shapes[][2] = {{24, 16}, {30, 24}, {20, 40}};
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
-        lesson_begin(&lesson, configs[i]);
-        lesson_add(&lesson, "q_proj.weight", 2, shapes[i]);
+        lesson_begin(&problem, configs[i]);
+        lesson_add(&problem, "q_proj.weight", 2, shapes[i]);
     }
-    assert_learns(&lesson);
-    assert_null(strstr(shapeproof_learning_text(lesson.learning), "whole"));
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_null(strstr(shapeproof_learning_text(problem.learning), "whole"));
+    lesson_close(&problem);
 }
 
-static void add_stages(struct lesson *lesson, const char *config, const uint64_t *widths, size_t stages,
+static void add_stages(struct problem *problem, const char *config, const uint64_t *widths, size_t stages,
                        uint64_t classes)
 {
-    lesson_begin(lesson, config);
+    lesson_begin(problem, config);
     for (size_t s = 0; s < stages; s++)
         for (size_t b = 0; b < 2; b++) {
-            lesson_addf(lesson, SHAPE(widths[s], 1, 7, 7), "stages.%zu.layers.%zu.dwconv.weight", s, b);
+            lesson_addf(problem, SHAPE(widths[s], 1, 7, 7), "stages.%zu.layers.%zu.dwconv.weight", s, b);
         }
-    lesson_add(lesson, "head.1.weight", SHAPE(classes, widths[stages - 1]));
+    lesson_add(problem, "head.1.weight", SHAPE(classes, widths[stages - 1]));
 }
 
 /* Each stage has two blocks in all examples: the list of depths says so all the same. A kernel is a number rather than
  * something and three, and the 1 of a head is no loop. */
 static void a_list_has_the_iterations(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
-    add_stages(&lesson, "{\"widths\": [10, 14, 26, 30], \"depths\": [2, 2, 2, 2], \"num_stages\": 4, \"classes\": 9}",
+    add_stages(&problem, "{\"widths\": [10, 14, 26, 30], \"depths\": [2, 2, 2, 2], \"num_stages\": 4, \"classes\": 9}",
                (const uint64_t[]){10, 14, 26, 30}, 4, 9);
-    add_stages(&lesson, "{\"widths\": [8, 12, 22, 34], \"depths\": [2, 2, 2, 2], \"num_stages\": 4, \"classes\": 5}",
+    add_stages(&problem, "{\"widths\": [8, 12, 22, 34], \"depths\": [2, 2, 2, 2], \"num_stages\": 4, \"classes\": 5}",
                (const uint64_t[]){8, 12, 22, 34}, 4, 5);
-    assert_learns(&lesson);
-    assert_says(&lesson, "for i in 0..S-1 for j in 0..depths[i]-1");
-    assert_says(&lesson, "(widths[i], 1, 7, 7)");
-    assert_says(&lesson, "head.1.weight                         (C, widths[len(widths) - 1])");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "for i in 0..S-1 for j in 0..depths[i]-1");
+    assert_says(&problem, "(widths[i], 1, 7, 7)");
+    assert_says(&problem, "head.1.weight                         (C, widths[len(widths) - 1])");
+    lesson_close(&problem);
 }
 
 /* What `check` chooses a table by: the type and the classes, or what timm calls it. */
@@ -227,19 +227,19 @@ static void the_head_says_what_is_served(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-        struct lesson lesson = {0};
+        struct problem problem = {0};
         for (size_t k = 0; k < 2; k++) {
-            lesson_begin(&lesson, heads[i][k]);
-            lesson_add(&lesson, "weight", SHAPE(k ? 9 : 6));
+            lesson_begin(&problem, heads[i][k]);
+            lesson_add(&problem, "weight", SHAPE(k ? 9 : 6));
         }
-        assert_learns(&lesson);
-        assert_says(&lesson, heads[i][2]);
-        lesson_close(&lesson);
+        assert_learns(&problem);
+        assert_says(&problem, heads[i][2]);
+        lesson_close(&problem);
     }
 }
 
 /* What a table predicts for the inner configuration, behind a prefix. */
-static void add_inner(struct lesson *lesson, const char *config, const char *prefix)
+static void add_inner(struct problem *problem, const char *config, const char *prefix)
 {
     struct model inner;
     model_open(&inner, config);
@@ -247,7 +247,7 @@ static void add_inner(struct lesson *lesson, const char *config, const char *pre
     for (size_t i = 0; i < inner.count; i++) {
         char name[200];
         snprintf(name, sizeof name, "%s%s", prefix, inner.parts[i].name);
-        lesson_add(lesson, name, inner.parts[i].rank, inner.parts[i].shape);
+        lesson_add(problem, name, inner.parts[i].rank, inner.parts[i].shape);
     }
     model_close(&inner);
 }
@@ -263,65 +263,65 @@ static void add_inner(struct lesson *lesson, const char *config, const char *pre
  * of what it says. */
 static void an_inner_model_is_its_table(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
-    lesson_begin(&lesson, "{" SEER "\"width\": 5, \"text_config\": {" SMALL "}");
-    lesson_add(&lesson, "bridge.weight", SHAPE(8, 5));
-    add_inner(&lesson, BASE SMALL, "language_model.");
-    lesson_begin(&lesson, "{" SEER "\"width\": 7, \"text_config\": {" LARGE "}");
-    lesson_add(&lesson, "bridge.weight", SHAPE(12, 7));
-    add_inner(&lesson, BASE LARGE, "language_model.");
-    assert_learns(&lesson);
-    assert_says(&lesson, "[text]\nlanguage_model.*   llama from text_config with architectures = [\"LlamaModel\"]\n");
-    assert_null(strstr(shapeproof_learning_text(lesson.learning), "language_model.layers"));
-    lesson_close(&lesson);
+    lesson_begin(&problem, "{" SEER "\"width\": 5, \"text_config\": {" SMALL "}");
+    lesson_add(&problem, "bridge.weight", SHAPE(8, 5));
+    add_inner(&problem, BASE SMALL, "language_model.");
+    lesson_begin(&problem, "{" SEER "\"width\": 7, \"text_config\": {" LARGE "}");
+    lesson_add(&problem, "bridge.weight", SHAPE(12, 7));
+    add_inner(&problem, BASE LARGE, "language_model.");
+    assert_learns(&problem);
+    assert_says(&problem, "[text]\nlanguage_model.*   llama from text_config with architectures = [\"LlamaModel\"]\n");
+    assert_null(strstr(shapeproof_learning_text(problem.learning), "language_model.layers"));
+    lesson_close(&problem);
 }
 
 /* A head that is tied in every example: whether there is one where it is not, these do not say. */
 static void a_head_that_none_has_is_not_taken(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
-    lesson_begin(&lesson, "{" SEER "\"width\": 5, \"text_config\": {\"tie_word_embeddings\": true, " SMALL "}");
-    add_inner(&lesson, BASE SMALL, "words.model.");
-    lesson_begin(&lesson, "{" SEER "\"width\": 7, \"text_config\": {\"tie_word_embeddings\": true, " LARGE "}");
-    add_inner(&lesson, BASE LARGE, "words.model.");
-    assert_learns(&lesson);
-    assert_says(&lesson, "words.model.*   llama from text_config with architectures = [\"LlamaModel\"]");
-    lesson_close(&lesson);
+    lesson_begin(&problem, "{" SEER "\"width\": 5, \"text_config\": {\"tie_word_embeddings\": true, " SMALL "}");
+    add_inner(&problem, BASE SMALL, "words.model.");
+    lesson_begin(&problem, "{" SEER "\"width\": 7, \"text_config\": {\"tie_word_embeddings\": true, " LARGE "}");
+    add_inner(&problem, BASE LARGE, "words.model.");
+    assert_learns(&problem);
+    assert_says(&problem, "words.model.*   llama from text_config with architectures = [\"LlamaModel\"]");
+    lesson_close(&problem);
 }
 
 /* One tensor of it has another shape: then it is no such model, and its rows are its own. */
 static void an_inner_model_that_differs_is_its_own(void **state)
 {
-    struct lesson lesson = {0};
+    struct problem problem = {0};
     (void)state;
-    lesson_begin(&lesson, "{" SEER "\"width\": 5, \"text_config\": {" SMALL "}");
-    add_inner(&lesson, BASE SMALL, "language_model.");
-    lesson_begin(&lesson, "{" SEER "\"width\": 7, \"text_config\": {" ODD "}");
-    add_inner(&lesson, BASE SMALL, "language_model.");
-    lesson_learn(&lesson);
-    assert_null(strstr(shapeproof_learning_text(lesson.learning), "from text_config"));
-    lesson_close(&lesson);
+    lesson_begin(&problem, "{" SEER "\"width\": 5, \"text_config\": {" SMALL "}");
+    add_inner(&problem, BASE SMALL, "language_model.");
+    lesson_begin(&problem, "{" SEER "\"width\": 7, \"text_config\": {" ODD "}");
+    add_inner(&problem, BASE SMALL, "language_model.");
+    lesson_learn(&problem);
+    assert_null(strstr(shapeproof_learning_text(problem.learning), "from text_config"));
+    lesson_close(&problem);
 }
 
 /* ---- lists and numbers ---- */
 
 /* What the text predicts for each example, whatever it leaves out. */
-static void assert_expands(const struct lesson *lesson)
+static void assert_expands(const struct problem *problem)
 {
     struct shapeproof_error error = {0};
-    const char *text = shapeproof_learning_text(lesson->learning);
+    const char *text = shapeproof_learning_text(problem->learning);
     struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     if (shapeproof_tables_add_text(tables, "learnt.shapes", text, strlen(text), &error) != SHAPEPROOF_OK)
         fail_msg("%s\n%s", error.message, text);
-    for (size_t e = 0; e < lesson->count; e++) {
+    for (size_t e = 0; e < problem->count; e++) {
         struct shapeproof_prediction *prediction = shapeproof_predict(
-            tables, lesson->models[e]->config, &(struct shapeproof_predict_options){.table = "learnt_here"}, &error);
+            tables, problem->models[e]->config, &(struct shapeproof_predict_options){.table = "learnt_here"}, &error);
         if (!prediction) fail_msg("%s\n%s", error.message, text);
         for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
             const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, i);
-            const size_t there = shapeproof_inventory_find(lesson->examples[e].inventory, tensor->name);
+            const size_t there = shapeproof_inventory_find(problem->examples[e].inventory, tensor->name);
             if (there == SHAPEPROOF_NONE) fail_msg("%s is in no example\n%s", tensor->name, text);
         }
         shapeproof_prediction_free(prediction);
@@ -329,111 +329,112 @@ static void assert_expands(const struct lesson *lesson)
     shapeproof_tables_free(tables);
 }
 
-static void add_blocks(struct lesson *lesson, uint64_t width, const uint64_t *depths, size_t stages)
+static void add_blocks(struct problem *problem, uint64_t width, const uint64_t *depths, size_t stages)
 {
     for (uint64_t s = 0; s < stages; s++)
         for (uint64_t i = 0; i < depths[s]; i++)
-            lesson_addf(lesson, 2, (const uint64_t[]){width << s, width}, "stage.%d.%d.w", (int)s, (int)i);
-    lesson_add(lesson, "head.weight", 2, (const uint64_t[]){10, width});
+            lesson_addf(problem, 2, (const uint64_t[]){width << s, width}, "stage.%d.%d.w", (int)s, (int)i);
+    lesson_add(problem, "head.weight", 2, (const uint64_t[]){10, width});
 }
 
 /* A transformer that counts its blocks, and a network of stages that lists them. */
 static void a_list_may_be_a_number_elsewhere(void **state)
 {
     (void)state;
-    struct lesson lesson = {.count = 0};
+    struct problem problem = {.count = 0};
     const uint64_t blocks[] = {5, 3};
-    lesson_begin(&lesson, "{\"depth\": [2, 3], \"dim\": 8}");
-    add_blocks(&lesson, 8, (const uint64_t[]){2, 3}, 2);
-    lesson_begin(&lesson, "{\"depth\": [1, 4, 2], \"dim\": 16}");
-    add_blocks(&lesson, 16, (const uint64_t[]){1, 4, 2}, 3);
+    lesson_begin(&problem, "{\"depth\": [2, 3], \"dim\": 8}");
+    add_blocks(&problem, 8, (const uint64_t[]){2, 3}, 2);
+    lesson_begin(&problem, "{\"depth\": [1, 4, 2], \"dim\": 16}");
+    add_blocks(&problem, 16, (const uint64_t[]){1, 4, 2}, 3);
     for (size_t k = 0; k < 2; k++) {
         const uint64_t width = k ? 20 : 12;
-        lesson_beginf(&lesson, "{\"depth\": %d, \"dim\": %d}", (int)blocks[k], (int)width);
+        lesson_beginf(&problem, "{\"depth\": %d, \"dim\": %d}", (int)blocks[k], (int)width);
         for (uint64_t i = 0; i < blocks[k]; i++)
-            lesson_addf(&lesson, 2, (const uint64_t[]){width, width}, "blocks.%d.w", (int)i);
-        add_blocks(&lesson, width, NULL, 0);
+            lesson_addf(&problem, 2, (const uint64_t[]){width, width}, "blocks.%d.w", (int)i);
+        add_blocks(&problem, width, NULL, 0);
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "if at(L, 0) == L for i in 0..L-1");
-    assert_says(&lesson, "if at(L, 0) != L for i in 0..len(L)-1 for j in 0..L[i]-1");
-    assert_expands(&lesson);
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "if at(L, 0) == L for i in 0..L-1");
+    assert_says(&problem, "if at(L, 0) != L for i in 0..len(L)-1 for j in 0..L[i]-1");
+    assert_expands(&problem);
+    lesson_close(&problem);
 }
 
 /* One number of heads for all stages, or one for each. */
 static void a_number_stands_for_every_item(void **state)
 {
     (void)state;
-    struct lesson lesson = {.count = 0};
+    struct problem problem = {.count = 0};
     static const char *const configs[] = {"{\"widths\": [32, 64], \"heads\": [2, 4]}",
                                           "{\"widths\": [24, 48, 96], \"heads\": 3}",
                                           "{\"widths\": [40, 80, 160], \"heads\": [1, 5, 9]}"};
     static const uint64_t widths[][3] = {{32, 64}, {24, 48, 96}, {40, 80, 160}},
                           heads[][3] = {{2, 4}, {3, 3, 3}, {1, 5, 9}};
     for (size_t e = 0; e < 3; e++) {
-        lesson_begin(&lesson, configs[e]);
+        lesson_begin(&problem, configs[e]);
         for (size_t s = 0; s < 3 && widths[e][s]; s++)
-            lesson_addf(&lesson, 2, (const uint64_t[]){16 * heads[e][s], widths[e][s]}, "stages.%zu.query.weight", s);
+            lesson_addf(&problem, 2, (const uint64_t[]){16 * heads[e][s], widths[e][s]}, "stages.%zu.query.weight", s);
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "(16*at(H, i), widths[i])");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "(16*at(H, i), widths[i])");
+    lesson_close(&problem);
 }
 
 /* The list of a part that only some models have. */
 static void a_loop_is_begun_where_its_list_is(void **state)
 {
     (void)state;
-    struct lesson lesson = {.count = 0};
+    struct problem problem = {.count = 0};
     static const char *const configs[] = {"{\"width\": 8, \"vision\": {\"channels\": [4, 6]}}", "{\"width\": 12}",
                                           "{\"width\": 10, \"vision\": {\"channels\": [5, 7, 9]}}",
                                           "{\"width\": 14, \"vision\": null}"};
     static const uint64_t channels[][4] = {{3, 4, 6}, {0}, {3, 5, 7, 9}, {0}}, widths[] = {8, 12, 10, 14};
     for (size_t e = 0; e < 4; e++) {
-        lesson_begin(&lesson, configs[e]);
+        lesson_begin(&problem, configs[e]);
         for (size_t i = 1; i < 4 && channels[e][i]; i++)
-            lesson_addf(&lesson, 2, (const uint64_t[]){channels[e][i], channels[e][i - 1]}, "vision.%zu.weight", i - 1);
-        lesson_add(&lesson, "out.weight", 2, (const uint64_t[]){widths[e], widths[e]});
+            lesson_addf(&problem, 2, (const uint64_t[]){channels[e][i], channels[e][i - 1]}, "vision.%zu.weight",
+                        i - 1);
+        lesson_add(&problem, "out.weight", 2, (const uint64_t[]){widths[e], widths[e]});
     }
-    assert_learns(&lesson);
-    assert_expands(&lesson);
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_expands(&problem);
+    lesson_close(&problem);
 }
 
 /* Names that no table can write. */
 static void what_cannot_be_written_is_left_out(void **state)
 {
     (void)state;
-    struct lesson lesson = {.count = 0};
+    struct problem problem = {.count = 0};
     for (uint64_t e = 0; e < 3; e++) {
         const uint64_t width = 8 + 3 * e;
-        lesson_beginf(&lesson, "{\"width\": %d, \"layers\": %d}", (int)width, (int)(2 + e));
+        lesson_beginf(&problem, "{\"width\": %d, \"layers\": %d}", (int)width, (int)(2 + e));
         for (uint64_t i = 0; i < 2 + e; i++) {
-            lesson_addf(&lesson, 1, &width, "odd{%d}.w", (int)i);
-            lesson_addf(&lesson, 1, &width, "even.%d.w", (int)i);
+            lesson_addf(&problem, 1, &width, "odd{%d}.w", (int)i);
+            lesson_addf(&problem, 1, &width, "even.%d.w", (int)i);
         }
-        lesson_add(&lesson, "star*", 1, &width);
+        lesson_add(&problem, "star*", 1, &width);
     }
-    lesson_learn(&lesson);
-    assert_false(shapeproof_learning_is_proved(lesson.learning));
-    assert_int_equal(shapeproof_learning_rest_count(lesson.learning), 2);
-    assert_says(&lesson, "even.{i}.w");
-    assert_expands(&lesson);
-    lesson_close(&lesson);
+    lesson_learn(&problem);
+    assert_false(shapeproof_learning_is_proved(problem.learning));
+    assert_int_equal(shapeproof_learning_rest_count(problem.learning), 2);
+    assert_says(&problem, "even.{i}.w");
+    assert_expands(&problem);
+    lesson_close(&problem);
 }
 
 /* ---- conditions that hold by accident ---- */
 
 /* Whether the row's condition is said to be undecided, with that expression chosen. */
-static bool is_undecided(const struct lesson *lesson, const char *row, const char *chosen)
+static bool is_undecided(const struct problem *problem, const char *row, const char *chosen)
 {
-    for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson->learning); i++) {
-        const struct shapeproof_undecided *undecided = shapeproof_learning_undecided(lesson->learning, i);
+    for (size_t i = 0; i < shapeproof_learning_undecided_count(problem->learning); i++) {
+        const struct shapeproof_undecided *undecided = shapeproof_learning_undecided(problem->learning, i);
         if (strcmp(undecided->chosen, chosen) != 0) continue;
         for (size_t k = 0; k < undecided->places; k++) {
             const struct shapeproof_undecided_place *place =
-                shapeproof_learning_undecided_place(lesson->learning, i, k);
+                shapeproof_learning_undecided_place(problem->learning, i, k);
             if (place->dimension < 0 && strcmp(place->row, row) == 0) return true;
         }
     }
@@ -450,50 +451,50 @@ static const char *const levels[] = {
 static void numbers_agree_by_accident(void **state)
 {
     (void)state;
-    struct lesson lesson = {.count = 0};
+    struct problem problem = {.count = 0};
     static const uint64_t widths[] = {8, 11, 13}, outs[] = {2, 4, 5};
     for (size_t e = 0; e < 3; e++) {
-        lesson_begin(&lesson, levels[e]);
-        lesson_add(&lesson, "out.weight", 2, (const uint64_t[]){outs[e], widths[e]});
-        if (e == 0) lesson_add(&lesson, "residual.unit.weight", 2, (const uint64_t[]){outs[e], 1});
+        lesson_begin(&problem, levels[e]);
+        lesson_add(&problem, "out.weight", 2, (const uint64_t[]){outs[e], widths[e]});
+        if (e == 0) lesson_add(&problem, "residual.unit.weight", 2, (const uint64_t[]){outs[e], 1});
     }
-    assert_learns(&lesson);
-    assert_true(is_undecided(&lesson, "residual.unit.weight", "out == res_units"));
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_true(is_undecided(&problem, "residual.unit.weight", "out == res_units"));
+    lesson_close(&problem);
 }
 
 /* What is there from so many channels on; the number itself no example decides. */
 static void a_list_is_long_enough(void **state)
 {
     (void)state;
-    struct lesson lesson = {.count = 0};
+    struct problem problem = {.count = 0};
     static const uint64_t widths[] = {8, 11, 13};
     for (size_t e = 0; e < 3; e++) {
-        lesson_begin(&lesson, levels[e]);
-        lesson_add(&lesson, "first.weight", 2, (const uint64_t[]){widths[e], 4});
-        if (e < 2) lesson_add(&lesson, "channels.deep.weight", 2, (const uint64_t[]){widths[e], widths[e]});
+        lesson_begin(&problem, levels[e]);
+        lesson_add(&problem, "first.weight", 2, (const uint64_t[]){widths[e], 4});
+        if (e < 2) lesson_add(&problem, "channels.deep.weight", 2, (const uint64_t[]){widths[e], widths[e]});
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "if len(channels) > 2");
-    assert_true(is_undecided(&lesson, "channels.deep.weight", "len(channels) > 2"));
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "if len(channels) > 2");
+    assert_true(is_undecided(&problem, "channels.deep.weight", "len(channels) > 2"));
+    lesson_close(&problem);
 }
 
 /* ---- what becomes of a fraction ---- */
 
 /* Widths of 10, 14, 24 and 33 times 1.25, 2.2, 0.4 and 1.7: 12.5, 30.8, 9.6, 56.1. */
-static void learn_fractions(struct lesson *lesson, const uint64_t *inner)
+static void learn_fractions(struct problem *problem, const uint64_t *inner)
 {
     static const char *const configs[] = {
         "{\"width\": 10, \"factor\": 1.25, \"multiple\": 5}", "{\"width\": 14, \"factor\": 2.2, \"multiple\": 7}",
         "{\"width\": 24, \"factor\": 0.4, \"multiple\": 3}", "{\"width\": 33, \"factor\": 1.7, \"multiple\": 9}"};
     static const uint64_t widths[] = {10, 14, 24, 33};
-    *lesson = (struct lesson){.count = 0};
+    *problem = (struct problem){.count = 0};
     for (size_t e = 0; e < 4; e++) {
-        lesson_begin(lesson, configs[e]);
-        lesson_add(lesson, "up.weight", SHAPE(inner[e], widths[e]));
+        lesson_begin(problem, configs[e]);
+        lesson_add(problem, "up.weight", SHAPE(inner[e], widths[e]));
     }
-    assert_learns(lesson);
+    assert_learns(problem);
 }
 
 static void a_fraction_becomes_a_width(void **state)
@@ -510,10 +511,10 @@ static void a_fraction_becomes_a_width(void **state)
                 {{8, 24, 8, 56}, "(8*(int(W*F) // 8), W)"},
                 {{8, 6, 60, 19}, "(W // F, W)"}};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        struct lesson lesson;
-        learn_fractions(&lesson, made[i].inner);
-        assert_says(&lesson, made[i].says);
-        lesson_close(&lesson);
+        struct problem problem;
+        learn_fractions(&problem, made[i].inner);
+        assert_says(&problem, made[i].says);
+        lesson_close(&problem);
     }
 }
 
@@ -521,17 +522,17 @@ static void a_fraction_becomes_a_width(void **state)
 static void roundings_are_undecided(void **state)
 {
     (void)state;
-    struct lesson lesson = {.count = 0};
+    struct problem problem = {.count = 0};
     static const char *const configs[] = {"{\"width\": 10, \"factor\": 2.5}", "{\"width\": 20, \"factor\": 1.5}",
                                           "{\"width\": 8, \"factor\": 0.5}"};
     static const uint64_t widths[] = {10, 20, 8}, inner[] = {25, 30, 4};
     for (size_t e = 0; e < 3; e++) {
-        lesson_begin(&lesson, configs[e]);
-        lesson_add(&lesson, "up.weight", SHAPE(inner[e], widths[e]));
+        lesson_begin(&problem, configs[e]);
+        lesson_add(&problem, "up.weight", SHAPE(inner[e], widths[e]));
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "width*factor or int(width*factor), round(width*factor), -(-width*factor // 1)");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "width*factor or int(width*factor), round(width*factor), -(-width*factor // 1)");
+    lesson_close(&problem);
 }
 
 /* ---- parameters and buffers ---- */
@@ -540,32 +541,33 @@ static void roundings_are_undecided(void **state)
 static void a_buffer_is_known_or_said(void **state)
 {
     (void)state;
-    struct lesson lesson = {.count = 0};
+    struct problem problem = {.count = 0};
     for (uint64_t e = 0; e < 3; e++) {
         const uint64_t width = 8 + 3 * e, length = 30 + 7 * e * e;
-        lesson_beginf(&lesson, "{\"width\": %d, \"length\": %d}", (int)width, (int)length);
+        lesson_beginf(&problem, "{\"width\": %d, \"length\": %d}", (int)width, (int)length);
         static const char *const norm[] = {"weight", "bias", "running_mean", "running_var"};
         for (size_t i = 0; i < 4; i++) {
-            lesson_addf(&lesson, 1, &width, "frozen.%s", norm[i]);
-            lesson_addf(&lesson, 1, &width, "norm.%s", norm[i]);
+            lesson_addf(&problem, 1, &width, "frozen.%s", norm[i]);
+            lesson_addf(&problem, 1, &width, "norm.%s", norm[i]);
         }
-        lesson_add(&lesson, "norm.num_batches_tracked", 0, NULL);
-        lesson_add(&lesson, "angles", 1, &width);
-        lesson_add(&lesson, "linear.weight", 2, (const uint64_t[]){width, width});
-        lesson_add(&lesson, "attention.bias", 4, (const uint64_t[]){1, 1, length, length});
+        lesson_add(&problem, "norm.num_batches_tracked", 0, NULL);
+        lesson_add(&problem, "angles", 1, &width);
+        lesson_add(&problem, "linear.weight", 2, (const uint64_t[]){width, width});
+        lesson_add(&problem, "attention.bias", 4, (const uint64_t[]){1, 1, length, length});
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "a parameter or a buffer: no file says which it is\n#     in ");
+    assert_learns(&problem);
+    assert_says(&problem, "a parameter or a buffer: no file says which it is\n#     in ");
     static const char *const rows[] = {"frozen.weight", "frozen.bias", "angles", "attention.bias"};
     size_t said = 0;
-    for (size_t i = 0; i < shapeproof_learning_undecided_count(lesson.learning); i++)
-        for (size_t k = 0; k < shapeproof_learning_undecided(lesson.learning, i)->places; k++) {
-            const struct shapeproof_undecided_place *place = shapeproof_learning_undecided_place(lesson.learning, i, k);
+    for (size_t i = 0; i < shapeproof_learning_undecided_count(problem.learning); i++)
+        for (size_t k = 0; k < shapeproof_learning_undecided(problem.learning, i)->places; k++) {
+            const struct shapeproof_undecided_place *place =
+                shapeproof_learning_undecided_place(problem.learning, i, k);
             if (place->dimension != -2) continue;
             assert_string_equal(place->row, rows[said++]);
         }
     assert_int_equal(said, 4);
-    lesson_close(&lesson);
+    lesson_close(&problem);
 }
 
 /* ---- sizes that a list says ---- */
@@ -574,61 +576,61 @@ static void a_buffer_is_known_or_said(void **state)
 static void sizes_are_items_of_a_list(void **state)
 {
     (void)state;
-    struct lesson lesson = {.count = 0};
+    struct problem problem = {.count = 0};
     static const char *const configs[] = {"{\"sizes\": [16, 32, 64], \"inputs\": 5}",
                                           "{\"sizes\": [8, 24], \"inputs\": 6}",
                                           "{\"sizes\": [12, 20, 36, 44], \"inputs\": 7}"};
     static const uint64_t sizes[][4] = {{16, 32, 64}, {8, 24}, {12, 20, 36, 44}}, counts[] = {3, 2, 4};
     for (uint64_t e = 0; e < 3; e++) {
         uint64_t before = 5 + e, below = 5 + e;
-        lesson_begin(&lesson, configs[e]);
+        lesson_begin(&problem, configs[e]);
         for (uint64_t i = 0; i < counts[e]; i++) {
-            lesson_addf(&lesson, 2, (const uint64_t[]){sizes[e][i], before}, "layer%d.weight", (int)i + 1);
-            lesson_addf(&lesson, 1, &sizes[e][i], i ? "x_%d" : "x", (int)i);
+            lesson_addf(&problem, 2, (const uint64_t[]){sizes[e][i], before}, "layer%d.weight", (int)i + 1);
+            lesson_addf(&problem, 1, &sizes[e][i], i ? "x_%d" : "x", (int)i);
             for (uint64_t k = 2 * i; k < 2 * i + 2; k++) {
-                lesson_addf(&lesson, 2, (const uint64_t[]){below, sizes[e][i]}, k ? "conv_%d.kernel" : "conv.kernel",
+                lesson_addf(&problem, 2, (const uint64_t[]){below, sizes[e][i]}, k ? "conv_%d.kernel" : "conv.kernel",
                             (int)k);
                 below = sizes[e][i];
             }
             before = sizes[e][i];
         }
-        lesson_add(&lesson, "up.kernel", 2, (const uint64_t[]){sizes[e][counts[e] - 1], sizes[e][counts[e] - 2]});
+        lesson_add(&problem, "up.kernel", 2, (const uint64_t[]){sizes[e][counts[e] - 1], sizes[e][counts[e] - 2]});
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "(sizes[i - 1], i == 1 ? I : sizes[i - 2])");
-    assert_says(&lesson, "(sizes[(i - 1) // 2], sizes[i // 2])");
-    assert_says(&lesson, "(sizes[len(sizes) - 1], sizes[len(sizes) - 2])");
-    assert_says(&lesson, "(sizes[0])");
-    assert_says(&lesson, "(sizes[i])");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "(sizes[i - 1], i == 1 ? I : sizes[i - 2])");
+    assert_says(&problem, "(sizes[(i - 1) // 2], sizes[i // 2])");
+    assert_says(&problem, "(sizes[len(sizes) - 1], sizes[len(sizes) - 2])");
+    assert_says(&problem, "(sizes[0])");
+    assert_says(&problem, "(sizes[i])");
+    lesson_close(&problem);
 }
 
 /* "full" for all layers, or a word for each. */
 static void a_word_stands_for_every_item(void **state)
 {
     (void)state;
-    struct lesson lesson = {.count = 0};
+    struct problem problem = {.count = 0};
     static const char *const configs[] = {"{\"layers\": 3, \"width\": 8, \"kinds\": [\"full\", \"conv\", \"full\"]}",
                                           "{\"layers\": 2, \"width\": 12, \"kinds\": \"full\"}",
                                           "{\"layers\": 4, \"width\": 10, \"kinds\": \"conv\"}"};
     static const char *const kinds[] = {"fcf", "ff", "cccc"};
     static const uint64_t widths[] = {8, 12, 10};
     for (size_t e = 0; e < 3; e++) {
-        lesson_begin(&lesson, configs[e]);
+        lesson_begin(&problem, configs[e]);
         for (size_t i = 0; kinds[e][i]; i++)
-            lesson_addf(&lesson, 2, (const uint64_t[]){widths[e], widths[e]},
+            lesson_addf(&problem, 2, (const uint64_t[]){widths[e], widths[e]},
                         kinds[e][i] == 'f' ? "layers.%zu.attention.weight" : "layers.%zu.conv.weight", i);
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "if at(kinds, i) == \"full\"");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "if at(kinds, i) == \"full\"");
+    lesson_close(&problem);
 }
 
 /* Features, and how many values each has, and how wide its embedding is. */
 static void an_object_says_it_by_name(void **state)
 {
     (void)state;
-    struct lesson lesson = {.count = 0};
+    struct problem problem = {.count = 0};
     static const struct {
         const char *config, *names[3];
         uint64_t width, sizes[3][2];
@@ -647,18 +649,18 @@ static void an_object_says_it_by_name(void **state)
                  10,
                  {{11, 13}}}};
     for (size_t e = 0; e < 3; e++) {
-        lesson_begin(&lesson, made[e].config);
+        lesson_begin(&problem, made[e].config);
         for (size_t i = 0; i < 3 && made[e].names[i]; i++) {
-            lesson_addf(&lesson, 2, (const uint64_t[]){made[e].sizes[i][0], made[e].width}, "rows.%s.weight",
+            lesson_addf(&problem, 2, (const uint64_t[]){made[e].sizes[i][0], made[e].width}, "rows.%s.weight",
                         made[e].names[i]);
-            lesson_addf(&lesson, 2, (const uint64_t[]){made[e].sizes[i][0] + 1, made[e].sizes[i][1]},
+            lesson_addf(&problem, 2, (const uint64_t[]){made[e].sizes[i][0] + 1, made[e].sizes[i][1]},
                         "tables.%s.weight", made[e].names[i]);
         }
     }
-    assert_learns(&lesson);
-    assert_says(&lesson, "(member(rows, features[i]), W)");
-    assert_says(&lesson, "(member(tables, features[i])[0], member(tables, features[i])[1])");
-    lesson_close(&lesson);
+    assert_learns(&problem);
+    assert_says(&problem, "(member(rows, features[i]), W)");
+    assert_says(&problem, "(member(tables, features[i])[0], member(tables, features[i])[1])");
+    lesson_close(&problem);
 }
 
 int main(void)

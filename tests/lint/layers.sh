@@ -53,9 +53,9 @@ src/load/               load         stored check match expect names config lang
 src/diff/               diff         stored expect names model base
 src/solve/              solve        names lang lang/syntax base
 src/infer/              infer        stored solve match names config lang lang/syntax model base
-src/learn/phrases/      learn/phrases  names config lang base
-src/learn/rows/         learn/rows   learn/phrases names config lang base
-src/learn/              learn        learn/rows learn/phrases names config lang base
+src/learn/terms/      learn/terms  names config lang base
+src/learn/rows/         learn/rows   learn/terms names config lang base
+src/learn/              learn        learn/rows learn/terms names config lang base
 src/prove/symbolic/     prove/symbolic  config lang math base
 src/prove/              prove        prove/symbolic config lang base
 src/report/             report       names base

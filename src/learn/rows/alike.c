@@ -22,9 +22,9 @@ static const struct sp_tensor_row *row_at(const struct alike_search *search, siz
 
 /* ---- when rows are alike ---- */
 
-static bool are_equal_terms(const struct sp_phrase *a, const struct sp_phrase *b)
+static bool are_equal_terms(const struct sp_search_term *a, const struct sp_search_term *b)
 {
-    return a && b ? sp_phrases_equal(a, b) : a == b;
+    return a && b ? sp_search_terms_equal(a, b) : a == b;
 }
 
 static bool are_loops_alike(const struct sp_layout *layout, const struct sp_tensor_row *a,
@@ -33,11 +33,11 @@ static bool are_loops_alike(const struct sp_layout *layout, const struct sp_tens
     if (a->index_count != b->index_count) return false;
     for (size_t i = 0; i < a->index_count; i++) {
         const struct sp_stem *left = &layout->stems.items[a->stems[i]], *right = &layout->stems.items[b->stems[i]];
-        const struct sp_leaf *list = left->listed ? left->listed->leaf : NULL;
-        if (list != (right->listed ? right->listed->leaf : NULL)) return false;
+        const struct sp_terminal *list = left->listed ? left->listed->terminal : NULL;
+        if (list != (right->listed ? right->listed->terminal : NULL)) return false;
         if (left->step != right->step || left->offset != right->offset) return false;
-        if (!sp_phrases_equal(left->first.term, right->first.term)) return false;
-        if (!sp_phrases_equal(left->count.term, right->count.term)) return false;
+        if (!sp_search_terms_equal(left->first.term, right->first.term)) return false;
+        if (!sp_search_terms_equal(left->count.term, right->count.term)) return false;
     }
     return true;
 }
@@ -46,7 +46,7 @@ static bool are_rows_alike(const struct sp_layout *layout, const struct sp_tenso
 {
     if (a->rank != b->rank || !are_equal_terms(a->where.term, b->where.term)) return false;
     for (uint32_t d = 0; d < a->rank; d++)
-        if (!sp_phrases_equal(a->dims[d].term, b->dims[d].term)) return false;
+        if (!sp_search_terms_equal(a->dims[d].term, b->dims[d].term)) return false;
     return a->places.items[0].tensor->dtype == b->places.items[0].tensor->dtype && are_loops_alike(layout, a, b);
 }
 

@@ -14,8 +14,8 @@
 #define SP_LEARN_LAYOUT_H
 
 #include "base/map.h"
-#include "learn/phrases/bank.h"
 #include "learn/rows/listed.h"
+#include "learn/terms/term_bank.h"
 
 enum { SP_MOST_ALTERNATIVES = 3 };
 
@@ -24,8 +24,8 @@ enum { SP_FIRST_PLACE = 1, SP_LAST_PLACE = 31 };
 
 /* An expression that was found, and those that the examples cannot tell from it. */
 struct sp_answer {
-    const struct sp_phrase *term; /* NULL: none */
-    const struct sp_phrase *others[SP_MOST_ALTERNATIVES];
+    const struct sp_search_term *term; /* NULL: none */
+    const struct sp_search_term *others[SP_MOST_ALTERNATIVES];
     size_t other_count;
     size_t distinct; /* values of a size that it has met; 0: it is none */
     bool short_loop; /* it depends on an index, which has no more than two values in the examples */

@@ -6,9 +6,9 @@
 
 #include "base/chars.h"
 #include "base/map.h"
-#include "learn/phrases/evidence.h"
-#include "learn/phrases/likely.h"
 #include "learn/rows/layout.h"
+#include "learn/terms/evidence.h"
+#include "learn/terms/likely.h"
 
 /* ---- beginnings ---- */
 
@@ -163,14 +163,14 @@ static bool is_list_of_words(struct shapeproof_value list)
     return true;
 }
 
-static bool has_words(const struct sp_evidence *evidence, const struct sp_leaf *leaf)
+static bool has_words(const struct sp_evidence *evidence, const struct sp_terminal *terminal)
 {
     size_t items = 0;
     for (size_t e = 0; e < evidence->count; e++) {
-        if (!is_list_of_words(leaf->values[e])) return false;
-        items += leaf->values[e].count;
+        if (!is_list_of_words(terminal->values[e])) return false;
+        items += terminal->values[e].count;
     }
-    return items > 0 && !leaf->meaning && strcmp(leaf->path, "architectures") != 0;
+    return items > 0 && !terminal->meaning && strcmp(terminal->path, "architectures") != 0;
 }
 
 /* ---- marking ---- */
@@ -208,7 +208,7 @@ static size_t place_of_word(const struct sp_listed *listed, struct sp_arena *are
 {
     for (size_t i = 0; i < listed->count; i++) {
         const struct sp_listed_place *place = &listed->items[i];
-        const struct shapeproof_value list = place->leaf->values[example];
+        const struct shapeproof_value list = place->terminal->values[example];
         *length = length_of_item(list, text, item);
         if (!*length || strcmp(bare_text(arena, before->data, before->length), place->before) != 0) continue;
         if (strcmp(rest_of_component(arena, list, text + *length), place->behind) == 0) return i;
@@ -240,8 +240,8 @@ void sp_listed_mark(const struct sp_listed *listed, size_t example, const char *
 const char *sp_listed_word(const struct sp_listed *listed, size_t example, const struct sp_marked_name *marked,
                            size_t word)
 {
-    const struct sp_leaf *leaf = listed->items[marked->words[word].place].leaf;
-    return leaf->values[example].items[marked->words[word].item].string;
+    const struct sp_terminal *terminal = listed->items[marked->words[word].place].terminal;
+    return terminal->values[example].items[marked->words[word].item].string;
 }
 
 /* ---- finding ---- */
@@ -258,8 +258,8 @@ struct finder {
     struct sp_arena arena;
     const struct sp_evidence *evidence;
     struct sp_listed *listed;
-    const struct sp_leaf **leaves;
-    size_t leaf_count;
+    const struct sp_terminal **terminals;
+    size_t terminal_count;
     struct sp_map known;    /* candidates by their list and place */
     struct sp_map numbered; /* what numbers stand behind */
     struct {
@@ -268,15 +268,15 @@ struct finder {
     } candidates;
 };
 
-static struct candidate *candidate_at(struct finder *finder, size_t leaf, const char *before, const char *behind)
+static struct candidate *candidate_at(struct finder *finder, size_t terminal, const char *before, const char *behind)
 {
-    const char *key = sp_arena_printf(&finder->arena, "%zu %s\n%s", leaf, before, behind);
+    const char *key = sp_arena_printf(&finder->arena, "%zu %s\n%s", terminal, before, behind);
     const size_t known = sp_map_get(&finder->known, key);
     if (known != SIZE_MAX) return &finder->candidates.items[known];
     const size_t examples = finder->evidence->count;
     sp_map_add(&finder->known, key, finder->candidates.count);
     *SP_PUSH(&finder->candidates) =
-        (struct candidate){.place = {before, behind, finder->leaves[leaf], NULL},
+        (struct candidate){.place = {before, behind, finder->terminals[terminal], NULL},
                            .seen = sp_arena_array(&finder->arena, examples, sizeof(uint64_t)),
                            .sums = sp_arena_array(&finder->arena, examples * SP_MOST_LISTED, sizeof(uint64_t))};
     return &finder->candidates.items[finder->candidates.count - 1];
@@ -290,16 +290,16 @@ static uint64_t sum_of_text(const char *text, uint64_t rank)
 }
 
 /* What the text begins with, of the list of that example or of another one. */
-static void note_word(struct finder *finder, size_t leaf, size_t example, const char *before, const char *text,
+static void note_word(struct finder *finder, size_t terminal, size_t example, const char *before, const char *text,
                       uint32_t rank)
 {
     for (size_t e = 0; e < finder->evidence->count; e++) {
         size_t item, own;
-        const struct shapeproof_value list = finder->leaves[leaf]->values[example];
-        const size_t length = length_of_item(finder->leaves[leaf]->values[e], text, &item);
+        const struct shapeproof_value list = finder->terminals[terminal]->values[example];
+        const size_t length = length_of_item(finder->terminals[terminal]->values[e], text, &item);
         if (!length) continue;
         struct candidate *candidate =
-            candidate_at(finder, leaf, before, rest_of_component(&finder->arena, list, text + length));
+            candidate_at(finder, terminal, before, rest_of_component(&finder->arena, list, text + length));
         if (length_of_item(list, text, &own) != length) candidate->is_broken = true;
         else if (e == example) {
             candidate->seen[example] |= (uint64_t)1 << own;
@@ -316,7 +316,7 @@ static void note_name(struct finder *finder, size_t example, const struct sp_mar
         const char *before = bare_text(&finder->arena, name, i);
         if (sp_is_digit(name[i])) sp_map_add(&finder->numbered, before, 0);
         else
-            for (size_t k = 0; k < finder->leaf_count; k++) note_word(finder, k, example, before, name + i, rank);
+            for (size_t k = 0; k < finder->terminal_count; k++) note_word(finder, k, example, before, name + i, rank);
     }
 }
 
@@ -347,31 +347,31 @@ static bool has_alike_words(const struct candidate *candidate, size_t example, s
 
 static bool is_of_list(const struct finder *finder, const struct candidate *candidate)
 {
-    const struct sp_leaf *leaf = candidate->place.leaf;
-    const bool varied = !sp_leaf_is_constant(leaf, finder->evidence->count);
+    const struct sp_terminal *terminal = candidate->place.terminal;
+    const bool varied = !sp_terminal_is_constant(terminal, finder->evidence->count);
     if (candidate->is_broken || sp_map_get(&finder->numbered, candidate->place.before) != SIZE_MAX) return false;
     for (size_t e = 0; e < finder->evidence->count; e++) {
-        const size_t items = leaf->values[e].count;
+        const size_t items = terminal->values[e].count;
         const uint64_t all = items == SP_MOST_LISTED ? UINT64_MAX : ((uint64_t)1 << items) - 1;
         if (candidate->seen[e] != all || (!varied && !has_alike_words(candidate, e, items))) return false;
     }
     return true;
 }
 
-static unsigned nearness(struct finder *finder, const struct sp_leaf *leaf, const char *before)
+static unsigned nearness(struct finder *finder, const struct sp_terminal *terminal, const char *before)
 {
-    return sp_phrase_affinity(sp_phrase_leaf(&finder->arena, SP_PHRASE_LENGTH, leaf), before);
+    return sp_search_term_affinity(sp_search_term_terminal(&finder->arena, SP_TERM_LENGTH, terminal), before);
 }
 
 /* Of two lists the one that is nearer to the name. */
-static void choose_list(struct finder *finder, struct sp_listed_place *known, const struct sp_leaf *leaf)
+static void choose_list(struct finder *finder, struct sp_listed_place *known, const struct sp_terminal *terminal)
 {
-    const struct sp_leaf *chosen = known->leaf;
-    known->other = leaf;
-    if (nearness(finder, leaf, known->before) <= nearness(finder, chosen, known->before)) return;
+    const struct sp_terminal *chosen = known->terminal;
+    known->other = terminal;
+    if (nearness(finder, terminal, known->before) <= nearness(finder, chosen, known->before)) return;
     known->other = chosen;
     for (size_t i = 0; i < finder->listed->count; i++)
-        if (strcmp(finder->listed->items[i].before, known->before) == 0) finder->listed->items[i].leaf = leaf;
+        if (strcmp(finder->listed->items[i].before, known->before) == 0) finder->listed->items[i].terminal = terminal;
 }
 
 /* What stands behind one beginning is of one list. */
@@ -381,12 +381,12 @@ static void add_place(struct finder *finder, const struct sp_listed_place *place
     struct sp_arena *arena = finder->evidence->arena;
     for (size_t i = 0; i < listed->count; i++) {
         struct sp_listed_place *known = &listed->items[i];
-        if (strcmp(known->before, place->before) != 0 || known->leaf == place->leaf) continue;
-        if (strcmp(known->behind, place->behind) == 0) choose_list(finder, known, place->leaf);
+        if (strcmp(known->before, place->before) != 0 || known->terminal == place->terminal) continue;
+        if (strcmp(known->behind, place->behind) == 0) choose_list(finder, known, place->terminal);
         return;
     }
     *SP_PUSH(listed) = (struct sp_listed_place){sp_arena_string(arena, place->before),
-                                                sp_arena_string(arena, place->behind), place->leaf, NULL};
+                                                sp_arena_string(arena, place->behind), place->terminal, NULL};
 }
 
 /* Whether there is one more than before. */
@@ -412,11 +412,11 @@ static void forget_candidates(struct finder *finder)
 void sp_listed_find(struct sp_listed *listed, const struct sp_evidence *evidence, const struct sp_fronts *fronts)
 {
     struct finder finder = {.evidence = evidence, .listed = listed};
-    finder.leaves = sp_arena_array(evidence->arena, evidence->leaves.count + 1, sizeof *finder.leaves);
-    for (size_t i = 0; i < evidence->leaves.count; i++)
-        if (has_words(evidence, evidence->leaves.items[i]))
-            finder.leaves[finder.leaf_count++] = evidence->leaves.items[i];
-    for (size_t round = 0; finder.leaf_count && round < SP_MOST_WORDS; round++) {
+    finder.terminals = sp_arena_array(evidence->arena, evidence->terminals.count + 1, sizeof *finder.terminals);
+    for (size_t i = 0; i < evidence->terminals.count; i++)
+        if (has_words(evidence, evidence->terminals.items[i]))
+            finder.terminals[finder.terminal_count++] = evidence->terminals.items[i];
+    for (size_t round = 0; finder.terminal_count && round < SP_MOST_WORDS; round++) {
         note_all_names(&finder, fronts);
         const bool more = add_places(&finder);
         forget_candidates(&finder);

@@ -12,7 +12,7 @@
 #ifndef SP_LEARN_LISTED_H
 #define SP_LEARN_LISTED_H
 #include "base/map.h"
-#include "learn/phrases/evidence.h"
+#include "learn/terms/evidence.h"
 
 /* Stands for the front in the text of a pattern. No name has this byte: it is not UTF-8. */
 #define SP_FRONT_MARK '\xfe'
@@ -36,8 +36,8 @@ enum { SP_MOST_WORDS = 4, SP_MOST_LISTED = 64 };
 /* Where words of a list stand: "encoders." and what is left of the component, "". */
 struct sp_listed_place {
     const char *before, *behind; /* with marks for numbers and words */
-    const struct sp_leaf *leaf;
-    const struct sp_leaf *other; /* another list that has the same items in every example, or NULL */
+    const struct sp_terminal *terminal;
+    const struct sp_terminal *other; /* another list that has the same items in every example, or NULL */
 };
 
 struct sp_listed {

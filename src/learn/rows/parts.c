@@ -18,16 +18,16 @@ static size_t row_beside(const struct sp_layout *layout, const struct sp_tensor_
 
 static bool same_condition(const struct sp_tensor_row *a, const struct sp_tensor_row *b)
 {
-    const struct sp_phrase *left = a->where.term, *right = b->where.term;
-    return left && right ? sp_phrases_equal(left, right) : left == right;
+    const struct sp_search_term *left = a->where.term, *right = b->where.term;
+    return left && right ? sp_search_terms_equal(left, right) : left == right;
 }
 
-static bool is_dim(const struct sp_tensor_row *row, uint32_t dimension, const struct sp_phrase *term)
+static bool is_dim(const struct sp_tensor_row *row, uint32_t dimension, const struct sp_search_term *term)
 {
-    return dimension < row->rank && sp_phrases_equal(row->dims[dimension].term, term);
+    return dimension < row->rank && sp_search_terms_equal(row->dims[dimension].term, term);
 }
 
-static void add_argument(struct sp_part_found *found, const struct sp_phrase *term)
+static void add_argument(struct sp_part_found *found, const struct sp_search_term *term)
 {
     found->arguments[found->argument_count++] = term;
 }
@@ -150,7 +150,7 @@ static struct sp_part_found find_gated_mlp(const struct sp_layout *layout, const
     static const char *const members[] = {"gate_proj", "up_proj", "down_proj"};
     struct ensemble ensemble = {.layout = layout};
     if (!find_members(&ensemble, row, base, members, 3)) return (struct sp_part_found){.part = NULL};
-    const struct sp_phrase *inner = ensemble.weights[0]->dims[0].term, *outer = ensemble.weights[0]->dims[1].term;
+    const struct sp_search_term *inner = ensemble.weights[0]->dims[0].term, *outer = ensemble.weights[0]->dims[1].term;
     const bool fits = is_dim(ensemble.weights[1], 0, inner) && is_dim(ensemble.weights[1], 1, outer) &&
                       is_dim(ensemble.weights[2], 0, outer) && is_dim(ensemble.weights[2], 1, inner);
     if (!fits || !add_bias_flag(&ensemble, 0, 3)) return (struct sp_part_found){.part = NULL};
@@ -162,13 +162,14 @@ static struct sp_part_found find_gated_mlp(const struct sp_layout *layout, const
 }
 
 /* A*D and K*D, by the factor that they share: A, K and D. */
-static bool split_products(const struct sp_phrase *queries, const struct sp_phrase *keys, struct sp_part_found *found)
+static bool split_products(const struct sp_search_term *queries, const struct sp_search_term *keys,
+                           struct sp_part_found *found)
 {
-    if (queries->op != SP_PHRASE_MULTIPLY || keys->op != SP_PHRASE_MULTIPLY) return false;
-    const struct sp_phrase *const of[] = {queries->a, queries->b}, *const by[] = {keys->a, keys->b};
+    if (queries->op != SP_TERM_MULTIPLY || keys->op != SP_TERM_MULTIPLY) return false;
+    const struct sp_search_term *const of[] = {queries->a, queries->b}, *const by[] = {keys->a, keys->b};
     for (size_t i = 0; i < 4; i++) {
-        const struct sp_phrase *width = of[i / 2];
-        if (!sp_phrases_equal(width, by[i % 2]) || width->op == SP_PHRASE_NUMBER) continue;
+        const struct sp_search_term *width = of[i / 2];
+        if (!sp_search_terms_equal(width, by[i % 2]) || width->op == SP_TERM_NUMBER) continue;
         add_argument(found, of[1 - i / 2]);
         add_argument(found, by[1 - i % 2]);
         add_argument(found, width);
@@ -183,8 +184,8 @@ static struct sp_part_found find_grouped_attention(const struct sp_layout *layou
     static const char *const members[] = {"q_proj", "k_proj", "v_proj", "o_proj"};
     struct ensemble ensemble = {.layout = layout};
     if (!find_members(&ensemble, row, base, members, 4)) return (struct sp_part_found){.part = NULL};
-    const struct sp_phrase *queries = ensemble.weights[0]->dims[0].term, *keys = ensemble.weights[1]->dims[0].term;
-    const struct sp_phrase *model = ensemble.weights[0]->dims[1].term;
+    const struct sp_search_term *queries = ensemble.weights[0]->dims[0].term, *keys = ensemble.weights[1]->dims[0].term;
+    const struct sp_search_term *model = ensemble.weights[0]->dims[1].term;
     const bool fits = is_dim(ensemble.weights[1], 1, model) && is_dim(ensemble.weights[2], 0, keys) &&
                       is_dim(ensemble.weights[2], 1, model) && is_dim(ensemble.weights[3], 0, model) &&
                       is_dim(ensemble.weights[3], 1, queries);

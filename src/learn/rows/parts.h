@@ -10,7 +10,7 @@ enum { SP_MOST_PART_ROWS = 8 };
 /* An argument that says whether there is something: always, never, or where a condition holds. */
 struct sp_part_flag {
     bool holds;
-    const struct sp_phrase *when; /* or NULL */
+    const struct sp_search_term *when; /* or NULL */
 };
 
 struct sp_part_found {
@@ -19,12 +19,12 @@ struct sp_part_found {
     size_t base_length;
     size_t rows[SP_MOST_PART_ROWS]; /* of the layout */
     size_t row_count;
-    const struct sp_phrase *arguments[4];
+    const struct sp_search_term *arguments[4];
     size_t argument_count;
     struct sp_part_flag flags[2]; /* which come behind these */
     size_t flag_count;
-    const struct sp_phrase *bias; /* the condition of its bias, an argument; or NULL */
-    const struct sp_phrase *where;
+    const struct sp_search_term *bias; /* the condition of its bias, an argument; or NULL */
+    const struct sp_search_term *where;
 };
 
 /* The part that the row at this index belongs to. */

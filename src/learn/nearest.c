@@ -91,32 +91,34 @@ static struct sp_base *nearest_base(struct shapeproof_learning *learning)
 /* ---- with it, or without ---- */
 
 /* It is about a row that the other table has not. */
-static bool is_about_rest(struct shapeproof_learning *learning, const struct sp_doubt *doubt)
+static bool is_about_rest(struct shapeproof_learning *learning, const struct sp_ambiguity *ambiguity)
 {
-    const struct sp_layout *layout = &learning->lesson.layout;
+    const struct sp_layout *layout = &learning->problem.layout;
     for (size_t r = 0; r < layout->rows.count; r++)
-        for (size_t i = 0; i < doubt->places.count && !learning->base->rows[r]; i++)
-            if (strcmp(doubt->places.items[i].row, sp_row_shown(&learning->arena, layout->rows.items[r].pattern)) == 0)
+        for (size_t i = 0; i < ambiguity->places.count && !learning->base->rows[r]; i++)
+            if (strcmp(ambiguity->places.items[i].row, sp_row_shown(&learning->arena, layout->rows.items[r].pattern)) ==
+                0)
                 return true;
     return false;
 }
 
-/* What a table that was asked for has is not in doubt; of one that was not that is the doubt. */
-static void settle_doubts(struct shapeproof_learning *learning, bool asked)
+/* Rows that a table has which was asked for are not ambiguous. A table that was not asked for is itself the ambiguity.
+ */
+static void settle_ambiguities(struct shapeproof_learning *learning, bool asked)
 {
     size_t kept = 0;
-    struct sp_doubt whole = {
+    struct sp_ambiguity whole = {
         .told = {.chosen = sp_arena_printf(&learning->arena, "what %s says", learning->base->table),
                  .alternatives = "what is learnt without it",
                  .experiment = "checkpoints that differ in more"}};
     for (size_t i = 0; i < learning->undecided.count; i++) {
-        struct sp_doubt *doubt = &learning->undecided.items[i];
-        if (is_about_rest(learning, doubt)) {
-            learning->undecided.items[kept++] = *doubt;
+        struct sp_ambiguity *ambiguity = &learning->undecided.items[i];
+        if (is_about_rest(learning, ambiguity)) {
+            learning->undecided.items[kept++] = *ambiguity;
             continue;
         }
-        for (size_t k = 0; k < doubt->places.count; k++) *SP_PUSH(&whole.places) = doubt->places.items[k];
-        free(doubt->places.items);
+        for (size_t k = 0; k < ambiguity->places.count; k++) *SP_PUSH(&whole.places) = ambiguity->places.items[k];
+        free(ambiguity->places.items);
     }
     learning->undecided.count = kept;
     whole.told.places = whole.places.count;
@@ -142,27 +144,27 @@ struct fallback {
     const char *text;
     bool is_proved;
     size_t rest, explained;
-    const char **letters; /* of the leaves */
+    const char **letters; /* of the terminals */
 };
 
 static struct fallback remember(struct shapeproof_learning *learning)
 {
-    const struct sp_leaves *leaves = &learning->evidence.leaves;
+    const struct sp_terminals *terminals = &learning->evidence.terminals;
     struct fallback fallback = {learning->text, learning->is_proved, learning->rest.count, learning->explained, NULL};
-    fallback.letters = sp_arena_array(&learning->arena, leaves->count + 1, sizeof *fallback.letters);
-    for (size_t i = 0; i < leaves->count; i++) fallback.letters[i] = leaves->items[i]->letter;
+    fallback.letters = sp_arena_array(&learning->arena, terminals->count + 1, sizeof *fallback.letters);
+    for (size_t i = 0; i < terminals->count; i++) fallback.letters[i] = terminals->items[i]->letter;
     return fallback;
 }
 
 static void go_back(struct shapeproof_learning *learning, const struct fallback *fallback)
 {
-    const struct sp_leaves *leaves = &learning->evidence.leaves;
+    const struct sp_terminals *terminals = &learning->evidence.terminals;
     learning->base = NULL;
     learning->text = fallback->text;
     learning->is_proved = fallback->is_proved;
     learning->rest.count = fallback->rest;
     learning->explained = fallback->explained;
-    for (size_t i = 0; i < leaves->count; i++) leaves->items[i]->letter = fallback->letters[i];
+    for (size_t i = 0; i < terminals->count; i++) terminals->items[i]->letter = fallback->letters[i];
 }
 
 /* As an extension of that table; false, and nothing is changed, where that does not come out or is hardly shorter. */
@@ -185,7 +187,7 @@ static bool extend_base(struct shapeproof_learning *learning, struct sp_base *ba
         go_back(learning, &fallback);
         return false;
     }
-    settle_doubts(learning, asked);
+    settle_ambiguities(learning, asked);
     sp_learn_write(learning);
     return true;
 }

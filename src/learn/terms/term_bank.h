@@ -8,10 +8,10 @@
  *     [256, 384]   4*hidden_size, intermediate_size      two of one vector: the cheaper one first
  *
  * What is larger is found by taking the wanted vector apart: 257 = 16^2 + 1 is looked up as 16. */
-#ifndef SP_LEARN_BANK_H
-#define SP_LEARN_BANK_H
+#ifndef SP_LEARN_TERM_BANK_H
+#define SP_LEARN_TERM_BANK_H
 
-#include "learn/phrases/evidence.h"
+#include "learn/terms/evidence.h"
 
 /* Where an expression has to hold. */
 struct sp_domain {
@@ -20,34 +20,37 @@ struct sp_domain {
     unsigned indices; /* bit n: index n tells points apart */
 };
 
-struct sp_bank;
+struct sp_term_bank;
 
 /* Expressions for one vector, the likeliest first. */
 enum { SP_MOST_FOUND = 48, SP_FREE = 40 };
 struct sp_found {
-    const struct sp_phrase *terms[SP_MOST_FOUND];
+    const struct sp_search_term *terms[SP_MOST_FOUND];
     unsigned cost[SP_MOST_FOUND]; /* of each and SP_FREE, so that there is room for what makes it likelier */
     size_t count;
 };
 
 /* What is found lives in the arena of the evidence, all else as long as the bank. */
-struct sp_bank *sp_bank_new(struct sp_evidence *evidence, const struct sp_domain *domain);
+struct sp_term_bank *sp_term_bank_new(struct sp_evidence *evidence, const struct sp_domain *domain);
 /* From now on it looks for small expressions alone, which is quick. */
-void sp_bank_keep_shallow(struct sp_bank *bank);
-void sp_bank_free(struct sp_bank *bank);
-const struct sp_domain *sp_bank_domain(const struct sp_bank *bank);
+void sp_term_bank_keep_shallow(struct sp_term_bank *bank);
+void sp_term_bank_free(struct sp_term_bank *bank);
+const struct sp_domain *sp_term_bank_domain(const struct sp_term_bank *bank);
 /* What has that value at each point, of a cost up to `most`; `name` is what it is about. */
-void sp_bank_find(struct sp_bank *bank, const double *wanted, const char *name, unsigned most, struct sp_found *found);
+void sp_term_bank_find(struct sp_term_bank *bank, const double *wanted, const char *name, unsigned most,
+                       struct sp_found *found);
 /* Whether some expression, or one number, has the wanted values wherever the condition holds, or wherever it does not:
  * otherwise it is not worth while to look for two cases. */
-bool sp_bank_says_half(const struct sp_bank *bank, const struct sp_phrase *condition, const double *wanted);
+bool sp_term_bank_says_half(const struct sp_term_bank *bank, const struct sp_search_term *condition,
+                            const double *wanted);
 /* Conditions that are true where `wanted` is not 0, and false where it is. */
-void sp_bank_find_condition(struct sp_bank *bank, const double *wanted, const char *name, struct sp_found *found);
+void sp_term_bank_find_condition(struct sp_term_bank *bank, const double *wanted, const char *name,
+                                 struct sp_found *found);
 /* The conditions of one key or index, each distinct one once, cheapest first: what a case can depend on. */
-size_t sp_bank_condition_count(struct sp_bank *bank);
-const struct sp_phrase *sp_bank_condition(struct sp_bank *bank, size_t index);
+size_t sp_term_bank_condition_count(struct sp_term_bank *bank);
+const struct sp_search_term *sp_term_bank_condition(struct sp_term_bank *bank, size_t index);
 /* Keys that have a value at some of the points, and at others none. */
-size_t sp_bank_partial_count(const struct sp_bank *bank);
-const struct sp_phrase *sp_bank_partial(const struct sp_bank *bank, size_t index);
+size_t sp_term_bank_partial_count(const struct sp_term_bank *bank);
+const struct sp_search_term *sp_term_bank_partial(const struct sp_term_bank *bank, size_t index);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/phrases/phrases.h"
+#include "learn/terms/terms.h"
 
 /* How strongly an operator binds: an operand that binds less stands in brackets. */
 enum strength {
@@ -34,137 +34,137 @@ struct spelling {
     bool is_function;
 };
 
-static struct spelling spelling_of(enum sp_phrase_op op)
+static struct spelling spelling_of(enum sp_term_op op)
 {
     switch (op) {
-    case SP_PHRASE_ADD:
+    case SP_TERM_ADD:
         return (struct spelling){" + ", BY_SUM, false};
-    case SP_PHRASE_SUBTRACT:
+    case SP_TERM_SUBTRACT:
         return (struct spelling){" - ", BY_SUM, false};
-    case SP_PHRASE_MULTIPLY:
+    case SP_TERM_MULTIPLY:
         return (struct spelling){"*", BY_PRODUCT, false};
-    case SP_PHRASE_DIVIDE:
+    case SP_TERM_DIVIDE:
         return (struct spelling){" // ", BY_PRODUCT, false};
-    case SP_PHRASE_QUOTIENT:
+    case SP_TERM_QUOTIENT:
         return (struct spelling){"/", BY_PRODUCT, false};
-    case SP_PHRASE_REST:
+    case SP_TERM_REST:
         return (struct spelling){" % ", BY_PRODUCT, false};
-    case SP_PHRASE_POWER:
+    case SP_TERM_POWER:
         return (struct spelling){"^", BY_POWER, false};
-    case SP_PHRASE_DEFAULT:
+    case SP_TERM_DEFAULT:
         return (struct spelling){" default ", BY_DEFAULT, false};
-    case SP_PHRASE_EQUAL:
+    case SP_TERM_EQUAL:
         return (struct spelling){" == ", BY_COMPARISON, false};
-    case SP_PHRASE_LESS:
+    case SP_TERM_LESS:
         return (struct spelling){" < ", BY_COMPARISON, false};
-    case SP_PHRASE_AT_LEAST:
+    case SP_TERM_AT_LEAST:
         return (struct spelling){" >= ", BY_COMPARISON, false};
-    case SP_PHRASE_AND:
+    case SP_TERM_AND:
         return (struct spelling){" and ", BY_AND, false};
-    case SP_PHRASE_OR:
+    case SP_TERM_OR:
         return (struct spelling){" or ", BY_OR, false};
-    case SP_PHRASE_CEIL_DIV:
+    case SP_TERM_CEIL_DIV:
         return (struct spelling){"ceil_div", TIGHT, true};
-    case SP_PHRASE_ROUND_UP:
+    case SP_TERM_ROUND_UP:
         return (struct spelling){"round_up", TIGHT, true};
-    case SP_PHRASE_MAX:
+    case SP_TERM_MAX:
         return (struct spelling){"max", TIGHT, true};
-    case SP_PHRASE_NEAR:
+    case SP_TERM_NEAR:
         return (struct spelling){"near_multiple", TIGHT, true};
-    case SP_PHRASE_ROUND:
+    case SP_TERM_ROUND:
         return (struct spelling){"round", TIGHT, true};
     default:
         return (struct spelling){"int", TIGHT, true};
     }
 }
 
-static void write_term(const struct writer *writer, const struct sp_phrase *term, enum strength least);
+static void write_term(const struct writer *writer, const struct sp_search_term *term, enum strength least);
 
-static void write_name(const struct writer *writer, const struct sp_leaf *leaf)
+static void write_name(const struct writer *writer, const struct sp_terminal *terminal)
 {
-    const bool by_letter = leaf->letter && writer->letters && !leaf->says;
-    if (leaf->list) sp_text_puts(writer->text, leaf->list);
-    else if (!by_letter && leaf->meaning) write_term(writer, leaf->meaning, TIGHT);
-    else sp_text_puts(writer->text, by_letter ? leaf->letter : leaf->path);
+    const bool by_letter = terminal->letter && writer->letters && !terminal->says;
+    if (terminal->list) sp_text_puts(writer->text, terminal->list);
+    else if (!by_letter && terminal->meaning) write_term(writer, terminal->meaning, TIGHT);
+    else sp_text_puts(writer->text, by_letter ? terminal->letter : terminal->path);
 }
 
 /* architectures[0], which every table has a word for. */
-static bool is_class(const struct writer *writer, const struct sp_phrase *term)
+static bool is_class(const struct writer *writer, const struct sp_search_term *term)
 {
-    return writer->letters && term->op == SP_PHRASE_IS && term->a && strcmp(term->leaf->path, "architectures") == 0;
+    return writer->letters && term->op == SP_TERM_IS && term->a && strcmp(term->terminal->path, "architectures") == 0;
 }
 
-static void write_item(const struct writer *writer, const struct sp_phrase *term)
+static void write_item(const struct writer *writer, const struct sp_search_term *term)
 {
     if (is_class(writer, term)) {
         sp_text_puts(writer->text, "class");
         return;
     }
-    if (term->leaf->object) sp_text_printf(writer->text, "member(%s, ", term->leaf->object);
-    write_name(writer, term->leaf);
+    if (term->terminal->object) sp_text_printf(writer->text, "member(%s, ", term->terminal->object);
+    write_name(writer, term->terminal);
     if (!term->a) return;
     sp_text_puts(writer->text, "[");
     write_term(writer, term->a, LOOSE);
-    sp_text_puts(writer->text, term->leaf->object ? "])" : "]");
-    if (term->leaf->list) sp_text_puts(writer->text, term->leaf->column);
+    sp_text_puts(writer->text, term->terminal->object ? "])" : "]");
+    if (term->terminal->list) sp_text_puts(writer->text, term->terminal->column);
 }
 
 /* at(sizes, i) */
-static void write_at(const struct writer *writer, const struct sp_phrase *term)
+static void write_at(const struct writer *writer, const struct sp_search_term *term)
 {
     sp_text_puts(writer->text, "at(");
-    write_name(writer, term->leaf);
+    write_name(writer, term->terminal);
     sp_text_puts(writer->text, ", ");
     write_term(writer, term->a, LOOSE);
     sp_text_puts(writer->text, ")");
 }
 
-static void write_item_or_at(const struct writer *writer, const struct sp_phrase *term)
+static void write_item_or_at(const struct writer *writer, const struct sp_search_term *term)
 {
-    if (term->a && term->number == SP_PHRASE_STANDS_FOR_ALL) write_at(writer, term);
+    if (term->a && term->number == SP_TERM_STANDS_FOR_ALL) write_at(writer, term);
     else write_item(writer, term);
 }
 
 /* at(sizes, 0) != sizes, which no number is and no text. */
-static void write_is_list(const struct writer *writer, const struct sp_leaf *leaf, bool is)
+static void write_is_list(const struct writer *writer, const struct sp_terminal *terminal, bool is)
 {
     sp_text_puts(writer->text, "at(");
-    write_name(writer, leaf);
+    write_name(writer, terminal);
     sp_text_puts(writer->text, is ? ", 0) != " : ", 0) == ");
-    write_name(writer, leaf);
+    write_name(writer, terminal);
 }
 
-static void write_truth(const struct writer *writer, const struct sp_phrase *term)
+static void write_truth(const struct writer *writer, const struct sp_search_term *term)
 {
     write_item(writer, term);
     if (!isnan(term->number)) sp_text_puts(writer->text, term->number != 0 ? " default true" : " default false");
 }
 
-static void write_call(const struct writer *writer, const char *function, const struct sp_leaf *leaf)
+static void write_call(const struct writer *writer, const char *function, const struct sp_terminal *terminal)
 {
     sp_text_printf(writer->text, "%s(", function);
-    write_name(writer, leaf);
+    write_name(writer, terminal);
     sp_text_puts(writer->text, ")");
 }
 
-static void write_length(const struct writer *writer, const struct sp_leaf *leaf)
+static void write_length(const struct writer *writer, const struct sp_terminal *terminal)
 {
-    if (leaf->says && writer->letters) sp_text_puts(writer->text, leaf->letter);
-    else write_call(writer, "len", leaf);
+    if (terminal->says && writer->letters) sp_text_puts(writer->text, terminal->letter);
+    else write_call(writer, "len", terminal);
 }
 
 /* sum(widths); of a column, sum(tables, 1) or sum(tables, "dim"). */
-static void write_sum(const struct writer *writer, const struct sp_leaf *leaf)
+static void write_sum(const struct writer *writer, const struct sp_terminal *terminal)
 {
-    const char *column = leaf->list ? leaf->column : NULL;
+    const char *column = terminal->list ? terminal->column : NULL;
     sp_text_puts(writer->text, "sum(");
-    write_name(writer, leaf);
+    write_name(writer, terminal);
     if (column && *column == '.') sp_text_printf(writer->text, ", \"%s\"", column + 1);
     else if (column) sp_text_printf(writer->text, ", %.*s", (int)strcspn(column + 1, "]"), column + 1);
     sp_text_puts(writer->text, ")");
 }
 
-static void write_function(const struct writer *writer, const struct sp_phrase *term, const char *name)
+static void write_function(const struct writer *writer, const struct sp_search_term *term, const char *name)
 {
     sp_text_printf(writer->text, "%s(", name);
     write_term(writer, term->a, LOOSE);
@@ -173,10 +173,10 @@ static void write_function(const struct writer *writer, const struct sp_phrase *
     sp_text_puts(writer->text, ")");
 }
 
-static void write_operation(const struct writer *writer, const struct sp_phrase *term)
+static void write_operation(const struct writer *writer, const struct sp_search_term *term)
 {
     const struct spelling spelling = spelling_of(term->op);
-    const bool from_the_right = term->op == SP_PHRASE_DEFAULT || term->op == SP_PHRASE_POWER;
+    const bool from_the_right = term->op == SP_TERM_DEFAULT || term->op == SP_TERM_POWER;
     const bool alone = spelling.strength == BY_COMPARISON;
     if (spelling.is_function) {
         write_function(writer, term, spelling.between);
@@ -188,7 +188,7 @@ static void write_operation(const struct writer *writer, const struct sp_phrase 
 }
 
 /* -(-width*ratio // 1): minus what is less than that is rounded down. */
-static void write_ceil(const struct writer *writer, const struct sp_phrase *term)
+static void write_ceil(const struct writer *writer, const struct sp_search_term *term)
 {
     sp_text_puts(writer->text, "-(-");
     write_term(writer, term->a, BY_PRODUCT);
@@ -197,7 +197,7 @@ static void write_ceil(const struct writer *writer, const struct sp_phrase *term
     sp_text_puts(writer->text, ")");
 }
 
-static void write_choice(const struct writer *writer, const struct sp_phrase *term)
+static void write_choice(const struct writer *writer, const struct sp_search_term *term)
 {
     write_term(writer, term->a, BY_DEFAULT);
     sp_text_puts(writer->text, " ? ");
@@ -212,91 +212,91 @@ static void write_number(struct sp_text *text, double number)
     else sp_text_printf(text, "%.15g", number);
 }
 
-static void write_comparison(const struct writer *writer, const struct sp_phrase *left, const char *how,
-                             const struct sp_phrase *right)
+static void write_comparison(const struct writer *writer, const struct sp_search_term *left, const char *how,
+                             const struct sp_search_term *right)
 {
     write_term(writer, left, BY_SUM);
     sp_text_puts(writer->text, how);
     write_term(writer, right, BY_SUM);
 }
 
-static void write_contained(const struct writer *writer, const struct sp_phrase *term, const char *how)
+static void write_contained(const struct writer *writer, const struct sp_search_term *term, const char *how)
 {
     if (term->a) write_term(writer, term->a, BY_SUM);
     else sp_text_printf(writer->text, "\"%s\"", term->text);
     sp_text_puts(writer->text, how);
-    write_name(writer, term->leaf);
+    write_name(writer, term->terminal);
 }
 
 /* not a == b is a != b. */
-static void write_negation(const struct writer *writer, const struct sp_phrase *term)
+static void write_negation(const struct writer *writer, const struct sp_search_term *term)
 {
-    if (term->op == SP_PHRASE_IS) {
+    if (term->op == SP_TERM_IS) {
         write_item_or_at(writer, term);
         sp_text_printf(writer->text, " != \"%s\"", term->text);
-    } else if (term->op == SP_PHRASE_CONTAINED) write_contained(writer, term, " not in ");
-    else if (term->op == SP_PHRASE_IS_LIST) write_is_list(writer, term->leaf, false);
-    else if (term->op == SP_PHRASE_EQUAL) write_comparison(writer, term->a, " != ", term->b);
-    else if (term->op == SP_PHRASE_AT_LEAST) write_comparison(writer, term->a, " < ", term->b);
-    else if (term->op == SP_PHRASE_LESS) write_comparison(writer, term->b, " <= ", term->a);
+    } else if (term->op == SP_TERM_CONTAINED) write_contained(writer, term, " not in ");
+    else if (term->op == SP_TERM_IS_LIST) write_is_list(writer, term->terminal, false);
+    else if (term->op == SP_TERM_EQUAL) write_comparison(writer, term->a, " != ", term->b);
+    else if (term->op == SP_TERM_AT_LEAST) write_comparison(writer, term->a, " < ", term->b);
+    else if (term->op == SP_TERM_LESS) write_comparison(writer, term->b, " <= ", term->a);
     else {
         sp_text_puts(writer->text, "not ");
         write_term(writer, term, BY_NOT);
     }
 }
 
-static void write_bare_term(const struct writer *writer, const struct sp_phrase *term)
+static void write_bare_term(const struct writer *writer, const struct sp_search_term *term)
 {
     switch (term->op) {
-    case SP_PHRASE_NUMBER:
+    case SP_TERM_NUMBER:
         write_number(writer->text, term->number);
         break;
-    case SP_PHRASE_INDEX:
+    case SP_TERM_INDEX:
         sp_text_puts(writer->text, sp_index_names[(size_t)term->number]);
         break;
-    case SP_PHRASE_KEY:
-    case SP_PHRASE_ITEM:
+    case SP_TERM_KEY:
+    case SP_TERM_ITEM:
         write_item(writer, term);
         break;
-    case SP_PHRASE_AT:
+    case SP_TERM_AT:
         write_at(writer, term);
         break;
-    case SP_PHRASE_IS_LIST:
-        write_is_list(writer, term->leaf, true);
+    case SP_TERM_IS_LIST:
+        write_is_list(writer, term->terminal, true);
         break;
-    case SP_PHRASE_CEIL:
+    case SP_TERM_CEIL:
         write_ceil(writer, term);
         break;
-    case SP_PHRASE_TRUTH:
+    case SP_TERM_TRUTH:
         write_truth(writer, term);
         break;
-    case SP_PHRASE_LENGTH:
-        write_length(writer, term->leaf);
+    case SP_TERM_LENGTH:
+        write_length(writer, term->terminal);
         break;
-    case SP_PHRASE_SUM:
-        write_sum(writer, term->leaf);
+    case SP_TERM_SUM:
+        write_sum(writer, term->terminal);
         break;
-    case SP_PHRASE_ABSENT:
-        write_call(writer, "absent", term->leaf);
+    case SP_TERM_ABSENT:
+        write_call(writer, "absent", term->terminal);
         break;
-    case SP_PHRASE_NULL:
-        write_call(writer, "null", term->leaf);
+    case SP_TERM_NULL:
+        write_call(writer, "null", term->terminal);
         break;
-    case SP_PHRASE_IS:
+    case SP_TERM_IS:
         write_item_or_at(writer, term);
         sp_text_printf(writer->text, " == \"%s\"", term->text);
         break;
-    case SP_PHRASE_CONTAINED:
+    case SP_TERM_CONTAINED:
         write_contained(writer, term, " in ");
         break;
-    case SP_PHRASE_NOT:
+    case SP_TERM_NOT:
         write_negation(writer, term->a);
         break;
-    case SP_PHRASE_IF:
+    case SP_TERM_IF:
         write_choice(writer, term);
         break;
-    case SP_PHRASE_LESS:
-        if (term->a->op == SP_PHRASE_NUMBER) write_comparison(writer, term->b, " > ", term->a);
+    case SP_TERM_LESS:
+        if (term->a->op == SP_TERM_NUMBER) write_comparison(writer, term->b, " > ", term->a);
         else write_comparison(writer, term->a, " < ", term->b);
         break;
     default:
@@ -304,38 +304,38 @@ static void write_bare_term(const struct writer *writer, const struct sp_phrase 
     }
 }
 
-static enum strength strength_of(const struct sp_phrase *term)
+static enum strength strength_of(const struct sp_search_term *term)
 {
     switch (term->op) {
-    case SP_PHRASE_TRUTH:
+    case SP_TERM_TRUTH:
         return isnan(term->number) ? TIGHT : BY_DEFAULT;
-    case SP_PHRASE_IS:
-    case SP_PHRASE_IS_LIST:
-    case SP_PHRASE_CONTAINED:
+    case SP_TERM_IS:
+    case SP_TERM_IS_LIST:
+    case SP_TERM_CONTAINED:
         return BY_COMPARISON;
-    case SP_PHRASE_NOT:
+    case SP_TERM_NOT:
         return BY_NOT;
-    case SP_PHRASE_IF:
+    case SP_TERM_IF:
         return BY_CHOICE;
-    case SP_PHRASE_CEIL:
+    case SP_TERM_CEIL:
         return BY_PRODUCT;
-    case SP_PHRASE_NUMBER:
+    case SP_TERM_NUMBER:
         return term->number < 0 ? BY_PRODUCT : TIGHT;
-    case SP_PHRASE_INDEX:
-    case SP_PHRASE_KEY:
-    case SP_PHRASE_LENGTH:
-    case SP_PHRASE_SUM:
-    case SP_PHRASE_ITEM:
-    case SP_PHRASE_AT:
-    case SP_PHRASE_ABSENT:
-    case SP_PHRASE_NULL:
+    case SP_TERM_INDEX:
+    case SP_TERM_KEY:
+    case SP_TERM_LENGTH:
+    case SP_TERM_SUM:
+    case SP_TERM_ITEM:
+    case SP_TERM_AT:
+    case SP_TERM_ABSENT:
+    case SP_TERM_NULL:
         return TIGHT;
     default:
         return spelling_of(term->op).strength;
     }
 }
 
-static void write_term(const struct writer *writer, const struct sp_phrase *term, enum strength least)
+static void write_term(const struct writer *writer, const struct sp_search_term *term, enum strength least)
 {
     const bool brackets = strength_of(term) < least;
     if (brackets) sp_text_puts(writer->text, "(");
@@ -343,7 +343,7 @@ static void write_term(const struct writer *writer, const struct sp_phrase *term
     if (brackets) sp_text_puts(writer->text, ")");
 }
 
-void sp_phrase_write(struct sp_text *text, const struct sp_phrase *term, bool letters)
+void sp_search_term_write(struct sp_text *text, const struct sp_search_term *term, bool letters)
 {
     const struct writer writer = {text, letters};
     write_term(&writer, term, LOOSE);

@@ -1,54 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-#include "learn/phrases/bank.h"
+#include "learn/terms/term_bank.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/phrases/likely.h"
-#include "learn/phrases/stock.h"
+#include "learn/terms/enumerator.h"
+#include "learn/terms/likely.h"
 
 enum { MOST_TERMS = 60000, MOST_VALUES = 4000000, DEEPEST_TAKING = 2, CHEAP = 26, KEYLESS = 10, DEAR = 18, NEAR = 4 };
 
-struct sp_bank {
+struct sp_term_bank {
     struct sp_evidence *evidence;
     struct sp_arena arena; /* of its terms; those that are found are copied */
     struct sp_domain domain;
-    struct sp_shelf numbers, conditions;
-    struct sp_stock number_stock, condition_stock;
+    struct sp_signature_table numbers, conditions;
+    struct sp_enumerator number_stock, condition_stock;
     bool shallow; /* no more than one operator */
 };
 
-struct sp_bank *sp_bank_new(struct sp_evidence *evidence, const struct sp_domain *domain)
+struct sp_term_bank *sp_term_bank_new(struct sp_evidence *evidence, const struct sp_domain *domain)
 {
-    struct sp_bank *bank = sp_realloc(NULL, 1, sizeof *bank);
-    *bank = (struct sp_bank){.evidence = evidence, .domain = *domain};
+    struct sp_term_bank *bank = sp_realloc(NULL, 1, sizeof *bank);
+    *bank = (struct sp_term_bank){.evidence = evidence, .domain = *domain};
     size_t most = MOST_VALUES / (domain->count + 1);
     if (most > MOST_TERMS) most = MOST_TERMS;
-    sp_shelf_init(&bank->numbers, &bank->arena, &bank->domain, most, &evidence->spent);
-    sp_shelf_init(&bank->conditions, &bank->arena, &bank->domain, most, &evidence->spent);
-    bank->number_stock = (struct sp_stock){.evidence = evidence, .shelf = &bank->numbers};
-    bank->condition_stock = (struct sp_stock){.evidence = evidence, .shelf = &bank->conditions};
-    sp_stock_numbers(&bank->number_stock);
+    sp_signatures_init(&bank->numbers, &bank->arena, &bank->domain, most, &evidence->spent);
+    sp_signatures_init(&bank->conditions, &bank->arena, &bank->domain, most, &evidence->spent);
+    bank->number_stock = (struct sp_enumerator){.evidence = evidence, .signatures = &bank->numbers};
+    bank->condition_stock = (struct sp_enumerator){.evidence = evidence, .signatures = &bank->conditions};
+    sp_enumerator_numbers(&bank->number_stock);
     return bank;
 }
 
-void sp_bank_keep_shallow(struct sp_bank *bank) { bank->shallow = true; }
+void sp_term_bank_keep_shallow(struct sp_term_bank *bank) { bank->shallow = true; }
 
-void sp_bank_free(struct sp_bank *bank)
+void sp_term_bank_free(struct sp_term_bank *bank)
 {
-    sp_shelf_free(&bank->numbers);
-    sp_shelf_free(&bank->conditions);
+    sp_signatures_free(&bank->numbers);
+    sp_signatures_free(&bank->conditions);
     free(bank->number_stock.partial.items);
     free(bank->condition_stock.partial.items);
     sp_arena_free(&bank->arena);
     free(bank);
 }
 
-const struct sp_domain *sp_bank_domain(const struct sp_bank *bank) { return &bank->domain; }
-size_t sp_bank_partial_count(const struct sp_bank *bank) { return bank->number_stock.partial.count; }
+const struct sp_domain *sp_term_bank_domain(const struct sp_term_bank *bank) { return &bank->domain; }
+size_t sp_term_bank_partial_count(const struct sp_term_bank *bank) { return bank->number_stock.partial.count; }
 
-const struct sp_phrase *sp_bank_partial(const struct sp_bank *bank, size_t index)
+const struct sp_search_term *sp_term_bank_partial(const struct sp_term_bank *bank, size_t index)
 {
     return bank->number_stock.partial.items[index];
 }
@@ -63,8 +63,8 @@ static bool is_constant_vector(const double *values, size_t count)
 /* ---- one search ---- */
 
 struct search {
-    struct sp_bank *bank;
-    struct sp_shelf *shelf;
+    struct sp_term_bank *bank;
+    struct sp_signature_table *signatures;
     const char *name;
     unsigned most;
     struct sp_found *found;
@@ -73,41 +73,42 @@ struct search {
 
 /* A term and what is done to it until it has the wanted values: 2*(x) + 1. */
 struct taken {
-    enum sp_phrase_op op;
+    enum sp_term_op op;
     double number; /* the other operand */
     const struct taken *outer;
 };
 
-static bool is_found_already(const struct sp_found *found, const struct sp_phrase *term)
+static bool is_found_already(const struct sp_found *found, const struct sp_search_term *term)
 {
     for (size_t i = 0; i < found->count; i++)
-        if (sp_phrases_equal(found->terms[i], term)) return true;
+        if (sp_search_terms_equal(found->terms[i], term)) return true;
     return false;
 }
 
 /* Made of numbers and indices alone, where configurations have the word. */
-static bool is_without_keys(const struct sp_phrase *term)
+static bool is_without_keys(const struct sp_search_term *term)
 {
-    if (!term || term->op == SP_PHRASE_NUMBER || term->op == SP_PHRASE_INDEX) return term != NULL;
-    if (term->leaf) return false;
+    if (!term || term->op == SP_TERM_NUMBER || term->op == SP_TERM_INDEX) return term != NULL;
+    if (term->terminal) return false;
     return is_without_keys(term->a) && (!term->b || is_without_keys(term->b)) && (!term->c || is_without_keys(term->c));
 }
 
 /* x + 3 or x // 2 for what is one number in all examples. */
-static bool makes_number(const struct search *search, const struct sp_phrase *term)
+static bool makes_number(const struct search *search, const struct sp_search_term *term)
 {
-    const bool moves = term->op == SP_PHRASE_ADD || term->op == SP_PHRASE_SUBTRACT || term->op == SP_PHRASE_DIVIDE;
-    return search->constant && moves && (term->a->op == SP_PHRASE_NUMBER || term->b->op == SP_PHRASE_NUMBER);
+    const bool moves = term->op == SP_TERM_ADD || term->op == SP_TERM_SUBTRACT || term->op == SP_TERM_DIVIDE;
+    return search->constant && moves && (term->a->op == SP_TERM_NUMBER || term->b->op == SP_TERM_NUMBER);
 }
 
 /* Keeps them in order; the dearest one falls out. */
-static void keep_found(struct search *search, const struct sp_phrase *term)
+static void keep_found(struct search *search, const struct sp_search_term *term)
 {
     struct sp_found *found = search->found;
-    const unsigned affinity = sp_phrase_affinity(term, search->name);
-    const unsigned cost = SP_FREE + term->cost - affinity + sp_phrase_strangeness(term, search->name) +
-                          (term->a && search->shelf == &search->bank->numbers && is_without_keys(term) ? KEYLESS : 0) +
-                          (makes_number(search, term) ? KEYLESS : 0);
+    const unsigned affinity = sp_search_term_affinity(term, search->name);
+    const unsigned cost =
+        SP_FREE + term->cost - affinity + sp_search_term_strangeness(term, search->name) +
+        (term->a && search->signatures == &search->bank->numbers && is_without_keys(term) ? KEYLESS : 0) +
+        (makes_number(search, term) ? KEYLESS : 0);
     if (term->cost > search->most || is_found_already(found, term)) return;
     size_t place = found->count < SP_MOST_FOUND ? found->count++ : SP_MOST_FOUND - 1;
     if (place == SP_MOST_FOUND - 1 && found->count == SP_MOST_FOUND && found->terms[place] &&
@@ -122,52 +123,53 @@ static void keep_found(struct search *search, const struct sp_phrase *term)
 }
 
 /* Puts back what was taken away. */
-static const struct sp_phrase *wrap_term(struct search *search, const struct sp_phrase *term, const struct taken *taken)
+static const struct sp_search_term *wrap_term(struct search *search, const struct sp_search_term *term,
+                                              const struct taken *taken)
 {
     struct sp_arena *arena = &search->bank->arena;
     for (; taken; taken = taken->outer) {
-        const struct sp_phrase *number = sp_phrase_number(arena, taken->number);
-        const bool first = taken->op == SP_PHRASE_MULTIPLY;
-        term = sp_phrase_of(arena, taken->op, first ? number : term, first ? term : number, NULL);
+        const struct sp_search_term *number = sp_search_term_number(arena, taken->number);
+        const bool first = taken->op == SP_TERM_MULTIPLY;
+        term = sp_search_term_of(arena, taken->op, first ? number : term, first ? term : number, NULL);
     }
     return term;
 }
 
 static void keep_item(struct search *search, size_t item, const struct taken *taken)
 {
-    const struct sp_shelved *shelved = &search->shelf->items[item];
+    const struct sp_shelved *shelved = &search->signatures->items[item];
     keep_found(search, wrap_term(search, shelved->term, taken));
     for (size_t i = 0; i < shelved->equal_count; i++) keep_found(search, wrap_term(search, shelved->equals[i], taken));
 }
 
 /* ---- taking the wanted values apart ---- */
 
-static bool undo_number(enum sp_phrase_op op, double number, const double *wanted, size_t count, double *rest)
+static bool undo_number(enum sp_term_op op, double number, const double *wanted, size_t count, double *rest)
 {
     for (size_t i = 0; i < count; i++) {
-        rest[i] = op == SP_PHRASE_MULTIPLY   ? wanted[i] / number
-                  : op == SP_PHRASE_ADD      ? wanted[i] - number
-                  : op == SP_PHRASE_SUBTRACT ? wanted[i] + number
-                                             : round(sqrt(wanted[i]));
+        rest[i] = op == SP_TERM_MULTIPLY   ? wanted[i] / number
+                  : op == SP_TERM_ADD      ? wanted[i] - number
+                  : op == SP_TERM_SUBTRACT ? wanted[i] + number
+                                           : round(sqrt(wanted[i]));
         if (rest[i] != floor(rest[i]) || rest[i] < 0) return false;
-        if (op == SP_PHRASE_POWER && rest[i] * rest[i] != wanted[i]) return false;
+        if (op == SP_TERM_POWER && rest[i] * rest[i] != wanted[i]) return false;
     }
     return true;
 }
 
 static void take_apart(struct search *search, const double *wanted, size_t depth, const struct taken *outer)
 {
-    static const struct taken ways[] = {{SP_PHRASE_ADD, 1, NULL},      {SP_PHRASE_POWER, 2, NULL},
-                                        {SP_PHRASE_MULTIPLY, 2, NULL}, {SP_PHRASE_MULTIPLY, 3, NULL},
-                                        {SP_PHRASE_MULTIPLY, 4, NULL}, {SP_PHRASE_SUBTRACT, 1, NULL},
-                                        {SP_PHRASE_ADD, 2, NULL},      {SP_PHRASE_ADD, 3, NULL}};
+    static const struct taken ways[] = {{SP_TERM_ADD, 1, NULL},      {SP_TERM_POWER, 2, NULL},
+                                        {SP_TERM_MULTIPLY, 2, NULL}, {SP_TERM_MULTIPLY, 3, NULL},
+                                        {SP_TERM_MULTIPLY, 4, NULL}, {SP_TERM_SUBTRACT, 1, NULL},
+                                        {SP_TERM_ADD, 2, NULL},      {SP_TERM_ADD, 3, NULL}};
     const size_t count = search->bank->domain.count;
     double *rest = sp_realloc(NULL, count + 1, sizeof *rest);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const struct taken taken = {ways[i].op, ways[i].number, outer};
         if (outer && outer->op == taken.op) continue;
         if (!undo_number(taken.op, taken.number, wanted, count, rest)) continue;
-        const size_t item = sp_shelf_look(search->shelf, rest);
+        const size_t item = sp_signatures_look(search->signatures, rest);
         if (item != SIZE_MAX) keep_item(search, item, &taken);
         if (depth) take_apart(search, rest, depth - 1, &taken);
     }
@@ -177,7 +179,7 @@ static void take_apart(struct search *search, const double *wanted, size_t depth
 /* What is left of the wanted values when that item is taken out of the sum, or of the product. */
 static bool rest_of_item(const struct search *search, size_t item, bool product, const double *wanted, double *rest)
 {
-    const double *values = sp_shelf_values(search->shelf, item);
+    const double *values = sp_signatures_values(search->signatures, item);
     for (size_t i = 0; i < search->bank->domain.count; i++) {
         if (product && values[i] <= 0) return false;
         rest[i] = product ? wanted[i] / values[i] : wanted[i] - values[i];
@@ -200,21 +202,22 @@ static void take_item(struct search *search, size_t item, bool product, const do
 {
     struct sp_arena *arena = &search->bank->arena;
     if (!rest_of_item(search, item, product, wanted, rest)) return;
-    size_t other = sp_shelf_look(search->shelf, rest);
+    size_t other = sp_signatures_look(search->signatures, rest);
     const bool halved = other == SIZE_MAX && !product && halve_rest(search, rest);
-    if (halved) other = sp_shelf_look(search->shelf, rest);
+    if (halved) other = sp_signatures_look(search->signatures, rest);
     if (other == SIZE_MAX) return;
-    const struct sp_phrase *left = search->shelf->items[other].term, *term = search->shelf->items[item].term;
-    if (halved) left = sp_phrase_of(arena, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, 2), left, NULL);
-    keep_found(search, sp_phrase_of(arena, product ? SP_PHRASE_MULTIPLY : SP_PHRASE_ADD, halved ? term : left,
-                                    halved ? left : term, NULL));
+    const struct sp_search_term *left = search->signatures->items[other].term,
+                                *term = search->signatures->items[item].term;
+    if (halved) left = sp_search_term_of(arena, SP_TERM_MULTIPLY, sp_search_term_number(arena, 2), left, NULL);
+    keep_found(search, sp_search_term_of(arena, product ? SP_TERM_MULTIPLY : SP_TERM_ADD, halved ? term : left,
+                                         halved ? left : term, NULL));
 }
 
 static void take_items(struct search *search, const double *wanted)
 {
     double *rest = sp_realloc(NULL, search->bank->domain.count + 1, sizeof *rest);
-    for (size_t i = 0; i < search->shelf->count; i++) {
-        if (search->shelf->items[i].term->cost > CHEAP) continue;
+    for (size_t i = 0; i < search->signatures->count; i++) {
+        if (search->signatures->items[i].term->cost > CHEAP) continue;
         take_item(search, i, true, wanted, rest);
         take_item(search, i, false, wanted, rest);
     }
@@ -230,43 +233,45 @@ struct relation {
     bool all;
 };
 
-static void relate_leaf(void *context, const struct sp_leaf *leaf)
+static void relate_terminal(void *context, const struct sp_terminal *terminal)
 {
     struct relation *relation = context;
-    const struct sp_phrase key = {.op = SP_PHRASE_KEY, .leaf = leaf};
-    relation->all = relation->all && (leaf->cost <= POPULAR || sp_phrase_affinity(&key, relation->name) > 0);
+    const struct sp_search_term key = {.op = SP_TERM_KEY, .terminal = terminal};
+    relation->all = relation->all && (terminal->cost <= POPULAR || sp_search_term_affinity(&key, relation->name) > 0);
 }
 
 /* Its keys go with the name, or other tensors need them. */
-static bool is_related(const struct sp_phrase *term, const char *name)
+static bool is_related(const struct sp_search_term *term, const char *name)
 {
     struct relation relation = {name, true};
-    sp_phrase_leaves(term, relate_leaf, &relation);
+    sp_search_term_terminals(term, relate_terminal, &relation);
     return relation.all && !is_without_keys(term);
 }
 
 static size_t list_summands(const struct search *search, size_t *list)
 {
     size_t count = 0;
-    for (size_t i = 0; i < search->shelf->count && count < MOST_SUMMANDS; i++)
-        if (search->shelf->items[i].term->cost <= CHEAP && is_related(search->shelf->items[i].term, search->name))
+    for (size_t i = 0; i < search->signatures->count && count < MOST_SUMMANDS; i++)
+        if (search->signatures->items[i].term->cost <= CHEAP &&
+            is_related(search->signatures->items[i].term, search->name))
             list[count++] = i;
     return count;
 }
 
 static void take_two(struct search *search, size_t first, size_t second, const double *wanted, double *rest)
 {
-    const double *a = sp_shelf_values(search->shelf, first), *b = sp_shelf_values(search->shelf, second);
+    const double *a = sp_signatures_values(search->signatures, first),
+                 *b = sp_signatures_values(search->signatures, second);
     for (size_t i = 0; i < search->bank->domain.count; i++) {
         rest[i] = wanted[i] - a[i] - b[i];
         if (rest[i] != floor(rest[i]) || rest[i] <= 0) return;
     }
-    const size_t other = sp_shelf_look(search->shelf, rest);
-    if (other == SIZE_MAX || !is_related(search->shelf->items[other].term, search->name)) return;
+    const size_t other = sp_signatures_look(search->signatures, rest);
+    if (other == SIZE_MAX || !is_related(search->signatures->items[other].term, search->name)) return;
     struct sp_arena *arena = &search->bank->arena;
-    const struct sp_phrase *sum =
-        sp_phrase_of(arena, SP_PHRASE_ADD, search->shelf->items[first].term, search->shelf->items[second].term, NULL);
-    keep_found(search, sp_phrase_of(arena, SP_PHRASE_ADD, sum, search->shelf->items[other].term, NULL));
+    const struct sp_search_term *sum = sp_search_term_of(arena, SP_TERM_ADD, search->signatures->items[first].term,
+                                                         search->signatures->items[second].term, NULL);
+    keep_found(search, sp_search_term_of(arena, SP_TERM_ADD, sum, search->signatures->items[other].term, NULL));
 }
 
 /* What goes into one projection: a gate and a value, states, heads. */
@@ -293,18 +298,20 @@ static const struct share shares[] = {{1, 1}, {2, 3}, {8, 3}, {4, 3}, {3, 2}, {3
 
 static double value_of_share(struct share share, double value) { return floor(share.times * value / share.by); }
 
-static const struct sp_phrase *term_of_share(struct sp_arena *arena, struct share share, const struct sp_phrase *term)
+static const struct sp_search_term *term_of_share(struct sp_arena *arena, struct share share,
+                                                  const struct sp_search_term *term)
 {
     if (share.times > 1)
-        term = sp_phrase_of(arena, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, share.times), term, NULL);
-    return share.by > 1 ? sp_phrase_of(arena, SP_PHRASE_DIVIDE, term, sp_phrase_number(arena, share.by), NULL) : term;
+        term = sp_search_term_of(arena, SP_TERM_MULTIPLY, sp_search_term_number(arena, share.times), term, NULL);
+    return share.by > 1 ? sp_search_term_of(arena, SP_TERM_DIVIDE, term, sp_search_term_number(arena, share.by), NULL)
+                        : term;
 }
 
 /* Whether that share of the item is what is wanted; with a unit, once it is rounded up to it. */
 static bool is_share(const struct search *search, size_t item, struct share share, const double *unit,
                      const double *wanted)
 {
-    const double *values = sp_shelf_values(search->shelf, item);
+    const double *values = sp_signatures_values(search->signatures, item);
     for (size_t i = 0; i < search->bank->domain.count; i++) {
         const double value = value_of_share(share, values[i]), by = unit ? unit[i] : 1;
         if (values[i] != floor(values[i]) || values[i] < 0 || by * ceil(value / by) != wanted[i]) return false;
@@ -315,14 +322,14 @@ static bool is_share(const struct search *search, size_t item, struct share shar
 static void take_shares(struct search *search, size_t unit, const double *wanted)
 {
     struct sp_arena *arena = &search->bank->arena;
-    const struct sp_phrase *by = unit == SIZE_MAX ? NULL : search->shelf->items[unit].term;
-    for (size_t i = 0; i < search->shelf->count; i++)
+    const struct sp_search_term *by = unit == SIZE_MAX ? NULL : search->signatures->items[unit].term;
+    for (size_t i = 0; i < search->signatures->count; i++)
         for (size_t k = by ? 0 : 1; k < sizeof shares / sizeof *shares; k++) {
             if (k && i >= search->bank->number_stock.simple) break;
-            const double *units = by ? sp_shelf_values(search->shelf, unit) : NULL;
+            const double *units = by ? sp_signatures_values(search->signatures, unit) : NULL;
             if (i == unit || !is_share(search, i, shares[k], units, wanted)) continue;
-            const struct sp_phrase *term = term_of_share(arena, shares[k], search->shelf->items[i].term);
-            keep_found(search, by ? sp_phrase_of(arena, SP_PHRASE_ROUND_UP, term, by, NULL) : term);
+            const struct sp_search_term *term = term_of_share(arena, shares[k], search->signatures->items[i].term);
+            keep_found(search, by ? sp_search_term_of(arena, SP_TERM_ROUND_UP, term, by, NULL) : term);
         }
 }
 
@@ -331,86 +338,89 @@ static void take_all_shares(struct search *search, const double *wanted)
     if (is_constant_vector(wanted, search->bank->domain.count)) return;
     take_shares(search, SIZE_MAX, wanted);
     for (size_t i = 0; i < search->bank->number_stock.simple; i++)
-        if (sp_is_unit(search->shelf->items[i].term)) take_shares(search, i, wanted);
+        if (sp_is_unit(search->signatures->items[i].term)) take_shares(search, i, wanted);
 }
 
 /* ---- keys of equal values inside a larger term ---- */
 
 /* The key with the values of this one that is nearest to the name. */
-static const struct sp_phrase *nearest_equal(struct search *search, const struct sp_phrase *term)
+static const struct sp_search_term *nearest_equal(struct search *search, const struct sp_search_term *term)
 {
     double *values = sp_realloc(NULL, search->bank->domain.count + 1, sizeof *values);
     for (size_t i = 0; i < search->bank->domain.count; i++)
-        values[i] = sp_phrase_value(term, &search->bank->domain.points[i]) + 0.0;
-    const size_t item = sp_shelf_look(search->shelf, values);
-    const struct sp_phrase *nearest = term;
-    unsigned most = sp_phrase_affinity(term, search->name);
+        values[i] = sp_search_term_value(term, &search->bank->domain.points[i]) + 0.0;
+    const size_t item = sp_signatures_look(search->signatures, values);
+    const struct sp_search_term *nearest = term;
+    unsigned most = sp_search_term_affinity(term, search->name);
     free(values);
-    for (size_t i = 0; item != SIZE_MAX && i < search->shelf->items[item].equal_count; i++) {
-        const struct sp_phrase *other = search->shelf->items[item].equals[i];
-        const unsigned affinity = sp_phrase_affinity(other, search->name);
-        if (other->op != SP_PHRASE_KEY || other->cost > nearest->cost || affinity <= most) continue;
+    for (size_t i = 0; item != SIZE_MAX && i < search->signatures->items[item].equal_count; i++) {
+        const struct sp_search_term *other = search->signatures->items[item].equals[i];
+        const unsigned affinity = sp_search_term_affinity(other, search->name);
+        if (other->op != SP_TERM_KEY || other->cost > nearest->cost || affinity <= most) continue;
         nearest = other;
         most = affinity;
     }
     return nearest;
 }
 
-static const struct sp_phrase *refine_term(struct search *search, const struct sp_phrase *term)
+static const struct sp_search_term *refine_term(struct search *search, const struct sp_search_term *term)
 {
     if (!term) return NULL;
-    if (term->op == SP_PHRASE_KEY) return nearest_equal(search, term);
-    if (!term->a || term->leaf) return term;
-    const struct sp_phrase *a = refine_term(search, term->a), *b = refine_term(search, term->b);
+    if (term->op == SP_TERM_KEY) return nearest_equal(search, term);
+    if (!term->a || term->terminal) return term;
+    const struct sp_search_term *a = refine_term(search, term->a), *b = refine_term(search, term->b);
     if (a == term->a && b == term->b) return term;
-    return sp_phrase_of(&search->bank->arena, term->op, a, b, term->c);
+    return sp_search_term_of(&search->bank->arena, term->op, a, b, term->c);
 }
 
 static void refine_found(struct search *search)
 {
-    const struct sp_phrase *first = search->found->count ? search->found->terms[0] : NULL;
-    if (!first || first->op == SP_PHRASE_KEY) return;
-    const struct sp_phrase *refined = refine_term(search, first);
+    const struct sp_search_term *first = search->found->count ? search->found->terms[0] : NULL;
+    if (!first || first->op == SP_TERM_KEY) return;
+    const struct sp_search_term *refined = refine_term(search, first);
     if (refined != first) keep_found(search, refined);
 }
 
 /* A key, an index, or what a list says: its length, its sum, an item. */
-static bool is_fact(const struct sp_phrase *term)
+static bool is_fact(const struct sp_search_term *term)
 {
-    return term->op == SP_PHRASE_KEY || term->op == SP_PHRASE_LENGTH || term->op == SP_PHRASE_SUM ||
-           term->op == SP_PHRASE_ITEM || term->op == SP_PHRASE_AT || term->op == SP_PHRASE_INDEX;
+    return term->op == SP_TERM_KEY || term->op == SP_TERM_LENGTH || term->op == SP_TERM_SUM ||
+           term->op == SP_TERM_ITEM || term->op == SP_TERM_AT || term->op == SP_TERM_INDEX;
 }
 
 /* The term with that fact in place of the other, everywhere. */
-static const struct sp_phrase *exchange_fact(struct sp_arena *arena, const struct sp_phrase *term,
-                                             const struct sp_phrase *fact, const struct sp_phrase *by)
+static const struct sp_search_term *exchange_fact(struct sp_arena *arena, const struct sp_search_term *term,
+                                                  const struct sp_search_term *fact, const struct sp_search_term *by)
 {
     if (!term) return NULL;
-    if (is_fact(term)) return sp_phrases_equal(term, fact) ? by : term;
-    if (!term->a || term->leaf) return term;
-    const struct sp_phrase *a = exchange_fact(arena, term->a, fact, by), *b = exchange_fact(arena, term->b, fact, by);
-    const struct sp_phrase *c = exchange_fact(arena, term->c, fact, by);
-    return a == term->a && b == term->b && c == term->c ? term : sp_phrase_of(arena, term->op, a, b, c);
+    if (is_fact(term)) return sp_search_terms_equal(term, fact) ? by : term;
+    if (!term->a || term->terminal) return term;
+    const struct sp_search_term *a = exchange_fact(arena, term->a, fact, by),
+                                *b = exchange_fact(arena, term->b, fact, by);
+    const struct sp_search_term *c = exchange_fact(arena, term->c, fact, by);
+    return a == term->a && b == term->b && c == term->c ? term : sp_search_term_of(arena, term->op, a, b, c);
 }
 
 /* What the facts of a larger term could be as well: once each, whatever its place. */
-static void vary_fact_of_found(struct search *search, const struct sp_phrase *first, const struct sp_phrase *fact)
+static void vary_fact_of_found(struct search *search, const struct sp_search_term *first,
+                               const struct sp_search_term *fact)
 {
     double *values = sp_realloc(NULL, search->bank->domain.count + 1, sizeof *values);
     for (size_t i = 0; i < search->bank->domain.count; i++)
-        values[i] = sp_phrase_value(fact, &search->bank->domain.points[i]) + 0.0;
-    const size_t item = sp_shelf_look(search->shelf, values);
+        values[i] = sp_search_term_value(fact, &search->bank->domain.points[i]) + 0.0;
+    const size_t item = sp_signatures_look(search->signatures, values);
     free(values);
     if (item == SIZE_MAX) return;
-    const struct sp_shelved *shelved = &search->shelf->items[item];
+    const struct sp_shelved *shelved = &search->signatures->items[item];
     for (size_t i = 0; i <= shelved->equal_count; i++) {
-        const struct sp_phrase *other = i ? shelved->equals[i - 1] : shelved->term;
-        if (is_fact(other) && !sp_phrases_equal(other, fact))
+        const struct sp_search_term *other = i ? shelved->equals[i - 1] : shelved->term;
+        if (is_fact(other) && !sp_search_terms_equal(other, fact))
             keep_found(search, exchange_fact(&search->bank->arena, first, fact, other));
     }
 }
 
-static void vary_facts_of_found(struct search *search, const struct sp_phrase *first, const struct sp_phrase *term)
+static void vary_facts_of_found(struct search *search, const struct sp_search_term *first,
+                                const struct sp_search_term *term)
 {
     if (!term) return;
     if (is_fact(term)) {
@@ -425,15 +435,15 @@ static void vary_facts_of_found(struct search *search, const struct sp_phrase *f
 /* A larger term that was found by taking the values apart is one of those that equal keys make. */
 static void vary_found(struct search *search)
 {
-    const struct sp_phrase *first = search->found->count ? search->found->terms[0] : NULL;
-    if (first && first->a && !first->leaf) vary_facts_of_found(search, first, first);
+    const struct sp_search_term *first = search->found->count ? search->found->terms[0] : NULL;
+    if (first && first->a && !first->terminal) vary_facts_of_found(search, first, first);
 }
 
 /* So that they outlive the bank. */
 static void copy_found(struct search *search)
 {
     for (size_t i = 0; i < search->found->count; i++)
-        search->found->terms[i] = sp_phrase_copy(search->bank->evidence->arena, search->found->terms[i]);
+        search->found->terms[i] = sp_search_term_copy(search->bank->evidence->arena, search->found->terms[i]);
 }
 
 /* ---- numbers ---- */
@@ -441,26 +451,27 @@ static void copy_found(struct search *search)
 /* A number that no key says: likely when it is small. */
 static void keep_number(struct search *search, double number)
 {
-    struct sp_phrase term = *sp_phrase_number(&search->bank->arena, number);
+    struct sp_search_term term = *sp_search_term_number(&search->bank->arena, number);
     term.cost = number <= 1 ? 2 : number <= 3 ? 5 : number <= 4 ? 8 : 24;
-    struct sp_phrase *kept = sp_arena_alloc(&search->bank->arena, sizeof *kept);
+    struct sp_search_term *kept = sp_arena_alloc(&search->bank->arena, sizeof *kept);
     *kept = term;
     keep_found(search, kept);
 }
 
-void sp_bank_find(struct sp_bank *bank, const double *wanted, const char *name, unsigned most, struct sp_found *found)
+void sp_term_bank_find(struct sp_term_bank *bank, const double *wanted, const char *name, unsigned most,
+                       struct sp_found *found)
 {
     const bool constant = is_constant_vector(wanted, bank->domain.count);
     struct search search = {bank, &bank->numbers, name, most, found, constant};
     *found = (struct sp_found){.count = 0};
     if (constant) keep_number(&search, wanted[0]);
-    const size_t item = sp_shelf_look(&bank->numbers, wanted);
+    const size_t item = sp_signatures_look(&bank->numbers, wanted);
     if (item != SIZE_MAX) keep_item(&search, item, NULL);
     if (!found->count || !constant) take_apart(&search, wanted, found->count ? 0 : DEEPEST_TAKING, NULL);
     if (!found->count || (!constant && found->terms[0]->cost > DEAR)) take_items(&search, wanted);
     if (!found->count && !bank->shallow) {
-        sp_stock_deeper(&bank->number_stock);
-        const size_t deep = sp_shelf_look(&bank->numbers, wanted);
+        sp_enumerator_deeper(&bank->number_stock);
+        const size_t deep = sp_signatures_look(&bank->numbers, wanted);
         if (deep != SIZE_MAX) keep_item(&search, deep, NULL);
         if (!found->count) take_apart(&search, wanted, 1, NULL);
         if (!found->count) take_items(&search, wanted);
@@ -482,7 +493,7 @@ static bool has_values_of_half(const double *values, const double *wanted, const
     return true;
 }
 
-static bool is_half_said(const struct sp_bank *bank, const double *wanted, const bool *holds, bool half)
+static bool is_half_said(const struct sp_term_bank *bank, const double *wanted, const bool *holds, bool half)
 {
     const size_t count = bank->domain.count;
     double first = NAN;
@@ -494,14 +505,16 @@ static bool is_half_said(const struct sp_bank *bank, const double *wanted, const
     }
     if (isnan(first) || !differing) return !isnan(first);
     for (size_t i = 0; i < bank->numbers.count; i++)
-        if (has_values_of_half(sp_shelf_values(&bank->numbers, i), wanted, holds, count, half)) return true;
+        if (has_values_of_half(sp_signatures_values(&bank->numbers, i), wanted, holds, count, half)) return true;
     return false;
 }
 
-bool sp_bank_says_half(const struct sp_bank *bank, const struct sp_phrase *condition, const double *wanted)
+bool sp_term_bank_says_half(const struct sp_term_bank *bank, const struct sp_search_term *condition,
+                            const double *wanted)
 {
     bool *holds = sp_realloc(NULL, bank->domain.count + 1, sizeof *holds);
-    for (size_t i = 0; i < bank->domain.count; i++) holds[i] = sp_phrase_value(condition, &bank->domain.points[i]) != 0;
+    for (size_t i = 0; i < bank->domain.count; i++)
+        holds[i] = sp_search_term_value(condition, &bank->domain.points[i]) != 0;
     const bool says = is_half_said(bank, wanted, holds, true) || is_half_said(bank, wanted, holds, false);
     free(holds);
     return says;
@@ -509,18 +522,18 @@ bool sp_bank_says_half(const struct sp_bank *bank, const struct sp_phrase *condi
 
 /* ---- conditions ---- */
 
-static void stock_bank_conditions(struct sp_bank *bank)
+static void enumerate_bank_conditions(struct sp_term_bank *bank)
 {
-    if (!bank->condition_stock.simple) sp_stock_conditions(&bank->condition_stock);
+    if (!bank->condition_stock.simple) sp_enumerator_conditions(&bank->condition_stock);
 }
 
-size_t sp_bank_condition_count(struct sp_bank *bank)
+size_t sp_term_bank_condition_count(struct sp_term_bank *bank)
 {
-    stock_bank_conditions(bank);
+    enumerate_bank_conditions(bank);
     return bank->condition_stock.simple;
 }
 
-const struct sp_phrase *sp_bank_condition(struct sp_bank *bank, size_t index)
+const struct sp_search_term *sp_term_bank_condition(struct sp_term_bank *bank, size_t index)
 {
     return bank->conditions.items[index].term;
 }
@@ -544,14 +557,15 @@ static bool is_side(const double *wanted, const double *values, size_t count, bo
 
 static void find_condition_pairs(struct search *search, const double *wanted, bool both)
 {
-    const struct sp_shelf *shelf = search->shelf;
+    const struct sp_signature_table *signatures = search->signatures;
     const size_t count = search->bank->domain.count, simple = search->bank->condition_stock.simple;
     for (size_t i = 0; i < simple; i++) {
-        if (!is_side(wanted, sp_shelf_values(shelf, i), count, both)) continue;
+        if (!is_side(wanted, sp_signatures_values(signatures, i), count, both)) continue;
         for (size_t k = i + 1; k < simple; k++)
-            if (partner_fits(wanted, sp_shelf_values(shelf, i), sp_shelf_values(shelf, k), count, both))
-                keep_found(search, sp_phrase_of(&search->bank->arena, both ? SP_PHRASE_AND : SP_PHRASE_OR,
-                                                shelf->items[i].term, shelf->items[k].term, NULL));
+            if (partner_fits(wanted, sp_signatures_values(signatures, i), sp_signatures_values(signatures, k), count,
+                             both))
+                keep_found(search, sp_search_term_of(&search->bank->arena, both ? SP_TERM_AND : SP_TERM_OR,
+                                                     signatures->items[i].term, signatures->items[k].term, NULL));
     }
 }
 
@@ -559,26 +573,30 @@ static void find_condition_pairs(struct search *search, const double *wanted, bo
  * near. */
 static void find_nearer_pairs(struct search *search, const double *wanted, bool both)
 {
-    const struct sp_shelf *shelf = search->shelf;
+    const struct sp_signature_table *signatures = search->signatures;
     const size_t count = search->bank->domain.count, simple = search->bank->condition_stock.simple;
-    const struct sp_phrase *first = search->found->terms[0];
+    const struct sp_search_term *first = search->found->terms[0];
     for (size_t k = 0; k < simple; k++) {
-        const struct sp_phrase *other = shelf->items[k].term;
-        if (other->op != SP_PHRASE_TRUTH || sp_phrase_affinity(other, search->name) < NEAR) continue;
-        if (sp_shelf_look(shelf, wanted) == k || !is_side(wanted, sp_shelf_values(shelf, k), count, both)) continue;
-        if (is_constant_vector(sp_shelf_values(shelf, k), count)) continue;
-        keep_found(search, sp_phrase_of(&search->bank->arena, both ? SP_PHRASE_AND : SP_PHRASE_OR, first, other, NULL));
+        const struct sp_search_term *other = signatures->items[k].term;
+        if (other->op != SP_TERM_TRUTH || sp_search_term_affinity(other, search->name) < NEAR) continue;
+        if (sp_signatures_look(signatures, wanted) == k ||
+            !is_side(wanted, sp_signatures_values(signatures, k), count, both))
+            continue;
+        if (is_constant_vector(sp_signatures_values(signatures, k), count)) continue;
+        keep_found(search,
+                   sp_search_term_of(&search->bank->arena, both ? SP_TERM_AND : SP_TERM_OR, first, other, NULL));
     }
 }
 
-void sp_bank_find_condition(struct sp_bank *bank, const double *wanted, const char *name, struct sp_found *found)
+void sp_term_bank_find_condition(struct sp_term_bank *bank, const double *wanted, const char *name,
+                                 struct sp_found *found)
 {
     struct search search = {bank, &bank->conditions, name, 200, found, false};
     *found = (struct sp_found){.count = 0};
-    stock_bank_conditions(bank);
-    const size_t item = sp_shelf_look(&bank->conditions, wanted);
+    enumerate_bank_conditions(bank);
+    const size_t item = sp_signatures_look(&bank->conditions, wanted);
     if (item != SIZE_MAX) keep_item(&search, item, NULL);
-    if (!found->count || sp_phrase_compares_with_number(found->terms[0])) {
+    if (!found->count || sp_search_term_compares_with_number(found->terms[0])) {
         find_condition_pairs(&search, wanted, true);
         find_condition_pairs(&search, wanted, false);
     } else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "learn/phrases/likely.h"
+#include "learn/terms/likely.h"
 
 #include <string.h>
 
@@ -194,16 +194,16 @@ struct narrowness {
     unsigned strangers;
 };
 
-static void count_stranger(void *context, const struct sp_leaf *leaf)
+static void count_stranger(void *context, const struct sp_terminal *terminal)
 {
     struct narrowness *narrowness = context;
-    narrowness->strangers += is_out_of_place(leaf->path, narrowness->name);
+    narrowness->strangers += is_out_of_place(terminal->path, narrowness->name);
 }
 
-unsigned sp_phrase_strangeness(const struct sp_phrase *term, const char *name)
+unsigned sp_search_term_strangeness(const struct sp_search_term *term, const char *name)
 {
     struct narrowness narrowness = {name, 0};
-    sp_phrase_leaves(term, count_stranger, &narrowness);
+    sp_search_term_terminals(term, count_stranger, &narrowness);
     return narrowness.strangers ? STRANGE : 0;
 }
 
@@ -213,34 +213,34 @@ struct nearest {
     unsigned affinity;
 };
 
-static void weigh_leaf(void *context, const struct sp_leaf *leaf)
+static void weigh_terminal(void *context, const struct sp_terminal *terminal)
 {
     struct nearest *nearest = context;
-    const unsigned affinity = affinity_of_key(leaf->path, nearest->name, nearest->proper);
+    const unsigned affinity = affinity_of_key(terminal->path, nearest->name, nearest->proper);
     if (affinity > nearest->affinity) nearest->affinity = affinity;
 }
 
 /* "sound" in inputs is near to what is called sound. */
-static void weigh_texts(const struct sp_phrase *term, struct nearest *nearest)
+static void weigh_texts(const struct sp_search_term *term, struct nearest *nearest)
 {
     if (!term) return;
-    if (term->op == SP_PHRASE_CONTAINED && term->text && strstr(nearest->name, term->text))
+    if (term->op == SP_TERM_CONTAINED && term->text && strstr(nearest->name, term->text))
         nearest->affinity = MOST_AFFINITY;
     weigh_texts(term->a, nearest);
     weigh_texts(term->b, nearest);
 }
 
-unsigned sp_phrase_affinity(const struct sp_phrase *term, const char *name)
+unsigned sp_search_term_affinity(const struct sp_search_term *term, const char *name)
 {
     struct nearest nearest = {name, false, 0};
-    sp_phrase_leaves(term, weigh_leaf, &nearest);
+    sp_search_term_terminals(term, weigh_terminal, &nearest);
     weigh_texts(term, &nearest);
     return nearest.affinity;
 }
 
-unsigned sp_phrase_proper_affinity(const struct sp_phrase *term, const char *name)
+unsigned sp_search_term_proper_affinity(const struct sp_search_term *term, const char *name)
 {
     struct nearest nearest = {name, true, 0};
-    sp_phrase_leaves(term, weigh_leaf, &nearest);
+    sp_search_term_terminals(term, weigh_terminal, &nearest);
     return nearest.affinity;
 }

@@ -9,12 +9,12 @@
 
 #include "base/watch.h"
 #include "config/config.h"
-#include "learn/phrases/phrases.h"
+#include "learn/terms/terms.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/learn.h"
 
-struct sp_leaves {
-    struct sp_leaf **items;
+struct sp_terminals {
+    struct sp_terminal **items;
     size_t count, capacity;
 };
 
@@ -22,22 +22,22 @@ struct sp_evidence {
     struct sp_arena *arena;
     const struct shapeproof_learn_example *examples;
     size_t count;
-    struct sp_leaves leaves;              /* in the order of the configurations */
+    struct sp_terminals terminals;        /* in the order of the configurations */
     uint64_t spent, most;                 /* values computed in the search, and how many may be */
     const struct shapeproof_watch *watch; /* of the caller; or NULL */
     size_t asked;                         /* expressions that were looked for */
     bool is_cancelled;                    /* the watch wants the search to end */
 };
 
-/* Lists the leaves of all configurations. */
+/* Lists the terminals of all configurations. */
 void sp_evidence_gather(struct sp_evidence *evidence);
-struct sp_leaf *sp_evidence_leaf(const struct sp_evidence *evidence, const char *path);
-/* A symbol that means the term: a leaf without a path. */
-struct sp_leaf *sp_evidence_symbol(struct sp_evidence *evidence, const struct sp_leaf *key,
-                                   const struct sp_phrase *meaning);
+struct sp_terminal *sp_evidence_terminal(const struct sp_evidence *evidence, const char *path);
+/* A symbol that means the term: a terminal without a path. */
+struct sp_terminal *sp_evidence_symbol(struct sp_evidence *evidence, const struct sp_terminal *key,
+                                       const struct sp_search_term *meaning);
 void sp_evidence_free(struct sp_evidence *evidence);
 
 /* Whether the value is the same in every example. */
-bool sp_leaf_is_constant(const struct sp_leaf *leaf, size_t examples);
+bool sp_terminal_is_constant(const struct sp_terminal *terminal, size_t examples);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "learn/phrases/evidence.h"
+#include "learn/terms/evidence.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,10 +49,10 @@ static unsigned cost_of_key(const char *path)
 
 /* ---- gathering ---- */
 
-struct sp_leaf *sp_evidence_leaf(const struct sp_evidence *evidence, const char *path)
+struct sp_terminal *sp_evidence_terminal(const struct sp_evidence *evidence, const char *path)
 {
-    for (size_t i = 0; i < evidence->leaves.count; i++)
-        if (strcmp(evidence->leaves.items[i]->path, path) == 0) return evidence->leaves.items[i];
+    for (size_t i = 0; i < evidence->terminals.count; i++)
+        if (strcmp(evidence->terminals.items[i]->path, path) == 0) return evidence->terminals.items[i];
     return NULL;
 }
 
@@ -81,27 +81,27 @@ static const struct shapeproof_value *values_at_path(const struct sp_evidence *e
     return values;
 }
 
-static struct sp_leaf *add_leaf(struct sp_evidence *evidence, struct sp_leaf leaf)
+static struct sp_terminal *add_terminal(struct sp_evidence *evidence, struct sp_terminal terminal)
 {
-    struct sp_leaf *made = sp_arena_alloc(evidence->arena, sizeof *made);
-    *made = leaf;
-    *SP_PUSH(&evidence->leaves) = made;
+    struct sp_terminal *made = sp_arena_alloc(evidence->arena, sizeof *made);
+    *made = terminal;
+    *SP_PUSH(&evidence->terminals) = made;
     return made;
 }
 
 static void gather_object(struct sp_evidence *evidence, struct shapeproof_value object, const char *prefix,
                           size_t depth);
 
-/* An object is a leaf as well: its length may count (id2label). */
+/* An object is a terminal as well: its length may count (id2label). */
 static void gather_member(struct sp_evidence *evidence, const struct shapeproof_member *member, const char *prefix,
                           size_t depth)
 {
     const char *path = sp_arena_printf(evidence->arena, "%s%s", prefix, member->key);
     if (!is_writable_key(member->key) || is_beside_the_model(member->key)) return;
-    if (strlen(path) > LONGEST_PATH || evidence->leaves.count >= MOST_LEAVES) return;
-    if (!sp_evidence_leaf(evidence, path))
-        add_leaf(evidence,
-                 (struct sp_leaf){.path = path, .values = values_at_path(evidence, path), .cost = cost_of_key(path)});
+    if (strlen(path) > LONGEST_PATH || evidence->terminals.count >= MOST_LEAVES) return;
+    if (!sp_evidence_terminal(evidence, path))
+        add_terminal(evidence, (struct sp_terminal){
+                                   .path = path, .values = values_at_path(evidence, path), .cost = cost_of_key(path)});
     if (member->value.type == SHAPEPROOF_VALUE_OBJECT && depth < DEEPEST)
         gather_object(evidence, member->value, sp_arena_printf(evidence->arena, "%s.", path), depth + 1);
 }
@@ -118,7 +118,7 @@ static void gather_object(struct sp_evidence *evidence, struct shapeproof_value 
 enum { MOST_COLUMNS = 8 };
 
 /* What all rows of a list have in a column: [[12, 4], [7, 3]] is [12, 7] and [4, 3]. */
-static struct shapeproof_value item_of_column(struct shapeproof_value row, const struct sp_leaf *column)
+static struct shapeproof_value item_of_column(struct shapeproof_value row, const struct sp_terminal *column)
 {
     if (row.type == SHAPEPROOF_VALUE_OBJECT) return sp_value_member(row, column->column + 1);
     const size_t place = (size_t)(column->column[1] - '0');
@@ -126,7 +126,7 @@ static struct shapeproof_value item_of_column(struct shapeproof_value row, const
 }
 
 static struct shapeproof_value list_of_column(struct sp_arena *arena, struct shapeproof_value list,
-                                              const struct sp_leaf *column)
+                                              const struct sp_terminal *column)
 {
     if (list.type != SHAPEPROOF_VALUE_LIST) return sp_value_absent(column->path);
     struct shapeproof_value *items = sp_arena_array(arena, list.count + 1, sizeof *items);
@@ -134,18 +134,20 @@ static struct shapeproof_value list_of_column(struct sp_arena *arena, struct sha
     return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .items = items, .count = list.count};
 }
 
-static void add_column(struct sp_evidence *evidence, const struct sp_leaf *list, const char *suffix)
+static void add_column(struct sp_evidence *evidence, const struct sp_terminal *list, const char *suffix)
 {
     const char *path = sp_arena_printf(evidence->arena, "%s%s", list->path, suffix);
-    if (sp_evidence_leaf(evidence, path) || evidence->leaves.count >= MOST_LEAVES) return;
-    struct sp_leaf column = {.path = path, .list = list->path, .column = suffix, .cost = cost_of_key(list->path) + 1};
+    if (sp_evidence_terminal(evidence, path) || evidence->terminals.count >= MOST_LEAVES) return;
+    struct sp_terminal column = {
+        .path = path, .list = list->path, .column = suffix, .cost = cost_of_key(list->path) + 1};
     struct shapeproof_value *values = sp_arena_array(evidence->arena, evidence->count, sizeof *values);
     for (size_t e = 0; e < evidence->count; e++) values[e] = list_of_column(evidence->arena, list->values[e], &column);
     column.values = values;
-    add_leaf(evidence, column);
+    add_terminal(evidence, column);
 }
 
-static void add_columns_of_row(struct sp_evidence *evidence, const struct sp_leaf *list, struct shapeproof_value row)
+static void add_columns_of_row(struct sp_evidence *evidence, const struct sp_terminal *list,
+                               struct shapeproof_value row)
 {
     for (size_t i = 0; row.type == SHAPEPROOF_VALUE_LIST && i < row.count && i < MOST_COLUMNS; i++)
         add_column(evidence, list, sp_arena_printf(evidence->arena, "[%zu]", i));
@@ -155,17 +157,18 @@ static void add_columns_of_row(struct sp_evidence *evidence, const struct sp_lea
 }
 
 /* Of lists whose items are all lists, or all objects. */
-static void gather_columns(struct sp_evidence *evidence, const struct sp_leaf *leaf)
+static void gather_columns(struct sp_evidence *evidence, const struct sp_terminal *terminal)
 {
     for (size_t e = 0; e < evidence->count; e++)
-        for (size_t i = 0; leaf->values[e].type == SHAPEPROOF_VALUE_LIST && i < leaf->values[e].count; i++)
-            add_columns_of_row(evidence, leaf, leaf->values[e].items[i]);
+        for (size_t i = 0; terminal->values[e].type == SHAPEPROOF_VALUE_LIST && i < terminal->values[e].count; i++)
+            add_columns_of_row(evidence, terminal, terminal->values[e].items[i]);
 }
 
 /* ---- objects by name ---- */
 
 /* Whether each item of the list is a text, and a member of the object, in every example. */
-static bool are_members(const struct sp_evidence *evidence, const struct sp_leaf *list, const struct sp_leaf *object)
+static bool are_members(const struct sp_evidence *evidence, const struct sp_terminal *list,
+                        const struct sp_terminal *object)
 {
     size_t items = 0;
     for (size_t e = 0; e < evidence->count; e++) {
@@ -188,66 +191,66 @@ static struct shapeproof_value members_of_names(struct sp_arena *arena, struct s
     return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .items = items, .count = names.count};
 }
 
-static bool has_list(const struct sp_leaf *leaf, size_t examples)
+static bool has_list(const struct sp_terminal *terminal, size_t examples)
 {
     for (size_t e = 0; e < examples; e++)
-        for (size_t i = 0; i < leaf->values[e].count; i++)
-            if (leaf->values[e].items[i].type == SHAPEPROOF_VALUE_LIST) return true;
+        for (size_t i = 0; i < terminal->values[e].count; i++)
+            if (terminal->values[e].items[i].type == SHAPEPROOF_VALUE_LIST) return true;
     return false;
 }
 
-static void add_members(struct sp_evidence *evidence, const struct sp_leaf *list, const struct sp_leaf *object)
+static void add_members(struct sp_evidence *evidence, const struct sp_terminal *list, const struct sp_terminal *object)
 {
     enum { MOST_PLACES = 4 };
     struct sp_arena *arena = evidence->arena;
     const char *path = sp_arena_printf(arena, "member(%s, %s)", object->path, list->path);
-    if (evidence->leaves.count + MOST_PLACES >= MOST_LEAVES || sp_evidence_leaf(evidence, path)) return;
-    struct sp_leaf members = {
+    if (evidence->terminals.count + MOST_PLACES >= MOST_LEAVES || sp_evidence_terminal(evidence, path)) return;
+    struct sp_terminal members = {
         .path = path, .list = list->path, .column = "", .object = object->path, .cost = cost_of_key(object->path) + 1};
     struct shapeproof_value *values = sp_arena_array(arena, evidence->count, sizeof *values);
     for (size_t e = 0; e < evidence->count; e++)
         values[e] = members_of_names(arena, object->values[e], list->values[e]);
     members.values = values;
-    const struct sp_leaf *whole = add_leaf(evidence, members);
+    const struct sp_terminal *whole = add_terminal(evidence, members);
     for (size_t k = 0; has_list(whole, evidence->count) && k < MOST_PLACES; k++) {
-        struct sp_leaf column = members;
+        struct sp_terminal column = members;
         column.column = sp_arena_printf(arena, "[%zu]", k);
         column.path = sp_arena_printf(arena, "%s%s", path, column.column);
         values = sp_arena_array(arena, evidence->count, sizeof *values);
         for (size_t e = 0; e < evidence->count; e++) values[e] = list_of_column(arena, whole->values[e], &column);
         column.values = values;
-        add_leaf(evidence, column);
+        add_terminal(evidence, column);
     }
 }
 
 static void gather_members(struct sp_evidence *evidence)
 {
-    const size_t count = evidence->leaves.count;
+    const size_t count = evidence->terminals.count;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < count; k++)
-            if (are_members(evidence, evidence->leaves.items[i], evidence->leaves.items[k]))
-                add_members(evidence, evidence->leaves.items[i], evidence->leaves.items[k]);
+            if (are_members(evidence, evidence->terminals.items[i], evidence->terminals.items[k]))
+                add_members(evidence, evidence->terminals.items[i], evidence->terminals.items[k]);
 }
 
 void sp_evidence_gather(struct sp_evidence *evidence)
 {
     for (size_t i = 0; i < evidence->count; i++)
         gather_object(evidence, root_of_example(&evidence->examples[i]), "", 0);
-    for (size_t i = evidence->leaves.count; i-- > 0;) gather_columns(evidence, evidence->leaves.items[i]);
+    for (size_t i = evidence->terminals.count; i-- > 0;) gather_columns(evidence, evidence->terminals.items[i]);
     gather_members(evidence);
 }
 
-struct sp_leaf *sp_evidence_symbol(struct sp_evidence *evidence, const struct sp_leaf *key,
-                                   const struct sp_phrase *meaning)
+struct sp_terminal *sp_evidence_symbol(struct sp_evidence *evidence, const struct sp_terminal *key,
+                                       const struct sp_search_term *meaning)
 {
-    struct sp_leaf symbol = *key;
+    struct sp_terminal symbol = *key;
     symbol.meaning = meaning;
     symbol.cost = key->cost;
     symbol.uses = 0;
-    return add_leaf(evidence, symbol);
+    return add_terminal(evidence, symbol);
 }
 
-void sp_evidence_free(struct sp_evidence *evidence) { free(evidence->leaves.items); }
+void sp_evidence_free(struct sp_evidence *evidence) { free(evidence->terminals.items); }
 
 /* ---- what differs ---- */
 
@@ -262,10 +265,11 @@ static bool same_values_as_text(struct shapeproof_value a, struct shapeproof_val
     return same;
 }
 
-bool sp_leaf_is_constant(const struct sp_leaf *leaf, size_t examples)
+bool sp_terminal_is_constant(const struct sp_terminal *terminal, size_t examples)
 {
     for (size_t i = 1; i < examples; i++)
-        if (leaf->values[i].type != leaf->values[0].type || !same_values_as_text(leaf->values[i], leaf->values[0]))
+        if (terminal->values[i].type != terminal->values[0].type ||
+            !same_values_as_text(terminal->values[i], terminal->values[0]))
             return false;
     return true;
 }
