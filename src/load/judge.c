@@ -32,10 +32,10 @@ bool sp_load_is_meant(const struct sp_loader *loader, const struct sp_load_subje
 /* ---- what would help ---- */
 
 /* Whether it is taken whole once names lose that prefix, and less is ignored. */
-static bool helps_to_strip(struct sp_model_memory *memory, const struct sp_load_subject *subject, const char *prefix,
+static bool helps_to_strip(struct sp_state_dict *state, const struct sp_load_subject *subject, const char *prefix,
                            const struct sp_taking *before)
 {
-    struct sp_taking after = sp_load_take(memory, subject->inventory, prefix);
+    struct sp_taking after = sp_load_take(state, subject->inventory, prefix);
     const bool helps = !after.fresh && !after.reshaped && !after.failed && !after.stray && !after.broken &&
                        after.ignored.count < before->ignored.count;
     sp_taking_free(&after);
@@ -52,7 +52,7 @@ static const char *remedy_words(struct sp_arena *arena, const char *prefix, size
 }
 
 /* The beginning of a name that is ignored, one to three components, that has to go. */
-static const char *find_remedy(struct sp_arena *arena, struct sp_model_memory *memory,
+static const char *find_remedy(struct sp_arena *arena, struct sp_state_dict *state,
                                const struct sp_load_subject *subject, const struct sp_taking *taking)
 {
     if (!taking->ignored.count || !taking->fresh) return NULL;
@@ -60,7 +60,7 @@ static const char *find_remedy(struct sp_arena *arena, struct sp_model_memory *m
     struct sp_component_walk part = {.rest = name};
     for (int i = 0; i < 3 && sp_component_next(&part, ".") && *part.rest; i++) {
         const char *prefix = sp_arena_copy(arena, name, (size_t)(part.rest - name));
-        if (helps_to_strip(memory, subject, prefix, taking)) return remedy_words(arena, prefix, taking->outer);
+        if (helps_to_strip(state, subject, prefix, taking)) return remedy_words(arena, prefix, taking->outer);
     }
     return NULL;
 }
@@ -91,34 +91,34 @@ static bool is_apart(const struct sp_load_subject *subject, size_t a, size_t b)
 
 /* Of each group of tied tensors, by the one that stands for it, the one of the file whose values all of them get: one
  * that the loader prefers, or else the one that the others are tied to, or else the first. SIZE_MAX: none is there. */
-static size_t *list_winners(const struct sp_model_memory *memory)
+static size_t *list_winners(const struct sp_state_dict *state)
 {
-    size_t *winners = sp_realloc(NULL, memory->count, sizeof *winners);
-    for (size_t i = 0; i < memory->count; i++) winners[i] = SIZE_MAX;
-    for (size_t i = 0; i < memory->count; i++) {
-        const size_t group = sp_memory_tie(memory, i);
-        if (memory->items[i].tensor == SIZE_MAX) continue;
-        if (winners[group] == SIZE_MAX || i == group || sp_is_preferred(memory, memory->items[i].name))
-            if (winners[group] == SIZE_MAX || !sp_is_preferred(memory, memory->items[winners[group]].name))
+    size_t *winners = sp_realloc(NULL, state->count, sizeof *winners);
+    for (size_t i = 0; i < state->count; i++) winners[i] = SIZE_MAX;
+    for (size_t i = 0; i < state->count; i++) {
+        const size_t group = sp_state_dict_tie(state, i);
+        if (state->items[i].tensor == SIZE_MAX) continue;
+        if (winners[group] == SIZE_MAX || i == group || sp_is_preferred(state, state->items[i].name))
+            if (winners[group] == SIZE_MAX || !sp_is_preferred(state, state->items[winners[group]].name))
                 winners[group] = i;
     }
     return winners;
 }
 
 /* Needs the data of the file: without it, tied tensors are taken to be equal. */
-static struct overruled list_overruled(struct sp_arena *arena, const struct sp_model_memory *memory,
+static struct overruled list_overruled(struct sp_arena *arena, const struct sp_state_dict *state,
                                        const struct sp_load_subject *subject)
 {
     struct overruled overruled = {0};
-    if (!memory->loader->ties_over || !subject->data || memory->untied) return overruled;
-    size_t *winners = list_winners(memory);
-    overruled.names = sp_arena_array(arena, memory->count, sizeof *overruled.names);
-    for (size_t i = 0; i < memory->count; i++) {
-        const size_t winner = winners[sp_memory_tie(memory, i)], tensor = memory->items[i].tensor;
+    if (!state->loader->ties_over || !subject->data || state->untied) return overruled;
+    size_t *winners = list_winners(state);
+    overruled.names = sp_arena_array(arena, state->count, sizeof *overruled.names);
+    for (size_t i = 0; i < state->count; i++) {
+        const size_t winner = winners[sp_state_dict_tie(state, i)], tensor = state->items[i].tensor;
         if (tensor == SIZE_MAX || winner == i) continue;
-        if (!is_apart(subject, tensor, memory->items[winner].tensor)) continue;
+        if (!is_apart(subject, tensor, state->items[winner].tensor)) continue;
         if (!overruled.count)
-            overruled.winner = shapeproof_inventory_tensor(subject->inventory, memory->items[winner].tensor)->name;
+            overruled.winner = shapeproof_inventory_tensor(subject->inventory, state->items[winner].tensor)->name;
         overruled.names[overruled.count++] = shapeproof_inventory_tensor(subject->inventory, tensor)->name;
     }
     free(winners);
@@ -130,13 +130,13 @@ static struct overruled list_overruled(struct sp_arena *arena, const struct sp_m
 enum { FEW = 4 }; /* tensors that are all named; of more a check says which they are */
 
 /* The first few of those that are newly initialised, or that have another shape. */
-static const char *held_names(struct sp_arena *arena, const struct sp_model_memory *memory, bool fresh, size_t few)
+static const char *held_names(struct sp_arena *arena, const struct sp_state_dict *state, bool fresh, size_t few)
 {
-    const char **names = sp_realloc(NULL, memory->count, sizeof *names);
+    const char **names = sp_realloc(NULL, state->count, sizeof *names);
     size_t count = 0;
-    for (size_t i = 0; i < memory->count; i++) {
-        const struct sp_held *held = &memory->items[i];
-        if (fresh ? sp_is_fresh(memory, held) : held->reshaped) names[count++] = held->name;
+    for (size_t i = 0; i < state->count; i++) {
+        const struct sp_state_entry *entry = &state->items[i];
+        if (fresh ? sp_is_newly_initialised(state, entry) : entry->reshaped) names[count++] = entry->name;
     }
     const char *text = sp_few_names(arena, names, count, few);
     free(names);
@@ -144,22 +144,21 @@ static const char *held_names(struct sp_arena *arena, const struct sp_model_memo
 }
 
 /* ", 2 of another shape (a.{weight,bias})", of more than a few the number. */
-static void put_complaint(struct sp_text *text, struct sp_arena *arena, const struct sp_model_memory *memory,
-                          size_t count, bool fresh)
+static void put_complaint(struct sp_text *text, struct sp_arena *arena, const struct sp_state_dict *state, size_t count,
+                          bool fresh)
 {
     if (!count) return;
     sp_text_printf(text, ", %zu %s", count, fresh ? "missing" : "of another shape");
-    if (count <= FEW) sp_text_printf(text, " (%s)", held_names(arena, memory, fresh, FEW));
+    if (count <= FEW) sp_text_printf(text, " (%s)", held_names(arena, state, fresh, FEW));
 }
 
 /* "2 of another shape (a, b), 1 missing (c), 3 unexpected" */
-static const char *complaints(struct sp_arena *arena, const struct sp_model_memory *memory,
-                              const struct sp_taking *taking)
+static const char *complaints(struct sp_arena *arena, const struct sp_state_dict *state, const struct sp_taking *taking)
 {
     struct sp_text text = {0};
     if (taking->failed) sp_text_printf(&text, ", %zu that cannot be put together", taking->failed);
-    put_complaint(&text, arena, memory, taking->reshaped, false);
-    put_complaint(&text, arena, memory, taking->fresh, true);
+    put_complaint(&text, arena, state, taking->reshaped, false);
+    put_complaint(&text, arena, state, taking->fresh, true);
     if (taking->ignored.count) sp_text_printf(&text, ", %zu unexpected", taking->ignored.count);
     const char *kept = sp_text_keep(&text, arena);
     return *kept ? kept + 2 : kept;
@@ -226,10 +225,10 @@ static size_t count_lost(const struct sp_load_subject *subject, const struct sp_
     return lost;
 }
 
-static const char *stray_words(struct sp_arena *arena, const struct sp_model_memory *memory,
+static const char *stray_words(struct sp_arena *arena, const struct sp_state_dict *state,
                                const struct sp_taking *taking)
 {
-    return sp_arena_printf(arena, "%s is there, and no name begins with %s", taking->stray, memory->loaded->base);
+    return sp_arena_printf(arena, "%s is there, and no name begins with %s", taking->stray, state->loaded->base);
 }
 
 static const char *broken_words(struct sp_arena *arena, const struct sp_taking *taking)
@@ -237,28 +236,28 @@ static const char *broken_words(struct sp_arena *arena, const struct sp_taking *
     return sp_arena_printf(arena, "it cannot make what is missing beside %s anew", taking->broken);
 }
 
-static struct shapeproof_loading judge_taking(struct sp_arena *arena, struct sp_model_memory *memory,
+static struct shapeproof_loading judge_taking(struct sp_arena *arena, struct sp_state_dict *state,
                                               const struct sp_load_subject *subject, const struct sp_taking *taking,
                                               struct shapeproof_loading loading)
 {
-    const bool strict = memory->loader->strict && (taking->fresh || taking->ignored.count);
-    const char *names = held_names(arena, memory, true, taking->fresh <= FEW ? FEW : 1),
-               *wrong = complaints(arena, memory, taking);
-    const struct overruled overruled = list_overruled(arena, memory, subject);
-    loading.expected = memory->count;
+    const bool strict = state->loader->strict && (taking->fresh || taking->ignored.count);
+    const char *names = held_names(arena, state, true, taking->fresh <= FEW ? FEW : 1),
+               *wrong = complaints(arena, state, taking);
+    const struct overruled overruled = list_overruled(arena, state, subject);
+    loading.expected = state->count;
     loading.fresh = taking->fresh;
     loading.ignored = taking->ignored.count + subject->inventory->plain_keys + overruled.count;
     loading.reshaped = taking->reshaped;
     loading.lost = count_lost(subject, taking) + overruled.count;
-    loading.remedy = find_remedy(arena, memory, subject, taking);
-    if (taking->stray) return sp_loading_refused(arena, loading, stray_words(arena, memory, taking));
+    loading.remedy = find_remedy(arena, state, subject, taking);
+    if (taking->stray) return sp_loading_refused(arena, loading, stray_words(arena, state, taking));
     if (taking->broken) return sp_loading_refused(arena, loading, broken_words(arena, taking));
     if (strict || taking->reshaped || taking->failed)
         return sp_loading_refused(arena, loading, loading.remedy ? loading.remedy : wrong);
     loading.answer = loading.fresh || loading.lost ? SHAPEPROOF_LOADING_IN_PART : SHAPEPROOF_LOADING_WHOLE;
     loading.message = loading.answer == SHAPEPROOF_LOADING_WHOLE
                           ? success(arena, &loading)
-                          : shortcoming(arena, memory->loader, &loading, names, &overruled);
+                          : shortcoming(arena, state->loader, &loading, names, &overruled);
     return loading;
 }
 
@@ -266,22 +265,22 @@ static struct shapeproof_loading judge_class(struct sp_arena *arena, const struc
                                              const struct sp_loaded *loaded, const struct sp_load_subject *subject,
                                              struct shapeproof_loading loading)
 {
-    struct sp_model_memory memory;
+    struct sp_state_dict state;
     struct sp_class_model model = sp_class_predict(arena, loader, loaded, subject);
     struct sp_loaded named = {.model_type = NULL};
     if (!model.prediction) named = sp_class_named(loader, subject);
     if (named.model_type) model = sp_class_predict(arena, loader, loaded = &named, subject);
     if (!model.prediction) return sp_loading_open(arena, loading, "its model cannot be predicted");
-    sp_memory_build(&memory, loader, loaded, model.prediction);
-    memory.match = subject->match;
-    memory.scales = subject->scales;
-    memory.untied = model.untied;
-    if (model.alone) sp_memory_untie(&memory, model.alone);
-    struct sp_taking taking = sp_load_take(&memory, subject->inventory, NULL);
+    sp_state_dict_build(&state, loader, loaded, model.prediction);
+    state.match = subject->match;
+    state.scales = subject->scales;
+    state.untied = model.untied;
+    if (model.alone) sp_state_dict_untie(&state, model.alone);
+    struct sp_taking taking = sp_load_take(&state, subject->inventory, NULL);
     loading = taking.unknown ? sp_loading_open(arena, loading, taking.unknown)
-                             : judge_taking(arena, &memory, subject, &taking, loading);
+                             : judge_taking(arena, &state, subject, &taking, loading);
     sp_taking_free(&taking);
-    sp_memory_free(&memory);
+    sp_state_dict_free(&state);
     sp_class_free(&model);
     return loading;
 }

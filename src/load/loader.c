@@ -23,9 +23,9 @@ bool sp_next_rule(const char **rules, struct sp_rule *rule)
 static struct sp_loaded loaded_of(const char *row)
 {
     struct sp_loaded loaded = {.model_type = NULL};
-    const char **const fields[] = {&loaded.model_type, &loaded.class,   &loaded.base,     &loaded.ties,
-                                   &loaded.spared,     &loaded.ignored, &loaded.mappings, &loaded.computed,
-                                   &loaded.brittle,    &loaded.unread,  &loaded.needed};
+    const char **const fields[] = {&loaded.model_type,     &loaded.class,   &loaded.base,     &loaded.ties,
+                                   &loaded.spared,         &loaded.ignored, &loaded.mappings, &loaded.computed,
+                                   &loaded.all_or_nothing, &loaded.unread,  &loaded.needed};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) *fields[i] = sp_row_text(&row);
     return loaded;
 }

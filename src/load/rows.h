@@ -9,11 +9,11 @@
 #define RULE(from, to, how) from "\0" to "\0" how "\0"
 #define MAPPING(identifier, rules) "=" identifier "\0" rules "\n"
 
-#define LOADED(type, class, base, ties, spared, ignored, mappings, computed, brittle, unread)                          \
-    LOADED_IF(type, class, base, ties, spared, ignored, mappings, computed, brittle, unread, "")
+#define LOADED(type, class, base, ties, spared, ignored, mappings, computed, all_or_nothing, unread)                   \
+    LOADED_IF(type, class, base, ties, spared, ignored, mappings, computed, all_or_nothing, unread, "")
 /* The same, of a class that needs some keys. */
-#define LOADED_IF(type, class, base, ties, spared, ignored, mappings, computed, brittle, unread, needed)               \
-    type "\0" class "\0" base "\0" ties "\0" spared "\0" ignored "\0" mappings "\0" computed "\0" brittle "\0" unread  \
-                    "\0" needed "\0\n"
+#define LOADED_IF(type, class, base, ties, spared, ignored, mappings, computed, all_or_nothing, unread, needed)        \
+    type "\0" class "\0" base "\0" ties "\0" spared "\0" ignored "\0" mappings "\0" computed "\0" all_or_nothing       \
+                    "\0" unread "\0" needed "\0\n"
 
 #endif

@@ -232,25 +232,25 @@ static bool has_match(const char *expression, const char *name)
     return expression && *expression && sp_expression_search(expression, strlen(expression), name, &found);
 }
 
-static bool is_ignored_quietly(const struct sp_model_memory *memory, const char *name)
+static bool is_ignored_quietly(const struct sp_state_dict *state, const char *name)
 {
-    if (memory->loader->ignores_computed && sp_class_computes(memory, name)) return true;
-    return is_ignored_always(name, memory->loaded->ignored) || has_match(memory->loaded->ignored, name);
+    if (state->loader->ignores_computed && sp_class_computes(state, name)) return true;
+    return is_ignored_always(name, state->loaded->ignored) || has_match(state->loaded->ignored, name);
 }
 
-bool sp_class_computes(const struct sp_model_memory *memory, const char *name)
+bool sp_class_computes(const struct sp_state_dict *state, const char *name)
 {
-    return has_match(memory->loaded->computed, name);
+    return has_match(state->loaded->computed, name);
 }
 
-bool sp_class_may_lack(const struct sp_model_memory *memory, const char *name)
+bool sp_class_may_lack(const struct sp_state_dict *state, const char *name)
 {
-    return has_match(memory->loaded->spared, name);
+    return has_match(state->loaded->spared, name);
 }
 
-bool sp_is_preferred(const struct sp_model_memory *memory, const char *name)
+bool sp_is_preferred(const struct sp_state_dict *state, const char *name)
 {
-    return has_match(memory->loader->preferred, name);
+    return has_match(state->loader->preferred, name);
 }
 
 /* ---- names ---- */
@@ -261,145 +261,145 @@ static const char *stripped_name(const char *name, const char *stripped)
     return length && strncmp(name, stripped, length) == 0 ? name + length : name;
 }
 
-static bool is_held(const struct sp_model_memory *memory, const char *name)
+static bool is_held(const struct sp_state_dict *state, const char *name)
 {
-    return sp_map_get(&memory->names, name) != SIZE_MAX;
+    return sp_map_get(&state->names, name) != SIZE_MAX;
 }
 
 /* The tensor of that name with the name of the base model, or without it; or else of the name as it is. SIZE_MAX when
  * there is none. */
-static size_t find_with_base(struct sp_model_memory *memory, const char *name)
+static size_t find_with_base(struct sp_state_dict *state, const char *name)
 {
-    const char *base = memory->loaded->base;
+    const char *base = state->loaded->base;
     const size_t length = strlen(base);
     size_t found = SIZE_MAX;
     if (length && strncmp(name, base, length) == 0 && name[length])
-        found = sp_map_get(&memory->names, name + length + 1);
+        found = sp_map_get(&state->names, name + length + 1);
     if (length && found == SIZE_MAX) {
-        memory->scratch.length = 0;
-        sp_text_append(&memory->scratch, base, length);
-        sp_text_append(&memory->scratch, ".", 1);
-        sp_text_puts(&memory->scratch, name);
-        found = sp_map_get(&memory->names, memory->scratch.data);
+        state->scratch.length = 0;
+        sp_text_append(&state->scratch, base, length);
+        sp_text_append(&state->scratch, ".", 1);
+        sp_text_puts(&state->scratch, name);
+        found = sp_map_get(&state->names, state->scratch.data);
     }
-    return found == SIZE_MAX ? sp_map_get(&memory->names, name) : found;
+    return found == SIZE_MAX ? sp_map_get(&state->names, name) : found;
 }
 
 /* Which tensor takes what has the name of this one. */
-static size_t find_taker(struct sp_model_memory *memory, size_t held)
+static size_t find_taker(struct sp_state_dict *state, size_t held)
 {
-    struct sp_held *item = &memory->items[held];
-    if (item->taker == SIZE_MAX) item->taker = find_with_base(memory, item->name);
+    struct sp_state_entry *item = &state->items[held];
+    if (item->taker == SIZE_MAX) item->taker = find_with_base(state, item->name);
     return item->taker;
 }
 
 /* A file of which no name begins with that of the base model, though the class has one, is of the base model alone; and
  * one of which some does is of a class with a head. */
-static enum sp_base_move base_move(const struct sp_model_memory *memory, const struct shapeproof_inventory *inventory,
+static enum sp_base_move base_move(const struct sp_state_dict *state, const struct shapeproof_inventory *inventory,
                                    const char *stripped)
 {
-    const char *base = memory->loaded->base;
+    const char *base = state->loaded->base;
     const size_t length = strlen(base);
     bool has = false, expects = false;
-    if (!memory->loader->base_of_file || !length) return SP_BASE_STAYS;
-    for (size_t i = 0; i < memory->count && !expects; i++)
-        expects = strncmp(memory->items[i].name, base, length) == 0 && memory->items[i].name[length] == '.';
+    if (!state->loader->base_of_file || !length) return SP_BASE_STAYS;
+    for (size_t i = 0; i < state->count && !expects; i++)
+        expects = strncmp(state->items[i].name, base, length) == 0 && state->items[i].name[length] == '.';
     for (size_t i = 0; i < shapeproof_inventory_count(inventory) && !has; i++)
         has = strncmp(stripped_name(shapeproof_inventory_tensor(inventory, i)->name, stripped), base, length) == 0;
     return has == expects ? SP_BASE_STAYS : has ? SP_BASE_TAKEN : SP_BASE_ADDED;
 }
 
 /* NULL when the name has no place. */
-static const char *with_base_moved(struct sp_model_memory *memory, const char *name, struct sp_taking *taking)
+static const char *with_base_moved(struct sp_state_dict *state, const char *name, struct sp_taking *taking)
 {
-    const char *base = memory->loaded->base;
+    const char *base = state->loaded->base;
     const size_t length = strlen(base);
-    if (memory->move == SP_BASE_STAYS) return name;
-    if (memory->move == SP_BASE_TAKEN)
+    if (state->move == SP_BASE_STAYS) return name;
+    if (state->move == SP_BASE_TAKEN)
         return strncmp(name, base, length) == 0 && name[length] == '.' ? name + length + 1 : NULL;
-    const char *longer = sp_arena_printf(&memory->arena, "%s.%s", base, name);
-    if (is_held(memory, name) && !is_held(memory, longer) && !taking->stray) taking->stray = name;
+    const char *longer = sp_arena_printf(&state->arena, "%s.%s", base, name);
+    if (is_held(state, name) && !is_held(state, longer) && !taking->stray) taking->stray = name;
     return longer;
 }
 
-static struct sp_renamed rename_by_rules(struct sp_model_memory *memory, const char *name)
+static struct sp_renamed rename_by_rules(struct sp_state_dict *state, const char *name)
 {
-    struct sp_renamed renamed = sp_alike_rename(&memory->alike, name, NULL);
-    if (renamed.name != name) renamed.name = sp_arena_string(&memory->arena, renamed.name);
+    struct sp_renamed renamed = sp_alike_rename(&state->alike, name, NULL);
+    if (renamed.name != name) renamed.name = sp_arena_string(&state->arena, renamed.name);
     return renamed;
 }
 
 /* Where a name goes; `predicted` is its place among the predicted ones, or SHAPEPROOF_NONE. A name that only became
  * wrong by the rules stays what it was. */
-static struct sp_load_place place_name(struct sp_model_memory *memory, const char *name, size_t predicted,
+static struct sp_load_place place_name(struct sp_state_dict *state, const char *name, size_t predicted,
                                        struct sp_taking *taking)
 {
-    if (!memory->loader->renames || memory->as_named)
-        return (struct sp_load_place){{.name = name}, sp_map_get(&memory->names, name)};
-    const bool known = predicted != SHAPEPROOF_NONE && memory->places[predicted].held != SIZE_MAX;
+    if (!state->loader->renames || state->as_named)
+        return (struct sp_load_place){{.name = name}, sp_map_get(&state->names, name)};
+    const bool known = predicted != SHAPEPROOF_NONE && state->places[predicted].held != SIZE_MAX;
     struct sp_load_place place =
-        known ? memory->places[predicted] : (struct sp_load_place){rename_by_rules(memory, name), SIZE_MAX};
-    if (memory->loader->base_of_file) {
-        place.renamed.name = with_base_moved(memory, place.renamed.name, taking);
-        place.held = place.renamed.name ? sp_map_get(&memory->names, place.renamed.name) : SIZE_MAX;
+        known ? state->places[predicted] : (struct sp_load_place){rename_by_rules(state, name), SIZE_MAX};
+    if (state->loader->base_of_file) {
+        place.renamed.name = with_base_moved(state, place.renamed.name, taking);
+        place.held = place.renamed.name ? sp_map_get(&state->names, place.renamed.name) : SIZE_MAX;
         return place;
     }
-    place.held = known ? find_taker(memory, place.held) : find_with_base(memory, place.renamed.name);
-    if (place.held != SIZE_MAX || !is_held(memory, name)) return place;
-    return (struct sp_load_place){{.name = name}, find_with_base(memory, name)};
+    place.held = known ? find_taker(state, place.held) : find_with_base(state, place.renamed.name);
+    if (place.held != SIZE_MAX || !is_held(state, name)) return place;
+    return (struct sp_load_place){{.name = name}, find_with_base(state, name)};
 }
 
 /* ---- tensors ---- */
 
-static void put_held(struct sp_model_memory *memory, size_t index, const struct sp_load_shape *piece, size_t tensor)
+static void put_held(struct sp_state_dict *state, size_t index, const struct sp_load_shape *piece, size_t tensor)
 {
-    if (index == SIZE_MAX || memory->items[index].there) return;
-    memory->items[index].there = true;
-    memory->items[index].tensor = tensor;
-    memory->items[index].reshaped = !sp_same_load_shape(&memory->items[index].piece, piece);
+    if (index == SIZE_MAX || state->items[index].there) return;
+    state->items[index].there = true;
+    state->items[index].tensor = tensor;
+    state->items[index].reshaped = !sp_same_load_shape(&state->items[index].piece, piece);
 }
 
-static void drop(struct sp_taking *taking, const struct sp_model_memory *memory, const char *name, size_t tensor)
+static void drop(struct sp_taking *taking, const struct sp_state_dict *state, const char *name, size_t tensor)
 {
-    if (memory->loader->spares && is_ignored_quietly(memory, name)) return;
+    if (state->loader->spares && is_ignored_quietly(state, name)) return;
     if (sp_map_add(&taking->ignored_names, name, tensor)) *SP_PUSH(&taking->ignored) = tensor;
 }
 
 /* A conversion to something that the model has not is one to each of its targets. */
-static void drop_renamed(struct sp_taking *taking, struct sp_model_memory *memory, struct sp_renamed renamed,
+static void drop_renamed(struct sp_taking *taking, struct sp_state_dict *state, struct sp_renamed renamed,
                          size_t tensor)
 {
     const size_t count = renamed.conversion ? sp_target_count(renamed.conversion) : 1;
     for (size_t i = 0; i < count; i++) {
         const char *name =
-            renamed.conversion ? sp_target_name(&memory->arena, renamed.conversion, renamed.name, i) : renamed.name;
-        drop(taking, memory, name, tensor);
+            renamed.conversion ? sp_target_name(&state->arena, renamed.conversion, renamed.name, i) : renamed.name;
+        drop(taking, state, name, tensor);
     }
 }
 
-static void take_gathered(struct sp_model_memory *memory, const struct sp_gathered *gathered, struct sp_taking *taking)
+static void take_gathered(struct sp_state_dict *state, const struct sp_gathered *gathered, struct sp_taking *taking)
 {
     struct sp_load_shape pieces[SP_EXPRESSIONS];
     const size_t count = sp_convert(gathered, pieces);
     taking->failed += !count;
     for (size_t i = 0; i < count; i++) {
-        const char *name = sp_target_name(&memory->arena, gathered->rule, gathered->name, i);
-        put_held(memory, sp_map_get(&memory->names, name), &pieces[i], SIZE_MAX);
+        const char *name = sp_target_name(&state->arena, gathered->rule, gathered->name, i);
+        put_held(state, sp_map_get(&state->names, name), &pieces[i], SIZE_MAX);
     }
 }
 
-static bool is_buffer(const struct sp_model_memory *memory, const char *name)
+static bool is_buffer(const struct sp_state_dict *state, const char *name)
 {
-    const size_t predicted = shapeproof_prediction_find(memory->prediction, name);
-    return predicted != SHAPEPROOF_NONE && shapeproof_prediction_tensor(memory->prediction, predicted)->buffer;
+    const size_t predicted = shapeproof_prediction_find(state->prediction, name);
+    return predicted != SHAPEPROOF_NONE && shapeproof_prediction_tensor(state->prediction, predicted)->buffer;
 }
 
 /* Puts the tensor to those that become the same as it. */
-static void gather_held(struct sp_model_memory *memory, size_t held, struct sp_renamed renamed,
+static void gather_held(struct sp_state_dict *state, size_t held, struct sp_renamed renamed,
                         const struct shapeproof_tensor *tensor, struct sp_gathering *gathering,
                         struct sp_taking *taking)
 {
-    struct sp_held *item = &memory->items[held];
+    struct sp_state_entry *item = &state->items[held];
     if (item->gathered == SIZE_MAX) {
         renamed.name = item->name;
         if (!sp_rule_is_known(renamed.conversion)) taking->unknown = "its conversion of these weights is not known";
@@ -409,54 +409,54 @@ static void gather_held(struct sp_model_memory *memory, size_t held, struct sp_r
         sp_gathering_add(gathering, item->gathered, renamed.expression, tensor->shape, tensor->rank);
 }
 
-static void take_into_memory(struct sp_model_memory *memory, const char *name, size_t predicted,
+static void take_into_memory(struct sp_state_dict *state, const char *name, size_t predicted,
                              const struct shapeproof_tensor *tensor, size_t index, struct sp_gathering *gathering,
                              struct sp_taking *taking)
 {
-    const struct sp_load_place place = place_name(memory, name, predicted, taking);
+    const struct sp_load_place place = place_name(state, name, predicted, taking);
     const struct sp_renamed renamed = place.renamed;
     if (!renamed.name) {
-        if (!is_buffer(memory, name)) drop(taking, memory, name, index);
+        if (!is_buffer(state, name)) drop(taking, state, name, index);
         return;
     }
     if (place.held == SIZE_MAX) {
-        drop_renamed(taking, memory, renamed, index);
+        drop_renamed(taking, state, renamed, index);
         return;
     }
     if (renamed.conversion) {
-        gather_held(memory, place.held, renamed, tensor, gathering, taking);
+        gather_held(state, place.held, renamed, tensor, gathering, taking);
         return;
     }
     const struct sp_load_shape piece = sp_load_shape_of(tensor->shape, tensor->rank);
-    put_held(memory, place.held, &piece, index);
+    put_held(state, place.held, &piece, index);
 }
 
 /* ---- ties ---- */
 
 /* A group of which one is there is there. */
-static void tie_taken(struct sp_model_memory *memory)
+static void tie_taken(struct sp_state_dict *state)
 {
-    bool *there = sp_realloc(NULL, memory->count, sizeof *there);
-    for (size_t i = 0; i < memory->count; i++) there[i] = false;
-    for (size_t i = 0; i < memory->count; i++)
-        if (memory->items[i].there) there[sp_memory_tie(memory, i)] = true;
-    for (size_t i = 0; i < memory->count; i++) memory->items[i].there = there[sp_memory_tie(memory, i)];
+    bool *there = sp_realloc(NULL, state->count, sizeof *there);
+    for (size_t i = 0; i < state->count; i++) there[i] = false;
+    for (size_t i = 0; i < state->count; i++)
+        if (state->items[i].there) there[sp_state_dict_tie(state, i)] = true;
+    for (size_t i = 0; i < state->count; i++) state->items[i].there = there[sp_state_dict_tie(state, i)];
     free(there);
 }
 
-bool sp_is_fresh(const struct sp_model_memory *memory, const struct sp_held *held)
+bool sp_is_newly_initialised(const struct sp_state_dict *state, const struct sp_state_entry *entry)
 {
-    if (held->there || (memory->loader->spares && sp_class_may_lack(memory, held->name))) return false;
-    return !memory->unversioned || !has_match(memory->loader->forgiven, held->name);
+    if (entry->there || (state->loader->spares && sp_class_may_lack(state, entry->name))) return false;
+    return !state->unversioned || !has_match(state->loader->forgiven, entry->name);
 }
 
 /* Which predicted tensor has the name of one of the file, or SHAPEPROOF_NONE. */
-static size_t predicted_of_tensor(const struct sp_model_memory *memory, const struct sp_match *match, size_t tensor,
+static size_t predicted_of_tensor(const struct sp_state_dict *state, const struct sp_match *match, size_t tensor,
                                   const char *name)
 {
     if (match && match->predicted_of[tensor] != SHAPEPROOF_NONE && !match->renaming[tensor])
         return match->predicted_of[tensor];
-    return shapeproof_prediction_find(memory->prediction, name);
+    return shapeproof_prediction_find(state->prediction, name);
 }
 
 /* Whether a key at the top of a pickle leads to the tensor. The loader sees that key alone, and has no place for it. */
@@ -466,45 +466,45 @@ static bool is_inside(const struct shapeproof_tensor *tensor, const char *stripp
     return tensor->outer && !(length > tensor->outer && strncmp(tensor->name, stripped, length) == 0);
 }
 
-static void drop_outer(struct sp_taking *taking, struct sp_model_memory *memory, const struct shapeproof_tensor *tensor,
+static void drop_outer(struct sp_taking *taking, struct sp_state_dict *state, const struct shapeproof_tensor *tensor,
                        size_t index)
 {
-    drop(taking, memory, sp_arena_copy(&memory->arena, tensor->name, tensor->outer), index);
+    drop(taking, state, sp_arena_copy(&state->arena, tensor->name, tensor->outer), index);
     if (!taking->outer) taking->outer = tensor->outer;
 }
 
-struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct shapeproof_inventory *inventory,
+struct sp_taking sp_load_take(struct sp_state_dict *state, const struct shapeproof_inventory *inventory,
                               const char *stripped)
 {
-    const struct sp_match *match = memory->match;
-    if (stripped || (match && (match->inventory != inventory || match->prediction != memory->prediction))) match = NULL;
-    struct sp_gathering gathering = {.arena = &memory->arena};
-    struct sp_taking taking = {.unknown = memory->unknown};
-    memory->unversioned = sp_format_has(inventory, SP_TENSORS_ALONE);
-    memory->as_named = memory->loader->shards_as_named && inventory->file_count > 1;
-    memory->move = base_move(memory, inventory, stripped);
-    for (size_t i = 0; i < memory->count; i++) {
-        struct sp_held *item = &memory->items[i];
+    const struct sp_match *match = state->match;
+    if (stripped || (match && (match->inventory != inventory || match->prediction != state->prediction))) match = NULL;
+    struct sp_gathering gathering = {.arena = &state->arena};
+    struct sp_taking taking = {.unknown = state->unknown};
+    state->unversioned = sp_format_has(inventory, SP_TENSORS_ALONE);
+    state->as_named = state->loader->shards_as_named && inventory->file_count > 1;
+    state->move = base_move(state, inventory, stripped);
+    for (size_t i = 0; i < state->count; i++) {
+        struct sp_state_entry *item = &state->items[i];
         item->there = item->reshaped = false;
         item->gathered = item->tensor = SIZE_MAX;
     }
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
         const char *name = stripped_name(tensor->name, stripped);
-        if (memory->scales && memory->scales[i]) continue;
+        if (state->scales && state->scales[i]) continue;
         if (is_inside(tensor, stripped)) {
-            drop_outer(&taking, memory, tensor, i);
+            drop_outer(&taking, state, tensor, i);
             continue;
         }
-        take_into_memory(memory, name, predicted_of_tensor(memory, match, i, name), tensor, i, &gathering, &taking);
+        take_into_memory(state, name, predicted_of_tensor(state, match, i, name), tensor, i, &gathering, &taking);
     }
-    for (size_t i = 0; i < gathering.count; i++) take_gathered(memory, &gathering.items[i], &taking);
-    if (memory->loader->ties && !memory->untied) tie_taken(memory);
-    for (size_t i = 0; i < memory->count; i++) {
-        taking.reshaped += memory->items[i].reshaped;
-        taking.fresh += sp_is_fresh(memory, &memory->items[i]);
+    for (size_t i = 0; i < gathering.count; i++) take_gathered(state, &gathering.items[i], &taking);
+    if (state->loader->ties && !state->untied) tie_taken(state);
+    for (size_t i = 0; i < state->count; i++) {
+        taking.reshaped += state->items[i].reshaped;
+        taking.fresh += sp_is_newly_initialised(state, &state->items[i]);
     }
-    if (taking.fresh) taking.broken = sp_memory_broken(memory);
+    if (taking.fresh) taking.broken = sp_state_dict_broken(state);
     sp_gathering_free(&gathering);
     return taking;
 }

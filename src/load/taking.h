@@ -62,10 +62,10 @@ void sp_alike_free(struct sp_alike *alike);
 struct sp_renamed sp_alike_rename(struct sp_alike *alike, const char *name, size_t **note);
 
 /* A tensor that the model has in memory. */
-struct sp_held {
+struct sp_state_entry {
     const char *name;
     struct sp_load_shape piece;
-    size_t tie;   /* another one that it is tied to, or itself: see sp_memory_tie */
+    size_t tie;   /* another one that it is tied to, or itself: see sp_state_dict_tie */
     size_t taker; /* which one takes a tensor of its name, mostly itself: see sp_load_take; SIZE_MAX: not yet asked */
     size_t gathered; /* where what becomes this is gathered, or SIZE_MAX */
     size_t tensor;   /* of the file, which it is as it stands; SIZE_MAX: none, or put together of several */
@@ -81,7 +81,7 @@ struct sp_load_place {
 /* What becomes of the name of the base model in front of the names of a file. */
 enum sp_base_move { SP_BASE_STAYS, SP_BASE_ADDED, SP_BASE_TAKEN };
 
-struct sp_model_memory {
+struct sp_state_dict {
     struct sp_arena arena;
     const struct sp_loader *loader;
     const struct sp_loaded *loaded;
@@ -91,7 +91,7 @@ struct sp_model_memory {
     struct sp_load_place
         *places; /* of each predicted name, before the name of the base model is looked at; or no `held` */
     const struct sp_match *match; /* of the file, or NULL: which of its names are predicted; most are */
-    struct sp_held *items;
+    struct sp_state_entry *items;
     size_t count, capacity;
     struct sp_map names;
     struct sp_text scratch;
@@ -104,13 +104,13 @@ struct sp_model_memory {
 };
 
 /* The model that is predicted, as the loader's class holds it. Texts of the prediction must live as long. */
-void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loader, const struct sp_loaded *loaded,
-                     const struct shapeproof_prediction *prediction);
+void sp_state_dict_build(struct sp_state_dict *state, const struct sp_loader *loader, const struct sp_loaded *loaded,
+                         const struct shapeproof_prediction *prediction);
 /* A tensor by that name is tied to nothing. */
-void sp_memory_untie(struct sp_model_memory *memory, const char *name);
+void sp_state_dict_untie(struct sp_state_dict *state, const char *name);
 /* The one that stands for all that are tied to each other. */
-size_t sp_memory_tie(const struct sp_model_memory *memory, size_t held);
-void sp_memory_free(struct sp_model_memory *memory);
+size_t sp_state_dict_tie(const struct sp_state_dict *state, size_t held);
+void sp_state_dict_free(struct sp_state_dict *state);
 
 struct sp_taking {
     size_t fresh, reshaped;
@@ -122,25 +122,25 @@ struct sp_taking {
     struct sp_map ignored_names;
     size_t outer; /* length of the first key at the top of a pickle that leads to tensors, and is taken for one; or 0 */
     const char *unknown; /* why nothing can be said, or NULL */
-    const char *broken;  /* a name that is refused: it is brittle, and one of its module is missing */
+    const char *broken;  /* a name that is refused: it needs all of its module, and one is missing */
     const char *stray; /* a name that is refused: beside the base model in memory, and a file of the base model alone */
 };
 
 /* Takes the tensors of the inventory into the memory: marks what is there. Every name that begins with `stripped` loses
  * that before; NULL for nothing. */
-struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct shapeproof_inventory *inventory,
+struct sp_taking sp_load_take(struct sp_state_dict *state, const struct shapeproof_inventory *inventory,
                               const char *stripped);
 void sp_taking_free(struct sp_taking *taking);
 
-/* A tensor that is there and brittle, while another one of its module is missing; or NULL. */
-const char *sp_memory_broken(const struct sp_model_memory *memory);
+/* A tensor that is there and needs all of its module, of which another one is missing; or NULL. */
+const char *sp_state_dict_broken(const struct sp_state_dict *state);
 /* Whether it is missing, and the loader says so. */
-bool sp_is_fresh(const struct sp_model_memory *memory, const struct sp_held *held);
+bool sp_is_newly_initialised(const struct sp_state_dict *state, const struct sp_state_entry *held);
 /* Whether the class computes it, and has it not in memory as a file might. */
-bool sp_class_computes(const struct sp_model_memory *memory, const char *name);
+bool sp_class_computes(const struct sp_state_dict *state, const char *name);
 /* Whether the loader gives its values to what it is tied to, and not the other way round. */
-bool sp_is_preferred(const struct sp_model_memory *memory, const char *name);
+bool sp_is_preferred(const struct sp_state_dict *state, const char *name);
 /* Whether it is in memory, and may be missing. */
-bool sp_class_may_lack(const struct sp_model_memory *memory, const char *name);
+bool sp_class_may_lack(const struct sp_state_dict *state, const char *name);
 
 #endif

@@ -60,19 +60,19 @@ static struct sp_adapter_target one_weight(size_t predicted, bool former)
 
 /* ---- names in memory ---- */
 
-static void add_in_memory(void *context, const struct sp_memory_name *memory)
+static void add_in_memory(void *context, const struct sp_memory_name *state)
 {
     static const char ending[] = ".weight";
     struct sp_adapter_modules *modules = context;
-    const size_t length = strlen(memory->name);
-    if (memory->cuts == 1 && memory->row_blocks == 1)
-        sp_map_add(&modules->in_memory, sp_arena_copy(modules->arena, memory->name, length), memory->predicted);
-    if (!sp_ends_with(memory->name, ending) || memory->row_blocks > SP_MOST_FUSED) return;
-    struct sp_adapter_target target = {.count = memory->row_blocks, .cuts = memory->cuts};
+    const size_t length = strlen(state->name);
+    if (state->cuts == 1 && state->row_blocks == 1)
+        sp_map_add(&modules->in_memory, sp_arena_copy(modules->arena, state->name, length), state->predicted);
+    if (!sp_ends_with(state->name, ending) || state->row_blocks > SP_MOST_FUSED) return;
+    struct sp_adapter_target target = {.count = state->row_blocks, .cuts = state->cuts};
     for (size_t i = 0; i < SP_MOST_FUSED; i++)
-        target.weights[i] = i == memory->row_block ? memory->predicted : SHAPEPROOF_NONE;
-    add_name(modules, &modules->memory, sp_arena_copy(modules->arena, memory->name, length - strlen(ending)), &target,
-             memory->row_block);
+        target.weights[i] = i == state->row_block ? state->predicted : SHAPEPROOF_NONE;
+    add_name(modules, &modules->state, sp_arena_copy(modules->arena, state->name, length - strlen(ending)), &target,
+             state->row_block);
 }
 
 /* ---- names from before PEFT ---- */
@@ -249,7 +249,7 @@ void sp_adapter_modules_open(struct sp_adapter_modules *modules, const struct sh
 void sp_adapter_modules_close(struct sp_adapter_modules *modules)
 {
     sp_map_free(&modules->in_memory);
-    sp_map_free(&modules->memory);
+    sp_map_free(&modules->state);
     sp_map_free(&modules->dotted);
     sp_map_free(&modules->flat);
     free(modules->targets);
@@ -269,6 +269,6 @@ static const struct sp_adapter_target *find_whole(const struct sp_adapter_module
 const struct sp_adapter_target *sp_adapter_modules_find(const struct sp_adapter_modules *modules, const char *name,
                                                         bool flat)
 {
-    const struct sp_adapter_target *target = flat ? NULL : find_whole(modules, &modules->memory, name);
+    const struct sp_adapter_target *target = flat ? NULL : find_whole(modules, &modules->state, name);
     return target ? target : find_whole(modules, flat ? &modules->flat : &modules->dotted, name);
 }

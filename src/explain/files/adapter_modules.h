@@ -22,7 +22,7 @@ struct sp_adapter_target {
 struct sp_adapter_modules {
     struct sp_arena *arena;
     struct sp_map dotted, flat; /* names -> targets; in `flat` with underscores for dots */
-    struct sp_map memory;       /* names of modules in memory, which come first: those of PEFT */
+    struct sp_map state;        /* names of modules in memory, which come first: those of PEFT */
     struct sp_map in_memory; /* whole names of tensors in memory -> predicted, where they differ from those of files */
     struct sp_adapter_target *targets;
     size_t count, capacity;

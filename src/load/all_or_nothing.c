@@ -6,9 +6,9 @@
 #include "load/taking.h"
 #include "names/components.h"
 
-static bool is_brittle(const struct sp_model_memory *memory, const char *name)
+static bool is_all_or_nothing(const struct sp_state_dict *state, const char *name)
 {
-    const char *words = memory->loaded->brittle, *word;
+    const char *words = state->loaded->all_or_nothing, *word;
     const char *last = name + sp_last_component(name, strlen(name), ".");
     for (size_t length; (length = sp_word(&words, &word));)
         if (strncmp(word, last, length) == 0 && !last[length]) return true;
@@ -16,19 +16,20 @@ static bool is_brittle(const struct sp_model_memory *memory, const char *name)
 }
 
 /* Whether something is missing below the module that the name is in. */
-static bool is_among_missing(const struct sp_model_memory *memory, const char *name)
+static bool is_among_missing(const struct sp_state_dict *state, const char *name)
 {
     const size_t module = sp_last_component(name, strlen(name), ".");
-    for (size_t i = 0; i < memory->count; i++)
-        if (!memory->items[i].there && strncmp(memory->items[i].name, name, module) == 0) return true;
+    for (size_t i = 0; i < state->count; i++)
+        if (!state->items[i].there && strncmp(state->items[i].name, name, module) == 0) return true;
     return false;
 }
 
-const char *sp_memory_broken(const struct sp_model_memory *memory)
+const char *sp_state_dict_broken(const struct sp_state_dict *state)
 {
-    for (size_t i = 0; i < memory->count; i++) {
-        const struct sp_held *held = &memory->items[i];
-        if (held->there && is_brittle(memory, held->name) && is_among_missing(memory, held->name)) return held->name;
+    for (size_t i = 0; i < state->count; i++) {
+        const struct sp_state_entry *entry = &state->items[i];
+        if (entry->there && is_all_or_nothing(state, entry->name) && is_among_missing(state, entry->name))
+            return entry->name;
     }
     return NULL;
 }
