@@ -18,8 +18,9 @@
     .help = "a table file of your own, a folder of them, or the name of a table"
 #define CLI_OPTION_VOCABULARY                                                                                          \
     .name = "vocabulary", .argument = "sockeye|nparam|none",                                                           \
-    .help = "how the vocabulary sizes that a .hpm file leaves out are counted in the training texts that it "          \
-            "names; sockeye, where the texts are there, is the default"
+    .help =                                                                                                            \
+        "how to count the vocabulary sizes that a .hpm file leaves out, from the training texts that it names: as "    \
+        "sockeye or nparam does, or not at all; sockeye is the default where the texts are there"
 
 struct cli_subject {
     struct shapeproof_tables *tables;
