@@ -268,6 +268,19 @@ static void other_counters_than_the_table(void **state)
                    "counters", 0);
 }
 
+/* What is there besides is no part of the layers that are numbered otherwise. */
+static void other_counters_and_one_more(void **state)
+{
+    struct shapeproof_inventory *inventory = new_file(KERAS_3);
+    char layer[64];
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++)
+        add_layer(inventory, KERAS_3, numbered(layer, "conv3d", (int)i + 1), SHAPE(3, 3, 3, 4 + i, 5 + i));
+    add_layer(inventory, KERAS_3, "dense_1", SHAPE(16, 2));
+    add(inventory, "stray/vars/0", 1, (uint64_t[]){7});
+    assert_checked(finish(inventory), "differs: stray/vars/0 is unexpected", "counters", 1);
+}
+
 /* Expected 2 variables, received none. */
 static void a_layer_without_its_variables(void **state)
 {
@@ -293,6 +306,7 @@ int main(void)
         cmocka_unit_test(variables_of_the_optimizer),
         cmocka_unit_test(as_the_table_says),
         cmocka_unit_test(other_counters_than_the_table),
+        cmocka_unit_test(other_counters_and_one_more),
         cmocka_unit_test(a_layer_without_its_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

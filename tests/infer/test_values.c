@@ -109,6 +109,24 @@ static void one_of_two_lists(void **state)
     END();
 }
 
+/* The items are lists themselves, of a key with a default. */
+static void items_of_items_by_default(void **state)
+{
+    static const char text[] = "table ladder\nmodel_type \"ladder\"\n"
+                               "sizes = rungs default [[1, 1]]\n"
+                               "[rungs] for i in 0..len(sizes)-1\n"
+                               "rung.{i}.weight (sizes[i][0], sizes[i][1])\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "rung.0.weight", SHAPE(3, 5));
+    model_add_shape(&model, "rung.1.weight", SHAPE(4, 6));
+    FIND();
+    FOUND("ladder");
+    TOLD("rungs", "[[3, 5], [4, 6]]");
+    END();
+}
+
 /* Nothing is left of a loop, or all of it is the same as what is there. */
 static void a_loop_or_a_tie(void **state)
 {
@@ -280,6 +298,7 @@ int main(void)
         cmocka_unit_test(what_a_difference_is_made_of),
         cmocka_unit_test(the_default_and_nothing_else),
         cmocka_unit_test(one_of_two_lists),
+        cmocka_unit_test(items_of_items_by_default),
         cmocka_unit_test(a_loop_or_a_tie),
         cmocka_unit_test(a_factor_or_its_inverse),
         cmocka_unit_test(a_tie_of_one_class),
