@@ -14,13 +14,13 @@
 struct sp_ranked {
     size_t place; /* lang/tables.h */
     const char *name;
-    const struct sp_unit *table; /* NULL: from afar, not parsed yet */
+    const struct sp_unit *table; /* NULL: known by its name endings alone, and not parsed yet */
     size_t covered;              /* patterns of the file that it can make, whatever is in front of them */
-    size_t likely;      /* from afar: the same, and as many besides as it has names that cannot be told from there */
-    size_t uncovered;   /* names of its own that the file does not have, and that depend on nothing */
-    size_t conditional; /* such that do */
-    size_t depth;       /* tables that it builds on */
-    size_t heads;       /* classes of its with one: a part of other models has none. Counted only where it decides */
+    size_t likely;               /* by name endings: the same, and as many besides as it has names without one */
+    size_t uncovered;            /* names of its own that the file does not have, and that depend on nothing */
+    size_t conditional;          /* such that do */
+    size_t depth;                /* tables that it builds on */
+    size_t heads; /* classes of its with one: a part of other models has none. Counted only where it decides */
 };
 
 /* Which tables are worth a place among the ranked ones. */

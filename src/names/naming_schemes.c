@@ -10,9 +10,9 @@
 #pragma GCC diagnostic error "-Wc++-compat" /* a text that leaves no room for its NUL */
 #define IS(from, to) {from, to, ""},
 #define PART(from, to, whole) {from, to, whole},
-#define ERA(name, says, table, hint, rows) static const struct sp_scheme_row name##_rows[] = {rows};
+#define SCHEME(name, says, table, hint, rows) static const struct sp_scheme_row name##_rows[] = {rows};
 #include "names/naming_schemes.def"
-#undef ERA
+#undef SCHEME
 
 static const struct sp_scheme_row gguf_rows[] = {
 #include "names/gguf.def"
@@ -20,9 +20,10 @@ static const struct sp_scheme_row gguf_rows[] = {
 #pragma GCC diagnostic pop
 
 static const struct sp_naming_scheme schemes[] = {
-#define ERA(name, says, table, hint, rows) {says, table, hint, name##_rows, sizeof name##_rows / sizeof *name##_rows},
+#define SCHEME(name, says, table, hint, rows)                                                                          \
+    {says, table, hint, name##_rows, sizeof name##_rows / sizeof *name##_rows},
 #include "names/naming_schemes.def"
-#undef ERA
+#undef SCHEME
     {"of llama.cpp", NULL, NULL, gguf_rows, sizeof gguf_rows / sizeof *gguf_rows},
 };
 

@@ -2,20 +2,22 @@
  * Names without their indices: "layers.3.mlp.up_proj.weight" is the pattern "layers.{}.mlp.up_proj.weight" and the
  * index 3. An index is a plain decimal number: no sign, no leading zero, so that what was left out can be put back.
  *
- * Which file of this room answers which question:
+ * The files of this module:
  *
- *     which indices has a name, and what is left of it?         patterns.h
- *     which components has it?                                  components.h
- *     is it one of a set of names that somebody wrote down?     name_pattern.h
- *     how does one say many names in a line?                    collapse.h (ranges of indices, and the first few)
+ *     patterns.h         indices of a name, and the pattern that is left
+ *     components.h       components of a name
+ *     name_pattern.h     whether a name is one of a set that somebody wrote down
+ *     collapse.h         many names in a line: ranges of indices, and the first few
  *
- *     what is the same name in another framework's spelling?    spelling.h ("dense/kernel:0"), wrappers.h ("_orig_mod")
- *     what do other programs, or other years, call it?          naming_schemes.h
- *     what do many names begin with?                            prefixes.h
- *     of two sides: how do the beginnings of names differ?      beginnings.h
+ *     spelling.h         a name in another framework's spelling: "dense/kernel:0"
+ *     wrappers.h         components that wrappers add: "_orig_mod"
+ *     naming_schemes.h   names that other programs and other releases use
+ *     prefixes.h         prefixes that many names have
+ *     prefix_pairs.h     of two sides: how prefixes differ
  *
- *     of two sides: which names were changed into which?        sides.h (all of a pattern alike), counters.h (Keras)
- *     of two sides: which tensors are several over there?       joints.h */
+ *     sides.h            of two sides: which names became which, all of a pattern alike
+ *     counters.h         the same of Keras' numbered layers
+ *     joints.h           of two sides: which tensors are several over there */
 #ifndef SP_NAMES_PATTERNS_H
 #define SP_NAMES_PATTERNS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * How much of a file the names of a table or part could be, seen from afar: by the last two components of each, which
- * need no expression. Of hundreds of tables it leaves the few that are worth laying out, and of the alternatives of a
+ * How much of a file the names of a table or part could be, by the last two components of each, which need no
+ * expression. Of hundreds of tables it leaves the few that are worth laying out, and of the alternatives of a
  * composite ("whatever language model the configuration names") those that the file can have. It reads the index of
  * tables (index.h), and parses none. */
 #ifndef SP_INFER_PREFILTER_H
@@ -57,9 +57,10 @@ struct sp_prefilter {
 /* Of the tables of that set, which has to live as long. */
 struct sp_prefilter *sp_prefilter_new(const struct shapeproof_tables *tables, const struct sp_patterns *patterns);
 void sp_prefilter_free(struct sp_prefilter *prefilter);
-/* What was found out about the unit at that place so far: its names from afar at least. */
+/* What was found out about the unit at that place so far: by name endings at least. */
 struct sp_prefiltered *sp_prefilter_unit(struct sp_prefilter *prefilter, size_t place);
-/* What a table is to the file, from afar: false when most of its names cannot be told so. */
+/* How much of the file a table could be, by name endings: false when most of its names have none without an expression.
+ */
 bool sp_prefilter_table(struct sp_prefilter *prefilter, size_t place, struct sp_ranked *ranked);
 
 #endif

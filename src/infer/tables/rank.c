@@ -193,7 +193,7 @@ static size_t prefilter_tables(const struct sp_tables_searched *searched, const 
     return count;
 }
 
-/* The best; behind them some of which more is likely than can be told from afar, and some that have little else than
+/* The best; behind them some of which more is likely than name endings can tell, and some that have little else than
  * the file. Returns how many. */
 static size_t choose_likely(struct sp_ranked *ranked, size_t count, size_t most)
 {
@@ -230,7 +230,7 @@ static void order_ranked(const struct shapeproof_tables *tables, struct sp_ranke
     }
 }
 
-/* All tables from afar, then the best of them exactly. */
+/* All tables by the endings of their names, then the best of them by whole names. */
 struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes, size_t most,
                                  const struct sp_rank_wanted *wanted, size_t *count)
 {
