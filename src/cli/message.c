@@ -78,7 +78,7 @@ enum { EXITS = sizeof exits / sizeof *exits };
 int cli_exit_of(enum shapeproof_status status)
 {
     for (size_t i = 0; i < EXITS; i++)
-        if (exits[i].status == status) return exits[i].exit;
+        if (exits[i].status == status) return (int)exits[i].exit;
     return CLI_FILE;
 }
 
