@@ -44,6 +44,7 @@ check "lint self-test" sh tests/lint/selftest.sh
 check "layers" sh tests/lint/layers.sh
 check "source" sh tests/lint/source.sh
 check "grammar" sh tests/lint/grammar.sh
+check "examples of causes" sh tests/lint/examples.sh
 check "format" format
 check "static analysis" static_analysis
 check "tables" tables
