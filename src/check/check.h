@@ -74,7 +74,7 @@ struct shapeproof_check {
     struct sp_match match;
     struct sp_quantisation quantisation;
     /* what comes of it */
-    struct sp_levels levels;     /* of the prediction; explain/gone_layers.c reads them when something is missing */
+    struct sp_levels levels;     /* of the prediction; explain/missing_layers.c reads them when something is missing */
     struct sp_patterns patterns; /* of the findings' names */
     struct shapeproof_finding *findings;
     struct sp_place *places; /* of the findings' names; parallel to them */

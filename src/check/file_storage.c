@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "check/quantised.h"
-#include "stored/members.h"
+#include "stored/suffixes.h"
 
 /* One tensor of the file under one of the names that it may stand for. */
 struct reading {
     struct sp_file_storage *storage;
-    const struct sp_part_members *members;
-    struct sp_part_members beside; /* of experts in one tensor */
+    const struct sp_part_suffixes *members;
+    struct sp_part_suffixes beside; /* of experts in one tensor */
     const struct shapeproof_tensor *tensor;
 };
 
@@ -47,22 +47,22 @@ static void note_told(struct sp_file_storage *storage, const struct shapeproof_t
 static size_t read_name(const void *context, const char *name)
 {
     const struct reading *reading = context;
-    const struct sp_part_members *members = reading->members;
+    const struct sp_part_suffixes *members = reading->members;
     struct sp_text module = {0};
     bool member = false;
     for (size_t i = 0; i < members->count && !member; i++) {
-        member = sp_strip_member(&module, name, members->stacked ? "" : ".", members->name[i]);
+        member = sp_strip_suffix(&module, name, members->stacked ? "" : ".", members->name[i]);
         if (member) note_storage(reading->storage, &module, SP_STORED_PACKED);
     }
-    const struct sp_part_members *beside = &reading->beside;
+    const struct sp_part_suffixes *beside = &reading->beside;
     for (size_t i = 0; i < beside->count && !member; i++) {
-        member = sp_strip_member(&module, name, "", beside->name[i]);
+        member = sp_strip_suffix(&module, name, "", beside->name[i]);
         if (member) note_storage(reading->storage, &module, SP_STORED_PACKED);
     }
     if (!member && members->stacked) {
         sp_text_puts(&module, name);
         note_storage(reading->storage, &module, SP_STORED_PLAIN);
-    } else if (!member && sp_strip_member(&module, name, ".", "weight")) {
+    } else if (!member && sp_strip_suffix(&module, name, ".", "weight")) {
         note_storage(reading->storage, &module, sp_looks_packed(reading->tensor) ? SP_STORED_PACKED : SP_STORED_PLAIN);
     } else if (!member && beside->stacked && reading->tensor->rank == 3) {
         sp_text_puts(&module, name);
@@ -89,11 +89,11 @@ static const uint64_t *what_is_told(const struct sp_storage *storage, const char
 void sp_file_storage_read(struct sp_file_storage *storage, const struct sp_unit *part, const struct sp_unit *beside,
                           const struct shapeproof_inventory *inventory, const struct sp_naming *naming)
 {
-    struct sp_part_members members;
+    struct sp_part_suffixes members;
     *storage = (struct sp_file_storage){.storage = {ask_storage, what_is_told}};
-    sp_part_members_of(&members, part);
+    sp_part_suffixes_of(&members, part);
     struct reading reading = {.storage = storage, .members = &members};
-    if (beside) sp_part_members_of(&reading.beside, beside);
+    if (beside) sp_part_suffixes_of(&reading.beside, beside);
     reading.beside.stacked = beside != NULL;
     struct sp_finder finder = {.naming = naming, .find = read_name, .context = &reading};
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "config/quantised.h"
 #include "match/naming.h"
-#include "stored/members.h"
+#include "stored/suffixes.h"
 
 struct sp_told_sizes {
     uint64_t of[SP_TOLD_COUNT];

@@ -7,8 +7,8 @@
 #include "base/order.h"
 #include "check/check.h"
 #include "lang/syntax/ast.h"
-#include "stored/forms.h"
-#include "stored/members.h"
+#include "stored/schemes.h"
+#include "stored/suffixes.h"
 
 enum { MAX_INDICES = 24, MAX_SHOWING = 8, MAX_FORMS = 512, FINALISTS = 3 };
 
@@ -151,7 +151,7 @@ static struct shapeproof_value best_form(struct recogniser *recogniser, const st
 static void try_method(struct recogniser *recogniser, size_t method, struct shapeproof_value *best, size_t *errors)
 {
     const struct shapeproof_check *check = recogniser->check;
-    const struct sp_unit *part = sp_form_part(check->tables, method);
+    const struct sp_unit *part = sp_scheme_part(check->tables, method);
     if (!part || !sp_part_shows(part, &recogniser->tails)) return;
     if (part != recogniser->part) {
         sp_file_storage_free(&recogniser->storage);
@@ -161,7 +161,7 @@ static void try_method(struct recogniser *recogniser, size_t method, struct shap
     }
     if (!recogniser->storage.packed) return;
     recogniser->count = 0;
-    sp_form_visit_all(&recogniser->check->arena, method, try_form, recogniser);
+    sp_scheme_visit_all(&recogniser->check->arena, method, try_form, recogniser);
     const struct shapeproof_value value = best_form(recogniser, &recogniser->storage.storage, errors);
     if (sp_value_is_set(value)) *best = value;
 }
@@ -170,7 +170,7 @@ static void try_method(struct recogniser *recogniser, size_t method, struct shap
 static bool is_configured(const struct shapeproof_check *check, size_t method)
 {
     static const char part_of[] = "quantised_";
-    const struct sp_unit *part = sp_form_part(check->tables, method);
+    const struct sp_unit *part = sp_scheme_part(check->tables, method);
     const char *configured = check->quantisation.configured;
     return part && configured && strcmp(part->name + strlen(part_of), configured) == 0;
 }
@@ -181,9 +181,9 @@ struct shapeproof_value sp_recognise_quantisation(struct shapeproof_check *check
     struct shapeproof_value best = sp_value_absent("quantization_config");
     choose_few_indices(&recogniser);
     read_names(&recogniser);
-    for (size_t i = 0; i < sp_form_count() && *errors; i++)
+    for (size_t i = 0; i < sp_scheme_count() && *errors; i++)
         if (is_configured(check, i)) try_method(&recogniser, i, &best, errors);
-    for (size_t i = 0; i < sp_form_count() && *errors; i++)
+    for (size_t i = 0; i < sp_scheme_count() && *errors; i++)
         if (!is_configured(check, i)) try_method(&recogniser, i, &best, errors);
     sp_file_storage_free(&recogniser.storage);
     sp_map_free(&recogniser.names);

@@ -6,9 +6,9 @@
 #include "base/order.h"
 #include "diff/diff.h"
 #include "shapeproof/table.h"
-#include "stored/members.h"
+#include "stored/descriptions.h"
+#include "stored/suffixes.h"
 #include "stored/unpack.h"
-#include "stored/words.h"
 
 enum { FEW = 3 };
 
@@ -47,7 +47,7 @@ static void add_quantised(const struct sides *sides, const struct sp_unpacked *u
 {
     struct sp_arena *arena = &sides->diff->arena;
     const char *message = sp_arena_printf(arena, "is quantised in %s: %s", sp_half_name(sides->packed),
-                                          sp_form_words(arena, unpacked->form));
+                                          sp_describe_scheme(arena, unpacked->form));
     const bool in_a = sides->other->side == SHAPEPROOF_DIFF_A;
     for (size_t i = 0; i < unpacked->count; i++) {
         const size_t found = find_matrix(sides, &unpacked->modules[i]);
@@ -85,7 +85,7 @@ static bool same_matrix(const struct sp_matrix *a, const struct sp_matrix *b)
 
 static void find_both_quantised(struct shapeproof_diff *diff, const struct sp_unpacked *a, const struct sp_unpacked *b)
 {
-    const char *in_a = sp_form_words(&diff->arena, a->form), *in_b = sp_form_words(&diff->arena, b->form);
+    const char *in_a = sp_describe_scheme(&diff->arena, a->form), *in_b = sp_describe_scheme(&diff->arena, b->form);
     struct sp_map modules = {0};
     if (strcmp(in_a, in_b) == 0) return;
     const char *message = sp_arena_printf(&diff->arena, "is quantised otherwise: %s in A, %s in B", in_a, in_b);

@@ -19,16 +19,16 @@ enum sp_cause_kind {
 /* Explainers run in stages. Within one their order does not matter: none takes what another one would, or says so by a
  * condition of its own. */
 enum sp_stage {
-    SP_STAGE_NAMES,        /* what the match has looked past in names, said once */
-    SP_STAGE_STORAGE,      /* what is as it may be: ties, buffers, the state of a trainer. No later stage wants it */
-    SP_STAGE_FILES,        /* what is elsewhere: in other shards or ranks, in the base of an adapter */
-    SP_STAGE_TIES,         /* what is tied though it is not said to be, of what no other file would have */
-    SP_STAGE_STRUCTURE,    /* what is in another form there: as another tensor, joined, divided, twice */
-    SP_STAGE_TRIALS,       /* what another value of a hyper-parameter explains; how a file looks is known by now */
-    SP_STAGE_COUNTERPARTS, /* what no value explains, and is there all the same: under another name, with other rows */
-    SP_STAGE_LEFTOVERS,    /* what is really gone, or there for nothing */
-    SP_STAGE_MODELS,       /* what is still open: whether the file is another model as a whole */
-    SP_STAGE_MEASURES,     /* the file as its own measure, once all is known of its tensors: dtypes, sizes */
+    SP_STAGE_NAMES,       /* what the match has looked past in names, said once */
+    SP_STAGE_STORAGE,     /* what is as it may be: ties, buffers, the state of a trainer. No later stage wants it */
+    SP_STAGE_FILES,       /* what is elsewhere: in other shards or ranks, in the base of an adapter */
+    SP_STAGE_TIES,        /* what is tied though it is not said to be, of what no other file would have */
+    SP_STAGE_STRUCTURE,   /* what is in another form there: as another tensor, joined, divided, twice */
+    SP_STAGE_TRIALS,      /* what another value of a hyper-parameter explains; how a file looks is known by now */
+    SP_STAGE_ALIGNMENT,   /* what no value explains, and is there all the same: under another name, with other rows */
+    SP_STAGE_UNMATCHED,   /* what is really gone, or there for nothing */
+    SP_STAGE_MODELS,      /* what is still open: whether the file is another model as a whole */
+    SP_STAGE_CONSISTENCY, /* the file as its own measure, once all is known of its tensors: dtypes, sizes */
     SP_STAGE_COUNT
 };
 

@@ -9,8 +9,8 @@
 #include "explain/undescribed.h"
 #include "names/components.h"
 #include "shapeproof/table.h"
+#include "stored/descriptions.h"
 #include "stored/unpack.h"
-#include "stored/words.h"
 
 enum { FORMS = 8 }; /* readings of a file that are compared: all that sp_unpack keeps */
 
@@ -127,7 +127,7 @@ static const char *describe_by_shapes(struct reading *reading, uint64_t *paramet
     sp_quantised_close(&quantised);
     if (named || !is_ambiguous(reading, found, count, best)) *parameters = sum_of_model(reading, &found[best]);
     return sp_arena_printf(&reading->arena, "%s, by names and shapes",
-                           sp_form_words(&reading->arena, found[best].form));
+                           sp_describe_scheme(&reading->arena, found[best].form));
 }
 
 /* The name up to its last component, "fc." of "fc.scales"; "" of one without a dot. In the arena. */

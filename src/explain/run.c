@@ -238,10 +238,10 @@ static const char *const stages[SP_STAGE_COUNT] = {
     [SP_STAGE_TIES] = "ties",
     [SP_STAGE_STRUCTURE] = "structure",
     [SP_STAGE_TRIALS] = "trials of hyper-parameters",
-    [SP_STAGE_COUNTERPARTS] = "counterparts",
-    [SP_STAGE_LEFTOVERS] = "leftovers",
+    [SP_STAGE_ALIGNMENT] = "alignment with other names and sizes",
+    [SP_STAGE_UNMATCHED] = "unmatched tensors",
     [SP_STAGE_MODELS] = "other models",
-    [SP_STAGE_MEASURES] = "measures",
+    [SP_STAGE_CONSISTENCY] = "consistency",
 };
 
 /* The rows of a stage, of each explainer the first. */
@@ -279,7 +279,7 @@ static void run_stages(struct shapeproof_check *check, uint64_t seed, size_t beg
         size_t rows[ROWS];
         const size_t count = list_stage(stage, rows);
         if (seed) shuffle_rows(rows, count, &seed);
-        if (stage == SP_STAGE_MEASURES) sp_count(check);
+        if (stage == SP_STAGE_CONSISTENCY) sp_count(check);
         sp_trace(check->watch, "stage: %s; %zu findings have no cause", stages[stage], sp_check_open(check));
         for (size_t i = 0; i < count; i++) {
             check->is_cancelled |= !sp_goes_on(check->watch, explainers[rows[i]].name, rows[i]);

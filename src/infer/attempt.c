@@ -14,7 +14,7 @@
 #include "match/layers.h"
 #include "match/present_modules.h"
 #include "model/computed.h"
-#include "stored/members.h"
+#include "stored/suffixes.h"
 
 /* ---- what it explains ---- */
 

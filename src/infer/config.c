@@ -6,7 +6,7 @@
 #include "infer/guess/members.h"
 #include "infer/infer.h"
 #include "lang/functions.h"
-#include "stored/forms.h"
+#include "stored/schemes.h"
 
 static bool is_item_path(const char *path) { return strchr(path, '[') != NULL; }
 
@@ -133,7 +133,7 @@ static void add_quantisation(struct shapeproof_inference *inference)
     const struct sp_unpacked *unpacked = inference->best->view->unpacked;
     struct shapeproof_member *setting = sp_arena_alloc(&inference->arena, sizeof *setting);
     if (!unpacked) return;
-    *setting = sp_form_setting(unpacked->form);
+    *setting = sp_scheme_setting(unpacked->form);
     sp_config_set_value(inference->best->config, setting->key, setting->value, "inferred");
 }
 

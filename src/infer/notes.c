@@ -5,7 +5,7 @@
 
 #include "infer/infer.h"
 #include "names/collapse.h"
-#include "stored/words.h"
+#include "stored/descriptions.h"
 
 static void add_note(struct shapeproof_inference *inference, const char *id, const char *message, const char *brief)
 {
@@ -61,7 +61,7 @@ static void note_quantised(struct shapeproof_inference *inference)
     const struct sp_unpacked *unpacked = inference->best->view->unpacked;
     struct sp_arena *arena = &inference->arena;
     if (!unpacked) return;
-    const char *brief = sp_arena_printf(arena, "quantised: %s", sp_form_words(arena, unpacked->form));
+    const char *brief = sp_arena_printf(arena, "quantised: %s", sp_describe_scheme(arena, unpacked->form));
     add_note(inference, "quantised",
              sp_arena_printf(arena, "%s (%s in %s)", brief, sp_count_of(arena, unpacked->count, "weight"),
                              sp_count_of(arena, unpacked->tensors, "tensor")),

@@ -8,8 +8,8 @@
 
 #include "base/order.h"
 #include "config/quantised.h"
-#include "stored/forms.h"
-#include "stored/members.h"
+#include "stored/schemes.h"
+#include "stored/suffixes.h"
 
 enum { MAX_KINDS = 1000, MAX_DIMENSIONS = 256, MAX_FOUND = 8 };
 
@@ -54,7 +54,7 @@ static void add_member(struct modules *modules, size_t tensor, bool weights, str
     const struct shapeproof_tensor *stored = shapeproof_inventory_tensor(modules->file, tensor);
     for (size_t i = 0; i < sp_method_tails(modules->method); i++) {
         const char *tail = modules->method->tails[i];
-        if (is_weight(tail) != weights || !sp_strip_member(name, stored->name, modules->stacked ? "" : ".", tail))
+        if (is_weight(tail) != weights || !sp_strip_suffix(name, stored->name, modules->stacked ? "" : ".", tail))
             continue;
         struct module *module = module_named(modules, name, !weights || sp_looks_packed(stored));
         if (!module || module->count == SP_MAX_MEMBERS) return;
@@ -247,10 +247,10 @@ static void unpack_form(void *context, struct shapeproof_value form)
 
 static void unpack_method(struct unpacking *unpacking, size_t method)
 {
-    struct sp_part_members names;
-    sp_part_members_of(&names, unpacking->part);
+    struct sp_part_suffixes names;
+    sp_part_suffixes_of(&names, unpacking->part);
     unpacking->modules = (struct modules){.arena = unpacking->arena, .file = unpacking->file, .stacked = names.stacked};
-    sp_form_visit_all(unpacking->arena, method, unpack_form, unpacking);
+    sp_scheme_visit_all(unpacking->arena, method, unpack_form, unpacking);
     free_modules(&unpacking->modules);
 }
 
@@ -262,8 +262,8 @@ size_t sp_unpack(struct sp_arena *arena, const struct shapeproof_tables *tables,
     size_t count = 0;
     if (!sp_any_looks_packed(file)) return 0;
     sp_note_tails(file, &tails);
-    for (size_t i = 0; i < sp_form_count(); i++) {
-        unpacking.part = sp_form_part(tables, i);
+    for (size_t i = 0; i < sp_scheme_count(); i++) {
+        unpacking.part = sp_scheme_part(tables, i);
         if (unpacking.part && sp_part_shows(unpacking.part, &tails)) unpack_method(&unpacking, i);
     }
     while (count < unpacking.count && count < most && unpacking.found[count].tensors == unpacking.found[0].tensors) {

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "explain/measures/name_sizes.h"
+#include "explain/consistency/name_sizes.h"
 
 static const struct {
     const char *name;

@@ -9,7 +9,7 @@
 #include "base/chars.h"
 #include "base/shard_name.h"
 #include "explain/gather.h"
-#include "explain/gone_layers.h"
+#include "explain/missing_layers.h"
 #include "model/inventory.h"
 
 /* ---- one shard alone ---- */
@@ -35,7 +35,7 @@ static bool explain_shard_alone(struct shapeproof_check *check)
 /* The layers of one loop: those that are gone, and where those that are not begin and end. */
 struct stage {
     struct shapeproof_check *check;
-    struct sp_gone gone;
+    struct sp_missing_layers gone;
     size_t front;     /* of the loop: length of "model.layers." in the names of its layers */
     const char *loop; /* a layer of it */
     uint64_t begin, end, layers;
@@ -67,13 +67,13 @@ static bool find_run(struct stage *stage)
     const struct sp_layers *layers = stage->gone.layers;
     size_t there = 0;
     for (size_t i = 0; i < layers->count && !stage->loop; i++)
-        if (sp_is_gone(&stage->gone, i)) {
+        if (sp_is_missing_layer(&stage->gone, i)) {
             stage->loop = layers->items[i].name;
             stage->front = front_of_layer(&layers->items[i]);
         }
     stage->begin = UINT64_MAX;
     for (size_t i = 0; i < layers->count && stage->loop; i++) {
-        const bool own = is_of_loop(stage, layers->items[i].name), gone = sp_is_gone(&stage->gone, i);
+        const bool own = is_of_loop(stage, layers->items[i].name), gone = sp_is_missing_layer(&stage->gone, i);
         const uint64_t index = index_of_layer(&layers->items[i]);
         if (gone && !own) return false;
         if (!own) continue;
@@ -130,7 +130,7 @@ static void explain_stage(struct stage *stage)
     for (size_t i = 0; i < check->finding_count; i++)
         outside += sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_MISSING) &&
                    is_of_loop(stage, check->findings[i].name) &&
-                   !sp_is_gone(&stage->gone, sp_gone_layer_of(&stage->gone, &check->findings[i]));
+                   !sp_is_missing_layer(&stage->gone, sp_missing_layer_of(&stage->gone, &check->findings[i]));
     if (outside * 8 > count) return; /* of the layers that are there much is missing as well */
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_PIPELINE, sp_is_open_kind, &missing);
     const bool before = stage->begin > 0, behind = stage->end < stage->layers;
@@ -151,11 +151,11 @@ void sp_explain_stages(struct shapeproof_check *check)
     struct stage stage = {.check = check};
     if (check->config->variables) return; /* Keras saves a model whole */
     if (check->inventory->promise_count || explain_shard_alone(check)) return;
-    stage.gone = sp_gone_layers(check, SP_LAYERS);
+    stage.gone = sp_missing_layers_find(check, SP_LAYERS);
     if (!stage.gone.layers) return;
     if (find_run(&stage)) {
         find_ends(&stage);
         if (is_stage(&stage)) explain_stage(&stage);
     }
-    sp_gone_free(&stage.gone);
+    sp_missing_layers_free(&stage.gone);
 }

@@ -6,8 +6,8 @@
 #include "explain/gather.h"
 #include "explain/undescribed.h"
 #include "names/components.h"
-#include "stored/forms.h"
-#include "stored/words.h"
+#include "stored/descriptions.h"
+#include "stored/schemes.h"
 
 /* ---- how, in words ---- */
 
@@ -33,7 +33,7 @@ static struct shapeproof_value ask_setting(const void *check, const char *key) {
 
 const char *sp_quantisation_words(struct shapeproof_check *check)
 {
-    return sp_stored_words(&check->arena, check->quantisation.method, ask_setting, check);
+    return sp_describe_storage(&check->arena, check->quantisation.method, ask_setting, check);
 }
 
 struct tally {
@@ -301,7 +301,7 @@ static void add_cause(struct shapeproof_check *check, enum shapeproof_severity s
 static const char *as_setting(struct shapeproof_check *check)
 {
     const struct shapeproof_member setting =
-        sp_form_setting(sp_value_member(sp_config_hyper(check->config)->root, "quantization_config"));
+        sp_scheme_setting(sp_value_member(sp_config_hyper(check->config)->root, "quantization_config"));
     struct sp_text text = {0};
     sp_text_printf(&text, "\"%s\": ", setting.key);
     sp_value_json(&text, setting.value);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "explain/gone_layers.h"
+#include "explain/missing_layers.h"
 #include "explain/trials/trial.h"
 #include "match/layers.h"
 #include "names/components.h"
@@ -243,17 +243,17 @@ static bool are_found(struct elsewhere *elsewhere, const struct sp_hypothesis *t
 static bool leaves_gaps(struct elsewhere *elsewhere, const struct sp_hypothesis *trial)
 {
     struct shapeproof_check *check = trial->check;
-    struct sp_gone gone = sp_gone_layers(check, SP_LAYERS);
+    struct sp_missing_layers gone = sp_missing_layers_find(check, SP_LAYERS);
     bool gaps = false;
     for (size_t i = 0; gone.layers && i < check->finding_count && !gaps; i++) {
         const struct shapeproof_finding *finding = &check->findings[i];
-        if (trial->vanishes[i] || !sp_is_gone(&gone, sp_gone_layer_of(&gone, finding))) continue;
+        if (trial->vanishes[i] || !sp_is_missing_layer(&gone, sp_missing_layer_of(&gone, finding))) continue;
         if (!sp_variant_has(check, &trial->variant, finding)) continue;
         const char *name = shapeproof_prediction_tensor(check->prediction, finding->predicted)->name;
         const char *front = sp_arena_copy(&elsewhere->arena, name, front_of_first(name));
         gaps = sp_map_get(&elsewhere->fronts, front) != SIZE_MAX;
     }
-    if (gone.layers) sp_gone_free(&gone);
+    if (gone.layers) sp_missing_layers_free(&gone);
     return gaps;
 }
 

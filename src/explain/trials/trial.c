@@ -6,7 +6,7 @@
 
 #include "check/check.h"
 #include "config/variables.h"
-#include "explain/gone_layers.h"
+#include "explain/missing_layers.h"
 #include "explain/renaming.h"
 
 /* ---- bundles ---- */
@@ -26,14 +26,14 @@ static void bundle_renamed(struct sp_bundles *bundles, struct shapeproof_check *
 
 static void bundle_layers(struct sp_bundles *bundles, struct shapeproof_check *check)
 {
-    struct sp_gone gone = sp_gone_layers(check, SP_LAYERS);
+    struct sp_missing_layers gone = sp_missing_layers_find(check, SP_LAYERS);
     for (size_t i = 0; gone.layers && i < check->finding_count; i++) {
-        const size_t layer = sp_gone_layer_of(&gone, &check->findings[i]);
-        if (!sp_is_gone(&gone, layer) || bundles->of[i] != SHAPEPROOF_NONE) continue;
+        const size_t layer = sp_missing_layer_of(&gone, &check->findings[i]);
+        if (!sp_is_missing_layer(&gone, layer) || bundles->of[i] != SHAPEPROOF_NONE) continue;
         bundles->of[i] = bundles->count + layer;
     }
     if (gone.layers) bundles->count += gone.layers->count;
-    sp_gone_free(&gone);
+    sp_missing_layers_free(&gone);
 }
 
 void sp_bundles_init(struct sp_bundles *bundles, struct shapeproof_check *check)

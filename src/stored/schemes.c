@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stored/forms.h"
+#include "stored/schemes.h"
 
 #include <assert.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static const char *const forms[] = {
     "{\"quant_method\":\"exl2\"}",
 };
 
-size_t sp_form_count(void) { return sizeof forms / sizeof *forms; }
+size_t sp_scheme_count(void) { return sizeof forms / sizeof *forms; }
 
 static bool fill_form(struct sp_arena *arena, const char *form, int bits, int group, struct shapeproof_value *value)
 {
@@ -114,7 +114,7 @@ static bool fill_form(struct sp_arena *arena, const char *form, int bits, int gr
     return good;
 }
 
-const struct sp_unit *sp_form_part(const struct shapeproof_tables *tables, size_t method)
+const struct sp_unit *sp_scheme_part(const struct shapeproof_tables *tables, size_t method)
 {
     struct sp_arena scratch = {0};
     struct sp_quantised quantised;
@@ -128,8 +128,8 @@ const struct sp_unit *sp_form_part(const struct shapeproof_tables *tables, size_
     return quantised.part;
 }
 
-void sp_form_visit_all(struct sp_arena *arena, size_t method, void (*take)(void *context, struct shapeproof_value form),
-                       void *context)
+void sp_scheme_visit_all(struct sp_arena *arena, size_t method,
+                         void (*take)(void *context, struct shapeproof_value form), void *context)
 {
     static const int bits[] = {4, 8, 3, 2, 5, 6}, groups[] = {128, 64, 32, 16, 256, 512, 1024, -1};
     const char *form = forms[method];
@@ -142,7 +142,7 @@ void sp_form_visit_all(struct sp_arena *arena, size_t method, void (*take)(void 
         }
 }
 
-struct shapeproof_member sp_form_setting(struct shapeproof_value form)
+struct shapeproof_member sp_scheme_setting(struct shapeproof_value form)
 {
     const struct shapeproof_value method = sp_value_member(form, "quant_method");
     const bool mlx = method.type == SHAPEPROOF_VALUE_STRING && strcmp(method.string, "mlx") == 0;

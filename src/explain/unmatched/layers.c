@@ -7,7 +7,7 @@
 
 #include "check/check.h"
 #include "explain/gather.h"
-#include "explain/gone_layers.h"
+#include "explain/missing_layers.h"
 #include "names/components.h"
 
 /* ---- files of another model ---- */
@@ -53,28 +53,29 @@ void sp_explain_unrelated(struct shapeproof_check *check)
 
 /* ---- layers ---- */
 
-static void describe_gone(struct shapeproof_check *check, const struct sp_gone *gone, struct shapeproof_cause *cause)
+static void describe_gone(struct shapeproof_check *check, const struct sp_missing_layers *gone,
+                          struct shapeproof_cause *cause)
 {
     const char **names = sp_realloc(NULL, gone->layers->count, sizeof *names);
     size_t count = 0;
     for (size_t i = 0; i < gone->layers->count; i++)
-        if (sp_is_gone(gone, i)) names[count++] = gone->layers->items[i].name;
+        if (sp_is_missing_layer(gone, i)) names[count++] = gone->layers->items[i].name;
     cause->message =
         sp_arena_printf(&check->arena, "%s %s missing altogether (%s)", sp_some_names(&check->arena, names, count),
                         count == 1 ? "is" : "are", sp_tensors_of(check, cause));
     free(names);
 }
 
-static bool are_experts(const struct sp_gone *gone)
+static bool are_experts(const struct sp_missing_layers *gone)
 {
     for (size_t i = 0; i < gone->layers->count; i++)
-        if (sp_is_gone(gone, i) && !strstr(gone->layers->items[i].name, "expert")) return false;
+        if (sp_is_missing_layer(gone, i) && !strstr(gone->layers->items[i].name, "expert")) return false;
     return true;
 }
 
 /* Into how many ranks the experts were divided: in every layer the same ones in a row are there, one part of several
  * equal ones. 0 when it does not look so. */
-static uint64_t expert_ranks(const struct sp_gone *gone)
+static uint64_t expert_ranks(const struct sp_missing_layers *gone)
 {
     enum { MOST = 1024 };
     size_t all[MOST] = {0}, lost[MOST] = {0};
@@ -84,7 +85,7 @@ static uint64_t expert_ranks(const struct sp_gone *gone)
         const size_t at = sp_last_component(layer->name, layer->length, ".");
         if (!strstr(layer->name, "expert") || !sp_index_at(layer->name, at, &index) || index >= MOST) continue;
         all[index]++;
-        lost[index] += sp_is_gone(gone, i);
+        lost[index] += sp_is_missing_layer(gone, i);
         if (index >= experts) experts = index + 1;
     }
     for (index = 0; index < experts; index++) {
@@ -101,12 +102,12 @@ static bool is_of_gone_layer(const struct shapeproof_check *check, const struct 
                              const void *gone)
 {
     (void)check;
-    return sp_is_gone(gone, sp_gone_layer_of(gone, finding));
+    return sp_is_missing_layer(gone, sp_missing_layer_of(gone, finding));
 }
 
 static void explain_level(struct shapeproof_check *check, int level)
 {
-    struct sp_gone gone = sp_gone_layers(check, level);
+    struct sp_missing_layers gone = sp_missing_layers_find(check, level);
     if (!gone.layers) return;
     const bool experts = level == SP_LAYER_PARTS && are_experts(&gone);
     struct shapeproof_cause *cause =
@@ -118,7 +119,7 @@ static void explain_level(struct shapeproof_check *check, int level)
                                       "the others are what one of %" PRIu64 " ranks of expert parallelism has: gather "
                                       "the ranks into one checkpoint",
                                       ranks);
-    sp_gone_free(&gone);
+    sp_missing_layers_free(&gone);
 }
 
 /* ---- modules ---- */

@@ -7,8 +7,8 @@
 
 #include "base/chars.h"
 #include "base/checked.h"
+#include "explain/consistency/name_sizes.h"
 #include "explain/gather.h"
-#include "explain/measures/name_sizes.h"
 #include "model/inventory.h"
 
 static void declare(struct shapeproof_check *check, struct shapeproof_declared declared)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stored/members.h"
+#include "stored/suffixes.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "lang/syntax/ast.h"
 #include "names/components.h"
 
-static void collect_members(struct sp_part_members *members, const struct sp_unit *part, unsigned depth)
+static void collect_members(struct sp_part_suffixes *members, const struct sp_unit *part, unsigned depth)
 {
     for (size_t s = 0; s < part->section_count; s++)
         for (size_t r = 0; r < part->sections[s].row_count; r++) {
@@ -21,14 +21,14 @@ static void collect_members(struct sp_part_members *members, const struct sp_uni
         }
 }
 
-void sp_part_members_of(struct sp_part_members *members, const struct sp_unit *part)
+void sp_part_suffixes_of(struct sp_part_suffixes *members, const struct sp_unit *part)
 {
-    *members = (struct sp_part_members){.count = 0};
+    *members = (struct sp_part_suffixes){.count = 0};
     members->stacked = sp_part_says(part, "stacked");
     collect_members(members, part, 0);
 }
 
-bool sp_strip_member(struct sp_text *module, const char *name, const char *dot, const char *member)
+bool sp_strip_suffix(struct sp_text *module, const char *name, const char *dot, const char *member)
 {
     const size_t length = strlen(name), end = strlen(dot) + strlen(member);
     if (length <= end || strcmp(name + length - strlen(member), member) != 0) return false;
@@ -48,8 +48,8 @@ void sp_note_tails(const struct shapeproof_inventory *file, struct sp_map *tails
 
 bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails)
 {
-    struct sp_part_members members;
-    sp_part_members_of(&members, part);
+    struct sp_part_suffixes members;
+    sp_part_suffixes_of(&members, part);
     for (size_t i = 0; i < members.count; i++) {
         if (members.stacked || sp_map_get(tails, sp_behind_last(members.name[i], '.')) != SIZE_MAX) return true;
     }

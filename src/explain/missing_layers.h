@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  * Layers of which nothing is there: all that is predicted under "model.layers.5." is missing. Likewise what layers
  * consist of, such as experts: all that is predicted under "model.layers.5.mlp.experts.3.". */
-#ifndef SP_EXPLAIN_GONE_LAYERS_H
-#define SP_EXPLAIN_GONE_LAYERS_H
+#ifndef SP_EXPLAIN_MISSING_LAYERS_H
+#define SP_EXPLAIN_MISSING_LAYERS_H
 
 #include "check/check.h"
 
 /* The layers of one level, and what is missing of each and without a cause. */
-struct sp_gone {
+struct sp_missing_layers {
     const struct sp_layers *layers; /* NULL when a glance tells that none is gone */
     size_t *missing;
 };
 
 /* `level` as in match/layers.h. Free it. */
-struct sp_gone sp_gone_layers(struct shapeproof_check *check, int level);
-void sp_gone_free(struct sp_gone *gone);
+struct sp_missing_layers sp_missing_layers_find(struct shapeproof_check *check, int level);
+void sp_missing_layers_free(struct sp_missing_layers *gone);
 /* The layer that an open finding that something is missing belongs to, or SHAPEPROOF_NONE. */
-size_t sp_gone_layer_of(const struct sp_gone *gone, const struct shapeproof_finding *finding);
+size_t sp_missing_layer_of(const struct sp_missing_layers *gone, const struct shapeproof_finding *finding);
 /* A layer of a single tensor is that tensor, and no layer that is gone; nor is SHAPEPROOF_NONE. */
-bool sp_is_gone(const struct sp_gone *gone, size_t layer);
+bool sp_is_missing_layer(const struct sp_missing_layers *gone, size_t layer);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "explain/measures/name_sizes.h"
+#include "explain/consistency/name_sizes.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stored/words.h"
+#include "stored/descriptions.h"
 
 #include <string.h>
 
@@ -38,8 +38,9 @@ static void put_phrase(struct sp_text *text, struct shapeproof_value value, cons
     sp_text_puts(text, phrase->behind);
 }
 
-const char *sp_stored_words(struct sp_arena *arena, const char *method,
-                            struct shapeproof_value (*ask)(const void *context, const char *key), const void *context)
+const char *sp_describe_storage(struct sp_arena *arena, const char *method,
+                                struct shapeproof_value (*ask)(const void *context, const char *key),
+                                const void *context)
 {
     static const struct phrase phrases[] = {{"quant_algo", "", ""},
                                             {"format", "", ""},
@@ -75,8 +76,8 @@ static struct shapeproof_value ask_form(const void *context, const char *key)
     return strcmp(key, "weights") == 0 ? sp_value_absent(key) : sp_value_member(weights, key);
 }
 
-const char *sp_form_words(struct sp_arena *arena, struct shapeproof_value form)
+const char *sp_describe_scheme(struct sp_arena *arena, struct shapeproof_value form)
 {
     const struct shapeproof_value method = sp_value_member(form, "quant_method");
-    return sp_stored_words(arena, method.type == SHAPEPROOF_VALUE_STRING ? method.string : "", ask_form, &form);
+    return sp_describe_storage(arena, method.type == SHAPEPROOF_VALUE_STRING ? method.string : "", ask_form, &form);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The tensors that only quantised weights have, by their names and dtypes. */
-#ifndef SP_STORED_MEMBERS_H
-#define SP_STORED_MEMBERS_H
+#ifndef SP_STORED_SUFFIXES_H
+#define SP_STORED_SUFFIXES_H
 
 #include "base/map.h"
 #include "base/text.h"
@@ -12,16 +12,16 @@ struct sp_unit;
 enum { SP_MAX_PART_MEMBERS = 32 };
 
 /* The names that only a quantised weight has, behind the module: "qweight", "scales". */
-struct sp_part_members {
+struct sp_part_suffixes {
     const char *name[SP_MAX_PART_MEMBERS];
     size_t count;
     bool stacked; /* "_blocks" follows the module without a dot: the part says "stacked = true" */
 };
 
-void sp_part_members_of(struct sp_part_members *members, const struct sp_unit *part);
+void sp_part_suffixes_of(struct sp_part_suffixes *members, const struct sp_unit *part);
 /* Puts the name without the member into `module`; `dot` is what stands between the two, "" or ".". False when the name
  * does not end so. */
-bool sp_strip_member(struct sp_text *module, const char *name, const char *dot, const char *member);
+bool sp_strip_suffix(struct sp_text *module, const char *name, const char *dot, const char *member);
 /* The last components of the names of a file. */
 void sp_note_tails(const struct shapeproof_inventory *file, struct sp_map *tails);
 /* Whether the file has any of the names that such a quantised weight has. `tails` are those of its names. */

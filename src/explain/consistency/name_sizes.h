@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Sizes that a name declares: "7B" in "Llama-2-7b-hf". */
-#ifndef SP_EXPLAIN_MEASURES_NAME_SIZES_H
-#define SP_EXPLAIN_MEASURES_NAME_SIZES_H
+#ifndef SP_EXPLAIN_CONSISTENCY_NAME_SIZES_H
+#define SP_EXPLAIN_CONSISTENCY_NAME_SIZES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "explain/gone_layers.h"
+#include "explain/missing_layers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-size_t sp_gone_layer_of(const struct sp_gone *gone, const struct shapeproof_finding *finding)
+size_t sp_missing_layer_of(const struct sp_missing_layers *gone, const struct shapeproof_finding *finding)
 {
     return sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_MISSING) ? gone->layers->of[finding->predicted]
                                                                       : SHAPEPROOF_NONE;
@@ -35,24 +35,24 @@ static bool could_be_gone(const struct shapeproof_check *check, int level)
     return false;
 }
 
-struct sp_gone sp_gone_layers(struct shapeproof_check *check, int level)
+struct sp_missing_layers sp_missing_layers_find(struct shapeproof_check *check, int level)
 {
-    if (!could_be_gone(check, level)) return (struct sp_gone){.layers = NULL};
+    if (!could_be_gone(check, level)) return (struct sp_missing_layers){.layers = NULL};
     if (!check->levels.at[level].of) sp_levels_read(&check->levels, check->prediction, level);
-    struct sp_gone gone = {.layers = &check->levels.at[level]};
+    struct sp_missing_layers gone = {.layers = &check->levels.at[level]};
     gone.missing = sp_realloc(NULL, gone.layers->count, sizeof *gone.missing);
     if (gone.layers->count) memset(gone.missing, 0, gone.layers->count * sizeof *gone.missing);
     for (size_t i = 0; i < check->finding_count; i++) {
-        const size_t layer = sp_gone_layer_of(&gone, &check->findings[i]);
+        const size_t layer = sp_missing_layer_of(&gone, &check->findings[i]);
         if (layer != SHAPEPROOF_NONE) gone.missing[layer]++;
     }
     return gone;
 }
 
-bool sp_is_gone(const struct sp_gone *gone, size_t layer)
+bool sp_is_missing_layer(const struct sp_missing_layers *gone, size_t layer)
 {
     if (layer == SHAPEPROOF_NONE) return false;
     return gone->layers->items[layer].predicted > 1 && gone->missing[layer] == gone->layers->items[layer].predicted;
 }
 
-void sp_gone_free(struct sp_gone *gone) { free(gone->missing); }
+void sp_missing_layers_free(struct sp_missing_layers *gone) { free(gone->missing); }
