@@ -12,6 +12,7 @@
 #include "shapeproof/check.h"
 #include "shapeproof/expect.h"
 #include "shapeproof/inventory.h"
+#include "shapeproof/watch.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,7 +26,8 @@ struct shapeproof_diff_options {
     /* What the tensors of A and of B are called besides their own names, for each a name or NULL: those of which this
      * is the same are the same tensor, and no difference. NULL for none. */
     const char *const *names_a, *const *names_b;
-    uint64_t reserved[2]; /* zero: room for later versions */
+    const struct shapeproof_watch *watch; /* for progress, and the end before its time, where data are compared; NULL */
+    uint64_t reserved[1];                 /* zero: room for later versions */
 };
 
 /* One of the two checkpoints. */

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/chars.h"
+#include "base/watch.h"
 #include "diff/diff.h"
 #include "model/bytes.h"
 #include "names/components.h"
@@ -189,6 +190,7 @@ static bool elements_compare(struct sp_element_comparison *c, struct shapeproof_
 struct comparison {
     struct shapeproof_diff *diff;
     struct shapeproof_data *a, *b;
+    const struct shapeproof_watch *watch;
     struct shapeproof_error *error;
     size_t fused, dtypes, shapes;                  /* tensors of A that are not compared, by the reason */
     size_t rounded, permuted, transposed, widened; /* that are the same in another form */
@@ -488,14 +490,16 @@ static const char *say_note(struct comparison *c)
 
 static bool compare_all(struct comparison *c)
 {
-    for (size_t i = 0; i < shapeproof_inventory_count(c->diff->a.inventory); i++)
+    for (size_t i = 0; i < shapeproof_inventory_count(c->diff->a.inventory); i++) {
+        if (!sp_goes_on(c->watch, "tensors", i)) return sp_fail_cancelled(c->error);
         if (c->diff->a.other[i] != SHAPEPROOF_NONE && !compare_tensor(c, i)) return false;
+    }
     return true;
 }
 
-bool sp_diff_data(struct shapeproof_diff *diff, struct shapeproof_error *error)
+bool sp_diff_data(struct shapeproof_diff *diff, const struct shapeproof_watch *watch, struct shapeproof_error *error)
 {
-    struct comparison c = {.diff = diff, .error = error};
+    struct comparison c = {.diff = diff, .watch = watch, .error = error};
     c.a = shapeproof_data_open(diff->a.inventory, error);
     c.b = c.a ? shapeproof_data_open(diff->b.inventory, error) : NULL;
     const bool ok = c.b && compare_all(&c) && find_exchanged(&c);

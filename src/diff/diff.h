@@ -96,8 +96,9 @@ void sp_diff_join(struct shapeproof_diff *diff);      /* joints.c: between the t
 void sp_diff_quantised(struct shapeproof_diff *diff); /* quantised.c: likewise */
 void sp_diff_ties(
     struct shapeproof_diff *diff); /* ties.c: before the others, so that they know what is only stored once */
-bool sp_diff_data(struct shapeproof_diff *diff, struct shapeproof_error *error); /* data.c */
-void sp_diff_conclude(struct shapeproof_diff *diff);                             /* summary.c: groups and summary */
+bool sp_diff_data(struct shapeproof_diff *diff, const struct shapeproof_watch *watch,
+                  struct shapeproof_error *error);   /* data.c */
+void sp_diff_conclude(struct shapeproof_diff *diff); /* summary.c: groups and summary */
 /* sizes.c: how many layers, and how wide; NULL when they do not differ much. In the arena. */
 const char *sp_diff_sizes(struct shapeproof_diff *diff);
 

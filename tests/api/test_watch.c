@@ -80,6 +80,19 @@ static bool call_learn(const struct shapeproof_watch *watch, struct shapeproof_e
     return ended;
 }
 
+static bool call_diff(const struct shapeproof_watch *watch, struct shapeproof_error *error)
+{
+    struct shapeproof_inventory *a = shapeproof_inventory_open(GPT2 "/model.safetensors", error),
+                                *b = shapeproof_inventory_open(GPT2 "/pytorch_model.bin", error);
+    struct shapeproof_diff *diff =
+        shapeproof_diff_new(a, b, &(struct shapeproof_diff_options){.data = true, .watch = watch}, error);
+    const bool ended = diff != NULL;
+    shapeproof_diff_free(diff);
+    shapeproof_inventory_close(b);
+    shapeproof_inventory_close(a);
+    return ended;
+}
+
 /* At the first question, at a few in the middle, and at the last. */
 static void assert_ends_anywhere(watched_call call)
 {
@@ -106,6 +119,7 @@ static void test_calls_end_when_the_watch_says_so(void **state)
     assert_ends_anywhere(call_infer);
     assert_ends_anywhere(call_check);
     assert_ends_anywhere(call_learn);
+    assert_ends_anywhere(call_diff);
 }
 
 static void assert_traced(watched_call call, const char *wanted)
