@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/utf8.h"
 
-static const char beginning[] = "{\"schema\": \"shapeproof.";
+#define SCHEMA "shapeproof."
+
+static const char beginning[] = "{\"schema\": \"" SCHEMA;
 
 /* ---- writing ---- */
 
@@ -41,30 +44,22 @@ static void put_folded(struct sp_text *text, const char *document)
     }
 }
 
-static void put_line_head(struct sp_text *text, const char *path, int status)
+/* `signal`: that ended the process; 0: none did. */
+static void put_error_line(struct sp_text *text, const char *path, const struct shapeproof_error *error, int status,
+                           int signal)
 {
+    struct sp_writer json = {.text = text};
     struct sp_text readable = readable_path(path);
-    sp_text_puts(text, " \"path\": ");
-    sp_text_json(text, readable.data);
+    sp_write_open_line(&json, '{');
+    sp_write_key_string(&json, "schema", SCHEMA "check/1");
+    sp_write_key_string(&json, "path", readable.data);
+    sp_write_key_number(&json, "status", (uint64_t)status);
+    sp_write_key_string(&json, "error", error->message);
+    sp_write_key_filled(&json, "kind", shapeproof_kind_name(error->kind));
+    sp_write_key_filled(&json, "hint", error->hint);
+    if (signal) sp_write_key_number(&json, "signal", (uint64_t)signal);
+    sp_write_close(&json);
     sp_text_free(&readable);
-    sp_text_printf(text, ", \"status\": %d,", status);
-}
-
-static void put_error_member(struct sp_text *text, const char *key, const char *value)
-{
-    if (!*value) return;
-    sp_text_printf(text, ", \"%s\": ", key);
-    sp_text_json(text, value);
-}
-
-static void put_error_line(struct sp_text *text, const char *path, const struct shapeproof_error *error, int status)
-{
-    sp_text_printf(text, "%scheck/1\",", beginning);
-    put_line_head(text, path, status);
-    sp_text_puts(text, " \"error\": ");
-    sp_text_json(text, error->message);
-    put_error_member(text, "kind", shapeproof_kind_name(error->kind));
-    put_error_member(text, "hint", error->hint);
 }
 
 void sp_line_write(struct sp_text *text, const char *path, int status, const char *report,
@@ -74,14 +69,16 @@ void sp_line_write(struct sp_text *text, const char *path, int status, const cha
     const char *rest = NULL;
     if (report && strncmp(report, schema, sizeof schema - 1) == 0) rest = strchr(report + sizeof schema, '\n');
     if (!rest) {
-        put_error_line(text, path, error, status);
-        sp_text_puts(text, "}\n");
+        put_error_line(text, path, error, status, 0);
         return;
     }
     sp_text_puts(text, "{");
-    sp_text_append(text, report + 4, (size_t)(rest - report) - 4);
-    put_line_head(text, path, status);
-    sp_text_puts(text, " ");
+    sp_text_append(text, report + 4, (size_t)(rest - report) - 4); /* with the comma behind the schema */
+    struct sp_text readable = readable_path(path);
+    sp_text_puts(text, " \"path\": ");
+    sp_text_json(text, readable.data);
+    sp_text_printf(text, ", \"status\": %d, ", status);
+    sp_text_free(&readable);
     put_folded(text, rest + strspn(rest, "\n "));
     sp_text_puts(text, "\n");
 }
@@ -90,9 +87,7 @@ void sp_line_write_crash(struct sp_text *text, const char *path, int signal, con
 {
     struct shapeproof_error error = {0};
     sp_fail(&error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED, "%s", why);
-    put_error_line(text, path, &error, SHAPEPROOF_ERR_FILE);
-    if (signal) sp_text_printf(text, ", \"signal\": %d", signal);
-    sp_text_puts(text, "}\n");
+    put_error_line(text, path, &error, SHAPEPROOF_ERR_FILE, signal);
 }
 
 /* ---- reading ---- */

@@ -5,7 +5,7 @@
 #include "report/check.h"
 #include "report/findings.h"
 #include "report/inventory.h"
-#include "report/json.h"
+#include "base/json_write.h"
 #include "report/prediction.h"
 #include "report/table.h"
 #include "shapeproof/load.h"

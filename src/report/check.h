@@ -2,7 +2,7 @@
 #ifndef SP_REPORT_CHECK_H
 #define SP_REPORT_CHECK_H
 
-#include "report/json.h"
+#include "base/json_write.h"
 #include "report/table.h"
 #include "shapeproof/check.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "report/common.h"
-#include "report/json.h"
+#include "base/json_write.h"
 #include "report/table.h"
 #include "shapeproof/report.h"
 

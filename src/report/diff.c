@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "report/findings.h"
 #include "report/inventory.h"
-#include "report/json.h"
+#include "base/json_write.h"
 #include "report/wrap.h"
 #include "shapeproof/diff.h"
 

@@ -7,7 +7,7 @@
 #include "base/value.h"
 #include "names/collapse.h"
 #include "report/findings.h"
-#include "report/json.h"
+#include "base/json_write.h"
 #include "report/table.h"
 #include "report/wrap.h"
 #include "shapeproof/report.h"

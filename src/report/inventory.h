@@ -4,7 +4,7 @@
 #define SP_REPORT_INVENTORY_H
 
 #include "report/common.h"
-#include "report/json.h"
+#include "base/json_write.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 

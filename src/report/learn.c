@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/common.h"
-#include "report/json.h"
+#include "base/json_write.h"
 #include "shapeproof/report.h"
 
 /* ---- JSON: shapeproof.learn/1 ---- */

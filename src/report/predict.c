@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "names/collapse.h"
 #include "report/common.h"
-#include "report/json.h"
+#include "base/json_write.h"
 #include "report/prediction.h"
 #include "report/table.h"
 #include "shapeproof/report.h"

@@ -3,7 +3,7 @@
 #ifndef SP_REPORT_PREDICTION_H
 #define SP_REPORT_PREDICTION_H
 
-#include "report/json.h"
+#include "base/json_write.h"
 #include "shapeproof/prove.h"
 
 /* With the symbols and formulas of `forms`, if that is not NULL. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "report/common.h"
-#include "report/json.h"
+#include "base/json_write.h"
 #include "shapeproof/report.h"
 
 /* A claim, the verdict on it, and why; what there is nothing to say about is left out. */

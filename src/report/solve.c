@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "report/common.h"
-#include "report/json.h"
+#include "base/json_write.h"
 #include "report/table.h"
 #include "shapeproof/report.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "report/common.h"
-#include "report/json.h"
+#include "base/json_write.h"
 #include "shapeproof/report.h"
 
 enum { LINE = 80, GAP = 2, LONGEST_NAME = 25 }; /* columns */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "report/common.h"
-#include "report/json.h"
+#include "base/json_write.h"
 #include "report/table.h"
 #include "shapeproof/shapeproof.h"
 

@@ -6,7 +6,7 @@
 
 #include "report/inspect/inspect.h"
 #include "report/inventory.h"
-#include "report/json.h"
+#include "base/json_write.h"
 
 /* Only flags that say something of the tensor, and "flags" only if there are any. */
 static void json_flags(struct sp_writer *json, uint32_t flags)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/json.h"
+#include "base/json_write.h"
 
 #include <assert.h>
 #include <stdlib.h>

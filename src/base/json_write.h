@@ -13,8 +13,8 @@
  *     sp_write_close(&json);
  *     sp_write_close(&json);                            the last one ends the document
  */
-#ifndef SP_REPORT_JSON_H
-#define SP_REPORT_JSON_H
+#ifndef SP_BASE_JSON_WRITE_H
+#define SP_BASE_JSON_WRITE_H
 
 #include "base/value.h"
 
