@@ -2,10 +2,10 @@
  * The result of a check: the verdict in the first line, what was compared, the causes, the findings. */
 #include <string.h>
 
+#include "base/json_write.h"
 #include "report/check.h"
 #include "report/findings.h"
 #include "report/inventory.h"
-#include "base/json_write.h"
 #include "report/prediction.h"
 #include "report/table.h"
 #include "shapeproof/load.h"

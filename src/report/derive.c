@@ -2,8 +2,8 @@
  * The closed forms of a table: the formulas of its groups and of the total, then what their symbols stand for. */
 #include <string.h>
 
-#include "report/common.h"
 #include "base/json_write.h"
+#include "report/common.h"
 #include "report/table.h"
 #include "shapeproof/report.h"
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "report/findings.h"
 #include "report/inventory.h"
-#include "base/json_write.h"
 #include "report/wrap.h"
 #include "shapeproof/diff.h"
 

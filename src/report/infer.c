@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_write.h"
 #include "base/value.h"
 #include "names/collapse.h"
 #include "report/findings.h"
-#include "base/json_write.h"
 #include "report/table.h"
 #include "report/wrap.h"
 #include "shapeproof/report.h"

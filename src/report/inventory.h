@@ -3,8 +3,8 @@
 #ifndef SP_REPORT_INVENTORY_H
 #define SP_REPORT_INVENTORY_H
 
-#include "report/common.h"
 #include "base/json_write.h"
+#include "report/common.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 

@@ -3,8 +3,8 @@
  * goes beside the table, which is a text of its own; JSON holds both. */
 #include <string.h>
 
-#include "report/common.h"
 #include "base/json_write.h"
+#include "report/common.h"
 #include "shapeproof/report.h"
 
 /* ---- JSON: shapeproof.learn/1 ---- */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/json_write.h"
 #include "base/map.h"
 #include "names/collapse.h"
 #include "report/common.h"
-#include "base/json_write.h"
 #include "report/prediction.h"
 #include "report/table.h"
 #include "shapeproof/report.h"

@@ -2,8 +2,8 @@
  * The verdicts on claims: those that surprise, or all, under the name of their table. */
 #include <string.h>
 
-#include "report/common.h"
 #include "base/json_write.h"
+#include "report/common.h"
 #include "shapeproof/report.h"
 
 /* A claim, the verdict on it, and why; what there is nothing to say about is left out. */

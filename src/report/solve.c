@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "report/common.h"
 #include "base/json_write.h"
+#include "report/common.h"
 #include "report/table.h"
 #include "shapeproof/report.h"
 

@@ -2,8 +2,8 @@
  * Which tables there are. */
 #include <string.h>
 
-#include "report/common.h"
 #include "base/json_write.h"
+#include "report/common.h"
 #include "shapeproof/report.h"
 
 enum { LINE = 80, GAP = 2, LONGEST_NAME = 25 }; /* columns */

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "report/common.h"
 #include "base/json_write.h"
+#include "report/common.h"
 #include "report/table.h"
 #include "shapeproof/shapeproof.h"
 

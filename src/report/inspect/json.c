@@ -4,9 +4,9 @@
  * flags, piece. "bytes" is null when the size of the dtype is unknown. */
 #include <string.h>
 
+#include "base/json_write.h"
 #include "report/inspect/inspect.h"
 #include "report/inventory.h"
-#include "base/json_write.h"
 
 /* Only flags that say something of the tensor, and "flags" only if there are any. */
 static void json_flags(struct sp_writer *json, uint32_t flags)
