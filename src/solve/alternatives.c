@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "solve/alternatives.h"
 
-#include <stdlib.h>
+#include "solve/limits.h"
 
-enum { MAX_DEPTH = 24 };
+#include <stdlib.h>
 
 struct search {
     struct sp_outline *outline;
@@ -19,7 +19,7 @@ static bool evaluate(struct search *search, const struct sp_env *env, const stru
 static struct sp_assumption named_condition(const struct sp_env *env, const struct sp_expr *expr)
 {
     struct sp_assumption named = {.condition = expr, .env = *env};
-    for (int depth = 0; depth < MAX_DEPTH && named.condition->kind == SP_EXPR_NAME; depth++) {
+    for (int depth = 0; depth < SP_DEEPEST_ALTERNATIVES && named.condition->kind == SP_EXPR_NAME; depth++) {
         struct sp_assumption opened = named;
         if (!sp_meaning_open(&opened.env, &opened.condition)) break;
         named = opened;
@@ -101,7 +101,7 @@ static bool evaluate(struct search *search, const struct sp_env *env, const stru
 {
     struct sp_env own = *env;
     if (!sp_solver_eval(&search->outline->solver, env, expr, value)) return false;
-    if (value->type != SHAPEPROOF_VALUE_UNKNOWN || search->depth == MAX_DEPTH) return true;
+    if (value->type != SHAPEPROOF_VALUE_UNKNOWN || search->depth == SP_DEEPEST_ALTERNATIVES) return true;
     bool good = true;
     search->depth++;
     if (expr->kind == SP_EXPR_NAME && open_name(&own, &expr)) good = evaluate(search, &own, expr, value);

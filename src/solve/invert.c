@@ -8,9 +8,8 @@
 
 #include "base/checked.h"
 #include "lang/functions.h"
+#include "solve/limits.h"
 #include "solve/literals.h"
-
-enum { MAX_DEPTH = 64 };
 
 static enum sp_answer solve(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                             const struct sp_want *want);
@@ -367,10 +366,9 @@ static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_en
 /* The key of a list; of `key default [...]`, where nothing is known of the key, that one. */
 static const char *key_of_list(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
 {
-    enum { MAX_NAMES = 64 };
     struct sp_env own = *env;
     const char *key = sp_solver_key(solver, &own, expr);
-    for (int i = 0; i < MAX_NAMES && !key; i++) {
+    for (int i = 0; i < SP_MOST_NAMES_IN_TURN && !key; i++) {
         if (expr->kind == SP_EXPR_NAME ? !sp_meaning_open(&own, &expr) : expr->kind != SP_EXPR_DEFAULT) return NULL;
         if (expr->kind == SP_EXPR_DEFAULT) expr = expr->args[0];
         key = sp_solver_key(solver, &own, expr);
@@ -513,7 +511,7 @@ static enum sp_answer solve(struct sp_solver *solver, const struct sp_env *env, 
                             const struct sp_want *want)
 {
     struct shapeproof_value value;
-    if (solver->depth >= MAX_DEPTH) return SP_OPEN;
+    if (solver->depth >= SP_DEEPEST_INVERSION) return SP_OPEN;
     if (!sp_solver_eval(solver, env, expr, &value)) return SP_CONTRADICTS;
     const enum sp_answer known = sp_value_satisfies(value, want);
     if (known != SP_OPEN) return known;

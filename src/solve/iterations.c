@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "solve/iterations.h"
 
+#include "solve/limits.h"
+
 enum { MAX_LOOPS = SP_MAX_INDICES };
 
 static bool walk_iterations_from(struct sp_iterations *iterations, struct sp_loop *const *loops, size_t count)
@@ -66,10 +68,9 @@ static bool is_other_name(struct sp_iterations *iterations)
 
 bool sp_line_find_iterations(struct sp_solver *solver, const struct sp_line *line, const uint64_t *numbers)
 {
-    enum { MAX_ITERATIONS = 1000 };
     uint64_t wanted[SP_MAX_INDICES];
     struct sp_iterations iterations = {
-        .solver = solver, .line = line, .visit = is_other_name, .context = wanted, .left = MAX_ITERATIONS};
+        .solver = solver, .line = line, .visit = is_other_name, .context = wanted, .left = SP_MOST_WALKED};
     for (size_t i = 0; i < line->hole_count; i++) wanted[i] = numbers[i];
     sp_line_enter(line, numbers);
     if (sp_walk_iterations(&iterations) || iterations.open.type != SHAPEPROOF_VALUE_INT || !iterations.left)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "solve/invert.h"
+#include "solve/limits.h"
 
 /* What floating-point numbers hold exactly. */
 #define MOST (INT64_C(1) << 52)
@@ -103,9 +104,8 @@ static void extrapolate(const struct question *question, int64_t now, struct sp_
  * and twice of what it is now. */
 static void look_near(const struct question *question, int64_t now, struct sp_key_values *solutions)
 {
-    enum { FAR = 8 };
     const size_t before = solutions->count;
-    for (int64_t distance = 1; distance <= FAR && solutions->count == before; distance++) {
+    for (int64_t distance = 1; distance <= SP_NEIGHBOURS && solutions->count == before; distance++) {
         add_key_value(question, solutions, now - distance);
         add_key_value(question, solutions, now + distance);
     }
@@ -138,7 +138,6 @@ static void bisect_key(const struct question *question, struct sp_key_values *so
  * least `bound`; negative when none up to 2^20 is. */
 static double least_reaching(const struct question *question, int64_t bound)
 {
-    enum { HALVINGS = 60 };
     static const double largest = 1 << 20;
     double below = 0, above = 1;
     struct shapeproof_value value;
@@ -148,7 +147,7 @@ static double least_reaching(const struct question *question, int64_t bound)
         if (value.type != SHAPEPROOF_VALUE_INT) return -1;
         if (value.integer >= bound) break;
     }
-    for (int i = 0; i < HALVINGS; i++) {
+    for (int i = 0; i < SP_MOST_HALVINGS; i++) {
         const double middle = below + (above - below) / 2;
         value = value_if(question, sp_value_real(middle));
         if (value.type != SHAPEPROOF_VALUE_INT) return -1;
@@ -181,9 +180,8 @@ static void add_fractions(const struct question *question, struct sp_key_values 
 static void find_boundary(const struct question *question, int64_t now, int64_t direction,
                           struct sp_key_values *solutions)
 {
-    enum { FARTHEST = 1 << 16 };
     int64_t below = 0, above = 1;
-    while (above < FARTHEST && !would_hold_for(question, now + direction * above)) {
+    while (above < SP_FARTHEST && !would_hold_for(question, now + direction * above)) {
         below = above;
         above *= 2;
         if (direction < 0 && above > now) above = now;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lang/functions.h"
+#include "solve/limits.h"
 
 static struct shapeproof_value unknown(const char *path)
 {
@@ -234,9 +235,6 @@ static enum sp_answer learn(struct sp_known *known, struct sp_fact *fact)
 
 /* ---- telling ---- */
 
-/* Each member that is told is compared with all others: models have fewer layers. */
-enum { MAX_ITEMS = 10000, MAX_MEMBERS = 500 };
-
 /* What follows from a list follows from the guess that it does. */
 static void touch_list(struct sp_known *known, struct sp_fact *list)
 {
@@ -273,7 +271,7 @@ static enum sp_answer tell_value(struct sp_known *known, const char *path, struc
 static enum sp_answer tell_item(struct sp_known *known, const char *path, const struct sp_want *want)
 {
     struct sp_fact *list = fact_of(known, path);
-    if (want->index >= (list->length == SIZE_MAX ? MAX_ITEMS : list->length)) return SP_CONTRADICTS;
+    if (want->index >= (list->length == SIZE_MAX ? SP_MOST_ITEMS_TOLD : list->length)) return SP_CONTRADICTS;
     const char *item = item_path(known, path, want->index);
     const struct sp_want inner = {
         .kind = want->is_member ? SP_WANT_MEMBER : SP_WANT_VALUE, .value = want->value, .lacks = want->lacks};
@@ -304,7 +302,7 @@ static enum sp_answer tell_member(struct sp_known *known, const char *path, cons
     size_t count = 0;
     for (const struct sp_told_member *member = list->members; member; member = member->next, count++)
         if (sp_values_equal(member->item, want->value)) return answer(member->lacks == want->lacks);
-    if (count >= MAX_MEMBERS) return SP_OPEN;
+    if (count >= SP_MOST_MEMBERS_TOLD) return SP_OPEN;
     struct sp_told_member *member = sp_arena_alloc(known->arena, sizeof *member);
     *member = (struct sp_told_member){want->value, want->lacks, list->members};
     list->members = member;
@@ -334,7 +332,7 @@ enum sp_answer sp_known_tell_inner(struct sp_known *known, const char *path, siz
     const struct sp_fact *outer = fact_of(known, path);
     const char *item = item_path(known, path, index);
     if (outer->value.type != SHAPEPROOF_VALUE_UNKNOWN ||
-        index >= (outer->length == SIZE_MAX ? MAX_ITEMS : outer->length))
+        index >= (outer->length == SIZE_MAX ? SP_MOST_ITEMS_TOLD : outer->length))
         return SP_CONTRADICTS;
     tell_list_of(known, item, true);
     return sp_known_tell(known, item, want);

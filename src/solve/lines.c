@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "solve/lines.h"
 
-#include <stdlib.h>
+#include "solve/limits.h"
 
-enum { MAX_DEPTH = 40, MAX_SEEN = 32 };
+#include <stdlib.h>
 
 /* ---- loops ---- */
 
@@ -30,7 +30,7 @@ struct dependence {
     struct {
         const struct sp_frame *frame;
         const struct sp_expr *expr;
-    } seen[MAX_SEEN];
+    } seen[SP_MOST_DEPENDENCES];
     size_t seen_count;
 };
 
@@ -43,7 +43,7 @@ static bool was_seen(struct dependence *dependence, const struct sp_env *env, co
     if (env->loops || env->args) return false;
     for (size_t i = 0; i < dependence->seen_count; i++)
         if (dependence->seen[i].frame == env->frame && dependence->seen[i].expr == expr) return true;
-    if (dependence->seen_count == MAX_SEEN) return false;
+    if (dependence->seen_count == SP_MOST_DEPENDENCES) return false;
     dependence->seen[dependence->seen_count].frame = env->frame;
     dependence->seen[dependence->seen_count++].expr = expr;
     return false;
@@ -83,7 +83,7 @@ static bool needs_argument(const struct sp_env *env, const struct sp_expr *expr,
 static bool depends_on(struct dependence *dependence, const struct sp_env *env, const struct sp_expr *expr)
 {
     bool depends = false;
-    if (dependence->depth == MAX_DEPTH) return false;
+    if (dependence->depth == SP_DEEPEST_DEPENDENCE) return false;
     dependence->depth++;
     if (expr->kind == SP_EXPR_NAME || (expr->kind == SP_EXPR_CALL && !expr->function))
         depends = name_depends_on(dependence, env, expr);

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/chars.h"
-
-enum { MAX_LITERALS = 200, MAX_DEPTH = 16 };
+#include "solve/limits.h"
 
 bool sp_literals_have(const struct sp_literals *literals, const char *text)
 {
@@ -17,7 +16,7 @@ bool sp_literals_have(const struct sp_literals *literals, const char *text)
 
 static void add_literal(struct sp_literals *literals, const char *text)
 {
-    if (literals->count == MAX_LITERALS || sp_literals_have(literals, text)) return;
+    if (literals->count == SP_MOST_LITERALS || sp_literals_have(literals, text)) return;
     SP_GROW(literals->list, literals->count, literals->capacity);
     literals->list[literals->count++] = text;
 }
@@ -169,7 +168,7 @@ static void take_row(struct subject *subject, const struct sp_row *row, unsigned
 static void take_unit(struct subject *subject, const struct sp_unit *unit, unsigned depth)
 {
     const struct sp_unit *outer = subject->unit;
-    if (depth > MAX_DEPTH || subject->texts->count == MAX_LITERALS) return;
+    if (depth > SP_DEEPEST_LITERALS || subject->texts->count == SP_MOST_LITERALS) return;
     subject->unit = unit;
     for (size_t i = 0; i < unit->definition_count; i++)
         if (mentions(&subject->names, unit->definitions[i].expr))

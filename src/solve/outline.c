@@ -8,8 +8,7 @@
 
 #include "lang/walk.h"
 #include "solve/alternatives.h"
-
-enum { MAX_LINES = 20000, MAX_DEPTH = 64 };
+#include "solve/limits.h"
 
 /* Where the walk is. */
 struct place {
@@ -120,7 +119,7 @@ static void append_text(struct pattern *pattern, const char *text)
 static bool is_number(const struct sp_env *env, const struct sp_expr *expr, unsigned depth)
 {
     struct sp_env own = *env;
-    if (depth == MAX_DEPTH) return false;
+    if (depth == SP_DEEPEST_USE) return false;
     if (expr->kind == SP_EXPR_LITERAL) return expr->value.type == SHAPEPROOF_VALUE_INT;
     if (expr->kind == SP_EXPR_BINARY && expr->op != SP_OP_ADD) return expr->op <= SP_OP_POW;
     if (expr->kind == SP_EXPR_BINARY)
@@ -205,7 +204,7 @@ static void add_line(struct sp_outline *outline, const struct place *place, cons
                      const struct sp_template *name, size_t old_of)
 {
     struct pattern pattern = {.count = 0};
-    if (outline->count < MAX_LINES && append_template(outline, place, name, &pattern)) {
+    if (outline->count < SP_MOST_ROW_TEMPLATES && append_template(outline, place, name, &pattern)) {
         SP_GROW(outline->lines, outline->count, outline->capacity);
         outline->lines[outline->count++] = (struct sp_line){.row = row,
                                                             .env = place->env,
@@ -253,7 +252,7 @@ static void walk_use(struct sp_outline *outline, const struct place *place, cons
     struct sp_frame *frame = sp_arena_alloc(&outline->solver.arena, sizeof *frame);
     struct pattern pattern;
     struct place inner = *place;
-    if (place->depth >= MAX_DEPTH) return;
+    if (place->depth >= SP_DEEPEST_USE) return;
     if (outline->filter && !outline->filter->keeps(outline->filter->context, row)) {
         sp_literals_in(&outline->left_out, row->condition);
         return;
@@ -418,7 +417,7 @@ static void walk_each(struct sp_outline *outline, const struct place *place, siz
         walk_each(outline, &no, clause);
     }
     if (list.type != SHAPEPROOF_VALUE_LIST) return;
-    for (size_t i = 0; i < list.count && outline->count < MAX_LINES; i++) {
+    for (size_t i = 0; i < list.count && outline->count < SP_MOST_ROW_TEMPLATES; i++) {
         struct sp_binding *binding = sp_arena_alloc(&outline->solver.arena, sizeof *binding);
         struct place inner = *place;
         *binding = sp_loop_within(place->env->loops, list.items[i]);
@@ -458,7 +457,7 @@ static void add_requirements(struct sp_outline *outline, const struct sp_frame *
     if (!frame->unit->requirement_count) return;
     struct sp_env *env = sp_arena_alloc(&outline->solver.arena, sizeof *env);
     *env = (struct sp_env){.frame = frame};
-    for (size_t i = 0; i < frame->unit->requirement_count && outline->requirement_count < MAX_LINES; i++) {
+    for (size_t i = 0; i < frame->unit->requirement_count && outline->requirement_count < SP_MOST_ROW_TEMPLATES; i++) {
         SP_GROW(outline->requirements, outline->requirement_count, outline->requirement_capacity);
         outline->requirements[outline->requirement_count++] = (struct sp_placed_requirement){
             frame->unit->requirements[i].condition, env, place->condition, first, outline->count};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "solve/solver.h"
 
+#include "solve/limits.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,9 +110,8 @@ const char *sp_solver_path(struct sp_solver *solver, const struct sp_env *env, c
 
 const char *sp_solver_key(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
 {
-    enum { MAX_NAMES = 64 };
     struct sp_env own = *env;
-    for (unsigned depth = 0; depth < MAX_NAMES && expr->kind == SP_EXPR_NAME; depth++) {
+    for (unsigned depth = 0; depth < SP_MOST_NAMES_IN_TURN && expr->kind == SP_EXPR_NAME; depth++) {
         const struct sp_meaning meaning = sp_meaning_of(&own, expr);
         if (meaning.kind != SP_MEANS_KEY) {
             if (!sp_meaning_open(&own, &expr)) return NULL;
