@@ -36,7 +36,7 @@ struct sp_writer sp_write_document(struct sp_text *text, const char *schema)
 
 void sp_write_open(struct sp_writer *json, char bracket)
 {
-    assert(json->depth < SP_WRITER_DEPTH && (bracket == '{' || bracket == '['));
+    assert(json->depth < SP_WRITER_LEVELS && (bracket == '{' || bracket == '['));
     before(json);
     sp_text_append(json->text, &bracket, 1);
     json->closing[json->depth++] = bracket == '{' ? '}' : ']';

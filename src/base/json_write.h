@@ -18,11 +18,11 @@
 
 #include "base/value.h"
 
-enum { SP_WRITER_DEPTH = 16 }; /* of our own documents; more is a programming error */
+enum { SP_WRITER_LEVELS = 16 }; /* of our own documents; more is a programming error */
 
 struct sp_writer {
     struct sp_text *text;
-    char closing[SP_WRITER_DEPTH]; /* the bracket that ends each open container */
+    char closing[SP_WRITER_LEVELS]; /* the bracket that ends each open container */
     unsigned depth;
     unsigned line_depth; /* the depth from which on all is on one line, 0 for none */
     bool filled;         /* the open container has an element already */
