@@ -41,8 +41,17 @@ _shapeproof() {
     predict:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     predict:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     prove:--claims) COMPREPLY=($(compgen -f -- "$word")) ;;
+    prove:--claim) COMPREPLY=() ;;
+    prove:--checkpoint|prove:-k) COMPREPLY=() ;;
+    prove:--config|prove:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    prove:--set|prove:-S) COMPREPLY=() ;;
     prove:--table|prove:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    prove:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     prove:--allow) COMPREPLY=($(compgen -W 'proved tested' -- "$word")) ;;
+    prove:--list|prove:-l) COMPREPLY=($(compgen -f -- "$word")) ;;
+    prove:--resume) COMPREPLY=($(compgen -f -- "$word")) ;;
+    prove:--jobs|prove:-j) COMPREPLY=() ;;
+    prove:--timeout) COMPREPLY=() ;;
     prove:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     solve:--total|solve:-n) COMPREPLY=() ;;
     solve:--rounds-to|solve:-r) COMPREPLY=() ;;
@@ -69,7 +78,7 @@ _shapeproof() {
         inspect) words='--tree --depth= --totals --sort= --filter= --strict --offline --json --color= --help' ;;
         learn) words='--output= --name= --like= --partial --all --table= --trace --offline --json --help' ;;
         predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
-        prove) words='--claims= --table= --allow= --all --json --color= --help' ;;
+        prove) words='--claims= --claim= --checkpoint= --config= --set= --table= --vocabulary= --allow= --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
         solve) words='--total= --rounds-to= --group= --config= --set= --table= --json --color= --help' ;;
         tables) words='--kind= --table= --json --color= --help' ;;
         help) words='--help' ;;

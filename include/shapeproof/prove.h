@@ -25,6 +25,22 @@ enum shapeproof_verdict_on_claim {
     SHAPEPROOF_UNDECIDED = 3 /* the claim cannot be evaluated; `difference` says why */
 };
 
+/* Claims as a command line gives them. */
+struct shapeproof_claim_lines {
+    const char *name;         /* stands for a file, in messages and in shapeproof_prove_options */
+    const char *const *items; /* each a line of a file of claims: "claim total = V*E", where `claim` may be left out, or
+                                 a definition, "d = n_embd" */
+    size_t count;
+};
+
+/* Adds claims about the table of that name. A letter that neither the lines nor the table define gets the meaning that
+ * it usually has in publications, if the table has just one hyper-parameter for it: d is the width, L the number of
+ * layers. *letters then says which were taken for what, "d = E, L = N" (free it with shapeproof_free), else it is NULL.
+ * SHAPEPROOF_ERR_USAGE when there is no such table, SHAPEPROOF_ERR_TABLE as shapeproof_tables_add_text. */
+SHAPEPROOF_API enum shapeproof_status shapeproof_tables_add_claims(struct shapeproof_tables *tables, const char *table,
+                                                                   const struct shapeproof_claim_lines *lines,
+                                                                   char **letters, struct shapeproof_error *error);
+
 struct shapeproof_proof {
     const char *table;
     const char *claim;  /* as it is written, without its source */

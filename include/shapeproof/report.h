@@ -22,6 +22,7 @@
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 #include "shapeproof/table.h"
+#include "shapeproof/verify.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -116,6 +117,17 @@ SHAPEPROOF_API char *shapeproof_report_diff(const struct shapeproof_diff *diff,
 /* The verdict on each claim. */
 SHAPEPROOF_API char *shapeproof_report_prove(const struct shapeproof_proofs *proofs,
                                              const struct shapeproof_report_options *options, size_t *length);
+
+struct shapeproof_report_verify_options {
+    struct shapeproof_report_options report; /* `all`: also the claims that are about other hyper-parameters */
+    const char *path;                        /* of the checkpoint, as the user has it */
+    const char *letters;  /* what was taken for letters of claims (shapeproof_tables_add_claims), or NULL */
+    uint64_t reserved[4]; /* zero: room for later versions */
+};
+
+/* What the file stores of each group of its table, and for each claim the three numbers and what they differ by. */
+SHAPEPROOF_API char *shapeproof_report_verify(const struct shapeproof_verification *verification,
+                                              const struct shapeproof_report_verify_options *options, size_t *length);
 
 struct shapeproof_report_derive_options {
     struct shapeproof_report_options report;

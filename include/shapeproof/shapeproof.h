@@ -44,6 +44,7 @@
 #include "shapeproof/report.h"
 #include "shapeproof/table.h"
 #include "shapeproof/value.h"
+#include "shapeproof/verify.h"
 #include "shapeproof/watch.h"
 
 #ifdef __cplusplus

@@ -154,16 +154,33 @@ const char *sp_said(struct shapeproof_check *check, struct shapeproof_hyperparam
 const char *sp_check_names(struct shapeproof_check *check,
                            bool (*wanted)(const struct shapeproof_finding *, const void *), const void *context);
 
-/* ---- findings.c, verdict.c: the steps before and after the explainers ---- */
+/* ---- findings.c, expected.c: the steps before and after the explainers ---- */
 
 void sp_find_differences(struct shapeproof_check *check);
 void sp_group_findings(struct shapeproof_check *check);
 /* Turns the findings that are expected into notes, and the causes that explain no others; adds a finding for each
  * expectation that is expired or that nothing fulfilled; decides again. */
-void sp_check_expect(struct shapeproof_check *check,
-                     const struct shapeproof_expectations *expectations); /* expected.c */
+void sp_check_expect(struct shapeproof_check *check, const struct shapeproof_expectations *expectations);
+
+/* ---- counts.c ---- */
+
+/* What a tensor of the file is that shares no storage with an earlier one. */
+enum sp_share {
+    SP_SHARE_LOGICAL, /* parameters of the model */
+    SP_SHARE_COPY,    /* of a tied tensor that is stored as well */
+    SP_SHARE_BUFFER,
+    SP_SHARE_STATE /* of a trainer */
+};
+
+/* Of each tensor of the file, from the findings and their causes. To be freed. */
+enum sp_share *sp_shares(const struct shapeproof_check *check);
+/* Parameters of the model in a tensor of the file: those that a packed weight stands for, none in its scales. */
+uint64_t sp_parameters_in(const struct shapeproof_check *check, size_t tensor);
 /* Fills check->counts, from the findings and their causes. */
 void sp_count(struct shapeproof_check *check);
+
+/* ---- verdict.c ---- */
+
 void sp_decide(struct shapeproof_check *check);
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "check/check.h"
 
-enum share { LOGICAL, COPY, BUFFER, STATE };
-
 /* An unexpected tensor that a harmless cause explains is no parameter: a mask, a position. What an adapter has for
  * another model of a pipeline is one. */
 static bool is_harmless_stranger(const struct shapeproof_check *check, size_t finding)
@@ -25,19 +23,18 @@ static bool is_outside(const struct shapeproof_check *check, size_t finding)
 }
 
 /* What a tensor is that shares no storage with an earlier one. */
-static enum share share_of(const struct shapeproof_check *check, size_t tensor, size_t finding)
+static enum sp_share share_of(const struct shapeproof_check *check, size_t tensor, size_t finding)
 {
     const size_t predicted = check->match.predicted_of[tensor];
     if (predicted == SHAPEPROOF_NONE) {
-        if (sp_match_tensor(&check->match, tensor) == SP_STATE || is_outside(check, finding)) return STATE;
-        return is_harmless_stranger(check, finding) ? BUFFER : LOGICAL;
+        if (sp_match_tensor(&check->match, tensor) == SP_STATE || is_outside(check, finding)) return SP_SHARE_STATE;
+        return is_harmless_stranger(check, finding) ? SP_SHARE_BUFFER : SP_SHARE_LOGICAL;
     }
-    if (shapeproof_prediction_tensor(check->prediction, predicted)->buffer) return BUFFER;
-    return sp_match_predicted(&check->match, predicted) == SP_TIED_PRESENT ? COPY : LOGICAL;
+    if (shapeproof_prediction_tensor(check->prediction, predicted)->buffer) return SP_SHARE_BUFFER;
+    return sp_match_predicted(&check->match, predicted) == SP_TIED_PRESENT ? SP_SHARE_COPY : SP_SHARE_LOGICAL;
 }
 
-/* Parameters of the model in a tensor: those that a packed weight stands for, none in its scales. */
-static uint64_t parameters_in(const struct shapeproof_check *check, size_t tensor)
+uint64_t sp_parameters_in(const struct shapeproof_check *check, size_t tensor)
 {
     const size_t predicted = check->match.predicted_of[tensor];
     const struct shapeproof_predicted *expected =
@@ -57,14 +54,24 @@ static size_t *findings_of(const struct shapeproof_check *check)
     return findings;
 }
 
+enum sp_share *sp_shares(const struct shapeproof_check *check)
+{
+    const size_t total = shapeproof_inventory_count(check->inventory);
+    enum sp_share *shares = sp_realloc(NULL, total, sizeof *shares);
+    size_t *findings = findings_of(check);
+    for (size_t i = 0; i < total; i++) shares[i] = share_of(check, i, findings[i]);
+    free(findings);
+    return shares;
+}
+
 /* Sums of parts of the inventory's total, which fits in 64 bits. */
-static void add_to_count(struct shapeproof_counts *counts, enum share share, uint64_t elements, uint64_t parameters)
+static void add_to_count(struct shapeproof_counts *counts, enum sp_share share, uint64_t elements, uint64_t parameters)
 {
     counts->unique_tensors++;
-    if (share == COPY) counts->copies += elements;
-    if (share == BUFFER) counts->buffers += elements;
-    if (share == STATE) counts->state += elements;
-    if (share != LOGICAL) return;
+    if (share == SP_SHARE_COPY) counts->copies += elements;
+    if (share == SP_SHARE_BUFFER) counts->buffers += elements;
+    if (share == SP_SHARE_STATE) counts->state += elements;
+    if (share != SP_SHARE_LOGICAL) return;
     counts->logical_tensors += parameters || !elements; /* scales belong to another */
     if (__builtin_add_overflow(counts->logical, parameters, &counts->logical)) counts->logical = UINT64_MAX;
 }
@@ -85,7 +92,7 @@ void sp_count(struct shapeproof_check *check)
 {
     const struct shapeproof_totals *found = shapeproof_inventory_totals(check->inventory);
     struct shapeproof_counts *counts = &check->counts;
-    size_t *findings = findings_of(check);
+    enum sp_share *shares = sp_shares(check);
     *counts =
         (struct shapeproof_counts){.predicted_tensors = predicted_tensors(check->prediction),
                                    .predicted = shapeproof_prediction_totals(check->prediction)->unique_parameters,
@@ -95,7 +102,7 @@ void sp_count(struct shapeproof_check *check)
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
         if (tensor->same_as == SHAPEPROOF_NONE)
-            add_to_count(counts, share_of(check, i, findings[i]), tensor->parameters, parameters_in(check, i));
+            add_to_count(counts, shares[i], tensor->parameters, sp_parameters_in(check, i));
     }
-    free(findings);
+    free(shares);
 }

@@ -140,31 +140,6 @@ static int check_subject(const struct cli_args *args, const struct cli_subject *
     return status;
 }
 
-/* Without a configuration nothing can be said of a checkpoint, unless it is an adapter that is no whole. */
-static int no_configuration(const char *path, const struct shapeproof_inventory *inventory)
-{
-    bool consistent;
-    char hint[512] = "";
-    char *adapter = shapeproof_adapter_describe(inventory, &consistent);
-    if (consistent && adapter)
-        snprintf(hint, sizeof hint, "give --config FILE, that of the base, or --table NAME with --set KEY=VALUE");
-    else if (consistent)
-        snprintf(hint, sizeof hint,
-                 "give --config FILE, or --table NAME with --set KEY=VALUE; 'shapeproof infer %s' looks for them",
-                 path);
-    const int status = cli_complain(consistent ? CLI_UNKNOWN : CLI_FILE, hint, "%s: %s%s", path,
-                                    adapter ? adapter : "there is no config.json beside it",
-                                    adapter && consistent ? ", and there is no config.json of its base beside it" : "");
-    shapeproof_free(adapter);
-    return status;
-}
-
-/* Whether the command line says anything of the architecture. */
-static bool is_told(const struct cli_args *args)
-{
-    return cli_value(args, "config", NULL) || cli_value(args, "table", NULL) || cli_value(args, "set", NULL);
-}
-
 /* The components of the pipeline that is given in place of a configuration, a folder or its model_index.json, or in
  * whose folder the file lies; NULL for anything else. Free with shapeproof_components_free. */
 static struct shapeproof_components *pipeline_of(const struct cli_args *args, const char *path)
@@ -206,18 +181,15 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
     struct shapeproof_expectations *expectations = NULL;
     const bool inside = shapeproof_config_is_inside(inventory, cli_value(args, "table", NULL));
     char *beside = inside ? NULL : shapeproof_config_beside(path);
+    const bool alone = !inside && !beside;
     int status = CLI_OK;
-    if (!inside && !beside && check_with_pipeline(args, path, inventory, &status)) return status;
-    if (!inside && !beside && !is_told(args)) beside = shapeproof_adapter_base_config(inventory);
-    if (!inside && !beside && !is_told(args)) return no_configuration(path, inventory);
-    status = cli_subject_open(&subject, args, beside);
-    if (status == CLI_OK) status = cli_subject_fit(&subject, inventory);
-    if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
+    shapeproof_free(beside);
+    if (alone && check_with_pipeline(args, path, inventory, &status)) return status;
+    status = cli_subject_open_for(&subject, args, path, inventory);
     if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
     if (status == CLI_OK) status = check_subject(args, &subject, inventory, expectations);
     shapeproof_expectations_free(expectations);
     cli_subject_close(&subject);
-    shapeproof_free(beside);
     return status;
 }
 

@@ -6,7 +6,7 @@
 
 int cli_load_expectations(const struct cli_args *args, struct shapeproof_expectations **expectations)
 {
-    const char *path = cli_value(args, "expect", NULL);
+    const char *path = cli_has_option(args, "expect") ? cli_value(args, "expect", NULL) : NULL;
     struct shapeproof_error error = {0};
     struct tm now = {0};
     char today[16] = "";

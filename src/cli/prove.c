@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof prove: published formulas against tables. */
+#include "cli/list.h"
 #include "cli/subject.h"
 
 #include <stdlib.h>
@@ -7,11 +8,28 @@
 
 static const struct cli_option options[] = {
     {.name = "claims", .argument = "FILE", .help = "claims of your own about tables; may be repeated"},
+    {.name = "claim",
+     .argument = "TEXT",
+     .help = "a claim, 'total = V*E', or a definition for the claims, 'd = n_embd'; may be repeated"},
+    {.name = "checkpoint",
+     .letter = 'k',
+     .argument = "PATH",
+     .help = "hold the claims about its table against this checkpoint: formula, prediction, what is stored"},
+    {CLI_OPTION_CONFIG},
+    {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
+    {CLI_OPTION_VOCABULARY},
     {.name = "allow",
      .argument = "proved|tested",
      .help = "what is good enough: a proof, which is the default, or that the claim held wherever it was tried"},
-    {.name = "all", .letter = 'a', .help = "the claims that are proved too"},
+    {.name = "all",
+     .letter = 'a',
+     .help = "the claims that are proved too; with --checkpoint also those about other hyper-parameters, and errata"},
+    {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_LIST},
+    {CLI_OPTION_RESUME},
+    {CLI_OPTION_JOBS},
+    {CLI_OPTION_TIMEOUT},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
@@ -21,6 +39,10 @@ static const struct cli_example examples[] = {
     {"shapeproof prove", "every claim about every table"},
     {"shapeproof prove --all gpt2", "those about one table, the right ones too"},
     {"shapeproof prove --claims paper.shapes", "the formulas of a paper"},
+    {"shapeproof prove gpt2 --claim 'total = V*E + 12*L*d^2'", "a formula of your own"},
+    {"shapeproof prove --checkpoint model/ --claim 'total = V*d + P*d + 12*L*d^2 + 13*L*d + 2*d'",
+     "whether a formula gives what a checkpoint stores"},
+    {"shapeproof prove --list models.txt --claims paper.shapes", "the same of many checkpoints"},
     {NULL, NULL},
 };
 
@@ -34,24 +56,51 @@ static int add_claims(const struct cli_args *args, struct cli_subject *subject)
     return status;
 }
 
-/* The claims about the tables that are named; else those of the claims' files; else all. */
+/* The name that stands for a file of the claims of --claim. */
+static const char given_claims[] = "--claim";
+
+/* Adds the claims of --claim, which are about that table. *letters is as shapeproof_tables_add_claims has it. */
+static int add_given_claims(const struct cli_args *args, struct cli_subject *subject, const char *table, char **letters)
+{
+    struct shapeproof_error error = {0};
+    const char **items = calloc(args->given_count + 1, sizeof *items);
+    if (!items) abort();
+    struct shapeproof_claim_lines lines = {.name = given_claims, .items = items};
+    for (size_t position = 0; (items[lines.count] = cli_next_value(args, "claim", &position)) != NULL;) lines.count++;
+    int status = CLI_OK;
+    if (lines.count && shapeproof_tables_add_claims(subject->tables, table, &lines, letters, &error) != SHAPEPROOF_OK) {
+        status = error.status == SHAPEPROOF_ERR_TABLE ? CLI_USAGE : cli_error(&error);
+        if (error.status == SHAPEPROOF_ERR_TABLE) fprintf(stderr, "%s\n", shapeproof_tables_messages(subject->tables));
+    }
+    free(items);
+    return status;
+}
+
+/* The files of --claims, and what stands for that of --claim: where the claims stand that are judged. Free it. */
+static const char **claim_files(const struct cli_args *args, size_t *count)
+{
+    const char **files = calloc(args->given_count + 1, sizeof *files);
+    if (!files) abort();
+    *count = 0;
+    for (size_t position = 0; (files[*count] = cli_next_value(args, "claims", &position)) != NULL;) ++*count;
+    if (cli_value(args, "claim", NULL)) files[(*count)++] = given_claims;
+    return files;
+}
+
+/* The claims of --claims and --claim; else those about the tables that are named; else all. */
 static struct shapeproof_proofs *judge_claims(const struct cli_args *args, const struct cli_subject *subject,
                                               struct shapeproof_error *error)
 {
     struct shapeproof_prove_options what = {.tables = args->operands,
                                             .table_count = args->operand_count,
                                             .allow_tested = strcmp(cli_value(args, "allow", "proved"), "tested") == 0};
-    const char **files = calloc(args->given_count + 1, sizeof *files);
-    if (!files) abort();
+    const char **files = claim_files(args, &what.file_count);
     if (!what.table_count && subject->table_name) {
         what.tables = &subject->table_name;
         what.table_count = 1;
     }
-    if (!what.table_count) {
-        for (size_t position = 0; (files[what.file_count] = cli_next_value(args, "claims", &position)) != NULL;)
-            what.file_count++;
-        what.files = files;
-    }
+    what.files = files;
+    if (what.table_count && !cli_value(args, "claim", NULL)) what.file_count = 0;
     struct shapeproof_proofs *proofs = shapeproof_prove(subject->tables, &what, error);
     free(files);
     return proofs;
@@ -83,23 +132,140 @@ static int report_proofs(const struct cli_args *args, const struct cli_subject *
     return status;
 }
 
-static int run_prove(const struct cli_args *args)
+/* The one table that --claim is about; NULL after a complaint. */
+static const char *table_of_claims(const struct cli_args *args, const struct cli_subject *subject)
 {
+    if (args->operand_count == 1) return args->operands[0];
+    if (!args->operand_count && subject->table_name) return subject->table_name;
+    cli_usage_error("shapeproof prove gpt2 --claim 'total = V*E'",
+                    "--claim needs one table that it is about, or --checkpoint");
+    return NULL;
+}
+
+static int prove_tables(const struct cli_args *args)
+{
+    static const char *const about_files[] = {"config", "set", "vocabulary", NULL};
     struct cli_subject subject;
+    char *letters = NULL;
+    for (size_t i = 0; about_files[i]; i++)
+        if (cli_value(args, about_files[i], NULL))
+            return cli_usage_error(NULL, "--%s is about a checkpoint: it goes with --checkpoint or --list",
+                                   about_files[i]);
     int status = cli_subject_open_tables(&subject, args);
     if (status == CLI_OK) status = add_claims(args, &subject);
+    if (status == CLI_OK && cli_value(args, "claim", NULL)) {
+        const char *table = table_of_claims(args, &subject);
+        status = table ? add_given_claims(args, &subject, table, &letters) : CLI_USAGE;
+        if (letters && !cli_flag(args, "json")) printf("%s, as usual in publications\n\n", letters);
+    }
     if (status == CLI_OK) status = report_proofs(args, &subject);
+    shapeproof_free(letters);
     cli_subject_close(&subject);
     return status;
 }
 
+/* ---- against a checkpoint ---- */
+
+/* 1 when a claim fails; 5 when one cannot be told, or none is about this model. */
+static int status_of_verification(const struct shapeproof_verification *verification)
+{
+    const enum shapeproof_claim_answer answer = shapeproof_verification_answer(verification);
+    if (answer == SHAPEPROOF_CLAIM_FAILS) return CLI_DIFFERS;
+    return answer == SHAPEPROOF_CLAIM_HOLDS ? CLI_OK : CLI_UNKNOWN;
+}
+
+static int report_verification(const struct cli_args *args, const char *path, const struct cli_subject *subject,
+                               const struct shapeproof_check *check, const char *letters)
+{
+    const struct shapeproof_report_verify_options how = {
+        .report = cli_report_options(args), .path = path, .letters = letters};
+    struct shapeproof_verify_options what = {.files = NULL};
+    struct shapeproof_error error = {0};
+    const char **files = claim_files(args, &what.file_count);
+    what.files = files;
+    struct shapeproof_verification *verification = shapeproof_verify(check, subject->tables, &what, &error);
+    free(files);
+    if (!verification) return cli_error(&error);
+    const int status = status_of_verification(verification);
+    cli_put_report(shapeproof_report_verify(verification, &how, NULL));
+    shapeproof_verification_free(verification);
+    return status;
+}
+
+static int verify_subject(const struct cli_args *args, const char *path, struct cli_subject *subject,
+                          const struct shapeproof_inventory *inventory)
+{
+    const struct shapeproof_check_options what = {.table = subject->table_name};
+    struct shapeproof_error error = {0};
+    char *letters = NULL;
+    struct shapeproof_check *check = shapeproof_check_new(inventory, subject->tables, subject->config, &what, &error);
+    if (!check) return cli_no_prediction(subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
+    const struct shapeproof_prediction *prediction = shapeproof_check_prediction(check);
+    int status = cli_settings_are_read(subject, prediction) ? CLI_OK : CLI_USAGE;
+    if (status == CLI_OK) status = add_given_claims(args, subject, shapeproof_prediction_table(prediction), &letters);
+    if (status == CLI_OK) status = report_verification(args, path, subject, check, letters);
+    shapeproof_free(letters);
+    shapeproof_check_free(check);
+    return status;
+}
+
+static int verify_inventory(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
+{
+    struct cli_subject subject;
+    int status = cli_subject_open_for(&subject, args, path, inventory);
+    if (status == CLI_OK) status = add_claims(args, &subject);
+    if (status == CLI_OK) status = verify_subject(args, path, &subject, inventory);
+    cli_subject_close(&subject);
+    return status;
+}
+
+static int verify_operand(const struct cli_args *args) { return cli_with_checkpoint(args, verify_inventory); }
+
+/* The same command, whose operands are checkpoints. */
+static const struct cli_command on_checkpoints = {.name = "prove", .checkpoints = true, .options = options};
+
+/* Said once, and not for each checkpoint of a list. */
+static bool claim_files_are_right(const struct cli_args *args)
+{
+    struct cli_subject subject;
+    int status = cli_subject_open_tables(&subject, args);
+    if (status == CLI_OK) status = add_claims(args, &subject);
+    cli_subject_close(&subject);
+    return status == CLI_OK;
+}
+
+static int prove_checkpoints(const struct cli_args *args)
+{
+    const char *path = cli_value(args, "checkpoint", NULL);
+    struct cli_args there = *args;
+    if (args->operand_count)
+        return cli_usage_error("--table NAME names another one",
+                               "the configuration of a checkpoint tells its table: '%s' is too much",
+                               args->operands[0]);
+    if (path && cli_asks_for_list(args)) return cli_usage_error(NULL, "--checkpoint and --list exclude each other");
+    there.command = &on_checkpoints;
+    if (!path) return claim_files_are_right(args) ? cli_run_list(&there, verify_operand) : CLI_TABLE;
+    there.operands = &path;
+    there.operand_count = 1;
+    return cli_run_found(&there, verify_operand);
+}
+
+static int run_prove(const struct cli_args *args)
+{
+    const bool on_files = cli_value(args, "checkpoint", NULL) || cli_asks_for_list(args);
+    return (on_files ? prove_checkpoints : prove_tables)(args);
+}
+
 static const struct cli_term statuses[] = {
-    {"0", "every claim is proved, and every erratum refuted"},
-    {"1", "a claim is refuted, or an erratum is proved"},
+    {"0", "every claim is proved, and every erratum refuted; with --checkpoint, every claim about its hyper-parameters "
+          "holds"},
+    {"1", "a claim is refuted, or an erratum is proved; with --checkpoint, a claim fails"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table, a file of claims or a configuration is wrong"},
-    {"4", "the output could not be written"},
-    {"5", "a claim is undecided, or was only tested (unless --allow=tested)"},
+    {"4", "the checkpoint is unreadable or malformed, or the output could not be written"},
+    {"5",
+     "a claim is undecided, or was only tested (unless --allow=tested); with --checkpoint, it cannot be evaluated, "
+     "there is none about its hyper-parameters, or no table or configuration"},
     {NULL, NULL},
 };
 
@@ -118,7 +284,18 @@ const struct cli_command cli_prove = {
         "Claims stand in table files, or in files of their own (--claims) that begin with 'claims for TABLE'. A "
         "published error is marked 'erratum': it must be refuted. The exit status is 1 when a claim is refuted that is "
         "not marked, or a marked one holds; otherwise 5 when a claim is undecided, or only tested without --allow "
-        "tested.",
+        "tested.\n"
+        "\n"
+        "With --checkpoint, the claims about the table of a checkpoint are evaluated at its hyper-parameters, which "
+        "are "
+        "found as 'check' finds them. For each claim there are three numbers: what the formula gives, what the table "
+        "predicts, and what the file stores. A difference is given as the terms and the tensors that it consists of. "
+        "A claim that holds for the table only under some of these values is PROVED when they are as named. In a claim "
+        "of --claim, a letter that the table does not have has its usual meaning: d is the width, L the number of "
+        "layers. Parameters are counted as the table counts them, without optional tensors and buffers; what is tied "
+        "counts again if it is stored again.\n"
+        "\n"
+        "With --list, each checkpoint of a list is judged in a process of its own, and has a line of JSON.",
     .least = 0,
     .most = CLI_MANY,
     .options = options,

@@ -175,6 +175,47 @@ int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_a
     return cli_error(&error);
 }
 
+/* Without a configuration nothing can be said of a checkpoint, unless it is an adapter that is no whole. */
+static int no_configuration(const char *path, const struct shapeproof_inventory *inventory)
+{
+    bool consistent;
+    char hint[512] = "";
+    char *adapter = shapeproof_adapter_describe(inventory, &consistent);
+    if (consistent && adapter)
+        snprintf(hint, sizeof hint, "give --config FILE, that of the base, or --table NAME with --set KEY=VALUE");
+    else if (consistent)
+        snprintf(hint, sizeof hint,
+                 "give --config FILE, or --table NAME with --set KEY=VALUE; 'shapeproof infer %s' looks for them",
+                 path);
+    const int status = cli_complain(consistent ? CLI_UNKNOWN : CLI_FILE, hint, "%s: %s%s", path,
+                                    adapter ? adapter : "there is no config.json beside it",
+                                    adapter && consistent ? ", and there is no config.json of its base beside it" : "");
+    shapeproof_free(adapter);
+    return status;
+}
+
+/* Whether the command line says anything of the architecture. */
+static bool is_told(const struct cli_args *args)
+{
+    return cli_value(args, "config", NULL) || cli_value(args, "table", NULL) || cli_value(args, "set", NULL);
+}
+
+int cli_subject_open_for(struct cli_subject *subject, const struct cli_args *args, const char *path,
+                         const struct shapeproof_inventory *inventory)
+{
+    const bool inside = shapeproof_config_is_inside(inventory, cli_value(args, "table", NULL));
+    char *beside = inside ? NULL : shapeproof_config_beside(path);
+    int status;
+    *subject = (struct cli_subject){.tables = NULL};
+    if (!inside && !beside && !is_told(args)) beside = shapeproof_adapter_base_config(inventory);
+    if (!inside && !beside && !is_told(args)) return no_configuration(path, inventory);
+    status = cli_subject_open(subject, args, beside);
+    if (status == CLI_OK) status = cli_subject_fit(subject, inventory);
+    if (status == CLI_OK) status = cli_subject_count_vocabulary(subject, args);
+    shapeproof_free(beside);
+    return status;
+}
+
 void cli_subject_close(struct cli_subject *subject)
 {
     shapeproof_config_free(subject->config);

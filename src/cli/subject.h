@@ -36,6 +36,10 @@ int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, c
 int cli_subject_fit(struct cli_subject *subject, const struct shapeproof_inventory *inventory);
 /* Counts vocabularies as the option --vocabulary says; after cli_subject_open, with the same results. */
 int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_args *args);
+/* All of these at once, for a checkpoint: with the configuration that is given, or the one in the checkpoint or beside
+ * it, or that of the base of an adapter. */
+int cli_subject_open_for(struct cli_subject *subject, const struct cli_args *args, const char *path,
+                         const struct shapeproof_inventory *inventory);
 /* Adds the tables or claims of a file. Returns CLI_OK, or complains and returns the exit status. */
 int cli_add_table_file(struct shapeproof_tables *tables, const char *file);
 /* Opens the tables, for a command that has --table alone. */

@@ -105,6 +105,8 @@ static enum sp_line_outcome outcome_of_verdict(const char *verdict)
     return strcmp(verdict, "match") == 0       ? SP_LINE_MATCH
            : strcmp(verdict, "explained") == 0 ? SP_LINE_EXPLAINED
            : strcmp(verdict, "differs") == 0   ? SP_LINE_DIFFERS
+           : strcmp(verdict, "holds") == 0     ? SP_LINE_HOLDS
+           : strcmp(verdict, "fails") == 0     ? SP_LINE_FAILS
                                                : SP_LINE_UNKNOWN;
 }
 
@@ -169,7 +171,8 @@ bool sp_line_fails(const struct sp_fleet_line *line)
 void sp_line_put_counts(struct sp_text *text, const size_t counts[SP_LINE_OUTCOMES], size_t failed)
 {
     static const char *const words[SP_LINE_OUTCOMES] = {
-        "match", "explained", "differs", "unknown", "misconfigured", "unreadable", "crashed", "not as the options say"};
+        "match",   "explained",     "differs",    "all claims hold", "a claim fails",
+        "unknown", "misconfigured", "unreadable", "crashed",         "not as the options say"};
     size_t total = 0;
     for (size_t i = 0; i < SP_LINE_OUTCOMES; i++) total += counts[i];
     sp_text_grouped(text, total);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What is said of the checkpoints of a list: a line of JSON for each. It is the document that `check --json` writes, on
- * one line, with the path as it was listed and the exit status behind the schema; where there is no document, the
- * error:
+ * What is said of the checkpoints of a list: a line of JSON for each. It is the document that `check --json` or
+ * `prove --json` writes, on one line, with the path as it was listed and the exit status behind the schema; where there
+ * is no document, the error:
  *
  *     {"schema": "shapeproof.check/1", "path": "a/model.safetensors", "status": 0, "verdict": "match", ...}
  *     {"schema": "shapeproof.check/1", "path": "b/model.safetensors", "status": 4, "error": "...", "kind": "io"} */
@@ -26,6 +26,8 @@ enum sp_line_outcome {
     SP_LINE_MATCH,
     SP_LINE_EXPLAINED,
     SP_LINE_DIFFERS,
+    SP_LINE_HOLDS,         /* of claims: all that are about it hold */
+    SP_LINE_FAILS,         /* of claims: one does not */
     SP_LINE_UNKNOWN,       /* 5: it cannot be told, in whole or in part */
     SP_LINE_MISCONFIGURED, /* 3: a configuration that is wrong */
     SP_LINE_UNREADABLE,    /* 4 */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "prove/claims.h"
 #include "prove/printed.h"
-#include "prove/trial.h"
 #include "prove/words.h"
 
 enum { MAX_CASES = 10 };
@@ -16,7 +16,8 @@ enum { MAX_CASES = 10 };
 struct shapeproof_proofs {
     struct sp_arena arena;
     struct shapeproof_proof *items;
-    size_t count, capacity;
+    struct sp_located_claim *located; /* parallel to items */
+    size_t count, capacity, located_capacity;
 };
 
 const char *shapeproof_verdict_on_claim_name(enum shapeproof_verdict_on_claim verdict)
@@ -139,24 +140,40 @@ static bool refute_by_cases(struct sp_trial *trial, const struct cases *cases, s
     return true;
 }
 
+/* In how many cases it holds, one of which is *good; false when that is not known of each. */
+static bool count_cases(struct sp_trial *trial, const struct cases *cases, size_t *holds, size_t *good)
+{
+    const size_t all = (size_t)1 << cases->count;
+    *holds = *good = 0;
+    for (size_t number = 0; number < all; number++) {
+        const struct sp_poly *error = error_in(trial, cases, number);
+        if (!error) return false;
+        if (!sp_poly_is_zero(error)) continue;
+        ++*holds;
+        *good = number;
+    }
+    return true;
+}
+
 /* Judges by cases; true when the verdict is sure. */
 static bool judge_by_cases(struct sp_trial *trial)
 {
     struct cases cases;
-    size_t holds = 0, good = 0;
-    if (!find_cases(trial, &cases)) return false;
+    size_t holds, good;
+    if (!find_cases(trial, &cases) || !count_cases(trial, &cases, &holds, &good)) return false;
     const size_t all = (size_t)1 << cases.count;
-    for (size_t number = 0; number < all; number++) {
-        const struct sp_poly *error = error_in(trial, &cases, number);
-        if (!error) return false;
-        if (!sp_poly_is_zero(error)) continue;
-        holds++;
-        good = number;
-    }
     if (holds < all) return refute_by_cases(trial, &cases, holds, good);
     trial->proof.verdict = SHAPEPROOF_PROVED;
     if (all > 1) trial->proof.cases = sp_arena_printf(trial->arena, "in all %zu cases", all);
     return true;
+}
+
+/* The same without looking for a counter-example. */
+static bool holds_in_all_cases(struct sp_trial *trial)
+{
+    struct cases cases;
+    size_t holds, good;
+    return find_cases(trial, &cases) && count_cases(trial, &cases, &holds, &good) && holds == (size_t)1 << cases.count;
 }
 
 static void judge_example(struct sp_trial *trial)
@@ -248,7 +265,32 @@ static void prove_claim(const struct judge *judge, const struct sp_unit *unit, c
     trial.proof.as_expected = trial.proof.verdict == (claim->erratum ? SHAPEPROOF_REFUTED : SHAPEPROOF_PROVED) ||
                               (!claim->erratum && judge->allow_tested && trial.proof.verdict == SHAPEPROOF_TESTED);
     SP_GROW(proofs->items, proofs->count, proofs->capacity);
+    SP_GROW(proofs->located, proofs->count, proofs->located_capacity);
+    proofs->located[proofs->count] = (struct sp_located_claim){unit, claim};
     proofs->items[proofs->count++] = trial.proof;
+}
+
+bool sp_claim_is_proved(struct sp_count *count, const struct shapeproof_config *settings,
+                        struct sp_located_claim located, const struct sp_premise *premises, size_t premise_count)
+{
+    struct sp_arena arena = {0};
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    struct sp_trial trial = {.arena = &arena,
+                             .count = count,
+                             .unit = located.unit,
+                             .claim = located.claim,
+                             .settings = settings,
+                             .premises = premises,
+                             .premise_count = premise_count};
+    trial.replaced = sp_arena_array(&arena, located.claim->when_count, sizeof *trial.replaced);
+    algebra->work = 0;
+    count->counts_may_be_0 = true;
+    const bool proved = sp_trial_read_when(&trial) && sp_trial_read_sides(&trial) &&
+                        (holds_in_all_cases(&trial) || sp_trial_prove_by_splitting(&trial)) && !algebra->failed;
+    algebra->failed = NULL;
+    sp_values_free(&trial.when);
+    sp_arena_free(&arena);
+    return proved;
 }
 
 /* What stands in the lines directly below an erratum corrects it: the first claim there that is none itself. */
@@ -370,6 +412,7 @@ void shapeproof_proofs_free(struct shapeproof_proofs *proofs)
 {
     if (!proofs) return;
     free(proofs->items);
+    free(proofs->located);
     sp_arena_free(&proofs->arena);
     free(proofs);
 }
@@ -378,4 +421,9 @@ size_t shapeproof_proofs_count(const struct shapeproof_proofs *proofs) { return 
 const struct shapeproof_proof *shapeproof_proofs_get(const struct shapeproof_proofs *proofs, size_t index)
 {
     return &proofs->items[index];
+}
+
+struct sp_located_claim sp_proofs_claim(const struct shapeproof_proofs *proofs, size_t index)
+{
+    return proofs->located[index];
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "config/choose.h"
 #include "prove/cases.h"
+#include "prove/configured.h"
 #include "prove/settle.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/words.h"
@@ -334,69 +335,26 @@ struct shapeproof_derivation *shapeproof_derive(const struct shapeproof_tables *
 
 /* ---- of a prediction ---- */
 
-struct prediction_forms {
-    struct shapeproof_derivation *derivation;
-    struct sp_count *settled;            /* the table under the whole configuration */
-    struct sp_values values, conditions; /* of all symbols; of conditions alone */
-};
-
-static struct sp_values conditions_in(struct sp_count *count, const struct sp_values *values)
+static void add_checked(struct shapeproof_derivation *derivation, struct sp_configured *configured, const char *group,
+                        uint64_t number)
 {
-    struct sp_algebra *algebra = &count->symbolic.algebra;
-    struct sp_values conditions = {0};
-    struct sp_rational truth;
-    const size_t atoms = algebra->atom_count;
-    for (size_t atom = 0; atom < atoms; atom++) {
-        if (!algebra->atoms[atom].is_condition) continue;
-        const struct sp_poly *value = sp_reduce(count, sp_poly_atom(algebra, atom), values);
-        if (value && sp_poly_is_constant(value, &truth)) sp_values_add(&conditions, atom, value);
-    }
-    return conditions;
+    const struct sp_poly *form = sp_configured_group(configured, group, number);
+    if (form) add_formula(derivation, group, "", form, SP_NOTATION_TEXT);
 }
 
-/* 1 when the polynomial has that value, 0 when it has another one, -1 when the values leave it open. */
-static int gives(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values, uint64_t number)
+static void derive_prediction(struct shapeproof_derivation *derivation, struct sp_configured *configured,
+                              const struct shapeproof_prediction *prediction)
 {
-    struct sp_rational value;
-    const struct sp_poly *reduced = poly ? sp_reduce(count, poly, values) : NULL;
-    if (!reduced || !sp_poly_is_constant(reduced, &value)) return -1;
-    return value.den == 1 && value.num >= 0 && (uint64_t)value.num == number;
-}
-
-/* A formula is checked by its own value; what is no polynomial in it has none, but the settled table has. */
-static void add_checked(struct prediction_forms *forms, const char *group, uint64_t number)
-{
-    struct sp_count *count = &forms->derivation->count, *settled = forms->settled;
-    const struct sp_poly *poly = sp_count_group(count, group);
-    const struct sp_poly *form = poly ? sp_reduce(count, poly, &forms->conditions) : NULL;
-    int good = form ? gives(count, form, &forms->values, number) : 0;
-    if (good < 0) {
-        struct sp_values defaults = {0};
-        sp_values_add_defaults(settled, &defaults, false);
-        good = gives(settled, sp_count_group(settled, group), &defaults, number);
-        sp_values_free(&defaults);
-    }
-    if (good > 0) add_formula(forms->derivation, group, "", form, SP_NOTATION_TEXT);
-}
-
-static void derive_prediction(struct shapeproof_derivation *derivation, struct sp_count *settled,
-                              const struct shapeproof_prediction *prediction, const struct sp_hyper *hyper)
-{
-    struct prediction_forms forms = {.derivation = derivation, .settled = settled};
-    forms.values = sp_settle(&derivation->count, settled, hyper);
-    forms.conditions = conditions_in(&derivation->count, &forms.values);
     for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
         const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
-        add_checked(&forms, group->name, group->parameters);
+        add_checked(derivation, configured, group->name, group->parameters);
     }
-    add_checked(&forms, "total", shapeproof_prediction_totals(prediction)->unique_parameters);
-    const struct sp_poly *total = sp_reduce(&derivation->count, derivation->count.total, &forms.conditions);
+    add_checked(derivation, configured, "total", shapeproof_prediction_totals(prediction)->unique_parameters);
+    const struct sp_poly *total = sp_configured_form(configured, derivation->count.total);
     struct forms shown = {.derivation = derivation};
     see(&shown, total ? total : derivation->count.total);
     list_symbols(derivation, shown.seen);
     free(shown.seen);
-    sp_values_free(&forms.values);
-    sp_values_free(&forms.conditions);
 }
 
 struct shapeproof_derivation *shapeproof_derive_prediction(const struct shapeproof_tables *tables,
@@ -406,20 +364,13 @@ struct shapeproof_derivation *shapeproof_derive_prediction(const struct shapepro
 {
     sp_error_reset(error);
     assert(tables && prediction && config);
-    struct sp_count settled = {0};
+    struct sp_configured configured;
     const struct sp_unit *unit = sp_tables_unit(tables, shapeproof_prediction_table(prediction));
-    struct shapeproof_config *open = sp_config_open(config, SP_OPEN_NUMBERS);
     struct shapeproof_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
     *derivation = (struct shapeproof_derivation){0};
-    const bool counted = sp_count_table(&derivation->count, tables, unit, sp_config_hyper(open), false) &&
-                         sp_count_table(&settled, tables, unit, sp_config_hyper(config), true);
-    if (counted) derive_prediction(derivation, &settled, prediction, sp_config_hyper(config));
-    else
-        sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE,
-                      derivation->count.messages.data ? derivation->count.messages.data : settled.messages.data);
-    sp_count_free(&settled);
-    shapeproof_config_free(open);
-    derivation->count.symbolic.fixed.settings = NULL; /* they were those of `open` */
+    const bool counted = sp_configured_open(&configured, &derivation->count, tables, unit, config, error);
+    if (counted) derive_prediction(derivation, &configured, prediction);
+    sp_configured_free(&configured);
     if (counted) return derivation;
     shapeproof_derivation_free(derivation);
     return NULL;

@@ -55,8 +55,9 @@ static bool is_by_number(struct shapeproof_value object)
 static bool stays(struct shapeproof_value value, enum sp_open open)
 {
     if (value.type == SHAPEPROOF_VALUE_STRING) return true;
-    return open == SP_OPEN_NUMBERS &&
-           (value.type == SHAPEPROOF_VALUE_BOOL || value.type == SHAPEPROOF_VALUE_LIST || is_by_number(value));
+    if (open == SP_OPEN_FLAGS) return value.type != SHAPEPROOF_VALUE_BOOL && value.type != SHAPEPROOF_VALUE_OBJECT;
+    if (value.type == SHAPEPROOF_VALUE_BOOL) return open == SP_OPEN_NUMBERS;
+    return open != SP_OPEN_ALL_BUT_TEXTS && (value.type == SHAPEPROOF_VALUE_LIST || is_by_number(value));
 }
 
 /* The members that stay, in sub-configurations too: as deep as a JSON file may be. */

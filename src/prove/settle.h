@@ -11,7 +11,9 @@ struct sp_values sp_settle(struct sp_count *count, struct sp_count *settled, con
 
 enum sp_open {
     SP_OPEN_ALL_BUT_TEXTS,
-    SP_OPEN_NUMBERS /* texts, flags and lists stay */
+    SP_OPEN_NUMBERS_AND_FLAGS, /* texts and lists stay */
+    SP_OPEN_NUMBERS,           /* texts, lists and flags stay */
+    SP_OPEN_FLAGS              /* all else stays */
 };
 
 /* What is in the configuration, without what is to be open. The values are shared with `config`. */

@@ -19,9 +19,22 @@ static struct sp_sym_frame *claims_frame(struct sp_trial *trial)
     return frame;
 }
 
+/* [group] and `total` where sums are given; a group of the table that has none is empty. */
+static const struct sp_poly *given_sum(void *context, const char *name)
+{
+    const struct sp_trial *trial = context;
+    struct sp_algebra *algebra = &trial->count->symbolic.algebra;
+    if (!name || strcmp(name, "total") == 0) return sp_poly_int(algebra, trial->sums->total);
+    for (size_t i = 0; i < trial->sums->count; i++)
+        if (strcmp(trial->sums->items[i].name, name) == 0)
+            return sp_poly_int(algebra, trial->sums->items[i].parameters);
+    return sp_count_group(trial->count, name) ? sp_poly_int(algebra, 0) : NULL;
+}
+
 static struct sp_sym_env claim_env(struct sp_trial *trial)
 {
     struct sp_sym_env env = {.frame = claims_frame(trial), .group = sp_count_group, .context = trial->count};
+    if (trial->sums) env.group = given_sum, env.context = trial;
     if (trial->unit->about) env.outer = trial->count->frame;
     return env;
 }
@@ -325,6 +338,21 @@ static bool is_named_by_claim(struct sp_trial *trial, const struct sp_sym_env *e
     return false;
 }
 
+/* A premise about what the claim gives a value to says nothing new. */
+static void add_premises(struct sp_trial *trial)
+{
+    for (size_t i = 0; i < trial->premise_count; i++) {
+        const struct sp_premise *premise = &trial->premises[i];
+        const struct sp_symbol_info *symbol = sp_sym_symbol(&trial->count->symbolic, premise->key);
+        bool known = !symbol || (premise->is_default && !symbol->fallback);
+        for (size_t k = 0; k < trial->when.count && !known; k++) known = trial->when.atoms[k] == symbol->atom;
+        if (known) continue;
+        sp_values_add(&trial->when, symbol->atom,
+                      premise->is_default ? symbol->fallback
+                                          : sp_poly_int(&trial->count->symbolic.algebra, premise->value));
+    }
+}
+
 /* What the line above all claims says counts beside what the claim itself says, unless both cannot hold. */
 bool sp_trial_read_when(struct sp_trial *trial)
 {
@@ -340,6 +368,7 @@ bool sp_trial_read_when(struct sp_trial *trial)
     }
     for (size_t i = 0; i < trial->claim->when_count; i++)
         if (is_defaults(&trial->claim->when[i])) sp_values_add_defaults(trial->count, &trial->when, true);
+    add_premises(trial);
     return true;
 }
 
@@ -374,4 +403,104 @@ bool sp_trial_read_sides(struct sp_trial *trial)
     trial->error = sp_poly_sub(&symbolic->algebra, trial->right, trial->left);
     if (symbolic->algebra.failed) return sp_trial_undecided(trial, symbolic->algebra.failed);
     return true;
+}
+
+/* ---- at the values of a configuration ---- */
+
+/* The value that the table takes for a key, of which it may have the default. */
+static bool taken_value(struct sp_trial *trial, const char *key, struct sp_sym *out)
+{
+    const struct sp_unit *table = trial->count->table;
+    const struct sp_sym_env env = {.frame = trial->count->frame};
+    const struct shapeproof_value given = sp_value_at(trial->count->symbolic.fixed.settings->root, key);
+    if (sp_value_is_set(given)) {
+        *out = sp_sym_of_value(&trial->count->symbolic, given);
+        return true;
+    }
+    for (size_t i = 0; i < table->definition_count; i++) {
+        const struct sp_definition *definition = &table->definitions[i];
+        const char *behind = definition->is_function ? NULL : key_of_name(trial, definition->name);
+        if (!behind || strcmp(behind, key) != 0) continue;
+        const struct sp_expr name = {.kind = SP_EXPR_NAME, .name = definition->name, .span = definition->span};
+        return sp_sym_eval(&trial->count->symbolic, &env, &name, out);
+    }
+    return false;
+}
+
+/* rnn_cell_type = "gru" */
+static bool is_setting_so(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when)
+{
+    const char *key = key_of_name(trial, when->name);
+    struct sp_sym here, wanted;
+    return key && taken_value(trial, key, &here) && sp_sym_eval(&trial->count->symbolic, env, when->expr, &wanted) &&
+           here.kind == SP_SYM_VALUE && wanted.kind == SP_SYM_VALUE && sp_values_equal(here.value, wanted.value);
+}
+
+/* H = 4*E: *why is "H is 100" where it is not. */
+static bool is_number_so(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when,
+                         const char **why)
+{
+    struct sp_symbolic *symbolic = &trial->count->symbolic;
+    const struct sp_poly *here, *wanted;
+    struct sp_rational number;
+    if (!sp_sym_number(symbolic, env, when->target, &here) || !sp_sym_number(symbolic, env, when->expr, &wanted))
+        return false;
+    if (sp_poly_equal(here, wanted)) return true;
+    if (sp_poly_is_constant(here, &number))
+        *why = sp_arena_printf(trial->arena, "%s is %s", when->name, sp_rational_text(trial->arena, number));
+    return false;
+}
+
+static bool is_condition_so(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when)
+{
+    const struct sp_poly *condition;
+    struct sp_rational truth;
+    return sp_sym_condition(&trial->count->symbolic, env, when->expr, &condition) &&
+           sp_poly_is_constant(condition, &truth) && truth.num != 0;
+}
+
+/* Whether the claim itself gives another value to what the line above all claims gives one. */
+static bool gives_other_value(const struct sp_claim *claim, size_t when)
+{
+    bool gives = false;
+    for (size_t i = 0; i < claim->own_when_count && when >= claim->own_when_count && !gives; i++)
+        gives =
+            claim->when[i].name && claim->when[when].name && strcmp(claim->when[i].name, claim->when[when].name) == 0;
+    return gives;
+}
+
+bool sp_trial_applies(struct sp_trial *trial, const char **why)
+{
+    const struct sp_sym_env env = claim_env(trial);
+    for (size_t i = 0; i < trial->claim->when_count; i++) {
+        const struct sp_argument *when = &trial->claim->when[i];
+        const struct sp_span from = when->span, to = when->expr->span;
+        const int length = (int)(to.offset + to.length - from.offset);
+        const char *is = NULL;
+        if (is_defaults(when) || gives_other_value(trial->claim, i)) continue;
+        const bool so = is_setting(when) ? is_setting_so(trial, &env, when)
+                        : when->name     ? is_number_so(trial, &env, when, &is)
+                                         : is_condition_so(trial, &env, when);
+        sp_text_free(&trial->count->messages);
+        trial->count->symbolic.report.mistakes = 0;
+        if (so) continue;
+        *why = sp_arena_printf(trial->arena, "it is about %.*s%s%s", length, from.source->text + from.offset,
+                               is ? ", and " : "", is ? is : "");
+        return false;
+    }
+    return true;
+}
+
+bool sp_claim_takes_defaults(const struct sp_claim *claim)
+{
+    bool takes = false;
+    for (size_t i = 0; i < claim->when_count && !takes; i++) takes = is_defaults(&claim->when[i]);
+    return takes;
+}
+
+bool sp_claim_has_settings(const struct sp_claim *claim)
+{
+    bool has = false;
+    for (size_t i = 0; i < claim->when_count && !has; i++) has = is_setting(&claim->when[i]);
+    return has;
 }

@@ -6,6 +6,23 @@
 #include "prove/symbolic/reduce.h"
 #include "shapeproof/prove.h"
 
+/* What is assumed of one hyper-parameter besides what a claim says: its value, or that it has the table's default. */
+struct sp_premise {
+    const char *key;
+    bool is_default;
+    int64_t value; /* of a flag 0 or 1 */
+};
+
+/* Parameters of groups in place of those that the table has: what a file stores. */
+struct sp_group_sums {
+    const struct sp_group_sum {
+        const char *name;
+        int64_t parameters;
+    } * items;
+    size_t count;
+    int64_t total; /* with what is in no group of the table */
+};
+
 struct sp_trial {
     struct sp_arena *arena; /* of what the proof says; outlives the count */
     struct sp_count *count;
@@ -17,6 +34,9 @@ struct sp_trial {
     struct sp_values when; /* the numbers and conditions */
     bool is_contradictory; /* `when` is, as far as it was read last */
     bool *replaced;        /* by index in claim->when: the claim itself gives another value */
+    const struct sp_premise *premises;
+    size_t premise_count;
+    const struct sp_group_sums *sums;           /* that [group] and `total` stand for; NULL: those of the table */
     const struct sp_poly *left, *right, *error; /* right - left: what the claim says too much */
     struct shapeproof_proof proof;
 };
@@ -31,6 +51,12 @@ bool sp_trial_read_when(struct sp_trial *trial);
 /* What the line `claims for ... when` says, without what the claim itself gives another value. */
 const char *sp_trial_given(const struct sp_trial *trial);
 bool sp_trial_read_sides(struct sp_trial *trial);
+/* Whether what the claim gives in `when` is so where the table is counted with all settled. *why says what is not. */
+bool sp_trial_applies(struct sp_trial *trial, const char **why);
+/* Whether the claim is about the defaults of all flags: the word `defaults` in `when`. */
+bool sp_claim_takes_defaults(const struct sp_claim *claim);
+/* Whether `when` gives a text or a list, so that the claim is about another count of the table. */
+bool sp_claim_has_settings(const struct sp_claim *claim);
 /* Solves gap = 0, which is linear in it, for a hyper-parameter: its value in terms of others. False when there is
  * none. */
 bool sp_trial_solve(struct sp_trial *trial, const struct sp_poly *gap, size_t *atom, const struct sp_poly **value);

@@ -25,11 +25,21 @@ struct tally {
 
 static bool count_unit(struct walk *walk, struct sp_sym_frame *frame, struct tally *tally);
 
+static bool have_same_shape(const struct sp_row_count *a, const struct sp_row_count *b)
+{
+    bool same = a->shape && b->shape && a->rank == b->rank;
+    for (size_t i = 0; same && i < a->rank; i++) same = sp_poly_equal(a->shape[i], b->shape[i]);
+    return same;
+}
+
 static void add_to(struct walk *walk, struct tally *tally, struct sp_row_count row, const struct sp_poly *poly)
 {
     for (size_t i = 0; i < tally->count; i++)
         if (strcmp(tally->rows[i].name, row.name) == 0 && strcmp(tally->rows[i].group, row.group) == 0) {
-            tally->rows[i].parameters = sp_poly_add(&walk->symbolic->algebra, tally->rows[i].parameters, poly);
+            struct sp_row_count *known = &tally->rows[i];
+            if (sp_poly_is_zero(known->parameters)) known->shape = row.shape, known->rank = row.rank;
+            else if (!sp_poly_is_zero(poly) && !have_same_shape(known, &row)) known->shape = NULL;
+            known->parameters = sp_poly_add(&walk->symbolic->algebra, known->parameters, poly);
             return;
         }
     SP_GROW(tally->rows, tally->count, tally->capacity);
@@ -83,14 +93,17 @@ static const char *group_of_section(struct walk *walk, const struct sp_sym_env *
 
 static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, struct tally *tally)
 {
-    const struct sp_poly *size, *dim;
+    const struct sp_poly *size, **shape = sp_arena_array(&walk->symbolic->algebra.arena, row->rank, sizeof *shape);
     if (!sp_sym_spend(walk->symbolic, row->span, 1) || !presence(walk, env, row, &size)) return false;
     for (size_t i = 0; i < row->rank && !sp_poly_is_zero(size); i++) {
-        if (!sp_sym_number(walk->symbolic, env, row->shape[i], &dim)) return false;
-        sp_poly_mark_sizes(walk->symbolic, dim);
-        size = sp_poly_mul(&walk->symbolic->algebra, size, dim);
+        if (!sp_sym_number(walk->symbolic, env, row->shape[i], &shape[i])) return false;
+        sp_poly_mark_sizes(walk->symbolic, shape[i]);
+        size = sp_poly_mul(&walk->symbolic->algebra, size, shape[i]);
     }
-    const struct sp_row_count count = {group_of_section(walk, env), row_name(walk, env, &row->name), NULL};
+    const struct sp_row_count count = {.group = group_of_section(walk, env),
+                                       .name = row_name(walk, env, &row->name),
+                                       .shape = sp_poly_is_zero(size) ? NULL : shape,
+                                       .rank = row->rank};
     if (row->optional || row->buffer) return true; /* but its hyper-parameters are known now */
     add_to(walk, tally, count, size);
     return true;
@@ -230,6 +243,15 @@ static bool item_of(struct walk *walk, struct sp_span span, const struct sp_sym 
     return sp_sym_operate(walk->symbolic, &operation, args, 2, item);
 }
 
+/* Whether a dimension of the row is another one at another index. */
+static bool varies_with(struct sp_symbolic *symbolic, const struct sp_row_count *row, size_t index)
+{
+    bool varies = false;
+    for (size_t i = 0; row->shape && i < row->rank && !varies; i++)
+        varies = sp_poly_involves(symbolic, row->shape[i], index);
+    return varies;
+}
+
 static bool sum_loop(struct walk *walk, const struct sp_sym_env *env, size_t clause, const struct sp_poly *first,
                      const struct sp_poly *last, const struct sp_sym *list, struct tally *tally)
 {
@@ -244,8 +266,10 @@ static bool sum_loop(struct walk *walk, const struct sp_sym_env *env, size_t cla
     symbolic->loops.items[symbolic->loops.count++] = (struct sp_open_loop){index, first, last};
     const bool good = (!list || item_of(walk, span, list, &sym)) && with_index(walk, env, clause, sym, &inner);
     symbolic->loops.count--;
-    for (size_t i = 0; good && i < inner.count; i++)
+    for (size_t i = 0; good && i < inner.count; i++) {
+        if (varies_with(symbolic, &inner.rows[i], index)) inner.rows[i].shape = NULL;
         add_to(walk, tally, inner.rows[i], sp_sym_sum(symbolic, span, index, inner.rows[i].parameters, first, last));
+    }
     free(inner.rows);
     return good;
 }

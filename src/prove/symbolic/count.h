@@ -16,6 +16,8 @@ struct sp_row_count {
     const char *group;
     const char *name; /* with the holes of its template: "h.{i}.attn.c_proj.weight" */
     const struct sp_poly *parameters;
+    const struct sp_poly *const *shape; /* of each of them: `rank` dimensions; NULL when they have not all the same */
+    size_t rank;
 };
 
 struct sp_count {

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ * Claims from lines of text, as a command line gives them. Publications write d for the width of a model and L for its
+ * layers, whatever a table calls them: a letter that the table does not have becomes a definition above the claims.
+ *
+ *     "total = 12*L*d^2"   about gpt2, which has E (n_embd) and N (n_layer):   claims for gpt2
+ *                                                                              d = E
+ *                                                                              L = N
+ *                                                                              claim total = 12*L*d^2 */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "prove/symbolic/count.h"
+#include "shapeproof/prove.h"
+
+/* The usual letters for one hyper-parameter, and the keys that configurations have for it. */
+static const struct role {
+    const char *letters[6], *keys[12];
+} roles[] = {
+    {{"d", "d_model", "n_embd", "hidden_size", NULL}, {"n_embd", "hidden_size", "d_model", "dim", "embed_dim", NULL}},
+    {{"L", "l", "n_layers", "n_layer", "num_layers", NULL},
+     {"n_layer", "num_hidden_layers", "num_layers", "n_layers", "depth", NULL}},
+    {{"V", "v", "vocab_size", NULL}, {"vocab_size", "n_vocab", NULL}},
+    {{"P", "T", "s", "n_ctx", "n_positions", NULL},
+     {"n_positions", "max_position_embeddings", "n_ctx", "block_size", "max_seq_len", NULL}},
+    {{"d_ff", "d_ffn", "F", NULL}, {"n_inner", "intermediate_size", "ffn_dim", "d_ff", NULL}},
+    {{"a", "n_heads", "n_head", NULL}, {"num_attention_heads", "n_head", "n_heads", "num_heads", NULL}},
+};
+
+static bool is_among(const char *const *list, const char *name)
+{
+    for (; *list; list++)
+        if (strcmp(*list, name) == 0) return true;
+    return false;
+}
+
+/* The symbol of the table for which a letter usually stands; NULL when there is none, or several. */
+static const struct sp_symbol_info *usual_meaning(const struct sp_count *count, const char *letter)
+{
+    const struct sp_symbol_info *found = NULL;
+    for (size_t r = 0; r < sizeof roles / sizeof *roles; r++) {
+        if (!is_among(roles[r].letters, letter)) continue;
+        for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
+            const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
+            if (symbol->is_computed || !is_among(roles[r].keys, symbol->key)) continue;
+            if (found) return NULL;
+            found = symbol;
+        }
+    }
+    return found;
+}
+
+/* ---- lines ---- */
+
+static bool begins_name(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
+}
+static bool continues_name(char byte) { return begins_name(byte) || (byte >= '0' && byte <= '9'); }
+
+static size_t name_length(const char *text)
+{
+    size_t length = begins_name(*text);
+    while (length && continues_name(text[length])) length++;
+    return length;
+}
+
+static bool begins_with_word(const char *line, const char *word)
+{
+    const size_t length = strlen(word);
+    return strncmp(line, word, length) == 0 && (line[length] == ' ' || line[length] == '\t');
+}
+
+static bool is_whole_claim(const char *line)
+{
+    return begins_with_word(line, "claim") || begins_with_word(line, "erratum") || begins_with_word(line, "approx") ||
+           begins_with_word(line, "example");
+}
+
+static bool knows_name(const struct sp_count *count, const char *name)
+{
+    const struct sp_unit *table = count->table;
+    bool known = strcmp(name, "total") == 0 || sp_sym_symbol(&count->symbolic, name);
+    for (size_t i = 0; i < table->definition_count && !known; i++)
+        known = strcmp(table->definitions[i].name, name) == 0;
+    return known;
+}
+
+/* "d = n_embd", where the table has no d: in the arena what is defined; NULL for what is a claim. */
+static const char *defined_name(struct sp_arena *arena, const struct sp_count *count, const char *line)
+{
+    const size_t length = name_length(line);
+    const char *name = sp_arena_copy(arena, line, length), *behind = line + length + strspn(line + length, " \t");
+    return length && behind[0] == '=' && behind[1] != '=' && !knows_name(count, name) ? name : NULL;
+}
+
+/* ---- the text of a file of claims ---- */
+
+struct lines {
+    struct sp_arena arena;
+    const struct sp_count *count;
+    const char *const *list;
+    size_t line_count;
+    struct sp_map defined;  /* names that have a meaning by a definition */
+    struct sp_text letters; /* "d = E, L = N" */
+};
+
+/* Gives each letter of the line that nobody defines its usual meaning. */
+static void define_letters(struct lines *lines, const char *line, struct sp_text *text)
+{
+    for (const char *at = line; *at;) {
+        const size_t length = name_length(at);
+        if (*at == '"') at += strcspn(at + 1, "\"") + 1;
+        if (*at == '[') at += strcspn(at, "]");
+        if (!length) {
+            at += *at != '\0';
+            while (at > line && continues_name(at[-1]) && continues_name(*at)) at++; /* the rest of a number */
+            continue;
+        }
+        const char *name = sp_arena_copy(&lines->arena, at, length);
+        const bool known = sp_map_get(&lines->defined, name) != SIZE_MAX || knows_name(lines->count, name);
+        const struct sp_symbol_info *symbol = known ? NULL : usual_meaning(lines->count, name);
+        at += length;
+        if (!symbol) continue;
+        sp_map_add(&lines->defined, name, 0);
+        sp_text_printf(text, "%s = %s\n", name, symbol->name);
+        sp_text_printf(&lines->letters, "%s%s = %s", lines->letters.length ? ", " : "", name, symbol->name);
+    }
+}
+
+static void write_claims(struct lines *lines, struct sp_text *text)
+{
+    struct sp_text claims = {0};
+    sp_text_printf(text, "claims for %s\n", lines->count->table->name);
+    for (size_t i = 0; i < lines->line_count; i++) {
+        const char *name =
+            is_whole_claim(lines->list[i]) ? NULL : defined_name(&lines->arena, lines->count, lines->list[i]);
+        if (name) sp_map_add(&lines->defined, name, 0);
+    }
+    for (size_t i = 0; i < lines->line_count; i++) {
+        const char *line = lines->list[i] + strspn(lines->list[i], " \t");
+        define_letters(lines, line, text);
+        if (is_whole_claim(line)) sp_text_printf(&claims, "%s\n", line);
+        else if (defined_name(&lines->arena, lines->count, line)) sp_text_printf(text, "%s\n", line);
+        else sp_text_printf(&claims, "claim %s\n", line);
+    }
+    sp_text_append(text, claims.data ? claims.data : "", claims.length);
+    sp_text_free(&claims);
+}
+
+enum shapeproof_status shapeproof_tables_add_claims(struct shapeproof_tables *tables, const char *table,
+                                                    const struct shapeproof_claim_lines *lines, char **letters,
+                                                    struct shapeproof_error *error)
+{
+    sp_error_reset(error);
+    assert(tables && table && lines && letters);
+    *letters = NULL;
+    const struct sp_unit *unit = sp_tables_table(tables, table, error);
+    struct sp_count count;
+    struct sp_text text = {0};
+    if (!unit) return error->status;
+    sp_count_table(&count, tables, unit, NULL, false); /* one that cannot be counted still has names */
+    struct lines all = {.count = &count, .list = lines->items, .line_count = lines->count};
+    write_claims(&all, &text);
+    const enum shapeproof_status status =
+        shapeproof_tables_add_text(tables, lines->name, text.data, text.length, error);
+    *letters = all.letters.data; /* handed over */
+    sp_text_free(&text);
+    sp_map_free(&all.defined);
+    sp_arena_free(&all.arena);
+    sp_count_free(&count);
+    return status;
+}

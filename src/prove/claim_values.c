@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "prove/claims.h"
+#include "prove/printed.h"
+#include "prove/settle.h"
+
+/* A trial of the claim where everything has its configured value. */
+static struct sp_trial trial_at(struct sp_configured *configured, struct sp_located_claim located,
+                                struct sp_arena *arena)
+{
+    return (struct sp_trial){
+        .arena = arena, .count = &configured->settled, .unit = located.unit, .claim = located.claim};
+}
+
+/* The sides of a claim under a count with all settled. */
+static bool read_sides(struct sp_trial *trial, struct sp_claim_sides *sides)
+{
+    struct sp_algebra *algebra = &trial->count->symbolic.algebra;
+    algebra->work = 0;
+    const bool read = sp_trial_read_sides(trial) && sp_poly_is_constant(trial->left, &sides->left) &&
+                      sp_poly_is_constant(trial->right, &sides->right);
+    algebra->failed = NULL;
+    return read;
+}
+
+/* Whether the flags of the configuration make the claim speak of other numbers than the defaults of the table do. */
+static bool flags_matter(struct sp_configured *configured, const struct shapeproof_config *config,
+                         struct sp_located_claim located, struct sp_arena *arena, const char **why)
+{
+    struct shapeproof_config *open = sp_config_open(config, SP_OPEN_FLAGS);
+    struct sp_count usual = {0};
+    struct sp_trial here = trial_at(configured, located, arena), there = here;
+    struct sp_claim_sides sides, by_default;
+    there.count = &usual;
+    const bool differ = read_sides(&here, &sides) &&
+                        sp_count_settled(&usual, configured->settled.tables, configured->settled.table,
+                                         sp_config_hyper(open), NULL, true) &&
+                        read_sides(&there, &by_default) && sp_rational_compare(sides.left, by_default.left) != 0;
+    if (differ)
+        *why = sp_arena_printf(arena, "it is about the defaults of all flags, with which its left side is %s, not %s",
+                               sp_rational_text(arena, by_default.left), sp_rational_text(arena, sides.left));
+    sp_count_free(&usual);
+    shapeproof_config_free(open);
+    return differ;
+}
+
+bool sp_claim_applies(struct sp_configured *configured, const struct shapeproof_config *config,
+                      struct sp_located_claim located, struct sp_arena *arena, const char **why)
+{
+    struct sp_trial trial = trial_at(configured, located, arena);
+    return sp_trial_applies(&trial, why) &&
+           !(sp_claim_takes_defaults(located.claim) && flags_matter(configured, config, located, arena, why));
+}
+
+bool sp_claim_sides_of(struct sp_configured *configured, struct sp_located_claim located,
+                       const struct sp_group_sums *sums, struct sp_arena *arena, struct sp_claim_sides *sides,
+                       const char **why)
+{
+    struct sp_trial trial = trial_at(configured, located, arena);
+    trial.sums = sums;
+    if (read_sides(&trial, sides)) return true;
+    *why = trial.proof.difference ? trial.proof.difference : "a side of it has no value here";
+    return false;
+}
+
+bool sp_claim_accepts(const struct sp_claim *claim, struct sp_claim_sides sides)
+{
+    struct sp_printed printed;
+    if (claim->kind == SP_CLAIM_ROUNDS)
+        return sp_printed_read(claim->printed, &printed) && sides.left.den == 1 && sides.left.num >= printed.least &&
+               sides.left.num <= printed.most;
+    if (claim->kind == SP_CLAIM_EXACT) return sp_rational_compare(sides.left, sides.right) == 0;
+    const double truth = (double)sides.left.num / (double)sides.left.den;
+    const double claimed = (double)sides.right.num / (double)sides.right.den;
+    return fabs(claimed - truth) <= claim->percent / 100 * fabs(truth);
+}

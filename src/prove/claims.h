@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * Claims beside the verdicts on them: what they say at the values of one configuration, and what has to be assumed of
+ * these values for a proof. */
+#ifndef SP_PROVE_CLAIMS_H
+#define SP_PROVE_CLAIMS_H
+
+#include "prove/configured.h"
+#include "prove/trial.h"
+#include "shapeproof/prove.h"
+
+/* A claim, and where it stands. */
+struct sp_located_claim {
+    const struct sp_unit *unit;
+    const struct sp_claim *claim;
+};
+
+/* The claim that a proof is about. */
+struct sp_located_claim sp_proofs_claim(const struct shapeproof_proofs *proofs, size_t index);
+
+/* ---- claims.c ---- */
+
+/* Whether the claim is proved about the table of `count`, which is counted for all hyper-parameters or under `settings`
+ * (or NULL), when all the premises hold. */
+bool sp_claim_is_proved(struct sp_count *count, const struct shapeproof_config *settings,
+                        struct sp_located_claim located, const struct sp_premise *premises, size_t premise_count);
+
+/* ---- claim_values.c: at the values of a configuration; texts are in the arena ---- */
+
+struct sp_claim_sides {
+    struct sp_rational left, right;
+};
+
+/* Whether what the claim gives in `when` is so under that configuration; *why says what is not: "it is about H = 4*E,
+ * and H is 100". */
+bool sp_claim_applies(struct sp_configured *configured, const struct shapeproof_config *config,
+                      struct sp_located_claim located, struct sp_arena *arena, const char **why);
+/* The values of both sides, with `sums` (or NULL) in place of the parameters of the table's groups. False with *why
+ * when they have none. */
+bool sp_claim_sides_of(struct sp_configured *configured, struct sp_located_claim located,
+                       const struct sp_group_sums *sums, struct sp_arena *arena, struct sp_claim_sides *sides,
+                       const char **why);
+/* Whether sides of these values make the claim true: equal, close enough, or rounded as printed. */
+bool sp_claim_accepts(const struct sp_claim *claim, struct sp_claim_sides sides);
+
+/* ---- premises.c ---- */
+
+/* Under which of the configured values a claim is proved that is not proved for all: "H = 4*E, not tied", each of them
+ * needed. NULL when that is no proof either. */
+const char *sp_claim_premises(struct sp_configured *configured, const struct shapeproof_config *config,
+                              struct sp_located_claim located, struct sp_arena *arena);
+
+#endif

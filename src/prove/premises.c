@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * Premises out of a configuration. All that it says of flags, and each number that is what the table would take by
+ * default, is assumed at once; if that proves the claim, every premise that can be left out is (greedy elimination). A
+ * claim total = 12*N*E^2 + ... about gpt2, of a file with n_embd 16, n_inner 64 and a tied head:
+ *
+ *     assumed   H = 4*E, tied          proved
+ *     without   H = 4*E                refuted: H = 4*E is needed
+ *     without   tied                   proved: it is not */
+#include <stdlib.h>
+#include <string.h>
+
+#include "prove/claims.h"
+#include "prove/settle.h"
+#include "prove/words.h"
+
+struct premises {
+    struct sp_premise *items; /* heap */
+    size_t count, capacity;
+};
+
+/* The truth of a condition of the table, that a key is null or absent among them; false when nothing says it. */
+static bool configured_truth(struct sp_count *count, const struct sp_hyper *hyper, const struct sp_values *values,
+                             const struct sp_symbol_info *symbol, struct sp_rational *truth)
+{
+    if (symbol->unset_key) {
+        const struct shapeproof_value value = sp_value_at(hyper->root, symbol->unset_key);
+        const bool is_null = symbol->key[0] == 'n'; /* null(KEY), else absent(KEY) */
+        *truth = sp_rational_int(value.type == (is_null ? SHAPEPROOF_VALUE_NULL : SHAPEPROOF_VALUE_ABSENT));
+        return true;
+    }
+    const struct sp_poly *value = sp_reduce(count, sp_poly_atom(&count->symbolic.algebra, symbol->atom), values);
+    return value && sp_poly_is_constant(value, truth);
+}
+
+/* Whether a number has the value here that the table would take by default. */
+static bool is_as_by_default(struct sp_count *count, const struct sp_values *values,
+                             const struct sp_symbol_info *symbol)
+{
+    const struct sp_poly *atom = sp_poly_atom(&count->symbolic.algebra, symbol->atom);
+    const struct sp_poly *here = symbol->fallback ? sp_reduce(count, atom, values) : NULL;
+    const struct sp_poly *usual = here ? sp_reduce(count, symbol->fallback, values) : NULL;
+    return usual && sp_poly_equal(here, usual);
+}
+
+static struct premises find_premises(struct sp_count *count, const struct sp_hyper *hyper,
+                                     const struct sp_values *values)
+{
+    struct premises premises = {0};
+    for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
+        struct sp_rational truth;
+        if (symbol->is_computed || symbol->is_list || symbol->is_text) continue;
+        if (count->symbolic.algebra.atoms[symbol->atom].is_condition) {
+            if (configured_truth(count, hyper, values, symbol, &truth))
+                *SP_PUSH(&premises) = (struct sp_premise){.key = symbol->key, .value = truth.num != 0};
+        } else if (is_as_by_default(count, values, symbol))
+            *SP_PUSH(&premises) = (struct sp_premise){.key = symbol->key, .is_default = true};
+    }
+    return premises;
+}
+
+static void drop_needless(struct sp_count *count, const struct shapeproof_config *settings,
+                          struct sp_located_claim located, struct premises *premises)
+{
+    for (size_t i = premises->count; i-- > 0;) {
+        struct sp_premise *place = &premises->items[i];
+        const struct sp_premise tried = *place;
+        const size_t behind = premises->count - i - 1;
+        memmove(place, place + 1, behind * sizeof tried);
+        if (sp_claim_is_proved(count, settings, located, premises->items, premises->count - 1)) {
+            premises->count--;
+            continue;
+        }
+        memmove(place + 1, place, behind * sizeof tried);
+        *place = tried;
+    }
+}
+
+static void put_premise(struct sp_text *text, struct sp_count *count, const struct sp_premise *premise)
+{
+    struct sp_symbolic *symbolic = &count->symbolic;
+    const struct sp_symbol_info *symbol = sp_sym_symbol(symbolic, premise->key);
+    if (text->length) sp_text_puts(text, ", ");
+    if (premise->is_default) sp_text_printf(text, "%s = %s", symbol->name, sp_sym_text(symbolic, symbol->fallback));
+    else sp_text_puts(text, sp_condition_words(symbolic, symbol->atom, premise->value != 0));
+}
+
+/* The premises of one count of the table, in words; NULL when they prove nothing. */
+static const char *premises_under(struct sp_configured *configured, const struct shapeproof_config *config,
+                                  const struct shapeproof_config *settings, struct sp_located_claim located,
+                                  struct sp_arena *arena)
+{
+    struct sp_count count;
+    const struct sp_unit *table = configured->general->table;
+    const char *words = NULL;
+    if (sp_count_table(&count, configured->general->tables, table, settings ? sp_config_hyper(settings) : NULL,
+                       false)) {
+        struct sp_values values = sp_settle(&count, &configured->settled, sp_config_hyper(config));
+        struct premises premises = find_premises(&count, sp_config_hyper(config), &values);
+        if (sp_claim_is_proved(&count, settings, located, premises.items, premises.count)) {
+            struct sp_text text = {0};
+            sp_text_puts(&text, "");
+            drop_needless(&count, settings, located, &premises);
+            for (size_t i = 0; i < premises.count; i++) put_premise(&text, &count, &premises.items[i]);
+            if (settings)
+                sp_text_puts(&text, text.length ? ", and with the texts and lists that are configured"
+                                                : "the texts and lists are as configured");
+            words = sp_text_keep(&text, arena);
+        }
+        free(premises.items);
+        sp_values_free(&values);
+    }
+    sp_count_free(&count);
+    return words;
+}
+
+const char *sp_claim_premises(struct sp_configured *configured, const struct shapeproof_config *config,
+                              struct sp_located_claim located, struct sp_arena *arena)
+{
+    const char *words =
+        sp_claim_has_settings(located.claim) ? NULL : premises_under(configured, config, NULL, located, arena);
+    if (words) return words;
+    struct shapeproof_config *settings = sp_config_open(config, SP_OPEN_NUMBERS_AND_FLAGS);
+    if (sp_config_hyper(settings)->root.count) words = premises_under(configured, config, settings, located, arena);
+    shapeproof_config_free(settings);
+    return words;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT
+ * Claims against a checkpoint: the groups of its table with what is stored of them, then the claims. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_write.h"
+#include "report/common.h"
+#include "report/table.h"
+#include "report/wrap.h"
+#include "shapeproof/report.h"
+
+/* ---- JSON: shapeproof.verify/1 ---- */
+
+/* A whole number as a number, another fraction as a text. */
+static void json_fraction(struct sp_writer *json, const char *key, struct shapeproof_fraction value)
+{
+    char text[48];
+    if (!value.denominator) return;
+    snprintf(text, sizeof text, "%" PRId64 "/%" PRId64, value.numerator, value.denominator);
+    if (value.denominator != 1) {
+        sp_write_key_string(json, key, text);
+        return;
+    }
+    *strchr(text, '/') = '\0';
+    sp_write_key(json, key);
+    sp_write_raw(json, text);
+}
+
+static void json_whole(struct sp_writer *json, const char *key, int64_t number)
+{
+    json_fraction(json, key, (struct shapeproof_fraction){number, 1});
+}
+
+static void json_group(struct sp_writer *json, const struct shapeproof_stored_group *group)
+{
+    sp_write_open_line(json, '{');
+    if (group->name) sp_write_key_string(json, "group", group->name);
+    sp_write_key_bool(json, "in_table", group->name != NULL);
+    sp_write_key_optional(json, "formula", group->formula);
+    sp_write_key_number(json, "predicted", group->predicted);
+    sp_write_key_number(json, "stored", group->stored);
+    sp_write_key_open(json, "deviations", '[');
+    for (size_t i = 0; i < group->deviation_count; i++) {
+        sp_write_open_line(json, '{');
+        sp_write_key_string(json, "kind", shapeproof_deviation_name(group->deviations[i].kind));
+        json_whole(json, "parameters", group->deviations[i].parameters);
+        sp_write_key_string(json, "term", group->deviations[i].term);
+        sp_write_key_string(json, "names", group->deviations[i].names);
+        sp_write_close(json);
+    }
+    sp_write_close(json);
+    sp_write_close(json);
+}
+
+static void json_claim(struct sp_writer *json, const struct shapeproof_verified_claim *claim)
+{
+    sp_write_open_line(json, '{');
+    sp_write_key_string(json, "claim", claim->proof->claim);
+    sp_write_key_filled(json, "given", claim->proof->given);
+    sp_write_key_string(json, "answer", shapeproof_claim_answer_name(claim->answer));
+    sp_write_key_optional(json, "why", claim->why);
+    json_fraction(json, "formula", claim->formula);
+    json_fraction(json, "predicted", claim->predicted);
+    json_fraction(json, "stored", claim->stored);
+    sp_write_key_optional(json, "difference", claim->difference);
+    sp_write_key_string(json, "verdict", shapeproof_verdict_on_claim_name(claim->proof->verdict));
+    sp_write_key_optional(json, "premises", claim->premises);
+    sp_write_key_filled(json, "table_difference", claim->proof->difference);
+    sp_write_key_bool(json, "erratum", claim->proof->erratum);
+    sp_write_key_filled(json, "source", claim->proof->source);
+    sp_write_key_string(json, "file", claim->proof->file);
+    sp_write_key_number(json, "line", claim->proof->line);
+    sp_write_close(json);
+}
+
+static const struct shapeproof_prediction *prediction_of(const struct shapeproof_verification *verification)
+{
+    return shapeproof_check_prediction(shapeproof_verification_check(verification));
+}
+
+static void verify_json(const struct shapeproof_verification *verification,
+                        const struct shapeproof_report_verify_options *options, struct sp_text *text)
+{
+    struct sp_writer json = sp_write_document(text, "shapeproof.verify/1");
+    sp_write_key_string(&json, "verdict", shapeproof_claim_answer_name(shapeproof_verification_answer(verification)));
+    sp_write_key_optional(&json, "checkpoint", options->path);
+    sp_write_key_string(&json, "table", shapeproof_prediction_table(prediction_of(verification)));
+    sp_write_key_optional(&json, "letters", options->letters);
+    sp_write_key_open(&json, "values", '[');
+    for (size_t i = 0; i < shapeproof_verification_value_count(verification); i++) {
+        const struct shapeproof_named_value *value = shapeproof_verification_value(verification, i);
+        sp_write_open_line(&json, '{');
+        sp_write_key_string(&json, "symbol", value->name);
+        sp_write_key_filled(&json, "key", value->key);
+        json_fraction(&json, "value", value->value);
+        sp_write_close(&json);
+    }
+    sp_write_close(&json);
+    sp_write_key_open(&json, "groups", '[');
+    for (size_t i = 0; i < shapeproof_verification_group_count(verification); i++)
+        json_group(&json, shapeproof_verification_group(verification, i));
+    sp_write_close(&json);
+    sp_write_key_open(&json, "not_counted", '[');
+    for (size_t i = 0; i < shapeproof_verification_uncounted_count(verification); i++) {
+        const struct shapeproof_uncounted *uncounted = shapeproof_verification_uncounted(verification, i);
+        sp_write_open_line(&json, '{');
+        sp_write_key_string(&json, "what", uncounted->what);
+        sp_write_key_number(&json, "tensors", uncounted->tensors);
+        sp_write_key_number(&json, "elements", uncounted->elements);
+        sp_write_close(&json);
+    }
+    sp_write_close(&json);
+    sp_write_key_open(&json, "claims", '[');
+    for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++)
+        json_claim(&json, shapeproof_verification_claim(verification, i));
+    sp_write_close(&json);
+    sp_write_close(&json);
+}
+
+/* ---- text ---- */
+
+static void put_signed(struct sp_text *text, int64_t number)
+{
+    sp_text_puts(text, number < 0 ? "-" : "+");
+    sp_text_grouped(text, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
+static void put_fraction(struct sp_text *text, struct shapeproof_fraction value)
+{
+    if (value.numerator < 0) sp_text_puts(text, "-");
+    sp_text_grouped(text, value.numerator < 0 ? 0 - (uint64_t)value.numerator : (uint64_t)value.numerator);
+    if (value.denominator != 1) sp_text_printf(text, "/%" PRId64, value.denominator);
+}
+
+/* Where the value of a key is from; NULL when nothing says it. */
+static char *said_where(const struct shapeproof_prediction *prediction, const char *key)
+{
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(prediction, i);
+        if (strcmp(hyper->name, key) != 0) continue;
+        if (hyper->from.source == SHAPEPROOF_SOURCE_DEFAULT || hyper->value.type == SHAPEPROOF_VALUE_NULL) break;
+        return shapeproof_provenance_text(hyper->from);
+    }
+    return NULL;
+}
+
+/* "E = 16", and behind the last value from one place that place: "E = 16 (config.json)". */
+static void put_value(const struct shapeproof_verification *verification, size_t index, struct sp_text *text)
+{
+    const struct shapeproof_prediction *prediction = prediction_of(verification);
+    const struct shapeproof_named_value *value = shapeproof_verification_value(verification, index);
+    const bool last = index + 1 == shapeproof_verification_value_count(verification);
+    char *where = said_where(prediction, value->key);
+    char *next = last ? NULL : said_where(prediction, shapeproof_verification_value(verification, index + 1)->key);
+    sp_put_visible(text, value->name);
+    sp_text_puts(text, " = ");
+    put_fraction(text, value->value);
+    if (last || strcmp(where ? where : "", next ? next : "") != 0) {
+        sp_text_puts(text, " (");
+        sp_put_visible(text, where ? where : "default");
+        sp_text_puts(text, ")");
+    }
+    if (!last) sp_text_puts(text, ",");
+    free(where);
+    free(next);
+}
+
+/* In lines that end between two values. */
+static void put_values(const struct shapeproof_verification *verification, struct sp_text *text)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < shapeproof_verification_value_count(verification); i++) {
+        struct sp_text value = {0};
+        put_value(verification, i, &value);
+        const size_t more = 1 + sp_text_columns(value.data, value.length);
+        if (!i || columns + more > SP_LINE_COLUMNS) {
+            sp_text_puts(text, i ? "\n  " : "  ");
+            columns = 1 + more;
+        } else {
+            sp_text_puts(text, " ");
+            columns += more;
+        }
+        sp_text_append(text, value.data, value.length);
+        sp_text_free(&value);
+    }
+    sp_text_puts(text, "\n");
+}
+
+static void put_heading(const struct shapeproof_verification *verification,
+                        const struct shapeproof_report_verify_options *options, struct sp_text *text)
+{
+    if (options->path) sp_put_visible(text, options->path), sp_text_puts(text, ": table ");
+    sp_put_visible(text, shapeproof_prediction_table(prediction_of(verification)));
+    sp_text_puts(text, "\n");
+    put_values(verification, text);
+    if (!options->letters) return;
+    sp_text_puts(text, "  in the claims ");
+    sp_put_visible(text, options->letters);
+    sp_text_puts(text, ", as usual in publications\n");
+}
+
+static const char *deviation_words(enum shapeproof_deviation_kind kind)
+{
+    static const char *const words[] = {"missing", "stored although tied", "of another shape", "not predicted"};
+    return words[kind];
+}
+
+static void put_group_name(struct sp_text *text, const struct shapeproof_stored_group *group)
+{
+    if (!group->name) {
+        sp_text_puts(text, "not predicted");
+        return;
+    }
+    sp_text_puts(text, "[");
+    sp_put_visible(text, *group->name ? group->name : "tensors");
+    sp_text_puts(text, "]");
+}
+
+static void put_group(struct sp_table *table, const struct shapeproof_stored_group *group)
+{
+    put_group_name(sp_table_cell(table), group);
+    struct sp_text *cell = sp_table_cell(table);
+    if (group->formula) sp_put_visible(cell, group->formula);
+    sp_text_grouped(sp_table_cell(table), group->predicted);
+    sp_text_grouped(sp_table_cell(table), group->stored);
+    const bool differs = group->stored != group->predicted;
+    if (differs) sp_table_color(table, SP_COLOR_YELLOW);
+    cell = sp_table_cell(table);
+    if (differs) put_signed(cell, (int64_t)(group->stored - group->predicted));
+}
+
+/* [attention] -96 = -3*E*N: h.{0-1}.attn.c_attn.bias is missing */
+static void put_deviation(struct sp_text *text, const struct shapeproof_stored_group *group,
+                          const struct shapeproof_deviation *deviation)
+{
+    const size_t begin = text->length;
+    char number[32];
+    snprintf(number, sizeof number, "%" PRId64, deviation->parameters);
+    put_group_name(text, group);
+    sp_text_puts(text, " ");
+    put_signed(text, deviation->parameters);
+    if (strcmp(deviation->term, number) != 0) {
+        sp_text_puts(text, " = ");
+        sp_put_visible(text, deviation->term);
+    }
+    sp_text_printf(text, ", %s: ", deviation_words(deviation->kind));
+    sp_put_visible(text, deviation->names);
+    sp_text_puts(text, "\n");
+    sp_wrap(text, begin, 2);
+}
+
+static void put_deviations(const struct shapeproof_verification *verification, struct sp_text *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < shapeproof_verification_group_count(verification); i++) {
+        const struct shapeproof_stored_group *group = shapeproof_verification_group(verification, i);
+        for (size_t k = 0; k < group->deviation_count; k++, count++) {
+            if (!count) sp_text_puts(text, "\n");
+            put_deviation(text, group, &group->deviations[k]);
+        }
+    }
+}
+
+static void put_groups(const struct shapeproof_verification *verification, struct sp_text *text,
+                       const struct shapeproof_report_options *options)
+{
+    static const struct sp_column columns[] = {
+        {"group", false}, {"formula", false}, {"predicted", true}, {"stored", true}, {"", true}};
+    struct sp_table table = {.columns = columns, .column_count = 5};
+    for (size_t i = 0; i < shapeproof_verification_group_count(verification); i++)
+        put_group(&table, shapeproof_verification_group(verification, i));
+    sp_table_render(&table, text, options);
+    for (size_t i = 0; i < shapeproof_verification_uncounted_count(verification); i++) {
+        const struct shapeproof_uncounted *uncounted = shapeproof_verification_uncounted(verification, i);
+        sp_text_printf(text, "not counted: %s, ", uncounted->what);
+        sp_put_count(text, uncounted->tensors, "tensor", "tensors");
+        sp_text_puts(text, " with ");
+        sp_put_count(text, uncounted->elements, "element", "elements");
+        sp_text_puts(text, "\n");
+    }
+    put_deviations(verification, text);
+}
+
+static const struct {
+    const char *word;
+    enum sp_color color;
+} answers[] = {
+    {"HOLDS", SP_COLOR_GREEN}, {"FAILS", SP_COLOR_RED}, {"OTHER", SP_COLOR_DIM}, {"UNKNOWN", SP_COLOR_YELLOW}};
+
+/* (PROVED), (PROVED when H = 4*E), (REFUTED) */
+static void put_verdict(struct sp_text *text, const struct shapeproof_verified_claim *claim)
+{
+    static const char *const words[] = {"PROVED", "REFUTED", "TESTED", "UNDECIDED"};
+    if (!claim->premises) sp_text_printf(text, " (%s)", words[claim->proof->verdict]);
+    else {
+        sp_text_puts(text, " (PROVED when ");
+        sp_put_visible(text, claim->premises);
+        sp_text_puts(text, ")");
+    }
+}
+
+/* A line below the claim. */
+static void put_line(struct sp_text *text, const char *label, const char *line)
+{
+    const size_t begin = text->length;
+    if (!line || !*line) return;
+    sp_text_printf(text, "         %s", label);
+    sp_put_visible(text, line);
+    sp_text_puts(text, "\n");
+    sp_wrap(text, begin, 11);
+}
+
+/* formula 7,872, table 7,872 (PROVED when H = 4*E), stored 8,800: 928 more = ... */
+static void put_numbers(struct sp_text *text, const struct shapeproof_verified_claim *claim)
+{
+    const size_t begin = text->length;
+    if (!claim->stored.denominator) return;
+    sp_text_puts(text, "         ");
+    if (claim->formula.denominator) {
+        sp_text_puts(text, "formula ");
+        put_fraction(text, claim->formula);
+        sp_text_puts(text, ", ");
+    }
+    sp_text_puts(text, "table ");
+    put_fraction(text, claim->predicted);
+    put_verdict(text, claim);
+    sp_text_puts(text, ", stored ");
+    put_fraction(text, claim->stored);
+    if (claim->difference) {
+        sp_text_puts(text, ": ");
+        sp_put_visible(text, claim->difference);
+    }
+    sp_text_puts(text, "\n");
+    sp_wrap(text, begin, 11);
+}
+
+static void put_claim(struct sp_text *text, const struct shapeproof_verified_claim *claim, bool color)
+{
+    const char *word = answers[claim->answer].word;
+    sp_color_puts(text, color, answers[claim->answer].color, word);
+    sp_text_pad(text, 9 - strlen(word));
+    sp_put_visible(text, claim->proof->claim);
+    sp_text_puts(text, "\n");
+    put_line(text, "given ", claim->proof->given);
+    put_numbers(text, claim);
+    put_line(text, "", claim->why);
+    if (claim->proof->verdict == SHAPEPROOF_REFUTED && !claim->premises && claim->stored.denominator)
+        put_line(text, "in general ", claim->proof->difference);
+    put_line(text, "source: ", claim->proof->source);
+}
+
+/* Those that fail or cannot be told, and those that hold; errata, and what is about other models, only with --all. */
+static bool is_shown(const struct shapeproof_verified_claim *claim, bool all)
+{
+    return all || (claim->answer != SHAPEPROOF_CLAIM_OTHER && !claim->proof->erratum);
+}
+
+static void put_totals(const struct shapeproof_verification *verification, struct sp_text *text)
+{
+    size_t counts[4] = {0}, errata = 0;
+    const size_t count = shapeproof_verification_claim_count(verification);
+    for (size_t i = 0; i < count; i++) {
+        const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
+        if (claim->proof->erratum) errata++;
+        else counts[claim->answer]++;
+    }
+    if (!count) {
+        sp_text_puts(text, "no claim is about the table '");
+        sp_put_visible(text, shapeproof_prediction_table(prediction_of(verification)));
+        sp_text_puts(text, "'\n");
+        return;
+    }
+    sp_put_count(text, count, "claim", "claims");
+    const char *sign = ": ";
+    const struct {
+        size_t count;
+        const char *one, *many;
+    } parts[] = {{counts[0], "holds", "hold"},
+                 {counts[1], "fails", "fail"},
+                 {counts[3], "is unknown", "are unknown"},
+                 {counts[2], "is about other hyper-parameters", "are about other hyper-parameters"},
+                 {errata, "is a known erratum", "are known errata"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!parts[i].count) continue;
+        sp_text_printf(text, "%s%zu %s", sign, parts[i].count, parts[i].count == 1 ? parts[i].one : parts[i].many);
+        sign = ", ";
+    }
+    sp_text_puts(text, "\n");
+}
+
+static void verify_text(const struct shapeproof_verification *verification,
+                        const struct shapeproof_report_verify_options *options, struct sp_text *text)
+{
+    put_heading(verification, options, text);
+    sp_text_puts(text, "\n");
+    put_groups(verification, text, &options->report);
+    sp_text_puts(text, "\n");
+    for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++) {
+        const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
+        if (is_shown(claim, options->report.all)) put_claim(text, claim, options->report.color);
+    }
+    put_totals(verification, text);
+}
+
+char *shapeproof_report_verify(const struct shapeproof_verification *verification,
+                               const struct shapeproof_report_verify_options *options, size_t *length)
+{
+    static const struct shapeproof_report_verify_options plain;
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->report.format == SHAPEPROOF_REPORT_JSON) verify_json(verification, options, &text);
+    else verify_text(verification, options, &text);
+    return sp_text_take(&text, length);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ * Each claim at the values of the file: once with the parameters of the table's groups, once with those that the file
+ * stores. By how much one group makes the left side differ is found by exchanging that group alone; where the sum of
+ * these is the whole difference, the side is linear in the groups, and the terms of their deviations name it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names/collapse.h"
+#include "verify/verify.h"
+
+static struct shapeproof_fraction public_fraction(struct sp_rational value)
+{
+    return (struct shapeproof_fraction){value.num, value.den};
+}
+
+/* ---- what the difference is made of ---- */
+
+/* A claim under way. */
+struct held {
+    struct shapeproof_verification *verification;
+    struct sp_located_claim located;
+    struct sp_group_sums predicted;
+    struct sp_claim_sides by_table, by_file;
+};
+
+/* What the deviations of one group change in the left side, for each parameter. False when that has no value. */
+static bool weight_of_group(struct held *held, size_t group, struct sp_rational *weight)
+{
+    struct shapeproof_verification *verification = held->verification;
+    struct sp_arena scratch = {0};
+    struct sp_claim_sides sides;
+    struct sp_rational change;
+    const char *why;
+    int64_t more = 0;
+    struct sp_group_sums sums = held->predicted;
+    struct sp_group_sum *items = sp_arena_array(&scratch, sums.count, sizeof *items);
+    for (size_t i = 0; i < verification->deviations.count; i++) {
+        const struct sp_deviation *deviation = &verification->deviations.items[i];
+        for (size_t k = 0; deviation->group == group && k < deviation->tensors.count; k++)
+            more += deviation->tensors.items[k].parameters;
+    }
+    if (sums.count) memcpy(items, sums.items, sums.count * sizeof *items);
+    if (group != SHAPEPROOF_NONE) items[group].parameters += more;
+    sums.items = items;
+    sums.total += more;
+    *weight = (struct sp_rational){0, 1};
+    const bool known = sp_claim_sides_of(&verification->configured, held->located, &sums, &scratch, &sides, &why) &&
+                       sp_rational_sub(sides.left, held->by_table.left, &change) &&
+                       (!more || sp_rational_div(change, sp_rational_int(more), weight));
+    sp_arena_free(&scratch);
+    return known;
+}
+
+static const char *deviation_words(enum shapeproof_deviation_kind kind, size_t count)
+{
+    switch (kind) {
+    case SHAPEPROOF_DEVIATION_MISSING:
+        return count == 1 ? "is missing" : "are missing";
+    case SHAPEPROOF_DEVIATION_TIED:
+        return count == 1 ? "is stored although it is tied" : "are stored although they are tied";
+    case SHAPEPROOF_DEVIATION_SHAPE:
+        return count == 1 ? "has another shape" : "have another shape";
+    default:
+        return count == 1 ? "is not predicted" : "are not predicted";
+    }
+}
+
+/* Deviations of one kind that change the left side: what they are together, and their tensors. */
+struct change {
+    const struct sp_poly *term;
+    struct sp_deviation all;
+};
+
+static int64_t deviation_parameters(const struct sp_deviation *deviation)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < deviation->tensors.count; i++) sum += deviation->tensors.items[i].parameters;
+    return sum;
+}
+
+static void add_change(struct held *held, struct change *change, const struct sp_deviation *deviation,
+                       struct sp_rational weight)
+{
+    struct sp_algebra *algebra = &held->verification->general.symbolic.algebra;
+    const struct sp_poly *term = sp_poly_scale(algebra, deviation->term, weight);
+    change->term = change->term ? sp_poly_add(algebra, change->term, term) : term;
+    change->all.kind = deviation->kind;
+    for (size_t i = 0; i < deviation->tensors.count; i++) *SP_PUSH(&change->all.tensors) = deviation->tensors.items[i];
+}
+
+/* Whether a formula is a sum, so that it needs brackets behind a minus. */
+static bool is_sum(const char *formula)
+{
+    int depth = 0;
+    for (; *formula; formula++) {
+        if (*formula == '(') depth++;
+        if (*formula == ')') depth--;
+        if (!depth && (strncmp(formula, " + ", 3) == 0 || strncmp(formula, " - ", 3) == 0)) return true;
+    }
+    return false;
+}
+
+/* " - 3*E*N (h.{0-1}.attn.c_attn.bias are missing)" */
+static void put_change(struct held *held, struct sp_text *text, const struct change *change, bool first)
+{
+    struct shapeproof_verification *verification = held->verification;
+    const char *formula = sp_verify_formula(verification, change->term);
+    const bool less = *formula == '-';
+    if (less)
+        formula = sp_verify_formula(
+            verification, sp_poly_scale(&verification->general.symbolic.algebra, change->term, sp_rational_int(-1)));
+    if (!first) sp_text_puts(text, less ? " - " : " + ");
+    else if (less) sp_text_puts(text, "-");
+    sp_text_printf(text, less && is_sum(formula) ? "(%s)" : "%s", formula);
+    sp_text_printf(text, " (%s %s)", sp_verify_names(verification, &change->all),
+                   deviation_words(change->all.kind, change->all.tensors.count));
+}
+
+/* Appends the terms that make the left side another one in the file than in the table; false when they do not. */
+static bool put_terms(struct held *held, struct sp_text *text)
+{
+    const struct sp_deviations *all = &held->verification->deviations;
+    struct change changes[SP_DEVIATION_KINDS] = {{NULL, {.group = 0}}};
+    struct sp_rational sum = {0, 1}, weight, part, whole;
+    static const enum shapeproof_deviation_kind order[SP_DEVIATION_KINDS] = {
+        SHAPEPROOF_DEVIATION_TIED, SHAPEPROOF_DEVIATION_UNPREDICTED, SHAPEPROOF_DEVIATION_SHAPE,
+        SHAPEPROOF_DEVIATION_MISSING};
+    bool first = true, good = sp_rational_sub(held->by_file.left, held->by_table.left, &whole);
+    for (size_t i = 0; i < all->count && good; i++) {
+        const struct sp_deviation *deviation = &all->items[i];
+        good = weight_of_group(held, deviation->group, &weight) &&
+               sp_rational_mul(weight, sp_rational_int(deviation_parameters(deviation)), &part) &&
+               sp_rational_add(sum, part, &sum);
+        if (good && !sp_rational_is_zero(part)) add_change(held, &changes[deviation->kind], deviation, weight);
+    }
+    good = good && sp_rational_compare(sum, whole) == 0;
+    for (size_t i = 0; i < SP_DEVIATION_KINDS; i++) {
+        struct change *change = &changes[order[i]];
+        if (good && change->term) put_change(held, text, change, first);
+        first = first && !change->term;
+        free(change->all.tensors.items);
+    }
+    return good;
+}
+
+static void put_amount(struct sp_text *text, struct sp_rational value)
+{
+    if (value.den != 1) sp_text_printf(text, "%" PRId64 "/%" PRId64, value.num < 0 ? -value.num : value.num, value.den);
+    else sp_text_grouped(text, (uint64_t)(value.num < 0 ? -value.num : value.num));
+}
+
+/* "928 more = V*E (...) - 3*E*N (...)"; "96 more than the formula gives, as the table predicts". NULL for none. */
+static const char *difference_words(struct held *held)
+{
+    struct sp_rational all, of_table;
+    struct sp_text text = {0};
+    const bool compared = held->located.claim->kind != SP_CLAIM_ROUNDS &&
+                          sp_rational_sub(held->by_file.left, held->by_file.right, &all) &&
+                          sp_rational_sub(held->by_table.left, held->by_table.right, &of_table);
+    if (!compared || sp_rational_is_zero(all)) return NULL;
+    put_amount(&text, all);
+    sp_text_puts(&text, all.num < 0 ? " less" : " more");
+    const size_t before = text.length;
+    const bool same_right = sp_rational_compare(held->by_file.right, held->by_table.right) == 0;
+    if (sp_rational_compare(held->by_file.left, held->by_table.left) != 0 && same_right) {
+        sp_text_puts(&text, " = ");
+        if (!put_terms(held, &text)) text.length = before, text.data[before] = '\0';
+        else if (!sp_rational_is_zero(of_table)) {
+            sp_text_puts(&text, of_table.num < 0 ? " - " : " + ");
+            put_amount(&text, of_table);
+            sp_text_puts(&text, of_table.num < 0 ? " (the formula has, and the table has not)"
+                                                 : " (the table has, and the formula has not)");
+        }
+    } else if (same_right) sp_text_puts(&text, " than the formula gives, as the table predicts");
+    return sp_text_keep(&text, &held->verification->arena);
+}
+
+/* ---- a claim ---- */
+
+static struct sp_group_sums predicted_sums(struct shapeproof_verification *verification)
+{
+    const struct shapeproof_prediction *prediction = verification->check->prediction;
+    const size_t count = shapeproof_prediction_group_count(prediction);
+    struct sp_group_sum *items = sp_arena_array(&verification->arena, count, sizeof *items);
+    struct sp_group_sums sums = {.items = items, .count = count};
+    for (size_t i = 0; i < count; i++) {
+        const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
+        items[i] = (struct sp_group_sum){group->name, (int64_t)group->parameters};
+        sums.total += items[i].parameters;
+    }
+    return sums;
+}
+
+static void hold_claim(struct held *held, struct shapeproof_verified_claim *claim)
+{
+    struct shapeproof_verification *verification = held->verification;
+    const struct shapeproof_config *config = verification->check->config;
+    const enum shapeproof_verdict_on_claim verdict = claim->proof->verdict;
+    claim->answer = SHAPEPROOF_CLAIM_OTHER;
+    if (!sp_claim_applies(&verification->configured, config, held->located, &verification->arena, &claim->why)) return;
+    claim->answer = SHAPEPROOF_CLAIM_UNKNOWN;
+    if (!sp_claim_sides_of(&verification->configured, held->located, &held->predicted, &verification->arena,
+                           &held->by_table, &claim->why) ||
+        !sp_claim_sides_of(&verification->configured, held->located, &verification->sums, &verification->arena,
+                           &held->by_file, &claim->why))
+        return;
+    const bool holds = sp_claim_accepts(held->located.claim, held->by_file);
+    claim->answer = holds ? SHAPEPROOF_CLAIM_HOLDS : SHAPEPROOF_CLAIM_FAILS;
+    if (held->located.claim->kind != SP_CLAIM_ROUNDS) claim->formula = public_fraction(held->by_file.right);
+    claim->predicted = public_fraction(held->by_table.left);
+    claim->stored = public_fraction(held->by_file.left);
+    if (!holds) claim->difference = difference_words(held);
+    if (verdict != SHAPEPROOF_PROVED && !held->located.claim->is_example && held->located.claim->kind == SP_CLAIM_EXACT)
+        claim->premises = sp_claim_premises(&verification->configured, config, held->located, &verification->arena);
+}
+
+void sp_verify_claims(struct shapeproof_verification *verification)
+{
+    const struct sp_group_sums predicted = predicted_sums(verification);
+    verification->claim_count = shapeproof_proofs_count(verification->proofs);
+    verification->claims =
+        sp_arena_array(&verification->arena, verification->claim_count, sizeof *verification->claims);
+    for (size_t i = 0; i < verification->claim_count; i++) {
+        struct held held = {
+            .verification = verification, .located = sp_proofs_claim(verification->proofs, i), .predicted = predicted};
+        verification->claims[i].proof = shapeproof_proofs_get(verification->proofs, i);
+        hold_claim(&held, &verification->claims[i]);
+    }
+}

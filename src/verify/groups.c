@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ * What a file stores of each group of a table. Tensors that are tied are a class: the storage of one of them counts in
+ * the group of the tensor that the others are tied to, whichever of their names it has; a second storage counts in the
+ * group of its own name, and deviates. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "verify/verify.h"
+
+/* One pass over a check. */
+struct tally {
+    struct shapeproof_verification *verification;
+    const struct shapeproof_check *check;
+    enum sp_share *shares; /* of each tensor of the file */
+    size_t *kept;          /* of each predicted tensor the one of its class that is stored, or SHAPEPROOF_NONE */
+    int64_t *stored;       /* by group; the last is what is not predicted */
+    uint64_t optional[2], buffers[2], state[2]; /* tensors, elements */
+};
+
+static size_t class_of(const struct shapeproof_prediction *prediction, size_t predicted)
+{
+    const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, predicted);
+    for (size_t steps = shapeproof_prediction_count(prediction); tensor->same_as != SHAPEPROOF_NONE && steps; steps--) {
+        predicted = tensor->same_as;
+        tensor = shapeproof_prediction_tensor(prediction, predicted);
+    }
+    return predicted;
+}
+
+static size_t storage_of(const struct shapeproof_check *check, size_t tensor)
+{
+    const size_t same = shapeproof_inventory_tensor(check->inventory, tensor)->same_as;
+    return same == SHAPEPROOF_NONE ? tensor : same;
+}
+
+static void find_kept(struct tally *tally)
+{
+    const struct shapeproof_prediction *prediction = tally->check->prediction;
+    const size_t count = shapeproof_prediction_count(prediction);
+    for (size_t i = 0; i < count; i++) tally->kept[i] = sp_is_stored(tally->check, i) ? i : SHAPEPROOF_NONE;
+    for (size_t i = 0; i < count; i++) {
+        const size_t class = class_of(prediction, i);
+        if (class != i && tally->kept[i] == i && tally->kept[class] == SHAPEPROOF_NONE) tally->kept[class] = i;
+    }
+}
+
+static void deviate(struct tally *tally, enum shapeproof_deviation_kind kind, size_t group, struct sp_deviant deviant)
+{
+    struct sp_deviations *all = &tally->verification->deviations;
+    size_t i = 0;
+    while (i < all->count && (all->items[i].kind != kind || all->items[i].group != group)) i++;
+    if (i == all->count) *SP_PUSH(all) = (struct sp_deviation){.kind = kind, .group = group};
+    *SP_PUSH(&all->items[i].tensors) = deviant;
+}
+
+static void leave_out(const struct tally *tally, uint64_t into[2], size_t tensor)
+{
+    const struct shapeproof_tensor *info = shapeproof_inventory_tensor(tally->check->inventory, tensor);
+    if (info->same_as != SHAPEPROOF_NONE) return;
+    into[0]++;
+    into[1] += info->parameters;
+}
+
+/* A tensor that is tied to no other, or the one that others are tied to. */
+static void add_class(struct tally *tally, size_t predicted)
+{
+    const struct shapeproof_predicted *info = shapeproof_prediction_tensor(tally->check->prediction, predicted);
+    const int64_t promised = (int64_t)info->logical;
+    if (tally->kept[predicted] == SHAPEPROOF_NONE) {
+        deviate(tally, SHAPEPROOF_DEVIATION_MISSING, info->group,
+                (struct sp_deviant){SHAPEPROOF_NONE, predicted, -promised});
+        return;
+    }
+    const size_t tensor = tally->check->match.tensor_of[tally->kept[predicted]];
+    const int64_t found = (int64_t)sp_parameters_in(tally->check, tensor);
+    tally->stored[info->group] += found;
+    if (found != promised)
+        deviate(tally, SHAPEPROOF_DEVIATION_SHAPE, info->group,
+                (struct sp_deviant){tensor, predicted, found - promised});
+}
+
+/* One that is tied, and stored. */
+static void add_tied(struct tally *tally, size_t predicted, size_t class)
+{
+    const struct shapeproof_predicted *info = shapeproof_prediction_tensor(tally->check->prediction, predicted);
+    const size_t tensor = tally->check->match.tensor_of[predicted], kept = tally->kept[class];
+    const int64_t found = (int64_t)sp_parameters_in(tally->check, tensor);
+    if (kept == predicted ||
+        storage_of(tally->check, tensor) == storage_of(tally->check, tally->check->match.tensor_of[kept]))
+        return;
+    tally->stored[info->group] += found;
+    deviate(tally, SHAPEPROOF_DEVIATION_TIED, info->group, (struct sp_deviant){tensor, predicted, found});
+}
+
+static void add_predicted(struct tally *tally, size_t predicted)
+{
+    const struct shapeproof_predicted *info = shapeproof_prediction_tensor(tally->check->prediction, predicted);
+    const size_t tensor = tally->check->match.tensor_of[predicted];
+    const size_t class = class_of(tally->check->prediction, predicted);
+    if (info->buffer || info->optional) {
+        if (tensor != SHAPEPROOF_NONE) leave_out(tally, info->buffer ? tally->buffers : tally->optional, tensor);
+    } else if (class == predicted) add_class(tally, predicted);
+    else if (tensor != SHAPEPROOF_NONE) add_tied(tally, predicted, class);
+}
+
+static void add_unpredicted(struct tally *tally, size_t tensor)
+{
+    const struct shapeproof_tensor *info = shapeproof_inventory_tensor(tally->check->inventory, tensor);
+    const enum sp_share share = tally->shares[tensor];
+    if (share == SP_SHARE_STATE) leave_out(tally, tally->state, tensor);
+    else if (share == SP_SHARE_BUFFER) leave_out(tally, tally->buffers, tensor);
+    else if (info->same_as == SHAPEPROOF_NONE) {
+        tally->stored[shapeproof_prediction_group_count(tally->check->prediction)] += (int64_t)info->parameters;
+        deviate(tally, SHAPEPROOF_DEVIATION_UNPREDICTED, SHAPEPROOF_NONE,
+                (struct sp_deviant){tensor, SHAPEPROOF_NONE, (int64_t)info->parameters});
+    }
+}
+
+static void say_uncounted(struct shapeproof_verification *verification, const char *what, const uint64_t counts[2])
+{
+    if (counts[0])
+        verification->uncounted[verification->uncounted_count++] =
+            (struct shapeproof_uncounted){what, counts[0], counts[1]};
+}
+
+static void keep_sums(struct tally *tally)
+{
+    struct shapeproof_verification *verification = tally->verification;
+    const struct shapeproof_prediction *prediction = tally->check->prediction;
+    const size_t count = shapeproof_prediction_group_count(prediction);
+    struct sp_group_sum *sums = sp_arena_array(&verification->arena, count, sizeof *sums);
+    verification->sums = (struct sp_group_sums){.items = sums, .count = count, .total = tally->stored[count]};
+    for (size_t i = 0; i < count; i++) {
+        sums[i] = (struct sp_group_sum){shapeproof_prediction_group(prediction, i)->name, tally->stored[i]};
+        verification->sums.total += tally->stored[i];
+    }
+}
+
+bool sp_verify_groups(struct shapeproof_verification *verification, struct shapeproof_error *error)
+{
+    const struct shapeproof_check *check = verification->check;
+    const size_t predicted = shapeproof_prediction_count(check->prediction);
+    const size_t tensors = shapeproof_inventory_count(check->inventory);
+    const size_t groups = shapeproof_prediction_group_count(check->prediction);
+    const uint64_t most = INT64_MAX / 4; /* so that no sum or difference of a few overflows */
+    struct tally tally = {.verification = verification, .check = check};
+    if (shapeproof_prediction_totals(check->prediction)->parameters > most ||
+        shapeproof_inventory_totals(check->inventory)->parameters > most || check->counts.logical > most)
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_NONE, "more parameters than claims can count");
+    tally.shares = sp_shares(check);
+    tally.kept = sp_realloc(NULL, predicted, sizeof *tally.kept);
+    tally.stored = sp_realloc(NULL, groups + 1, sizeof *tally.stored);
+    memset(tally.stored, 0, (groups + 1) * sizeof *tally.stored);
+    find_kept(&tally);
+    for (size_t i = 0; i < predicted; i++) add_predicted(&tally, i);
+    for (size_t i = 0; i < tensors; i++)
+        if (check->match.predicted_of[i] == SHAPEPROOF_NONE) add_unpredicted(&tally, i);
+    keep_sums(&tally);
+    say_uncounted(verification, "optional", tally.optional);
+    say_uncounted(verification, "buffers", tally.buffers);
+    say_uncounted(verification, "trainer state", tally.state);
+    free(tally.shares);
+    free(tally.kept);
+    free(tally.stored);
+    return true;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ * Claims against a checkpoint. The flow, of a GPT-2 that lost a bias in both layers:
+ *
+ *     check        which tensor of the file is which predicted one
+ *     groups.c     [attention]: predicted 2,240, stored 2,144; deviation: h.{0-1}.attn.c_attn.bias missing, -96
+ *     terms.c      -96 is -3*E*N, by the shape that the row of the table has
+ *     claims.c     total = 12*L*d^2 + ... : formula 7,872, predicted 7,872, stored 7,776, and the deviations in between
+ */
+#ifndef SP_VERIFY_VERIFY_H
+#define SP_VERIFY_VERIFY_H
+
+#include "check/check.h"
+#include "prove/claims.h"
+#include "shapeproof/verify.h"
+
+enum { SP_DEVIATION_KINDS = SHAPEPROOF_DEVIATION_UNPREDICTED + 1 };
+
+/* A tensor that deviates: of the file, or one that is predicted and not there. */
+struct sp_deviant {
+    size_t tensor;      /* of the file, or SHAPEPROOF_NONE */
+    size_t predicted;   /* or SHAPEPROOF_NONE */
+    int64_t parameters; /* stored less predicted */
+};
+
+/* A deviation under way: its tensors. */
+struct sp_deviation {
+    enum shapeproof_deviation_kind kind;
+    size_t group; /* of the prediction, or SHAPEPROOF_NONE */
+    struct sp_deviants {
+        struct sp_deviant *items; /* heap */
+        size_t count, capacity;
+    } tensors;
+    const struct sp_poly *term; /* what they are in hyper-parameters; in the algebra of configured.general */
+};
+
+struct sp_deviations {
+    struct sp_deviation *items; /* heap */
+    size_t count, capacity;
+};
+
+struct shapeproof_verification {
+    struct sp_arena arena; /* of all texts and lists that are handed out */
+    const struct shapeproof_check *check;
+    struct sp_count general;
+    struct sp_configured configured;
+    struct sp_deviations deviations;
+    struct sp_group_sums sums; /* what the file stores */
+    struct shapeproof_proofs *proofs;
+    struct shapeproof_stored_group *groups;
+    size_t group_count;
+    struct shapeproof_uncounted uncounted[3];
+    size_t uncounted_count;
+    struct shapeproof_named_value *values;
+    size_t value_count;
+    struct shapeproof_verified_claim *claims;
+    size_t claim_count;
+};
+
+/* groups.c: counts what the file stores, group by group, and collects what deviates. False when a count does not fit in
+ * 63 bits. */
+bool sp_verify_groups(struct shapeproof_verification *verification, struct shapeproof_error *error);
+/* terms.c: finds the term of each deviation. */
+void sp_verify_terms(struct shapeproof_verification *verification);
+/* claims.c: holds each claim against the sums. */
+void sp_verify_claims(struct shapeproof_verification *verification);
+
+/* "-3*E*N", collected, in the arena. */
+const char *sp_verify_formula(struct shapeproof_verification *verification, const struct sp_poly *poly);
+/* "h.{0-1}.attn.c_attn.bias", in the arena. */
+const char *sp_verify_names(struct shapeproof_verification *verification, const struct sp_deviation *deviation);
+
+#endif
