@@ -112,26 +112,33 @@ static const struct sp_poly *error_in(struct sp_trial *trial, const struct cases
     return error;
 }
 
-static bool refuted_in(struct sp_trial *trial, const struct cases *cases, size_t number)
+static bool refuted_in(struct sp_trial *trial, const struct cases *cases, size_t number, bool replayed)
 {
     const struct sp_poly *error = error_in(trial, cases, number);
     if (!error || sp_poly_is_zero(error)) return false;
     struct sp_values values = case_values(trial, cases, number);
-    const bool refuted = sp_trial_refute(trial, &values, error);
+    const bool refuted = sp_trial_refute(trial, &values, error, replayed);
     sp_values_free(&values);
     return refuted;
 }
 
 /* ---- exact claims ---- */
 
-/* Looks for a counter-example, first in the case of the defaults. */
+/* The first case, that of the defaults before all others, in which the claim is refuted. */
+static bool find_refuted(struct sp_trial *trial, const struct cases *cases, bool replayed, size_t *number)
+{
+    const size_t all = (size_t)1 << cases->count;
+    bool refuted = refuted_in(trial, cases, *number = default_case(trial, cases), replayed);
+    for (size_t i = 0; i < all && !refuted; i++) refuted = refuted_in(trial, cases, *number = i, replayed);
+    return refuted;
+}
+
+/* Looks for a counter-example that can be replayed; where no case has one, the formulas decide. */
 static bool refute_by_cases(struct sp_trial *trial, const struct cases *cases, size_t holds, size_t good)
 {
-    const size_t all = (size_t)1 << cases->count, usual = default_case(trial, cases);
-    size_t number = usual;
-    bool refuted = refuted_in(trial, cases, usual);
-    for (size_t i = 0; i < all && !refuted; i++) refuted = refuted_in(trial, cases, number = i);
-    if (!refuted) return false;
+    const size_t all = (size_t)1 << cases->count;
+    size_t number;
+    if (!find_refuted(trial, cases, true, &number) && !find_refuted(trial, cases, false, &number)) return false;
     if (holds)
         trial->proof.cases = sp_arena_printf(trial->arena, "holds in %zu of %zu cases, as %s", holds, all,
                                              case_name(trial, cases, good));

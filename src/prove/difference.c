@@ -84,6 +84,7 @@ struct search {
     size_t constraint_count;
     size_t *atoms;  /* in the algebra's arena: the symbols that have a value at the point */
     int64_t *sizes; /* beside them */
+    bool *is_0;     /* beside them: this one must be 0 in this case */
     size_t count;   /* of all */
     size_t varied;  /* the first of them: those on which the error or the case depends; the others are one size */
     int replays;    /* left */
@@ -187,10 +188,27 @@ static bool may_be_0(const struct search *search, size_t atom)
 
 /* ---- the search ---- */
 
+/* Symbols that the case demands to be 0 are not varied, since among many symbols few points have all of them at 0: x is 0
+ * where x = 0 holds, and where x > 0 does not. False when one of them is a size, which is not 0. */
+static bool find_zeros(struct search *search)
+{
+    for (size_t k = 0; k < search->constraint_count; k++) {
+        const struct constraint constraint = search->constraints[k];
+        const size_t atom = constraint.equality == constraint.holds ? sp_atom_alone(constraint.gap) : SIZE_MAX;
+        for (size_t i = 0; i < search->count; i++) {
+            if (search->atoms[i] != atom) continue;
+            if (!may_be_0(search, atom)) return false;
+            search->is_0[i] = true;
+        }
+    }
+    return true;
+}
+
 /* 1, 2, ..., and 0 last where it may be; false when that begins again. */
 static bool next_size(const struct search *search, size_t which)
 {
     int64_t *size = &search->sizes[which];
+    if (search->is_0[which]) return false;
     const bool was_last = *size == 0 || (*size == MAX_SMALL && !may_be_0(search, search->atoms[which]));
     *size = was_last ? 1 : (*size + 1) % (MAX_SMALL + 1);
     return !was_last;
@@ -245,7 +263,7 @@ static bool shows_error(const struct search *search, struct wish wish, struct sp
 static bool find_example(struct search *search, struct wish wish, bool replayed)
 {
     struct sp_rational gap;
-    for (size_t i = 0; i < search->varied; i++) search->sizes[i] = 1;
+    for (size_t i = 0; i < search->varied; i++) search->sizes[i] = !search->is_0[i];
     for (int tries = 0; tries < MAX_TRIES && search->replays; tries++) {
         if (shows_error(search, wish, &gap) &&
             (!replayed || (replay(search, gap) && (!wish.whole || search->truth.den == 1))))
@@ -272,13 +290,14 @@ static bool open_search(struct search *search)
     struct sp_symbolic *symbolic = &search->trial->count->symbolic;
     search->atoms = sp_arena_array(&symbolic->algebra.arena, symbolic->symbols.count, sizeof *search->atoms);
     search->sizes = sp_arena_array(&symbolic->algebra.arena, symbolic->symbols.count, sizeof *search->sizes);
+    search->is_0 = sp_arena_array(&symbolic->algebra.arena, symbolic->symbols.count, sizeof *search->is_0);
     if (!search->left || !sp_is_transparent(search->trial->count, search->error) || !find_constraints(search))
         return false;
     add_symbols(search, search->error);
     for (size_t i = 0; i < search->constraint_count; i++) add_symbols(search, search->constraints[i].gap);
     search->varied = search->count;
     add_others(search);
-    return true;
+    return find_zeros(search);
 }
 
 static void show_example(struct search *search)
@@ -294,17 +313,17 @@ static void show_example(struct search *search)
     else trial->proof.difference = numbers; /* of two plain numbers there are no examples */
 }
 
-bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error)
+bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error,
+                     bool replayed)
 {
     struct search search = {.trial = trial, .values = values, .error = error, .replays = 1};
     search.left = sp_reduce(trial->count, trial->left, values);
     if (!open_search(&search)) return false;
-    const bool found = find_best_example(&search);
-    if (!found) search.replays = 1;
-    if (!found && !find_example(&search, (struct wish){false, false}, false)) return false;
+    if (replayed ? !find_best_example(&search) : !find_example(&search, (struct wish){false, false}, false))
+        return false;
     trial->proof.verdict = SHAPEPROOF_REFUTED;
-    const int sign = found ? sp_rational_compare(search.claimed, search.truth) : sign_of(trial, error);
+    const int sign = replayed ? sp_rational_compare(search.claimed, search.truth) : sign_of(trial, error);
     trial->proof.difference = describe_difference(trial, values, error, sign);
-    if (found) show_example(&search);
+    if (replayed) show_example(&search);
     return true;
 }
