@@ -188,8 +188,8 @@ static bool may_be_0(const struct search *search, size_t atom)
 
 /* ---- the search ---- */
 
-/* Symbols that the case demands to be 0 are not varied, since among many symbols few points have all of them at 0: x is 0
- * where x = 0 holds, and where x > 0 does not. False when one of them is a size, which is not 0. */
+/* Symbols that the case demands to be 0 are not varied, since among many symbols few points have all of them at 0: x is
+ * 0 where x = 0 holds, and where x > 0 does not. False when one of them is a size, which is not 0. */
 static bool find_zeros(struct search *search)
 {
     for (size_t k = 0; k < search->constraint_count; k++) {
@@ -313,8 +313,7 @@ static void show_example(struct search *search)
     else trial->proof.difference = numbers; /* of two plain numbers there are no examples */
 }
 
-bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error,
-                     bool replayed)
+bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error, bool replayed)
 {
     struct search search = {.trial = trial, .values = values, .error = error, .replays = 1};
     search.left = sp_reduce(trial->count, trial->left, values);

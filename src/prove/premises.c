@@ -32,29 +32,41 @@ static bool configured_truth(struct sp_count *count, const struct sp_hyper *hype
     return value && sp_poly_is_constant(value, truth);
 }
 
-/* Whether a number has the value here that the table would take by default. */
-static bool is_as_by_default(struct sp_count *count, const struct sp_values *values,
-                             const struct sp_symbol_info *symbol)
+/* Whether what a premise says is so here. */
+static bool is_so(struct sp_count *count, const struct sp_values *values, const struct sp_premise *premise)
 {
-    const struct sp_poly *atom = sp_poly_atom(&count->symbolic.algebra, symbol->atom);
-    const struct sp_poly *here = symbol->fallback ? sp_reduce(count, atom, values) : NULL;
-    const struct sp_poly *usual = here ? sp_reduce(count, symbol->fallback, values) : NULL;
-    return usual && sp_poly_equal(here, usual);
+    const struct sp_symbol_info *symbol;
+    const struct sp_poly *said;
+    if (!sp_premise_put(count, premise, &symbol, &said)) return false;
+    const struct sp_poly *here = sp_reduce(count, sp_poly_atom(&count->symbolic.algebra, symbol->atom), values);
+    const struct sp_poly *usual = sp_reduce(count, said, values);
+    return here && usual && sp_poly_equal(here, usual);
 }
 
+static void add_if_so(struct premises *premises, struct sp_count *count, const struct sp_values *values,
+                      struct sp_premise premise)
+{
+    if (is_so(count, values, &premise)) *SP_PUSH(premises) = premise;
+}
+
+/* A quotient without a remainder says more than the default that it is: both sides are polynomials then. */
 static struct premises find_premises(struct sp_count *count, const struct sp_hyper *hyper,
                                      const struct sp_values *values)
 {
     struct premises premises = {0};
     for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
-        const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
+        const struct sp_symbol_info symbol = count->symbolic.symbols.items[i];
         struct sp_rational truth;
-        if (symbol->is_computed || symbol->is_list || symbol->is_text) continue;
-        if (count->symbolic.algebra.atoms[symbol->atom].is_condition) {
-            if (configured_truth(count, hyper, values, symbol, &truth))
-                *SP_PUSH(&premises) = (struct sp_premise){.key = symbol->key, .value = truth.num != 0};
-        } else if (is_as_by_default(count, values, symbol))
-            *SP_PUSH(&premises) = (struct sp_premise){.key = symbol->key, .is_default = true};
+        if (symbol.is_computed || symbol.is_list || symbol.is_text) continue;
+        if (count->symbolic.algebra.atoms[symbol.atom].is_condition) {
+            if (configured_truth(count, hyper, values, &symbol, &truth))
+                *SP_PUSH(&premises) = (struct sp_premise){SP_PREMISE_VALUE, symbol.key, truth.num != 0};
+            continue;
+        }
+        const size_t before = premises.count;
+        add_if_so(&premises, count, values, (struct sp_premise){.kind = SP_PREMISE_QUOTIENT, .key = symbol.key});
+        if (premises.count == before)
+            add_if_so(&premises, count, values, (struct sp_premise){.kind = SP_PREMISE_DEFAULT, .key = symbol.key});
     }
     return premises;
 }
@@ -79,10 +91,13 @@ static void drop_needless(struct sp_count *count, const struct shapeproof_config
 static void put_premise(struct sp_text *text, struct sp_count *count, const struct sp_premise *premise)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
-    const struct sp_symbol_info *symbol = sp_sym_symbol(symbolic, premise->key);
+    const struct sp_symbol_info *symbol;
+    const struct sp_poly *value;
+    if (!sp_premise_put(count, premise, &symbol, &value)) return;
     if (text->length) sp_text_puts(text, ", ");
-    if (premise->is_default) sp_text_printf(text, "%s = %s", symbol->name, sp_sym_text(symbolic, symbol->fallback));
-    else sp_text_puts(text, sp_condition_words(symbolic, symbol->atom, premise->value != 0));
+    if (premise->kind == SP_PREMISE_VALUE)
+        sp_text_puts(text, sp_condition_words(symbolic, symbol->atom, premise->value != 0));
+    else sp_text_printf(text, "%s = %s", symbol->name, sp_sym_text(symbolic, value));
 }
 
 /* The premises of one count of the table, in words; NULL when they prove nothing. */

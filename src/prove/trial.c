@@ -338,18 +338,51 @@ static bool is_named_by_claim(struct sp_trial *trial, const struct sp_sym_env *e
     return false;
 }
 
+/* x // y as the default of a hyper-parameter, where x is one too. */
+static bool is_quotient(struct sp_count *count, const struct sp_poly *fallback, const struct sp_symbol_info **of,
+                        const struct sp_poly **by)
+{
+    const size_t atom = fallback ? sp_atom_alone(fallback) : SIZE_MAX;
+    const struct sp_origin *origin = atom == SIZE_MAX ? NULL : sp_atom_info(&count->symbolic, atom)->origin;
+    if (!origin || origin->operation.kind != SP_DO_BINARY || origin->operation.op != SP_OP_FLOOR) return false;
+    if (origin->args[0].kind != SP_SYM_NUMBER || origin->args[1].kind != SP_SYM_NUMBER) return false;
+    const size_t dividend = sp_atom_alone(origin->args[0].poly);
+    *of = dividend == SIZE_MAX ? NULL : sp_symbol_of(count, dividend);
+    *by = origin->args[1].poly;
+    return *of && !(*of)->is_computed;
+}
+
+bool sp_premise_put(struct sp_count *count, const struct sp_premise *premise, const struct sp_symbol_info **symbol,
+                    const struct sp_poly **value)
+{
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    const struct sp_symbol_info *named = sp_sym_symbol(&count->symbolic, premise->key);
+    const struct sp_poly *by;
+    *symbol = named;
+    if (!named) return false;
+    switch (premise->kind) {
+    case SP_PREMISE_VALUE:
+        *value = sp_poly_int(algebra, premise->value);
+        return true;
+    case SP_PREMISE_DEFAULT:
+        *value = named->fallback;
+        return *value != NULL;
+    default:
+        if (!is_quotient(count, named->fallback, symbol, &by)) return false;
+        *value = sp_poly_mul(algebra, by, sp_poly_atom(algebra, named->atom));
+        return true;
+    }
+}
+
 /* A premise about what the claim gives a value to says nothing new. */
 static void add_premises(struct sp_trial *trial)
 {
     for (size_t i = 0; i < trial->premise_count; i++) {
-        const struct sp_premise *premise = &trial->premises[i];
-        const struct sp_symbol_info *symbol = sp_sym_symbol(&trial->count->symbolic, premise->key);
-        bool known = !symbol || (premise->is_default && !symbol->fallback);
+        const struct sp_symbol_info *symbol;
+        const struct sp_poly *value;
+        bool known = !sp_premise_put(trial->count, &trial->premises[i], &symbol, &value);
         for (size_t k = 0; k < trial->when.count && !known; k++) known = trial->when.atoms[k] == symbol->atom;
-        if (known) continue;
-        sp_values_add(&trial->when, symbol->atom,
-                      premise->is_default ? symbol->fallback
-                                          : sp_poly_int(&trial->count->symbolic.algebra, premise->value));
+        if (!known) sp_values_add(&trial->when, symbol->atom, value);
     }
 }
 

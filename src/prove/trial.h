@@ -6,11 +6,17 @@
 #include "prove/symbolic/reduce.h"
 #include "shapeproof/prove.h"
 
-/* What is assumed of one hyper-parameter besides what a claim says: its value, or that it has the table's default. */
+enum sp_premise_kind {
+    SP_PREMISE_VALUE,   /* it has that value */
+    SP_PREMISE_DEFAULT, /* it has the table's default: H = 4*E */
+    SP_PREMISE_QUOTIENT /* its default is a quotient, H // A, and H is the product: H = A*D */
+};
+
+/* What is assumed of one hyper-parameter besides what a claim says. */
 struct sp_premise {
+    enum sp_premise_kind kind;
     const char *key;
-    bool is_default;
-    int64_t value; /* of a flag 0 or 1 */
+    int64_t value; /* of SP_PREMISE_VALUE: of a flag 0 or 1 */
 };
 
 /* Parameters of groups in place of those that the table has: what a file stores. */
@@ -51,6 +57,9 @@ bool sp_trial_read_when(struct sp_trial *trial);
 /* What the line `claims for ... when` says, without what the claim itself gives another value. */
 const char *sp_trial_given(const struct sp_trial *trial);
 bool sp_trial_read_sides(struct sp_trial *trial);
+/* A premise as a value of one symbol in terms of others; false where it says nothing of this count. */
+bool sp_premise_put(struct sp_count *count, const struct sp_premise *premise, const struct sp_symbol_info **symbol,
+                    const struct sp_poly **value);
 /* Whether what the claim gives in `when` is so where the table is counted with all settled. *why says what is not. */
 bool sp_trial_applies(struct sp_trial *trial, const char **why);
 /* Whether the claim is about the defaults of all flags: the word `defaults` in `when`. */
