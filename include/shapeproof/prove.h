@@ -33,7 +33,8 @@ struct shapeproof_claim_lines {
     size_t count;
 };
 
-/* Adds claims about the table of that name. A letter that neither the lines nor the table define gets the meaning that
+/* Adds claims about the table of that name; for "checkpoint" claims about a checkpoint alone, which need no table
+ * (shapeproof_verify_alone). A letter that neither the lines nor the table define gets the meaning that
  * it usually has in publications, if the table has just one hyper-parameter for it: d is the width, L the number of
  * layers. *letters then says which were taken for what, "d = E, L = N" (free it with shapeproof_free), else it is NULL.
  * SHAPEPROOF_ERR_USAGE when there is no such table, SHAPEPROOF_ERR_TABLE as shapeproof_tables_add_text. */

@@ -56,14 +56,14 @@ enum shapeproof_claim_answer {
 };
 
 struct shapeproof_verified_claim {
-    const struct shapeproof_proof *proof; /* what holds of it for the table in general */
+    const struct shapeproof_proof *proof; /* what holds of it for the table in general; undecided without a table */
     const char *premises;                 /* what the values of this file have to it, where it is not proved in general:
                                              "H = 4*E"; NULL where it is, or where they do not prove it */
     enum shapeproof_claim_answer answer;
     const char *why;                    /* or NULL */
     struct shapeproof_fraction formula; /* the right side at the values of this file; of one that names a group, with
                                            what is stored */
-    struct shapeproof_fraction predicted, stored; /* the left side, by the table and by the file */
+    struct shapeproof_fraction predicted, stored; /* the left side, by the table (if there is one) and by the file */
     /* What is stored less what the formula gives: "928 more = V*E (lm_head.weight is stored although it is tied) -
      * 3*E*N (h.{0-1}.attn.c_attn.bias is missing)"; NULL where there is no difference. */
     const char *difference;
@@ -96,6 +96,12 @@ SHAPEPROOF_API struct shapeproof_verification *shapeproof_verify(const struct sh
                                                                  const struct shapeproof_tables *tables,
                                                                  const struct shapeproof_verify_options *options,
                                                                  struct shapeproof_error *error);
+/* Likewise the claims that need no table, `claims for checkpoint`: their formulas take sizes and counts from the
+ * tensors of the file. shapeproof_verify holds these too. */
+SHAPEPROOF_API struct shapeproof_verification *shapeproof_verify_alone(const struct shapeproof_inventory *inventory,
+                                                                       const struct shapeproof_tables *tables,
+                                                                       const struct shapeproof_verify_options *options,
+                                                                       struct shapeproof_error *error);
 SHAPEPROOF_API void shapeproof_verification_free(struct shapeproof_verification *verification);
 
 /* All borrowed until shapeproof_verification_free. */
@@ -104,7 +110,10 @@ SHAPEPROOF_API void shapeproof_verification_free(struct shapeproof_verification 
  * none is about these hyper-parameters, else SHAPEPROOF_CLAIM_HOLDS. */
 SHAPEPROOF_API enum shapeproof_claim_answer
 shapeproof_verification_answer(const struct shapeproof_verification *verification);
-/* The check that was given. */
+/* What the claims are held against. */
+SHAPEPROOF_API const struct shapeproof_inventory *
+shapeproof_verification_inventory(const struct shapeproof_verification *verification);
+/* The check that was given; NULL where there is none. */
 SHAPEPROOF_API const struct shapeproof_check *
 shapeproof_verification_check(const struct shapeproof_verification *verification);
 /* The hyper-parameters that the formulas of the groups name, and their values. */

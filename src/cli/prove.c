@@ -15,6 +15,9 @@ static const struct cli_option options[] = {
      .letter = 'k',
      .argument = "PATH",
      .help = "hold the claims about its table against this checkpoint: formula, prediction, what is stored"},
+    {.name = "alone",
+     .help =
+         "with --checkpoint: without a table; claims take sizes and counts from the file, 'E = dim(wte.weight, 1)'"},
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
@@ -126,6 +129,11 @@ static int report_proofs(const struct cli_args *args, const struct cli_subject *
     struct shapeproof_error error = {0};
     struct shapeproof_proofs *proofs = judge_claims(args, subject, &error);
     if (!proofs) return cli_error(&error);
+    if (!shapeproof_proofs_count(proofs) && cli_value(args, "claims", NULL) && !args->operand_count) {
+        shapeproof_proofs_free(proofs);
+        return cli_complain(CLI_UNKNOWN, "claims for checkpoint are held against one with --checkpoint",
+                            "%s: there is no claim about a table in it", cli_value(args, "claims", NULL));
+    }
     const int status = status_of(proofs);
     cli_put_report(shapeproof_report_prove(proofs, &how, NULL));
     shapeproof_proofs_free(proofs);
@@ -151,6 +159,8 @@ static int prove_tables(const struct cli_args *args)
         if (cli_value(args, about_files[i], NULL))
             return cli_usage_error(NULL, "--%s is about a checkpoint: it goes with --checkpoint or --list",
                                    about_files[i]);
+    if (cli_flag(args, "alone"))
+        return cli_usage_error(NULL, "--alone is about a checkpoint: it goes with --checkpoint or --list");
     int status = cli_subject_open_tables(&subject, args);
     if (status == CLI_OK) status = add_claims(args, &subject);
     if (status == CLI_OK && cli_value(args, "claim", NULL)) {
@@ -174,8 +184,10 @@ static int status_of_verification(const struct shapeproof_verification *verifica
     return answer == SHAPEPROOF_CLAIM_HOLDS ? CLI_OK : CLI_UNKNOWN;
 }
 
+/* Holds the claims against the checkpoint of the check, or, where that is NULL, against the inventory alone. */
 static int report_verification(const struct cli_args *args, const char *path, const struct cli_subject *subject,
-                               const struct shapeproof_check *check, const char *letters)
+                               const struct shapeproof_inventory *inventory, const struct shapeproof_check *check,
+                               const char *letters)
 {
     const struct shapeproof_report_verify_options how = {
         .report = cli_report_options(args), .path = path, .letters = letters};
@@ -183,7 +195,9 @@ static int report_verification(const struct cli_args *args, const char *path, co
     struct shapeproof_error error = {0};
     const char **files = claim_files(args, &what.file_count);
     what.files = files;
-    struct shapeproof_verification *verification = shapeproof_verify(check, subject->tables, &what, &error);
+    struct shapeproof_verification *verification =
+        check ? shapeproof_verify(check, subject->tables, &what, &error)
+              : shapeproof_verify_alone(inventory, subject->tables, &what, &error);
     free(files);
     if (!verification) return cli_error(&error);
     const int status = status_of_verification(verification);
@@ -203,18 +217,30 @@ static int verify_subject(const struct cli_args *args, const char *path, struct 
     const struct shapeproof_prediction *prediction = shapeproof_check_prediction(check);
     int status = cli_settings_are_read(subject, prediction) ? CLI_OK : CLI_USAGE;
     if (status == CLI_OK) status = add_given_claims(args, subject, shapeproof_prediction_table(prediction), &letters);
-    if (status == CLI_OK) status = report_verification(args, path, subject, check, letters);
+    if (status == CLI_OK) status = report_verification(args, path, subject, inventory, check, letters);
     shapeproof_free(letters);
     shapeproof_check_free(check);
     return status;
 }
 
+static int verify_alone(const struct cli_args *args, const char *path, struct cli_subject *subject,
+                        const struct shapeproof_inventory *inventory)
+{
+    char *letters = NULL;
+    int status = add_given_claims(args, subject, "checkpoint", &letters);
+    if (status == CLI_OK) status = report_verification(args, path, subject, inventory, NULL, letters);
+    shapeproof_free(letters);
+    return status;
+}
+
 static int verify_inventory(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
 {
+    const bool alone = cli_flag(args, "alone");
     struct cli_subject subject;
-    int status = cli_subject_open_for(&subject, args, path, inventory);
+    int status =
+        alone ? cli_subject_open_tables(&subject, args) : cli_subject_open_for(&subject, args, path, inventory);
     if (status == CLI_OK) status = add_claims(args, &subject);
-    if (status == CLI_OK) status = verify_subject(args, path, &subject, inventory);
+    if (status == CLI_OK) status = (alone ? verify_alone : verify_subject)(args, path, &subject, inventory);
     cli_subject_close(&subject);
     return status;
 }
@@ -294,6 +320,12 @@ const struct cli_command cli_prove = {
         "of --claim, a letter that the table does not have has its usual meaning: d is the width, L the number of "
         "layers. Parameters are counted as the table counts them, without optional tensors and buffers; what is tied "
         "counts again if it is stored again.\n"
+        "\n"
+        "With --alone no table and no configuration are needed: claims 'for checkpoint' and those of --claim take what "
+        "they need from the file. dim(NAME, 1) is a dimension of a tensor, the first is 0; count(NAME) is the number "
+        "of "
+        "tensors and elements(NAME) that of their elements, where {i} in NAME stands for any number and * for any "
+        "text.\n"
         "\n"
         "With --list, each checkpoint of a list is judged in a process of its own, and has a line of JSON.",
     .least = 0,

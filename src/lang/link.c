@@ -344,6 +344,7 @@ static void link_claim(const struct scope *scope, const struct sp_claim *claim)
 
 static void check_about(struct linker *linker, const struct sp_unit *unit)
 {
+    if (unit->about && strcmp(unit->about, SP_CHECKPOINT_ALONE) == 0) return;
     const struct sp_unit *about = unit->about ? find_used(linker, unit->about) : NULL;
     if (unit->about && (!about || !about->is_table))
         MISTAKE(linker, unit->about_span, "there is no table '%s' to make claims about", unit->about);

@@ -82,6 +82,7 @@ static bool knows_name(const struct sp_count *count, const char *name)
 {
     const struct sp_unit *table = count->table;
     bool known = strcmp(name, "total") == 0 || sp_sym_symbol(&count->symbolic, name);
+    if (!table) return known;
     for (size_t i = 0; i < table->definition_count && !known; i++)
         known = strcmp(table->definitions[i].name, name) == 0;
     return known;
@@ -129,10 +130,10 @@ static void define_letters(struct lines *lines, const char *line, struct sp_text
     }
 }
 
-static void write_claims(struct lines *lines, struct sp_text *text)
+static void write_claims(struct lines *lines, const char *table, struct sp_text *text)
 {
     struct sp_text claims = {0};
-    sp_text_printf(text, "claims for %s\n", lines->count->table->name);
+    sp_text_printf(text, "claims for %s\n", table);
     for (size_t i = 0; i < lines->line_count; i++) {
         const char *name =
             is_whole_claim(lines->list[i]) ? NULL : defined_name(&lines->arena, lines->count, lines->list[i]);
@@ -156,13 +157,14 @@ enum shapeproof_status shapeproof_tables_add_claims(struct shapeproof_tables *ta
     sp_error_reset(error);
     assert(tables && table && lines && letters);
     *letters = NULL;
-    const struct sp_unit *unit = sp_tables_table(tables, table, error);
-    struct sp_count count;
+    const bool alone = strcmp(table, SP_CHECKPOINT_ALONE) == 0;
+    const struct sp_unit *unit = alone ? NULL : sp_tables_table(tables, table, error);
+    struct sp_count count = {.table = NULL};
     struct sp_text text = {0};
-    if (!unit) return error->status;
-    sp_count_table(&count, tables, unit, NULL, false); /* one that cannot be counted still has names */
+    if (!unit && !alone) return error->status;
+    if (unit) sp_count_table(&count, tables, unit, NULL, false); /* one that cannot be counted still has names */
     struct lines all = {.count = &count, .list = lines->items, .line_count = lines->count};
-    write_claims(&all, &text);
+    write_claims(&all, table, &text);
     const enum shapeproof_status status =
         shapeproof_tables_add_text(tables, lines->name, text.data, text.length, error);
     *letters = all.letters.data; /* handed over */

@@ -254,18 +254,24 @@ struct judge {
     bool allow_tested;
 };
 
+struct shapeproof_proof sp_proof_begin(struct sp_arena *arena, const char *table, struct sp_located_claim located)
+{
+    return (struct shapeproof_proof){.table = sp_arena_string(arena, table),
+                                     .claim = claim_text(arena, located.claim),
+                                     .given = "",
+                                     .source = located.claim->source,
+                                     .file = located.claim->span.source->name,
+                                     .line = sp_span_position(located.claim->span).line,
+                                     .erratum = located.claim->erratum};
+}
+
 static void prove_claim(const struct judge *judge, const struct sp_unit *unit, const struct sp_claim *claim)
 {
     struct shapeproof_proofs *proofs = judge->proofs;
     struct sp_count *count = judge->count;
     struct sp_trial trial = {
         .arena = &proofs->arena, .count = count, .unit = unit, .claim = claim, .uncounted = judge->uncounted};
-    trial.proof = (struct shapeproof_proof){.table = sp_arena_string(&proofs->arena, count->table->name),
-                                            .claim = claim_text(&proofs->arena, claim),
-                                            .source = claim->source,
-                                            .file = claim->span.source->name,
-                                            .line = sp_span_position(claim->span).line,
-                                            .erratum = claim->erratum};
+    trial.proof = sp_proof_begin(&proofs->arena, count->table->name, (struct sp_located_claim){unit, claim});
     trial.replaced = sp_arena_array(&proofs->arena, claim->when_count, sizeof *trial.replaced);
     judge_claim(&trial);
     trial.proof.given = sp_trial_given(&trial);

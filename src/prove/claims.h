@@ -14,6 +14,8 @@ struct sp_located_claim {
     const struct sp_claim *claim;
 };
 
+/* What a proof says of a claim before anything is decided: the claim itself, and where it stands. */
+struct shapeproof_proof sp_proof_begin(struct sp_arena *arena, const char *table, struct sp_located_claim located);
 /* The claim that a proof is about. */
 struct sp_located_claim sp_proofs_claim(const struct shapeproof_proofs *proofs, size_t index);
 

@@ -54,6 +54,12 @@ static void json_group(struct sp_writer *json, const struct shapeproof_stored_gr
     sp_write_close(json);
 }
 
+/* Not about a checkpoint alone. */
+static bool is_about_table(const struct shapeproof_verified_claim *claim)
+{
+    return strcmp(claim->proof->table, "checkpoint") != 0;
+}
+
 static void json_claim(struct sp_writer *json, const struct shapeproof_verified_claim *claim)
 {
     sp_write_open_line(json, '{');
@@ -65,9 +71,11 @@ static void json_claim(struct sp_writer *json, const struct shapeproof_verified_
     json_fraction(json, "predicted", claim->predicted);
     json_fraction(json, "stored", claim->stored);
     sp_write_key_optional(json, "difference", claim->difference);
-    sp_write_key_string(json, "verdict", shapeproof_verdict_on_claim_name(claim->proof->verdict));
-    sp_write_key_optional(json, "premises", claim->premises);
-    sp_write_key_filled(json, "table_difference", claim->proof->difference);
+    if (is_about_table(claim)) {
+        sp_write_key_string(json, "verdict", shapeproof_verdict_on_claim_name(claim->proof->verdict));
+        sp_write_key_optional(json, "premises", claim->premises);
+        sp_write_key_filled(json, "table_difference", claim->proof->difference);
+    }
     sp_write_key_bool(json, "erratum", claim->proof->erratum);
     sp_write_key_filled(json, "source", claim->proof->source);
     sp_write_key_string(json, "file", claim->proof->file);
@@ -75,9 +83,11 @@ static void json_claim(struct sp_writer *json, const struct shapeproof_verified_
     sp_write_close(json);
 }
 
+/* NULL where claims are about the checkpoint alone. */
 static const struct shapeproof_prediction *prediction_of(const struct shapeproof_verification *verification)
 {
-    return shapeproof_check_prediction(shapeproof_verification_check(verification));
+    const struct shapeproof_check *check = shapeproof_verification_check(verification);
+    return check ? shapeproof_check_prediction(check) : NULL;
 }
 
 static void verify_json(const struct shapeproof_verification *verification,
@@ -86,7 +96,8 @@ static void verify_json(const struct shapeproof_verification *verification,
     struct sp_writer json = sp_write_document(text, "shapeproof.verify/1");
     sp_write_key_string(&json, "verdict", shapeproof_claim_answer_name(shapeproof_verification_answer(verification)));
     sp_write_key_optional(&json, "checkpoint", options->path);
-    sp_write_key_string(&json, "table", shapeproof_prediction_table(prediction_of(verification)));
+    if (prediction_of(verification))
+        sp_write_key_string(&json, "table", shapeproof_prediction_table(prediction_of(verification)));
     sp_write_key_optional(&json, "letters", options->letters);
     sp_write_key_open(&json, "values", '[');
     for (size_t i = 0; i < shapeproof_verification_value_count(verification); i++) {
@@ -191,10 +202,21 @@ static void put_values(const struct shapeproof_verification *verification, struc
 static void put_heading(const struct shapeproof_verification *verification,
                         const struct shapeproof_report_verify_options *options, struct sp_text *text)
 {
-    if (options->path) sp_put_visible(text, options->path), sp_text_puts(text, ": table ");
-    sp_put_visible(text, shapeproof_prediction_table(prediction_of(verification)));
-    sp_text_puts(text, "\n");
-    put_values(verification, text);
+    const struct shapeproof_prediction *prediction = prediction_of(verification);
+    const struct shapeproof_totals *totals =
+        shapeproof_inventory_totals(shapeproof_verification_inventory(verification));
+    if (options->path) sp_put_visible(text, options->path), sp_text_puts(text, ": ");
+    if (prediction) {
+        sp_text_puts(text, "table ");
+        sp_put_visible(text, shapeproof_prediction_table(prediction));
+        sp_text_puts(text, "\n");
+        put_values(verification, text);
+    } else {
+        sp_put_count(text, totals->tensors, "tensor", "tensors");
+        sp_text_puts(text, ", ");
+        sp_put_count(text, totals->unique_parameters, "parameter", "parameters");
+        sp_text_puts(text, "\n");
+    }
     if (!options->letters) return;
     sp_text_puts(text, "  in the claims ");
     sp_put_visible(text, options->letters);
@@ -323,10 +345,13 @@ static void put_numbers(struct sp_text *text, const struct shapeproof_verified_c
         put_fraction(text, claim->formula);
         sp_text_puts(text, ", ");
     }
-    sp_text_puts(text, "table ");
-    put_fraction(text, claim->predicted);
-    put_verdict(text, claim);
-    sp_text_puts(text, ", stored ");
+    if (claim->predicted.denominator) {
+        sp_text_puts(text, "table ");
+        put_fraction(text, claim->predicted);
+        put_verdict(text, claim);
+        sp_text_puts(text, ", ");
+    }
+    sp_text_puts(text, "stored ");
     put_fraction(text, claim->stored);
     if (claim->difference) {
         sp_text_puts(text, ": ");
@@ -367,9 +392,9 @@ static void put_totals(const struct shapeproof_verification *verification, struc
         else counts[claim->answer]++;
     }
     if (!count) {
-        sp_text_puts(text, "no claim is about the table '");
-        sp_put_visible(text, shapeproof_prediction_table(prediction_of(verification)));
-        sp_text_puts(text, "'\n");
+        const struct shapeproof_prediction *prediction = prediction_of(verification);
+        sp_text_puts(text, prediction ? "no claim is about the table '" : "there are no claims for checkpoint\n");
+        if (prediction) sp_put_visible(text, shapeproof_prediction_table(prediction)), sp_text_puts(text, "'\n");
         return;
     }
     sp_put_count(text, count, "claim", "claims");
@@ -395,8 +420,10 @@ static void verify_text(const struct shapeproof_verification *verification,
 {
     put_heading(verification, options, text);
     sp_text_puts(text, "\n");
-    put_groups(verification, text, &options->report);
-    sp_text_puts(text, "\n");
+    if (prediction_of(verification)) {
+        put_groups(verification, text, &options->report);
+        sp_text_puts(text, "\n");
+    }
     for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++) {
         const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
         if (is_shown(claim, options->report.all)) put_claim(text, claim, options->report.color);

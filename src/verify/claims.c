@@ -150,6 +150,21 @@ static void put_amount(struct sp_text *text, struct sp_rational value)
     else sp_text_grouped(text, (uint64_t)(value.num < 0 ? -value.num : value.num));
 }
 
+static void put_difference(struct sp_text *text, struct sp_rational difference)
+{
+    put_amount(text, difference);
+    sp_text_puts(text, difference.num < 0 ? " less" : " more");
+}
+
+const char *sp_verify_amount(struct shapeproof_verification *verification, struct sp_claim_sides sides)
+{
+    struct sp_rational difference;
+    struct sp_text text = {0};
+    if (!sp_rational_sub(sides.left, sides.right, &difference) || sp_rational_is_zero(difference)) return NULL;
+    put_difference(&text, difference);
+    return sp_text_keep(&text, &verification->arena);
+}
+
 /* "928 more = V*E (...) - 3*E*N (...)"; "96 more than the formula gives, as the table predicts". NULL for none. */
 static const char *difference_words(struct held *held)
 {
@@ -159,8 +174,7 @@ static const char *difference_words(struct held *held)
                           sp_rational_sub(held->by_file.left, held->by_file.right, &all) &&
                           sp_rational_sub(held->by_table.left, held->by_table.right, &of_table);
     if (!compared || sp_rational_is_zero(all)) return NULL;
-    put_amount(&text, all);
-    sp_text_puts(&text, all.num < 0 ? " less" : " more");
+    put_difference(&text, all);
     const size_t before = text.length;
     const bool same_right = sp_rational_compare(held->by_file.right, held->by_table.right) == 0;
     if (sp_rational_compare(held->by_file.left, held->by_table.left) != 0 && same_right) {
@@ -218,13 +232,11 @@ static void hold_claim(struct held *held, struct shapeproof_verified_claim *clai
 void sp_verify_claims(struct shapeproof_verification *verification)
 {
     const struct sp_group_sums predicted = predicted_sums(verification);
-    verification->claim_count = shapeproof_proofs_count(verification->proofs);
-    verification->claims =
-        sp_arena_array(&verification->arena, verification->claim_count, sizeof *verification->claims);
-    for (size_t i = 0; i < verification->claim_count; i++) {
+    for (size_t i = 0; i < shapeproof_proofs_count(verification->proofs); i++) {
         struct held held = {
             .verification = verification, .located = sp_proofs_claim(verification->proofs, i), .predicted = predicted};
-        verification->claims[i].proof = shapeproof_proofs_get(verification->proofs, i);
-        hold_claim(&held, &verification->claims[i]);
+        struct shapeproof_verified_claim claim = {.proof = shapeproof_proofs_get(verification->proofs, i)};
+        hold_claim(&held, &claim);
+        *SP_PUSH(&verification->claims) = claim;
     }
 }

@@ -134,6 +134,7 @@ static bool hold_all(struct shapeproof_verification *verification, const struct 
     give_groups(verification);
     give_values(verification);
     sp_verify_claims(verification);
+    sp_verify_alone(verification, tables, options);
     return true;
 }
 
@@ -148,10 +149,26 @@ struct shapeproof_verification *shapeproof_verify(const struct shapeproof_check 
     if (!options) options = &defaults;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
     struct shapeproof_verification *verification = sp_realloc(NULL, 1, sizeof *verification);
-    *verification = (struct shapeproof_verification){.check = check};
+    *verification = (struct shapeproof_verification){.check = check, .inventory = check->inventory};
     if (hold_all(verification, tables, options, error)) return verification;
     shapeproof_verification_free(verification);
     return NULL;
+}
+
+struct shapeproof_verification *shapeproof_verify_alone(const struct shapeproof_inventory *inventory,
+                                                        const struct shapeproof_tables *tables,
+                                                        const struct shapeproof_verify_options *options,
+                                                        struct shapeproof_error *error)
+{
+    static const struct shapeproof_verify_options defaults;
+    sp_error_reset(error);
+    assert(inventory && tables);
+    if (!options) options = &defaults;
+    if (!sp_options_are_known(options->reserved, error)) return NULL;
+    struct shapeproof_verification *verification = sp_realloc(NULL, 1, sizeof *verification);
+    *verification = (struct shapeproof_verification){.inventory = inventory};
+    sp_verify_alone(verification, tables, options);
+    return verification;
 }
 
 void shapeproof_verification_free(struct shapeproof_verification *verification)
@@ -160,6 +177,7 @@ void shapeproof_verification_free(struct shapeproof_verification *verification)
     shapeproof_proofs_free(verification->proofs);
     for (size_t i = 0; i < verification->deviations.count; i++) free(verification->deviations.items[i].tensors.items);
     free(verification->deviations.items);
+    free(verification->claims.items);
     sp_configured_free(&verification->configured);
     sp_count_free(&verification->general);
     sp_arena_free(&verification->arena);
@@ -169,13 +187,17 @@ void shapeproof_verification_free(struct shapeproof_verification *verification)
 enum shapeproof_claim_answer shapeproof_verification_answer(const struct shapeproof_verification *verification)
 {
     size_t counts[SHAPEPROOF_CLAIM_UNKNOWN + 1] = {0};
-    for (size_t i = 0; i < verification->claim_count; i++)
-        if (!verification->claims[i].proof->erratum) counts[verification->claims[i].answer]++;
+    for (size_t i = 0; i < verification->claims.count; i++)
+        if (!verification->claims.items[i].proof->erratum) counts[verification->claims.items[i].answer]++;
     if (counts[SHAPEPROOF_CLAIM_FAILS]) return SHAPEPROOF_CLAIM_FAILS;
     return counts[SHAPEPROOF_CLAIM_HOLDS] && !counts[SHAPEPROOF_CLAIM_UNKNOWN] ? SHAPEPROOF_CLAIM_HOLDS
                                                                                : SHAPEPROOF_CLAIM_UNKNOWN;
 }
 
+const struct shapeproof_inventory *shapeproof_verification_inventory(const struct shapeproof_verification *verification)
+{
+    return verification->inventory;
+}
 const struct shapeproof_check *shapeproof_verification_check(const struct shapeproof_verification *verification)
 {
     return verification->check;
@@ -209,10 +231,10 @@ const struct shapeproof_uncounted *shapeproof_verification_uncounted(const struc
 }
 size_t shapeproof_verification_claim_count(const struct shapeproof_verification *verification)
 {
-    return verification->claim_count;
+    return verification->claims.count;
 }
 const struct shapeproof_verified_claim *
 shapeproof_verification_claim(const struct shapeproof_verification *verification, size_t index)
 {
-    return &verification->claims[index];
+    return &verification->claims.items[index];
 }

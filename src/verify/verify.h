@@ -4,6 +4,7 @@
  *     check        which tensor of the file is which predicted one
  *     groups.c     [attention]: predicted 2,240, stored 2,144; deviation: h.{0-1}.attn.c_attn.bias missing, -96
  *     terms.c      -96 is -3*E*N, by the shape that the row of the table has
+ *     alone.c      claims that need no table: dim(wte.weight, 1) is a number of the file
  *     claims.c     total = 12*L*d^2 + ... : formula 7,872, predicted 7,872, stored 7,776, and the deviations in between
  */
 #ifndef SP_VERIFY_VERIFY_H
@@ -40,7 +41,8 @@ struct sp_deviations {
 
 struct shapeproof_verification {
     struct sp_arena arena; /* of all texts and lists that are handed out */
-    const struct shapeproof_check *check;
+    const struct shapeproof_inventory *inventory;
+    const struct shapeproof_check *check; /* NULL: there is no table, and the claims are about the checkpoint alone */
     struct sp_count general;
     struct sp_configured configured;
     struct sp_deviations deviations;
@@ -52,8 +54,10 @@ struct shapeproof_verification {
     size_t uncounted_count;
     struct shapeproof_named_value *values;
     size_t value_count;
-    struct shapeproof_verified_claim *claims;
-    size_t claim_count;
+    struct sp_verified_claims {
+        struct shapeproof_verified_claim *items; /* heap */
+        size_t count, capacity;
+    } claims;
 };
 
 /* groups.c: counts what the file stores, group by group, and collects what deviates. False when a count does not fit in
@@ -61,9 +65,14 @@ struct shapeproof_verification {
 bool sp_verify_groups(struct shapeproof_verification *verification, struct shapeproof_error *error);
 /* terms.c: finds the term of each deviation. */
 void sp_verify_terms(struct shapeproof_verification *verification);
-/* claims.c: holds each claim against the sums. */
+/* claims.c: holds each claim about the table against the sums. */
 void sp_verify_claims(struct shapeproof_verification *verification);
+/* alone.c: holds each claim about a checkpoint alone that stands in these files against the file. */
+void sp_verify_alone(struct shapeproof_verification *verification, const struct shapeproof_tables *tables,
+                     const struct shapeproof_verify_options *options);
 
+/* "928 more": the left side less the right side, in the arena; NULL for none. */
+const char *sp_verify_amount(struct shapeproof_verification *verification, struct sp_claim_sides sides);
 /* "-3*E*N", collected, in the arena. */
 const char *sp_verify_formula(struct shapeproof_verification *verification, const struct sp_poly *poly);
 /* "h.{0-1}.attn.c_attn.bias", in the arena. */

@@ -21,7 +21,9 @@ enum sp_expr_kind {
     SP_EXPR_CALL,    /* name(args) */
     SP_EXPR_INDEX,   /* args[0][args[1]] */
     SP_EXPR_MEMBER,  /* args[0].name */
-    SP_EXPR_GROUP    /* [name] in a claim: the parameters of a group; NULL: of all groups */
+    SP_EXPR_GROUP,   /* [name] in a claim: the parameters of a group; NULL: of all groups */
+    SP_EXPR_TENSORS  /* dim(wte.weight, 0), count(h.{i}.ln_1.weight), elements(h.*) in a claim about a checkpoint alone:
+                        `value` is the name, args[0] what else is given */
 };
 
 enum sp_op {
@@ -239,6 +241,9 @@ struct sp_unit {
     const char **classes;   /* that it covers, kept when somebody has found them; NULL: nobody has */
     size_t class_count;
 };
+
+/* What claims are about that need no table: "claims for checkpoint". */
+#define SP_CHECKPOINT_ALONE "checkpoint"
 
 /* How many units it builds on. */
 static inline size_t sp_unit_depth(const struct sp_unit *unit)

@@ -148,6 +148,7 @@ void sp_parse_claims_header(struct sp_parser *parser, struct sp_unit *unit)
     unit->about = sp_parse_name(parser, "the name of a table");
     if (!unit->about) return;
     unit->name = sp_arena_printf(parser->arena, "claims for %s", unit->about);
+    parser->is_about_checkpoint = strcmp(unit->about, SP_CHECKPOINT_ALONE) == 0;
     unit->given_text = "";
     if (!sp_parse_accept(parser, "when")) return;
     const size_t from = parser->lexer.token.span.offset;

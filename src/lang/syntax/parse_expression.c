@@ -72,12 +72,56 @@ static bool parse_arguments(struct sp_parser *parser, struct sp_expr *expr, cons
     return true;
 }
 
+/* In a claim about a checkpoint alone. */
+static bool takes_tensors(const struct sp_parser *parser, const char *function)
+{
+    return parser->is_about_checkpoint &&
+           (strcmp(function, "dim") == 0 || strcmp(function, "count") == 0 || strcmp(function, "elements") == 0);
+}
+
+/* Up to the comma or the bracket behind it; "h.0.{q_proj,k_proj}.weight" has a comma in it. */
+static size_t tensor_name_length(const char *name)
+{
+    size_t length = 0, depth = 0;
+    for (; name[length] && name[length] != '\n'; length++) {
+        if (!depth && strchr(",)", name[length])) break;
+        if (name[length] == '{') depth++;
+        if (name[length] == '}' && depth) depth--;
+    }
+    return length;
+}
+
+/* tensors = ( "dim" | "count" | "elements" ) "(" tensor-name [ "," expr ] ")" ;
+ *
+ * The name of a tensor is no expression: it is read up to the comma or the bracket. */
+static bool parse_tensors(struct sp_parser *parser, struct sp_expr *expr)
+{
+    struct sp_lexer *lexer = &parser->lexer;
+    const struct sp_span open = lexer->token.span;
+    const char *name = lexer->source->text + open.offset + 1;
+    size_t blanks = strspn(name, " "), length = tensor_name_length(name);
+    const struct sp_span span = {lexer->source, (uint32_t)(open.offset + 1), (uint32_t)length};
+    lexer->offset = open.offset + 1 + length;
+    while (length > blanks && name[length - 1] == ' ') length--;
+    if (length <= blanks || !strchr(",)", name[span.length]))
+        return sp_parse_fail(parser, span, "expected the name of a tensor, as in count(h.{i}.ln_1.weight)");
+    expr->kind = SP_EXPR_TENSORS;
+    expr->value = (struct shapeproof_value){.type = SHAPEPROOF_VALUE_STRING,
+                                            .string = sp_parse_intern(parser, name + blanks, length - blanks)};
+    expr->args = sp_arena_array(parser->arena, 1, sizeof *expr->args);
+    sp_lexer_next(lexer);
+    if (sp_parse_accept(parser, ",") && !(expr->args[expr->count++] = parse_strength(parser, 0))) return false;
+    expr->span = join_spans(expr->span, lexer->token.span);
+    return sp_parse_close(parser, ")", open, "',' or ')'");
+}
+
 static struct sp_expr *parse_named(struct sp_parser *parser)
 {
     struct sp_expr *expr = node(parser, SP_EXPR_NAME, parser->lexer.token.span, 0);
     expr->name = sp_parse_name(parser, "a name");
     if (!expr->name) return NULL;
     if (!sp_token_is(&parser->lexer, "(")) return expr;
+    if (takes_tensors(parser, expr->name)) return parse_tensors(parser, expr) ? expr : NULL;
     expr->kind = SP_EXPR_CALL;
     return parse_arguments(parser, expr, ")") ? expr : NULL;
 }
@@ -131,6 +175,7 @@ static bool is_list(const struct sp_lexer *lexer)
 }
 
 /* primary = "[" group-name "]"
+ *             | tensors
  *             | INTEGER | REAL | TEXT | "true" | "false" | NAME | NAME "(" [ list ] ")" | "[" [ list ] "]" | "(" expr
  * ")" ; */
 static struct sp_expr *parse_primary(struct sp_parser *parser)

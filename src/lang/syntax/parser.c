@@ -253,6 +253,7 @@ static struct sp_unit *parse_unit(struct sp_parser *parser, size_t offset)
 {
     struct sp_unit *unit = sp_arena_alloc(parser->arena, sizeof *unit);
     unit->title = title_above(parser, offset, &unit->begin);
+    parser->is_about_checkpoint = false;
     if (sp_token_is(&parser->lexer, "claims")) {
         sp_parse_claims_header(parser, unit);
         return unit;

@@ -17,11 +17,12 @@ struct sp_parser {
     struct sp_arena *arena;
     struct sp_symbols *symbols;
     struct sp_text *messages;
-    bool failed;        /* in the current line */
-    size_t failed_at;   /* offset of that mistake */
-    unsigned depth;     /* of the expression being read */
-    unsigned operators; /* in the current line */
-    bool in_claim;      /* [name] is a group, not a list */
+    bool failed;              /* in the current line */
+    size_t failed_at;         /* offset of that mistake */
+    unsigned depth;           /* of the expression being read */
+    unsigned operators;       /* in the current line */
+    bool in_claim;            /* [name] is a group, not a list */
+    bool is_about_checkpoint; /* the unit has claims about a checkpoint alone: dim(NAME, i) takes a name of a tensor */
     size_t mistakes;
 };
 

@@ -295,6 +295,24 @@ static bool symbolic_group(struct sp_symbolic *symbolic, const struct sp_sym_env
     return true;
 }
 
+/* dim(wte.weight, 0) is a number of the checkpoint. */
+static bool symbolic_tensors(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                             struct sp_sym *out)
+{
+    struct shapeproof_value index = sp_value_int(-1);
+    struct sp_sym given;
+    const char *why = "it needs a checkpoint";
+    int64_t value;
+    if (expr->count && !sp_sym_eval(symbolic, env, expr->args[0], &given)) return false;
+    if (expr->count && (!sp_sym_literal(given, &index) || index.type != SHAPEPROOF_VALUE_INT))
+        return sp_sym_fail(symbolic, expr->span, "which dimension it is must be a whole number");
+    if (!symbolic->fixed.tensors ||
+        !symbolic->fixed.tensors(symbolic->fixed.context, expr, index.integer, &value, &why))
+        return sp_sym_fail(symbolic, expr->span, "%s(%s): %s", expr->name, expr->value.string, why);
+    *out = sp_sym_of_poly(sp_poly_int(&symbolic->algebra, value));
+    return true;
+}
+
 static bool symbolic_dispatch(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                               struct sp_sym *out)
 {
@@ -320,6 +338,8 @@ static bool symbolic_dispatch(struct sp_symbolic *symbolic, const struct sp_sym_
         return item(symbolic, env, expr, out);
     case SP_EXPR_MEMBER:
         return symbolic_member(symbolic, env, expr, out);
+    case SP_EXPR_TENSORS:
+        return symbolic_tensors(symbolic, env, expr, out);
     case SP_EXPR_GROUP:
         return symbolic_group(symbolic, env, expr, out);
     }

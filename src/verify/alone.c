@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ * Claims about a checkpoint alone, without a table: sizes and counts are taken from its tensors. Of a GPT-2:
+ *
+ *     claims for checkpoint
+ *     E = dim(wte.weight, 1)             768
+ *     L = count(h.{i}.ln_1.weight)       12
+ *     claim elements(h.*) = L*(12*E^2 + 13*E) */
+#include <string.h>
+
+#include "names/name_pattern.h"
+#include "verify/verify.h"
+
+/* ---- what a claim asks of the tensors ---- */
+
+/* {q_proj, k_proj} is {q_proj,k_proj}. */
+static void put_without_blanks(struct sp_text *text, const char *from, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (from[i] != ' ') sp_text_append(text, from + i, 1);
+}
+
+/* The pattern that a name of a claim means: h.{i}.ln_1.weight stands for h.{}.ln_1.weight, {} for any number. */
+static const char *pattern_of_name(struct sp_arena *arena, const char *name)
+{
+    struct sp_text text = {0};
+    while (*name) {
+        const size_t before = strcspn(name, "{"), inside = name[before] ? strcspn(name + before, "}") : 0;
+        sp_text_append(&text, name, before);
+        name += before;
+        if (!inside) continue;
+        const bool is_index = memchr(name, ',', inside) == NULL && strspn(name + 1, "0123456789-") + 1 < inside;
+        if (is_index) sp_text_puts(&text, "{}");
+        else put_without_blanks(&text, name, inside + (name[inside] == '}'));
+        name += inside + (name[inside] == '}');
+    }
+    return sp_text_keep(&text, arena);
+}
+
+/* A question about some tensors, and what was found so far. */
+struct question {
+    const char *function;
+    int64_t index; /* of dim() */
+    int64_t value;
+    size_t found;
+    const char *why; /* there is no answer */
+};
+
+static void ask_tensor(struct question *question, const struct shapeproof_tensor *tensor)
+{
+    const bool is_new = tensor->same_as == SHAPEPROOF_NONE;
+    question->found++;
+    if (strcmp(question->function, "count") == 0) question->value++;
+    else if (strcmp(question->function, "elements") == 0) question->value += is_new ? (int64_t)tensor->parameters : 0;
+    else if (question->index < 0 || question->index >= (int64_t)tensor->rank)
+        question->why = "the tensor has no such dimension: the first is 0";
+    else {
+        const int64_t size = (int64_t)tensor->shape[question->index];
+        if (question->found > 1 && size != question->value) question->why = "these tensors differ in that dimension";
+        question->value = size;
+    }
+}
+
+/* What the functions of a claim find out. */
+static bool ask_tensors(void *context, const struct sp_expr *expr, int64_t index, int64_t *value, const char **why)
+{
+    const struct shapeproof_inventory *inventory = context;
+    struct question question = {.function = expr->name, .index = index};
+    struct sp_arena arena = {0};
+    struct sp_name_pattern pattern;
+    struct sp_pattern_mistake mistake;
+    const char *text = pattern_of_name(&arena, expr->value.string);
+    const bool right = sp_name_pattern_parse(&pattern, text, strlen(text), &mistake);
+    for (size_t i = 0; right && i < shapeproof_inventory_count(inventory) && !question.why; i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
+        if (sp_name_pattern_matches(&pattern, tensor->name)) ask_tensor(&question, tensor);
+    }
+    sp_arena_free(&arena);
+    *value = question.value;
+    *why = !right ? mistake.message : question.why;
+    if (!*why && !question.found && strcmp(expr->name, "count") != 0) *why = "the checkpoint has no such tensor";
+    return !*why;
+}
+
+/* ---- claims ---- */
+
+static void hold_alone(struct shapeproof_verification *verification, struct sp_configured *configured,
+                       struct sp_located_claim located)
+{
+    struct shapeproof_verified_claim claim = {.answer = SHAPEPROOF_CLAIM_OTHER};
+    struct shapeproof_proof *proof = sp_arena_alloc(&verification->arena, sizeof *proof);
+    const struct sp_group_sums sums = {
+        .total = (int64_t)shapeproof_inventory_totals(verification->inventory)->unique_parameters};
+    struct sp_claim_sides sides;
+    *proof = sp_proof_begin(&verification->arena, SP_CHECKPOINT_ALONE, located);
+    proof->verdict = SHAPEPROOF_UNDECIDED;
+    proof->given = located.unit->given_text;
+    claim.proof = proof;
+    if (sp_claim_applies(configured, NULL, located, &verification->arena, &claim.why)) {
+        claim.answer = SHAPEPROOF_CLAIM_UNKNOWN;
+        if (sp_claim_sides_of(configured, located, &sums, &verification->arena, &sides, &claim.why)) {
+            const bool holds = sp_claim_accepts(located.claim, sides);
+            claim.answer = holds ? SHAPEPROOF_CLAIM_HOLDS : SHAPEPROOF_CLAIM_FAILS;
+            claim.stored = (struct shapeproof_fraction){sides.left.num, sides.left.den};
+            if (located.claim->kind != SP_CLAIM_ROUNDS)
+                claim.formula = (struct shapeproof_fraction){sides.right.num, sides.right.den};
+            if (!holds) claim.difference = sp_verify_amount(verification, sides);
+        }
+    }
+    *SP_PUSH(&verification->claims) = claim;
+}
+
+static bool is_judged(const struct shapeproof_verify_options *options, const char *file)
+{
+    for (size_t i = 0; i < options->file_count; i++)
+        if (strcmp(file, options->files[i]) == 0) return true;
+    return options->file_count == 0;
+}
+
+void sp_verify_alone(struct shapeproof_verification *verification, const struct shapeproof_tables *tables,
+                     const struct shapeproof_verify_options *options)
+{
+    static const struct sp_unit no_table = {.name = SP_CHECKPOINT_ALONE, .is_table = true};
+    struct shapeproof_config *config = shapeproof_config_new();
+    struct sp_configured configured = {.general = NULL};
+    sp_count_settled(&configured.settled, tables, &no_table, sp_config_hyper(config), NULL, true);
+    configured.settled.symbolic.fixed.tensors = ask_tensors;
+    configured.settled.symbolic.fixed.context = (void *)verification->inventory;
+    for (size_t place = 0; place < sp_tables_place_count(tables); place++) {
+        const struct sp_entry entry = sp_tables_entry(tables, place);
+        if (!entry.about || strcmp(entry.about, SP_CHECKPOINT_ALONE) != 0 || !is_judged(options, entry.file)) continue;
+        const struct sp_unit *unit = sp_tables_at(tables, place);
+        for (size_t i = 0; unit && i < unit->claim_count; i++)
+            hold_alone(verification, &configured, (struct sp_located_claim){unit, &unit->claims[i]});
+    }
+    sp_configured_free(&configured);
+    shapeproof_config_free(config);
+}
