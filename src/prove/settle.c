@@ -35,7 +35,7 @@ struct sp_values sp_settle(struct sp_count *count, struct sp_count *settled, con
             sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));
         else if (value.type == SHAPEPROOF_VALUE_BOOL)
             sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.boolean));
-        else if (!symbol->fallback && evaluated(settled, symbol->name, &number))
+        else if (evaluated(settled, symbol->name, &number))
             sp_values_add(&values, symbol->atom, sp_poly_rational(algebra, number));
     }
     sp_values_add_defaults(count, &values, false);

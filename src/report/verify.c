@@ -145,16 +145,20 @@ static void put_fraction(struct sp_text *text, struct shapeproof_fraction value)
     if (value.denominator != 1) sp_text_printf(text, "/%" PRId64, value.denominator);
 }
 
-/* Where the value of a key is from; NULL when nothing says it. */
-static char *said_where(const struct shapeproof_prediction *prediction, const char *key)
+/* Where the value of a key is from; nothing where the table takes it from other keys. */
+static struct sp_text said_where(const struct shapeproof_prediction *prediction, const char *key)
 {
+    struct sp_text where = {0};
+    sp_text_puts(&where, "");
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
         const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(prediction, i);
+        const bool usual =
+            hyper->from.source == SHAPEPROOF_SOURCE_DEFAULT || hyper->value.type == SHAPEPROOF_VALUE_NULL;
         if (strcmp(hyper->name, key) != 0) continue;
-        if (hyper->from.source == SHAPEPROOF_SOURCE_DEFAULT || hyper->value.type == SHAPEPROOF_VALUE_NULL) break;
-        return shapeproof_provenance_text(hyper->from);
+        if (usual) sp_text_puts(&where, "default");
+        else sp_put_provenance(&where, hyper->from);
     }
-    return NULL;
+    return where;
 }
 
 /* "E = 16", and behind the last value from one place that place: "E = 16 (config.json)". */
@@ -163,19 +167,15 @@ static void put_value(const struct shapeproof_verification *verification, size_t
     const struct shapeproof_prediction *prediction = prediction_of(verification);
     const struct shapeproof_named_value *value = shapeproof_verification_value(verification, index);
     const bool last = index + 1 == shapeproof_verification_value_count(verification);
-    char *where = said_where(prediction, value->key);
-    char *next = last ? NULL : said_where(prediction, shapeproof_verification_value(verification, index + 1)->key);
+    struct sp_text where = said_where(prediction, value->key), next = {0};
+    if (!last) next = said_where(prediction, shapeproof_verification_value(verification, index + 1)->key);
     sp_put_visible(text, value->name);
     sp_text_puts(text, " = ");
     put_fraction(text, value->value);
-    if (last || strcmp(where ? where : "", next ? next : "") != 0) {
-        sp_text_puts(text, " (");
-        sp_put_visible(text, where ? where : "default");
-        sp_text_puts(text, ")");
-    }
+    if (where.length && (last || strcmp(where.data, next.data) != 0)) sp_text_printf(text, " (%s)", where.data);
     if (!last) sp_text_puts(text, ",");
-    free(where);
-    free(next);
+    sp_text_free(&where);
+    sp_text_free(&next);
 }
 
 /* In lines that end between two values. */
