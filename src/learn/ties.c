@@ -32,20 +32,25 @@ static bool is_shared_in_any(const struct sp_evidence *evidence, const struct sp
     return false;
 }
 
+/* Whether the two are one storage in every example that has both. */
+static bool is_shared_in_all(const struct sp_evidence *evidence, const struct sp_tensor_row *row,
+                             const struct sp_tensor_row *other)
+{
+    for (size_t e = 0; e < evidence->count; e++)
+        if (only_place_in(row, e) && only_place_in(other, e) && !is_shared_in(evidence, row, other, e)) return false;
+    return true;
+}
+
+/* Under the condition that tells the examples in which they are one from the others; not tied when there is none. */
 static void tie_by_storage(struct sp_learn_problem *problem, struct sp_tensor_row *row, size_t other)
 {
     const struct sp_tensor_row *target = &problem->layout.rows.items[other];
     struct sp_learn_function shared = {.name = row->pattern};
-    bool always = true;
-    for (size_t e = 0; e < problem->evidence->count; e++) {
-        if (!only_place_in(row, e) || !only_place_in(target, e)) continue;
-        const bool is_shared = is_shared_in(problem->evidence, row, target, e);
-        sp_function_add(&shared, &(struct sp_point){.example = e}, is_shared);
-        always = always && is_shared;
-    }
-    struct sp_answer when = {.term = NULL};
-    if (!always) when = sp_solve_condition(problem, &shared, NULL);
-    if (always || when.term) {
+    for (size_t e = 0; e < problem->evidence->count; e++)
+        if (only_place_in(row, e) && only_place_in(target, e))
+            sp_function_add(&shared, &(struct sp_point){.example = e}, is_shared_in(problem->evidence, row, target, e));
+    const struct sp_answer when = sp_solve_condition(problem, &shared, NULL);
+    if (when.term) {
         row->tied_to = other;
         row->tied_when = when;
     }
@@ -60,17 +65,23 @@ static bool is_same_as_any(const struct sp_tensor_row *row)
     return false;
 }
 
+/* To the first row that it always is one storage with; else, under a condition, to the first that it ever is. */
 static void find_tie(struct sp_learn_problem *problem, size_t index)
 {
     struct sp_tensor_row *row = &problem->layout.rows.items[index];
+    size_t first = index;
     if (!row->is_solved || row->index_count || !is_same_as_any(row)) return;
     for (size_t i = 0; i < index; i++) {
         const struct sp_tensor_row *other = &problem->layout.rows.items[i];
         if (other->index_count || !other->is_solved) continue;
         if (!is_shared_in_any(problem->evidence, row, other)) continue;
-        tie_by_storage(problem, row, i);
+        if (first == index) first = i;
+        if (!is_shared_in_all(problem->evidence, row, other)) continue;
+        row->tied_to = i;
+        row->tied_when = (struct sp_answer){.term = NULL};
         return;
     }
+    if (first != index) tie_by_storage(problem, row, first);
 }
 
 /* ---- one block at each iteration of a loop ---- */

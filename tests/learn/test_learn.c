@@ -173,6 +173,31 @@ static void shared_storage(void **state)
     lesson_close(&problem);
 }
 
+/* Three names: the second and the third are tied to each other where a flag unties the first, so that what they share
+ * with it in some examples does not make them follow it in all. */
+static void three_names_of_one_storage(void **state)
+{
+    struct problem problem = {0};
+    static const char *const configs[] = {
+        "{\"symbols\": 41, \"width\": 8, \"tied\": true}", "{\"symbols\": 30, \"width\": 6, \"tied\": false}",
+        "{\"symbols\": 37, \"width\": 10, \"tied\": true}", "{\"symbols\": 35, \"width\": 12, \"tied\": false}"};
+    static const uint64_t shapes[][2] = {{41, 8}, {30, 6}, {37, 10}, {35, 12}};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        lesson_begin(&problem, configs[i]);
+        lesson_add(&problem, "a_embedding.weight", 2, shapes[i]);
+        lesson_add(&problem, "decoder.weight", 2, shapes[i]);
+        lesson_add(&problem, "head.weight", 2, shapes[i]);
+        struct part *parts = problem.models[i]->parts;
+        parts[1].storage = parts[2].storage = "head";
+        parts[0].storage = i % 2 ? "embedding" : "head";
+    }
+    assert_learns(&problem);
+    assert_says(&problem, "same as a_embedding.weight when tied");
+    assert_says(&problem, "same as decoder.weight");
+    lesson_close(&problem);
+}
+
 /* Two classes, whose names begin otherwise, and a head that one of them has. */
 static void classes(void **state)
 {
@@ -376,6 +401,7 @@ int main(void)
         cmocka_unit_test(convolutions),
         cmocka_unit_test(way_up),
         cmocka_unit_test(shared_storage),
+        cmocka_unit_test(three_names_of_one_storage),
         cmocka_unit_test(classes),
         cmocka_unit_test(mixture_of_experts),
         cmocka_unit_test(without_configuration),

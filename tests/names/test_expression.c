@@ -35,6 +35,8 @@ static const struct {
     {"[a-c]*d", "abcd", "abcd", ""},
     {"", "a", "", ""},
     {"(a", "a", "a", "a"},
+    {"a\\", "xa\\", "a\\", ""}, /* at the end it is itself */
+    {"a\\", "xab", NULL, ""},
 };
 
 static void finds_what_python_finds(void **state)

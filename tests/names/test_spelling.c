@@ -37,6 +37,8 @@ static void test_spellings(void **state)
          SP_SPELT_SLASHES},
         {"bert/encoder/layer_12/dense/kernel", "bert.encoder.layer.12.dense.weight", "kernel", SP_SPELT_SLASHES},
         {"net/layer_1/kernel", "net.layer_1.weight", "kernel", SP_SPELT_SLASHES}, /* called so */
+        {"bert/mlm___cls/predictions/bias", "bert.cls.predictions.bias", "bias", SP_SPELT_SLASHES},
+        {"bert/___cls/bias", "bert.___cls.bias", "bias", SP_SPELT_SLASHES}, /* nothing in front of the mark */
         {"kernel", "weight", "kernel", 0},
         {":0", ":0", ":0", 0},
     };
