@@ -115,9 +115,25 @@ static void configurations(void **state)
     assert_true(count.with > 19 * count.without);
 }
 
+/* In LaTeX a floor has its brackets, and so has one within it. */
+static void typeset(void **state)
+{
+    (void)state;
+    struct shapeproof_error error = {0};
+    const char text[] = "table floors\n[a]\nw ((n // m) // k)\n";
+    assert_int_equal(shapeproof_tables_add_text(tables, "floors.shapes", text, strlen(text), &error), SHAPEPROOF_OK);
+    const struct shapeproof_derive_options options = {.table = "floors", .notation = SHAPEPROOF_FORMULA_LATEX};
+    struct shapeproof_derivation *forms = shapeproof_derive(tables, NULL, &options, &error);
+    if (!forms) fail_msg("%s", error.message);
+    assert_string_equal(formula_of(forms, "a"), "\\left\\lfloor \\frac{\\left\\lfloor \\frac{n}{m} \\right\\rfloor}{k} "
+                                                "\\right\\rfloor");
+    shapeproof_derivation_free(forms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(flags_and_texts), cmocka_unit_test(not_polynomial),
-                                       cmocka_unit_test(operands_in_brackets), cmocka_unit_test(configurations)};
+                                       cmocka_unit_test(operands_in_brackets), cmocka_unit_test(configurations),
+                                       cmocka_unit_test(typeset)};
     return cmocka_run_group_tests(tests, open_tables, close_tables);
 }
