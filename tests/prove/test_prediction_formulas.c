@@ -130,10 +130,25 @@ static void typeset(void **state)
     shapeproof_derivation_free(forms);
 }
 
+/* A key of a sub-configuration has the whole path in front of it. */
+static void nested_keys(void **state)
+{
+    (void)state;
+    struct shapeproof_error error = {0};
+    const char text[] = "part nested\n[a]\nw (width)\ntable nests\n[a]\nx.* nested() from outer.inner\n";
+    assert_int_equal(shapeproof_tables_add_text(tables, "nests.shapes", text, strlen(text), &error), SHAPEPROOF_OK);
+    struct shapeproof_derivation *forms =
+        shapeproof_derive(tables, NULL, &(struct shapeproof_derive_options){.table = "nests"}, &error);
+    if (!forms) fail_msg("%s", error.message);
+    assert_int_equal(shapeproof_derivation_symbol_count(forms), 1);
+    assert_string_equal(shapeproof_derivation_symbol(forms, 0)->key, "outer.inner.width");
+    shapeproof_derivation_free(forms);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(flags_and_texts), cmocka_unit_test(not_polynomial),
-                                       cmocka_unit_test(operands_in_brackets), cmocka_unit_test(configurations),
-                                       cmocka_unit_test(typeset)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flags_and_texts), cmocka_unit_test(not_polynomial), cmocka_unit_test(operands_in_brackets),
+        cmocka_unit_test(configurations),  cmocka_unit_test(typeset),        cmocka_unit_test(nested_keys)};
     return cmocka_run_group_tests(tests, open_tables, close_tables);
 }
