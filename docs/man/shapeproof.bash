@@ -78,7 +78,7 @@ _shapeproof() {
         inspect) words='--tree --depth= --totals --sort= --filter= --strict --offline --json --color= --help' ;;
         learn) words='--output= --name= --like= --partial --all --table= --trace --offline --json --help' ;;
         predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
-        prove) words='--claims= --claim= --checkpoint= --alone --config= --set= --table= --vocabulary= --allow= --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
+        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --set= --table= --vocabulary= --allow= --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
         solve) words='--total= --rounds-to= --group= --config= --set= --table= --json --color= --help' ;;
         tables) words='--kind= --table= --json --color= --help' ;;
         help) words='--help' ;;

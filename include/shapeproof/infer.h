@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "shapeproof/api.h"
+#include "shapeproof/config.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/table.h"
@@ -98,6 +99,9 @@ SHAPEPROOF_API const char *shapeproof_inference_undetermined(const struct shapep
 /* The text of a config.json that predicts the same: model_type, architectures and the hyper-parameters; and
  * "shapeproof_undetermined", the list of the keys above, unless it is empty. */
 SHAPEPROOF_API const char *shapeproof_inference_config(const struct shapeproof_inference *inference);
+/* Sets the same in a configuration, as values that are "inferred". */
+SHAPEPROOF_API void shapeproof_inference_configure(const struct shapeproof_inference *inference,
+                                                   struct shapeproof_config *config);
 
 #ifdef __cplusplus
 }

@@ -121,8 +121,9 @@ SHAPEPROOF_API char *shapeproof_report_prove(const struct shapeproof_proofs *pro
 struct shapeproof_report_verify_options {
     struct shapeproof_report_options report; /* `all`: also the claims that are about other hyper-parameters */
     const char *path;                        /* of the checkpoint, as the user has it */
-    const char *letters;  /* what was taken for letters of claims (shapeproof_tables_add_claims), or NULL */
-    uint64_t reserved[4]; /* zero: room for later versions */
+    const char *letters; /* what was taken for letters of claims (shapeproof_tables_add_claims), or NULL */
+    const struct shapeproof_inference *inference; /* that the hyper-parameters are from, or NULL */
+    uint64_t reserved[4];                         /* zero: room for later versions */
 };
 
 /* What the file stores of each group of its table, and for each claim the three numbers and what they differ by. */

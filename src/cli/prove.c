@@ -15,6 +15,9 @@ static const struct cli_option options[] = {
      .letter = 'k',
      .argument = "PATH",
      .help = "hold the claims about its table against this checkpoint: formula, prediction, what is stored"},
+    {.name = "infer",
+     .help =
+         "with --checkpoint: with the table and the hyper-parameters that its names and shapes tell, as infer does"},
     {.name = "alone",
      .help =
          "with --checkpoint: without a table; claims take sizes and counts from the file, 'E = dim(wte.weight, 1)'"},
@@ -153,14 +156,17 @@ static const char *table_of_claims(const struct cli_args *args, const struct cli
 static int prove_tables(const struct cli_args *args)
 {
     static const char *const about_files[] = {"config", "set", "vocabulary", NULL};
+    static const char *const about_files_flags[] = {"infer", "alone", NULL};
     struct cli_subject subject;
     char *letters = NULL;
     for (size_t i = 0; about_files[i]; i++)
         if (cli_value(args, about_files[i], NULL))
             return cli_usage_error(NULL, "--%s is about a checkpoint: it goes with --checkpoint or --list",
                                    about_files[i]);
-    if (cli_flag(args, "alone"))
-        return cli_usage_error(NULL, "--alone is about a checkpoint: it goes with --checkpoint or --list");
+    for (size_t i = 0; about_files_flags[i]; i++)
+        if (cli_flag(args, about_files_flags[i]))
+            return cli_usage_error(NULL, "--%s is about a checkpoint: it goes with --checkpoint or --list",
+                                   about_files_flags[i]);
     int status = cli_subject_open_tables(&subject, args);
     if (status == CLI_OK) status = add_claims(args, &subject);
     if (status == CLI_OK && cli_value(args, "claim", NULL)) {
@@ -185,12 +191,12 @@ static int status_of_verification(const struct shapeproof_verification *verifica
 }
 
 /* Holds the claims against the checkpoint of the check, or, where that is NULL, against the inventory alone. */
-static int report_verification(const struct cli_args *args, const char *path, const struct cli_subject *subject,
+static int report_verification(const struct cli_args *args, const struct cli_subject *subject,
                                const struct shapeproof_inventory *inventory, const struct shapeproof_check *check,
-                               const char *letters)
+                               const struct shapeproof_report_verify_options *about)
 {
-    const struct shapeproof_report_verify_options how = {
-        .report = cli_report_options(args), .path = path, .letters = letters};
+    struct shapeproof_report_verify_options how = *about;
+    how.report = cli_report_options(args);
     struct shapeproof_verify_options what = {.files = NULL};
     struct shapeproof_error error = {0};
     const char **files = claim_files(args, &what.file_count);
@@ -206,8 +212,9 @@ static int report_verification(const struct cli_args *args, const char *path, co
     return status;
 }
 
-static int verify_subject(const struct cli_args *args, const char *path, struct cli_subject *subject,
-                          const struct shapeproof_inventory *inventory)
+/* Under the configuration of the subject, which is from an inference if that is not NULL. */
+static int verify_under(const struct cli_args *args, const char *path, struct cli_subject *subject,
+                        const struct shapeproof_inventory *inventory, const struct shapeproof_inference *inference)
 {
     const struct shapeproof_check_options what = {.table = subject->table_name};
     struct shapeproof_error error = {0};
@@ -217,10 +224,19 @@ static int verify_subject(const struct cli_args *args, const char *path, struct 
     const struct shapeproof_prediction *prediction = shapeproof_check_prediction(check);
     int status = cli_settings_are_read(subject, prediction) ? CLI_OK : CLI_USAGE;
     if (status == CLI_OK) status = add_given_claims(args, subject, shapeproof_prediction_table(prediction), &letters);
-    if (status == CLI_OK) status = report_verification(args, path, subject, inventory, check, letters);
+    if (status == CLI_OK)
+        status = report_verification(
+            args, subject, inventory, check,
+            &(struct shapeproof_report_verify_options){.path = path, .letters = letters, .inference = inference});
     shapeproof_free(letters);
     shapeproof_check_free(check);
     return status;
+}
+
+static int verify_subject(const struct cli_args *args, const char *path, struct cli_subject *subject,
+                          const struct shapeproof_inventory *inventory)
+{
+    return verify_under(args, path, subject, inventory, NULL);
 }
 
 static int verify_alone(const struct cli_args *args, const char *path, struct cli_subject *subject,
@@ -228,19 +244,37 @@ static int verify_alone(const struct cli_args *args, const char *path, struct cl
 {
     char *letters = NULL;
     int status = add_given_claims(args, subject, "checkpoint", &letters);
-    if (status == CLI_OK) status = report_verification(args, path, subject, inventory, NULL, letters);
+    if (status == CLI_OK)
+        status = report_verification(args, subject, inventory, NULL,
+                                     &(struct shapeproof_report_verify_options){.path = path, .letters = letters});
     shapeproof_free(letters);
+    return status;
+}
+
+/* With the table and the hyper-parameters that the names and shapes of the file tell. */
+static int verify_inferred(const struct cli_args *args, const char *path, struct cli_subject *subject,
+                           const struct shapeproof_inventory *inventory)
+{
+    const struct shapeproof_infer_options what = {.table = subject->table_name};
+    struct shapeproof_error error = {0};
+    struct shapeproof_inference *inference = shapeproof_infer(inventory, subject->tables, &what, &error);
+    if (!inference) return cli_error(&error);
+    subject->table_name = shapeproof_inference_table(inference);
+    shapeproof_inference_configure(inference, subject->config);
+    const int status = verify_under(args, path, subject, inventory, inference);
+    shapeproof_inference_free(inference);
     return status;
 }
 
 static int verify_inventory(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
 {
-    const bool alone = cli_flag(args, "alone");
+    const bool alone = cli_flag(args, "alone"), inferred = cli_flag(args, "infer");
     struct cli_subject subject;
-    int status =
-        alone ? cli_subject_open_tables(&subject, args) : cli_subject_open_for(&subject, args, path, inventory);
+    int status = alone || inferred ? cli_subject_open_tables(&subject, args)
+                                   : cli_subject_open_for(&subject, args, path, inventory);
     if (status == CLI_OK) status = add_claims(args, &subject);
-    if (status == CLI_OK) status = (alone ? verify_alone : verify_subject)(args, path, &subject, inventory);
+    if (status == CLI_OK)
+        status = (alone ? verify_alone : inferred ? verify_inferred : verify_subject)(args, path, &subject, inventory);
     cli_subject_close(&subject);
     return status;
 }
@@ -268,6 +302,9 @@ static int prove_checkpoints(const struct cli_args *args)
         return cli_usage_error("--table NAME names another one",
                                "the configuration of a checkpoint tells its table: '%s' is too much",
                                args->operands[0]);
+    if (cli_flag(args, "infer") &&
+        (cli_flag(args, "alone") || cli_value(args, "config", NULL) || cli_value(args, "set", NULL)))
+        return cli_usage_error(NULL, "--infer takes the place of --config and --set, and --alone needs none of them");
     if (path && cli_asks_for_list(args)) return cli_usage_error(NULL, "--checkpoint and --list exclude each other");
     there.command = &on_checkpoints;
     if (!path) return claim_files_are_right(args) ? cli_run_list(&there, verify_operand) : CLI_TABLE;
@@ -320,6 +357,10 @@ const struct cli_command cli_prove = {
         "of --claim, a letter that the table does not have has its usual meaning: d is the width, L the number of "
         "layers. Parameters are counted as the table counts them, without optional tensors and buffers; what is tied "
         "counts again if it is stored again.\n"
+        "\n"
+        "With --infer the table and the hyper-parameters are those that the names and shapes of the file tell; what "
+        "they do "
+        "not decide is named as guessed.\n"
         "\n"
         "With --alone no table and no configuration are needed: claims 'for checkpoint' and those of --claim take what "
         "they need from the file. dim(NAME, 1) is a dimension of a tensor, the first is 0; count(NAME) is the number "

@@ -3,6 +3,7 @@
  * and sees fewer candidates. */
 #include "infer/search.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,3 +213,15 @@ const char *shapeproof_inference_undetermined(const struct shapeproof_inference 
 }
 
 const char *shapeproof_inference_config(const struct shapeproof_inference *inference) { return inference->config; }
+
+void shapeproof_inference_configure(const struct shapeproof_inference *inference, struct shapeproof_config *config)
+{
+    struct shapeproof_value root;
+    struct shapeproof_error error = {0};
+    const bool parsed =
+        sp_value_parse_json(&config->arena, inference->config, strlen(inference->config), &root, &error);
+    assert(parsed); /* it is our own text */
+    for (size_t i = 0; parsed && i < root.count; i++)
+        if (strcmp(root.members[i].key, "shapeproof_undetermined") != 0)
+            sp_config_set_value(config, root.members[i].key, root.members[i].value, "inferred");
+}

@@ -99,6 +99,12 @@ static void verify_json(const struct shapeproof_verification *verification,
     if (prediction_of(verification))
         sp_write_key_string(&json, "table", shapeproof_prediction_table(prediction_of(verification)));
     sp_write_key_optional(&json, "letters", options->letters);
+    if (options->inference) {
+        sp_write_key_open_line(&json, "guessed", '[');
+        for (size_t i = 0; i < shapeproof_inference_undetermined_count(options->inference); i++)
+            sp_write_string(&json, shapeproof_inference_undetermined(options->inference, i));
+        sp_write_close(&json);
+    }
     sp_write_key_open(&json, "values", '[');
     for (size_t i = 0; i < shapeproof_verification_value_count(verification); i++) {
         const struct shapeproof_named_value *value = shapeproof_verification_value(verification, i);
@@ -199,6 +205,20 @@ static void put_values(const struct shapeproof_verification *verification, struc
     sp_text_puts(text, "\n");
 }
 
+/* Values that were inferred, and that others could stand for. */
+static void put_undetermined(const struct shapeproof_inference *inference, struct sp_text *text)
+{
+    const size_t begin = text->length, count = inference ? shapeproof_inference_undetermined_count(inference) : 0;
+    if (!count) return;
+    sp_text_puts(text, "  guessed, since the file does not decide them: ");
+    for (size_t i = 0; i < count; i++) {
+        if (i) sp_text_puts(text, ", ");
+        sp_put_visible(text, shapeproof_inference_undetermined(inference, i));
+    }
+    sp_text_puts(text, "\n");
+    sp_wrap(text, begin, 4);
+}
+
 static void put_heading(const struct shapeproof_verification *verification,
                         const struct shapeproof_report_verify_options *options, struct sp_text *text)
 {
@@ -217,6 +237,7 @@ static void put_heading(const struct shapeproof_verification *verification,
         sp_put_count(text, totals->unique_parameters, "parameter", "parameters");
         sp_text_puts(text, "\n");
     }
+    put_undetermined(options->inference, text);
     if (!options->letters) return;
     sp_text_puts(text, "  in the claims ");
     sp_put_visible(text, options->letters);
