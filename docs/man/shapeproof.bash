@@ -13,6 +13,7 @@ _shapeproof() {
     check:--table|check:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     check:--for) COMPREPLY=() ;;
+    check:--claims) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--expect|check:-e) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--list|check:-l) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--resume) COMPREPLY=($(compgen -f -- "$word")) ;;
@@ -70,7 +71,7 @@ _shapeproof() {
             return
         fi
         case $command in
-        check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --expect= --trace --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
+        check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
         derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
         diff) words='--data --expect= --strict --all --offline --json --color= --help' ;;
         fmt) words='--in-place --check --help' ;;

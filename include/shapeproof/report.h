@@ -40,7 +40,8 @@ struct shapeproof_report_options {
     bool all;
     const struct shapeproof_loadings *loadings;    /* of a check: what loaders make of it; NULL when none was asked */
     const struct shapeproof_tables_filter *filter; /* of tables: which; NULL for all */
-    uint64_t reserved[2];                          /* zero: room for later versions */
+    const struct shapeproof_verification *claims;  /* of a check: claims about its checkpoint; NULL for none */
+    uint64_t reserved[1];                          /* zero: room for later versions */
 };
 
 enum shapeproof_inspect_view {

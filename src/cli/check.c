@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof check: whether a checkpoint holds what its hyper-parameters promise. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/components.h"
@@ -22,6 +23,7 @@ static const struct cli_option options[] = {
     {.name = "all",
      .letter = 'a',
      .help = "all findings, also those that the causes explain; a line for each, none collapsed over its indices"},
+    {CLI_OPTION_CLAIMS},
     {CLI_OPTION_EXPECT},
     {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
@@ -102,17 +104,55 @@ int cli_judge_check(const struct cli_args *args, const struct shapeproof_check *
                                                    : CLI_OK;
 }
 
-/* Asks the loaders, and writes the report; exit status. */
-static int report_check(const struct cli_args *args, const struct shapeproof_check *check)
+/* The claims of --claims, held against the checkpoint; NULL when none are given, or after an error, which is printed
+ * with its exit status in *status. */
+static struct shapeproof_verification *hold_claims(const struct cli_args *args, const struct cli_subject *subject,
+                                                   const struct shapeproof_check *check, int *status)
+{
+    struct shapeproof_error error = {0};
+    struct shapeproof_verify_options what = {.files = NULL};
+    const char **files = calloc(args->given_count + 1, sizeof *files);
+    if (!files) abort();
+    for (size_t position = 0; (files[what.file_count] = cli_next_value(args, "claims", &position)) != NULL;)
+        what.file_count++;
+    what.files = files;
+    struct shapeproof_verification *verification =
+        what.file_count ? shapeproof_verify(check, subject->tables, &what, &error) : NULL;
+    if (what.file_count && !verification) *status = cli_error(&error);
+    free(files);
+    return verification;
+}
+
+/* That of the check, unless a claim fails, or nothing is wrong but that a claim cannot be evaluated. */
+static int status_with_claims(int status, const struct shapeproof_verification *verification)
+{
+    for (size_t i = 0; verification && i < shapeproof_verification_claim_count(verification); i++) {
+        const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
+        if (claim->proof->erratum) continue;
+        if (claim->answer == SHAPEPROOF_CLAIM_FAILS) return CLI_DIFFERS;
+        if (claim->answer == SHAPEPROOF_CLAIM_UNKNOWN && status == CLI_OK) status = CLI_UNKNOWN;
+    }
+    return status;
+}
+
+/* Asks the loaders, holds the claims, and writes the report; exit status. */
+static int report_check(const struct cli_args *args, const struct cli_subject *subject,
+                        const struct shapeproof_check *check)
 {
     struct shapeproof_report_options how = cli_report_options(args);
     struct shapeproof_error error = {0};
+    int status = CLI_OK;
+    struct shapeproof_verification *verification = hold_claims(args, subject, check, &status);
+    if (status != CLI_OK) return status;
     struct shapeproof_loadings *loadings = shapeproof_loadings_new(check, cli_value(args, "for", NULL), &error);
-    if (!loadings) return cli_error(&error);
-    how.loadings = loadings;
-    cli_put_report(shapeproof_report_check(check, &how, NULL));
-    const int status = cli_judge_check(args, check, loadings);
+    if (loadings) {
+        how.loadings = loadings;
+        how.claims = verification;
+        cli_put_report(shapeproof_report_check(check, &how, NULL));
+        status = status_with_claims(cli_judge_check(args, check, loadings), verification);
+    } else status = cli_error(&error);
     shapeproof_loadings_free(loadings);
+    shapeproof_verification_free(verification);
     return status;
 }
 
@@ -135,7 +175,7 @@ static int check_subject(const struct cli_args *args, const struct cli_subject *
         return cli_no_prediction(subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
     }
     const bool read = cli_settings_are_read(subject, shapeproof_check_prediction(check));
-    const int status = read ? report_check(args, check) : CLI_USAGE;
+    const int status = read ? report_check(args, subject, check) : CLI_USAGE;
     shapeproof_check_free(check);
     return status;
 }
@@ -164,7 +204,7 @@ static bool check_with_pipeline(const struct cli_args *args, const char *path,
                                 const struct shapeproof_inventory *inventory, int *status)
 {
     bool consistent;
-    if (cli_value(args, "table", NULL) || cli_value(args, "set", NULL)) return false;
+    if (cli_value(args, "table", NULL) || cli_value(args, "set", NULL) || cli_value(args, "claims", NULL)) return false;
     char *adapter = shapeproof_adapter_describe(inventory, &consistent);
     struct shapeproof_components *components = adapter && consistent ? pipeline_of(args, path) : NULL;
     if (components) *status = cli_check_adapter(args, inventory, components);
@@ -186,6 +226,7 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
     shapeproof_free(beside);
     if (alone && check_with_pipeline(args, path, inventory, &status)) return status;
     status = cli_subject_open_for(&subject, args, path, inventory);
+    if (status == CLI_OK) status = cli_add_claims(&subject, args);
     if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
     if (status == CLI_OK) status = check_subject(args, &subject, inventory, expectations);
     shapeproof_expectations_free(expectations);
@@ -248,8 +289,12 @@ const struct cli_command cli_check = {
         "hold several models. Each that has weights is checked against the configuration in its own folder, has a "
         "line with its verdict, and its report below if it differs. What the list names and is not there is missing, "
         "and counts as a difference. The exit status is the worst one: 4, then 3, 1, 5 and 0. --config, --set, "
-        "--table, --expect and --vocabulary are about one model: that of the directory itself, if it has one there; "
+        "--table, --claims, --expect and --vocabulary are about one model: that of the directory itself, if it has one "
+        "there; "
         "else they are refused.\n"
+        "\n"
+        "With --claims, the claims of a file about its table are held against the checkpoint as well, as 'prove "
+        "--checkpoint' does; a claim that fails is status 1.\n"
         "\n"
         "An adapter (LoRA and its kin) is compared with its base: the configuration beside it, that in the folder "
         "which adapter_config.json names, or --config, which may be a pipeline here as well.\n"

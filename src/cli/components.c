@@ -27,7 +27,7 @@ static void *allocate_zeroed(size_t count, size_t size)
 /* The option that is about one model and cannot be about several; NULL when none was given. */
 static const char *option_of_one(const struct cli_args *args)
 {
-    static const char *const options[] = {"config", "set", "table", "expect", "vocabulary"};
+    static const char *const options[] = {"config", "set", "table", "claims", "expect", "vocabulary"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (cli_value(args, options[i], NULL)) return options[i];
     return NULL;

@@ -110,6 +110,7 @@ static int check_options(const struct cli_args *args)
     if (cli_number(args, "timeout", TASK_SECONDS) > MOST_SECONDS)
         return cli_usage_error(hint, "%s: --timeout is at most %d", args->command->name, MOST_SECONDS);
     int status = cli_subject_open(&subject, args, NULL);
+    if (status == CLI_OK && cli_has_option(args, "claims")) status = cli_add_claims(&subject, args);
     if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
     shapeproof_expectations_free(expectations);
     cli_subject_close(&subject);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct cli_option options[] = {
-    {.name = "claims", .argument = "FILE", .help = "claims of your own about tables; may be repeated"},
+    {CLI_OPTION_CLAIMS},
     {.name = "claim",
      .argument = "TEXT",
      .help = "a claim, 'total = V*E', or a definition for the claims, 'd = n_embd'; may be repeated"},
@@ -51,16 +51,6 @@ static const struct cli_example examples[] = {
     {"shapeproof prove --list models.txt --claims paper.shapes", "the same of many checkpoints"},
     {NULL, NULL},
 };
-
-/* Files of claims are table files. */
-static int add_claims(const struct cli_args *args, struct cli_subject *subject)
-{
-    const char *file;
-    int status = CLI_OK;
-    for (size_t position = 0; status == CLI_OK && (file = cli_next_value(args, "claims", &position)) != NULL;)
-        status = cli_add_table_file(subject->tables, file);
-    return status;
-}
 
 /* The name that stands for a file of the claims of --claim. */
 static const char given_claims[] = "--claim";
@@ -168,7 +158,7 @@ static int prove_tables(const struct cli_args *args)
             return cli_usage_error(NULL, "--%s is about a checkpoint: it goes with --checkpoint or --list",
                                    about_files_flags[i]);
     int status = cli_subject_open_tables(&subject, args);
-    if (status == CLI_OK) status = add_claims(args, &subject);
+    if (status == CLI_OK) status = cli_add_claims(&subject, args);
     if (status == CLI_OK && cli_value(args, "claim", NULL)) {
         const char *table = table_of_claims(args, &subject);
         status = table ? add_given_claims(args, &subject, table, &letters) : CLI_USAGE;
@@ -272,7 +262,7 @@ static int verify_inventory(const struct cli_args *args, const char *path, const
     struct cli_subject subject;
     int status = alone || inferred ? cli_subject_open_tables(&subject, args)
                                    : cli_subject_open_for(&subject, args, path, inventory);
-    if (status == CLI_OK) status = add_claims(args, &subject);
+    if (status == CLI_OK) status = cli_add_claims(&subject, args);
     if (status == CLI_OK)
         status = (alone ? verify_alone : inferred ? verify_inferred : verify_subject)(args, path, &subject, inventory);
     cli_subject_close(&subject);
@@ -283,16 +273,6 @@ static int verify_operand(const struct cli_args *args) { return cli_with_checkpo
 
 /* The same command, whose operands are checkpoints. */
 static const struct cli_command on_checkpoints = {.name = "prove", .checkpoints = true, .options = options};
-
-/* Said once, and not for each checkpoint of a list. */
-static bool claim_files_are_right(const struct cli_args *args)
-{
-    struct cli_subject subject;
-    int status = cli_subject_open_tables(&subject, args);
-    if (status == CLI_OK) status = add_claims(args, &subject);
-    cli_subject_close(&subject);
-    return status == CLI_OK;
-}
 
 static int prove_checkpoints(const struct cli_args *args)
 {
@@ -307,7 +287,7 @@ static int prove_checkpoints(const struct cli_args *args)
         return cli_usage_error(NULL, "--infer takes the place of --config and --set, and --alone needs none of them");
     if (path && cli_asks_for_list(args)) return cli_usage_error(NULL, "--checkpoint and --list exclude each other");
     there.command = &on_checkpoints;
-    if (!path) return claim_files_are_right(args) ? cli_run_list(&there, verify_operand) : CLI_TABLE;
+    if (!path) return cli_run_list(&there, verify_operand);
     there.operands = &path;
     there.operand_count = 1;
     return cli_run_found(&there, verify_operand);

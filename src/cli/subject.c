@@ -48,6 +48,15 @@ int cli_add_table_file(struct shapeproof_tables *tables, const char *file)
     return CLI_TABLE;
 }
 
+int cli_add_claims(struct cli_subject *subject, const struct cli_args *args)
+{
+    const char *file;
+    int status = CLI_OK;
+    for (size_t position = 0; status == CLI_OK && (file = cli_next_value(args, "claims", &position)) != NULL;)
+        status = cli_add_table_file(subject->tables, file);
+    return status;
+}
+
 /* ---- folders of tables ---- */
 
 static bool is_folder(const char *path)

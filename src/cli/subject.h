@@ -16,6 +16,8 @@
 #define CLI_OPTION_TABLE                                                                                               \
     .name = "table", .letter = 'T', .argument = "FILE",                                                                \
     .help = "a table file of your own, a folder of them, or the name of a table"
+#define CLI_OPTION_CLAIMS                                                                                              \
+    .name = "claims", .argument = "FILE", .help = "claims of your own about tables; may be repeated"
 #define CLI_OPTION_VOCABULARY                                                                                          \
     .name = "vocabulary", .argument = "sockeye|nparam|none",                                                           \
     .help =                                                                                                            \
@@ -42,6 +44,8 @@ int cli_subject_open_for(struct cli_subject *subject, const struct cli_args *arg
                          const struct shapeproof_inventory *inventory);
 /* Adds the tables or claims of a file. Returns CLI_OK, or complains and returns the exit status. */
 int cli_add_table_file(struct shapeproof_tables *tables, const char *file);
+/* Adds the files of --claims. Returns CLI_OK, or complains and returns the exit status. */
+int cli_add_claims(struct cli_subject *subject, const struct cli_args *args);
 /* Opens the tables, for a command that has --table alone. */
 int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args);
 void cli_subject_close(struct cli_subject *subject);

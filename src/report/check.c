@@ -8,6 +8,7 @@
 #include "report/inventory.h"
 #include "report/prediction.h"
 #include "report/table.h"
+#include "report/verify.h"
 #include "shapeproof/load.h"
 #include "shapeproof/report.h"
 
@@ -405,6 +406,9 @@ void sp_put_check(const struct shapeproof_check *check, struct sp_text *text,
     put_loading_table(options->loadings, text, options);
     put_counts(check, text, options);
     sp_put_causes_and_findings(check, text, options);
+    if (!options->claims) return;
+    sp_text_puts(text, "\n");
+    sp_put_claims(text, options->claims, options);
 }
 
 char *shapeproof_report_check(const struct shapeproof_check *check, const struct shapeproof_report_options *options,
@@ -416,6 +420,7 @@ char *shapeproof_report_check(const struct shapeproof_check *check, const struct
     if (options->format == SHAPEPROOF_REPORT_JSON) {
         struct sp_writer json = sp_write_document(&text, "shapeproof.check/1");
         sp_json_check_members(&json, check, options->loadings);
+        if (options->claims) sp_json_claims(&json, options->claims);
         sp_write_close(&json);
     } else {
         sp_put_check(check, &text, options);

@@ -8,6 +8,7 @@
 #include "base/json_write.h"
 #include "report/common.h"
 #include "report/table.h"
+#include "report/verify.h"
 #include "report/wrap.h"
 #include "shapeproof/report.h"
 
@@ -83,6 +84,14 @@ static void json_claim(struct sp_writer *json, const struct shapeproof_verified_
     sp_write_close(json);
 }
 
+void sp_json_claims(struct sp_writer *json, const struct shapeproof_verification *verification)
+{
+    sp_write_key_open(json, "claims", '[');
+    for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++)
+        json_claim(json, shapeproof_verification_claim(verification, i));
+    sp_write_close(json);
+}
+
 /* NULL where claims are about the checkpoint alone. */
 static const struct shapeproof_prediction *prediction_of(const struct shapeproof_verification *verification)
 {
@@ -129,10 +138,7 @@ static void verify_json(const struct shapeproof_verification *verification,
         sp_write_close(&json);
     }
     sp_write_close(&json);
-    sp_write_key_open(&json, "claims", '[');
-    for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++)
-        json_claim(&json, shapeproof_verification_claim(verification, i));
-    sp_write_close(&json);
+    sp_json_claims(&json, verification);
     sp_write_close(&json);
 }
 
@@ -436,6 +442,16 @@ static void put_totals(const struct shapeproof_verification *verification, struc
     sp_text_puts(text, "\n");
 }
 
+void sp_put_claims(struct sp_text *text, const struct shapeproof_verification *verification,
+                   const struct shapeproof_report_options *options)
+{
+    for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++) {
+        const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
+        if (is_shown(claim, options->all)) put_claim(text, claim, options->color);
+    }
+    put_totals(verification, text);
+}
+
 static void verify_text(const struct shapeproof_verification *verification,
                         const struct shapeproof_report_verify_options *options, struct sp_text *text)
 {
@@ -445,11 +461,7 @@ static void verify_text(const struct shapeproof_verification *verification,
         put_groups(verification, text, &options->report);
         sp_text_puts(text, "\n");
     }
-    for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++) {
-        const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
-        if (is_shown(claim, options->report.all)) put_claim(text, claim, options->report.color);
-    }
-    put_totals(verification, text);
+    sp_put_claims(text, verification, &options->report);
 }
 
 char *shapeproof_report_verify(const struct shapeproof_verification *verification,
