@@ -31,6 +31,11 @@ _shapeproof() {
     inspect:--depth|inspect:-d) COMPREPLY=() ;;
     inspect:--sort|inspect:-s) COMPREPLY=($(compgen -W 'file name size' -- "$word")) ;;
     inspect:--filter|inspect:-f) COMPREPLY=() ;;
+    inspect:--by) COMPREPLY=($(compgen -W 'group' -- "$word")) ;;
+    inspect:--config|inspect:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    inspect:--set|inspect:-S) COMPREPLY=() ;;
+    inspect:--table|inspect:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    inspect:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     inspect:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     learn:--output|learn:-o) COMPREPLY=($(compgen -f -- "$word")) ;;
     learn:--name) COMPREPLY=() ;;
@@ -76,7 +81,7 @@ _shapeproof() {
         diff) words='--data --expect= --strict --all --offline --json --color= --help' ;;
         fmt) words='--in-place --check --help' ;;
         infer) words='--table= --emit-config --all --trace --offline --json --color= --help' ;;
-        inspect) words='--tree --depth= --totals --sort= --filter= --strict --offline --json --color= --help' ;;
+        inspect) words='--tree --depth= --totals --sort= --filter= --by= --config= --set= --table= --vocabulary= --strict --offline --json --color= --help' ;;
         learn) words='--output= --name= --like= --partial --all --table= --trace --offline --json --help' ;;
         predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
         prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --set= --table= --vocabulary= --allow= --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;

@@ -124,6 +124,7 @@ struct shapeproof_report_verify_options {
     const char *path;                        /* of the checkpoint, as the user has it */
     const char *letters; /* what was taken for letters of claims (shapeproof_tables_add_claims), or NULL */
     const struct shapeproof_inference *inference; /* that the hyper-parameters are from, or NULL */
+    bool groups;                                  /* the groups alone, without claims */
     uint64_t reserved[4];                         /* zero: room for later versions */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof inspect: what checkpoints hold. */
 #include "cli/components.h"
+#include "cli/subject.h"
 
 #include <limits.h>
 #include <string.h>
@@ -23,6 +24,14 @@ static const struct cli_option options[] = {
      .letter = 'f',
      .argument = "GLOB",
      .help = "only the tensors whose whole name matches a shell pattern, as '*.bias'; totals are theirs"},
+    {.name = "by",
+     .argument = "group",
+     .help = "the groups of its table: the formula of each, what is predicted and what is stored; with the "
+             "configuration beside FILE, or that of --config, --set and --table"},
+    {CLI_OPTION_CONFIG},
+    {CLI_OPTION_SET},
+    {CLI_OPTION_TABLE},
+    {CLI_OPTION_VOCABULARY},
     {.name = "strict",
      .help = "status 1 if there is a warning of a FILE, such as that unpickling it would run something"},
     {CLI_OPTION_OFFLINE},
@@ -35,6 +44,7 @@ static const struct cli_example examples[] = {
     {"shapeproof inspect model.safetensors", "every tensor with its dtype, shape and size"},
     {"shapeproof inspect --tree checkpoint/", "the structure of a sharded checkpoint"},
     {"shapeproof inspect -d 2 model.pt", "where the parameters are"},
+    {"shapeproof inspect --by group model/", "what its attention, its feed-forward layers and the like hold"},
     {"shapeproof inspect --json model.h5 | jq .totals.unique_parameters", "one number for a script"},
     {NULL, NULL},
 };
@@ -54,6 +64,23 @@ static enum shapeproof_inspect_view view_asked(const struct cli_args *args)
     return cli_flag(args, "totals") ? SHAPEPROOF_INSPECT_TOTALS : SHAPEPROOF_INSPECT_LIST;
 }
 
+/* Of those that are about the groups of a table. */
+static bool group_options_agree(const struct cli_args *args)
+{
+    static const char *const of_groups[] = {"config", "set", "table", "vocabulary", NULL};
+    const bool by_group = cli_value(args, "by", NULL) != NULL;
+    for (size_t i = 0; of_groups[i] && !by_group; i++) {
+        if (!cli_value(args, of_groups[i], NULL)) continue;
+        cli_usage_error(NULL, "inspect: --%s goes with --by group", of_groups[i]);
+        return false;
+    }
+    if (!by_group || (view_asked(args) == SHAPEPROOF_INSPECT_LIST && !cli_value(args, "filter", NULL) &&
+                      !cli_value(args, "sort", NULL)))
+        return true;
+    cli_usage_error(NULL, "inspect: --by does not go with --tree, --depth, --totals, --sort or --filter");
+    return false;
+}
+
 /* What would be ignored without a word is refused. */
 static bool options_agree(const struct cli_args *args)
 {
@@ -64,7 +91,7 @@ static bool options_agree(const struct cli_args *args)
                         "inspect: --json does not go with --tree, --depth or --totals");
     else if (cli_flag(args, "totals") && unfolds)
         cli_usage_error(NULL, "inspect: --totals does not go with --tree or --depth");
-    else return true;
+    else return group_options_agree(args);
     return false;
 }
 
@@ -99,6 +126,47 @@ static int inspect_path(const char *path, const struct shapeproof_report_inspect
     return status;
 }
 
+/* ---- by group ---- */
+
+static int report_groups(const struct cli_args *args, const char *path, const struct cli_subject *subject,
+                         const struct shapeproof_inventory *inventory)
+{
+    static const char *const no_files[] = {""}; /* no claim stands there */
+    const struct shapeproof_check_options what = {.table = subject->table_name};
+    const struct shapeproof_report_verify_options how = {
+        .report = cli_report_options(args), .path = path, .groups = true};
+    struct shapeproof_error error = {0};
+    int status = CLI_OK;
+    struct shapeproof_check *check = shapeproof_check_new(inventory, subject->tables, subject->config, &what, &error);
+    if (!check) return cli_no_prediction(subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
+    struct shapeproof_verification *verification =
+        cli_settings_are_read(subject, shapeproof_check_prediction(check))
+            ? shapeproof_verify(check, subject->tables,
+                                &(struct shapeproof_verify_options){.files = no_files, .file_count = 1}, &error)
+            : NULL;
+    if (verification) cli_put_report(shapeproof_report_verify(verification, &how, NULL));
+    else status = error.status ? cli_error(&error) : CLI_USAGE;
+    shapeproof_verification_free(verification);
+    shapeproof_check_free(check);
+    return status;
+}
+
+static int inspect_groups(const struct cli_args *args, const char *path)
+{
+    struct shapeproof_error error = {0};
+    struct cli_subject subject;
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
+    if (!inventory) return cli_error(&error);
+    int status = cli_subject_open_for(&subject, args, path, inventory);
+    if (status == CLI_OK) status = report_groups(args, path, &subject, inventory);
+    if (!cli_flag(args, "json")) cli_warn_of_file(path, inventory);
+    if (status == CLI_OK && cli_flag(args, "strict") && shapeproof_inventory_warning_count(inventory))
+        status = CLI_DIFFERS;
+    cli_subject_close(&subject);
+    shapeproof_inventory_close(inventory);
+    return status;
+}
+
 static int run_inspect(const struct cli_args *args)
 {
     const uint64_t depth = cli_number(args, "depth", 0);
@@ -116,7 +184,8 @@ static int run_inspect(const struct cli_args *args)
     if (!options_agree(args)) return CLI_USAGE;
     for (size_t i = 0; i < args->operand_count; i++) {
         if (shown && how.report.format == SHAPEPROOF_REPORT_TEXT) putchar('\n');
-        const int now = inspect_path(args->operands[i], &how, cli_flag(args, "strict"));
+        const int now = cli_value(args, "by", NULL) ? inspect_groups(args, args->operands[i])
+                                                    : inspect_path(args->operands[i], &how, cli_flag(args, "strict"));
         shown = now == CLI_OK || now == CLI_DIFFERS;
         if (now != CLI_OK && (status == CLI_OK || !shown)) status = now; /* 4 is worse than 1 */
     }
@@ -127,7 +196,9 @@ static const struct cli_term statuses[] = {
     {"0", "every file was read; with --strict, without a warning"},
     {"1", "with --strict, there is a warning"},
     {"2", CLI_USAGE_STATUS},
+    {"3", "with --by: a table or a configuration is wrong"},
     {"4", "a file is unreadable or malformed, could not be fetched, or the output could not be written"},
+    {"5", "with --by: there is no table or no configuration"},
     {NULL, NULL},
 };
 

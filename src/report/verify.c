@@ -103,7 +103,9 @@ static void verify_json(const struct shapeproof_verification *verification,
                         const struct shapeproof_report_verify_options *options, struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.verify/1");
-    sp_write_key_string(&json, "verdict", shapeproof_claim_answer_name(shapeproof_verification_answer(verification)));
+    if (!options->groups)
+        sp_write_key_string(&json, "verdict",
+                            shapeproof_claim_answer_name(shapeproof_verification_answer(verification)));
     sp_write_key_optional(&json, "checkpoint", options->path);
     if (prediction_of(verification))
         sp_write_key_string(&json, "table", shapeproof_prediction_table(prediction_of(verification)));
@@ -138,7 +140,7 @@ static void verify_json(const struct shapeproof_verification *verification,
         sp_write_close(&json);
     }
     sp_write_close(&json);
-    sp_json_claims(&json, verification);
+    if (!options->groups) sp_json_claims(&json, verification);
     sp_write_close(&json);
 }
 
@@ -459,9 +461,9 @@ static void verify_text(const struct shapeproof_verification *verification,
     sp_text_puts(text, "\n");
     if (prediction_of(verification)) {
         put_groups(verification, text, &options->report);
-        sp_text_puts(text, "\n");
+        if (!options->groups) sp_text_puts(text, "\n");
     }
-    sp_put_claims(text, verification, &options->report);
+    if (!options->groups) sp_put_claims(text, verification, &options->report);
 }
 
 char *shapeproof_report_verify(const struct shapeproof_verification *verification,
