@@ -4,7 +4,7 @@
  *   erratum LEFT = RIGHT  [when ...] ["source"]           was published, and does not hold (also: erratum example ...)
  *   approx  LEFT = RIGHT within 0.5% [when ...] ["source"]
  *   example E = 768, N = 12: LEFT = RIGHT ["source"]      holds for these
- *   example E = 768, N = 12: LEFT rounds to "124M" ["source"]
+ *   claim   LEFT rounds to 124M ["source"]                 for the defaults; also with values, of an example
  * where LEFT and RIGHT are expressions in which [group] and total stand for numbers of parameters, and `when` lists
  * NAME = value and conditions. They stand in a table, or below a line of their own:
  *   claims for TABLE [when ...]                           which then narrows each of them
@@ -72,14 +72,33 @@ static bool parse_percent(struct sp_parser *parser, struct sp_claim *claim)
     return sp_parse_expect(parser, "%", "after the number of per cent");
 }
 
-/* rounds to "1.5B" */
+/* 124M, 6.7 B or 65000, as publications print it.
+ *
+ * figure = ( INTEGER | REAL ) [ "K" | "M" | "B" | "T" ] ; */
+static const char *parse_figure(struct sp_parser *parser)
+{
+    struct sp_lexer *lexer = &parser->lexer;
+    const char *text = lexer->source->text + lexer->token.span.offset;
+    const size_t digits = strspn(text, "0123456789."), letter = digits + strspn(text + digits, " ");
+    const bool has_letter = text[letter] && strchr("KMBT", text[letter]) && !sp_is_name_char(text[letter + 1]);
+    lexer->offset = lexer->token.span.offset + (has_letter ? letter + 1 : digits);
+    sp_lexer_next(lexer); /* from behind the figure, of which "124M" is no token */
+    return sp_arena_printf(parser->arena, "%.*s%.*s", (int)digits, text, has_letter, text + letter);
+}
+
+/* rounding = expr "rounds" "to" ( TEXT | figure ) ; */
 static bool parse_printed(struct sp_parser *parser, struct sp_claim *claim)
 {
     if (!sp_parse_expect(parser, "to", "after 'rounds'")) return false;
-    if (parser->lexer.token.kind != SP_TOKEN_STRING)
-        return sp_parse_fail(parser, parser->lexer.token.span, "expected the printed figure in quotes, as \"1.5B\"");
+    const struct sp_token token = parser->lexer.token;
+    const char first = token.span.length ? token.span.source->text[token.span.offset] : '\0';
     claim->kind = SP_CLAIM_ROUNDS;
-    claim->printed = parser->lexer.token.value.string;
+    if (first >= '0' && first <= '9') {
+        claim->printed = parse_figure(parser);
+        return true;
+    }
+    if (token.kind != SP_TOKEN_STRING) return sp_parse_fail(parser, token.span, "expected the printed figure, as 1.5B");
+    claim->printed = token.value.string;
     sp_lexer_next(&parser->lexer);
     return true;
 }
@@ -89,7 +108,7 @@ static bool parse_equation(struct sp_parser *parser, struct sp_claim *claim)
 {
     claim->left = sp_parse_expression(parser);
     if (!claim->left) return false;
-    if (claim->is_example && sp_parse_accept(parser, "rounds")) return parse_printed(parser, claim);
+    if (claim->kind == SP_CLAIM_EXACT && sp_parse_accept(parser, "rounds")) return parse_printed(parser, claim);
     if (!sp_parse_expect(parser, "=", "between the two sides of the claim")) return false;
     claim->right = sp_parse_expression(parser);
     if (!claim->right) return false;
@@ -116,8 +135,8 @@ static size_t end_of_line(const struct sp_parser *parser, size_t from)
     return from;
 }
 
-/* claim = ( "claim" | "erratum" ) equation | [ "erratum" ] "approx" equation "within" number "%"
- *           | [ "erratum" ] "example" values ":" ( equation | expr "rounds" "to" TEXT ) ; */
+/* claim = ( "claim" | "erratum" ) ( equation | rounding ) | [ "erratum" ] "approx" equation "within" number "%"
+ *           | [ "erratum" ] "example" values ":" ( equation | rounding ) ; */
 void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit)
 {
     struct sp_claim claim = {.source = "", .span = parser->lexer.token.span};
