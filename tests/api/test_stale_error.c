@@ -258,6 +258,34 @@ static bool calls_learn(struct world *world, struct shapeproof_error *error)
     return learning != NULL;
 }
 
+static bool calls_tables_add_claims(struct world *world, struct shapeproof_error *error)
+{
+    static const char *const lines[] = {"total = total"};
+    const struct shapeproof_claim_lines claims = {.name = "claims", .items = lines, .count = 1};
+    char *letters;
+    const bool good = shapeproof_tables_add_claims(world->tables, "gpt2", &claims, &letters, error) == SHAPEPROOF_OK;
+    shapeproof_free(letters);
+    return good;
+}
+
+static bool calls_verify(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_error none = {0};
+    struct shapeproof_check *check = shapeproof_check_new(world->inventory, world->tables, world->config, NULL, &none);
+    struct shapeproof_verification *verification = check ? shapeproof_verify(check, world->tables, NULL, error) : NULL;
+    shapeproof_verification_free(verification);
+    shapeproof_check_free(check);
+    return verification != NULL;
+}
+
+static bool calls_verify_alone(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_verification *verification =
+        shapeproof_verify_alone(world->inventory, world->tables, NULL, error);
+    shapeproof_verification_free(verification);
+    return verification != NULL;
+}
+
 static bool calls_prove(struct world *world, struct shapeproof_error *error)
 {
     static const char *const names[] = {"gpt2"};
@@ -327,6 +355,9 @@ static const struct call {
     CALL(config_quantisation_is_known),
     CALL(infer),
     CALL(prove),
+    CALL(tables_add_claims),
+    CALL(verify),
+    CALL(verify_alone),
     CALL(derive),
     CALL(derive_prediction),
     CALL(solve),
