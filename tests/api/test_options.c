@@ -67,6 +67,11 @@ static void later_options_are_refused(void **state)
     REFUSES(shapeproof_learn_options, shapeproof_learn(&example, 1, world.tables, options, &error));
     REFUSES(shapeproof_predict_options, shapeproof_predict(world.tables, world.config, options, &error));
     REFUSES(shapeproof_prove_options, shapeproof_prove(world.tables, options, &error));
+    struct shapeproof_error none = {0};
+    struct shapeproof_check *check = shapeproof_check_new(world.inventory, world.tables, world.config, NULL, &none);
+    REFUSES(shapeproof_verify_options, shapeproof_verify(check, world.tables, options, &error));
+    REFUSES(shapeproof_verify_options, shapeproof_verify_alone(world.inventory, world.tables, options, &error));
+    shapeproof_check_free(check);
     REFUSES(shapeproof_derive_options, shapeproof_derive(world.tables, world.config, options, &error));
     REFUSES(shapeproof_solve_options, shapeproof_solve(world.tables, world.config, 7872, options, &error));
     REFUSES(shapeproof_solve_options, shapeproof_solve_rounded(world.tables, world.config, "8K", options, &error));
@@ -112,6 +117,9 @@ static void none_are_zero(void **state)
          shapeproof_report_predict_options, shapeproof_report_predict, shapeproof_prediction_free);
     SAME(shapeproof_derivation, shapeproof_derive_options, shapeproof_derive(tables, config, options, &error),
          shapeproof_report_derive_options, shapeproof_report_derive, shapeproof_derivation_free);
+    SAME(shapeproof_verification, shapeproof_verify_options,
+         shapeproof_verify_alone(inventory, tables, options, &error), shapeproof_report_verify_options,
+         shapeproof_report_verify, shapeproof_verification_free);
     SAME(shapeproof_solutions, shapeproof_solve_options, shapeproof_solve(tables, config, 7872, options, &error),
          shapeproof_report_options, shapeproof_report_solve, shapeproof_solutions_free);
 }
@@ -167,6 +175,7 @@ static void sizes_stay(void **state)
     assert_int_equal(sizeof(struct shapeproof_learn_options), 56);
     assert_int_equal(sizeof(struct shapeproof_predict_options), 48);
     assert_int_equal(sizeof(struct shapeproof_prove_options), 64);
+    assert_int_equal(sizeof(struct shapeproof_verify_options), 48);
     assert_int_equal(sizeof(struct shapeproof_derive_options), 48);
     assert_int_equal(sizeof(struct shapeproof_solve_options), 48);
     assert_int_equal(sizeof(struct shapeproof_remote_options), 120);
