@@ -13,13 +13,13 @@
 #include <string.h>
 
 #include "lang/prediction.h"
+#include "names/name_pattern.h"
 #include "names/patterns.h"
 #include "verify/verify.h"
 
 /* What the table has under one pattern of names. */
 struct pattern_row {
     const struct sp_row_count *row; /* or NULL */
-    size_t example;                 /* a predicted tensor of that pattern */
     size_t tensors;                 /* that are predicted of it and counted */
     int64_t parameters;             /* in them */
 };
@@ -40,40 +40,48 @@ static const struct shapeproof_predicted *predicted_at(const struct terms *terms
 
 /* ---- the row of a tensor ---- */
 
-/* Whether the name is one that the template of a row makes; *literal counts the bytes that no hole stands for. */
-static bool is_made_by(const char *template, const char *name, size_t *literal)
+/* The pattern of the names that the template of a row makes: "{p}h.{i}.weight" is "*h.*.weight". *literal counts the
+ * bytes that stand for themselves. */
+static char *pattern_of_template(struct sp_arena *arena, const char *template, size_t *literal)
 {
-    const char *hole = NULL, *tried = NULL; /* behind the last hole, and where in the name that is tried */
+    struct sp_text text = {0};
     *literal = 0;
-    for (const char *at = template; *at; at++)
-        if (*at == '{') at += strcspn(at, "}") - (strchr(at, '}') ? 0 : 1);
-        else ++*literal;
-    while (*name || *template) {
-        if (*template == '{' && strchr(template, '}')) {
-            hole = template = strchr(template, '}') + 1;
-            if (!*name) return false;
-            tried = ++name; /* a hole has one byte or more */
-        } else if (*template && *template == *name) template ++, name++;
-        else if (hole && *tried) {
-            template = hole;
-            name = ++tried;
-        } else return false;
+    for (const char *at = template; *at; at++) {
+        const char *end = *at == '{' ? strchr(at, '}') : NULL;
+        if (end) {
+            sp_text_puts(&text, "*");
+            at = end;
+            continue;
+        }
+        if (strchr("*?[]{}\\", *at)) sp_text_puts(&text, "\\");
+        sp_text_append(&text, at, 1);
+        ++*literal;
     }
-    return true;
+    return sp_text_keep(&text, arena);
+}
+
+static bool is_made_by(struct sp_arena *arena, const char *template, const char *name, size_t *literal)
+{
+    struct sp_name_pattern pattern;
+    struct sp_pattern_mistake mistake;
+    const char *text = pattern_of_template(arena, template, literal);
+    return sp_name_pattern_parse(&pattern, text, strlen(text), &mistake) && sp_name_pattern_matches(&pattern, name);
 }
 
 /* The row of its group whose template makes the name; of several the one with the most text of its own. */
 static const struct sp_row_count *row_of_name(const struct sp_count *count, const char *group, const char *name)
 {
     const struct sp_row_count *best = NULL;
+    struct sp_arena scratch = {0};
     size_t most = 0, literal;
     for (size_t i = 0; i < count->row_count; i++) {
         const struct sp_row_count *row = &count->rows[i];
-        if (strcmp(row->group, group) != 0 || !is_made_by(row->name, name, &literal)) continue;
+        if (strcmp(row->group, group) != 0 || !is_made_by(&scratch, row->name, name, &literal)) continue;
         if (best && literal <= most) continue;
         best = row;
         most = literal;
     }
+    sp_arena_free(&scratch);
     return best;
 }
 
@@ -82,12 +90,10 @@ static void add_to_rows(struct terms *terms, size_t predicted)
     const struct shapeproof_prediction *prediction = terms->verification->check->prediction;
     const struct shapeproof_predicted *info = predicted_at(terms, predicted);
     const size_t pattern = sp_pattern_of(&terms->patterns, info->name, NULL);
-    if (pattern == terms->rows.count)
-        *SP_PUSH(&terms->rows) =
-            (struct pattern_row){.row = row_of_name(&terms->verification->general,
-                                                    shapeproof_prediction_group(prediction, info->group)->name,
-                                                    sp_prediction_own_name(prediction, predicted)),
-                                 .example = predicted};
+    const char *group = shapeproof_prediction_group(prediction, info->group)->name;
+    if (pattern == terms->rows.count) /* it is new */
+        *SP_PUSH(&terms->rows) = (struct pattern_row){
+            .row = row_of_name(&terms->verification->general, group, sp_prediction_own_name(prediction, predicted))};
     if (info->optional || info->buffer || info->same_as != SHAPEPROOF_NONE) return;
     terms->rows.items[pattern].tensors++;
     terms->rows.items[pattern].parameters += (int64_t)info->logical;
