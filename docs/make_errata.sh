@@ -44,10 +44,10 @@ errata >"$list"
 cat <<EOF
 # Errata
 
-What publications say of numbers of parameters, and what is wrong: $(wc -l <"$list" | tr -d ' ') statements. Each is
-a line of \`src/tables/papers/claims_*.shapes\` that is marked \`erratum\` and that \`shapeproof prove\` refutes; what
-is right stands in the line below, and is proved. This page is written by \`docs/make_errata.sh\` from what the command
-says, and the tests compare. \`shapeproof prove --all\` shows the statements that are right as well.
+This page lists $(wc -l <"$list" | tr -d ' ') wrong statements about numbers of parameters in publications. Each is a
+line of \`src/tables/papers/claims_*.shapes\` that is marked \`erratum\` and that \`shapeproof prove\` refutes. The next
+line of the file is its correction, which \`prove\` proves. \`docs/make_errata.sh\` writes this page from the output of
+the command, and a test compares the two. \`shapeproof prove --all\` shows the statements that are right as well.
 EOF
 for file in $(cut -f 1 "$list" | uniq); do
     printf '\n## %s\n\n%s\n' "$file" "$(title "$file")"
@@ -57,7 +57,7 @@ for file in $(cut -f 1 "$list" | uniq); do
     $1 == file {
         print "\n**" $3 "** (table `" $4 "`, line " $2 ")\n"
         item("claimed", code($5) ($6 == "" ? "" : ", given `" $6 "`"))
-        item("difference", $7)
+        item($7 ~ /, printed as / ? "computed" : "difference", $7)
         item("counter-example", $8)
         item("cases", $9)
         item("correct", $10 == "" ? "" : code($10))

@@ -18,8 +18,11 @@ static const struct cli_option options[] = {
      .help =
          "whether it loads: transformers, transformers-4, diffusers, torch, mlx, several of them, or all; the "
          "status is 0 only if each takes it whole; none: no loader is asked, and the verdict alone gives the status"},
-    {.name = "strict", .help = "status 0 only for match without a warning or a setting that the table ignores"},
-    {.name = "data", .letter = 'd', .help = "read the data of tied tensors that are stored apart: whether it is equal"},
+    {.name = "strict",
+     .help = "status 0 only if the verdict is match, there is no warning, and the table reads every setting"},
+    {.name = "data",
+     .letter = 'd',
+     .help = "read the data of tensors that are tied, or could be, and are stored apart: whether they are equal"},
     {.name = "all",
      .letter = 'a',
      .help = "all findings, also those that the causes explain; a line for each, none collapsed over its indices"},
@@ -273,7 +276,8 @@ const struct cli_command cli_check = {
     .description =
         "Reads the checkpoint at PATH (a file, a directory, or an index), predicts its tensors from the config.json "
         "beside it, or from --config, --table and --set, and compares names, shapes, dtypes and ties. Only headers "
-        "are read; --data reads the tensors that are tied and stored apart as well, to say whether they are equal. A "
+        "are read; With --data the data of tensors that are tied, or could be, and are stored apart are read too, and "
+        "it is reported whether they are equal. A "
         "Keras model, .keras or .h5, is predicted from the configuration in its file, layer by layer.\n"
         "\n"
         "The first line is the verdict and its reason: 'match'; 'explained', when every difference has a harmless "
@@ -286,15 +290,15 @@ const struct cli_command cli_check = {
         "there is no table for the architecture or no configuration to tell it.\n"
         "\n"
         "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) may "
-        "hold several models. Each that has weights is checked against the configuration in its own folder, has a "
-        "line with its verdict, and its report below if it differs. What the list names and is not there is missing, "
-        "and counts as a difference. The exit status is the worst one: 4, then 3, 1, 5 and 0. --config, --set, "
-        "--table, --claims, --expect and --vocabulary are about one model: that of the directory itself, if it has one "
-        "there; "
-        "else they are refused.\n"
+        "hold several models. Each model that has weights is compared with the configuration in its folder; one line "
+        "has its verdict, and its report follows if it differs. A model that model_index.json or modules.json names "
+        "and that does not exist is missing, and counts as a difference. The exit status is the worst one: 4, then 3, "
+        "1, 5 and 0. --config, --set, "
+        "--table, --claims, --expect and --vocabulary apply to a single model. In a directory of several models they "
+        "apply to the one at its top; if there is none, they are an error.\n"
         "\n"
-        "With --claims, the claims of a file about its table are held against the checkpoint as well, as 'prove "
-        "--checkpoint' does; a claim that fails is status 1.\n"
+        "With --claims FILE, the claims in FILE that are about the table of the checkpoint are evaluated too, as "
+        "'prove --checkpoint' does; a claim that fails is status 1.\n"
         "\n"
         "An adapter (LoRA and its kin) is compared with its base: the configuration beside it, that in the folder "
         "which adapter_config.json names, or --config, which may be a pipeline here as well.\n"
@@ -302,20 +306,22 @@ const struct cli_command cli_check = {
         "The checkpoint may be elsewhere: hf://ORG/NAME[@REVISION][/PATH] on the Hugging Face hub, or https://... "
         "Only headers are fetched, into a cache, and --data is refused.\n"
         "\n"
-        "Whether it loads is another question. A line on loading answers it for the loader that the file is meant "
-        "for, where that can be told, and --for for any: what stays newly initialised, what is dropped. Where the "
+        "Whether it loads is another question. If it is known which loader the file is for, a line on loading says "
+        "what that loader does: what stays newly initialised, what is dropped. --for asks about other loaders. Where "
+        "the "
         "file is the very one that the loader of its directory takes (model.safetensors, pytorch_model.bin, or their "
         "index, beside a config.json), the exit status is 0 only if it is taken whole, with nothing new, nothing lost "
-        "and nothing of another shape. A file of any other name is judged by the verdict alone, and every file with "
-        "--for none. With --for LOADER the status is 0 when each loader takes the file whole; 1 when one does not; 5 "
+        "and nothing of another shape. For a file of another name, and for every file with --for none, the verdict "
+        "alone decides the exit status. With --for LOADER the status is 0 when each loader takes the file whole; 1 "
+        "when one does not; 5 "
         "when that cannot be told.\n"
         "\n"
         "With --list, each checkpoint that the list names is checked, as by itself, in a process of its own; an error "
         "or a crash is recorded, and the run continues. A line of JSON for each is written as soon as it is known: "
         "the report with the path and the exit status in it. Empty lines of the list, and those that begin with '#', "
-        "do not count, nor does a path that is listed again. --resume FILE writes the lines to the end of FILE, and "
-        "leaves out what has one there already. What is not done within --timeout seconds, an hour by default, is "
-        "ended, and unreadable. Counts by verdict go to standard error at the end. The exit status is the worst one: "
+        "do not count, nor does a path that is listed again. --resume FILE appends the lines to FILE and skips paths "
+        "that have a line there. A check that takes longer than --timeout seconds, an hour by default, is ended and "
+        "counts as unreadable. Counts by verdict go to standard error at the end. The exit status is the worst one: "
         "2, 4, 3, 1, 5 and 0.",
     .least = 0,
     .most = 1,

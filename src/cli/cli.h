@@ -122,7 +122,7 @@ int cli_run_found(struct cli_args *args, int (*run)(const struct cli_args *));
 /* ---- remote.c ---- */
 
 #define CLI_OPTION_OFFLINE                                                                                             \
-    .name = "offline", .help = "of checkpoints that are elsewhere (https://, hf://) use what is in the cache alone"
+    .name = "offline", .help = "do not use the network: read remote checkpoints (https://, hf://) from the cache"
 
 /* Fetches the headers of what the URL names; NULL after an error was printed, with its exit status in *status. The
  * path of the sparse cache is shapeproof_remote_path's. */
@@ -134,7 +134,7 @@ void cli_free_remotes(struct cli_args *args);
 /* ---- trace.c ---- */
 
 #define CLI_OPTION_TRACE                                                                                               \
-    .name = "trace", .help = "write what is tried to stderr, with its result and why something else was taken"
+    .name = "trace", .help = "write each attempt to stderr, with its result and the reason for which it was rejected"
 
 /* For the options of a call: as --trace says. Static; NULL without it. */
 const struct shapeproof_watch *cli_watch(const struct cli_args *args);

@@ -33,7 +33,7 @@ const struct cli_command *cli_command_named(const char *name)
 
 const struct cli_term cli_exit_statuses[] = {
     {"0", "success: it matches, is explained, is proved, or was printed"},
-    {"1", "a finding: it differs, is refuted, has no answer, or has a warning under --strict"},
+    {"1", "a checkpoint differs, a claim is refuted, there is no answer, or --strict met a warning"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table or a configuration is wrong"},
     {"4", "a checkpoint is unreadable or malformed, or could not be fetched, or the output could not be written"},
@@ -47,8 +47,10 @@ const struct cli_term cli_environment[] = {
     {"NO_COLOR", "when set and not empty, there is no colour but with --color=always"},
     {"TERM", "when it is dumb, there is no colour but with --color=always"},
     {"COLUMNS", "the width of the terminal, in place of what the terminal says"},
-    {"HF_TOKEN", "the token for checkpoints of the Hugging Face hub (hf://); without it, what stands in the file of "
-                 "HF_TOKEN_PATH, $HF_HOME/token or ~/.cache/huggingface/token. It is sent to the endpoint alone"},
+    {"HF_TOKEN",
+     "the token for checkpoints of the Hugging Face hub (hf://); if it is not set, it is read from the file "
+     "that HF_TOKEN_PATH names, $HF_HOME/token or ~/.cache/huggingface/token. It is sent only to the host "
+     "of HF_ENDPOINT"},
     {"HF_ENDPOINT", "where the hub is, in place of https://huggingface.co"},
     {"HF_HUB_OFFLINE", "when set and not 0, as with --offline"},
     {"XDG_CACHE_HOME", "its folder shapeproof holds the headers that were fetched; ~/.cache is the default"},

@@ -13,9 +13,9 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"shapeproof fmt mine.shapes", "what it would be"},
-    {"shapeproof fmt -i *.shapes", "make it so"},
-    {"shapeproof fmt --check src/tables/*/*.shapes", "for a test"},
+    {"shapeproof fmt mine.shapes", "print the formatted file"},
+    {"shapeproof fmt -i *.shapes", "rewrite the files"},
+    {"shapeproof fmt --check src/tables/*/*.shapes", "fail if a file is not formatted"},
     {NULL, NULL},
 };
 
@@ -120,7 +120,7 @@ static const struct cli_term statuses[] = {
 
 const struct cli_command cli_fmt = {
     .name = "fmt",
-    .summary = "lay out table files as the built-in ones are",
+    .summary = "format table files in the style of the built-in ones",
     .operands = "[FILE]...",
     .description =
         "Prints each table file with its names, shapes, conditions and comments in columns, and blanks as the built-in "

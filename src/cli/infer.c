@@ -93,17 +93,17 @@ const struct cli_command cli_infer = {
     .operands = "PATH",
     .description =
         "Reads the checkpoint at PATH (a file, a directory, or an index) and no configuration. Finds the table whose "
-        "names fit, and the hyper-parameters for which it predicts these tensors: each from a dimension, from the "
-        "numbers in names, from what is there and what is not. The result is verified by a whole prediction, and only "
-        "what that says counts. Only headers are read.\n"
+        "names fit, and derives each hyper-parameter from a dimension, a number in a name, or the presence of a "
+        "tensor. Then all tensors are predicted from the result; only those that this prediction matches count as "
+        "explained. Only headers are read.\n"
         "\n"
         "The first line is the table and how many tensors it explains. Each hyper-parameter comes with its evidence. "
-        "What the file does not determine, such as how many heads share a projection, is listed apart: there the "
-        "default or a usual value is taken. Tables that say the same of this file are named.\n"
+        "Values that the file does not determine, such as how many heads share a projection, are listed separately; "
+        "the default or a usual value is taken for them. Other tables that predict the same tensors are named.\n"
         "\n"
-        "The exit status is 0 when every tensor is explained and none is missing, 1 when some are not, 5 when the "
-        "file is evidence for no table: none explains half of the tensors, or what it explains is less than what is "
-        "missing.",
+        "The exit status is 0 when every tensor is explained and none is missing, and 1 when some are not. It is 5 "
+        "when no table fits: none explains most tensors of the file, some of a layer among them, while the file has "
+        "most of its own kinds of tensors.",
     .least = 1,
     .most = 1,
     .checkpoints = true,

@@ -23,7 +23,8 @@ static const struct cli_option options[] = {
     {.name = "filter",
      .letter = 'f',
      .argument = "GLOB",
-     .help = "only the tensors whose whole name matches a shell pattern, as '*.bias'; totals are theirs"},
+     .help =
+         "only the tensors whose whole name matches a shell pattern, as '*.bias'; the totals cover these tensors only"},
     {.name = "by",
      .argument = "group",
      .help = "the groups of its table: the formula of each, what is predicted and what is stored; with the "
@@ -211,16 +212,15 @@ const struct cli_command cli_inspect = {
         "format that is read here, a directory, or an index (*.index.json) whose shards are read as one checkpoint; - "
         "is standard input. Nothing in a FILE is executed.\n"
         "\n"
-        "A tensor that has the same storage as an earlier one is noted as the same; the parameters of both count "
-        "once. Warnings about a FILE go to standard error, or with --json into the document.\n"
+        "A tensor that has the same storage as an earlier one is marked as the same as that one; their parameters "
+        "count once. Warnings about a FILE go to standard error, or with --json into the document.\n"
         "\n"
-        "Parameters are the elements that a FILE stores. Where a quantiser has packed the weights, a line says how "
-        "many "
-        "parameters the model has, as check counts them: by the config.json beside the FILE, or else by names and "
+        "Parameters are the elements that a FILE stores. If a quantiser has packed the weights, a line has the number "
+        "of parameters before quantisation, computed from the config.json beside the FILE, or else from names and "
         "shapes.\n"
         "\n"
         "With --strict the exit status is 1 unless every FILE was read whole and without a warning: a gate for files "
-        "from elsewhere. What unpickling a FILE would call, if that can run code, has a line of its own.\n"
+        "from elsewhere. A separate line lists the functions that unpickling a FILE would call and that can run code.\n"
         "\n"
         "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) may "
         "hold several models: each is listed as if it had been named by itself, and a table says what they add up "

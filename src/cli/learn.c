@@ -8,9 +8,11 @@
 static const struct cli_option options[] = {
     {.name = "output", .letter = 'o', .argument = "FILE", .help = "write the table there, and not to stdout"},
     {.name = "name", .argument = "NAME", .help = "what the table is called; the model_type is the default"},
-    {.name = "like", .argument = "TABLE", .help = "extend this table, where it fits; otherwise take its letters"},
+    {.name = "like", .argument = "TABLE", .help = "extend this table; if that is not possible, use its letters"},
     {.name = "partial", .help = "write the table even if it does not explain everything, and the rest as comments"},
-    {.name = "all", .letter = 'a', .help = "say all that is left or undecided, and every place of it"},
+    {.name = "all",
+     .letter = 'a',
+     .help = "list every tensor that is not explained and all that is undecided, with all rows concerned"},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
@@ -144,10 +146,10 @@ const struct cli_command cli_learn = {
         "expression in the keys of the configuration that holds in every one of them, and writes the table. Only "
         "headers are read.\n"
         "\n"
-        "Before it is written the table is expanded for each checkpoint, and has to be what the file holds. What is "
-        "left is listed; then a table is written only with --partial. What the checkpoints do not decide stands in "
-        "the table as a comment and on stderr, with the checkpoint that would decide it. Where another table has most "
-        "of every checkpoint, the learnt one extends it, and holds what differs.\n"
+        "Before the table is written, it is expanded for each checkpoint and compared with the file. Tensors that it "
+        "does not explain are listed; it is then written only with --partial. Where several expressions are possible, "
+        "the others are listed in the table as a comment and on stderr, with the checkpoint that would decide. If "
+        "another table has most of every checkpoint, the learnt one extends it and has only the differences.\n"
         "\n"
         "The exit status is 0 when every tensor is explained, and 1 when some are not.",
     .least = 1,

@@ -17,7 +17,7 @@
 
 #define CLI_OPTION_TIMEOUT                                                                                             \
     .name = "timeout", .argument = "SECONDS",                                                                          \
-    .help = "with --list: the time that each of them has; 3600 is the default, and 0 is no end"
+    .help = "with --list: the time that each of them has; 3600 is the default, 0 means no limit"
 
 /* Whether one of the four was given. */
 bool cli_asks_for_list(const struct cli_args *args);

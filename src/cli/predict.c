@@ -16,8 +16,8 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"shapeproof predict gpt2 --set n_layer=48 --set n_embd=1600", "GPT-2 XL before it exists"},
-    {"shapeproof predict --config config.json", "the table that config.json stands for"},
+    {"shapeproof predict gpt2 --set n_layer=48 --set n_embd=1600", "the tensors of GPT-2 XL, without a checkpoint"},
+    {"shapeproof predict --config config.json", "with the table that config.json selects"},
     {"shapeproof predict gpt2 --formulas", "the number of parameters of each part as a formula"},
     {"shapeproof predict --table mine.shapes --set width=64", "a table of your own"},
     {NULL, NULL},
@@ -111,7 +111,7 @@ const struct cli_command cli_predict = {
         "\n"
         "TABLE is the name of a table ('shapeproof tables' lists them). Without it the table is chosen by model_type "
         "and architectures of the configuration; when there is none for it, the exit status is 5. Hyper-parameters "
-        "that are not given have the table's defaults; one that has none is asked for.",
+        "that are not given have the table's defaults; a missing one that has no default is an error, status 3.",
     .least = 0,
     .most = 1,
     .options = options,

@@ -14,7 +14,7 @@ static const struct cli_option options[] = {
     {.name = "checkpoint",
      .letter = 'k',
      .argument = "PATH",
-     .help = "hold the claims about its table against this checkpoint: formula, prediction, what is stored"},
+     .help = "compare the claims about its table with this checkpoint: formula, prediction, what is stored"},
     {.name = "infer",
      .help =
          "with --checkpoint: with the table and the hyper-parameters that its names and shapes tell, as infer does"},
@@ -325,22 +325,22 @@ const struct cli_command cli_prove = {
         "why.\n"
         "\n"
         "Claims stand in table files, or in files of their own (--claims) that begin with 'claims for TABLE'. A "
-        "published error is marked 'erratum': it must be refuted. The exit status is 1 when a claim is refuted that is "
-        "not marked, or a marked one holds; otherwise 5 when a claim is undecided, or only tested without --allow "
+        "published error is marked 'erratum': it must be refuted. The exit status is 1 when a claim is refuted or an "
+        "erratum is proved; otherwise 5 when a claim is undecided, or only tested without --allow "
         "tested.\n"
         "\n"
         "With --checkpoint, the claims about the table of a checkpoint are evaluated at its hyper-parameters, which "
         "are "
         "found as 'check' finds them. For each claim there are three numbers: what the formula gives, what the table "
         "predicts, and what the file stores. A difference is given as the terms and the tensors that it consists of. "
-        "A claim that holds for the table only under some of these values is PROVED when they are as named. In a claim "
+        "If a claim is proved only for some of the values of this checkpoint, the verdict is 'PROVED when' with these "
+        "values. In a claim "
         "of --claim, a letter that the table does not have has its usual meaning: d is the width, L the number of "
         "layers. Parameters are counted as the table counts them, without optional tensors and buffers; what is tied "
         "counts again if it is stored again.\n"
         "\n"
-        "With --infer the table and the hyper-parameters are those that the names and shapes of the file tell; what "
-        "they do "
-        "not decide is named as guessed.\n"
+        "With --infer the table and the hyper-parameters are those that the names and shapes of the file tell; values "
+        "that these do not determine are listed as guessed.\n"
         "\n"
         "With --alone no table and no configuration are needed: claims 'for checkpoint' and those of --claim take what "
         "they need from the file. dim(NAME, 1) is a dimension of a tensor, the first is 0; count(NAME) is the number "

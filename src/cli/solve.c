@@ -72,11 +72,11 @@ const struct cli_command cli_solve = {
     .summary = "find the hyper-parameter that, changed alone, gives a total",
     .operands = "[TABLE]",
     .description =
-        "For each hyper-parameter of TABLE, with all others as --config, --set and the table's defaults say, finds the "
-        "values that give exactly N parameters; with --rounds-to, every total that rounds to FIGURE, and the answers "
-        "are ranges. Whole numbers, flags, and the numbers in a list are tried, one at a time. "
-        "Flags come first, then powers of two, multiples of 64, multiples of 8; among equals, what is closest to the "
-        "value of now. The exit status is 1 when nothing gives the total.",
+        "Finds, for each hyper-parameter of TABLE, the values that give exactly N parameters, while all others are as "
+        "--config, --set and the table's defaults say. With --rounds-to it finds the ranges of values whose total "
+        "rounds to FIGURE. Whole numbers, flags, and the numbers in a list are tried, one at a time. Flags come first, "
+        "then powers of two, multiples of 64, multiples of 8, small numbers, other numbers; within each class, values "
+        "closest to the current one come first. The exit status is 1 when nothing gives the total.",
     .least = 0,
     .most = 1,
     .options = options,

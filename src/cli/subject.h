@@ -21,8 +21,8 @@
 #define CLI_OPTION_VOCABULARY                                                                                          \
     .name = "vocabulary", .argument = "sockeye|nparam|none",                                                           \
     .help =                                                                                                            \
-        "how to count the vocabulary sizes that a .hpm file leaves out, from the training texts that it names: as "    \
-        "sockeye or nparam does, or not at all; sockeye is the default where the texts are there"
+        "how to count the vocabulary sizes that a .hpm file leaves out, from the training texts that it names: by "    \
+        "the rule of Sockeye or of nparam, or not at all; sockeye is the default if the texts are there"
 
 struct cli_subject {
     struct shapeproof_tables *tables;
