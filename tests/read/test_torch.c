@@ -250,6 +250,22 @@ static void test_places(void **state)
     shapeproof_inventory_close(inventory);
 }
 
+/* A convolution that is packed for its kernels: two tensors and a bias without names, which a warning tells instead. */
+static void test_packed_for_kernels(void **state)
+{
+    (void)state;
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = index_path(OK "packed.pt", &error);
+    assert_string_equal(error.message, "");
+    assert_int_equal(shapeproof_inventory_count(inventory), 2);
+    assert_string_equal(shapeproof_inventory_tensor(inventory, 0)->name, "norm.weight");
+    assert_string_equal(shapeproof_inventory_tensor(inventory, 1)->name, "norm.bias");
+    assert_string_equal(shapeproof_inventory_warning(inventory, shapeproof_inventory_warning_count(inventory) - 1),
+                        "tensors that are packed for a library have no names in a state dict, and are not listed: "
+                        "'conv.1.0', 'conv.1.1', 'conv.2.0'");
+    shapeproof_inventory_close(inventory);
+}
+
 /* Adam keeps three tensors per parameter: all of them, and nothing of the model, are state. */
 static void test_optimizer(void **state)
 {
@@ -493,6 +509,7 @@ int main(void)
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_strides_and_storages),
         cmocka_unit_test(test_places),
+        cmocka_unit_test(test_packed_for_kernels),
         cmocka_unit_test(test_optimizer),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_long_names),
