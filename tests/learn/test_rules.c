@@ -535,6 +535,23 @@ static void roundings_are_undecided(void **state)
     lesson_close(&problem);
 }
 
+/* A number that is part of a size, and that a key has in all examples, may be that key. */
+static void a_number_may_be_a_key(void **state)
+{
+    (void)state;
+    struct problem problem = {.count = 0};
+    static const char *const configs[] = {"{\"width\": 22, \"parts\": 4}", "{\"width\": 35, \"parts\": 4}",
+                                          "{\"width\": 49, \"parts\": 4}"};
+    static const uint64_t widths[] = {22, 35, 49};
+    for (size_t e = 0; e < 3; e++) {
+        lesson_begin(&problem, configs[e]);
+        lesson_add(&problem, "up.weight", SHAPE(widths[e] / 4, widths[e]));
+    }
+    assert_learns(&problem);
+    assert_says(&problem, "the 4 of width // 4 or parts: equal in all examples\n#     in up.weight\n");
+    lesson_close(&problem);
+}
+
 /* ---- parameters and buffers ---- */
 
 /* Of tensors of one dtype no file says which are buffers: names do, or it is said that nobody knows. */
@@ -686,6 +703,7 @@ int main(void)
         cmocka_unit_test(a_list_is_long_enough),
         cmocka_unit_test(a_fraction_becomes_a_width),
         cmocka_unit_test(roundings_are_undecided),
+        cmocka_unit_test(a_number_may_be_a_key),
         cmocka_unit_test(a_buffer_is_known_or_said),
         cmocka_unit_test(sizes_are_items_of_a_list),
         cmocka_unit_test(a_word_stands_for_every_item),
