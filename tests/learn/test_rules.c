@@ -183,6 +183,44 @@ static void a_width_need_not_be_heads(void **state)
     lesson_close(&problem);
 }
 
+/* A width of heads that no size needs, that an example leaves out, or that is one of another part of the model, leaves
+ * the heads to divide the width of the model. */
+static void a_width_is_divided_by_heads(void **state)
+{
+    static const struct {
+        const char *configs[3];
+        uint64_t shapes[3][2], picture[3];
+    } cases[] = {
+        {{"{\"hidden_size\": 16, \"num_attention_heads\": 4, \"head_dim\": 6}",
+          "{\"hidden_size\": 24, \"num_attention_heads\": 3, \"head_dim\": 10}",
+          "{\"hidden_size\": 40, \"num_attention_heads\": 5, \"head_dim\": 4}"},
+         {{16, 16}, {24, 24}, {40, 40}},
+         {0}},
+        {{"{\"hidden_size\": 16, \"num_attention_heads\": 4, \"head_dim\": 6}",
+          "{\"hidden_size\": 24, \"num_attention_heads\": 3, \"head_dim\": 10}",
+          "{\"hidden_size\": 40, \"num_attention_heads\": 5}"},
+         {{24, 16}, {30, 24}, {40, 40}},
+         {0}},
+        {{"{\"hidden_size\": 16, \"num_attention_heads\": 4, \"vision\": {\"head_dim\": 7}}",
+          "{\"hidden_size\": 24, \"num_attention_heads\": 3, \"vision\": {\"head_dim\": 11}}",
+          "{\"hidden_size\": 40, \"num_attention_heads\": 5, \"vision\": {\"head_dim\": 9}}"},
+         {{16, 16}, {24, 24}, {40, 40}},
+         {7, 11, 9}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct problem problem = {0};
+        for (size_t e = 0; e < 3; e++) {
+            lesson_begin(&problem, cases[i].configs[e]);
+            lesson_add(&problem, "q_proj.weight", 2, cases[i].shapes[e]);
+            if (cases[i].picture[e]) lesson_add(&problem, "vision.norm.weight", 1, &cases[i].picture[e]);
+        }
+        assert_learns(&problem);
+        assert_says(&problem, "require whole, \"in every example the heads divide the width\"\n");
+        lesson_close(&problem);
+    }
+}
+
 static void add_stages(struct problem *problem, const char *config, const uint64_t *widths, size_t stages,
                        uint64_t classes)
 {
@@ -690,6 +728,7 @@ int main(void)
         cmocka_unit_test(a_head_is_as_its_embedding),
         cmocka_unit_test(a_projection_is_where_widths_differ),
         cmocka_unit_test(a_width_need_not_be_heads),
+        cmocka_unit_test(a_width_is_divided_by_heads),
         cmocka_unit_test(a_list_has_the_iterations),
         cmocka_unit_test(the_head_says_what_is_served),
         cmocka_unit_test(an_inner_model_is_its_table),

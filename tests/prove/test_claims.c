@@ -162,6 +162,24 @@ static void equations(void **state)
 #undef TABLE
 }
 
+/* What `when` says is solved for a number that the configuration gives, and that stands there as it is: not for a flag,
+ * not for the name of a minimum, not for what is below a fraction line as well. */
+static void equations_without_solution(void **state)
+{
+    (void)state;
+#define TABLE                                                                                                          \
+    "table t\nb = b default true\nF = first default 2\nM = min(F, L)\nQ = F*F\nS = n*n\nD = d + 1/d\n"                 \
+    "[all]\nw (n) if b\nv (M, d, h)\nu (Q, S)\n"
+    expect(TABLE "claim total = n + d*h*M + Q*S when b\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim total = n + d*h*M + Q*S when S = 1 + (b ? 1 : 0)\n", SHAPEPROOF_UNDECIDED,
+           "'when' cannot be solved: n^2 - b - 1 = 0");
+    expect(TABLE "claim total = n + d*h*Q + Q*S when b, Q = M\n", SHAPEPROOF_UNDECIDED,
+           "'when' cannot be solved: F^2 - M = 0");
+    expect(TABLE "claim total = n + 2*h^3*M + Q*S when b, D = 2*h^2\n", SHAPEPROOF_UNDECIDED,
+           "'when' cannot be solved: d - 2*h^2 + 1/d = 0");
+#undef TABLE
+}
+
 static void numbers(void **state)
 {
     (void)state;
@@ -413,6 +431,7 @@ int main(void)
                                        cmocka_unit_test(hostile),
                                        cmocka_unit_test(dotted_names),
                                        cmocka_unit_test(equations),
+                                       cmocka_unit_test(equations_without_solution),
                                        cmocka_unit_test(false_at_few_points),
                                        cmocka_unit_test(keys_of_other_kinds),
                                        cmocka_unit_test(proved_by_cases),
