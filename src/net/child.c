@@ -187,6 +187,7 @@ static size_t take_header_line(char *bytes, size_t size, size_t count, void *con
 
 /* ---- a request ---- */
 
+/* Appends one header line, "Name: value", to the request. */
 __attribute__((format(printf, 2, 3))) static void add_request_header(struct exchange *exchange, const char *format, ...)
 {
     struct sp_text line = {0};
@@ -230,6 +231,8 @@ static void release_request(struct exchange *exchange, CURLM *multi)
     exchange->headers = NULL;
 }
 
+/* Hands the request of the exchange to libcurl. Only https is allowed, and http to this machine; redirects are not
+ * followed by libcurl, since the token must not go with them to another host. */
 static void start_request(struct exchange *exchange, CURLM *multi)
 {
     const struct sp_curl *curl = exchange->curl;
@@ -286,6 +289,7 @@ static void set_url(struct exchange *exchange, const char *text)
     else exchange->url = url;
 }
 
+/* Goes on to the URL of a redirect, which is checked as the first one was. */
 static void follow_redirect(struct exchange *exchange)
 {
     const char *to = NULL;
@@ -329,6 +333,8 @@ __attribute__((format(printf, 3, 4))) static void try_again(struct exchange *exc
     }
 }
 
+/* Ends an exchange whose body was transferred: complete, refused, or to be repeated when the connection broke or
+ * the body is shorter than announced. */
 static void finish_body(struct exchange *exchange, CURLcode code)
 {
     struct sp_net_response *answer = exchange->answer;
@@ -389,6 +395,8 @@ static void refuse_status(struct exchange *exchange, int status)
                     open, response->code, close);
 }
 
+/* What each HTTP status means for the exchange: its body is used, it is redirected, unchanged since last time, not
+ * there, tried again later (overload), or refused. */
 static void settle_status(struct exchange *exchange, CURLcode code)
 {
     const int status = exchange->response.status;
@@ -506,6 +514,8 @@ static bool take_messages(const struct sp_curl *curl, CURLM *multi)
     return any;
 }
 
+/* The event loop of the child: starts requests that are due, lets libcurl transfer, ends those that are complete or
+ * stalled, and waits. Returns when no exchange is left. Nothing is freed, because the process ends then. */
 void sp_child_work(const struct sp_work *work, const struct sp_curl *curl)
 {
     struct exchange *exchanges = sp_realloc(NULL, work->count, sizeof *exchanges);

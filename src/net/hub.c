@@ -48,6 +48,8 @@ static size_t revision_length(const char *text)
     return length;
 }
 
+/* Reads "hf://OWNER/NAME@REVISION/PATH"; the owner, the revision (main) and the path may be missing. False with an
+ * error. */
 static bool read_hub_name(struct hub *hub, const char *url, struct shapeproof_error *error)
 {
     struct sp_arena *arena = &hub->remote->arena;
@@ -100,6 +102,7 @@ static bool open_sparse_cache(struct hub *hub, const char *commit, struct sp_spa
     return sp_sparse_cache_open(sparse, remote->options.cache, key, &remote->arena, error);
 }
 
+/* Asks the hub for the commit and the file names of the revision, and stores the answer in the cache as `note`. */
 static bool fetch_listing(struct hub *hub, const struct sp_sparse_cache *notes, const char *note,
                           struct shapeproof_error *error)
 {
@@ -137,6 +140,8 @@ static bool is_commit(const char *revision)
     return strlen(revision) == 40 && strspn(revision, "0123456789abcdef") == 40;
 }
 
+/* The listing of the revision: from the cache for a commit, which never changes, and when offline; otherwise from
+ * the hub. */
 static bool find_listing(struct hub *hub, struct shapeproof_error *error)
 {
     struct shapeproof_remote *remote = hub->remote;
@@ -190,7 +195,7 @@ static bool name_files(struct hub *hub, struct shapeproof_error *error)
         const bool wanted = (sp_is_document(base) || strcmp(base, "model.safetensors.index.json") == 0) &&
                             (is_listed_below(name, hub->path) || is_listed_below(name, folder));
         if (!wanted || count == MOST_DOCUMENTS || depth_of(name) > depth_of(hub->path) + 1) continue;
-        remote_files[count] = sp_remote_remote_file(remote, name, error);
+        remote_files[count] = sp_remote_find(remote, name, error);
         if (!remote_files[count++]) return false;
     }
     return sp_remote_ask(remote, remote_files, count, error);
@@ -225,6 +230,7 @@ static void hint_at_distributed(const struct hub *hub, struct shapeproof_error *
             sp_hint(error, "a distributed checkpoint (*.distcp) is read where it is on this machine: download it");
 }
 
+/* Fetches what the path names: a file with its companions, or a folder, which may be a pipeline of several models. */
 static bool read_place(struct hub *hub, struct shapeproof_error *error)
 {
     struct shapeproof_remote *remote = hub->remote;

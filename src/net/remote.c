@@ -25,7 +25,7 @@ static struct sp_remote_file *find_remote_file(const struct far_folder *folder, 
                                                struct shapeproof_error *error)
 {
     struct shapeproof_remote *remote = folder->remote;
-    return sp_remote_remote_file(remote, sp_arena_printf(&remote->arena, "%s%s", folder->below, name), error);
+    return sp_remote_find(remote, sp_arena_printf(&remote->arena, "%s%s", folder->below, name), error);
 }
 
 static bool expect_shards(struct sp_far *far, const struct sp_shard *shards, size_t count,
@@ -52,7 +52,7 @@ static bool open_remote_file(struct sp_far *far, const char *name, struct sp_fil
         sp_remote_unname(remote_file, error);
         return false;
     }
-    if (remote_file->presence == SHAPEPROOF_VALUE_ABSENT)
+    if (remote_file->presence == SP_NOT_FOUND)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "it is not there (HTTP status 404)");
     if (!sp_file_open(file, folder->remote->sparse.files, remote_file->name, error)) return false;
     file->source = &remote_file->source;
@@ -103,7 +103,7 @@ bool sp_remote_read_file(struct shapeproof_remote *remote, const char *name, str
 {
     const char *base = sp_base_name(name);
     const char *below = sp_arena_copy(&remote->arena, name, (size_t)(base - name));
-    struct sp_remote_file *remote_file = sp_remote_remote_file(remote, name, error);
+    struct sp_remote_file *remote_file = sp_remote_find(remote, name, error);
     if (!remote_file || !sp_sparse_cache_name(&remote->sparse, name, error) || !name_pieces(remote, name, error))
         return false;
     return read_through(remote, below, base, error);
@@ -136,10 +136,10 @@ static bool try_names(struct shapeproof_remote *remote, const char *const *names
 {
     struct sp_remote_file *remote_files[8];
     for (size_t i = 0; i < count; i++)
-        if (!(remote_files[i] = sp_remote_remote_file(remote, names[i], error))) return false;
+        if (!(remote_files[i] = sp_remote_find(remote, names[i], error))) return false;
     if (!sp_remote_ask(remote, remote_files, count, error)) return false;
     for (size_t i = 0; i < count; i++)
-        *weights = *weights || (remote_files[i]->presence == SP_THERE && !sp_is_document(remote_files[i]->name));
+        *weights = *weights || (remote_files[i]->presence == SP_FOUND && !sp_is_document(remote_files[i]->name));
     return true;
 }
 
@@ -159,15 +159,17 @@ static bool fetch_directory(struct shapeproof_remote *remote, struct shapeproof_
 /* The configuration is beside the file, when there is one; a signature in the query is for the file alone. */
 static bool fetch_beside(struct shapeproof_remote *remote, const char *name, struct shapeproof_error *error)
 {
-    struct sp_remote_file *remote_files[2] = {sp_remote_remote_file(remote, name, error), NULL};
+    struct sp_remote_file *remote_files[2] = {sp_remote_find(remote, name, error), NULL};
     if (!remote_files[0]) return false;
     if (!*remote->query) {
-        remote_files[1] = sp_remote_remote_file(remote, "config.json", error);
+        remote_files[1] = sp_remote_find(remote, "config.json", error);
         if (!sp_remote_ask(remote, remote_files, 2, error)) return false;
     }
     return sp_remote_read_file(remote, name, error);
 }
 
+/* Fetches from a plain web server: a folder when the URL ends with a slash, otherwise a file with its companions.
+ * The cache key holds the URL with its query, which may be a signature. */
 static bool fetch_web(struct shapeproof_remote *remote, const char *text, struct shapeproof_error *error)
 {
     struct sp_arena *arena = &remote->arena;
@@ -210,6 +212,8 @@ static bool is_token_text(const char *token)
     return true;
 }
 
+/* Checks the endpoint, the token and the cache folder before anything is sent. The token is sent to the endpoint's
+ * own host only. */
 static bool prepare_client(struct shapeproof_remote *remote, struct shapeproof_error *error)
 {
     struct shapeproof_remote_options *options = &remote->options;

@@ -19,7 +19,7 @@ enum {
     SP_MOST_FILLS = 200           /* requests for more of one file */
 };
 
-enum sp_presence { SP_NOT_ASKED, SP_THERE, SHAPEPROOF_VALUE_ABSENT };
+enum sp_presence { SP_NOT_ASKED, SP_FOUND, SP_NOT_FOUND };
 
 struct shapeproof_remote;
 
@@ -50,9 +50,9 @@ struct shapeproof_remote {
 };
 
 /* The file of that name, which may not have been asked for; NULL with an error for a name that is not safe. */
-struct sp_remote_file *sp_remote_remote_file(struct shapeproof_remote *remote, const char *name,
-                                             struct shapeproof_error *error);
-/* Asks for all that were not asked for yet. One that is not there is SHAPEPROOF_VALUE_ABSENT and no error. */
+struct sp_remote_file *sp_remote_find(struct shapeproof_remote *remote, const char *name,
+                                      struct shapeproof_error *error);
+/* Asks for all that were not asked for yet. One that is not there is SP_NOT_FOUND and no error. */
 bool sp_remote_ask(struct shapeproof_remote *remote, struct sp_remote_file *const *remote_files, size_t count,
                    struct shapeproof_error *error);
 /* Of files that came in several ranges from a server that tells no version of them: what is there is fetched once more

@@ -156,8 +156,8 @@ static bool fill_remote_file(struct sp_byte_source *source, uint64_t offset, uin
 
 /* ---- asking ---- */
 
-struct sp_remote_file *sp_remote_remote_file(struct shapeproof_remote *remote, const char *name,
-                                             struct shapeproof_error *error)
+struct sp_remote_file *sp_remote_find(struct shapeproof_remote *remote, const char *name,
+                                      struct shapeproof_error *error)
 {
     for (size_t i = 0; i < remote->remote_files.count; i++)
         if (strcmp(remote->remote_files.items[i]->name, name) == 0) return remote->remote_files.items[i];
@@ -198,19 +198,21 @@ static void add_asked_range(struct asking *asking, struct sp_remote_file *remote
                                                         .fixed = asking->remote->fixed};
 }
 
-/* False when it has to be there and cannot be. */
+/* Adds what is to be requested of a file: all of a document, the beginning of a checkpoint, and the end as well of what
+ * may be a zip archive. Nothing for what the cache has already, where that cannot change (one commit, or offline).
+ * False with an error when offline and not in the cache. */
 static bool plan_remote_file(struct asking *asking, struct sp_remote_file *remote_file, struct shapeproof_error *error)
 {
     const struct shapeproof_remote *remote = asking->remote;
     if (remote_file->presence != SP_NOT_ASKED) return true;
     const bool known = sp_cached_file_load(&remote_file->cached, &remote->sparse);
     if (known && (remote->fixed || remote->options.offline)) {
-        remote_file->presence = SP_THERE;
+        remote_file->presence = SP_FOUND;
         return true;
     }
     if (remote->options.offline) {
         if (!sp_is_document(remote_file->name)) return fail_offline(remote_file, error);
-        remote_file->presence = SHAPEPROOF_VALUE_ABSENT;
+        remote_file->presence = SP_NOT_FOUND;
         return true;
     }
     const bool archive = may_be_archive(remote_file->name);
@@ -232,10 +234,10 @@ static bool keep_answer(struct sp_remote_file *remote_file, const struct sp_tran
     const bool same = cached->fd >= 0 && cached->size == answer->total &&
                       (transfer->fixed || strcmp(cached->etag, answer->etag) == 0);
     remote_file->requests += answer->requests;
-    if (!same && remote_file->presence == SP_THERE)
+    if (!same && remote_file->presence == SP_FOUND)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
                        "the file was changed while it was fetched");
-    if ((!same || (remote_file->presence != SP_THERE && !answer->etag[0])) &&
+    if ((!same || (remote_file->presence != SP_FOUND && !answer->etag[0])) &&
         !sp_cached_file_make(cached, &remote_file->remote->sparse, answer->total, answer->etag, error))
         return false;
     return sp_cached_file_put(cached, answer->begin, transfer->bytes, (size_t)answer->length, error) &&
@@ -252,6 +254,8 @@ static void keep_part(struct sp_remote_file *remote_file, const struct sp_transf
         keep_answer(remote_file, transfer, &ignored);
 }
 
+/* Stores what came for one file: its bytes in the cache, or that it does not exist. A document that is not readable
+ * (401, 403) beside a checkpoint counts as absent. False with an error. */
 static bool take_answer(struct sp_remote_file *remote_file, const struct sp_transfer *transfer,
                         struct shapeproof_error *error)
 {
@@ -265,13 +269,13 @@ static bool take_answer(struct sp_remote_file *remote_file, const struct sp_tran
                      answer->total, SP_MAX_DOCUMENT))
             break;
         remote_file->direct = sp_arena_string(&remote_file->remote->arena, answer->url);
-        remote_file->presence = SP_THERE;
+        remote_file->presence = SP_FOUND;
         return true;
     case SP_NOT_MODIFIED:
-        remote_file->presence = SP_THERE;
+        remote_file->presence = SP_FOUND;
         return true;
     case SP_NOT_THERE:
-        remote_file->presence = SHAPEPROOF_VALUE_ABSENT;
+        remote_file->presence = SP_NOT_FOUND;
         sp_cached_file_close(&remote_file->cached);
         sp_sparse_cache_drop(&remote_file->remote->sparse, remote_file->name);
         return true;
@@ -279,7 +283,7 @@ static bool take_answer(struct sp_remote_file *remote_file, const struct sp_tran
         /* What may not be seen beside a file need not be there: stores of objects say 403 for both. */
         if (sp_is_document(remote_file->name) && !remote_file->remote->fixed &&
             (answer->status == 401 || answer->status == 403)) {
-            remote_file->presence = SHAPEPROOF_VALUE_ABSENT;
+            remote_file->presence = SP_NOT_FOUND;
             return true;
         }
         keep_part(remote_file, transfer);
@@ -290,26 +294,33 @@ static bool take_answer(struct sp_remote_file *remote_file, const struct sp_tran
     return false;
 }
 
+/* Takes the answers of all files. The first error is reported; what came of the other files is kept all the same. */
+static bool take_answers(const struct asking *asking, const struct sp_batch *batch, struct shapeproof_error *error)
+{
+    bool good = true;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct shapeproof_error later = {0};
+        good = take_answer(asking->owners[i], &batch->transfers[i], good ? error : &later) && good;
+    }
+    return good;
+}
+
 bool sp_remote_ask(struct shapeproof_remote *remote, struct sp_remote_file *const *remote_files, size_t count,
                    struct shapeproof_error *error)
 {
     struct asking asking = {.remote = remote};
-    bool ok = true;
-    for (size_t i = 0; i < count && ok; i++) ok = plan_remote_file(&asking, remote_files[i], error);
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) good = plan_remote_file(&asking, remote_files[i], error);
     struct sp_batch batch = {.transfers = asking.transfers.items, .count = asking.transfers.count};
-    if (ok && batch.count) {
-        ok = sp_batch_run(&batch, &remote->client, error);
-        const bool came = ok;
-        for (size_t i = 0; came && i < batch.count; i++) {
-            struct shapeproof_error later = {0}; /* the first is told; what came of the others is kept */
-            ok = take_answer(asking.owners[i], &batch.transfers[i], ok ? error : &later) && ok;
-        }
-        if (!came) sp_error_prefix(error, remote->name);
+    if (good && batch.count) {
+        const bool ran = sp_batch_run(&batch, &remote->client, error);
+        if (!ran) sp_error_prefix(error, remote->name);
+        good = ran && take_answers(&asking, &batch, error);
         sp_batch_free(&batch);
     }
     free(asking.transfers.items);
     free(asking.owners);
-    return ok;
+    return good;
 }
 
 /* ---- files without a version ---- */

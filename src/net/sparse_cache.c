@@ -173,6 +173,8 @@ char *sp_sparse_cache_noted(const struct sp_sparse_cache *sparse, const char *na
 
 /* ---- spans ---- */
 
+/* Adds a range of bytes to the ranges that the cache holds; those that it touches become one with it. The list
+ * stays in order. */
 static void add_span(struct sp_cached_file *file, struct sp_byte_range span)
 {
     size_t kept = 0;

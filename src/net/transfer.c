@@ -21,6 +21,8 @@ enum { BATCH_SECONDS = 900, LOOK_MS = 100, PAGE = 4096 };
 
 static uint64_t round_to_pages(uint64_t size) { return (size + PAGE - 1) / PAGE * PAGE; }
 
+/* Allocates the memory that parent and child share: counters, one answer for each transfer, then the room for the
+ * bytes of each, from the start of a page. Pages are used only when bytes arrive. */
 static bool share_memory(struct sp_batch *batch, struct sp_counters **counters, struct shapeproof_error *error)
 {
     const uint64_t heads = round_to_pages(sizeof **counters + batch->count * sizeof(struct sp_net_response));
