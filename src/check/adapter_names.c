@@ -8,35 +8,35 @@
 /* ---- fronts ---- */
 
 static const struct sp_adapter_front fronts[] = {
-    {"base_model.model.", "", "", SP_SIDE_ANY, false},
-    {"unet.", "diffusers'", "unet", SP_SIDE_DENOISER, false},
-    {"transformer.", "diffusers'", "transformer", SP_SIDE_DENOISER, false},
-    {"transformer_2.", "diffusers'", "transformer_2", SP_SIDE_DENOISER, false},
-    {"prior.", "diffusers'", "prior", SP_SIDE_DENOISER, false},
-    {"text_encoder.", "diffusers'", "text_encoder", SP_SIDE_TEXT_ENCODER, false},
-    {"text_encoder_2.", "diffusers'", "text_encoder_2", SP_SIDE_TEXT_ENCODER, false},
-    {"text_encoder_3.", "diffusers'", "text_encoder_3", SP_SIDE_TEXT_ENCODER, false},
-    {"lora_unet_", "kohya's", "", SP_SIDE_DENOISER, true},
-    {"lora_te_", "kohya's", "text_encoder", SP_SIDE_TEXT_ENCODER, true},
-    {"lora_te1_", "kohya's", "text_encoder", SP_SIDE_TEXT_ENCODER, true},
-    {"lora_te2_", "kohya's", "text_encoder_2", SP_SIDE_TEXT_ENCODER, true},
-    {"lora_te3_", "kohya's", "text_encoder_3", SP_SIDE_TEXT_ENCODER, true},
-    {"lora_transformer_", "OneTrainer's", "transformer", SP_SIDE_DENOISER, true},
-    {"lora_prior_unet_", "OneTrainer's", "prior", SP_SIDE_DENOISER, true},
-    {"lora_prior_te_", "OneTrainer's", "text_encoder", SP_SIDE_TEXT_ENCODER, true},
-    {"lycoris_", "LyCORIS'", "", SP_SIDE_DENOISER, true},
-    {"diffusion_model.", "ComfyUI's", "", SP_SIDE_DENOISER, false},
-    {"model.diffusion_model.", "ComfyUI's", "", SP_SIDE_DENOISER, false},
-    {"text_encoders.", "ComfyUI's", "", SP_SIDE_TEXT_ENCODER, false},
-    {"text_encoders.clip_l.transformer.", "ComfyUI's", "text_encoder", SP_SIDE_TEXT_ENCODER, false},
-    {"text_encoders.clip_g.transformer.", "ComfyUI's", "text_encoder_2", SP_SIDE_TEXT_ENCODER, false},
-    {"text_encoders.t5xxl.transformer.", "ComfyUI's", "", SP_SIDE_TEXT_ENCODER, false},
-    {"cond_stage_model.", "ComfyUI's", "", SP_SIDE_TEXT_ENCODER, false},
+    {"base_model.model.", "", "", SP_SIDE_ANY, false, false},
+    {"unet.", "diffusers'", "unet", SP_SIDE_DENOISER, false, false},
+    {"transformer.", "diffusers'", "transformer", SP_SIDE_DENOISER, false, false},
+    {"transformer_2.", "diffusers'", "transformer_2", SP_SIDE_DENOISER, false, false},
+    {"prior.", "diffusers'", "prior", SP_SIDE_DENOISER, false, false},
+    {"text_encoder.", "diffusers'", "text_encoder", SP_SIDE_TEXT_ENCODER, false, false},
+    {"text_encoder_2.", "diffusers'", "text_encoder_2", SP_SIDE_TEXT_ENCODER, false, false},
+    {"text_encoder_3.", "diffusers'", "text_encoder_3", SP_SIDE_TEXT_ENCODER, false, false},
+    {"lora_unet_", "kohya's", "", SP_SIDE_DENOISER, true, false},
+    {"lora_te_", "kohya's", "text_encoder", SP_SIDE_TEXT_ENCODER, true, false},
+    {"lora_te1_", "kohya's", "text_encoder", SP_SIDE_TEXT_ENCODER, true, false},
+    {"lora_te2_", "kohya's", "text_encoder_2", SP_SIDE_TEXT_ENCODER, true, false},
+    {"lora_te3_", "kohya's", "text_encoder_3", SP_SIDE_TEXT_ENCODER, true, false},
+    {"lora_transformer_", "OneTrainer's", "transformer", SP_SIDE_DENOISER, true, false},
+    {"lora_prior_unet_", "OneTrainer's", "prior", SP_SIDE_DENOISER, true, false},
+    {"lora_prior_te_", "OneTrainer's", "text_encoder", SP_SIDE_TEXT_ENCODER, true, false},
+    {"lycoris_", "LyCORIS'", "", SP_SIDE_DENOISER, true, false},
+    {"diffusion_model.", "ComfyUI's", "", SP_SIDE_DENOISER, false, true},
+    {"model.diffusion_model.", "ComfyUI's", "", SP_SIDE_DENOISER, false, true},
+    {"text_encoders.", "ComfyUI's", "", SP_SIDE_TEXT_ENCODER, false, true},
+    {"text_encoders.clip_l.transformer.", "ComfyUI's", "text_encoder", SP_SIDE_TEXT_ENCODER, false, true},
+    {"text_encoders.clip_g.transformer.", "ComfyUI's", "text_encoder_2", SP_SIDE_TEXT_ENCODER, false, true},
+    {"text_encoders.t5xxl.transformer.", "ComfyUI's", "", SP_SIDE_TEXT_ENCODER, false, true},
+    {"cond_stage_model.", "ComfyUI's", "", SP_SIDE_TEXT_ENCODER, false, true},
 };
 
 const struct sp_adapter_front *sp_adapter_front(const char *module)
 {
-    static const struct sp_adapter_front none = {"", "", "", SP_SIDE_ANY, false};
+    static const struct sp_adapter_front none = {"", "", "", SP_SIDE_ANY, false, false};
     const struct sp_adapter_front *found = &none;
     for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
         const size_t length = strlen(fronts[i].text);
@@ -102,15 +102,15 @@ const char *sp_adapter_modules_in_words(struct sp_arena *arena, const char *cons
 /* ---- endings ---- */
 
 static const struct sp_adapter_ending endings[] = {
-    {{"lora_A", "lora_B", NULL}, "", false, false},
-    {{"lora_a", "lora_b", NULL}, "", false, false},
-    {{"lora_embedding_A", "lora_embedding_B", NULL}, "", false, false},
-    {{"lora_down", "lora_up", "lora_mid"}, "kohya's", false, false},
-    {{"lora.down", "lora.up", NULL}, "diffusers'", true, false},
-    {{"lora_linear_layer.down", "lora_linear_layer.up", NULL}, "diffusers'", true, false},
-    {{"_lora.down", "_lora.up", NULL}, "diffusers'", true, true},
-    {{"_lora1.down", "_lora1.up", NULL}, "XLabs'", true, true},
-    {{"_lora2.down", "_lora2.up", NULL}, "XLabs'", true, true},
+    {{"lora_A", "lora_B", NULL}, "", false, false, SP_TAKEN_BY_FRONT},
+    {{"lora_a", "lora_b", NULL}, "", false, false, SP_TAKEN_ANYWHERE},
+    {{"lora_embedding_A", "lora_embedding_B", NULL}, "", false, false, SP_TAKEN_BY_FRONT},
+    {{"lora_down", "lora_up", "lora_mid"}, "kohya's", false, false, SP_TAKEN_BY_FRONT},
+    {{"lora.down", "lora.up", NULL}, "diffusers'", true, false, SP_TAKEN_BY_FRONT},
+    {{"lora_linear_layer.down", "lora_linear_layer.up", NULL}, "diffusers'", true, false, SP_TAKEN_BY_FRONT},
+    {{"_lora.down", "_lora.up", NULL}, "diffusers'", true, true, SP_TAKEN_BY_FRONT},
+    {{"_lora1.down", "_lora1.up", NULL}, "XLabs'", true, true, SP_TAKEN_CONVERTED},
+    {{"_lora2.down", "_lora2.up", NULL}, "XLabs'", true, true, SP_TAKEN_CONVERTED},
 };
 
 /* Whether the text begins with that ending, as whole components. */

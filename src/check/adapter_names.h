@@ -24,7 +24,8 @@ struct sp_adapter_front {
     const char *names;     /* whose they are: "kohya's"; "" for PEFT's */
     const char *component; /* its folder in a pipeline: "text_encoder_2"; "" when it may be any */
     enum sp_adapter_side side;
-    bool flat; /* the dots of the module are underscores */
+    bool flat;      /* the dots of the module are underscores */
+    bool converted; /* loaders convert these names, whatever they look for themselves */
 };
 
 /* What the module begins with, the longest one that fits; one with an empty text when there is none. */
@@ -37,11 +38,19 @@ const char *sp_adapter_modules_in_words(struct sp_arena *arena, const char *cons
 
 enum sp_adapter_role { SP_ROLE_DOWN, SP_ROLE_UP, SP_ROLE_MID, SP_ROLES };
 
+/* Which prefix a module must have so that the loader of the base finds it. */
+enum sp_adapter_taking {
+    SP_TAKEN_BY_FRONT,  /* the one that the loader looks for */
+    SP_TAKEN_CONVERTED, /* none: the loader converts the names of modules that it knows */
+    SP_TAKEN_ANYWHERE /* none: the program that wrote the adapter (MLX, torchtune) loads it by the names as they are */
+};
+
 struct sp_adapter_ending {
     const char *parts[SP_ROLES]; /* "lora_down", "lora_up", "lora_mid"; NULL: has none */
     const char *names;           /* whose they are where the front does not tell, or "" */
-    bool former;                 /* of diffusers before PEFT: modules have other names */
+    bool before_peft;            /* of diffusers before PEFT: modules have other names */
     bool glued;                  /* behind a component, not a component: "to_q_lora.down" */
+    enum sp_adapter_taking taken;
 };
 
 struct sp_adapter_place {

@@ -294,6 +294,8 @@ static const char *elsewhere_hint(const struct sp_judged *judged, struct fronts 
                            length ? sp_arena_printf(arena, " in place of '%.*s'", length, fronts.is) : "");
 }
 
+/* The adapter fits, but under names with another prefix than the loader looks for. Says both prefixes, by the first
+ * such module, and how many modules are lost; a warning if there is a loader for which the names are right. */
 static void say_elsewhere(const struct sp_judged *judged, struct shapeproof_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
@@ -414,6 +416,8 @@ static const char *differing_measures(const struct sp_judged *judged)
     return sp_text_keep(&text, &judged->check->arena);
 }
 
+/* The adapter was trained with another model: the sizes that differ, the number of pairs for modules that this
+ * model lacks, and of those that do not fit. */
 static void say_another(const struct sp_judged *judged, struct shapeproof_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
@@ -448,6 +452,7 @@ static void say_foreign(const struct sp_judged *judged, struct shapeproof_cause 
     sp_adapter_say_foreign(judged->check, cause, names, count, count == adapter->count);
 }
 
+/* The message, and the hint, for all pairs of the adapter that have this verdict. */
 static void describe_adapter(const struct sp_judged *judged, enum sp_fit fit, struct shapeproof_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;

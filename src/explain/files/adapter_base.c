@@ -142,9 +142,9 @@ static const struct sp_adapter_target *find_target(const struct sp_adapter_base 
 static bool is_looked_for(const struct sp_adapter_base *base, const struct sp_adapter_front *front,
                           const struct sp_adapter_target *target, const struct sp_adapter_ending *ending)
 {
-    if (base->whole || front->flat || (ending && strcmp(ending->names, "XLabs'") == 0)) return true;
+    if (base->whole || front->flat || (ending && ending->taken == SP_TAKEN_CONVERTED)) return true;
     if (!base->diffusers) return front->side == SP_SIDE_TEXT_ENCODER || strcmp(front->text, base->front) == 0;
-    if (strcmp(front->names, "ComfyUI's") == 0) return true;
+    if (front->converted) return true;
     if (target->original && !base->strips) return false;
     if (strcmp(front->text, base->front) == 0) return true;
     if (strcmp(front->text, "transformer_2.") == 0) return strcmp(base->front, "transformer.") == 0;
@@ -161,6 +161,22 @@ static size_t outer_length(const struct sp_adapter_base *base, const char *modul
     return 0;
 }
 
+/* Whether an adapter with that front and ending may mean the target by its name: one from before PEFT only by an ending
+ * of that time. Names with underscores are made from both. */
+static bool is_usable(const struct sp_adapter_target *target, const struct sp_adapter_front *front,
+                      const struct sp_adapter_ending *ending)
+{
+    return !target->before_peft || front->flat || (ending && ending->before_peft);
+}
+
+/* Looks up a module in the model by the three pieces of its name:
+ *
+ *     model.           transformer.   h.0.attn.c_attn
+ *     keys of the      front          body, which is looked up in base->modules
+ *     trainer (outer)
+ *
+ * A body that is not among these may still be the end of a predicted name, or such a name may be the end of the body;
+ * then the weight is found, but only loaders that do not go by names put it in place. */
 struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *base, const char *module,
                                                 const struct sp_adapter_ending *ending)
 {
@@ -168,23 +184,22 @@ struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *ba
     module += outer;
     const struct sp_adapter_front *front = sp_adapter_front(module);
     struct sp_adapter_found found = {.outer = outer, .foreign = is_foreign(base, front, module)};
-    const bool own = !found.foreign;
+    if (found.foreign) return found;
     const char *body = module + strlen(front->text);
-    const struct sp_adapter_target *target = own ? find_target(base, body, front->flat) : NULL;
-    if (target && target->former && !front->flat && !(ending && ending->former)) target = NULL;
-    if (target) {
+    const struct sp_adapter_target *target = find_target(base, body, front->flat);
+    if (target && is_usable(target, front, ending)) {
         memcpy(found.weights, target->weights, sizeof found.weights);
         found.count = target->count;
         found.cuts = target->cuts;
         found.behind_front = true;
         found.original = target->original;
         found.in_place = is_looked_for(base, front, target, ending);
-    } else if (own && !front->flat) {
+    } else if (!front->flat) {
         found.weights[0] = find_anywhere(base, module, "weight");
         found.count = found.weights[0] != SHAPEPROOF_NONE;
         found.in_place = base->whole || (front->side == SP_SIDE_TEXT_ENCODER && !base->diffusers);
     }
-    if (ending && strcmp(ending->parts[SP_ROLE_DOWN], "lora_a") == 0) found.in_place = true; /* MLX, torchtune */
+    if (ending && ending->taken == SP_TAKEN_ANYWHERE) found.in_place = true;
     return found;
 }
 

@@ -50,12 +50,12 @@ static void add_original(void *context, const char *name, size_t part, size_t pa
     add_both(adding->modules, name, &target, part);
 }
 
-static struct sp_adapter_target one_weight(size_t predicted, bool former)
+static struct sp_adapter_target one_weight(size_t predicted, bool before_peft)
 {
     return (struct sp_adapter_target){.weights = {predicted, SHAPEPROOF_NONE, SHAPEPROOF_NONE, SHAPEPROOF_NONE},
                                       .count = 1,
                                       .cuts = 1,
-                                      .former = former};
+                                      .before_peft = before_peft};
 }
 
 /* ---- names in memory ---- */
@@ -78,7 +78,7 @@ static void add_in_memory(void *context, const struct sp_memory_name *state)
 /* ---- names from before PEFT ---- */
 
 /* The processors of attention had the pairs, and called what they are for alike in all models. */
-static void add_former(struct sp_adapter_modules *modules, const char *module, size_t predicted)
+static void add_before_peft(struct sp_adapter_modules *modules, const char *module, size_t predicted)
 {
     static const char *const names[][2] = {{".to_out.0", ".to_out"},
                                            {".q_proj", ".to_q"},
@@ -159,6 +159,9 @@ static const char *original_rest(const struct block *block, bool down)
     return block->rest;
 }
 
+/* Adds a module of a U-Net under its original name, which adapters of ComfyUI and A1111 use:
+ * down_blocks.1.resnets.0.conv1 is input_blocks.4.0.in_layers.2. The original numbers every residual block and
+ * every resampling of all levels in one list; `levels` says how many each level has. */
 static void add_unet_module(struct sp_adapter_modules *modules, const struct levels levels[2], const char *module,
                             size_t predicted)
 {
@@ -224,7 +227,7 @@ void sp_adapter_modules_open(struct sp_adapter_modules *modules, const struct sh
         struct adding adding = {modules, i};
         if (!module) continue;
         add_both(modules, module, &target, 0);
-        add_former(modules, module, i);
+        add_before_peft(modules, module, i);
         if (diffusers) {
             sp_adapter_originals(module, add_original, &adding);
             add_unet_module(modules, levels, module, i);
@@ -234,7 +237,7 @@ void sp_adapter_modules_open(struct sp_adapter_modules *modules, const struct sh
                 strncmp(module, clip, length) == 0 ? module + length : sp_arena_printf(arena, "%s%s", clip, module);
             const struct sp_adapter_target former = one_weight(i, true);
             add_both(modules, other, &former, 0);
-            add_former(modules, other, i);
+            add_before_peft(modules, other, i);
         }
     }
     if (!diffusers) {

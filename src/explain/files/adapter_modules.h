@@ -14,9 +14,9 @@
 struct sp_adapter_target {
     size_t weights[SP_MOST_FUSED]; /* predicted; SHAPEPROOF_NONE: not there */
     size_t count;
-    size_t cuts;   /* as in struct sp_memory_name; mostly 1 */
-    bool original; /* by a name of its publisher's */
-    bool former;   /* by a name that only files from before PEFT have: to_out for to_out.0 */
+    size_t cuts;      /* as in struct sp_memory_name; mostly 1 */
+    bool original;    /* by a name of its publisher's */
+    bool before_peft; /* by a name that only files from before PEFT have: to_out for to_out.0 */
 };
 
 struct sp_adapter_modules {

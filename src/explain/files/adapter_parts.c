@@ -12,7 +12,13 @@
 #include "explain/gather.h"
 #include "explain/vocabulary.h"
 
-enum part_fit { PART_FITS, PART_UNFIT, PART_ASTRAY, PART_FOREIGN, PART_FITS_COUNT };
+enum part_fit {
+    PART_FITS,
+    PART_UNFIT,   /* of another size than its weight */
+    PART_ASTRAY,  /* for a module that the model does not have */
+    PART_FOREIGN, /* for another model of the pipeline */
+    PART_FITS_COUNT
+};
 
 struct part {
     struct sp_part is;
@@ -77,16 +83,27 @@ static bool is_right_product(const struct parts *parts, const struct sp_part *pa
            product_rows == out && product_columns == in;
 }
 
-/* `weights` are of the module, one of them or several that are fused. */
+/* The output and input sizes of the weight that a part is for; of several fused ones together. False when they are no
+ * matrix. */
+static bool read_out_in(const struct parts *parts, const struct sp_adapter_found *weights, uint64_t *out, uint64_t *in)
+{
+    if (weights->count > 1 || weights->cuts > 1) return sp_adapter_found_matrix(&parts->base, weights, out, in);
+    const struct shapeproof_predicted *weight =
+        shapeproof_prediction_tensor(parts->check->prediction, weights->weights[0]);
+    *out = weight->rank ? weight->shape[0] : 1;
+    *in = *out ? weight->parameters / *out : 0;
+    return true;
+}
+
+/* Whether the part has the size that its rule derives from the weight of the module, or from several fused ones. */
 static bool has_right_size(const struct parts *parts, const struct part *part, const struct sp_adapter_found *weights,
                            enum sp_part_rule rule)
 {
     const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(parts->check->inventory, part->tensor);
     const struct shapeproof_predicted *weight =
         shapeproof_prediction_tensor(parts->check->prediction, weights->weights[0]);
-    uint64_t out = weight->rank ? weight->shape[0] : 1, in = out ? weight->parameters / out : 0;
-    if ((weights->count > 1 || weights->cuts > 1) && !sp_adapter_found_matrix(&parts->base, weights, &out, &in))
-        return false;
+    uint64_t out, in;
+    if (!read_out_in(parts, weights, &out, &in)) return false;
     switch (rule) {
     case SP_PART_OUT:
     case SP_PART_BIAS:
@@ -343,6 +360,37 @@ static void explain_lacking_parts(struct parts *parts)
     sp_map_free(&lacking.kinds);
 }
 
+/* Judges every part against the model. */
+static void judge_parts(struct parts *parts)
+{
+    struct sp_arena *arena = &parts->check->arena;
+    parts->config = sp_adapter_config(arena, parts->check->inventory);
+    read_part_scales(parts);
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct sp_part *part = &parts->items[i].is;
+        sp_map_add(&parts->there, key_of_part(arena, part->module, part->label, part->kind->component), i);
+    }
+    for (size_t i = 0; i < parts->count; i++) {
+        parts->items[i].fit = judge_part(parts, &parts->items[i]);
+        parts->counts[parts->items[i].fit]++;
+    }
+}
+
+/* One cause for the parts of each verdict, and one for parts that are missing. */
+static void blame_parts(struct parts *parts)
+{
+    const size_t unusable = parts->counts[PART_ASTRAY] + parts->counts[PART_UNFIT];
+    const bool for_another_model = !parts->base.whole && unusable > parts->counts[PART_FITS];
+    explain_fitting_parts(parts);
+    explain_unfit_parts(parts, PART_UNFIT, SP_CAUSE_ADAPTER_SHAPE,
+                        "tensors have another size than the model's weights");
+    explain_unfit_parts(parts, PART_ASTRAY, SP_CAUSE_ADAPTER_MODULE,
+                        for_another_model ? "the adapter was made for another model: this one does not have"
+                                          : "the adapter is for what the model does not have");
+    explain_foreign_parts(parts);
+    explain_lacking_parts(parts);
+}
+
 void sp_explain_adapter_parts(struct shapeproof_check *check)
 {
     static const enum shapeproof_finding_kind unexpected = SHAPEPROOF_FINDING_UNEXPECTED;
@@ -351,27 +399,9 @@ void sp_explain_adapter_parts(struct shapeproof_check *check)
     read_parts(&parts);
     sp_adapter_read(&parts.pairs, &check->arena, check->inventory);
     if (parts.count) {
-        parts.config = sp_adapter_config(&check->arena, check->inventory);
-        read_part_scales(&parts);
-        for (size_t i = 0; i < parts.count; i++) {
-            const struct sp_part *part = &parts.items[i].is;
-            sp_map_add(&parts.there, key_of_part(&check->arena, part->module, part->label, part->kind->component), i);
-        }
         sp_adapter_base_open(&parts.base, check);
-        for (size_t i = 0; i < parts.count; i++) {
-            parts.items[i].fit = judge_part(&parts, &parts.items[i]);
-            parts.counts[parts.items[i].fit]++;
-        }
-        const size_t astray = parts.counts[PART_ASTRAY] + parts.counts[PART_UNFIT];
-        const bool another = !parts.base.whole && astray > parts.counts[PART_FITS];
-        explain_fitting_parts(&parts);
-        explain_unfit_parts(&parts, PART_UNFIT, SP_CAUSE_ADAPTER_SHAPE,
-                            "tensors have another size than the model's weights");
-        explain_unfit_parts(&parts, PART_ASTRAY, SP_CAUSE_ADAPTER_MODULE,
-                            another ? "the adapter was made for another model: this one does not have"
-                                    : "the adapter is for what the model does not have");
-        explain_foreign_parts(&parts);
-        explain_lacking_parts(&parts);
+        judge_parts(&parts);
+        blame_parts(&parts);
         sp_adapter_base_close(&parts.base);
     }
     sp_adapter_free(&parts.pairs);

@@ -46,6 +46,8 @@ static void compare_list(struct shapeproof_check *check, const char *list, uint6
     cause->hint = "convert the model again with the tokenizer that it was trained with";
 }
 
+/* The lists of the tokenizer in a GGUF file have one item for each token, and the embedding one row. Blames the
+ * lists, or the embedding, that have another length. */
 static void explain_tokens(struct shapeproof_check *check)
 {
     static const char embedding[] = "token_embd.weight";

@@ -103,6 +103,8 @@ static void take_below(struct shapeproof_check *check, const char *const *module
             sp_attribute_finding(check, i, cause);
 }
 
+/* FSDP stores a module's parameters as one flat tensor (_flat_param). Blames these, together with the parameters
+ * that are missing below the same module. */
 static void explain_flat_modules(struct shapeproof_check *check)
 {
     const char **modules = sp_realloc(NULL, check->finding_count, sizeof *modules), *first = NULL;

@@ -121,6 +121,8 @@ static bool is_stage(const struct stage *stage)
     return before + behind > 0;
 }
 
+/* The file has the layers `begin` to `end` and lacks all others: one stage of a pipeline. Not said if much is
+ * missing inside of the layers as well (more than an eighth of all). */
 static void explain_stage(struct stage *stage)
 {
     static const enum shapeproof_finding_kind missing = SHAPEPROOF_FINDING_MISSING;
