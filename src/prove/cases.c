@@ -1,4 +1,13 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ * Cases of a formula. In the usual case every condition is as the defaults of the table make it. A case differs from it
+ * in the conditions that its `overrides` give a value. Example: a model with biases and a tied head by default, whose
+ * blocks have a gate where n > 2.
+ *
+ *     total(usual)             12*E^2*N + 13*E*N + V*E
+ *     change 'tied': false     gain V*E      sp_case_changes finds it: it changes the total when it changes alone
+ *     change 'bias': false     gain -9*E*N   likewise
+ *     n > 2                    no gain alone, but the gain of 'bias' is -10*E*N where it holds: sp_case_deciding
+ *                              lists n > 2 for the change 'bias' */
 #include "prove/cases.h"
 
 #include <string.h>
@@ -31,14 +40,14 @@ static void add_members(struct sp_count *count, struct sp_values *values, size_t
     }
 }
 
-/* What the defaults, and the conditions that are apart, make of a polynomial. */
+/* What the defaults, and the conditions that are overridden, make of a polynomial. */
 static const struct sp_poly *by_default(struct sp_count *count, const struct sp_poly *poly,
-                                        const struct sp_values *apart)
+                                        const struct sp_values *overrides)
 {
     struct sp_values values = {.assume = true};
-    for (size_t i = 0; apart && i < apart->count; i++) {
-        sp_values_add(&values, apart->atoms[i], apart->values[i]);
-        if (sp_poly_is_zero(apart->values[i])) add_members(count, &values, apart->atoms[i]);
+    for (size_t i = 0; overrides && i < overrides->count; i++) {
+        sp_values_add(&values, overrides->atoms[i], overrides->values[i]);
+        if (sp_poly_is_zero(overrides->values[i])) add_members(count, &values, overrides->atoms[i]);
     }
     sp_values_add_defaults(count, &values, false);
     sp_values_add_fractions(count, &values);
@@ -193,21 +202,22 @@ static void exclude_by_range(struct sp_count *count, struct quantity *quantity)
             exclude_candidates(quantity, &quantity->thresholds[i], false);
 }
 
-/* Excludes what contradicts the conditions that are apart. Returns whether there were any. */
-static bool exclude_by_case(struct quantity *quantity, const struct sp_values *apart)
+/* Excludes what contradicts the overridden conditions. Returns whether the quantity has any. */
+static bool exclude_by_case(struct quantity *quantity, const struct sp_values *overrides)
 {
     bool any = false;
     for (size_t i = 0; i < quantity->count; i++) {
         const struct sp_poly *value;
-        if (!value_in(apart, quantity->thresholds[i].condition, &value)) continue;
+        if (!value_in(overrides, quantity->thresholds[i].condition, &value)) continue;
         exclude_candidates(quantity, &quantity->thresholds[i], !sp_poly_is_zero(value));
         any = true;
     }
     return any;
 }
 
-/* A candidate at which none of the conditions holds but those that are apart; else the largest. NULL: there is none. */
-static const struct candidate *usual_candidate(const struct quantity *quantity, const struct sp_values *apart,
+/* The first candidate at which none of the conditions holds but the overridden ones (*none_holds is true); else the
+ * largest one that is possible. NULL: none is possible. */
+static const struct candidate *usual_candidate(const struct quantity *quantity, const struct sp_values *overrides,
                                                bool *none_holds)
 {
     const struct candidate *largest = NULL;
@@ -217,7 +227,7 @@ static const struct candidate *usual_candidate(const struct quantity *quantity, 
         const struct sp_poly *value;
         if (candidate->is_out) continue;
         size_t k = 0;
-        while (k < quantity->count && (value_in(apart, quantity->thresholds[k].condition, &value) ||
+        while (k < quantity->count && (value_in(overrides, quantity->thresholds[k].condition, &value) ||
                                        !threshold_holds(&quantity->thresholds[k], sp_rational_int(candidate->value))))
             k++;
         if (k == quantity->count) return candidate;
@@ -241,13 +251,13 @@ static bool asks_same_quantity(struct sp_count *count, size_t condition, size_t 
 }
 
 /* Excludes what contradicts the comparisons that the defaults decide, where that leaves something. */
-static void exclude_by_default(struct sp_count *count, struct quantity *quantity, const struct sp_values *apart)
+static void exclude_by_default(struct sp_count *count, struct quantity *quantity, const struct sp_values *overrides)
 {
     for (size_t i = 0; i < quantity->count; i++) {
         struct quantity rest = *quantity;
         struct sp_rational truth;
         const struct sp_poly *atom = sp_poly_atom(&count->symbolic.algebra, quantity->thresholds[i].condition);
-        const struct sp_poly *value = by_default(count, atom, apart);
+        const struct sp_poly *value = by_default(count, atom, overrides);
         if (!value || !sp_poly_is_constant(value, &truth)) continue;
         exclude_candidates(&rest, &quantity->thresholds[i], truth.num != 0);
         if (is_possible(&rest)) *quantity = rest;
@@ -257,13 +267,13 @@ static void exclude_by_default(struct sp_count *count, struct quantity *quantity
 /* Whether the condition holds beside the other comparisons of its quantity: none of them does, if that is possible;
  * else they are as the largest value makes them. */
 static bool holds_among(struct sp_count *count, struct quantity *quantity, const struct threshold *threshold,
-                        bool is_decided, const struct sp_values *apart)
+                        bool is_decided, const struct sp_values *overrides)
 {
     bool none_holds;
-    const struct candidate *candidate = usual_candidate(quantity, apart, &none_holds);
+    const struct candidate *candidate = usual_candidate(quantity, overrides, &none_holds);
     if (is_decided || !none_holds) {
-        exclude_by_default(count, quantity, apart);
-        candidate = usual_candidate(quantity, apart, &none_holds);
+        exclude_by_default(count, quantity, overrides);
+        candidate = usual_candidate(quantity, overrides, &none_holds);
     }
     return candidate && threshold_holds(threshold, sp_rational_int(candidate->value));
 }
@@ -288,14 +298,14 @@ static bool nearest_candidate(const struct quantity *quantity, struct sp_rationa
 
 /* The value that is allowed and next to the one that the quantity has by default; false when it has none by default. */
 static bool default_of_quantity(struct sp_count *count, const struct quantity *quantity,
-                                const struct threshold *threshold, const struct sp_values *apart,
+                                const struct threshold *threshold, const struct sp_values *overrides,
                                 struct sp_rational *value)
 {
     const struct sp_poly *gap, *now;
     struct sp_rational constant, slope, offset;
     bool equality;
     sp_atom_comparison(&count->symbolic, threshold->condition, &gap, &equality);
-    now = by_default(count, gap, apart);
+    now = by_default(count, gap, overrides);
     const struct sp_poly *asked = quantity_of_gap(&count->symbolic, gap);
     if (!now || !sp_poly_is_constant(now, &constant) || !asked || !is_multiple_of(gap, asked, &slope, &offset))
         return false;
@@ -303,74 +313,79 @@ static bool default_of_quantity(struct sp_count *count, const struct quantity *q
     bool allowed = true;
     for (size_t i = 0; i < quantity->count; i++) {
         const struct sp_poly *truth;
-        if (value_in(apart, quantity->thresholds[i].condition, &truth))
+        if (value_in(overrides, quantity->thresholds[i].condition, &truth))
             allowed = allowed && threshold_holds(&quantity->thresholds[i], *value) == !sp_poly_is_zero(truth);
     }
     return allowed || nearest_candidate(quantity, value);
 }
 
 /* Whether a case can occur: its conditions contradict neither each other nor what the formulas take for granted. */
-static bool is_possible_case(struct sp_count *count, const struct sp_values *apart)
+static bool is_possible_case(struct sp_count *count, const struct sp_values *overrides)
 {
     struct quantity quantity;
-    for (size_t i = 0; i < apart->count; i++) {
-        if (!find_quantity(count, apart->atoms[i], &quantity)) continue;
+    for (size_t i = 0; i < overrides->count; i++) {
+        if (!find_quantity(count, overrides->atoms[i], &quantity)) continue;
         exclude_by_range(count, &quantity);
-        exclude_by_case(&quantity, apart);
+        exclude_by_case(&quantity, overrides);
         if (!is_possible(&quantity)) return false;
     }
     return true;
 }
 
 /* A condition that the defaults leave open counts as false, unless a comparison of the same quantity excludes that. */
-static bool holds_in_case(struct sp_count *count, size_t condition, const struct sp_values *apart)
+static bool holds_in_case(struct sp_count *count, size_t condition, const struct sp_values *overrides)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
     struct quantity quantity;
     struct sp_rational truth;
     const struct sp_poly *value;
-    const bool is_apart = value_in(apart, condition, &value);
-    if (!is_apart) value = by_default(count, sp_poly_atom(algebra, condition), apart);
+    const bool is_overridden = value_in(overrides, condition, &value);
+    if (!is_overridden) value = by_default(count, sp_poly_atom(algebra, condition), overrides);
     const bool is_decided = value && sp_poly_is_constant(value, &truth), holds = is_decided && truth.num != 0;
-    if (is_apart || !find_quantity(count, condition, &quantity)) return holds;
+    if (is_overridden || !find_quantity(count, condition, &quantity)) return holds;
     const struct threshold *threshold = threshold_of_condition(&quantity, condition);
-    const bool narrowed = exclude_by_case(&quantity, apart);
+    const bool narrowed = exclude_by_case(&quantity, overrides);
     if (!threshold || (is_decided && !narrowed) || !is_possible(&quantity)) return holds;
-    if (is_decided && default_of_quantity(count, &quantity, threshold, apart, &truth))
+    if (is_decided && default_of_quantity(count, &quantity, threshold, overrides, &truth))
         return threshold_holds(threshold, truth);
-    return holds_among(count, &quantity, threshold, is_decided, apart);
+    return holds_among(count, &quantity, threshold, is_decided, overrides);
 }
 
-/* The conditions that hyper-parameters are; of those that are computed (not for NULL) the ones in `poly` or apart: what
- * is computed in other words may become one of them only once the former are known. */
-static struct sp_values usual_values(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *apart)
+/* The truth of every condition in the case. A condition is free (a hyper-parameter itself, such as `tied`) or computed
+ * (such as n > 2). Computed ones are included only if `poly` (or NULL: none) uses them or the case overrides them:
+ * which of them a formula uses is known only once the free ones have a value. Hence sp_case_usual calls this twice. */
+static struct sp_values usual_values(struct sp_count *count, const struct sp_poly *poly,
+                                     const struct sp_values *overrides)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
     struct sp_values values = {.assume = true};
     const size_t atoms = algebra->atom_count;
     for (size_t atom = 0; atom < atoms; atom++) {
         const struct sp_poly *value;
-        const bool is_apart = value_in(apart, atom, &value), is_free = sp_symbol_of(count, atom) != NULL;
+        const bool is_overridden = value_in(overrides, atom, &value), is_free = sp_symbol_of(count, atom) != NULL;
         if (!algebra->atoms[atom].is_condition) continue;
-        if (!is_free && !(poly && (is_apart || sp_poly_uses(poly, atom)))) continue;
-        sp_values_add(&values, atom, is_apart ? value : sp_poly_int(algebra, holds_in_case(count, atom, apart)));
+        if (!is_free && !(poly && (is_overridden || sp_poly_uses(poly, atom)))) continue;
+        sp_values_add(&values, atom,
+                      is_overridden ? value : sp_poly_int(algebra, holds_in_case(count, atom, overrides)));
     }
     return values;
 }
 
+/* The polynomial in the case: see usual_values for `computed`. NULL when it has no value. */
 static const struct sp_poly *in_case(struct sp_count *count, const struct sp_poly *poly, const struct sp_poly *computed,
-                                     const struct sp_values *apart)
+                                     const struct sp_values *overrides)
 {
-    struct sp_values values = usual_values(count, computed, apart);
+    struct sp_values values = usual_values(count, computed, overrides);
     const struct sp_poly *reduced = sp_reduce(count, poly, &values);
     sp_values_free(&values);
     return reduced;
 }
 
-const struct sp_poly *sp_case_usual(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *apart)
+const struct sp_poly *sp_case_usual(struct sp_count *count, const struct sp_poly *poly,
+                                    const struct sp_values *overrides)
 {
-    const struct sp_poly *open = in_case(count, poly, NULL, apart);
-    return open ? in_case(count, open, open, apart) : NULL;
+    const struct sp_poly *without_free = in_case(count, poly, NULL, overrides);
+    return without_free ? in_case(count, without_free, without_free, overrides) : NULL;
 }
 
 const struct sp_poly *sp_case_general(struct sp_count *count, const struct sp_poly *poly)
@@ -381,36 +396,37 @@ const struct sp_poly *sp_case_general(struct sp_count *count, const struct sp_po
 
 /* ---- changes ---- */
 
-static void add_change(struct sp_count *count, struct sp_values *apart, const struct sp_case_change *change)
+static void add_change(struct sp_count *count, struct sp_values *overrides, const struct sp_case_change *change)
 {
-    sp_values_add(apart, change->condition, sp_poly_int(&count->symbolic.algebra, change->holds));
+    sp_values_add(overrides, change->condition, sp_poly_int(&count->symbolic.algebra, change->holds));
 }
 
 /* The conditions of a change, and the others that are `held` (or NULL). Free them. */
 static struct sp_values values_of_change(struct sp_count *count, const struct sp_case_change *change,
                                          const struct sp_values *held)
 {
-    struct sp_values apart = {0};
-    for (size_t i = 0; held && i < held->count; i++) sp_values_add(&apart, held->atoms[i], held->values[i]);
-    add_change(count, &apart, change);
-    return apart;
+    struct sp_values overrides = {0};
+    for (size_t i = 0; held && i < held->count; i++) sp_values_add(&overrides, held->atoms[i], held->values[i]);
+    add_change(count, &overrides, change);
+    return overrides;
 }
 
-/* The gain while other conditions are as `held` (or NULL) says; before the change these are so only where they do not
- * contradict what was before it: of n < 3, n < 2 is held only after it. */
+/* total(after the change) - total(before it), both with the other conditions as `held` (or NULL) says. Where `held`
+ * contradicts the state before the change, it is applied only after it: with n < 2 held, n < 3 cannot be false. NULL
+ * when one of the two totals has no value. */
 static const struct sp_poly *gain_of_case(struct sp_count *count, const struct sp_poly *total,
                                           const struct sp_case_change *change, const struct sp_values *held)
 {
     const struct sp_poly *cases[2];
     for (int after = 0; after < 2; after++) {
         const struct sp_case_change now = {.condition = change->condition, .holds = change->holds == after};
-        struct sp_values apart = values_of_change(count, &now, held);
-        if (!after && held && !is_possible_case(count, &apart)) {
-            sp_values_free(&apart);
-            apart = values_of_change(count, &now, NULL);
+        struct sp_values overrides = values_of_change(count, &now, held);
+        if (!after && held && !is_possible_case(count, &overrides)) {
+            sp_values_free(&overrides);
+            overrides = values_of_change(count, &now, NULL);
         }
-        cases[after] = sp_case_usual(count, total, &apart);
-        sp_values_free(&apart);
+        cases[after] = sp_case_usual(count, total, &overrides);
+        sp_values_free(&overrides);
     }
     const struct sp_poly *gain =
         cases[0] && cases[1] ? sp_poly_sub(&count->symbolic.algebra, cases[1], cases[0]) : NULL;
@@ -421,14 +437,15 @@ static const struct sp_poly *gain_of_case(struct sp_count *count, const struct s
 static bool is_possible_change(struct sp_count *count, const struct sp_case_change *change,
                                const struct sp_values *held)
 {
-    struct sp_values apart = values_of_change(count, change, held);
-    const bool possible = is_possible_case(count, &apart);
-    sp_values_free(&apart);
+    struct sp_values overrides = values_of_change(count, change, held);
+    const bool possible = is_possible_case(count, &overrides);
+    sp_values_free(&overrides);
     return possible;
 }
 
-/* Other changes that this one brings about, by the default of a hyper-parameter, undone: what they gain is said of
- * them, and counts once. Comparisons of the same quantity stay as the change makes them: n < 4 where n < 2. */
+/* Undoes the other changes that this one brings about. When the default of one flag is another flag, setting the one
+ * changes both; what the other gains is reported for the other, so that it counts once. Comparisons of the same
+ * quantity stay as the change makes them: where n < 2, n < 4 holds too. Free the result. */
 static struct sp_values without_others(struct sp_count *count, const struct sp_changes *changes, size_t which)
 {
     struct sp_values held = {0};
@@ -441,23 +458,26 @@ static struct sp_values without_others(struct sp_count *count, const struct sp_c
     return held;
 }
 
-/* One that is computed can change the total where no other condition must change first. */
-static bool may_change_case(struct sp_count *count, const struct sp_poly *total, const struct sp_poly *open,
+/* Whether the atom is a condition that could change the total. `reduced`: the total with all free conditions as usual;
+ * a computed condition has to be in it, since one that is not needs another change first. */
+static bool may_change_case(struct sp_count *count, const struct sp_poly *total, const struct sp_poly *reduced,
                             size_t atom)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
     if (!symbolic->algebra.atoms[atom].is_condition || sp_atom_info(symbolic, atom)->depends) return false;
-    return sp_symbol_of(count, atom) ? sp_poly_involves(symbolic, total, atom) : sp_poly_uses(open, atom);
+    return sp_symbol_of(count, atom) ? sp_poly_involves(symbolic, total, atom) : sp_poly_uses(reduced, atom);
 }
 
+/* First lists the conditions with a gain, each changed alone with all that it brings about. Then computes the gains
+ * again without what belongs to another change of the list. */
 struct sp_changes sp_case_changes(struct sp_count *count, const struct sp_poly *total)
 {
     struct sp_changes changes = {0};
-    const struct sp_poly *open = in_case(count, total, NULL, NULL);
+    const struct sp_poly *reduced = in_case(count, total, NULL, NULL);
     const size_t atoms = count->symbolic.algebra.atom_count;
-    for (size_t atom = 0; open && atom < atoms; atom++) {
+    for (size_t atom = 0; reduced && atom < atoms; atom++) {
         struct sp_case_change change = {.condition = atom};
-        if (!may_change_case(count, total, open, atom)) continue;
+        if (!may_change_case(count, total, reduced, atom)) continue;
         change.holds = !holds_in_case(count, atom, NULL);
         if (!is_possible_change(count, &change, NULL)) continue;
         change.gain = gain_of_case(count, total, &change, NULL);
@@ -475,10 +495,10 @@ struct sp_changes sp_case_changes(struct sp_count *count, const struct sp_poly *
 
 bool sp_case_holds(struct sp_count *count, size_t condition, const struct sp_case_change *change)
 {
-    struct sp_values apart = {0};
-    if (change) add_change(count, &apart, change);
-    const bool truth = holds_in_case(count, condition, &apart);
-    sp_values_free(&apart);
+    struct sp_values overrides = {0};
+    if (change) add_change(count, &overrides, change);
+    const bool truth = holds_in_case(count, condition, &overrides);
+    sp_values_free(&overrides);
     return truth;
 }
 
@@ -504,6 +524,7 @@ static struct sp_conditions comparisons(struct sp_symbolic *symbolic, const stru
     return found;
 }
 
+/* The comparisons of the usual case, less those that are changes themselves. */
 struct sp_conditions sp_case_open(struct sp_count *count, const struct sp_poly *total, const struct sp_changes *changes)
 {
     struct sp_conditions found = comparisons(&count->symbolic, in_case(count, total, NULL, NULL));
@@ -514,46 +535,48 @@ struct sp_conditions sp_case_open(struct sp_count *count, const struct sp_poly *
     return found;
 }
 
-/* Whether the condition is as it is because of the change (or NULL) and the other conditions. */
+/* Whether conditions->items[which] follows from the change (or NULL) and the other conditions: with the opposite value
+ * the case would be impossible. */
 static bool is_implied(struct sp_count *count, const struct sp_case_change *change,
                        const struct sp_conditions *conditions, size_t which)
 {
-    struct sp_values apart = {0};
-    if (change) add_change(count, &apart, change);
+    struct sp_values overrides = {0};
+    if (change) add_change(count, &overrides, change);
     for (size_t i = 0; i < conditions->count; i++) {
         const bool holds = sp_case_holds(count, conditions->items[i], change);
-        add_change(count, &apart,
+        add_change(count, &overrides,
                    &(struct sp_case_change){.condition = conditions->items[i], .holds = i == which ? !holds : holds});
     }
-    const bool implied = !is_possible_case(count, &apart);
-    sp_values_free(&apart);
+    const bool implied = !is_possible_case(count, &overrides);
+    sp_values_free(&overrides);
     return implied;
 }
 
-/* Whether a case has the condition, or makes it so. */
-static bool case_makes(struct sp_count *count, const struct sp_values *apart, size_t condition, bool holds)
+/* Whether the condition has the value `holds` in every point of the case. */
+static bool case_makes(struct sp_count *count, const struct sp_values *overrides, size_t condition, bool holds)
 {
     const struct sp_poly *value;
-    if (value_in(apart, condition, &value)) return sp_poly_is_zero(value) != holds;
+    if (value_in(overrides, condition, &value)) return sp_poly_is_zero(value) != holds;
     struct sp_values inverted = {0};
-    for (size_t i = 0; i < apart->count; i++) sp_values_add(&inverted, apart->atoms[i], apart->values[i]);
+    for (size_t i = 0; i < overrides->count; i++) sp_values_add(&inverted, overrides->atoms[i], overrides->values[i]);
     sp_values_add(&inverted, condition, sp_poly_int(&count->symbolic.algebra, !holds));
     const bool makes = !is_possible_case(count, &inverted);
     sp_values_free(&inverted);
     return makes;
 }
 
-/* The change, and the others as they are with it. Free them. */
+/* The case of a change: its condition, and the others with the value that they have once it is made. Free the result.
+ */
 static struct sp_values values_of_case(struct sp_count *count, const struct sp_case_change *change,
                                        const struct sp_conditions *others)
 {
-    struct sp_values apart = {0};
-    add_change(count, &apart, change);
+    struct sp_values overrides = {0};
+    add_change(count, &overrides, change);
     for (size_t i = 0; i < others->count; i++) {
         const bool holds = sp_case_holds(count, others->items[i], change);
-        add_change(count, &apart, &(struct sp_case_change){.condition = others->items[i], .holds = holds});
+        add_change(count, &overrides, &(struct sp_case_change){.condition = others->items[i], .holds = holds});
     }
-    return apart;
+    return overrides;
 }
 
 bool sp_case_is_within(struct sp_count *count, const struct sp_case_change *a, const struct sp_conditions *with_a,
@@ -568,6 +591,7 @@ bool sp_case_is_within(struct sp_count *count, const struct sp_case_change *a, c
     return within;
 }
 
+/* Removes while it tests, so that of two conditions that imply each other one stays. */
 void sp_case_drop_implied(struct sp_count *count, const struct sp_case_change *change, struct sp_conditions *conditions)
 {
     for (size_t i = 0; i < conditions->count;) {
@@ -576,12 +600,13 @@ void sp_case_drop_implied(struct sp_count *count, const struct sp_case_change *c
     }
 }
 
-/* The other way round than usual. */
+/* The change of a condition to the value that it does not have in the usual case. */
 static struct sp_case_change inverted_condition(struct sp_count *count, size_t condition)
 {
     return (struct sp_case_change){.condition = condition, .holds = !holds_in_case(count, condition, NULL)};
 }
 
+/* Tries every pair: `which` changed while one other is changed already. A gain that has no value counts as one. */
 bool sp_case_is_needed(struct sp_count *count, const struct sp_poly *total, const struct sp_conditions *open,
                        size_t which)
 {
@@ -599,53 +624,72 @@ bool sp_case_is_needed(struct sp_count *count, const struct sp_poly *total, cons
     return false;
 }
 
-/* The gain of changes->items[which] while another condition is not as that makes it. False when that cannot be. */
-static bool gain_without(struct sp_count *count, const struct sp_poly *total, const struct sp_changes *changes,
-                         size_t which, size_t condition, const struct sp_poly **gain)
+/* The gain of the change while one condition has the opposite of the value that the change gives it. False when the two
+ * exclude each other. *gain is NULL when the total has no value there. `undone`: see without_others. */
+static bool gain_without(struct sp_count *count, const struct sp_poly *total, const struct sp_case_change *change,
+                         const struct sp_values *undone, size_t condition, const struct sp_poly **gain)
 {
-    const struct sp_case_change *change = &changes->items[which];
-    const struct sp_case_change other = {.condition = condition, .holds = !sp_case_holds(count, condition, change)};
-    struct sp_values held = without_others(count, changes, which);
-    add_change(count, &held, &other);
+    const struct sp_case_change opposite = {.condition = condition, .holds = !sp_case_holds(count, condition, change)};
+    struct sp_values held = values_of_change(count, &opposite, undone);
     const bool possible = is_possible_change(count, change, &held);
-    if (possible) *gain = gain_of_case(count, total, change, &held);
+    *gain = possible ? gain_of_case(count, total, change, &held) : NULL;
     sp_values_free(&held);
     return possible;
 }
 
-/* Flags without which a comparison, whatever the sizes are, changes nothing. */
+/* The comparisons that the total uses after the change. Free the items. */
+static struct sp_conditions comparisons_after(struct sp_count *count, const struct sp_poly *total,
+                                              const struct sp_case_change *change)
+{
+    struct sp_values overrides = {0};
+    add_change(count, &overrides, change);
+    const struct sp_conditions found = comparisons(&count->symbolic, in_case(count, total, NULL, &overrides));
+    sp_values_free(&overrides);
+    return found;
+}
+
+/* Keeps of the comparisons those that decide what the change gains: with the opposite value the gain is another one, or
+ * has no value. One that is a change of the list itself is reported there, unless it compares the same quantity. */
+static void keep_deciding(struct sp_count *count, const struct sp_poly *total, const struct sp_changes *changes,
+                          size_t which, const struct sp_values *undone, struct sp_conditions *comparisons)
+{
+    const struct sp_case_change *change = &changes->items[which];
+    size_t kept = 0;
+    for (size_t i = 0; i < comparisons->count; i++) {
+        const size_t candidate = comparisons->items[i];
+        const struct sp_poly *gain;
+        if (candidate == change->condition) continue;
+        if (is_changed(changes, candidate) && !asks_same_quantity(count, change->condition, candidate)) continue;
+        if (!gain_without(count, total, change, undone, candidate, &gain)) continue;
+        if (!gain || !sp_poly_equal(gain, change->gain)) comparisons->items[kept++] = candidate;
+    }
+    comparisons->count = kept;
+}
+
+/* Adds the flags of the list without which the change, a comparison, gains nothing: n > 2 gains only with 'gated'. */
 static void add_flags_deciding(struct sp_count *count, const struct sp_poly *total, const struct sp_changes *changes,
-                               size_t which, struct sp_conditions *found)
+                               size_t which, const struct sp_values *undone, struct sp_conditions *found)
 {
     const struct sp_poly *gap, *gain;
     bool equality;
     if (!sp_atom_comparison(&count->symbolic, changes->items[which].condition, &gap, &equality)) return;
     for (size_t i = 0; i < changes->count; i++) {
-        const size_t condition = changes->items[i].condition;
-        if (i == which || !sp_symbol_of(count, condition)) continue;
-        if (gain_without(count, total, changes, which, condition, &gain) && gain && sp_poly_is_zero(gain))
-            *SP_PUSH(found) = condition;
+        const size_t candidate = changes->items[i].condition;
+        if (i == which || !sp_symbol_of(count, candidate)) continue;
+        gain_without(count, total, &changes->items[which], undone, candidate, &gain);
+        if (gain && sp_poly_is_zero(gain)) *SP_PUSH(found) = candidate;
     }
 }
 
 struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_poly *total,
                                       const struct sp_changes *changes, size_t which)
 {
-    struct sp_values apart = {0};
     const struct sp_case_change *change = &changes->items[which];
-    add_change(count, &apart, change);
-    struct sp_conditions found = comparisons(&count->symbolic, in_case(count, total, NULL, &apart));
-    const size_t candidates = found.count;
-    sp_values_free(&apart);
-    found.count = 0;
-    for (size_t i = 0; i < candidates; i++) {
-        const size_t condition = found.items[i];
-        const struct sp_poly *gain;
-        if (is_changed(changes, condition) && !asks_same_quantity(count, change->condition, condition)) continue;
-        if (condition == change->condition || !gain_without(count, total, changes, which, condition, &gain)) continue;
-        if (!gain || !sp_poly_equal(gain, change->gain)) found.items[found.count++] = condition;
-    }
+    struct sp_values undone = without_others(count, changes, which);
+    struct sp_conditions found = comparisons_after(count, total, change);
+    keep_deciding(count, total, changes, which, &undone, &found);
     sp_case_drop_implied(count, change, &found);
-    add_flags_deciding(count, total, changes, which, &found);
+    add_flags_deciding(count, total, changes, which, &undone, &found);
+    sp_values_free(&undone);
     return found;
 }

@@ -367,9 +367,17 @@ static const char *why_uncounted(struct sp_arena *arena, const struct sp_count *
     return sp_arena_printf(arena, "the table cannot be counted as it is: %.*s", (int)strcspn(message, "\n"), message);
 }
 
-/* The claims about one table. */
-static void prove_table(struct shapeproof_proofs *proofs, const struct shapeproof_tables *tables,
-                        const struct shapeproof_prove_options *options, const struct sp_unit *table)
+/* Takes the failure of a count back, so that the claims of the table can still be read and answered with the reason. */
+static void forgive_failed_count(struct sp_count *count)
+{
+    sp_text_free(&count->messages);
+    count->symbolic.algebra.failed = NULL;
+    count->symbolic.report.mistakes = 0;
+}
+
+/* Judges all claims about one table, wherever they stand. The table is counted once for all of them. */
+static void judge_claims_about(struct shapeproof_proofs *proofs, const struct shapeproof_tables *tables,
+                               const struct shapeproof_prove_options *options, const struct sp_unit *table)
 {
     struct sp_count count;
     const struct scope scope = {options->files, options->file_count};
@@ -383,9 +391,7 @@ static void prove_table(struct shapeproof_proofs *proofs, const struct shapeproo
     struct judge judge = {.proofs = proofs, .count = &count, .allow_tested = options->allow_tested != 0};
     if (unit_count && !sp_count_table(&count, tables, table, NULL, false)) {
         judge.uncounted = why_uncounted(&proofs->arena, &count);
-        sp_text_free(&count.messages);
-        count.symbolic.algebra.failed = NULL;
-        count.symbolic.report.mistakes = 0;
+        forgive_failed_count(&count);
     }
     for (size_t i = 0; i < unit_count; i++) prove_unit(&judge, units[i]);
     if (unit_count) sp_count_free(&count);
@@ -413,7 +419,7 @@ struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *table
         const bool is_claimed = sp_map_get(&claimed, name) != SIZE_MAX;
         const struct sp_unit *table = named || is_claimed ? sp_tables_table(tables, name, error) : NULL;
         good = table || !(named || is_claimed);
-        if (table && is_claimed) prove_table(proofs, tables, options, table);
+        if (table && is_claimed) judge_claims_about(proofs, tables, options, table);
     }
     sp_map_free(&claimed);
     if (good) return proofs;
