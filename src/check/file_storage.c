@@ -44,6 +44,8 @@ static void note_told(struct sp_file_storage *storage, const struct shapeproof_t
         if (sizes[i]) told_of_module(storage, sp_arena_copy(&storage->arena, name, (size_t)(dot - name)))[i] = sizes[i];
 }
 
+/* Notes for one tensor's name whether its module is stored packed or plain: packed when the name ends like a part
+ * of the scheme (qweight, scales ...), and for a plain `weight` when its dtype is one of packed numbers. */
 static size_t read_name(const void *context, const char *name)
 {
     const struct reading *reading = context;

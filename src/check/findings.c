@@ -60,6 +60,7 @@ static void tie_finding(struct shapeproof_check *check, struct shapeproof_findin
                         present ? "" : sp_tie_rule(check, sp_tie_condition_between(check, finding->predicted), NULL));
 }
 
+/* Adds the finding about one predicted tensor, unless it is stored as predicted. */
 static void predicted_finding(struct shapeproof_check *check, size_t index)
 {
     const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, index);

@@ -8,6 +8,8 @@
 
 /* ---- what agrees ---- */
 
+/* "all 148 tensors, 124,439,808 elements; 1 expected difference". A tensor that shares the storage of another one
+ * is not counted again. */
 static const char *matching_summary(struct shapeproof_check *check)
 {
     uint64_t tensors = 0, elements = 0;

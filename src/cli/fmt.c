@@ -75,6 +75,7 @@ static int use_formatted(const struct cli_args *args, const struct file *file, c
     return CLI_OK;
 }
 
+/* Formats one file of tables: writes it, or only tells whether it would change (--check). */
 static int format_file(const struct cli_args *args, const char *operand)
 {
     const bool is_input = strcmp(operand, "-") == 0;

@@ -129,6 +129,7 @@ static int inspect_path(const char *path, const struct shapeproof_report_inspect
 
 /* ---- by group ---- */
 
+/* `inspect --by group`: the file's parameters in the groups of its table. */
 static int report_groups(const struct cli_args *args, const char *path, const struct cli_subject *subject,
                          const struct shapeproof_inventory *inventory)
 {
@@ -168,6 +169,7 @@ static int inspect_groups(const struct cli_args *args, const char *path)
     return status;
 }
 
+/* `inspect PATH...`: a report for each. The exit status is the first error, or the worst of the others. */
 static int run_inspect(const struct cli_args *args)
 {
     const uint64_t depth = cli_number(args, "depth", 0);

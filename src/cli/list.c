@@ -152,6 +152,8 @@ static void leave_out_done(struct list_run *run)
     }
 }
 
+/* The last line of `check --list`, on stderr: how many checkpoints had which verdict, and how many were not
+ * checked. */
 static void put_summary(const struct list_run *run)
 {
     struct sp_text text = {0};

@@ -143,6 +143,8 @@ static const char *table_of_claims(const struct cli_args *args, const struct cli
     return NULL;
 }
 
+/* `prove` without a checkpoint: judges the claims of the tables. Options that only make sense for a checkpoint are
+ * refused. */
 static int prove_tables(const struct cli_args *args)
 {
     static const char *const about_files[] = {"config", "set", "vocabulary", NULL};

@@ -100,6 +100,7 @@ const struct sp_hyper *sp_config_hyper(const struct shapeproof_config *config) {
 
 /* ---- settings ---- */
 
+/* Makes the hyper-parameters anew: the file's values with the settings on top of them. */
 static void rebuild(struct shapeproof_config *config)
 {
     /* For the choice of the table, for how its tensors are stored, for the words that are counted; and what PyTorch's
@@ -345,6 +346,8 @@ static void complete_quantised(struct shapeproof_config *config)
     if (sp_value_is_set(beside)) sp_config_derive(config, "quantization_config", beside, name);
 }
 
+/* Reads the text of a configuration: JSON, YAML or the metadata of a GGUF file; then derives the keys that its
+ * dialect (Sockeye, quantisation) implies. */
 static bool parse_config(struct shapeproof_config *config, const char *path, const char *text, size_t length,
                          struct shapeproof_error *error)
 {

@@ -503,23 +503,29 @@ void sp_told_note(uint64_t sizes[SP_TOLD_COUNT], const char *member, const uint6
     }
 }
 
-/* What a rule or a group of modules leaves to the whole, and what only the file can tell: nothing, most often. */
-static void find_given_setting(const struct sp_quantised *quantised, struct sp_arena *arena, bool inherits,
-                               struct sp_replacement *replacement)
+/* Settings of the whole configuration that a module's own entry may leave out. Groups of modules (config_groups of
+ * compressed-tensors) inherit the first ones alone, rules (dynamic, modules_in_block...) all of them. */
+static const char *const inherited_keys[] = {
+    "format",         "quant_algo", "sparsity_config",   "bits",       "group_size", "num_bits",
+    "packing_format", "version",    "checkpoint_format", "zero_point", "w_bit",      "q_group_size"};
+enum { KEYS_OF_GROUPS = 3, INHERITED_KEYS = sizeof inherited_keys / sizeof *inherited_keys };
+
+/* Gives the replacement the settings that its own entry does not have: those that it inherits from the whole
+ * configuration, and sizes that only the tensors of the file tell. */
+static void note_inherited_settings(const struct sp_quantised *quantised, struct sp_arena *arena, bool inherits,
+                                    struct sp_replacement *replacement)
 {
-    static const char *const keys[] = {
-        "format",         "quant_algo", "sparsity_config",   "bits",       "group_size", "num_bits",
-        "packing_format", "version",    "checkpoint_format", "zero_point", "w_bit",      "q_group_size"};
-    enum { OF_GROUPS = 3, KEYS = sizeof keys / sizeof *keys };
     const struct sp_storage *storage = quantised->storage;
     const uint64_t *told = storage->told ? storage->told(storage, replacement->module) : NULL;
-    struct sp_given given[KEYS + SP_TOLD_COUNT];
+    const bool has_own_entry = replacement->path != quantised->path;
+    const size_t inherited = !has_own_entry ? 0 : inherits ? INHERITED_KEYS : KEYS_OF_GROUPS;
+    struct sp_given given[INHERITED_KEYS + SP_TOLD_COUNT];
     size_t count = 0;
-    for (size_t i = 0; replacement->path != quantised->path && i < (inherits ? KEYS : OF_GROUPS); i++) {
-        const struct shapeproof_value value = sp_value_member(quantised->object, keys[i]);
-        if (has(replacement->object, keys[i]) || !sp_value_is_set(value)) continue;
-        given[count++] =
-            (struct sp_given){.key = keys[i], .value = value, .from = sp_provenance_other(quantised->path)};
+    for (size_t i = 0; i < inherited; i++) {
+        const char *key = inherited_keys[i];
+        const struct shapeproof_value value = sp_value_member(quantised->object, key);
+        if (has(replacement->object, key) || !sp_value_is_set(value)) continue;
+        given[count++] = (struct sp_given){.key = key, .value = value, .from = sp_provenance_other(quantised->path)};
     }
     for (size_t i = 0; told && i < SP_TOLD_COUNT; i++)
         if (told[i] && told[i] <= INT64_MAX)
@@ -557,7 +563,7 @@ static bool replace_weight(const struct sp_overlay *overlay, struct sp_arena *ar
     if (!replacement->module || !is_packed(quantised, name, replacement->module, rank)) return false;
     const bool stacked = is_stacked_name(quantised, name);
     if (stacked && !quantised->stacked) replacement->part = quantised->beside;
-    find_given_setting(quantised, arena, find_keys(quantised, arena, replacement), replacement);
+    note_inherited_settings(quantised, arena, find_keys(quantised, arena, replacement), replacement);
     replacement->prefix =
         stacked ? replacement->module : sp_arena_copy(arena, name, strlen(replacement->module) + 1); /* with its dot */
     return true;

@@ -100,6 +100,8 @@ static bool goes_through_layer(const char *name, const char *file)
     return false;
 }
 
+/* Pairs variables whose names agree in that many components at their ends, or (0) in the end of the last one.
+ * `of_layer`: only where the predicted name goes through the layer that the file's variable is in. */
 static void pair_variables(struct alignment *alignment, size_t components, bool of_layer)
 {
     for (size_t i = 0; i < alignment->count; i++) {
@@ -151,6 +153,10 @@ static void pair_in_order(struct alignment *alignment)
     for (size_t i = 0; i < alignment->count; i++) alignment->file_of[i] = i;
 }
 
+/* Pairs what the file has of one layer with the tensors that are predicted of it, and gives these the file's names. The
+ * surest pairs come first: names that agree in their last four components, then three, two, one, then in the end of the
+ * last one; all that within the same inner layer, then anywhere; then automatic names (variable_3); then by order. A
+ * tensor without a partner keeps its predicted name. */
 static void align_group(const struct sp_variables *variables, struct alignment *alignment)
 {
     struct shapeproof_prediction *prediction = alignment->prediction;

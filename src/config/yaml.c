@@ -224,6 +224,7 @@ static bool alias(struct reader *reader, const char *name)
 
 /* ---- events ---- */
 
+/* Takes one event of the YAML parser. Only one document is allowed. */
 static bool take_event(struct reader *reader, const yaml_event_t *event)
 {
     reader->mark = event->start_mark;

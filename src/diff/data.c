@@ -303,8 +303,9 @@ static bool compare_in_order(struct comparison *c, size_t a, enum sp_element_ord
     return elements_compare(result, c->error);
 }
 
-/* Whether queries and keys are in the order that llama.cpp expects of them, when they are the same in either; sets
- * *same. */
+/* Compares queries and keys, where one of the files is for llama.cpp, in the order of rotary halves that it expects: if
+ * they are equal so, *same becomes true. If they are equal only as they stand (`raw`), the file for llama.cpp is wrong:
+ * a finding, and *same becomes false. */
 static bool compare_rotary(struct comparison *c, size_t a, bool raw, bool *same)
 {
     const size_t b = c->diff->a.other[a];
@@ -329,7 +330,8 @@ static bool compare_rotary(struct comparison *c, size_t a, bool raw, bool *same)
     return true;
 }
 
-/* A square matrix of which the shape does not tell, where others are transposed. */
+/* Compares a square matrix, whose shape does not tell, as a transposed one, when other matrices of the file are
+ * transposed. */
 static bool compare_square(struct comparison *c, size_t a, bool *same)
 {
     struct sp_element_comparison result;
@@ -356,7 +358,10 @@ static void count_form(struct comparison *c, size_t a, enum sp_elements result, 
     else c->widened += sp_diff_a(c->diff, a)->dtype != sp_diff_b(c->diff, c->diff->a.other[a])->dtype;
 }
 
-/* The tensor has data on both sides that can be read, in the same shape or a transposed one. */
+/* Compares the data of a tensor that can be read on both sides, in the same shape or a transposed one. Equal dtypes in
+ * the same order are compared byte by byte, all others value by value. Data that differ are then compared again as if B
+ * had another order of rotary halves or a transposed square matrix; if that makes them equal, the finding says so in
+ * place of "has other data". False when reading fails. */
 static bool compare_data(struct comparison *c, size_t a, bool transposed)
 {
     struct shapeproof_diff_totals *totals = &c->diff->totals;
@@ -379,9 +384,9 @@ static bool compare_data(struct comparison *c, size_t a, bool transposed)
     count_form(c, a, result.result, transposed);
     if (!transposed && !compare_rotary(c, a, same, &same)) return false;
     if (!same && by_bytes && !compare_square(c, a, &same)) return false;
-    const bool said = c->diff->finding_count && c->diff->findings[c->diff->finding_count - 1].a == a &&
-                      c->diff->findings[c->diff->finding_count - 1].kind == SHAPEPROOF_DIFF_FINDING_DATA;
-    if (same || said) return true;
+    const bool is_reported = c->diff->finding_count && c->diff->findings[c->diff->finding_count - 1].a == a &&
+                             c->diff->findings[c->diff->finding_count - 1].kind == SHAPEPROOF_DIFF_FINDING_DATA;
+    if (same || is_reported) return true;
     totals->data_different++;
     add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_DATA, "has other data",
                      by_bytes ? where(c, tensor, at)

@@ -83,6 +83,8 @@ static bool same_matrix(const struct sp_matrix *a, const struct sp_matrix *b)
     return a->lead == b->lead && a->rows == b->rows && a->columns == b->columns;
 }
 
+/* Reports the modules that both files quantise in different ways, and marks their tensors, so that they are not
+ * reported one by one as well. */
 static void find_both_quantised(struct shapeproof_diff *diff, const struct sp_unpacked *a, const struct sp_unpacked *b)
 {
     const char *in_a = sp_describe_scheme(&diff->arena, a->form), *in_b = sp_describe_scheme(&diff->arena, b->form);

@@ -88,6 +88,8 @@ static const char *gguf_patch_said(struct shapeproof_check *check, struct shapep
                            said);
 }
 
+/* How to apply the patch, for the hint of a cause: "write into config.json: ..." when the values come from a JSON
+ * file, with the keys to delete and the options that try it first; "give --set ..." otherwise. */
 static const char *patch_said(struct shapeproof_check *check, struct shapeproof_value patch)
 {
     const struct sp_hyper *hyper = sp_config_hyper(check->config);

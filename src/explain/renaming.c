@@ -204,6 +204,8 @@ static const char *words_of(struct shapeproof_check *check, const struct phrase 
     return phrase->pairs == 1 && !phrase->taken ? whole_names(check, phrase->first) : phrase->says;
 }
 
+/* "renamed: a to b (12 tensors), c to d and 2 more in the file": the first three rules that name a tensor, and how
+ * many more there are. */
 static const char *say_phrases(struct shapeproof_check *check, const struct phrases *phrases)
 {
     enum { SHOWN = 3 };

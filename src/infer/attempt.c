@@ -32,7 +32,9 @@ static bool may_be_recomputed(const struct sp_attempt *attempt, size_t predicted
            sp_is_computed(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
 }
 
-/* Buffers that loaders compute anew, of modules that are there: some versions store them, others do not. */
+/* Marks buffers that loaders compute anyway, such as rotary frequencies: those of the file that are not predicted
+ * (is_excused) and those that are predicted and not stored (is_recomputed), in modules that are there. Some versions of
+ * a library store them, others do not, so that they are no evidence against the table. */
 static void excuse_computed(struct sp_attempt *attempt)
 {
     struct sp_arena *arena = &attempt->outline.solver.arena;
@@ -368,6 +370,9 @@ static bool are_sizes_doubtful(const struct sp_attempt *attempt, const struct sp
     return false;
 }
 
+/* One attempt: the table with these suppositions (values that are assumed to decide a condition). Deduces what the
+ * file's tensors imply; where a condition is still undecided, tries the attempts with one supposition more and
+ * returns the best of them; otherwise guesses the rest, predicts and compares. The caller frees the attempt. */
 static struct sp_attempt *try_under(const struct trial *trial, const struct supposition *suppositions, size_t count)
 {
     struct sp_attempt *attempt = sp_realloc(NULL, 1, sizeof *attempt), *other = NULL;

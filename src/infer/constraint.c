@@ -295,6 +295,9 @@ static struct sp_want want_of(struct sp_deduction *deduction, const struct sp_co
     }
 }
 
+/* The expression of the table that a constraint speaks of, and the environment to evaluate it in: the dimension,
+ * the condition of the row or the tie, a number in its name, a bound of the loop. NULL for constraints of several
+ * expressions. */
 static const struct sp_expr *expression_of(struct sp_deduction *deduction, const struct sp_constraint *constraint,
                                            struct sp_env *env)
 {

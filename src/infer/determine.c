@@ -26,6 +26,7 @@ struct recheck {
 
 /* ---- what told it ---- */
 
+/* The evidence for a value in words; empty for a guess. */
 static const char *because(const struct recheck *recheck, const struct sp_reason *reason)
 {
     struct sp_arena *arena = &recheck->inference->arena;
@@ -165,7 +166,8 @@ static size_t other_lists(const struct recheck *recheck, const char *key, struct
     return count;
 }
 
-/* Other values of the same kind. */
+/* Values of the same type to try in place of this one; returns how many were written to `others`. Of a whole number n:
+ * its neighbours, and 2n, with which quotients that round come out differently. `closed`: see other_lists. */
 static size_t other_values(const struct recheck *recheck, const char *key, struct shapeproof_value value, bool closed,
                            struct shapeproof_value *others)
 {
@@ -218,6 +220,8 @@ static bool would_differ(const struct recheck *recheck, const char *key, struct 
     return differs;
 }
 
+/* The other classes that the table covers, as values of the key that names the class (a list of one, for
+ * `architectures`). Returns how many were written to `others`. */
 static size_t other_classes(const struct recheck *recheck, struct shapeproof_value value,
                             struct shapeproof_value *others)
 {
@@ -428,6 +432,9 @@ static const char *why_guessed(const struct recheck *recheck, const struct sp_fa
     return "other values would do as well, this one is the default";
 }
 
+/* Whether a value is certain, and why. In order: ranges and classes that the file cannot tell apart; values that
+ * were guessed or follow from a guess; values that are counted only; all others are tried against different values
+ * (judge_needed). */
 static void judge_inferred(const struct recheck *recheck, struct shapeproof_inferred *inferred)
 {
     struct sp_arena *arena = &recheck->inference->arena;

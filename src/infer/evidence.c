@@ -9,29 +9,32 @@
 
 /* ---- enough? ---- */
 
-/* Kinds of tensors, their names without numbers. */
+/* How many kinds of predicted tensors the file has and lacks. */
 struct kinds {
-    size_t there, missing; /* some of them are; none is */
+    size_t there;   /* at least one tensor of the kind is in the file */
+    size_t missing; /* none is, although it is required */
 };
 
+/* Counts the kinds of predicted tensors, where names that differ in their numbers alone are one kind. A kind is
+ * there when one of its tensors is, and missing when all that are required are missing. */
 static struct kinds count_kinds(const struct sp_attempt *attempt)
 {
     const size_t predicted = shapeproof_prediction_count(attempt->prediction);
     struct sp_patterns patterns = {0};
     struct kinds kinds = {0};
-    enum { MISSING = 1, THERE = 2 };
-    unsigned char *seen = sp_realloc(NULL, predicted, sizeof *seen);
-    memset(seen, 0, predicted);
+    enum { MISSING = 1, THERE = 2 }; /* bits */
+    unsigned char *state_of_kind = sp_realloc(NULL, predicted, sizeof *state_of_kind);
+    memset(state_of_kind, 0, predicted);
     for (size_t i = 0; i < predicted; i++) {
         const size_t kind = sp_pattern_of(&patterns, shapeproof_prediction_tensor(attempt->prediction, i)->name, NULL);
-        if (attempt->match.tensor_of[i] != SHAPEPROOF_NONE || attempt->is_joined[i]) seen[kind] |= THERE;
-        else if (sp_attempt_lacks(attempt, i)) seen[kind] |= MISSING;
+        if (attempt->match.tensor_of[i] != SHAPEPROOF_NONE || attempt->is_joined[i]) state_of_kind[kind] |= THERE;
+        else if (sp_attempt_lacks(attempt, i)) state_of_kind[kind] |= MISSING;
     }
     for (size_t i = 0; i < patterns.count; i++) {
-        kinds.there += (seen[i] & THERE) != 0;
-        kinds.missing += seen[i] == MISSING;
+        kinds.there += (state_of_kind[i] & THERE) != 0;
+        kinds.missing += state_of_kind[i] == MISSING;
     }
-    free(seen);
+    free(state_of_kind);
     sp_patterns_free(&patterns);
     return kinds;
 }

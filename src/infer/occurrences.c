@@ -274,6 +274,8 @@ static bool rules_out(struct sp_occurrences *occurrences, struct ruling *ruling,
     return ruling->is_out;
 }
 
+/* The tensors of the file that a row of the table can stand for: their names have its pattern, the numbers that are
+ * known agree, the rank is the same, and the iteration lies within the loop as far as that is known. */
 static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_occurrence *occurrence)
 {
     const struct sp_shapes *shapes = occurrences->shapes;

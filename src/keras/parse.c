@@ -310,6 +310,9 @@ static bool parse_layers(struct parsing *parsing, struct sp_keras_model *model, 
     return good;
 }
 
+/* A model of the configuration with its layers; nested models are read in the same way, as layers. A sequential
+ * model connects each layer to the next one; a functional one lists its connections in inbound_nodes. NULL with an
+ * error. */
 static struct sp_keras_model *parse_model(struct parsing *parsing, struct shapeproof_value entry, const char *path,
                                           struct sp_keras_layer *outer)
 {

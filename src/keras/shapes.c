@@ -285,6 +285,8 @@ static struct sp_keras_shape flattened(const struct rule *rule)
     return vector_shape(product_of_dims(rule->writer, rule->inputs->dims, rule->inputs->rank));
 }
 
+/* The output of Reshape: target_shape, in which one dimension may be -1, which is the number of all input elements
+ * divided by the other dimensions. Unknown when the input is. */
 static struct sp_keras_shape reshaped(const struct rule *rule)
 {
     struct sp_arena *arena = rule->writer->arena;

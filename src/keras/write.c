@@ -330,6 +330,8 @@ static void put_within(const struct layer_use *use, const struct sp_keras_kind *
     put_layer(&inner);
 }
 
+/* Writes a recurrent layer such as LSTM, whose weights belong to its cell. Keras 1 saved the same layers without
+ * `units` and with a tensor for each gate: these have tables of their own. */
 static void put_built_in_cell(const struct layer_use *use)
 {
     static const char *const of_keras1[][2] = {
@@ -480,6 +482,7 @@ static void put_spectral(const struct layer_use *use)
 
 /* ---- one layer ---- */
 
+/* Writes the line of a layer whose class is known, by what its weights depend on (see SP_KERAS_TAKES_*). */
 static void put_known(const struct layer_use *use, const char *mode)
 {
     const bool first = sp_keras_channels_first(use->kind->config);
@@ -597,6 +600,8 @@ static void put_of_model(const struct place *place, struct sp_keras_layer *layer
     put_layer(&use);
 }
 
+/* Writes the layers of a model, each under its own section when the model is the outermost one. Section lines of
+ * layers without weights are taken back. */
 static void put_model(struct sp_keras_writer *writer, struct sp_keras_model *model, const char *prefix, const char *top)
 {
     struct sp_map counts = {0};

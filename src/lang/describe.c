@@ -108,8 +108,9 @@ static void describe_argument(const struct scribe *scribe, const struct sp_expr 
     describe_expression(&outer, call->env, call->expr->args[expr->index], nested, depth);
 }
 
-static void name(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
-                 int depth)
+/* Writes what a name stands for: the argument that was given, the definition, or the full path of the key. */
+static void describe_name(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
+                          bool nested, int depth)
 {
     const struct sp_meaning meaning = sp_meaning_at(env->frame->unit, expr);
     const struct sp_frame *frame = env->frame;
@@ -217,6 +218,8 @@ static void function(const struct scribe *scribe, const struct sp_env *env, cons
     sp_text_puts(scribe->text, ")");
 }
 
+/* Writes the expression with its definitions put in, in the language of tables. `nested`: needs parentheses if it
+ * is an operation. "..." stands for what is too deep or too long. */
 static void describe_expression(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
                                 bool nested, int depth)
 {
@@ -230,7 +233,7 @@ static void describe_expression(const struct scribe *scribe, const struct sp_env
         sp_value_json(scribe->text, expr->value);
         break;
     case SP_EXPR_NAME:
-        name(scribe, env, expr, nested, depth);
+        describe_name(scribe, env, expr, nested, depth);
         break;
     case SP_EXPR_DEFAULT:
         describe_fallback(scribe, env, expr, nested, depth);

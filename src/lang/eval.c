@@ -210,6 +210,8 @@ bool sp_eval_remembered(struct sp_eval *eval, const struct sp_env *env, const st
     return true;
 }
 
+/* The value of a definition, evaluated once for each frame. A definition that is reached while it is evaluated is
+ * defined through itself, which is an error. */
 static bool eval_definition(struct sp_eval *eval, const struct sp_env *env, struct sp_meaning meaning,
                             struct shapeproof_value *value)
 {
@@ -244,6 +246,8 @@ static bool eval_argument(struct sp_eval *eval, const struct sp_env *env, const 
     return true;
 }
 
+/* The value of a name, by its meaning: argument of a function, loop index, parameter of the part, definition, or
+ * key of the configuration. */
 static bool eval_name(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
                       struct shapeproof_value *value)
 {
@@ -392,6 +396,7 @@ static bool eval_item_of_unknown(struct sp_eval *eval, const struct sp_env *env,
     return true;
 }
 
+/* The value of `list[index]`. Unset when the list or the index is. */
 static bool eval_index(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
                        struct shapeproof_value *value)
 {
@@ -472,6 +477,8 @@ static bool find_unknown_item(struct shapeproof_value list, struct shapeproof_va
     return false;
 }
 
+/* The value of a function call. An argument that is not set makes the result so, except for functions that ask for
+ * that (absent, null). */
 static bool eval_call(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
                       struct shapeproof_value *value)
 {

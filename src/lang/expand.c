@@ -30,6 +30,8 @@ static size_t group_index(struct sp_expander *x, const char *name)
     return out->group_count++;
 }
 
+/* Evaluates the dimensions of a row. Where a part replaces a matrix (quantisation), the leading dimensions of the
+ * matrix, such as experts, come first. */
 static bool expand_shape(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
                          struct shapeproof_predicted *tensor)
 {

@@ -37,6 +37,8 @@ static void check_tie_chains(struct sp_expander *x)
                          x->out->tensors[x->ties[i].tensor].name, MAX_TIE_DEPTH);
 }
 
+/* Finds the tensor that each tied one is the same as, once all are known. Their shapes must agree; `loose` keeps
+ * those that do not, for the report. */
 static void resolve_ties(struct sp_expander *x)
 {
     struct shapeproof_prediction *out = x->out;

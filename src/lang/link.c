@@ -136,6 +136,8 @@ static struct sp_unit *find_parent(const struct linker *linker, const struct sp_
     return builtin && can_be_extended(builtin) ? builtin : NULL;
 }
 
+/* Gives the unit what the one that it extends has: parameters, definitions, sections, requirements; parents first.
+ * link_state 1 marks units in progress, to find cycles. */
 static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
 {
     if (unit->link_state == 2 || !unit->parent_name) return;
@@ -185,6 +187,7 @@ static const struct sp_definition *user_function(const struct scope *scope, cons
     return &scope->unit->definitions[found];
 }
 
+/* Finds the function of a call, of the table or built in, and checks the number of arguments. */
 static void link_call(const struct scope *scope, struct sp_expr *expr)
 {
     const struct sp_definition *own = user_function(scope, expr->name);
@@ -228,6 +231,7 @@ static size_t times_given(const struct sp_row *row, size_t positional, size_t in
     return times;
 }
 
+/* Checks the arguments of a use against the parameters of its part: names, number, none missing, none twice. */
 static void check_arguments(struct linker *linker, const struct sp_row *row)
 {
     const struct sp_unit *unit = row->unit;

@@ -226,6 +226,7 @@ static void give_meanings(struct slots *slots)
                      (struct sp_meaning){.kind = SP_MEANS_DEFINITION, .definition = &unit->definitions[i], .index = i});
 }
 
+/* Resolves every name in the unit to its meaning, once; what it extends first. */
 static void resolve_unit(struct slots *slots, struct sp_unit *unit)
 {
     const struct place outside = {.section = NULL};

@@ -36,6 +36,7 @@ static bool integer_power(struct sp_eval *eval, const struct sp_expr *expr, int6
     return true;
 }
 
+/* The operation on two integers, with overflow as an error. */
 static bool integer_arithmetic(struct sp_eval *eval, const struct sp_expr *expr, int64_t a, int64_t b,
                                struct shapeproof_value *value)
 {

@@ -324,6 +324,8 @@ static size_t end_of(const struct shapeproof_tables *tables, const struct sp_uni
     return end;
 }
 
+/* The name, title and source of a table. Those of built-in ones come from the index made at build time, so that no
+ * table has to be parsed. */
 static struct shapeproof_table_info info_of_place(const struct shapeproof_tables *tables, size_t place)
 {
     const struct sp_entry entry = sp_tables_entry(tables, place);

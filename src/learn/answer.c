@@ -644,6 +644,8 @@ static void trace_found(const struct sp_learn_problem *problem, const char *name
     sp_text_free(&text);
 }
 
+/* Finds the term for a list of values, cheapest first: a term over the keys; the default of a key, when the term is
+ * dear or uses a key without a likely relation to the name; a sum of sizes or a choice by cases, when it is long. */
 static struct sp_answer solve_reduced(struct sp_learn_problem *problem, const struct sp_reduced *reduced,
                                       const char *name)
 {

@@ -44,6 +44,7 @@ const char *sp_row_shown(struct sp_arena *arena, const char *pattern)
     return sp_arena_printf(arena, "{p}%s", sp_pattern_shown(arena, pattern + 1));
 }
 
+/* Lists what the table does not explain, each with its reason. */
 static void list_unexplained_rows(struct shapeproof_learning *learning)
 {
     const struct sp_layout *layout = &learning->problem.layout;
@@ -181,6 +182,8 @@ static void learn_table(struct shapeproof_learning *learning, const char *like, 
     if (!learning->is_proved && !learning->is_sound && !learning->are_strangers) write_what_is_right(learning, error);
 }
 
+/* One complete run of learning. `no_words`: words in names, such as `attention` in layers.3.attention, are not
+ * taken for values of a list. */
 static struct shapeproof_learning *learn_with_words(const struct shapeproof_learn_example *examples, size_t count,
                                                     const struct shapeproof_tables *tables,
                                                     const struct shapeproof_learn_options *options, bool no_words,

@@ -481,6 +481,8 @@ static void solve_listed_stem(struct sp_learn_problem *problem, struct sp_stem *
     stem->is_solved = true;
 }
 
+/* Finds the loop for the numbers at one place of the names. If they are a loop with a step, or several loops in a
+ * row, or a number that is always the same, the layout is changed and solved again (problem->again). */
 static void solve_stem(struct sp_learn_problem *problem, size_t index)
 {
     struct sp_stem_value *values;

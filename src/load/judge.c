@@ -236,6 +236,8 @@ static const char *broken_words(struct sp_arena *arena, const struct sp_taking *
     return sp_arena_printf(arena, "it cannot make what is missing beside %s anew", taking->broken);
 }
 
+/* The verdict on what the loader did with the file: refused, loaded in part (tensors newly initialised or lost), or
+ * loaded as a whole, with the message for it. */
 static struct shapeproof_loading judge_taking(struct sp_arena *arena, struct sp_state_dict *state,
                                               const struct sp_load_subject *subject, const struct sp_taking *taking,
                                               struct shapeproof_loading loading)
@@ -261,6 +263,8 @@ static struct shapeproof_loading judge_taking(struct sp_arena *arena, struct sp_
     return loading;
 }
 
+/* Predicts the model that the loader builds for the class, lets it take the file's tensors, and judges the result.
+ * If the loaded class cannot be predicted, the one that the configuration names is tried. */
 static struct shapeproof_loading judge_class(struct sp_arena *arena, const struct sp_loader *loader,
                                              const struct sp_loaded *loaded, const struct sp_load_subject *subject,
                                              struct shapeproof_loading loading)

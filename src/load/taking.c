@@ -409,6 +409,8 @@ static void gather_held(struct sp_state_dict *state, size_t held, struct sp_rena
         sp_gathering_add(gathering, item->gathered, renamed.expression, tensor->shape, tensor->rank);
 }
 
+/* Puts one tensor of the file at the place in the model that its (possibly renamed) name gives. One without a place
+ * is dropped and noted; one that is converted (joined with others) waits until all its parts are there. */
 static void take_into_memory(struct sp_state_dict *state, const char *name, size_t predicted,
                              const struct shapeproof_tensor *tensor, size_t index, struct sp_gathering *gathering,
                              struct sp_taking *taking)

@@ -66,6 +66,8 @@ static bool is_mask(const uint64_t *shape, uint32_t rank, enum shapeproof_dtype 
     return rank > 2 || is_mask_dtype(dtype);
 }
 
+/* Whether a tensor has the form that a rule expects: a vector of numbers, a single number, a counter, a mask,
+ * positions, a square index or a table of numbers. */
 static bool has_look(enum look look, const uint64_t *shape, uint32_t rank, enum shapeproof_dtype dtype)
 {
     const bool integer = is_index_dtype(dtype), one = rank == 0 || (rank == 1 && shape[0] == 1);

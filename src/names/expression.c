@@ -155,6 +155,8 @@ static bool looks(struct search *search, const char *from, const char *end, size
     return found;
 }
 
+/* Matches a group ( ... ) and what follows it. A look-ahead (?!...) or look-behind (?<!...) takes no text and must
+ * not match. With * or + the group may match again after itself; with * or ? it may be left out. */
 static bool match_group(struct search *search, const char *from, const char *end, size_t place, const struct rest *rest)
 {
     const char *close = group_end(from, end), *inside = from + 1;

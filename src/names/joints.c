@@ -451,6 +451,8 @@ static unsigned choose_joint(const struct table *table, const struct sp_joint_wh
 
 /* ---- joints ---- */
 
+/* Records that this whole is made of the chosen columns (a bit for each) and marks its parts as used. A column has
+ * `depth` parts when the whole stacks several matrices. */
 static void take_joint(struct table *table, const struct sp_joint_whole *whole, unsigned chosen, bool transposed)
 {
     struct sp_joints *joints = table->joints;

@@ -72,6 +72,8 @@ static bool floor_quotient(struct sp_rational a, struct sp_rational b, struct sp
     return true;
 }
 
+/* The value of `a op b` in exact fractions. Truths are 0 and 1. False where it has no value: division by zero, an
+ * overflow, or an exponent that is no small whole number. */
 static bool operate_on_numbers(enum sp_op op, struct sp_rational a, struct sp_rational b, struct sp_rational *value)
 {
     struct sp_rational part;
@@ -147,6 +149,9 @@ static void forget_iteration(struct sp_assignment *numbers, uint64_t index)
             numbers->states[i] = STATE_NEW;
 }
 
+/* The sum of args[0] while the index runs from args[1] to args[2], by adding up. The index gets each number in
+ * turn; what was computed from the last one is forgotten. False when a bound is unknown or no whole number, or when
+ * the loop is too long. */
 static bool sum(struct sp_assignment *numbers, const struct sp_origin *origin, struct sp_rational *value)
 {
     const size_t index = origin->operation.index;
@@ -170,6 +175,8 @@ static bool sum(struct sp_assignment *numbers, const struct sp_origin *origin, s
     return good;
 }
 
+/* The value of an atom that is computed from others, whose values are looked up or computed first. False when it
+ * has none. */
 static bool computed(struct sp_assignment *numbers, const struct sp_origin *origin, struct sp_rational *value)
 {
     struct sp_rational a, b;

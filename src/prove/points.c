@@ -515,6 +515,9 @@ static bool try_constants(struct search *search)
 
 /* ---- lists that have no default, and the class of the model ---- */
 
+/* The settings of the claim with a value for every list of numbers that neither they nor a default gives: `which` 0
+ * to 3 are lists of 1 to 4 items that are all 2, higher ones have the items 1, 2, 3 ... Also sets a class, where
+ * the table has several. */
 static struct shapeproof_config *lists_like(struct search *search, size_t which)
 {
     struct shapeproof_config *config = sp_config_variant(search->trial->settings);
@@ -661,6 +664,8 @@ static void refute_formally(struct search *search)
                         *words ? " at " : "", words, numbers);
 }
 
+/* Prepares the search for a point: its unknowns are the plain numbers and flags that the claim leaves free;
+ * `reached` marks the atoms on which one of the two sides depends. */
 static void open_search(struct search *search, struct sp_trial *trial)
 {
     struct sp_symbolic *symbolic = &trial->count->symbolic;

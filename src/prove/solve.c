@@ -677,6 +677,8 @@ static const char *missing_key(const struct question *question, struct sp_arena 
     return key && !lacking(question, key, arena) ? key : NULL;
 }
 
+/* If a hyper-parameter without a default is not given, it is the one to solve for. Otherwise predicts with the
+ * values as they are, notes whether they give the wanted number already, and solves for each key in turn. */
 static bool predict_and_solve(struct shapeproof_solutions *solutions, const struct question *question,
                               struct shapeproof_error *error)
 {

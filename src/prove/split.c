@@ -379,6 +379,9 @@ static int merit_of(struct splitter *splitter, size_t atom)
     return pure && remainders_of(splitter, origin, &divisor, &unknown) ? 3 : 0;
 }
 
+/* Proof by cases: takes the atom of the polynomial whose cases help most (merit_of) and shows the polynomial to be
+ * zero in each: a condition is true or false; min and max are one of their arguments; a quotient or remainder by a
+ * constant has one case for each remainder. False when no atom can be split, or a case is left unproved. */
 static bool split_best(struct splitter *splitter, const struct sp_poly *poly, unsigned depth)
 {
     const size_t atoms = splitter->algebra->atom_count;

@@ -311,6 +311,8 @@ static void add_unlisted(struct component_list *list)
     free(names.items);
 }
 
+/* Reads model_index.json of a diffusers pipeline: each member [library, class] is a component, members that begin
+ * with _ are metadata. */
 static bool scan_pipeline(struct component_list *list)
 {
     struct sp_arena *arena = &list->components->arena;

@@ -92,6 +92,8 @@ static void note_metadata(struct listing *listing, const char *name)
     else *SP_PUSH(&listing->rank_metadata) = sp_arena_string(&listing->arena, name);
 }
 
+/* Lists the files of the folder that may be checkpoints, in the order of their shard numbers, and notes signs of
+ * distributed checkpoints. */
 static bool list_folder(const struct sp_folder *folder, struct listing *listing, struct shapeproof_error *error)
 {
     const int fd = dup(folder->fd);
@@ -371,6 +373,8 @@ static void refuse_shard_sets(const struct shard_set *sets, size_t count, struct
     sp_text_free(&text);
 }
 
+/* The error for a folder from which no checkpoint can be chosen: distributed files, no file, several sets of
+ * shards, or several files; the hint names one to read. */
 static bool refuse_choice(const struct sp_folder *folder, const struct listing *listing, struct shapeproof_error *error)
 {
     struct sp_names names = {0};
@@ -427,6 +431,9 @@ static bool are_dcp_shards(const struct listing *listing)
     return listing->count > 0;
 }
 
+/* Chooses what to read in a folder, in this order: a file with a usual name (the list `candidates`), a distributed
+ * checkpoint with metadata, shards of DCP, files of ranks (DeepSpeed, Megatron, FSDP), numbered shards without an
+ * index, the only file. Otherwise the choice is refused. */
 static bool choose_checkpoint(const struct sp_folder *folder, const struct listing *listing, struct sp_shard *shards,
                               struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {

@@ -75,6 +75,7 @@ static void warn_absent_shard(const struct sp_shard *shard, const char *reason, 
     else sp_inventory_warn(inventory, "shard %s cannot be read (%s)", sp_quote(shard->name).text, reason);
 }
 
+/* Reads one shard. An absent one is a warning; one of another format than the others, too. */
 static bool read_shard(const struct sp_folder *folder, struct sp_shard *shard, struct shapeproof_inventory *inventory,
                        struct shapeproof_error *error)
 {

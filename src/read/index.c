@@ -193,6 +193,8 @@ static void warn_names(struct shapeproof_inventory *inventory, const char *what,
     sp_names_free(names);
 }
 
+/* Compares the index with what the shards hold, and warns of tensors that are missing, in another shard, or not
+ * listed. */
 static void compare_placements(const struct index *index)
 {
     const struct weight_map *map = index->has_map ? &index->map : &index->bare;

@@ -36,6 +36,7 @@ static enum sp_color answer_color(enum shapeproof_loading_answer answer)
                                                   : SP_COLOR_YELLOW;
 }
 
+/* The table of the loaders: what each makes of the file. Only if there are two or more. */
 static void put_loading_table(const struct shapeproof_loadings *loadings, struct sp_text *text,
                               const struct shapeproof_report_options *options)
 {

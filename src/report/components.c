@@ -41,6 +41,7 @@ static enum outcome worst_outcome(const struct shapeproof_components *components
 
 /* ---- JSON: shapeproof.components/1 ---- */
 
+/* One model of a pipeline: its names, and its check or the error that prevented it. */
 static void json_component(struct sp_writer *json, const struct shapeproof_component *component,
                            const struct shapeproof_component_result *result)
 {

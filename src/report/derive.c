@@ -7,6 +7,7 @@
 #include "report/table.h"
 #include "shapeproof/report.h"
 
+/* The document of `derive --json`: formulas, symbols, assumptions. */
 static void derive_json(const struct shapeproof_derivation *derivation, struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.derive/1");

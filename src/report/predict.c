@@ -86,6 +86,7 @@ static void json_predicted(struct sp_writer *json, const struct shapeproof_predi
     sp_write_close(json);
 }
 
+/* The document of `predict --json`. `forms`: the formulas, or NULL. */
 static void predict_json(const struct shapeproof_prediction *prediction, const struct shapeproof_derivation *forms,
                          struct sp_text *text)
 {

@@ -25,6 +25,7 @@ static void json_solution(struct sp_writer *json, const struct shapeproof_soluti
     sp_write_close(json);
 }
 
+/* The document of `solve --json`: what was asked, the solutions, the keys that were skipped. */
 static void solve_json(const struct shapeproof_solutions *solutions, struct sp_text *text)
 {
     const bool rounded = shapeproof_solutions_rounded(solutions);

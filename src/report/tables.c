@@ -8,6 +8,7 @@
 
 enum { LINE = 80, GAP = 2, LONGEST_NAME = 25 }; /* columns */
 
+/* The document of `tables --json`: all tables that pass the filter. */
 static void tables_json(const struct shapeproof_tables *tables, struct sp_text *text,
                         const struct shapeproof_tables_filter *filter)
 {

@@ -34,6 +34,7 @@ static void json_whole(struct sp_writer *json, const char *key, int64_t number)
     json_fraction(json, key, (struct shapeproof_fraction){number, 1});
 }
 
+/* One group: formula, predicted and stored parameters, and what makes the difference. */
 static void json_group(struct sp_writer *json, const struct shapeproof_stored_group *group)
 {
     sp_write_open_line(json, '{');
@@ -61,6 +62,7 @@ static bool is_about_table(const struct shapeproof_verified_claim *claim)
     return strcmp(claim->proof->table, "checkpoint") != 0;
 }
 
+/* One claim: its three numbers, the difference, and whether it is proved for the table. */
 static void json_claim(struct sp_writer *json, const struct shapeproof_verified_claim *claim)
 {
     sp_write_open_line(json, '{');
@@ -99,6 +101,7 @@ static const struct shapeproof_prediction *prediction_of(const struct shapeproof
     return check ? shapeproof_check_prediction(check) : NULL;
 }
 
+/* The document of `prove --checkpoint --json`: values of the symbols, groups, what is not counted, claims. */
 static void verify_json(const struct shapeproof_verification *verification,
                         const struct shapeproof_report_verify_options *options, struct sp_text *text)
 {
@@ -227,6 +230,8 @@ static void put_undetermined(const struct shapeproof_inference *inference, struc
     sp_wrap(text, begin, 4);
 }
 
+/* The first lines of the report: checkpoint, table and values; without a table the number of tensors and
+ * parameters. */
 static void put_heading(const struct shapeproof_verification *verification,
                         const struct shapeproof_report_verify_options *options, struct sp_text *text)
 {
@@ -411,6 +416,7 @@ static bool is_shown(const struct shapeproof_verified_claim *claim, bool all)
     return all || (claim->answer != SHAPEPROOF_CLAIM_OTHER && !claim->proof->erratum);
 }
 
+/* The last line: how many claims hold, fail, or could not be decided. */
 static void put_totals(const struct shapeproof_verification *verification, struct sp_text *text)
 {
     size_t counts[4] = {0}, errata = 0;

@@ -118,6 +118,9 @@ static bool as_whole(struct shapeproof_value value, int64_t *whole)
     return true;
 }
 
+/* Solves `left op right = wanted` where one side is known. Division of whole numbers, a product and the others have
+ * their own inverse; the result is marked as rounded where `//` lost the remainder. SP_OPEN when both are unknown
+ * or there is no single answer. */
 static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                        const struct sp_want *want)
 {
@@ -227,6 +230,7 @@ static enum sp_answer solve_membership(struct sp_solver *solver, const struct sp
     return solve(solver, env, expr->args[1], &want);
 }
 
+/* Arithmetic, or a truth that is wanted: `a == b` is true gives a value, `a < b` does not. */
 static enum sp_answer solve_operator(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                      const struct sp_want *want)
 {
@@ -453,6 +457,8 @@ static enum sp_answer solve_start(struct sp_solver *solver, const struct sp_env 
     return solve_value(solver, env, expr->args[0], found ? sp_value_string(found) : start);
 }
 
+/* Inverts the functions of the table and those of the language that can be: len, at, int, round, starts_with,
+ * absent, null. SP_OPEN for all others. */
 static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want)
 {
@@ -478,6 +484,7 @@ static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *
 
 /* ---- all kinds ---- */
 
+/* Finds the values of the keys in an expression with which it has the wanted value, by the kind of the expression. */
 static enum sp_answer invert_dispatch(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                       const struct sp_want *want)
 {

@@ -5,6 +5,9 @@
 
 enum { MAX_LOOPS = SP_MAX_INDICES };
 
+/* Calls visit for every combination of the loops' indices, the outer loop first. A loop whose index is set already
+ * keeps it. Returns false when visit does, when a bound is unknown (iterations->open says why) or when the budget
+ * is used up. The index is reset only after a complete walk, so that the caller sees where it ended. */
 static bool walk_iterations_from(struct sp_iterations *iterations, struct sp_loop *const *loops, size_t count)
 {
     if (!count) return iterations->visit(iterations);

@@ -200,6 +200,8 @@ static const char *tie_of_row(struct sp_outline *outline, const struct place *pl
     return tie;
 }
 
+/* Adds a row of the table as a line of the outline: the pattern of its name, the holes for its numbers, and its
+ * surroundings. Nothing is added when the outline is full or the name cannot be a pattern. */
 static void add_line(struct sp_outline *outline, const struct place *place, const struct sp_row *row,
                      const struct sp_template *name, size_t old_of)
 {
@@ -247,6 +249,8 @@ static const struct sp_view *view_of(struct sp_outline *outline, const struct sp
     return view;
 }
 
+/* Goes through the part or table that a row uses, with its own frame and with the prefix of the row's name. A part
+ * that the filter excludes is not entered; the values that its condition speaks of are noted. */
 static void walk_use(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
 {
     struct sp_frame *frame = sp_arena_alloc(&outline->solver.arena, sizeof *frame);
@@ -380,6 +384,7 @@ static const struct sp_env *env_with(struct sp_outline *outline, const struct sp
     return own;
 }
 
+/* Opens a loop whose index has no value yet and goes on with what is inside. */
 static bool outline_range(const void *at, size_t clause)
 {
     const struct step *step = at;

@@ -75,6 +75,8 @@ static void collect_modules(struct modules *modules)
     sp_text_free(&name);
 }
 
+/* Numbers the modules by their kind: the same endings, dtypes and shapes of their tensors. One module of each kind
+ * is unpacked; the others are like it. */
 static void find_kinds(struct modules *modules)
 {
     struct sp_text key = {0};

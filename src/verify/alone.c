@@ -83,8 +83,10 @@ static bool ask_tensors(void *context, const struct sp_expr *expr, int64_t index
 
 /* ---- claims ---- */
 
-static void hold_alone(struct shapeproof_verification *verification, struct sp_configured *configured,
-                       struct sp_located_claim located)
+/* Evaluates one claim about a checkpoint without a table: sizes, counts and the total are those of the file.
+ * Nothing is proved, so that the verdict stays undecided. */
+static void evaluate_alone(struct shapeproof_verification *verification, struct sp_configured *configured,
+                           struct sp_located_claim located)
 {
     struct shapeproof_verified_claim claim = {.answer = SHAPEPROOF_CLAIM_OTHER};
     struct shapeproof_proof *proof = sp_arena_alloc(&verification->arena, sizeof *proof);
@@ -130,7 +132,7 @@ void sp_verify_alone(struct shapeproof_verification *verification, const struct 
         if (!entry.about || strcmp(entry.about, SP_CHECKPOINT_ALONE) != 0 || !is_judged(options, entry.file)) continue;
         const struct sp_unit *unit = sp_tables_at(tables, place);
         for (size_t i = 0; unit && i < unit->claim_count; i++)
-            hold_alone(verification, &configured, (struct sp_located_claim){unit, &unit->claims[i]});
+            evaluate_alone(verification, &configured, (struct sp_located_claim){unit, &unit->claims[i]});
     }
     sp_configured_free(&configured);
     shapeproof_config_free(config);

@@ -206,7 +206,10 @@ static struct sp_group_sums predicted_sums(struct shapeproof_verification *verif
     return sums;
 }
 
-static void hold_claim(struct held *held, struct shapeproof_verified_claim *claim)
+/* Evaluates one claim at the values of this file: the formula, the same with the table's prediction, and what is
+ * stored. Leaves the answer `other` when the claim is about another table or case, `unknown` (with the reason) when
+ * it has no value here. */
+static void evaluate_claim(struct held *held, struct shapeproof_verified_claim *claim)
 {
     struct shapeproof_verification *verification = held->verification;
     const struct shapeproof_config *config = verification->check->config;
@@ -236,7 +239,7 @@ void sp_verify_claims(struct shapeproof_verification *verification)
         struct held held = {
             .verification = verification, .located = sp_proofs_claim(verification->proofs, i), .predicted = predicted};
         struct shapeproof_verified_claim claim = {.proof = shapeproof_proofs_get(verification->proofs, i)};
-        hold_claim(&held, &claim);
+        evaluate_claim(&held, &claim);
         *SP_PUSH(&verification->claims) = claim;
     }
 }

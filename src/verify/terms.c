@@ -249,6 +249,8 @@ static const struct sp_poly *term_of_bucket(struct terms *terms, const struct pa
     return term && is_worth(terms, term, bucket->parameters) ? term : bucket->sum;
 }
 
+/* The term that explains a deviation: "3*E*N" for the missing biases of N layers. Its tensors are sorted by the row
+ * of the table that predicts them (biases on their own); each row gives its size times the number of tensors. */
 static void find_term(struct terms *terms, struct sp_deviation *deviation)
 {
     struct sp_algebra *algebra = &terms->verification->general.symbolic.algebra;

@@ -63,6 +63,8 @@ static void give_deviations(struct shapeproof_verification *verification, size_t
     }
 }
 
+/* The groups with their formula, predicted and stored parameters, and deviations. What no row predicts is a last
+ * group without a name. Groups that are empty on both sides are left out. */
 static void give_groups(struct shapeproof_verification *verification)
 {
     const struct shapeproof_prediction *prediction = verification->check->prediction;

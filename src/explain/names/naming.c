@@ -260,6 +260,9 @@ struct mixed {
     size_t tensor, other, count; /* how many do not begin as predicted */
 };
 
+/* Finds two layers of one loop whose names were changed in different ways, such as layers.0 with the prefix model.
+ * and layers.1 without. The first tensor of each loop is compared with all later ones. Also counts the tensors
+ * whose names were changed. */
 static bool find_mixed(struct shapeproof_check *check, struct mixed *mixed)
 {
     struct sp_map firsts = {0}; /* "model.layers.0" as far as its index -> a tensor */

@@ -256,6 +256,8 @@ static bool find_width(struct shapeproof_check *check, const struct sp_quantised
     return tensor->shape[1] * WORD % columns == 0 && width->found > 1 && width->found <= MOST;
 }
 
+/* Weights that are packed with another number of bits than the configuration says, one cause for each pair of
+ * widths. Not said when most weights differ: then the configuration as a whole is wrong, which is another cause. */
 static void explain_widths(struct shapeproof_check *check, const struct sp_quantised *quantised, const char *where)
 {
     struct width width;

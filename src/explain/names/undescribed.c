@@ -62,6 +62,9 @@ static size_t module_of_name(const struct undescribed *all, const char *name)
     return found;
 }
 
+/* Marks the findings of modules that are quantised although the configuration does not say so: a matrix that is
+ * missing or has another shape, beside tensors such as scales that no configuration explains, or stored in a packed
+ * dtype. First the modules, then their extra tensors, then their matrices. */
 static void mark_undescribed(struct undescribed *all)
 {
     const struct shapeproof_check *check = all->check;

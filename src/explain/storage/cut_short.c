@@ -105,6 +105,8 @@ static void explain_joined(struct shapeproof_check *check)
                   "full_tensor()";
 }
 
+/* Tensors that the file describes without storing their values. Nothing is said of files of which parts are known
+ * to be elsewhere. */
 static void explain_absent_data(struct shapeproof_check *check)
 {
     const struct shapeproof_inventory *inventory = check->inventory;

@@ -123,6 +123,8 @@ static void describe_apart(struct shapeproof_check *check, const struct tie *tie
     hint_apart(check, tie, cause);
 }
 
+/* The message of the tied tensors of one kind: they share their storage, are stored again with equal values, stored
+ * again with other values, or stored again and not compared. */
 static void describe_ties(struct shapeproof_check *check, const struct tie *tie)
 {
     struct shapeproof_cause *cause = &check->causes[tie->cause];

@@ -59,6 +59,8 @@ static void put_joint_kinds(struct sp_text *text, const struct sp_joints *joints
     sp_map_free(&known);
 }
 
+/* One cause for all joined (or all stacked) weights: it explains the finding of the whole and those of its parts.
+ * `wholes_in_file`: the file has the wholes and the prediction the parts; else the reverse. */
 static void explain_joints(struct shapeproof_check *check, const struct sp_joints *joints, bool wholes_in_file,
                            bool stacked)
 {

@@ -287,6 +287,14 @@ static void note_vanishing(struct loops *loops, const char *name, bool missing)
     sp_text_free(&pattern);
 }
 
+/* Whether the file is as the change of a whole number would make it, not merely closer to it. What vanishes of the
+ * findings with the change tells that:
+ *
+ *     1. missing tensors vanish for all of the last iterations of a loop, and unexpected ones for all further ones;
+ *     2. no iteration that the file has is lost with it;
+ *     3. what it makes unnecessary is not elsewhere in the file under another name.
+ *
+ * True for changes of other types, about which numbers in names say nothing. */
 bool sp_trial_agrees(const struct sp_hypothesis *trial)
 {
     const struct shapeproof_check *check = trial->check;
@@ -296,11 +304,11 @@ bool sp_trial_agrees(const struct sp_hypothesis *trial)
         const struct shapeproof_finding *finding = &check->findings[i];
         if (!trial->vanishes[i] || finding->kind == SHAPEPROOF_FINDING_SHAPE) continue;
         const bool missing = finding->kind == SHAPEPROOF_FINDING_MISSING;
-        const size_t now = missing ? SHAPEPROOF_NONE : loops.match->predicted_of[finding->tensor];
+        const size_t predicted_now = missing ? SHAPEPROOF_NONE : loops.match->predicted_of[finding->tensor];
         if (missing)
             note_vanishing(&loops, shapeproof_prediction_tensor(check->prediction, finding->predicted)->name, true);
-        else if (now != SHAPEPROOF_NONE)
-            note_vanishing(&loops, shapeproof_prediction_tensor(loops.match->prediction, now)->name, false);
+        else if (predicted_now != SHAPEPROOF_NONE)
+            note_vanishing(&loops, shapeproof_prediction_tensor(loops.match->prediction, predicted_now)->name, false);
     }
     const bool agrees = loops.agree && !loops.lost && !is_elsewhere(trial);
     sp_map_free(&loops.ends);

@@ -153,6 +153,9 @@ static void give_findings(struct shapeproof_check *check, struct shapeproof_caus
     from->message = NULL;
 }
 
+/* Distributes the findings over the causes for head count, head pairs (keys and values) and head width. Of the
+ * three only those whose value changes keep a cause; the findings of the others go to one that does. The last
+ * message lists the choices that fit the shapes as well. */
 static void tell(const struct heads *heads, const struct choice *chosen, const struct choice *others, size_t count)
 {
     struct shapeproof_check *check = heads->check;

@@ -104,6 +104,8 @@ static void propose_size(struct sp_proposals *proposals, const struct sp_line *l
 
 /* ---- findings ---- */
 
+/* For a tensor whose shape differs: each row of the table that can make its name proposes the value of a
+ * hyper-parameter with which each differing dimension would be right. */
 static void propose_shape(struct sp_proposals *proposals, const struct shapeproof_finding *finding)
 {
     const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(proposals->check->inventory, finding->tensor);

@@ -217,15 +217,17 @@ static bool is_of_gone_module(const struct shapeproof_check *check, const struct
     return false;
 }
 
+/* One cause for the modules of which every required tensor is missing, such as the whole decoder. A tensor that is
+ * tied to another one counts only if it is missed. */
 static void explain_modules(struct shapeproof_check *check)
 {
     struct modules modules = {0};
     size_t *missing = sp_check_missing(check);
     for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
         const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, i);
-        if (tensor->optional) continue;
-        note_in_modules(&modules, tensor->name, tensor->same_as == SHAPEPROOF_NONE || missing[i] != SHAPEPROOF_NONE,
-                        missing[i] != SHAPEPROOF_NONE);
+        const bool is_missing = missing[i] != SHAPEPROOF_NONE;
+        const bool is_needed = tensor->same_as == SHAPEPROOF_NONE || is_missing;
+        if (!tensor->optional) note_in_modules(&modules, tensor->name, is_needed, is_missing);
     }
     free(missing);
     struct gone_modules gone = {sp_realloc(NULL, modules.count, sizeof *gone.names), 0};
@@ -233,8 +235,8 @@ static void explain_modules(struct shapeproof_check *check)
     struct shapeproof_cause *cause =
         gone.count ? sp_gather(check, SP_CAUSE_LAYERS_MISSING, is_of_gone_module, &gone) : NULL;
     if (cause) {
-        check->half_explained = true; /* the file may be of a model that has no such module */
-        for (size_t i = 0; i < gone.count; i++)
+        check->half_explained = true;           /* the file may be of a model that has no such module */
+        for (size_t i = 0; i < gone.count; i++) /* without the dot at the end */
             gone.names[i] = sp_arena_copy(&check->arena, gone.names[i], strlen(gone.names[i]) - 1);
         cause->message = sp_arena_printf(&check->arena, "%s %s missing altogether (%s)",
                                          sp_some_names(&check->arena, gone.names, gone.count),

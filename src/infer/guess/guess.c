@@ -243,6 +243,9 @@ static void add_likeness(struct trial *trial, struct sp_deduction *deduction, co
     end_kind(trial);
 }
 
+/* The values to try for a key, likely ones first; each kind ends with end_kind. If another item of the same list is
+ * known, its value alone is tried. Otherwise: no value, texts of the table, flags, the result of bisection, head
+ * counts that divide a size, small numbers. */
 static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     const bool counts = constraint->kind == SP_CONSTRAINT_DIMENSION;
@@ -402,14 +405,15 @@ size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct sh
     return count;
 }
 
-/* The keys that open constraints lack. */
+/* Keys without a value, each with a constraint that cannot be evaluated for want of it. */
 struct lacking {
     const char *keys[SP_MOST_LACKING_KEYS];
     const struct sp_constraint *constraints[SP_MOST_LACKING_KEYS];
     size_t count;
 };
 
-static struct lacking find_lacking_line(struct sp_deduction *deduction)
+/* The keys that the undecided constraints lack, in the order of the table's rows. */
+static struct lacking find_lacking_keys(struct sp_deduction *deduction)
 {
     struct lacking lacking = {.count = 0};
     for (size_t i = 0; i < deduction->open_count && lacking.count < SP_MOST_LACKING_KEYS; i++) {
@@ -541,7 +545,7 @@ static bool close_by_iterations(struct sp_deduction *deduction)
 {
     struct sp_known *known = &deduction->solver->known;
     if (!sp_known_has_open_lists(known)) return false;
-    const struct lacking lacking = find_lacking_line(deduction);
+    const struct lacking lacking = find_lacking_keys(deduction);
     bool any = false;
     for (size_t i = 0; i < lacking.count; i++)
         any |= sp_known_close_list(known, lacking.keys[i], iterations_around(deduction, lacking.constraints[i]));
@@ -565,21 +569,37 @@ static bool open_list(struct sp_deduction *deduction, const struct lacking *lack
     return false;
 }
 
+/* What is done where the best value of every key contradicts something, or no key has a value to try. True when that
+ * decided something, so that the deduction can go on. */
+static bool decide_otherwise(struct sp_deduction *deduction, const struct lacking *lacking, const struct choice *best)
+{
+    const size_t contradictions = best->outcome.contradictions;
+    if (best->key && suppose_alternative(deduction, contradictions)) return true;
+    if (sp_members_close(deduction->solver)) return true;
+    if (!best->key) return false;
+    return take_default(deduction, lacking, contradictions) || open_list(deduction, lacking, contradictions);
+}
+
+/* Decides one value that the file does not tell, by the first of these that can:
+ *
+ *     1. a list of which some items are known gets its length;
+ *     2. the key and the value with the fewest contradictions are chosen; but if it is a head count that explains
+ *        nothing, a row with two alternatives is decided first, which tells more;
+ *     3. if that choice contradicts something: one of two alternatives, a default, or a list in place of one value.
+ *
+ * Returns false when nothing is left to decide or no value is possible. */
 bool sp_guess(struct sp_deduction *deduction)
 {
     if (close_by_iterations(deduction) || sp_known_close_lists(&deduction->solver->known)) return true;
     if (!deduction->effort->trials) return sp_members_close(deduction->solver);
-    const struct lacking lacking = find_lacking_line(deduction);
+    const struct lacking lacking = find_lacking_keys(deduction);
     const struct choice best = choose_key(deduction, &lacking);
-    /* Which of two alternatives it is tells more than a number of heads that answers nothing. */
-    if (best.key && counts_heads(best.key) && !best.outcome.answered && !best.outcome.contradictions &&
+    const bool contradicts = best.outcome.contradictions > 0;
+    if (best.key && counts_heads(best.key) && !best.outcome.answered && !contradicts &&
         suppose_alternative(deduction, 1))
         return true;
-    if (!best.key || best.outcome.contradictions) {
-        if (best.key && suppose_alternative(deduction, best.outcome.contradictions)) return true;
-        if (sp_members_close(deduction->solver)) return true;
-        if (best.key && take_default(deduction, &lacking, best.outcome.contradictions)) return true;
-        if (best.key && open_list(deduction, &lacking, best.outcome.contradictions)) return true;
+    if (!best.key || contradicts) {
+        if (decide_otherwise(deduction, &lacking, &best)) return true;
         if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
     }
     accept_guess(deduction, &best);

@@ -95,6 +95,8 @@ static bool agrees_or_tells_nothing(struct sp_iterations *iterations, const stru
     return agrees;
 }
 
+/* Visits one iteration of a loop whose end is looked for. True: the tensor is in the file and agrees, or it is no
+ * evidence against the iteration. False ends the walk: it is missing, differs, or the budget of steps is used up. */
 static bool visit_module(struct sp_iterations *iterations)
 {
     struct sp_modules *modules = iterations->context;

@@ -24,6 +24,8 @@ static bool is_expected(struct sp_outline *outline, const struct sp_line *line, 
     return sp_line_is_decided(&outline->solver, line);
 }
 
+/* How well a table fits the names of the file, before any value is inferred: rows with no tensor count as missing
+ * if they are expected in an iteration that the file has. */
 static struct sp_fit fit_of(const struct sp_unit *table, const char *class, const struct sp_shapes *shapes)
 {
     struct sp_fit fit = {.table = table, .class = class};

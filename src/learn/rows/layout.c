@@ -33,7 +33,14 @@ enum { LONGEST_PERIOD = 12, LONGEST_END = 12, MOST_ROWS = 64 };
 
 /* ---- what is at a number ---- */
 
-/* A row that is there, by its place among the rows of the stem. */
+/* The census of a stem is a table of which rows exist at which numbers. Of a model with a gate in every second layer
+ * (rows 0: layers.{}.w, 1: layers.{}.gate; one example, no outer index):
+ *
+ *     seen        (0, row 0), (1, row 0), (1, row 1), (2, row 0), (3, row 0), (3, row 1)
+ *     iterations  0: {row 0}, 1: {row 0, row 1}, 2: {row 0}, 3: {row 0, row 1}
+ *     sequences   one of four iterations, from which a period of 2 is read
+ *
+ * A tensor of a row of the stem, by its number and the place of its row among the rows of the stem. */
 struct seen {
     struct sp_point outer;
     uint64_t number;
@@ -64,7 +71,8 @@ static int compare_seen(const void *left, const void *right)
     return order ? order : sp_order(a->number, b->number);
 }
 
-static void list_iterations_of_rows(struct census *census, struct seen *seen, size_t count)
+/* Sorts what was seen, merges what has the same number into iterations, and these into sequences. */
+static void list_sequences(struct census *census, struct seen *seen, size_t count)
 {
     if (count) qsort(seen, count, sizeof *seen, compare_seen);
     for (size_t i = 0; i < count; i++) {
@@ -80,7 +88,8 @@ static void list_iterations_of_rows(struct census *census, struct seen *seen, si
     }
 }
 
-/* False when there are too many rows to tell. */
+/* Lists the tensors of all rows of the stem, then groups them. False when there are more rows than a bit set holds, or
+ * none. The lists of `census` are to be freed in both cases. */
 static bool take_census(const struct sp_layout *layout, size_t stem, struct census *census)
 {
     const size_t depth = layout->stems.items[stem].depth;
@@ -97,7 +106,7 @@ static bool take_census(const struct sp_layout *layout, size_t stem, struct cens
         }
         rows++;
     }
-    list_iterations_of_rows(census, seen.items, seen.count);
+    list_sequences(census, seen.items, seen.count);
     free(seen.items);
     return rows < MOST_ROWS && census->sequences.count > 0;
 }
@@ -239,6 +248,7 @@ static struct counted_stem *stem_of(struct stem_counts *stem_counts, const char 
     return &stem_counts->list.items[stem_counts->list.count - 1];
 }
 
+/* Notes, for each number in a name, that the text in front of it has this number in the example. */
 static void count_numbers_of_name(struct stem_counts *stem_counts, const struct sp_layout *layout, const char *name,
                                   size_t example)
 {
@@ -305,6 +315,8 @@ struct parting {
     uint64_t place;                     /* ... and where in it that is */
 };
 
+/* The stem (the text of a name up to a number) with this text, added if it is new. A stem that was divided gets the
+ * step and the offset of its part. */
 static size_t stem_with_text(struct sp_layout *layout, const struct parting *parting,
                              const struct sp_listed_place *listed)
 {
@@ -405,6 +417,8 @@ static void part_word(struct sp_layout *layout, struct parting *parting, size_t 
                    parting->marked.words[word].item, place);
 }
 
+/* Splits a name into its pattern and its numbers: "h.3.attn.w" gives "h.{}.attn.w" and 3. Numbers that the layout
+ * spells out stay in the pattern. */
 static void part_name(struct sp_layout *layout, struct parting *parting, const char *name, size_t example)
 {
     size_t next = 0, word = 0, indices_seen = 0;
@@ -461,6 +475,9 @@ static void put_behind(struct sp_layout *layout, size_t row, size_t previous)
     *next = row;
 }
 
+/* Puts a tensor into the row with its pattern and rank and returns the row; a new row comes behind `previous`. If the
+ * layout spells out numbers in this pattern (parting->spelled), the name is split again without taking these for
+ * indices. Optimizer state is left out. */
 static size_t add_tensor_to_layout(struct sp_layout *layout, struct parting *parting, size_t example,
                                    const struct shapeproof_tensor *tensor, size_t previous)
 {

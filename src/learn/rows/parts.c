@@ -67,6 +67,8 @@ static struct sp_part_found find_pair(const struct sp_layout *layout, const stru
 
 /* ---- batch normalisation ---- */
 
+/* Whether the rows beside this one make a batch norm: weight, bias, running_mean and running_var of one size, and
+ * an integer counter. The part is NULL if not. */
 static struct sp_part_found find_batch_norm(const struct sp_layout *layout, const struct sp_tensor_row *row,
                                             size_t base)
 {

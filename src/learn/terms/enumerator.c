@@ -272,6 +272,7 @@ static bool is_last_everywhere(const struct sp_enumerator *enumerator, const str
     return place > 1;
 }
 
+/* Terms about a list: its length, its sum, its first items, its last ones, and the item at each index of the row. */
 static void enumerate_list(struct sp_enumerator *enumerator, const struct sp_terminal *terminal, size_t longest)
 {
     struct sp_arena *arena = arena_of(enumerator);
@@ -540,29 +541,31 @@ static bool may_be_ratio(const struct sp_search_term *term)
     return term->terminal && term->terminal->cost < UNLIKELY;
 }
 
-/* What a program makes of a width of 12.5: cut, rounded, rounded up, or taken to a multiple of 8 or of a unit. */
+/* Ways in which programs make a whole number of a real one, such as a width of 12.5: int(), round(); and, if it is a
+ * product with a ratio, ceil(), the nearest or next multiple of 8, 16, 32, 64 or of a key that is a unit
+ * (pad_vocab_to_multiple_of), and the multiple below. */
 static void enumerate_roundings(struct sp_enumerator *enumerator, const struct sp_search_term *real)
 {
     struct sp_arena *arena = arena_of(enumerator);
     static const double multiples[] = {8, 16, 32, 64};
-    const struct sp_search_term *cut = sp_search_term_of(arena, SP_TERM_INT, real, NULL, NULL);
-    sp_enumerator_term(enumerator, cut);
+    const struct sp_search_term *truncated = sp_search_term_of(arena, SP_TERM_INT, real, NULL, NULL);
+    sp_enumerator_term(enumerator, truncated);
     sp_enumerator_operation(enumerator, SP_TERM_ROUND, real, NULL);
     if (!may_be_ratio(real->a) || !may_be_ratio(real->b)) return;
     sp_enumerator_operation(enumerator, SP_TERM_CEIL, real, sp_search_term_number(arena, 1));
     for (size_t i = 0; i < COUNT_OF(multiples); i++) {
-        const struct sp_search_term *by = sp_search_term_number(arena, multiples[i]);
-        sp_enumerator_operation(enumerator, SP_TERM_NEAR, real, by);
-        sp_enumerator_operation(enumerator, SP_TERM_ROUND_UP, cut, by);
-        sp_enumerator_operation(enumerator, SP_TERM_MULTIPLY, by,
-                                sp_search_term_of(arena, SP_TERM_DIVIDE, cut, by, NULL));
+        const struct sp_search_term *multiple = sp_search_term_number(arena, multiples[i]);
+        sp_enumerator_operation(enumerator, SP_TERM_NEAR, real, multiple);
+        sp_enumerator_operation(enumerator, SP_TERM_ROUND_UP, truncated, multiple);
+        sp_enumerator_operation(enumerator, SP_TERM_MULTIPLY, multiple,
+                                sp_search_term_of(arena, SP_TERM_DIVIDE, truncated, multiple, NULL));
     }
     for (size_t i = 0; i < enumerator->evidence->terminals.count; i++) {
         const struct sp_search_term *unit =
             sp_search_term_terminal(arena, SP_TERM_KEY, enumerator->evidence->terminals.items[i]);
         if (!sp_is_unit(unit)) continue;
         sp_enumerator_operation(enumerator, SP_TERM_NEAR, real, unit);
-        sp_enumerator_operation(enumerator, SP_TERM_ROUND_UP, cut, unit);
+        sp_enumerator_operation(enumerator, SP_TERM_ROUND_UP, truncated, unit);
     }
 }
 
@@ -577,6 +580,8 @@ static void enumerate_rounded_quotients(struct sp_enumerator *enumerator, const 
                             sp_search_term_of(arena_of(enumerator), SP_TERM_QUOTIENT, a, b, NULL), NULL);
 }
 
+/* Terms of two terms that are known already: products, sums, differences, quotients. Where one has fractions,
+ * products and quotients are rounded. */
 static void enumerate_pair(struct sp_enumerator *enumerator, size_t left, size_t right)
 {
     if (is_idle(enumerator, left) || is_idle(enumerator, right)) return;
@@ -804,6 +809,8 @@ static void enumerate_index_against(struct sp_enumerator *enumerator, const stru
     enumerate_condition(enumerator, (struct sp_search_term){.op = SP_TERM_EQUAL, .a = next, .b = key});
 }
 
+/* Conditions about the k-th index: compared with small numbers, with its remainders, with outer indices, with keys,
+ * and with the items of lists. */
 static void enumerate_index_conditions(struct sp_enumerator *enumerator, size_t k)
 {
     struct sp_arena *arena = arena_of(enumerator);

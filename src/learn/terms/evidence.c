@@ -199,6 +199,8 @@ static bool has_list(const struct sp_terminal *terminal, size_t examples)
     return false;
 }
 
+/* A terminal for the members of `object` that the items of `list` name (block types and their settings), and one
+ * for each of the first places of their values, if these are lists. */
 static void add_members(struct sp_evidence *evidence, const struct sp_terminal *list, const struct sp_terminal *object)
 {
     enum { MOST_PLACES = 4 };

@@ -458,6 +458,10 @@ static void keep_number(struct search *search, double number)
     keep_found(search, kept);
 }
 
+/* Looks for terms with the wanted values, from the likely to the unlikely: a number; a term of the bank; a product, sum
+ * or quotient of two of its terms (take_apart); items of lists. If nothing is found the bank grows by one level, and
+ * the same is tried again with more combinations. At the end each term found is varied into equal ones that read
+ * better. */
 void sp_term_bank_find(struct sp_term_bank *bank, const double *wanted, const char *name, unsigned most,
                        struct sp_found *found)
 {

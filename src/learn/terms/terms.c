@@ -96,6 +96,7 @@ static double power_of(double a, double b)
     return pow(a, b);
 }
 
+/* The value of the operation; NAN when it has none. Truths are 0 and 1. */
 static double operate_on_numbers(enum sp_term_op op, double a, double b)
 {
     switch (op) {
@@ -221,6 +222,7 @@ static unsigned cost_of_number(double number)
     return 14;
 }
 
+/* The cost of an operator: the less usual in tables, the higher. */
 static unsigned cost_of_operator(enum sp_term_op op)
 {
     switch (op) {
@@ -392,6 +394,8 @@ bool sp_search_term_compares_with_number(const struct sp_search_term *term)
     return compared_with_number(term) != NULL;
 }
 
+/* The cost of a term: its operator and its arguments, with additions for what is rarely right although it is short,
+ * and reductions for idioms, such as twice a size if a flag is set. */
 static unsigned cost_of_term(const struct sp_search_term *term)
 {
     enum {

@@ -34,6 +34,7 @@ struct spelling {
     bool is_function;
 };
 
+/* How an operator is written, how strongly it binds, and whether as a function. */
 static struct spelling spelling_of(enum sp_term_op op)
 {
     switch (op) {
@@ -245,6 +246,7 @@ static void write_negation(const struct writer *writer, const struct sp_search_t
     }
 }
 
+/* Writes a term in the language of tables, without parentheses around it. */
 static void write_bare_term(const struct writer *writer, const struct sp_search_term *term)
 {
     switch (term->op) {
@@ -304,6 +306,7 @@ static void write_bare_term(const struct writer *writer, const struct sp_search_
     }
 }
 
+/* How strongly the outermost operator of the written term binds. */
 static enum strength strength_of(const struct sp_search_term *term)
 {
     switch (term->op) {

@@ -197,6 +197,8 @@ static bool counts_items(const struct sp_operation *operation)
     return SP_IS_AMONG(operation->function->name, names);
 }
 
+/* What is known of the result of a function without its value: whether it is a truth, whole, bounded below, and by
+ * what. */
 static struct sp_atom_properties call_fact(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                                            const struct sp_sym *args)
 {

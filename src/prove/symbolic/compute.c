@@ -62,6 +62,7 @@ static const struct sp_poly *power(struct sp_symbolic *symbolic, const struct sp
     return sp_poly_power(&symbolic->algebra, a, (int)exponent.num);
 }
 
+/* `p op q` as a polynomial. NULL where it is none: the caller then makes an atom of the operation. */
 static const struct sp_poly *exact_result(struct sp_symbolic *symbolic, enum sp_op op, const struct sp_poly *p,
                                           const struct sp_poly *q)
 {

@@ -174,6 +174,9 @@ static const struct sp_unit *chosen_table(struct walk *walk, const struct sp_sym
     return NULL;
 }
 
+/* Adds the rows of a part, or of another table, that a row of this one uses: opens a frame with the prefix, the
+ * group and the keys that the use gives, counts the unit in it, and multiplies the counts by the condition of the
+ * use. An optional use is read, for its keys, but not counted. */
 static bool count_use(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, struct tally *tally)
 {
     struct sp_algebra *algebra = &walk->symbolic->algebra;
@@ -252,6 +255,8 @@ static bool varies_with(struct sp_symbolic *symbolic, const struct sp_row_count 
     return varies;
 }
 
+/* Counts the inside of a loop once, with its index as a symbol, and sums each row over the index. A shape that
+ * depends on the index is dropped: the rows of the loop are not alike then. */
 static bool sum_loop(struct walk *walk, const struct sp_sym_env *env, size_t clause, const struct sp_poly *first,
                      const struct sp_poly *last, const struct sp_sym *list, struct tally *tally)
 {
@@ -404,6 +409,8 @@ static void sum_groups(struct sp_count *count)
     }
 }
 
+/* Counts the parameters of the table in terms of its hyper-parameters: rows, then groups. False with a message when
+ * something has no value or the algebra ran out of room. */
 static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
 {
     struct walk walk = {&count->symbolic, 0};

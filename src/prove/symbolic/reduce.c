@@ -79,6 +79,8 @@ static bool reduce_to_value(struct reducer *r, const struct sp_poly *poly, struc
     return good && !sp_sym_is_numeric(*out);
 }
 
+/* A symbolic value with the assignments applied. One that was computed from others (it has an origin, or items) is
+ * computed again from the reduced ones. False when it has no value any more. */
 static bool reduce_sym(struct reducer *r, struct sp_sym sym, struct sp_sym *out)
 {
     struct sp_sym *parts;
@@ -165,6 +167,9 @@ static bool by_iterations(struct reducer *r, const struct sp_origin *origin, con
     return true;
 }
 
+/* An atom that is computed from others, after the assignments: itself where its arguments stay as they are, else
+ * what the operation gives for the new ones. A condition that only says that a loop goes backwards counts as 0 if
+ * the premises allow that. NULL when it has no value. */
 static const struct sp_poly *computed(struct reducer *r, size_t atom, const struct sp_origin *origin)
 {
     struct sp_symbolic *symbolic = r->symbolic;

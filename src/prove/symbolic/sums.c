@@ -83,6 +83,8 @@ static void multiply_sums(const struct loop *loop, const struct sp_poly **produc
     *product = sp_poly_mul(&loop->symbolic->algebra, *product, by);
 }
 
+/* Sorts one factor of the summand: outside of the sum when it does not depend on the index; otherwise a power of
+ * the index, an equality i == p (one point), a comparison i < b (a bound), or what no rule can sum (tangle). */
 static void take_factor(const struct loop *loop, struct sp_factor factor, struct pieces *pieces)
 {
     struct sp_algebra *algebra = &loop->symbolic->algebra;

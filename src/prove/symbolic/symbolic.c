@@ -230,6 +230,8 @@ static struct sp_sym unset_condition(struct sp_symbolic *symbolic, const char *f
     return sym;
 }
 
+/* absent(KEY) and null(KEY): a condition of its own for a key that may be given or not; a constant for one whose
+ * value is known. */
 static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                        struct sp_sym *out)
 {
@@ -313,6 +315,7 @@ static bool symbolic_tensors(struct sp_symbolic *symbolic, const struct sp_sym_e
     return true;
 }
 
+/* The symbolic value of an expression, by its kind. False when it has none, with a message. */
 static bool symbolic_dispatch(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                               struct sp_sym *out)
 {

@@ -84,6 +84,7 @@ static bool read_properties(struct sp_dcp *dcp, const struct sp_pickle_value *pr
            sp_malformed(dcp->error, "its properties name no dtype");
 }
 
+/* Reads the offsets and sizes of a chunk and checks that it lies within its tensor. */
 static bool read_chunk(struct sp_dcp *dcp, const struct sp_pickle_value *value, const struct sp_dcp_tensor *tensor,
                        size_t number, struct sp_dcp_chunk *chunk)
 {

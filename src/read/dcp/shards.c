@@ -102,6 +102,7 @@ static struct sp_dcp_tensor *find_or_add(struct sp_dcp *dcp, const struct shapep
     return &dcp->tensors.items[dcp->tensors.count - 1];
 }
 
+/* Adds one tensor of a shard file as a chunk of the whole tensor, whose size grows to where its chunks end. */
 static bool add_chunk(struct sp_dcp *dcp, const struct shapeproof_tensor *piece, const struct offsets *offsets)
 {
     const size_t at = sp_map_get(&offsets->names, piece->name);

@@ -168,6 +168,8 @@ static bool lacks_data(const struct sp_dcp *dcp, const struct sp_dcp_chunk *chun
     return dcp->folder && (file->size == NOT_THERE || file->size < chunk->end);
 }
 
+/* Marks the tensors whose data are not complete and returns how many there are. Also collects the names of those
+ * with a chunk that is in no file (unplaced), or in a file that is too short (cramped). */
 static size_t mark_tensors(struct sp_dcp *dcp, struct sp_names *unplaced, struct sp_names *cramped)
 {
     size_t lacking = 0;

@@ -173,6 +173,7 @@ static bool take_array(struct tree *tree, uint64_t end, struct array *array, str
     return true;
 }
 
+/* Sets the dtype by the word that Flax writes, such as 'bfloat16'. An unknown word stays as the name of the type. */
 static void set_flax_type(struct shapeproof_tensor *tensor, const char *word, struct sp_arena *arena)
 {
     static const struct {
@@ -327,6 +328,8 @@ static void note_integer(struct tree *tree, const struct level *top, const struc
     chunked->shape[chunked->rank++] = value->count;
 }
 
+/* Takes one value of the msgpack tree: opens a map or a list, reads an array (an extension), or skips a scalar. A
+ * map with the key __msgpack_chunked_array__ is one array in chunks. */
 static bool take_node(struct tree *tree, struct shapeproof_error *error)
 {
     struct level *top = top_of(tree);

@@ -74,6 +74,7 @@ static const char *storage_of(const struct decoder *d, uint64_t address)
     return sp_arena_printf(arena, "hdf5:%zu:0x%" PRIx64, d->source->part, address);
 }
 
+/* Reads a tensor from the child's answer and adds it. One that cannot be used is noted as unread. */
 static bool take_tensor(struct decoder *d)
 {
     struct sp_wire_tensor wire;
@@ -130,6 +131,7 @@ static bool take_alias(struct decoder *d)
 
 /* ---- attributes ---- */
 
+/* Reads a list of names (the attribute layer_names or weight_names of a group). Long lists come in several records. */
 static bool take_names(struct decoder *d)
 {
     struct sp_h5_contents *contents = &d->contents;
@@ -227,6 +229,7 @@ static bool take_failure(struct decoder *d)
 
 /* ---- the stream ---- */
 
+/* Reads one record of the child's answer by its kind. False when the answer is malformed. */
 static bool take_record(struct decoder *d)
 {
     switch (sp_cursor_le(&d->in, 1)) {

@@ -176,6 +176,8 @@ static void sort_by_rank(const struct ranking *ranking)
     free(placed);
 }
 
+/* Sorts the tensors as Keras lists them: layers in the order of layer_names, each layer's weights in that of
+ * weight_names. */
 static void follow_names(const struct sp_h5_contents *contents)
 {
     struct ranking ranking = {.contents = contents};

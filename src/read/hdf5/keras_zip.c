@@ -184,6 +184,7 @@ static bool list_zipped_shards(struct shapeproof_value root, struct zipped_shard
     return shards->names.count || sp_malformed(error, INDEX ": names no shard");
 }
 
+/* Reads the shards of a .keras archive that its index names. Absent ones are warnings; none at all is an error. */
 static bool index_zipped_shards(struct sp_zip *zip, struct shapeproof_value root, const struct sp_file *file,
                                 uint32_t file_index, struct shapeproof_inventory *inventory,
                                 struct shapeproof_error *error)

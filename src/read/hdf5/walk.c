@@ -340,6 +340,7 @@ static void add_superblock(struct walk *walk)
                        info.sohm.msgs_info.index_size + info.sohm.msgs_info.heap_size;
 }
 
+/* Visits an object of the file once; further paths to it (hard links) are noted as other names of the same. */
 static bool visit_object(struct walk *walk, const struct place *place)
 {
     char key[24];

@@ -154,6 +154,7 @@ static bool take_indices(struct list *list, const struct array *array, uint64_t 
     return true;
 }
 
+/* Reads what follows the shape of an array: device, type, the indices of a sparse one, and the place of the data. */
 static bool take_body(struct list *list, const struct array *array, struct stored *stored,
                       struct shapeproof_tensor *tensor)
 {
@@ -177,6 +178,7 @@ static bool take_body(struct list *list, const struct array *array, struct store
     return true;
 }
 
+/* Reads one array of the list. An undefined one has no body. */
 static bool take_array(struct list *list)
 {
     struct array array = {.storage = DENSE};

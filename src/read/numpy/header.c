@@ -174,6 +174,8 @@ static void name_kind(struct sp_npy *npy, const char *word, size_t length, struc
     }
 }
 
+/* Reads the dtype of the header, such as '<f4'. A structured dtype is skipped; 'V2', which NumPy writes for
+ * bfloat16, is read as such and marked as untyped. */
 static bool take_descr(struct scan *scan, struct sp_npy *npy, struct sp_arena *arena)
 {
     struct shapeproof_tensor *tensor = &npy->tensor;

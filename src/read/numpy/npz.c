@@ -23,6 +23,8 @@ bool sp_npz_is(const struct sp_zip *zip)
     return false;
 }
 
+/* Adds one array of an .npz archive. The data have a place in the file only if the member is stored without
+ * compression. */
 static bool index_member(struct sp_zip *zip, size_t index, const char *name, uint32_t file,
                          struct shapeproof_inventory *inventory, struct sp_npy_notes *notes,
                          struct shapeproof_error *error)

@@ -185,6 +185,8 @@ static bool describe_initializer(struct model *model, const struct initializer *
     return set_data(tensor, from, error);
 }
 
+/* Reads one initializer (a TensorProto of the graph). A broken one is noted as unread, and reading goes on behind
+ * it. */
 static bool take_initializer(struct model *model, const struct sp_proto_field *field, struct shapeproof_error *error)
 {
     struct initializer from = {.name = ""};

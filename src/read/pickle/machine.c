@@ -62,6 +62,7 @@ struct machine {
 
 /* ---- failing ---- */
 
+/* Reports an error at the current opcode: "data.pkl: BINGET at byte 12: ...". */
 static bool fail_as(struct machine *m, enum shapeproof_kind kind, const char *format, va_list args)
 {
     char what[512], where[96];
@@ -130,6 +131,8 @@ static bool take_pickle_bytes(struct machine *m, unsigned prefix, bool is_signed
     return true;
 }
 
+/* Reads the operand of the opcode, in the form that the table of opcodes gives: a number of 1 to 8 bytes, one or
+ * two lines, a string behind its length, or a tuple of known length. */
 static bool take_operand(struct machine *m, enum form form, struct operand *operand)
 {
     switch (form) {

@@ -127,6 +127,8 @@ static void add_zero(struct sp_ranks *ranks, const struct sp_rank_file *file, ui
     ranks->files.items[ranks->files.count - 1].stage = rank;
 }
 
+/* Notes a file of the folder by its name: of DeepSpeed (mp_rank_*, layer_*, zero_pp_rank_*, *_optim_states.pt),
+ * Megatron (folders mp_rank_NN) or FSDP (*_rank_*). */
 static void look_at_entry(struct sp_ranks *ranks, const struct sp_folder *folder, const char *name)
 {
     struct sp_rank_file file;

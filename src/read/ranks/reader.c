@@ -56,6 +56,8 @@ static uint32_t absent_rank(const struct sp_ranks *ranks, uint32_t count, bool s
     return rank;
 }
 
+/* Whether the files of all ranks are there. How many there should be is what the first file says, or the highest
+ * number of a file if that is larger. False with an error that names the first absent one. */
 static bool all_are_there(struct sp_ranks *ranks, struct shapeproof_error *error)
 {
     const struct shapeproof_inventory *own = ranks->files.items[0].own;
@@ -105,6 +107,8 @@ static const char *broken_optimizer(const struct sp_ranks *ranks, const struct s
     return broken;
 }
 
+/* Adds the metadata of the first rank, and whether the optimizer's files, which hold the data of sharded
+ * parameters, are complete. */
 static void describe_ranks(const struct sp_ranks *ranks, const struct sp_folder *folder,
                            struct shapeproof_inventory *inventory)
 {

@@ -120,6 +120,8 @@ static bool scan_field(struct scan *scan, enum field field, struct entry *entry)
     return field == SHAPE ? scan_shape(scan, entry) : scan_range(scan, entry);
 }
 
+/* Reads the object of one tensor: dtype, shape and data_offsets, each exactly once. Other members are skipped with
+ * a warning. */
 static bool scan_fields(struct scan *scan, const char *tensor, struct entry *entry)
 {
     static const char *const names[FIELDS] = {"dtype", "shape", "data_offsets"};
@@ -165,6 +167,7 @@ static const uint64_t *keep_shape(struct scan *scan, size_t rank)
     return shape;
 }
 
+/* Adds the tensor, and checks that its data_offsets span exactly the bytes that its shape and dtype need. */
 static bool add_tensor(struct scan *scan, const char *name, size_t length, const struct entry *entry)
 {
     struct sp_arena *arena = &scan->inventory->arena;
@@ -201,6 +204,7 @@ static bool scan_entry(struct scan *scan, const char *key)
 
 /* ---- the whole header ---- */
 
+/* Reads __metadata__: an object of strings, at most once. */
 static bool scan_metadata(struct scan *scan)
 {
     const char *key;
@@ -305,6 +309,7 @@ static unsigned probe_safetensors(const struct sp_probe *probe)
 
 /* ---- the header's length ---- */
 
+/* Reads the header: 8 bytes of its length, then that many bytes of JSON. NULL with an error; the caller frees it. */
 static char *read_header(const struct sp_file *file, size_t *length, struct shapeproof_error *error)
 {
     unsigned char head[LENGTH_BYTES];
@@ -396,6 +401,8 @@ static bool check_coverage(struct shapeproof_tensor *tensors, size_t count, uint
     return end == size || refuse_end(count ? &tensors[count - 1] : NULL, end, size, error);
 }
 
+/* Reads the header, checks that the tensors cover the data without gaps or overlaps, and makes the offsets relative
+ * to the file. Spaces at the end of the header are padding. */
 static bool index_safetensors(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
                               struct shapeproof_error *error)
 {

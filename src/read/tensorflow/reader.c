@@ -50,7 +50,8 @@ static bool take_handle(struct sp_window *window, struct block *block)
     return window->ok;
 }
 
-/* Stands before the first entry. */
+/* Opens a block of the table, so that the walk stands before its first entry. A block ends with the list of its restart
+ * points and their number, then come its kind (compressed or not) and a checksum. */
 static bool open_block(struct table *table, struct walk *walk, const struct block *block)
 {
     struct sp_window *window = &walk->window;

@@ -120,6 +120,7 @@ static void take_tensor_meta(struct sp_json *json, struct described *into)
     if (strides && !into->tensor.strided) into->bad = true;
 }
 
+/* The dtype by its word, or by its number in the serialisation schema of torch.export. */
 static enum shapeproof_dtype described_dtype(const struct described *described)
 {
     static const struct {
@@ -192,6 +193,8 @@ static bool open_description(struct description *d, size_t record, char **text, 
 
 /* ---- torch.export ---- */
 
+/* Reads one entry of weights_config: the record and the shape of a tensor. Entries without a shape are other
+ * objects. */
 static bool take_export_entry(struct description *d, const char *name, const char *subfolder, uint32_t flags)
 {
     struct sp_json *json = &d->json;
@@ -213,6 +216,7 @@ static bool take_export_entry(struct description *d, const char *name, const cha
     return list_described(d, name, &described, flags, json->error);
 }
 
+/* Reads weights_config.json of an exported program (torch.export) and lists its tensors. */
 static bool index_export_config(struct description *d, size_t record, const char *subfolder, uint32_t flags,
                                 struct shapeproof_error *error)
 {
@@ -291,7 +295,8 @@ static bool take_list(struct description *d, unsigned depth, bool modules)
     return sp_json_ok(&d->json);
 }
 
-/* A name may stand behind what it is the name of: the members of a module are put off until it is known. */
+/* Reads a module of model.json: its tensors, then its submodules. The name of a module may come after them in the JSON,
+ * so that the first pass only notes where the lists are; the second one reads them below the name. */
 static bool take_module(struct description *d, unsigned depth)
 {
     struct sp_json *json = &d->json;
@@ -331,6 +336,7 @@ static bool take_module(struct description *d, unsigned depth)
     return ok;
 }
 
+/* Reads one tensor of model.json, as early TorchScript wrote it: dims, strides, and the record of its data. */
 static bool take_script_tensor(struct description *d)
 {
     struct sp_json *json = &d->json;

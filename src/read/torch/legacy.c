@@ -237,6 +237,8 @@ static unsigned probe_legacy(const struct sp_probe *probe)
     return 8 * (unsigned)magic_length(probe->head, probe->head_length);
 }
 
+/* Reads the format before PyTorch 1.6: a stream of pickles (magic number, protocol, sizes of the system, object,
+ * keys), then the storages one after another. */
 static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
                          struct shapeproof_error *error)
 {

@@ -161,6 +161,8 @@ static void note_ranks(struct sp_torch *torch, const struct sp_pickle_value *roo
         note_rank_count(torch->inventory, args->as.object->state, "num_query_groups");
 }
 
+/* Stage 3 of ZeRO leaves empty tensors in the model's file and their shapes in param_shapes. Gives such tensors
+ * their shape, when the file is certainly of DeepSpeed; otherwise warns. */
 static bool restore_shapes(struct sp_torch *torch, const struct sp_pickle_value *root, struct shapes *shapes,
                            size_t first, struct shapeproof_error *error)
 {

@@ -55,6 +55,7 @@ static unsigned probe_tar(const struct sp_probe *probe)
     return 0;
 }
 
+/* Finds the three members of the first PyTorch format: storages, tensors and pickle. */
 static bool find_parts(struct tar *tar)
 {
     const struct {
@@ -116,6 +117,8 @@ static bool read_small_pickle(struct tar *tar, uint64_t *at, uint64_t end, struc
     return true;
 }
 
+/* Reads one storage: a pickle (key, device, class), the number of elements in 8 bytes, then the data, which are
+ * skipped. */
 static bool read_storage_head(struct tar *tar, uint64_t *at)
 {
     const uint64_t end = tar->storages.begin + tar->storages.size;
@@ -205,6 +208,7 @@ static void check_saved(struct sp_torch *torch, struct sp_torch_saved *saved, co
     else if (sp_torch_measure(tensor, &saved->why)) sp_torch_check_extent(tensor, &saved->why);
 }
 
+/* Reads one tensor: a pickle (key, key of the storage, class), then rank, sizes, strides and offset in binary. */
 static bool read_saved_tensor(struct tar *tar, struct sp_cursor *cursor)
 {
     struct sp_torch *torch = tar->torch;

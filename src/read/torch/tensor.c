@@ -216,17 +216,25 @@ static bool read_tensor_part(struct sp_torch *torch, struct sp_pickle_value *nod
     return read_dense(torch, &call, part, error);
 }
 
-/* Coordinates: (indices, values, size). Compressed rows or columns: (starts, indices, values, size). The shape is that
- * of the whole, the bytes are those of the parts. */
+/* How many of the first items are tensors; the first one that is not is the shape. */
+static size_t count_parts(const struct sp_pickle_value *parts)
+{
+    enum { MOST_PARTS = 3 };
+    struct call ignored;
+    size_t count = 0;
+    while (count < MOST_PARTS && unwrap(sp_pickle_item(parts, count), &ignored)) count++;
+    return count;
+}
+
+/* A sparse tensor. Of coordinates (COO): (indices, values, size). Of compressed rows or columns (CSR, CSC): (starts,
+ * indices, values, size). Its shape is that of the whole; its bytes are those of the parts together. */
 static bool read_sparse(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
                         struct shapeproof_error *error)
 {
     const struct sp_pickle_value *parts = arg(call, 1);
     uint64_t bytes = 0;
-    size_t count = 0;
+    const size_t count = count_parts(parts);
     struct sp_torch_tensor part = {0};
-    struct call ignored;
-    while (count < 3 && unwrap(sp_pickle_item(parts, count), &ignored)) count++;
     if (count < 2) return sp_malformed(error, "%s without indices and values", call->name);
     for (size_t i = 0; i < count; i++) { /* the values come last */
         if (!read_tensor_part(torch, sp_pickle_item(parts, i), &part, error)) return false;

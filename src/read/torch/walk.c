@@ -407,6 +407,8 @@ static void note_aside(struct walk *w, struct sp_pickle_value *node)
     else node->tag |= LISTED;
 }
 
+/* Adds the tensor to the inventory under the name that its path spells. A tensor inside of an opaque (packed)
+ * object is only named; if no name can be spelled it is passed over. */
 static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found, struct sp_pickle_value *node)
 {
     struct shapeproof_inventory *inventory = w->torch->inventory;
@@ -479,7 +481,7 @@ static bool is_container(const struct sp_pickle_value *node)
            (node->type >= SP_PICKLE_TUPLE && node->type <= SP_PICKLE_DICT);
 }
 
-/* Whether what is below the current frame is no part of the model. */
+/* Whether what is below the current frame is no part of the model: an optimizer, an attribute of an object. */
 static bool leads_aside(const struct walk *w)
 {
     const struct frame *top = w->depth ? &w->stack[w->depth - 1] : NULL;
@@ -493,20 +495,29 @@ static bool is_opaque(const struct sp_pickle_value *content)
     return sp_torch_role(sp_pickle_item(content, 0)) < SP_TORCH_TENSOR;
 }
 
-static bool enter_node(struct walk *w, struct sp_pickle_value *node, bool scripted)
+/* Whether the walk does not enter the container: it is on the current path already (a cycle), is known to hold no
+ * tensors, or was entered too often. One that is no part of the model is entered once, since its tensors have their
+ * names from other paths. Notes what is left out for the warnings. */
+static bool is_passed_over(struct walk *w, const struct sp_pickle_value *node, bool aside)
 {
-    const bool aside = leads_aside(w) && !scripted;
-    const bool opaque = (w->depth && w->stack[w->depth - 1].opaque) || (scripted && is_opaque(node));
-    const bool first = !(node->tag & VISITS);
+    const bool first = !(node->tag & VISITS), at_limit = w->depth >= MAX_DEPTH;
     if (node->tag & (ON_PATH | BARREN)) return true;
-    if (aside && (!first || w->depth >= MAX_DEPTH)) { /* its tensors have a name already */
+    if (aside && (!first || at_limit)) {
         w->too_deep = w->too_deep || first;
         return true;
     }
-    if ((node->tag & VISITS) >= MAX_VISITS || (w->depth >= MAX_DEPTH && !first)) {
-        w->pruned = true;
-        return true;
-    }
+    if ((node->tag & VISITS) < MAX_VISITS && (!at_limit || first)) return false;
+    w->pruned = true;
+    return true;
+}
+
+/* Puts a container on the stack of the walk, whose next steps visit what is in it. `packed`: the node is the state of a
+ * C++ object (a ScriptObject), which holds the packed weight and bias of a quantised layer. */
+static bool enter_node(struct walk *w, struct sp_pickle_value *node, bool packed)
+{
+    const bool aside = leads_aside(w) && !packed;
+    const bool opaque = (w->depth && w->stack[w->depth - 1].opaque) || (packed && is_opaque(node));
+    if (is_passed_over(w, node, aside)) return true;
     if (w->depth >= MAX_DEPTH)
         return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "objects nested deeper than %d",
                        MAX_DEPTH);
@@ -535,15 +546,16 @@ static struct sp_pickle_value *content_of(const struct sp_torch *torch, struct s
     return named && sp_torch_role(array) >= SP_TORCH_ARRAY ? array : node;
 }
 
-/* Takes off what only stands for something else. NULL when nothing is left; with an error when that is broken. */
-static struct sp_pickle_value *uncover_node(struct walk *w, struct sp_pickle_value *node, bool *scripted)
+/* Replaces objects that only wrap another value by that value. *packed: one of them is a C++ object. NULL when nothing
+ * is left, with an error when what is wrapped is broken. */
+static struct sp_pickle_value *uncover_node(struct walk *w, struct sp_pickle_value *node, bool *packed)
 {
     for (int i = 0; i < MAX_TRANSPARENT && node; i++) {
         const enum sp_torch_role role = sp_torch_role(node);
         if (role == SP_TORCH_TRANSPARENT) node = content_of(w->torch, sp_pickle_arg(node, 0));
         else if (role == SP_TORCH_SCRIPT_OBJECT && node->type == SP_PICKLE_OBJECT) { /* ((its tensors), its class) */
             node = sp_pickle_item(node->as.object->state, 0);
-            *scripted = true;
+            *packed = true;
         } else break;
     }
     while (node && sp_torch_role(node) == SP_TORCH_LOAD_FROM_BYTES) { /* ends: the nesting is limited */
@@ -557,14 +569,14 @@ static struct sp_pickle_value *uncover_node(struct walk *w, struct sp_pickle_val
 static bool visit_node(struct walk *w, struct sp_pickle_value *node)
 {
     struct sp_torch_tensor tensor;
-    bool is_tensor = false, scripted = false;
-    node = uncover_node(w, node, &scripted);
+    bool is_tensor = false, packed = false;
+    node = uncover_node(w, node, &packed);
     if (w->error->status) return pass_over(w, "object");
     if (!node || !is_container(node)) return true;
     if (!sp_torch_tensor(w->torch, node, &tensor, &is_tensor, w->error)) return pass_over(w, "tensor");
     if (is_tensor) return list_tensor(w, &tensor, node);
     if (node->type == SP_PICKLE_PERSID) return true;
-    return enter_node(w, node, scripted);
+    return enter_node(w, node, packed);
 }
 
 /* What a module registers, and lists as its own. */

@@ -168,6 +168,8 @@ static bool read_dtensor(struct sp_torch *torch, struct sp_pickle_value *local, 
 
 /* ---- ShardedTensor ---- */
 
+/* Reads a ShardedTensor: the shards that this file holds. When they are less than the whole, the tensor is marked
+ * as a piece. */
 static bool read_sharded(struct sp_torch *torch, const struct sp_pickle_value *shards,
                          const struct sp_pickle_value *metadata, struct sp_torch_tensor *tensor,
                          struct shapeproof_error *error)

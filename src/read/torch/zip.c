@@ -114,6 +114,7 @@ static bool count_constants(struct sp_zip *zip, const char *prefix, size_t recor
     return ok;
 }
 
+/* Warns of an archive without a version record, or with a newer version than the known ones. */
 static bool check_version(struct sp_zip *zip, const char *prefix, struct shapeproof_inventory *inventory,
                           struct shapeproof_error *error)
 {
@@ -217,6 +218,8 @@ static size_t record_of(struct records *records, const char *key)
     return record;
 }
 
+/* Finds the bytes of a tensor in the archive. `obstacle` says why there are none to point to; false with an error
+ * when the record is too short. */
 static bool locate_tensor(struct records *records, const struct shapeproof_tensor *tensor, struct sp_data_place *place,
                           struct shapeproof_error *error)
 {

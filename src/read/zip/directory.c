@@ -87,6 +87,8 @@ static bool agrees_with_zip64(uint64_t narrow, uint64_t wide, uint64_t ones)
     return narrow == ones || narrow == wide;
 }
 
+/* Reads the zip64 end record, whose wide fields replace those of the end record. They must agree where the latter
+ * does not refer to them. */
 static bool read_end64(const struct sp_zip *zip, uint64_t at, struct end *end, struct shapeproof_error *error)
 {
     unsigned char record[END64_SIZE];
@@ -169,6 +171,8 @@ static bool check_name(const char *name, size_t length, size_t index, struct sha
     return true;
 }
 
+/* Reads one entry of the central directory. Refuses what readers of zip understand differently: names used twice,
+ * short zip64 fields. */
 static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t index, struct shapeproof_error *error)
 {
     struct sp_zip_entry *entry = &zip->entries[index];

@@ -86,6 +86,7 @@ static zip_int64_t view_stat(struct view *view, zip_stat_t *stat)
     return sizeof *stat;
 }
 
+/* The callback of a libzip source that shows libzip a part of our file. */
 static zip_int64_t view_command(void *state, void *data, zip_uint64_t length, zip_source_cmd_t command)
 {
     struct view *view = state;
