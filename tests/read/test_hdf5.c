@@ -285,8 +285,9 @@ static void test_string_bomb(void **state)
     arm(file.path);
     struct shapeproof_error error;
     assert_null(open_with(READ, file.path, &error));
-    assert_int_equal(error.kind, SHAPEPROOF_KIND_LIMIT);
-    assert_string_equal(error.message, "'/': HDF5: memory allocation failed for VL data");
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_LIMIT); /* of memory, or of time where pages are slow to get */
+    assert_true(strstr(error.message, "memory allocation failed for VL data") ||
+                strstr(error.message, "of processor time"));
     remove_temporary(&file);
 }
 
