@@ -2,7 +2,7 @@
 _shapeproof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=
     if [[ $COMP_CWORD == 1 ]]; then
-        COMPREPLY=($(compgen -W 'check derive diff fmt infer inspect learn predict prove solve tables help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'check derive diff eval fmt infer inspect learn predict prove solve tables help --help --version' -- "$word"))
         return
     fi
     # bash splits --sort=name into three words
@@ -26,6 +26,14 @@ _shapeproof() {
     derive:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     diff:--expect|diff:-e) COMPREPLY=($(compgen -f -- "$word")) ;;
     diff:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
+    eval:--config|eval:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    eval:--set|eval:-S) COMPREPLY=() ;;
+    eval:--table|eval:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    eval:--checkpoint|eval:-k) COMPREPLY=() ;;
+    eval:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    eval:--for) COMPREPLY=() ;;
+    eval:--plot) COMPREPLY=() ;;
+    eval:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     infer:--table|infer:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     infer:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     inspect:--depth|inspect:-d) COMPREPLY=() ;;
@@ -69,7 +77,7 @@ _shapeproof() {
     tables:--kind) COMPREPLY=() ;;
     tables:--table|tables:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     tables:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    help:help) COMPREPLY=($(compgen -W 'check derive diff fmt infer inspect learn predict prove solve tables help ' -- "$word")) ;;
+    help:help) COMPREPLY=($(compgen -W 'check derive diff eval fmt infer inspect learn predict prove solve tables help ' -- "$word")) ;;
     *)
         if [[ $word != -* ]]; then
             COMPREPLY=($(compgen -f -- "$word"))
@@ -79,6 +87,7 @@ _shapeproof() {
         check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
         derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
         diff) words='--data --expect= --strict --all --offline --json --color= --help' ;;
+        eval) words='--config= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --json --color= --help' ;;
         fmt) words='--in-place --check --help' ;;
         infer) words='--table= --emit-config --all --trace --offline --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --by= --config= --set= --table= --vocabulary= --strict --offline --json --color= --help' ;;

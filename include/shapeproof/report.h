@@ -15,6 +15,7 @@
 #include "shapeproof/check.h"
 #include "shapeproof/components.h"
 #include "shapeproof/diff.h"
+#include "shapeproof/evaluate.h"
 #include "shapeproof/infer.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/learn.h"
@@ -141,6 +142,27 @@ struct shapeproof_report_derive_options {
 /* The closed forms of a table. */
 SHAPEPROOF_API char *shapeproof_report_derive(const struct shapeproof_derivation *derivation,
                                               const struct shapeproof_report_derive_options *options, size_t *length);
+
+/* The expressions at one configuration, or at one value of a hyper-parameter after the other. */
+struct shapeproof_evaluated_point {
+    const char *value;                              /* of options->varied, or NULL */
+    const struct shapeproof_evaluation *evaluation; /* NULL: the table cannot be predicted there */
+    const char *why;                                /* then the reason; else NULL */
+};
+
+struct shapeproof_report_evaluate_options {
+    struct shapeproof_report_options report;
+    const char *table;    /* its name; NULL to leave it out */
+    const char *letters;  /* JSON: what was taken for letters (shapeproof_expressions_new), or NULL */
+    const char *varied;   /* the hyper-parameter that the points vary; NULL: there is one point */
+    bool csv;             /* text as comma-separated values, with a heading; numbers in full */
+    uint64_t reserved[4]; /* zero: room for later versions */
+};
+
+/* The values of the expressions. Text: a line for each expression, or with options->varied for each point. */
+SHAPEPROOF_API char *shapeproof_report_evaluate(const struct shapeproof_evaluated_point *points, size_t count,
+                                                const struct shapeproof_report_evaluate_options *options,
+                                                size_t *length);
 
 /* What would give the total. */
 SHAPEPROOF_API char *shapeproof_report_solve(const struct shapeproof_solutions *solutions,

@@ -32,6 +32,7 @@
 #include "shapeproof/diff.h"
 #include "shapeproof/dtype.h"
 #include "shapeproof/error.h"
+#include "shapeproof/evaluate.h"
 #include "shapeproof/expect.h"
 #include "shapeproof/infer.h"
 #include "shapeproof/inventory.h"

@@ -8,6 +8,7 @@
     X(check)                                                                                                           \
     X(derive)                                                                                                          \
     X(diff)                                                                                                            \
+    X(eval)                                                                                                            \
     X(fmt)                                                                                                             \
     X(infer)                                                                                                           \
     X(inspect)                                                                                                         \

@@ -49,8 +49,10 @@ static enum shapeproof_status add_table(struct sp_keras_writer *writer, struct s
     sp_text_puts(&source, "# The layers of the model.\ntable keras_model extends keras_lengths\n");
     put_definitions(writer, lines, &source);
     sp_text_puts(&source, lines);
-    const enum shapeproof_status status =
-        sp_tables_add_source(tables, "the layers of the model", source.data, source.length, false, error);
+    const enum shapeproof_status status = sp_tables_add_source(
+        tables,
+        (struct sp_source_text){.name = "the layers of the model", .text = source.data, .length = source.length},
+        error);
     sp_text_free(&source);
     return status;
 }

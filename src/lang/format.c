@@ -30,7 +30,8 @@ char *shapeproof_table_format(const char *name, const char *text, size_t length,
     struct sp_text out = {0};
     struct sp_statements statements = {0};
     sp_error_reset(error);
-    const struct sp_source_text source = {name, sp_arena_copy(&arena, text, length), length, true};
+    const struct sp_source_text source = {
+        .name = name, .text = sp_arena_copy(&arena, text, length), .length = length, .own = true};
     if (is_table_text(&source, &arena, error)) {
         sp_text_puts(&out, ""); /* so that of nothing there is a text, too */
         sp_statements_cut(&statements, &source, &arena);

@@ -219,13 +219,14 @@ const struct sp_unit *sp_tables_table(const struct shapeproof_tables *tables, co
 
 /* ---- the user's files ---- */
 
-enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, const char *name, const char *text,
-                                            size_t length, bool own, struct shapeproof_error *error)
+enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, struct sp_source_text given,
+                                            struct shapeproof_error *error)
 {
     const size_t first = tables->own.count, said = tables->messages.length;
     struct sp_source_text *source = sp_arena_alloc(&tables->arena, sizeof *source);
-    *source = (struct sp_source_text){sp_arena_string(&tables->arena, name),
-                                      sp_arena_copy(&tables->arena, text, length), length, own};
+    *source = given;
+    source->name = sp_arena_string(&tables->arena, given.name);
+    source->text = sp_arena_copy(&tables->arena, given.text, given.length);
     const bool parsed = sp_parse(source, &tables->arena, &tables->symbols, &tables->own.items, &tables->own.count,
                                  &tables->own.capacity, &tables->messages);
     free(tables->list);
@@ -243,7 +244,8 @@ enum shapeproof_status shapeproof_tables_add_text(struct shapeproof_tables *tabl
                                                   size_t length, struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    return sp_tables_add_source(tables, name, text, length, true, error);
+    return sp_tables_add_source(
+        tables, (struct sp_source_text){.name = name, .text = text, .length = length, .own = true}, error);
 }
 
 enum shapeproof_status shapeproof_tables_add_file(struct shapeproof_tables *tables, const char *path,
@@ -273,8 +275,8 @@ struct shapeproof_tables *shapeproof_tables_new(struct shapeproof_error *error)
     tables->sources = sp_arena_array(&tables->arena, sp_builtin_file_count, sizeof *tables->sources);
     for (size_t i = 0; i < sp_builtin_file_count; i++) {
         const struct sp_builtin_file *file = &sp_builtin_files[i];
-        tables->sources[i] =
-            (struct sp_source_text){sp_builtin_word(file->words), sp_builtin_text + file->text, file->length, false};
+        tables->sources[i] = (struct sp_source_text){
+            .name = sp_builtin_word(file->words), .text = sp_builtin_text + file->text, .length = file->length};
     }
     tables->words = sp_arena_array(&tables->arena, sp_builtin_word_count, sizeof *tables->words);
     for (size_t i = 0; i < sp_builtin_word_count; i++) tables->words[i] = sp_builtin_word(i);

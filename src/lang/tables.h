@@ -48,9 +48,9 @@ size_t sp_tables_of_class(const struct shapeproof_tables *tables, const char *cl
 /* The places of the tables in force, by name. */
 const size_t *sp_tables_list(const struct shapeproof_tables *tables, size_t *count);
 
-/* As shapeproof_tables_add_text; `own` says whether the user wrote the text, who then may have made a mistake in it. */
-enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, const char *name, const char *text,
-                                            size_t length, bool own, struct shapeproof_error *error);
+/* As shapeproof_tables_add_text, with what the source says of itself; its name and text are copied. */
+enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, struct sp_source_text source,
+                                            struct shapeproof_error *error);
 
 /* The table or part of that name that is in force, or NULL. */
 const struct sp_unit *sp_tables_unit(const struct shapeproof_tables *tables, const char *name);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "prove/claims.h"
 #include "prove/symbolic/count.h"
 #include "shapeproof/prove.h"
 
@@ -103,6 +104,7 @@ struct lines {
     const struct sp_count *count;
     const char *const *list;
     size_t line_count;
+    bool are_expressions;   /* not claims */
     struct sp_map defined;  /* names that have a meaning by a definition */
     struct sp_text letters; /* "d = E, L = N" */
 };
@@ -130,6 +132,7 @@ static void define_letters(struct lines *lines, const char *line, struct sp_text
     }
 }
 
+/* Writes the definitions, then the claims. Expressions stand as they are. */
 static void write_claims(struct lines *lines, const char *table, struct sp_text *text)
 {
     struct sp_text claims = {0};
@@ -142,12 +145,37 @@ static void write_claims(struct lines *lines, const char *table, struct sp_text 
     for (size_t i = 0; i < lines->line_count; i++) {
         const char *line = lines->list[i] + strspn(lines->list[i], " \t");
         define_letters(lines, line, text);
-        if (is_whole_claim(line)) sp_text_printf(&claims, "%s\n", line);
+        if (lines->are_expressions || is_whole_claim(line)) sp_text_printf(&claims, "%s\n", line);
         else if (defined_name(&lines->arena, lines->count, line)) sp_text_printf(text, "%s\n", line);
         else sp_text_printf(&claims, "claim %s\n", line);
     }
     sp_text_append(text, claims.data ? claims.data : "", claims.length);
     sp_text_free(&claims);
+}
+
+enum shapeproof_status sp_tables_add_lines(struct shapeproof_tables *tables, const char *table,
+                                           const struct shapeproof_claim_lines *lines, bool are_expressions,
+                                           char **letters, struct shapeproof_error *error)
+{
+    *letters = NULL;
+    const bool alone = strcmp(table, SP_CHECKPOINT_ALONE) == 0;
+    const struct sp_unit *unit = alone ? NULL : sp_tables_table(tables, table, error);
+    struct sp_count count = {.table = NULL};
+    struct sp_text text = {0};
+    if (!unit && !alone) return error->status;
+    if (unit) sp_count_table(&count, tables, unit, NULL, false); /* one that cannot be counted still has names */
+    struct lines all = {
+        .count = &count, .list = lines->items, .line_count = lines->count, .are_expressions = are_expressions};
+    write_claims(&all, table, &text);
+    const struct sp_source_text source = {
+        .name = lines->name, .text = text.data, .length = text.length, .own = true, .has_expressions = are_expressions};
+    const enum shapeproof_status status = sp_tables_add_source(tables, source, error);
+    *letters = all.letters.data; /* handed over */
+    sp_text_free(&text);
+    sp_map_free(&all.defined);
+    sp_arena_free(&all.arena);
+    sp_count_free(&count);
+    return status;
 }
 
 enum shapeproof_status shapeproof_tables_add_claims(struct shapeproof_tables *tables, const char *table,
@@ -156,21 +184,5 @@ enum shapeproof_status shapeproof_tables_add_claims(struct shapeproof_tables *ta
 {
     sp_error_reset(error);
     assert(tables && table && lines && letters);
-    *letters = NULL;
-    const bool alone = strcmp(table, SP_CHECKPOINT_ALONE) == 0;
-    const struct sp_unit *unit = alone ? NULL : sp_tables_table(tables, table, error);
-    struct sp_count count = {.table = NULL};
-    struct sp_text text = {0};
-    if (!unit && !alone) return error->status;
-    if (unit) sp_count_table(&count, tables, unit, NULL, false); /* one that cannot be counted still has names */
-    struct lines all = {.count = &count, .list = lines->items, .line_count = lines->count};
-    write_claims(&all, table, &text);
-    const enum shapeproof_status status =
-        shapeproof_tables_add_text(tables, lines->name, text.data, text.length, error);
-    *letters = all.letters.data; /* handed over */
-    sp_text_free(&text);
-    sp_map_free(&all.defined);
-    sp_arena_free(&all.arena);
-    sp_count_free(&count);
-    return status;
+    return sp_tables_add_lines(tables, table, lines, false, letters, error);
 }

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <string.h>
 
 #include "prove/claims.h"
 #include "prove/printed.h"
 #include "prove/settle.h"
+#include "prove/symbolic/operate.h"
 
 /* A trial of the claim where everything has its configured value. */
 static struct sp_trial trial_at(struct sp_configured *configured, struct sp_located_claim located,
                                 struct sp_arena *arena)
 {
-    return (struct sp_trial){
-        .arena = arena, .count = &configured->settled, .unit = located.unit, .claim = located.claim};
+    return (struct sp_trial){.arena = arena,
+                             .count = &configured->settled,
+                             .unit = located.unit,
+                             .claim = located.claim,
+                             .stored = configured->stored};
 }
 
 /* The sides of a claim under a count with all settled. */
@@ -74,4 +79,57 @@ bool sp_claim_accepts(const struct sp_claim *claim, struct sp_claim_sides sides)
     const double truth = (double)sides.left.num / (double)sides.left.den;
     const double claimed = (double)sides.right.num / (double)sides.right.den;
     return fabs(claimed - truth) <= claim->percent / 100 * fabs(truth);
+}
+
+/* ---- expressions ---- */
+
+/* Takes over what the symbolic value is; false when it is not known. */
+static bool read_value(struct sp_arena *arena, struct sp_sym sym, struct sp_expression_value *out)
+{
+    struct shapeproof_value value = sym.value;
+    struct sp_text text = {0};
+    if (sym.kind == SP_SYM_NUMBER && sp_poly_is_constant(sym.poly, &out->exact)) {
+        out->number = (double)out->exact.num / (double)out->exact.den;
+        out->text = sp_rational_text(arena, out->exact);
+        return true;
+    }
+    const bool is_unset = sym.kind == SP_SYM_VALUE && !sp_value_is_set(sym.value);
+    if (!is_unset && !sp_sym_literal(sym, &value)) return false;
+    if (value.type == SHAPEPROOF_VALUE_REAL) out->number = value.real;
+    if (value.type == SHAPEPROOF_VALUE_ABSENT) sp_text_puts(&text, "absent");
+    else sp_value_json(&text, value);
+    out->text = sp_text_keep(&text, arena);
+    return true;
+}
+
+/* "the table has no group [x]" of "expression:2:1: the table has no group [x]" and the lines that show the place. */
+static const char *reason_of_message(struct sp_arena *arena, const char *message)
+{
+    const char *behind = strstr(message, ": ");
+    const char *reason = behind ? behind + 2 : message;
+    return sp_arena_copy(arena, reason, strcspn(reason, "\n"));
+}
+
+struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
+                                                  const struct sp_poly *(*varied)(void *trial, const char *group,
+                                                                                  const struct sp_sym_setting *settings,
+                                                                                  size_t count, const char **why))
+{
+    struct sp_symbolic *symbolic = &trial->count->symbolic;
+    struct sp_text *messages = &trial->count->messages;
+    struct sp_expression_value value = {.number = NAN};
+    struct sp_sym_env env = sp_trial_env(trial);
+    struct sp_sym sym;
+    env.varied = varied;
+    symbolic->algebra.work = 0;
+    const bool good = sp_sym_eval(symbolic, &env, trial->claim->left, &sym) && !symbolic->algebra.failed;
+    if (good && !read_value(trial->arena, sym, &value)) value.why = "the configuration does not tell its value";
+    if (!good)
+        value.why = messages->data             ? reason_of_message(trial->arena, messages->data)
+                    : symbolic->algebra.failed ? sp_arena_string(trial->arena, symbolic->algebra.failed)
+                                               : "it takes too much to evaluate";
+    symbolic->algebra.failed = NULL;
+    symbolic->report.mistakes = 0;
+    sp_text_free(messages);
+    return value;
 }

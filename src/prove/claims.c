@@ -357,7 +357,8 @@ static const struct sp_unit *claims_about(const struct shapeproof_tables *tables
     if (strcmp(entry.about ? entry.about : entry.name, table->name) != 0) return NULL;
     const struct sp_unit *unit = sp_tables_at(tables, place);
     const bool concerns = entry.about ? sp_tables_unit(tables, entry.about) == table : unit == table;
-    return unit && concerns && unit->claim_count ? unit : NULL;
+    const bool has_claims = unit && unit->claim_count && !unit->span.source->has_expressions;
+    return has_claims && concerns ? unit : NULL;
 }
 
 /* "cannot be counted: there is no item 2 in a list of 2 (t.shapes:77:61)": the first mistake, in one line. */

@@ -19,6 +19,13 @@ struct shapeproof_proof sp_proof_begin(struct sp_arena *arena, const char *table
 /* The claim that a proof is about. */
 struct sp_located_claim sp_proofs_claim(const struct shapeproof_proofs *proofs, size_t index);
 
+/* ---- claim_lines.c ---- */
+
+/* As shapeproof_tables_add_claims; of expressions, each line that is no definition is one. */
+enum shapeproof_status sp_tables_add_lines(struct shapeproof_tables *tables, const char *table,
+                                           const struct shapeproof_claim_lines *lines, bool are_expressions,
+                                           char **letters, struct shapeproof_error *error);
+
 /* ---- claims.c ---- */
 
 /* Whether the claim is proved about the table of `count`, which is counted for all hyper-parameters or under `settings`
@@ -43,6 +50,20 @@ bool sp_claim_sides_of(struct sp_configured *configured, struct sp_located_claim
                        const char **why);
 /* Whether sides of these values make the claim true: equal, close enough, or rounded as printed. */
 bool sp_claim_accepts(const struct sp_claim *claim, struct sp_claim_sides sides);
+
+/* The value of an expression, SP_CLAIM_VALUE. */
+struct sp_expression_value {
+    const char *text;         /* exact, as the language writes it; NULL: it has no value */
+    struct sp_rational exact; /* of a fraction; else its denominator is 0 */
+    double number;            /* NAN for what is no number */
+    const char *why;          /* it has no value: why */
+};
+/* Evaluates the expression of the trial, whose table is counted with all settled. `varied` is what groups with other
+ * settings are (struct sp_sym_env); its context is the trial. Texts are in the trial's arena. */
+struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
+                                                  const struct sp_poly *(*varied)(void *trial, const char *group,
+                                                                                  const struct sp_sym_setting *settings,
+                                                                                  size_t count, const char **why));
 
 /* ---- premises.c ---- */
 

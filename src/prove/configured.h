@@ -11,10 +11,11 @@
 #include "shapeproof/error.h"
 
 struct sp_configured {
-    struct sp_count *general;    /* with texts, flags and lists as configured */
-    struct sp_count settled;     /* with everything as configured, or by default */
-    struct sp_values values;     /* of all symbols of `general` */
-    struct sp_values conditions; /* of its conditions alone */
+    struct sp_count *general;           /* with texts, flags and lists as configured */
+    struct sp_count settled;            /* with everything as configured, or by default */
+    struct sp_values values;            /* of all symbols of `general` */
+    struct sp_values conditions;        /* of its conditions alone */
+    const struct sp_group_sums *stored; /* what a checkpoint stores, for stored([group]); NULL: there is none */
 };
 
 /* Counts the table twice, into *general and *settled; in either case free it with sp_configured_free, and *general with

@@ -19,22 +19,35 @@ static struct sp_sym_frame *claims_frame(struct sp_trial *trial)
     return frame;
 }
 
-/* [group] and `total` where sums are given; a group of the table that has none is empty. */
-static const struct sp_poly *given_sum(void *context, const char *name)
+/* The sum of a group, or of all; a group of the table that is not among the sums is empty. */
+static const struct sp_poly *sum_of_group(const struct sp_trial *trial, const struct sp_group_sums *sums,
+                                          const char *name)
 {
-    const struct sp_trial *trial = context;
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
-    if (!name || strcmp(name, "total") == 0) return sp_poly_int(algebra, trial->sums->total);
-    for (size_t i = 0; i < trial->sums->count; i++)
-        if (strcmp(trial->sums->items[i].name, name) == 0)
-            return sp_poly_int(algebra, trial->sums->items[i].parameters);
+    if (!name || strcmp(name, "total") == 0) return sp_poly_int(algebra, sums->total);
+    for (size_t i = 0; i < sums->count; i++)
+        if (strcmp(sums->items[i].name, name) == 0) return sp_poly_int(algebra, sums->items[i].parameters);
     return sp_count_group(trial->count, name) ? sp_poly_int(algebra, 0) : NULL;
 }
 
-static struct sp_sym_env claim_env(struct sp_trial *trial)
+/* [group] and `total`. */
+static const struct sp_poly *group_of_claim(void *context, const char *name)
 {
-    struct sp_sym_env env = {.frame = claims_frame(trial), .group = sp_count_group, .context = trial->count};
-    if (trial->sums) env.group = given_sum, env.context = trial;
+    const struct sp_trial *trial = context;
+    return trial->sums ? sum_of_group(trial, trial->sums, name) : sp_count_group(trial->count, name);
+}
+
+/* stored([group]) and stored(total). */
+static const struct sp_poly *stored_group(void *context, const char *name)
+{
+    const struct sp_trial *trial = context;
+    return sum_of_group(trial, trial->stored, name);
+}
+
+struct sp_sym_env sp_trial_env(struct sp_trial *trial)
+{
+    struct sp_sym_env env = {.frame = claims_frame(trial), .group = group_of_claim, .context = trial};
+    if (trial->stored) env.stored = stored_group;
     if (trial->unit->about) env.outer = trial->count->frame;
     return env;
 }
@@ -73,9 +86,7 @@ static const struct sp_expr *defined(const struct sp_unit *unit, const char *nam
     return NULL;
 }
 
-/* The key behind a name: itself, or that of the definition "cell = rnn_cell_type default ...". NULL when the
- * definition computes something. */
-static const char *key_of_name(const struct sp_trial *trial, const char *name)
+const char *sp_trial_key_of_name(const struct sp_trial *trial, const char *name)
 {
     const struct sp_unit *const units[] = {trial->unit, trial->count->table};
     for (size_t i = 0; i < 2; i++) {
@@ -103,7 +114,7 @@ static bool is_own_setting(const struct sp_trial *trial, const char *key)
 {
     for (size_t i = 0; i < trial->claim->own_when_count; i++) {
         const struct sp_argument *when = &trial->claim->when[i];
-        const char *own = is_setting(when) ? key_of_name(trial, when->name) : NULL;
+        const char *own = is_setting(when) ? sp_trial_key_of_name(trial, when->name) : NULL;
         if (own && strcmp(own, key) == 0) return true;
     }
     return false;
@@ -112,12 +123,12 @@ static bool is_own_setting(const struct sp_trial *trial, const char *key)
 /* What the claim itself says of a key replaces what the line above all claims says of it. */
 bool sp_trial_read_settings(struct sp_trial *trial, struct shapeproof_config *into)
 {
-    const struct sp_sym_env env = claim_env(trial);
+    const struct sp_sym_env env = sp_trial_env(trial);
     for (size_t i = 0; i < trial->claim->when_count; i++) {
         const struct sp_argument *when = &trial->claim->when[i];
         struct sp_sym sym;
         if (!is_setting(when)) continue;
-        const char *key = key_of_name(trial, when->name);
+        const char *key = sp_trial_key_of_name(trial, when->name);
         if (!key) return sp_trial_undecided(trial, "'when' gives a text or a list to what is no hyper-parameter");
         if (!sp_sym_eval(&trial->count->symbolic, &env, when->expr, &sym)) return undecided_by_messages(trial);
         if (sym.kind != SP_SYM_VALUE) return sp_trial_undecided(trial, "the items of a list in 'when' must be known");
@@ -389,7 +400,7 @@ static void add_premises(struct sp_trial *trial)
 /* What the line above all claims says counts beside what the claim itself says, unless both cannot hold. */
 bool sp_trial_read_when(struct sp_trial *trial)
 {
-    const struct sp_sym_env env = claim_env(trial);
+    const struct sp_sym_env env = sp_trial_env(trial);
     for (size_t i = 0; i < trial->claim->when_count; i++) {
         const struct sp_argument *when = &trial->claim->when[i];
         if (is_setting(when) || is_defaults(when)) continue;
@@ -425,7 +436,7 @@ const char *sp_trial_given(const struct sp_trial *trial)
 bool sp_trial_read_sides(struct sp_trial *trial)
 {
     struct sp_symbolic *symbolic = &trial->count->symbolic;
-    const struct sp_sym_env env = claim_env(trial);
+    const struct sp_sym_env env = sp_trial_env(trial);
     if (!sp_sym_number(symbolic, &env, trial->claim->left, &trial->left)) return undecided_by_messages(trial);
     trial->right = trial->left;
     if (trial->claim->right && !sp_sym_number(symbolic, &env, trial->claim->right, &trial->right))
@@ -452,7 +463,7 @@ static bool taken_value(struct sp_trial *trial, const char *key, struct sp_sym *
     }
     for (size_t i = 0; i < table->definition_count; i++) {
         const struct sp_definition *definition = &table->definitions[i];
-        const char *behind = definition->is_function ? NULL : key_of_name(trial, definition->name);
+        const char *behind = definition->is_function ? NULL : sp_trial_key_of_name(trial, definition->name);
         if (!behind || strcmp(behind, key) != 0) continue;
         const struct sp_expr name = {.kind = SP_EXPR_NAME, .name = definition->name, .span = definition->span};
         return sp_sym_eval(&trial->count->symbolic, &env, &name, out);
@@ -463,7 +474,7 @@ static bool taken_value(struct sp_trial *trial, const char *key, struct sp_sym *
 /* rnn_cell_type = "gru" */
 static bool is_setting_so(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when)
 {
-    const char *key = key_of_name(trial, when->name);
+    const char *key = sp_trial_key_of_name(trial, when->name);
     struct sp_sym here, wanted;
     return key && taken_value(trial, key, &here) && sp_sym_eval(&trial->count->symbolic, env, when->expr, &wanted) &&
            here.kind == SP_SYM_VALUE && wanted.kind == SP_SYM_VALUE && sp_values_equal(here.value, wanted.value);
@@ -504,7 +515,7 @@ static bool gives_other_value(const struct sp_claim *claim, size_t when)
 
 bool sp_trial_applies(struct sp_trial *trial, const char **why)
 {
-    const struct sp_sym_env env = claim_env(trial);
+    const struct sp_sym_env env = sp_trial_env(trial);
     for (size_t i = 0; i < trial->claim->when_count; i++) {
         const struct sp_argument *when = &trial->claim->when[i];
         const struct sp_span from = when->span, to = when->expr->span;

@@ -43,6 +43,7 @@ struct sp_trial {
     const struct sp_premise *premises;
     size_t premise_count;
     const struct sp_group_sums *sums;           /* that [group] and `total` stand for; NULL: those of the table */
+    const struct sp_group_sums *stored;         /* what a checkpoint stores; NULL: there is none */
     const struct sp_poly *left, *right, *error; /* right - left: what the claim says too much */
     struct shapeproof_proof proof;
 };
@@ -57,6 +58,11 @@ bool sp_trial_read_when(struct sp_trial *trial);
 /* What the line `claims for ... when` says, without what the claim itself gives another value. */
 const char *sp_trial_given(const struct sp_trial *trial);
 bool sp_trial_read_sides(struct sp_trial *trial);
+/* The key behind a name: itself, or that of the definition "cell = rnn_cell_type default ..."; NULL when the definition
+ * computes something. */
+const char *sp_trial_key_of_name(const struct sp_trial *trial, const char *name);
+/* Where the expressions of the claim are evaluated; its context is the trial. */
+struct sp_sym_env sp_trial_env(struct sp_trial *trial);
 /* A premise as a value of one symbol in terms of others; false where it says nothing of this count. */
 bool sp_premise_put(struct sp_count *count, const struct sp_premise *premise, const struct sp_symbol_info **symbol,
                     const struct sp_poly **value);

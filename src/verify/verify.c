@@ -132,6 +132,7 @@ static bool hold_all(struct shapeproof_verification *verification, const struct 
     if (!sp_configured_open(&verification->configured, &verification->general, tables, table, check->config, error) ||
         !sp_verify_groups(verification, error) || !prove_claims(verification, tables, options, error))
         return false;
+    verification->configured.stored = &verification->sums;
     sp_verify_terms(verification);
     give_groups(verification);
     give_values(verification);

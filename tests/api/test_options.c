@@ -72,6 +72,12 @@ static void later_options_are_refused(void **state)
     REFUSES(shapeproof_verify_options, shapeproof_verify(check, world.tables, options, &error));
     REFUSES(shapeproof_verify_options, shapeproof_verify_alone(world.inventory, world.tables, options, &error));
     shapeproof_check_free(check);
+    char *letters;
+    const char *const total = "total";
+    struct shapeproof_expressions *expressions = shapeproof_expressions_new(
+        world.tables, "gpt2", &(struct shapeproof_claim_lines){"test", &total, 1}, &letters, &none);
+    REFUSES(shapeproof_evaluate_options, shapeproof_evaluate(expressions, world.config, options, &error));
+    shapeproof_expressions_free(expressions);
     REFUSES(shapeproof_derive_options, shapeproof_derive(world.tables, world.config, options, &error));
     REFUSES(shapeproof_solve_options, shapeproof_solve(world.tables, world.config, 7872, options, &error));
     REFUSES(shapeproof_solve_options, shapeproof_solve_rounded(world.tables, world.config, "8K", options, &error));
@@ -177,6 +183,7 @@ static void sizes_stay(void **state)
     assert_int_equal(sizeof(struct shapeproof_prove_options), 64);
     assert_int_equal(sizeof(struct shapeproof_verify_options), 48);
     assert_int_equal(sizeof(struct shapeproof_derive_options), 48);
+    assert_int_equal(sizeof(struct shapeproof_evaluate_options), 40);
     assert_int_equal(sizeof(struct shapeproof_solve_options), 48);
     assert_int_equal(sizeof(struct shapeproof_remote_options), 120);
     assert_int_equal(sizeof(struct shapeproof_report_options), 48);

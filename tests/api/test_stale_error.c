@@ -303,6 +303,29 @@ static bool calls_derive(struct world *world, struct shapeproof_error *error)
     return derivation != NULL;
 }
 
+static bool calls_expressions_new(struct world *world, struct shapeproof_error *error)
+{
+    static const char *const total = "total";
+    char *letters;
+    struct shapeproof_expressions *expressions = shapeproof_expressions_new(
+        world->tables, "gpt2", &(struct shapeproof_claim_lines){"test", &total, 1}, &letters, error);
+    shapeproof_expressions_free(expressions);
+    return expressions != NULL;
+}
+
+static bool calls_evaluate(struct world *world, struct shapeproof_error *error)
+{
+    static const char *const total = "total";
+    struct shapeproof_error none;
+    char *letters;
+    struct shapeproof_expressions *expressions = shapeproof_expressions_new(
+        world->tables, "gpt2", &(struct shapeproof_claim_lines){"test", &total, 1}, &letters, &none);
+    struct shapeproof_evaluation *evaluation = shapeproof_evaluate(expressions, world->config, NULL, error);
+    shapeproof_evaluation_free(evaluation);
+    shapeproof_expressions_free(expressions);
+    return evaluation != NULL;
+}
+
 static bool calls_derive_prediction(struct world *world, struct shapeproof_error *error)
 {
     struct shapeproof_derivation *derivation =
@@ -359,6 +382,8 @@ static const struct call {
     CALL(verify),
     CALL(verify_alone),
     CALL(derive),
+    CALL(expressions_new),
+    CALL(evaluate),
     CALL(derive_prediction),
     CALL(solve),
     CALL(solve_rounded),

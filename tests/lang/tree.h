@@ -126,7 +126,7 @@ static inline char *tree_of(const char *text)
     struct sp_unit **units = NULL;
     struct sp_text messages = {0}, out = {0};
     size_t count = 0, capacity = 0;
-    const struct sp_source_text source = {"t.shapes", text, strlen(text), true};
+    const struct sp_source_text source = {.name = "t.shapes", .text = text, .length = strlen(text), .own = true};
     if (sp_parse(&source, &arena, &symbols, &units, &count, &capacity, &messages)) {
         sp_text_puts(&out, "");
         for (size_t i = 0; i < count; i++) put_unit(&out, units[i]);

@@ -21,7 +21,9 @@ enum sp_expr_kind {
     SP_EXPR_CALL,    /* name(args) */
     SP_EXPR_INDEX,   /* args[0][args[1]] */
     SP_EXPR_MEMBER,  /* args[0].name */
-    SP_EXPR_GROUP,   /* [name] in a claim: the parameters of a group; NULL: of all groups */
+    SP_EXPR_GROUP,   /* [name] in a claim: the parameters of a group; "total": of all groups. With other settings, as in
+                        total(vocab_size = 128000), args are pairs of a key, as a literal text, and its value */
+    SP_EXPR_STORED,  /* stored([name]), stored(total) in a claim: what the checkpoint stores of it */
     SP_EXPR_TENSORS  /* dim(wte.weight, 0), count(h.{i}.ln_1.weight), elements(h.*) in a claim about a checkpoint alone:
                         `value` is the name, args[0] what else is given */
 };
@@ -169,7 +171,8 @@ struct sp_requirement {
 enum sp_claim_kind {
     SP_CLAIM_EXACT,  /* claim left = right */
     SP_CLAIM_APPROX, /* approx left = right within PERCENT % */
-    SP_CLAIM_ROUNDS  /* example ...: left rounds to "1.5B" */
+    SP_CLAIM_ROUNDS, /* example ...: left rounds to "1.5B" */
+    SP_CLAIM_VALUE   /* left: no claim, but an expression that is asked for */
 };
 
 /* What a publication says of the table. `when` narrows it: NAME = value, or a condition that holds. */

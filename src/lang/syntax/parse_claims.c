@@ -157,6 +157,21 @@ void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit)
     if (good) *SP_PARSE_APPEND(parser, unit->claims, unit->claim_count) = claim;
 }
 
+/* asked-expression = expr ; */
+void sp_parse_asked_expression(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
+{
+    struct sp_claim claim = {.kind = SP_CLAIM_VALUE, .source = ""};
+    sp_parse_restart(parser, offset);
+    sp_lexer_next(&parser->lexer);
+    claim.span = parser->lexer.token.span;
+    claim.span.length = (uint32_t)(end_of_line(parser, claim.span.offset) - claim.span.offset);
+    claim.text_length = claim.span.length;
+    parser->in_claim = true;
+    claim.left = sp_parse_expression(parser);
+    parser->in_claim = false;
+    if (claim.left) *SP_PARSE_APPEND(parser, unit->claims, unit->claim_count) = claim;
+}
+
 /* claims = "claims" "for" NAME [ "when" values ] ; */
 void sp_parse_claims_header(struct sp_parser *parser, struct sp_unit *unit)
 {

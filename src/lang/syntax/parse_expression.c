@@ -115,6 +115,67 @@ static bool parse_tensors(struct sp_parser *parser, struct sp_expr *expr)
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
+/* "vocab_size" or "text_config.vocab_size"; NULL when no name stands there.
+ *
+ * key = NAME { "." NAME } ; */
+static const char *parse_key(struct sp_parser *parser)
+{
+    const char *path = sp_parse_name(parser, "a hyper-parameter");
+    while (path && sp_parse_accept(parser, ".")) {
+        const char *member = sp_parse_name(parser, "the name of a key");
+        path = member ? sp_arena_printf(parser->arena, "%s.%s", path, member) : NULL;
+    }
+    return path;
+}
+
+/* settings = "(" key "=" expr { "," key "=" expr } ")" ; */
+static bool parse_settings(struct sp_parser *parser, struct sp_expr *group)
+{
+    const struct sp_span open = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    do {
+        struct sp_expr *key = node(parser, SP_EXPR_LITERAL, parser->lexer.token.span, 0);
+        key->value.type = SHAPEPROOF_VALUE_STRING;
+        group->args = sp_parse_grow(parser->arena, group->args, group->count, sizeof *group->args);
+        group->args[group->count++] = key;
+        key->value.string = parse_key(parser);
+        if (!key->value.string || !sp_parse_expect(parser, "=", "between the hyper-parameter and its value"))
+            return false;
+        group->args = sp_parse_grow(parser->arena, group->args, group->count, sizeof *group->args);
+        if (!(group->args[group->count] = parse_strength(parser, 0))) return false;
+        group->count++;
+    } while (sp_parse_accept(parser, ","));
+    group->span = join_spans(group->span, parser->lexer.token.span);
+    return sp_parse_close(parser, ")", open, "',' or ')'");
+}
+
+/* A group with other hyper-parameters than those that are given, where the source allows that. */
+static struct sp_expr *with_settings(struct sp_parser *parser, struct sp_expr *group)
+{
+    const bool has_settings = group && parser->lexer.source->has_expressions && sp_token_is(&parser->lexer, "(");
+    return !has_settings || parse_settings(parser, group) ? group : NULL;
+}
+
+static struct sp_expr *parse_group(struct sp_parser *parser);
+
+/* stored = "stored" "(" ( "[" group-name "]" | "total" ) ")" ; */
+static bool parse_stored(struct sp_parser *parser, struct sp_expr *expr)
+{
+    const struct sp_span open = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    if (sp_token_is(&parser->lexer, "[")) {
+        const struct sp_expr *group = parse_group(parser);
+        if (!group) return false;
+        expr->name = group->name;
+    } else if (sp_token_is(&parser->lexer, "total")) {
+        expr->name = sp_parse_name(parser, "total");
+    } else return sp_parse_fail(parser, parser->lexer.token.span, "expected stored([group name]) or stored(total)");
+    expr->kind = SP_EXPR_STORED;
+    expr->span = join_spans(expr->span, parser->lexer.token.span);
+    return sp_parse_close(parser, ")", open, "')'");
+}
+
+/* What begins with a name: a name, a call, or one of the forms that claims have besides. */
 static struct sp_expr *parse_named(struct sp_parser *parser)
 {
     struct sp_expr *expr = node(parser, SP_EXPR_NAME, parser->lexer.token.span, 0);
@@ -122,6 +183,11 @@ static struct sp_expr *parse_named(struct sp_parser *parser)
     if (!expr->name) return NULL;
     if (!sp_token_is(&parser->lexer, "(")) return expr;
     if (takes_tensors(parser, expr->name)) return parse_tensors(parser, expr) ? expr : NULL;
+    if (parser->in_claim && strcmp(expr->name, "stored") == 0) return parse_stored(parser, expr) ? expr : NULL;
+    if (parser->lexer.source->has_expressions && strcmp(expr->name, "total") == 0) {
+        expr->kind = SP_EXPR_GROUP;
+        return with_settings(parser, expr);
+    }
     expr->kind = SP_EXPR_CALL;
     return parse_arguments(parser, expr, ")") ? expr : NULL;
 }
@@ -174,8 +240,10 @@ static bool is_list(const struct sp_lexer *lexer)
     return inside[blanks] == '[' || memchr(inside, ',', length);
 }
 
-/* primary = "[" group-name "]"
+/* primary = "[" group-name "]" [ settings ]
  *             | tensors
+ *             | stored
+ *             | "total" settings
  *             | INTEGER | REAL | TEXT | "true" | "false" | NAME | NAME "(" [ list ] ")" | "[" [ list ] "]" | "(" expr
  * ")" ; */
 static struct sp_expr *parse_primary(struct sp_parser *parser)
@@ -189,7 +257,8 @@ static struct sp_expr *parse_primary(struct sp_parser *parser)
     if (sp_token_is(lexer, "not")) return parse_unary(parser, SP_OP_NOT, STRENGTH_NOT);
     if (sp_token_is(lexer, "-")) return parse_unary(parser, SP_OP_NEGATE, STRENGTH_NEGATE);
     if (sp_token_is(lexer, "(")) return parse_parenthesis(parser);
-    if (sp_token_is(lexer, "[") && parser->in_claim && !is_list(lexer)) return parse_group(parser);
+    if (sp_token_is(lexer, "[") && parser->in_claim && !is_list(lexer))
+        return with_settings(parser, parse_group(parser));
     if (sp_token_is(lexer, "[")) {
         struct sp_expr *expr = node(parser, SP_EXPR_LIST, lexer->token.span, 0);
         return parse_arguments(parser, expr, "]") ? expr : NULL;

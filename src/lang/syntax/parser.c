@@ -336,6 +336,8 @@ static void parse_line(struct sp_parser *parser, struct output *out, size_t offs
     else if (kind == SP_LINE_MODEL_TYPE) parse_texts(parser, &unit->model_types, &unit->model_type_count);
     else if (kind == SP_LINE_ARCHITECTURES) parse_texts(parser, &unit->architectures, &unit->architecture_count);
     else if (kind == SP_LINE_REQUIRE) parse_requirement(parser, unit);
+    else if (unit->about && parser->lexer.source->has_expressions && kind != SP_LINE_DEFINITION)
+        sp_parse_asked_expression(parser, unit, offset);
     else if (kind == SP_LINE_CLAIM) sp_parse_claim(parser, unit);
     else if (unit->about && kind != SP_LINE_DEFINITION)
         sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, (uint32_t)(end - offset)},

@@ -66,6 +66,7 @@ bool sp_parse_row(struct sp_parser *parser, struct sp_row *row, size_t offset);
 /* parse_claims.c: "claims for TABLE", and the lines claim, erratum, approx, example. The word is the current token. */
 void sp_parse_claims_header(struct sp_parser *parser, struct sp_unit *unit);
 void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit);
+void sp_parse_asked_expression(struct sp_parser *parser, struct sp_unit *unit, size_t offset);
 
 /* An expression; NULL after a mistake (which was reported). */
 struct sp_expr *sp_parse_expression(struct sp_parser *parser);

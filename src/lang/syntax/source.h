@@ -14,7 +14,8 @@ struct sp_source_text {
     const char *name; /* "gpt2.shapes", or the path of a user's file */
     const char *text; /* NUL-terminated */
     size_t length;
-    bool own; /* a user's file, not one that is built in */
+    bool own;             /* a user's file, not one that is built in */
+    bool has_expressions; /* below `claims for` stand expressions, not claims (shapeproof_expressions_new) */
 };
 
 /* A place in a source: `length` bytes at `offset`. */

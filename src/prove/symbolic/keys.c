@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/operate.h"
 
@@ -87,6 +88,53 @@ static const char *claimed_path(struct sp_symbolic *symbolic, const struct sp_sy
                            claimed_path(symbolic, env, claimed_name_behind(env, expr->args[0])), expr->name);
 }
 
+/* The key that a definition of a table begins with: n_head of "A = n_head default 12"; NULL when it computes
+ * something. */
+static const char *key_of_definition(struct sp_symbolic *symbolic, const struct sp_sym_env *table,
+                                     const struct sp_definition *definition)
+{
+    const struct sp_expr *expr = definition->expr;
+    while (expr->kind == SP_EXPR_DEFAULT) expr = expr->args[0];
+    return definition->is_function || !sp_sym_name_is_key(table, expr) ? NULL : claimed_path(symbolic, table, expr);
+}
+
+static struct sp_sym_env env_of_table(const struct sp_sym_env *env)
+{
+    return (struct sp_sym_env){.frame = env->outer ? env->outer : env->frame, .is_outer = true};
+}
+
+/* Evaluates the definition of a key that is not set, which has its default. False when there is none. */
+static bool defaulted_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const char *path,
+                          struct sp_sym *out)
+{
+    const struct sp_sym_env table = env_of_table(env);
+    const struct sp_unit *unit = table.frame->unit;
+    for (size_t i = 0; i < unit->definition_count; i++) {
+        const struct sp_definition *definition = &unit->definitions[i];
+        const char *key = key_of_definition(symbolic, &table, definition);
+        const struct sp_expr name = {.kind = SP_EXPR_NAME, .name = definition->name, .span = definition->span};
+        if (key && strcmp(key, path) == 0) return sp_sym_eval(symbolic, &table, &name, out) && sp_sym_is_set(*out);
+    }
+    return false;
+}
+
+static bool unknown_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                        const char *path)
+{
+    const struct sp_sym_env table = env_of_table(env);
+    const struct sp_unit *unit = table.frame->unit;
+    const char **known = sp_arena_array(&symbolic->algebra.arena, 2 * unit->definition_count, sizeof *known);
+    size_t count = 0;
+    for (size_t i = 0; i < unit->definition_count; i++) {
+        const char *key = key_of_definition(symbolic, &table, &unit->definitions[i]);
+        known[count++] = unit->definitions[i].name;
+        if (key) known[count++] = key;
+    }
+    const char *likely = strlen(path) > 2 ? sp_suggest(path, known, count) : NULL; /* else all names are alike */
+    return sp_sym_fail(symbolic, expr->span, "'%s' is neither defined nor a hyper-parameter of the table%s%s%s", path,
+                       likely ? "; did you mean '" : "", likely ? likely : "", likely ? "'?" : "");
+}
+
 /* A key that a claim names: one that the table has. */
 static bool claimed_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                         struct sp_sym *out)
@@ -106,9 +154,9 @@ static bool claimed_key(struct sp_symbolic *symbolic, const struct sp_sym_env *e
         sp_sym_key_mark(symbolic, path);
         *out = sp_sym_of_value(symbolic, value);
         if (sp_value_is_set(value)) return true;
+        if (symbolic->fixed.is_settled && defaulted_key(symbolic, env, path, out)) return true;
         if (!symbolic->fixed.named || !symbolic->fixed.named(symbolic->fixed.context, path, &number))
-            return sp_sym_fail(symbolic, expr->span, "'%s' is neither defined nor a hyper-parameter of the table",
-                               path);
+            return unknown_key(symbolic, env, expr, path);
         *out = sp_sym_of_poly(sp_poly_rational(&symbolic->algebra, number));
     }
     return true;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "lang/functions.h"
 #include "lang/names.h"
 #include "prove/symbolic/atoms.h"
@@ -288,11 +289,57 @@ static bool symbolic_call(struct sp_symbolic *symbolic, const struct sp_sym_env 
     return sp_sym_fail(symbolic, expr->span, "there is no function '%s'", expr->name);
 }
 
+/* The mistake of a group that the table does not have, with the one that is meant most likely. */
+static bool no_such_group(struct sp_symbolic *symbolic, const struct sp_expr *expr)
+{
+    const struct sp_unit *table = symbolic->root;
+    const char *names[64], *likely = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < table->section_count && count < sizeof names / sizeof *names; i++)
+        names[count++] = table->sections[i].name;
+    if (strlen(expr->name) > 2) likely = sp_suggest(expr->name, names, count); /* else all names are alike */
+    return sp_sym_fail(symbolic, expr->span, "the table has no group [%s]%s%s%s", expr->name,
+                       likely ? "; did you mean [" : "", likely ? likely : "", likely ? "]?" : "");
+}
+
+/* [embedding](vocab_size = 128000): the group with other settings. */
+static bool varied_group(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                         struct sp_sym *out)
+{
+    const size_t count = expr->count / 2;
+    struct sp_sym_setting *settings = sp_arena_array(&symbolic->algebra.arena, count, sizeof *settings);
+    const char *why = "there is no configuration to vary";
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_expr *value = expr->args[2 * i + 1];
+        struct sp_sym given;
+        settings[i].key = expr->args[2 * i]->value.string;
+        if (!sp_sym_eval(symbolic, env, value, &given)) return false;
+        if (!sp_sym_literal(given, &settings[i].value))
+            return sp_sym_fail(symbolic, value->span, "the value of '%s' is not known", settings[i].key);
+    }
+    const struct sp_poly *poly = env->varied ? env->varied(env->context, expr->name, settings, count, &why) : NULL;
+    if (!poly) return sp_sym_fail(symbolic, expr->span, "%s", why);
+    *out = sp_sym_of_poly(poly);
+    return true;
+}
+
 static bool symbolic_group(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym *out)
 {
+    if (expr->count) return varied_group(symbolic, env, expr, out);
     const struct sp_poly *poly = env->group ? env->group(env->context, expr->name) : NULL;
-    if (!poly) return sp_sym_fail(symbolic, expr->span, "the table has no group [%s]", expr->name ? expr->name : "");
+    if (!poly) return no_such_group(symbolic, expr);
+    *out = sp_sym_of_poly(poly);
+    return true;
+}
+
+/* stored([head]): a number of the checkpoint. */
+static bool symbolic_stored(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                            struct sp_sym *out)
+{
+    if (!env->stored) return sp_sym_fail(symbolic, expr->span, "what is stored is told by a checkpoint: give one");
+    const struct sp_poly *poly = env->stored(env->context, expr->name);
+    if (!poly) return no_such_group(symbolic, expr);
     *out = sp_sym_of_poly(poly);
     return true;
 }
@@ -345,6 +392,8 @@ static bool symbolic_dispatch(struct sp_symbolic *symbolic, const struct sp_sym_
         return symbolic_tensors(symbolic, env, expr, out);
     case SP_EXPR_GROUP:
         return symbolic_group(symbolic, env, expr, out);
+    case SP_EXPR_STORED:
+        return symbolic_stored(symbolic, env, expr, out);
     }
     return false;
 }

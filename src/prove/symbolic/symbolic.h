@@ -194,6 +194,12 @@ struct sp_sym_frame {
     const char *prefix;   /* in front of every name */
 };
 
+/* A value for a hyper-parameter: total(vocab_size = 128000). */
+struct sp_sym_setting {
+    const char *key; /* or the name that the table gives it */
+    struct shapeproof_value value;
+};
+
 /* The index of a loop; compare struct sp_binding. */
 struct sp_sym_binding {
     struct sp_sym sym;
@@ -208,7 +214,12 @@ struct sp_sym_env {
     const struct sp_sym *args;          /* of the function in whose body the expression stands */
     bool is_outer;                      /* the expression is one of a claim, and the frame is that of its table */
     struct sp_sym_frame *outer; /* where names that the frame does not define are looked up: claims about a table */
-    const struct sp_poly *(*group)(void *context, const char *name); /* [name] in a claim; NULL elsewhere */
+    /* In a claim what [name] is, or with other settings for the table, and what a checkpoint stores of it; NULL when
+     * there is none. NULL elsewhere. */
+    const struct sp_poly *(*group)(void *context, const char *name);
+    const struct sp_poly *(*varied)(void *context, const char *name, const struct sp_sym_setting *settings,
+                                    size_t count, const char **why);
+    const struct sp_poly *(*stored)(void *context, const char *name);
     void *context;
 };
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ * The value of expressions in the language of claims at the hyper-parameters of one configuration: numbers of
+ * parameters of groups, shares of a total, differences between two configurations. */
+#ifndef SHAPEPROOF_EVALUATE_H
+#define SHAPEPROOF_EVALUATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shapeproof/api.h"
+#include "shapeproof/config.h"
+#include "shapeproof/prove.h"
+#include "shapeproof/verify.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct shapeproof_expressions; /* opaque: parsed once, evaluated for any number of configurations */
+
+/* Reads expressions about the table of that name. Each line is one, or a definition for the others ("d = n_embd"):
+ *
+ *     [embedding] / total                        groups, total, names and keys of the table, all operators and
+ * functions total(vocab_size = 128000) - total         total and groups with other hyper-parameters stored([head]) what
+ * a checkpoint stores, if one is given
+ *
+ * *letters is as shapeproof_tables_add_claims has it. NULL with an error: SHAPEPROOF_ERR_USAGE when there is no such
+ * table, SHAPEPROOF_ERR_TABLE when an expression is malformed. The tables must outlive the expressions. */
+SHAPEPROOF_API struct shapeproof_expressions *
+shapeproof_expressions_new(struct shapeproof_tables *tables, const char *table,
+                           const struct shapeproof_claim_lines *lines, char **letters, struct shapeproof_error *error);
+SHAPEPROOF_API void shapeproof_expressions_free(struct shapeproof_expressions *expressions);
+
+struct shapeproof_evaluate_options {
+    const struct shapeproof_verification *checkpoint; /* what `stored` asks; NULL: there is none */
+    uint64_t reserved[4];                             /* zero: room for later versions */
+};
+
+/* One expression at one configuration. */
+struct shapeproof_evaluated {
+    const char *expression;           /* as it was given */
+    const char *text;                 /* exact: "124439808", "3/7", "true", "\"gelu\"", "[1, 2]"; NULL: no value */
+    struct shapeproof_fraction value; /* of a number that is a fraction; else its denominator is 0 */
+    double number;                    /* the nearest to it; NAN for what is no number */
+    const char *why;                  /* it has no value: why; else NULL */
+};
+
+struct shapeproof_evaluation; /* opaque */
+
+/* Evaluates all expressions at the hyper-parameters of `config`, with the table's defaults for what it does not give.
+ * `options` may be NULL. NULL with an error when the table cannot be predicted there, as shapeproof_predict has it. An
+ * expression without a value is no error: its `why` says the reason. */
+SHAPEPROOF_API struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expressions *expressions,
+                                                                 const struct shapeproof_config *config,
+                                                                 const struct shapeproof_evaluate_options *options,
+                                                                 struct shapeproof_error *error);
+SHAPEPROOF_API void shapeproof_evaluation_free(struct shapeproof_evaluation *evaluation);
+
+/* Both borrowed until shapeproof_evaluation_free; the values are in the order of the expressions. */
+SHAPEPROOF_API size_t shapeproof_evaluation_count(const struct shapeproof_evaluation *evaluation);
+SHAPEPROOF_API const struct shapeproof_evaluated *
+shapeproof_evaluation_get(const struct shapeproof_evaluation *evaluation, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof eval: the value of an expression at some hyper-parameters. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/subject.h"
+#include "config/settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct cli_option options[] = {
+    {CLI_OPTION_CONFIG},
+    {CLI_OPTION_SET},
+    {CLI_OPTION_TABLE},
+    {.name = "checkpoint",
+     .letter = 'k',
+     .argument = "PATH",
+     .help = "at the hyper-parameters of this checkpoint; stored([group]) and stored(total) are what it stores"},
+    {CLI_OPTION_VOCABULARY},
+    {.name = "for",
+     .argument = "KEY=VALUES",
+     .help = "for several values of one hyper-parameter: 1..12, 64..512..64 (from, to, step), or 1,2,4"},
+    {.name = "csv", .help = "comma-separated values, with a heading"},
+    {.name = "plot", .argument = "FILE.svg", .help = "with --for: draw the values as curves; needs gnuplot"},
+    {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_COLOR},
+    {CLI_OPTION_END},
+};
+
+static const struct cli_example examples[] = {
+    {"shapeproof eval gpt2 '[embedding] / total'", "the share of the embeddings in GPT-2"},
+    {"shapeproof eval gpt2 'total(tie_word_embeddings=false) - total'", "what an untied head adds"},
+    {"shapeproof eval llama 'total' --for num_hidden_layers=8..64..8", "the total for several depths"},
+    {"shapeproof eval --checkpoint model/ 'stored(total) - total'", "what a checkpoint stores beyond its table"},
+    {NULL, NULL},
+};
+
+/* ---- the values of --for ---- */
+
+/* Values of one hyper-parameter. */
+struct scan {
+    char *key;       /* NULL: there is no --for */
+    char **settings; /* heap: "n_layer=12", as --set takes them */
+    size_t count;
+};
+
+enum { MOST_POINTS = 10000 }; /* so that a slip in a bound is told, and not computed for hours */
+
+static void *never_null(void *memory)
+{
+    if (!memory) abort();
+    return memory;
+}
+
+static void add_scan_value(struct scan *scan, const char *value, size_t length)
+{
+    const size_t size = strlen(scan->key) + 1 + length + 1;
+    scan->settings = never_null(realloc(scan->settings, (scan->count + 1) * sizeof *scan->settings));
+    scan->settings[scan->count] = never_null(malloc(size));
+    snprintf(scan->settings[scan->count++], size, "%s=%.*s", scan->key, (int)length, value);
+}
+
+static const char *scan_value(const struct scan *scan, size_t index)
+{
+    return scan->settings[index] + strlen(scan->key) + 1;
+}
+
+static void free_scan(struct scan *scan)
+{
+    for (size_t i = 0; i < scan->count; i++) free(scan->settings[i]);
+    free(scan->settings);
+    free(scan->key);
+}
+
+/* A whole number and what follows it; false when there is none. */
+static bool read_bound(const char **text, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtoll(*text, &end, 10);
+    const bool good = end != *text && !errno;
+    *text = end;
+    return good;
+}
+
+/* 8..64..8; false when the text is no range. */
+static bool read_range(const char *text, int64_t *first, int64_t *last, int64_t *step)
+{
+    *step = 1;
+    if (!read_bound(&text, first) || strncmp(text, "..", 2) != 0) return false;
+    text += 2;
+    if (!read_bound(&text, last)) return false;
+    if (strncmp(text, "..", 2) == 0) {
+        text += 2;
+        if (!read_bound(&text, step)) return false;
+    }
+    return !*text && *step > 0 && *first <= *last;
+}
+
+static int read_scan(const struct cli_args *args, struct scan *scan)
+{
+    const char *text = cli_value(args, "for", NULL), *equals = text ? strchr(text, '=') : NULL;
+    int64_t first, last, step;
+    char value[24];
+    if (!text) return CLI_OK;
+    if (!equals || equals == text || !equals[1])
+        return cli_usage_error("--for num_hidden_layers=8..64..8", "--for needs KEY=VALUES, not '%s'", text);
+    scan->key = never_null(strndup(text, (size_t)(equals - text)));
+    if (read_range(equals + 1, &first, &last, &step)) {
+        if (((uint64_t)last - (uint64_t)first) / (uint64_t)step >= MOST_POINTS)
+            return cli_usage_error(NULL, "--for %s: more than %d values", text, MOST_POINTS);
+        const uint64_t count = ((uint64_t)last - (uint64_t)first) / (uint64_t)step + 1;
+        for (uint64_t i = 0; i < count; i++) {
+            const int length = snprintf(value, sizeof value, "%" PRId64, first + (int64_t)i * step);
+            add_scan_value(scan, value, (size_t)length);
+        }
+        return CLI_OK;
+    }
+    if (strstr(equals, ".."))
+        return cli_usage_error("--for num_hidden_layers=8..64..8",
+                               "--for %s: a range has two whole numbers, the lower one first, and a step above 0",
+                               text);
+    for (const char *item = equals + 1; *item;) {
+        const size_t length = strcspn(item, ",");
+        if (scan->count == MOST_POINTS)
+            return cli_usage_error(NULL, "--for %s: more than %d values", text, MOST_POINTS);
+        add_scan_value(scan, item, length);
+        item += length + (item[length] == ',');
+    }
+    return CLI_OK;
+}
+
+/* ---- a plot ---- */
+
+/* A text between double quotes of gnuplot. */
+static void put_quoted(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') fputc('\\', out);
+        if ((unsigned char)*text >= ' ') fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+/* The program for gnuplot: settings, one block of data for all curves, the curves. */
+static void write_plot(FILE *out, const char *file, const char *key, const struct shapeproof_evaluated_point *points,
+                       size_t count)
+{
+    size_t first = 0;
+    while (first < count && !points[first].evaluation) first++;
+    const size_t curves = first < count ? shapeproof_evaluation_count(points[first].evaluation) : 0;
+    fputs("set terminal svg size 800,500 background rgb 'white' noenhanced\nset output ", out);
+    put_quoted(out, file);
+    fputs("\nset grid\nset key left top\nset xlabel ", out);
+    put_quoted(out, key);
+    fputs("\n$points << END_OF_POINTS\n", out);
+    for (size_t i = 0; i < count; i++) {
+        if (!points[i].evaluation) continue;
+        fprintf(out, "%s", points[i].value);
+        for (size_t k = 0; k < curves; k++) {
+            const double number = shapeproof_evaluation_get(points[i].evaluation, k)->number;
+            if (isnan(number)) fputs(" NaN", out);
+            else fprintf(out, " %.17g", number);
+        }
+        fputc('\n', out);
+    }
+    fputs("END_OF_POINTS\nplot ", out);
+    for (size_t k = 0; k < curves; k++) {
+        fprintf(out, "%s$points using 1:%zu with linespoints title ", k ? ", " : "", k + 2);
+        put_quoted(out, shapeproof_evaluation_get(points[first].evaluation, k)->expression);
+    }
+    fputc('\n', out);
+}
+
+/* Runs gnuplot with the program on its standard input. */
+static int run_gnuplot(FILE *program)
+{
+    extern char **environ;
+    char *const arguments[] = {"gnuplot", NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    int status;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fileno(program), STDIN_FILENO);
+    const int failed = posix_spawnp(&pid, "gnuplot", &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed)
+        return cli_complain(CLI_USAGE, "install gnuplot (Debian: apt-get install gnuplot-nox), or take --csv",
+                            "--plot needs gnuplot: %s", strerror(failed));
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return CLI_OK;
+    return cli_complain(CLI_FILE, NULL, "--plot: gnuplot failed");
+}
+
+static int draw_plot(const char *file, const char *key, const struct shapeproof_evaluated_point *points, size_t count)
+{
+    FILE *program = tmpfile();
+    if (!program) return cli_complain(CLI_FILE, NULL, "--plot: no temporary file: %s", strerror(errno));
+    write_plot(program, file, key, points, count);
+    int status = CLI_FILE;
+    if (fflush(program) == 0 && fseek(program, 0, SEEK_SET) == 0) status = run_gnuplot(program);
+    else cli_complain(CLI_FILE, NULL, "--plot: the temporary file cannot be written: %s", strerror(errno));
+    fclose(program);
+    return status;
+}
+
+/* ---- evaluation ---- */
+
+/* What an evaluation needs beside the subject. */
+struct asked {
+    const struct cli_args *args;
+    struct cli_subject *subject;
+    const struct shapeproof_verification *checkpoint; /* or NULL */
+    const struct shapeproof_expressions *expressions;
+    const char *table, *letters;
+};
+
+/* 5 when an expression has no value anywhere. */
+static int status_of_points(const struct shapeproof_evaluated_point *points, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; points[i].evaluation && k < shapeproof_evaluation_count(points[i].evaluation); k++)
+            if (!shapeproof_evaluation_get(points[i].evaluation, k)->text) return CLI_UNKNOWN;
+    return CLI_OK;
+}
+
+static int report_points(const struct asked *asked, const struct shapeproof_evaluated_point *points, size_t count,
+                         const char *varied)
+{
+    const struct shapeproof_report_evaluate_options how = {.report = cli_report_options(asked->args),
+                                                           .table = asked->table,
+                                                           .letters = asked->letters,
+                                                           .varied = varied,
+                                                           .csv = cli_flag(asked->args, "csv")};
+    const char *plot = cli_value(asked->args, "plot", NULL);
+    int status = plot ? draw_plot(plot, varied, points, count) : CLI_OK;
+    if (status == CLI_OK) {
+        cli_put_report(shapeproof_report_evaluate(points, count, &how, NULL));
+        status = status_of_points(points, count);
+    }
+    return status;
+}
+
+static int evaluate_once(const struct asked *asked)
+{
+    const struct shapeproof_evaluate_options what = {.checkpoint = asked->checkpoint};
+    struct shapeproof_error error = {0};
+    struct shapeproof_evaluation *evaluation =
+        shapeproof_evaluate(asked->expressions, asked->subject->config, &what, &error);
+    if (!evaluation) return cli_error(&error);
+    const struct shapeproof_evaluated_point point = {.evaluation = evaluation};
+    const int status = report_points(asked, &point, 1, NULL);
+    shapeproof_evaluation_free(evaluation);
+    return status;
+}
+
+/* The results of a scan, one for each value. */
+struct scan_results {
+    struct shapeproof_evaluated_point *points;
+    struct shapeproof_evaluation **evaluations;
+    struct shapeproof_error *errors;
+    size_t count, evaluated;
+};
+
+static struct scan_results open_results(size_t count)
+{
+    return (struct scan_results){.points = never_null(calloc(count, sizeof(struct shapeproof_evaluated_point))),
+                                 .evaluations = never_null(calloc(count, sizeof(struct shapeproof_evaluation *))),
+                                 .errors = never_null(calloc(count, sizeof(struct shapeproof_error))),
+                                 .count = count};
+}
+
+static void close_results(struct scan_results *results)
+{
+    for (size_t i = 0; i < results->count; i++) shapeproof_evaluation_free(results->evaluations[i]);
+    free(results->evaluations);
+    free(results->errors);
+    free(results->points);
+}
+
+/* Evaluates at one value. Where the table cannot be predicted, the point has the first line of the error. */
+static void evaluate_point(const struct asked *asked, const struct scan *scan, size_t index,
+                           struct scan_results *results)
+{
+    const struct shapeproof_evaluate_options what = {.checkpoint = asked->checkpoint};
+    struct shapeproof_error *error = &results->errors[index];
+    struct shapeproof_evaluation *evaluation = NULL;
+    if (shapeproof_config_set(asked->subject->config, scan->settings[index], error) == SHAPEPROOF_OK)
+        evaluation = shapeproof_evaluate(asked->expressions, asked->subject->config, &what, error);
+    results->evaluations[index] = evaluation;
+    results->evaluated += evaluation != NULL;
+    if (!evaluation) error->message[strcspn(error->message, "\n")] = '\0';
+    results->points[index] = (struct shapeproof_evaluated_point){
+        .value = scan_value(scan, index), .evaluation = evaluation, .why = evaluation ? NULL : error->message};
+}
+
+/* Evaluates at every value of the scan. It is an error only when there is no value at all. */
+static int evaluate_scan(const struct asked *asked, const struct scan *scan)
+{
+    struct scan_results results = open_results(scan->count);
+    for (size_t i = 0; i < scan->count; i++) evaluate_point(asked, scan, i, &results);
+    const int status = results.evaluated ? report_points(asked, results.points, scan->count, scan->key)
+                                         : cli_error(&results.errors[0]);
+    close_results(&results);
+    return status;
+}
+
+/* False after a complaint: the table does not have the key of --for. */
+static bool reads_scan(const struct cli_subject *subject, const struct shapeproof_prediction *prediction,
+                       const char *key)
+{
+    for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++)
+        if (strcmp(shapeproof_prediction_unused(prediction, i), key) == 0 &&
+            !sp_prediction_could_read(prediction, subject->tables, subject->config, key)) {
+            cli_usage_error(NULL, "--for %s: the table '%s' reads no such key", key,
+                            shapeproof_prediction_table(prediction));
+            return false;
+        }
+    return true;
+}
+
+/* Complains of settings, and of a key of --for, that are no hyper-parameters of the table. */
+static int check_settings(struct cli_subject *subject, const struct scan *scan)
+{
+    struct shapeproof_error error = {0};
+    const struct shapeproof_predict_options what = {.table = subject->table_name};
+    if (scan->key && shapeproof_config_set(subject->config, scan->settings[0], &error) != SHAPEPROOF_OK)
+        return cli_error(&error);
+    struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
+    if (!prediction && scan->key) return CLI_OK; /* another value of the scan may do */
+    if (!prediction) return cli_no_prediction(subject, &what, &error);
+    const bool is_read = !scan->key || reads_scan(subject, prediction, scan->key);
+    const int status = is_read && cli_settings_are_read(subject, prediction) ? CLI_OK : CLI_USAGE;
+    shapeproof_prediction_free(prediction);
+    return status;
+}
+
+/* The expressions of a command. */
+struct given_expressions {
+    const char **items;
+    size_t count;
+};
+
+static int evaluate_expressions(const struct cli_args *args, struct cli_subject *subject, const char *table,
+                                struct given_expressions given, const struct shapeproof_verification *checkpoint)
+{
+    const struct shapeproof_claim_lines lines = {.name = "expression", .items = given.items, .count = given.count};
+    struct scan scan = {.key = NULL};
+    struct shapeproof_error error = {0};
+    char *letters = NULL;
+    int status = read_scan(args, &scan);
+    if (status == CLI_OK && cli_value(args, "plot", NULL) && !scan.key)
+        status = cli_usage_error("--for n_layer=1..48", "--plot needs --for: a curve has several points");
+    subject->table_name = table;
+    if (status == CLI_OK) status = check_settings(subject, &scan);
+    struct shapeproof_expressions *expressions =
+        status == CLI_OK ? shapeproof_expressions_new(subject->tables, table, &lines, &letters, &error) : NULL;
+    if (status == CLI_OK && !expressions) {
+        status = error.status == SHAPEPROOF_ERR_TABLE ? CLI_USAGE : cli_error(&error);
+        if (error.status == SHAPEPROOF_ERR_TABLE) fprintf(stderr, "%s\n", shapeproof_tables_messages(subject->tables));
+    }
+    if (expressions) {
+        const struct asked asked = {args, subject, checkpoint, expressions, table, letters};
+        if (letters && !cli_flag(args, "json")) fprintf(stderr, "%s, as usual in publications\n", letters);
+        status = scan.key ? evaluate_scan(&asked, &scan) : evaluate_once(&asked);
+    }
+    shapeproof_expressions_free(expressions);
+    shapeproof_free(letters);
+    free_scan(&scan);
+    return status;
+}
+
+/* ---- about a table ---- */
+
+/* The table that the configuration chooses; NULL after a complaint. In `name`. */
+static const char *chosen_table(struct cli_subject *subject, char *name, size_t size, int *status)
+{
+    struct shapeproof_error error = {0};
+    const struct shapeproof_predict_options what = {.table = subject->table_name};
+    struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
+    if (!prediction) {
+        *status = cli_no_prediction(subject, &what, &error);
+        return NULL;
+    }
+    snprintf(name, size, "%s", shapeproof_prediction_table(prediction));
+    shapeproof_prediction_free(prediction);
+    return name;
+}
+
+/* `eval TABLE EXPRESSION...`, or with a configuration that tells the table `eval EXPRESSION...`. */
+static int evaluate_table(const struct cli_args *args)
+{
+    struct cli_subject subject;
+    char name[256];
+    const bool told = cli_value(args, "config", NULL) != NULL;
+    struct given_expressions given = {args->operands, args->operand_count};
+    int status = cli_subject_open(&subject, args, NULL);
+    if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
+    if (status == CLI_OK && (told || subject.table_name)) {
+        const char *table = chosen_table(&subject, name, sizeof name, &status);
+        if (table) status = evaluate_expressions(args, &subject, table, given, NULL);
+    } else if (status == CLI_OK && args->operand_count < 2)
+        status = cli_usage_error("shapeproof eval gpt2 '[embedding] / total'",
+                                 "eval needs a table (or --config, or --checkpoint) and an expression");
+    else if (status == CLI_OK) {
+        given = (struct given_expressions){args->operands + 1, args->operand_count - 1};
+        status = evaluate_expressions(args, &subject, args->operands[0], given, NULL);
+    }
+    cli_subject_close(&subject);
+    return status;
+}
+
+/* ---- about a checkpoint ---- */
+
+/* The arguments with the checkpoint as the only operand. */
+struct checkpoint_args {
+    struct cli_args args; /* first: a pointer to it is handed through */
+    struct given_expressions given;
+};
+
+static int evaluate_with_check(const struct cli_args *args, struct cli_subject *subject,
+                               const struct shapeproof_check *check)
+{
+    const struct checkpoint_args *whole = (const struct checkpoint_args *)args;
+    static const char *const no_files[] = {""}; /* no claims are verified: only what is stored is counted */
+    const struct shapeproof_verify_options what = {.files = no_files, .file_count = 1};
+    struct shapeproof_error error = {0};
+    struct shapeproof_verification *verification = shapeproof_verify(check, subject->tables, &what, &error);
+    if (!verification) return cli_error(&error);
+    char table[256];
+    snprintf(table, sizeof table, "%s", shapeproof_prediction_table(shapeproof_check_prediction(check)));
+    const int status = evaluate_expressions(args, subject, table, whole->given, verification);
+    shapeproof_verification_free(verification);
+    return status;
+}
+
+static int evaluate_inventory(const struct cli_args *args, const char *path,
+                              const struct shapeproof_inventory *inventory)
+{
+    struct cli_subject subject;
+    struct shapeproof_error error = {0};
+    int status = cli_subject_open_for(&subject, args, path, inventory);
+    if (status == CLI_OK) {
+        const struct shapeproof_check_options what = {.table = subject.table_name};
+        struct shapeproof_check *check = shapeproof_check_new(inventory, subject.tables, subject.config, &what, &error);
+        if (check) status = evaluate_with_check(args, &subject, check);
+        else status = cli_no_prediction(&subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
+        shapeproof_check_free(check);
+    }
+    cli_subject_close(&subject);
+    return status;
+}
+
+static int evaluate_operand(const struct cli_args *args) { return cli_with_checkpoint(args, evaluate_inventory); }
+
+/* The same command, whose operand is a checkpoint. */
+static const struct cli_command on_checkpoint = {.name = "eval", .checkpoints = true, .options = options};
+
+static int evaluate_checkpoint(const struct cli_args *args)
+{
+    const char *path = cli_value(args, "checkpoint", NULL);
+    struct checkpoint_args there = {.args = *args, .given = {args->operands, args->operand_count}};
+    there.args.command = &on_checkpoint;
+    there.args.operands = &path;
+    there.args.operand_count = 1;
+    return cli_run_found(&there.args, evaluate_operand);
+}
+
+static int run_eval(const struct cli_args *args)
+{
+    return cli_value(args, "checkpoint", NULL) ? evaluate_checkpoint(args) : evaluate_table(args);
+}
+
+static const struct cli_term statuses[] = {
+    {"0", "every expression has a value"},
+    {"2", "the command line or an expression is wrong, or --plot found no gnuplot"},
+    {"3", "a table or a configuration is wrong"},
+    {"4", "the checkpoint is unreadable or malformed, or the output could not be written"},
+    {"5", "an expression has no value, or there is no table for the configuration"},
+    {NULL, NULL},
+};
+
+const struct cli_command cli_eval = {
+    .name = "eval",
+    .summary = "compute expressions: shares of a total, differences, what a change would cost",
+    .operands = "[TABLE] EXPRESSION...",
+    .description =
+        "Prints the value of each EXPRESSION at the hyper-parameters of TABLE: its defaults, and what --set gives. "
+        "With "
+        "--config or --checkpoint these, and the table, are those of a configuration, and all operands are "
+        "expressions.\n"
+        "\n"
+        "An expression is one of the language of tables, in which [group] and total are numbers of parameters. They "
+        "take "
+        "other hyper-parameters in parentheses: total(vocab_size=128000), [attention](n_head=4). With --checkpoint, "
+        "stored([group]) and stored(total) are what the checkpoint stores. A letter that the table does not have has "
+        "its "
+        "usual meaning: d is the width, L the number of layers; NAME = EXPRESSION among the operands defines one.\n"
+        "\n"
+        "Numbers are exact fractions: of one that is no whole number the decimal value is printed first. With --for "
+        "there is a row for each value of a hyper-parameter. Where the table cannot be predicted the row says why.",
+    .least = 1,
+    .most = CLI_MANY,
+    .options = options,
+    .examples = examples,
+    .statuses = statuses,
+    .run = run_eval,
+};

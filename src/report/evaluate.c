@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ * The values of expressions: a line for each, or a table with a row for each value of a hyper-parameter. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_write.h"
+#include "report/common.h"
+#include "report/table.h"
+#include "shapeproof/report.h"
+
+/* ---- JSON ---- */
+
+static void json_value(struct sp_writer *json, const struct shapeproof_evaluated *evaluated)
+{
+    char number[40];
+    sp_write_open_line(json, '{');
+    sp_write_key_string(json, "expression", evaluated->expression);
+    sp_write_key_optional(json, "value", evaluated->text);
+    if (!isnan(evaluated->number)) {
+        snprintf(number, sizeof number, "%.17g", evaluated->number);
+        sp_write_key(json, "number");
+        sp_write_raw(json, number);
+    }
+    sp_write_key_optional(json, "why", evaluated->why);
+    sp_write_close(json);
+}
+
+static void evaluate_json(const struct shapeproof_evaluated_point *points, size_t count,
+                          const struct shapeproof_report_evaluate_options *options, struct sp_text *text)
+{
+    struct sp_writer json = sp_write_document(text, "shapeproof.eval/1");
+    sp_write_key_optional(&json, "table", options->table);
+    sp_write_key_optional(&json, "letters", options->letters);
+    sp_write_key_optional(&json, "for", options->varied);
+    sp_write_key_open(&json, "points", '[');
+    for (size_t i = 0; i < count; i++) {
+        const size_t values = points[i].evaluation ? shapeproof_evaluation_count(points[i].evaluation) : 0;
+        sp_write_open_line(&json, '{');
+        sp_write_key_optional(&json, "at", points[i].value);
+        sp_write_key_optional(&json, "why", points[i].why);
+        sp_write_key_open(&json, "values", '[');
+        for (size_t k = 0; k < values; k++) json_value(&json, shapeproof_evaluation_get(points[i].evaluation, k));
+        sp_write_close(&json);
+        sp_write_close(&json);
+    }
+    sp_write_close(&json);
+    sp_write_close(&json);
+}
+
+/* ---- text ---- */
+
+/* "124,439,808", "0.316489", with `exact` "0.316489 (51281/162031)", "true", or "unknown: why". */
+static void put_value(struct sp_text *text, const struct shapeproof_evaluated *evaluated, bool exact)
+{
+    const int64_t numerator = evaluated->value.numerator, denominator = evaluated->value.denominator;
+    if (!evaluated->text) {
+        sp_text_puts(text, "unknown: ");
+        sp_put_visible(text, evaluated->why);
+    } else if (denominator == 1) {
+        if (numerator < 0) sp_text_puts(text, "-");
+        sp_text_grouped(text, numerator < 0 ? (uint64_t)0 - (uint64_t)numerator : (uint64_t)numerator);
+    } else if (denominator > 1) {
+        sp_text_printf(text, "%.6g", evaluated->number);
+        if (exact) sp_text_printf(text, " (%s)", evaluated->text);
+    } else sp_put_visible(text, evaluated->text);
+}
+
+static void put_values(struct sp_text *text, const struct shapeproof_evaluation *evaluation,
+                       const struct shapeproof_report_options *options)
+{
+    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
+    struct sp_table table = {.columns = columns, .column_count = 2, .prose = true};
+    const size_t count = shapeproof_evaluation_count(evaluation);
+    if (count == 1) {
+        put_value(text, shapeproof_evaluation_get(evaluation, 0), true);
+        sp_text_puts(text, "\n");
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct shapeproof_evaluated *evaluated = shapeproof_evaluation_get(evaluation, i);
+        sp_put_visible(sp_table_cell(&table), evaluated->expression);
+        put_value(sp_table_cell(&table), evaluated, true);
+    }
+    sp_table_render(&table, text, options);
+}
+
+/* The first point that could be evaluated, whose expressions are those of all; NULL when there is none. */
+static const struct shapeproof_evaluation *first_evaluation(const struct shapeproof_evaluated_point *points,
+                                                            size_t count)
+{
+    size_t i = 0;
+    while (i < count && !points[i].evaluation) i++;
+    return i < count ? points[i].evaluation : NULL;
+}
+
+/* A row for each point: the value of the hyper-parameter, then those of the expressions. More expressions than a table
+ * has columns are left to CSV and JSON. */
+static void put_points(struct sp_text *text, const struct shapeproof_evaluated_point *points, size_t count,
+                       const struct shapeproof_report_evaluate_options *options)
+{
+    struct sp_column columns[SP_TABLE_COLUMNS] = {{options->varied, true}};
+    const struct shapeproof_evaluation *first = first_evaluation(points, count);
+    size_t values = first ? shapeproof_evaluation_count(first) : 0;
+    if (values > SP_TABLE_COLUMNS - 2) values = SP_TABLE_COLUMNS - 2;
+    for (size_t k = 0; k < values; k++)
+        columns[k + 1] = (struct sp_column){shapeproof_evaluation_get(first, k)->expression, true};
+    columns[values + 1] = (struct sp_column){"", false};
+    struct sp_table table = {.columns = columns, .column_count = values + 2, .prose = true};
+    for (size_t i = 0; i < count; i++) {
+        sp_put_visible(sp_table_cell(&table), points[i].value);
+        for (size_t k = 0; k < values; k++) {
+            struct sp_text *cell = sp_table_cell(&table);
+            if (points[i].evaluation) put_value(cell, shapeproof_evaluation_get(points[i].evaluation, k), false);
+            else sp_text_puts(cell, "-");
+        }
+        struct sp_text *why = sp_table_cell(&table);
+        if (points[i].why) sp_put_visible(why, points[i].why);
+    }
+    sp_table_render(&table, text, &options->report);
+}
+
+/* ---- CSV (RFC 4180) ---- */
+
+static void csv_field(struct sp_text *text, const char *field)
+{
+    const bool quoted = strpbrk(field, ",\"\r\n") != NULL;
+    if (quoted) sp_text_puts(text, "\"");
+    for (const char *c = field; *c; c++) {
+        if (*c == '"') sp_text_puts(text, "\"");
+        sp_text_append(text, c, 1);
+    }
+    if (quoted) sp_text_puts(text, "\"");
+}
+
+/* An integer in full; what is no integer with 17 significant digits, which give the same number back. */
+static void csv_value(struct sp_text *text, const struct shapeproof_evaluated *evaluated)
+{
+    if (!evaluated->text) return;
+    if (evaluated->value.denominator == 1 || isnan(evaluated->number)) csv_field(text, evaluated->text);
+    else sp_text_printf(text, "%.17g", evaluated->number);
+}
+
+static void evaluate_csv(struct sp_text *text, const struct shapeproof_evaluated_point *points, size_t count,
+                         const struct shapeproof_report_evaluate_options *options)
+{
+    const struct shapeproof_evaluation *first = first_evaluation(points, count);
+    const size_t values = first ? shapeproof_evaluation_count(first) : 0;
+    if (options->varied) csv_field(text, options->varied);
+    for (size_t k = 0; k < values; k++) {
+        if (k || options->varied) sp_text_puts(text, ",");
+        csv_field(text, shapeproof_evaluation_get(first, k)->expression);
+    }
+    sp_text_puts(text, "\r\n");
+    for (size_t i = 0; i < count; i++) {
+        if (options->varied) csv_field(text, points[i].value);
+        for (size_t k = 0; k < values; k++) {
+            if (k || options->varied) sp_text_puts(text, ",");
+            if (points[i].evaluation) csv_value(text, shapeproof_evaluation_get(points[i].evaluation, k));
+        }
+        sp_text_puts(text, "\r\n");
+    }
+}
+
+char *shapeproof_report_evaluate(const struct shapeproof_evaluated_point *points, size_t count,
+                                 const struct shapeproof_report_evaluate_options *options, size_t *length)
+{
+    static const struct shapeproof_report_evaluate_options plain = {0};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    sp_text_puts(&text, "");
+    if (options->report.format == SHAPEPROOF_REPORT_JSON) {
+        evaluate_json(points, count, options, &text);
+        return sp_text_take(&text, length);
+    }
+    if (options->csv) {
+        evaluate_csv(&text, points, count, options);
+        return sp_text_take(&text, length);
+    }
+    if (options->varied) put_points(&text, points, count, options);
+    else if (count && points->evaluation) put_values(&text, points->evaluation, &options->report);
+    return sp_text_take(&text, length);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ * Expressions of the language of claims at one configuration. They stand below `claims for TABLE`, as claims do, and
+ * are evaluated where a claim is: in the table, counted with everything as configured. The groups and the total are
+ * those of the prediction; with other settings, as in total(vocab_size = 128000), those of a second prediction. */
+#include "shapeproof/evaluate.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "config/config.h"
+#include "config/settings.h"
+#include "prove/claims.h"
+#include "verify/verify.h"
+
+struct shapeproof_expressions {
+    const struct shapeproof_tables *tables;
+    const struct sp_unit *table;
+    const struct sp_unit *unit; /* has the expressions as its claims */
+};
+
+struct shapeproof_evaluation {
+    struct sp_arena arena;
+    struct shapeproof_evaluated *items;
+    size_t count;
+};
+
+struct shapeproof_expressions *shapeproof_expressions_new(struct shapeproof_tables *tables, const char *table,
+                                                          const struct shapeproof_claim_lines *lines, char **letters,
+                                                          struct shapeproof_error *error)
+{
+    sp_error_reset(error);
+    assert(tables && table && lines && letters);
+    if (sp_tables_add_lines(tables, table, lines, true, letters, error) != SHAPEPROOF_OK) return NULL;
+    struct shapeproof_expressions *expressions = sp_realloc(NULL, 1, sizeof *expressions);
+    *expressions = (struct shapeproof_expressions){
+        .tables = tables, .table = sp_tables_unit(tables, table), .unit = tables->own.items[tables->own.count - 1]};
+    return expressions;
+}
+
+void shapeproof_expressions_free(struct shapeproof_expressions *expressions) { free(expressions); }
+
+/* ---- one expression ---- */
+
+/* An expression being evaluated. */
+struct asked {
+    struct sp_trial trial; /* first: the context of its environment */
+    const struct shapeproof_expressions *expressions;
+    const struct shapeproof_config *config;
+};
+
+/* The parameters of a group of a prediction, or of all; false when there is no such group. */
+static bool predicted_parameters(const struct shapeproof_prediction *prediction, const char *name, uint64_t *parameters)
+{
+    *parameters = shapeproof_prediction_totals(prediction)->unique_parameters;
+    if (strcmp(name, "total") == 0) return true;
+    for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
+        const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
+        *parameters = group->parameters;
+        if (strcmp(group->name, name) == 0) return true;
+    }
+    return false;
+}
+
+static struct shapeproof_prediction *predict_table(const struct shapeproof_expressions *expressions,
+                                                   const struct shapeproof_config *config,
+                                                   struct shapeproof_error *error)
+{
+    return shapeproof_predict(expressions->tables, config,
+                              &(struct shapeproof_predict_options){.table = expressions->table->name}, error);
+}
+
+/* The first of the settings that the table does not have, or NULL. */
+static const char *unknown_setting(const struct asked *asked, const struct shapeproof_config *config,
+                                   const struct shapeproof_prediction *prediction)
+{
+    for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++) {
+        const char *key = shapeproof_prediction_unused(prediction, i);
+        if (!sp_prediction_could_read(prediction, asked->expressions->tables, config, key)) return key;
+    }
+    return NULL;
+}
+
+/* [group] or total with other settings; NULL with the reason in *why. */
+static const struct sp_poly *varied_group(void *context, const char *name, const struct sp_sym_setting *settings,
+                                          size_t count, const char **why)
+{
+    const struct asked *asked = context;
+    struct sp_arena *arena = asked->trial.arena;
+    struct shapeproof_config *config = sp_config_variant(asked->config);
+    struct shapeproof_error error = {0};
+    uint64_t parameters = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *key = sp_trial_key_of_name(&asked->trial, settings[i].key);
+        sp_config_set_value(config, key ? key : settings[i].key, settings[i].value, "the expression");
+    }
+    struct shapeproof_prediction *prediction = predict_table(asked->expressions, config, &error);
+    const char *unknown = prediction ? unknown_setting(asked, config, prediction) : NULL;
+    *why = NULL;
+    if (!prediction) *why = sp_arena_copy(arena, error.message, strcspn(error.message, "\n"));
+    else if (unknown) *why = sp_arena_printf(arena, "the table has no hyper-parameter '%s'", unknown);
+    else if (!predicted_parameters(prediction, name, &parameters))
+        *why = sp_arena_printf(arena, "the table has no group [%s]", name);
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
+    return *why ? NULL : sp_poly_int(&asked->trial.count->symbolic.algebra, (int64_t)parameters);
+}
+
+/* ---- all of them ---- */
+
+/* The groups of the prediction, for [group] and `total`. */
+static struct sp_group_sums sums_of_prediction(struct sp_arena *arena, const struct shapeproof_prediction *prediction)
+{
+    const size_t count = shapeproof_prediction_group_count(prediction);
+    struct sp_group_sum *items = sp_arena_array(arena, count, sizeof *items);
+    for (size_t i = 0; i < count; i++) {
+        const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
+        items[i] = (struct sp_group_sum){group->name, (int64_t)group->parameters};
+    }
+    return (struct sp_group_sums){
+        .items = items, .count = count, .total = (int64_t)shapeproof_prediction_totals(prediction)->unique_parameters};
+}
+
+static void evaluate_all(struct shapeproof_evaluation *evaluation, struct asked *asked)
+{
+    const struct sp_unit *unit = asked->expressions->unit;
+    evaluation->count = unit->claim_count;
+    evaluation->items = sp_arena_array(&evaluation->arena, unit->claim_count, sizeof *evaluation->items);
+    for (size_t i = 0; i < unit->claim_count; i++) {
+        const struct sp_span span = unit->claims[i].span;
+        evaluation->items[i] = (struct shapeproof_evaluated){
+            .expression = sp_arena_copy(&evaluation->arena, span.source->text + span.offset, span.length)};
+        asked->trial.claim = &unit->claims[i];
+        const struct sp_expression_value value = sp_expression_evaluate(&asked->trial, varied_group);
+        evaluation->items[i].text = value.text;
+        evaluation->items[i].value = (struct shapeproof_fraction){value.exact.num, value.exact.den};
+        evaluation->items[i].number = value.number;
+        evaluation->items[i].why = value.why;
+    }
+}
+
+struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expressions *expressions,
+                                                  const struct shapeproof_config *config,
+                                                  const struct shapeproof_evaluate_options *options,
+                                                  struct shapeproof_error *error)
+{
+    static const struct shapeproof_evaluate_options none = {0};
+    sp_error_reset(error);
+    assert(expressions && config);
+    if (!options) options = &none;
+    if (!sp_options_are_known(options->reserved, error)) return NULL;
+    struct shapeproof_prediction *prediction = predict_table(expressions, config, error);
+    if (!prediction) return NULL;
+    struct shapeproof_evaluation *evaluation = sp_realloc(NULL, 1, sizeof *evaluation);
+    *evaluation = (struct shapeproof_evaluation){.count = 0};
+    struct sp_count count;
+    const struct sp_group_sums sums = sums_of_prediction(&evaluation->arena, prediction);
+    struct asked asked = {.trial = {.arena = &evaluation->arena,
+                                    .count = &count,
+                                    .unit = expressions->unit,
+                                    .sums = &sums,
+                                    .stored = options->checkpoint ? &options->checkpoint->sums : NULL},
+                          .expressions = expressions,
+                          .config = config};
+    const bool counted =
+        sp_count_settled(&count, expressions->tables, expressions->table, sp_config_hyper(config), NULL, true);
+    if (counted) evaluate_all(evaluation, &asked);
+    else sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, count.messages.data);
+    sp_count_free(&count);
+    shapeproof_prediction_free(prediction);
+    if (counted) return evaluation;
+    shapeproof_evaluation_free(evaluation);
+    return NULL;
+}
+
+void shapeproof_evaluation_free(struct shapeproof_evaluation *evaluation)
+{
+    if (!evaluation) return;
+    sp_arena_free(&evaluation->arena);
+    free(evaluation);
+}
+
+size_t shapeproof_evaluation_count(const struct shapeproof_evaluation *evaluation) { return evaluation->count; }
+
+const struct shapeproof_evaluated *shapeproof_evaluation_get(const struct shapeproof_evaluation *evaluation,
+                                                             size_t index)
+{
+    assert(index < evaluation->count);
+    return &evaluation->items[index];
+}
