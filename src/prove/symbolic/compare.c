@@ -32,6 +32,56 @@ static struct sp_sym comparison(struct sp_symbolic *symbolic, enum sp_op op, con
                                             op == SP_OP_LT ? "<" : "==", sp_sym_text(symbolic, right)));
 }
 
+/* ---- decided case by case ---- */
+
+enum { MOST_CASES_DEEP = 4 }; /* conditions that one comparison is split by: 2^4 cases */
+
+static size_t condition_in(const struct sp_algebra *algebra, const struct sp_poly *poly)
+{
+    for (size_t i = 0; i < poly->count; i++)
+        for (size_t k = 0; k < poly->terms[i].count; k++)
+            if (algebra->atoms[poly->terms[i].factors[k].atom].is_condition) return poly->terms[i].factors[k].atom;
+    return SIZE_MAX;
+}
+
+static const struct sp_poly *decide_by_cases(struct sp_symbolic *symbolic, const struct sp_poly *gap, enum sp_op op,
+                                             unsigned depth);
+
+/* Whether 0 < gap, or 0 == gap, as 0 or 1; NULL when that is not seen. */
+static const struct sp_poly *decide_gap(struct sp_symbolic *symbolic, const struct sp_poly *gap, enum sp_op op,
+                                        unsigned depth)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_poly *back = sp_poly_sub(algebra, sp_poly_int(algebra, 0), gap);
+    const bool whole = sp_poly_is_whole(symbolic, gap), above = whole && sp_poly_is_at_least(symbolic, gap, 1);
+    struct sp_rational value;
+    if (sp_poly_is_constant(gap, &value)) return sp_poly_int(algebra, op == SP_OP_LT ? value.num > 0 : value.num == 0);
+    if (op == SP_OP_LT && above) return sp_poly_int(algebra, 1);
+    if (op == SP_OP_LT && sp_poly_never_negative(symbolic, back)) return sp_poly_int(algebra, 0);
+    if (op == SP_OP_EQ && (above || (whole && sp_poly_is_at_least(symbolic, back, 1)))) return sp_poly_int(algebra, 0);
+    return decide_by_cases(symbolic, gap, op, depth);
+}
+
+/* A comparison with a condition in it is decided when both cases of the condition are: [0 < j]*B == B is [0 < j],
+ * because B == B holds and 0 == B does not. NULL when one of the cases stays open. */
+static const struct sp_poly *decide_by_cases(struct sp_symbolic *symbolic, const struct sp_poly *gap, enum sp_op op,
+                                             unsigned depth)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const size_t condition = condition_in(algebra, gap);
+    const struct sp_poly *cases[2];
+    if (condition == SIZE_MAX || depth == MOST_CASES_DEEP) return NULL;
+    for (int holds = 0; holds < 2; holds++) {
+        const struct sp_poly *in_case = sp_poly_substitute(algebra, gap, condition, sp_poly_int(algebra, holds));
+        cases[holds] = algebra->failed ? NULL : decide_gap(symbolic, in_case, op, depth + 1);
+        if (!cases[holds]) return NULL;
+    }
+    const struct sp_poly *change = sp_poly_sub(algebra, cases[1], cases[0]);
+    return sp_poly_add(algebra, cases[0], sp_poly_mul(algebra, sp_poly_atom(algebra, condition), change));
+}
+
+/* ---- order and equality ---- */
+
 /* However it is written, a comparison is one of sums of positive terms: 0 < L - F is F < L. */
 const struct sp_poly *sp_sym_less(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
 {
@@ -42,6 +92,8 @@ const struct sp_poly *sp_sym_less(struct sp_symbolic *symbolic, const struct sp_
     if (sp_poly_is_constant(gap, &difference)) return sp_poly_int(algebra, difference.num > 0);
     if (sp_poly_never_negative(symbolic, back)) return sp_poly_int(algebra, 0);
     if (sp_poly_is_whole(symbolic, gap) && sp_poly_is_at_least(symbolic, gap, 1)) return sp_poly_int(algebra, 1);
+    const struct sp_poly *decided = decide_by_cases(symbolic, gap, SP_OP_LT, 0);
+    if (decided) return decided;
     return comparison(symbolic, SP_OP_LT, side(symbolic, gap, false), side(symbolic, gap, true)).poly;
 }
 
@@ -55,6 +107,8 @@ static const struct sp_poly *same_number(struct sp_symbolic *symbolic, const str
     if (sp_poly_is_whole(symbolic, gap) &&
         (sp_poly_is_at_least(symbolic, gap, 1) || sp_poly_is_at_least(symbolic, back, 1)))
         return sp_poly_int(algebra, 0);
+    const struct sp_poly *decided = decide_by_cases(symbolic, gap, SP_OP_EQ, 0);
+    if (decided) return decided;
     if (gap->terms[0].coefficient.num < 0) gap = back;
     if (sp_poly_never_negative(symbolic, gap)) /* 0, or more */
         return sp_sym_not(symbolic, sp_sym_less(symbolic, sp_poly_int(algebra, 0), gap));
@@ -147,6 +201,31 @@ static struct sp_sym in_text(struct sp_symbolic *symbolic, const struct sp_opera
     return sp_sym_of_truth(symbolic, strstr(whole.string, part.string) != NULL);
 }
 
+/* Whether the list is of few whole numbers, no two of them equal. */
+static bool is_short_list_of_numbers(struct sp_sym list)
+{
+    if (list.kind != SP_SYM_VALUE || list.value.type != SHAPEPROOF_VALUE_LIST || list.value.count > MAX_MEMBERS)
+        return false;
+    for (size_t i = 0; i < list.value.count; i++) {
+        if (list.value.items[i].type != SHAPEPROOF_VALUE_INT) return false;
+        for (size_t k = 0; k < i; k++)
+            if (list.value.items[k].integer == list.value.items[i].integer) return false;
+    }
+    return true;
+}
+
+/* n in [1, 2] is [n == 1] + [n == 2], since it is one of different numbers at most. */
+static const struct sp_poly *is_one_of_numbers(struct sp_symbolic *symbolic, struct sp_sym number, struct sp_sym list)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_poly *sum = sp_poly_int(algebra, 0);
+    for (size_t i = 0; i < list.value.count; i++) {
+        const struct sp_poly *item = sp_poly_int(algebra, list.value.items[i].integer);
+        sum = sp_poly_add(algebra, sum, same_number(symbolic, number.poly, item));
+    }
+    return sum;
+}
+
 bool sp_sym_member(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                    struct sp_sym *out)
 {
@@ -169,6 +248,8 @@ bool sp_sym_member(struct sp_symbolic *symbolic, const struct sp_operation *oper
         bool found = false;
         for (size_t i = 0; i < list.value.count; i++) found = found || sp_values_equal(item, list.value.items[i]);
         *out = sp_sym_of_truth(symbolic, found);
+    } else if (args[0].kind == SP_SYM_NUMBER && is_short_list_of_numbers(list)) {
+        *out = sp_sym_of_condition(is_one_of_numbers(symbolic, args[0], list));
     } else {
         const bool texts = list.kind == SP_SYM_VALUE && list.value.items[0].type == SHAPEPROOF_VALUE_STRING;
         sp_sym_mark(symbolic, args[0], false, texts);
