@@ -85,7 +85,7 @@ _shapeproof() {
         fi
         case $command in
         check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
-        derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
+        derive) words='--config= --set= --table= --latex --claims --expanded --json --color= --help' ;;
         diff) words='--data --expect= --strict --all --offline --json --color= --help' ;;
         eval) words='--config= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --json --color= --help' ;;
         fmt) words='--in-place --check --help' ;;

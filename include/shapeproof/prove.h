@@ -125,6 +125,13 @@ SHAPEPROOF_API struct shapeproof_derivation *shapeproof_derive(const struct shap
 SHAPEPROOF_API struct shapeproof_derivation *
 shapeproof_derive_prediction(const struct shapeproof_tables *tables, const struct shapeproof_prediction *prediction,
                              const struct shapeproof_config *config, struct shapeproof_error *error);
+/* The formulas of the groups of a table and of its total for all cases, as a file of claims about it, which
+ * shapeproof_tables_add_text reads: a flag in a formula is 1 where it holds and 0 elsewhere, [CONDITION] likewise. What
+ * the formulas take for granted stands in the line `claims for TABLE when ...`. The text ends with a newline and is the
+ * caller's (shapeproof_free); `length`, if it is not NULL, receives its bytes. NULL with an error when there is no such
+ * table (SHAPEPROOF_ERR_USAGE), or no formula for all cases (SHAPEPROOF_ERR_UNKNOWN). */
+SHAPEPROOF_API char *shapeproof_derive_claims(const struct shapeproof_tables *tables, const char *table, size_t *length,
+                                              struct shapeproof_error *error);
 SHAPEPROOF_API void shapeproof_derivation_free(struct shapeproof_derivation *derivation);
 
 /* All borrowed until shapeproof_derivation_free. */

@@ -7,6 +7,8 @@ static const struct cli_option options[] = {
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {.name = "latex", .help = "formulas in LaTeX"},
+    {.name = "claims",
+     .help = "the formulas for all cases as a file of claims, which 'prove --claims' reads; takes a TABLE"},
     {.name = "expanded", .help = "every term for itself, instead of collected and factored"},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
@@ -16,6 +18,7 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"shapeproof derive gpt2", "the number of parameters of GPT-2, for all sizes"},
     {"shapeproof derive llama --set num_hidden_layers=32", "with one hyper-parameter fixed"},
+    {"shapeproof derive gpt2 --claims > gpt2.claims", "a file of claims to start from"},
     {NULL, NULL},
 };
 
@@ -36,9 +39,30 @@ static int report_derivation(const struct cli_args *args, const struct cli_subje
     return CLI_OK;
 }
 
+/* Writes the formulas of the table as claims. */
+static int derive_claims(const struct cli_args *args)
+{
+    struct cli_subject subject;
+    struct shapeproof_error error = {0};
+    char *claims = NULL;
+    if (cli_value(args, "config", NULL) || cli_value(args, "set", NULL) || cli_flag(args, "json"))
+        return cli_usage_error(NULL, "--claims is for all hyper-parameters, and writes text: it takes no --config, "
+                                     "--set or --json");
+    int status = cli_subject_open_tables(&subject, args);
+    const char *table = args->operand_count ? args->operands[0] : subject.table_name;
+    if (status == CLI_OK && !table)
+        status = cli_usage_error("shapeproof derive gpt2 --claims", "--claims needs the name of a table");
+    if (status == CLI_OK) claims = shapeproof_derive_claims(subject.tables, table, NULL, &error);
+    if (claims) cli_put_report(claims);
+    else if (status == CLI_OK) status = cli_error(&error);
+    cli_subject_close(&subject);
+    return status;
+}
+
 static int run_derive(const struct cli_args *args)
 {
     struct cli_subject subject;
+    if (cli_flag(args, "claims")) return derive_claims(args);
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK && !args->operand_count) status = cli_subject_fit(&subject, NULL);
     if (status == CLI_OK) status = report_derivation(args, &subject);
@@ -63,7 +87,10 @@ const struct cli_command cli_derive = {
         "Prints the number of parameters of each group of TABLE and of the whole as a formula in its hyper-parameters, "
         "with all flags at their defaults, then what each condition changes. Buffers and tensors that are tied to "
         "another do not count. What is no polynomial, such as a minimum or a count of layers of a kind, stays as it "
-        "is. Hyper-parameters that are given by --config or --set are put in as numbers.",
+        "is. Hyper-parameters that are given by --config or --set are put in as numbers.\n"
+        "\n"
+        "With --claims the formulas hold for all cases: a flag is 1 where it holds and 0 elsewhere, [CONDITION] "
+        "likewise. 'prove --claims' proves them, and refutes them once the table or a formula has changed.",
     .least = 0,
     .most = 1,
     .options = options,

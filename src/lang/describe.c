@@ -269,6 +269,12 @@ static void describe_expression(const struct scribe *scribe, const struct sp_env
     case SP_EXPR_GROUP:
         sp_text_printf(scribe->text, "[%s]", expr->name);
         break;
+    case SP_EXPR_BRACKET:
+        sp_text_printf(scribe->text, "[%s]", expr->name);
+        break;
+    case SP_EXPR_SUM:
+        sp_text_printf(scribe->text, "sum(%s in ...)", expr->name);
+        break;
     case SP_EXPR_STORED:
         sp_text_printf(scribe->text, "stored([%s])", expr->name);
         break;

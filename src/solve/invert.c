@@ -509,6 +509,8 @@ static enum sp_answer invert_dispatch(struct sp_solver *solver, const struct sp_
         return solve_member(solver, env, expr, want);
     case SP_EXPR_LITERAL: /* a list of the table: its value is known */
     case SP_EXPR_GROUP:
+    case SP_EXPR_BRACKET:
+    case SP_EXPR_SUM:
     case SP_EXPR_STORED:
     case SP_EXPR_TENSORS:
         break;

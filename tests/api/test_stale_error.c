@@ -303,6 +303,14 @@ static bool calls_derive(struct world *world, struct shapeproof_error *error)
     return derivation != NULL;
 }
 
+static bool calls_derive_claims(struct world *world, struct shapeproof_error *error)
+{
+    char *claims = shapeproof_derive_claims(world->tables, "gpt2", NULL, error);
+    const bool derived = claims != NULL;
+    shapeproof_free(claims);
+    return derived;
+}
+
 static bool calls_expressions_new(struct world *world, struct shapeproof_error *error)
 {
     static const char *const total = "total";
@@ -382,6 +390,7 @@ static const struct call {
     CALL(verify),
     CALL(verify_alone),
     CALL(derive),
+    CALL(derive_claims),
     CALL(expressions_new),
     CALL(evaluate),
     CALL(derive_prediction),

@@ -253,7 +253,18 @@ static void proved_by_cases(void **state)
     expect(TABLE "claim [h] = n*L when F == 0\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim total = sum([[g], [h]])\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim [g] = sum([n, m])*k\n", SHAPEPROOF_REFUTED, NULL);
-    expect(TABLE "claim [g]/k = sum([n*m])\n", SHAPEPROOF_UNDECIDED, NULL); /* in a claim that is a group */
+    expect(TABLE "claim [g]/k = sum([n*m])\n", SHAPEPROOF_UNDECIDED, NULL); /* a bracket is a group or a condition */
+    expect(TABLE "claim max(n - m, 0) = (n - m)*[m < n]\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim max(n - m, 0) = (n - m)*[m < n] + 1\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim [n in [1, 2]] = [n == 1] + [n == 2]\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim sum(i in 1..n: i) = n*(n + 1)/2\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim sum(i in 1..n: sum(j in 1..i: 2)) = n*(n + 1)\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim sum(i in 1..n: i) = n*(n - 1)/2\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim count(i in 1..n: i < 3) = min(n, 2)\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim count(i in 1..n: k*[1 < i] == k) = n - 1\n", SHAPEPROOF_PROVED, NULL); /* k is no 0 */
+    expect(TABLE "claim [k*[m < n] < k] = 1 - [m < n]\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [x] = 1\n", SHAPEPROOF_UNDECIDED, NULL);
+    expect(TABLE "claim i = 1\n", SHAPEPROOF_UNDECIDED, NULL); /* an index is known in its sum alone */
 #undef TABLE
 }
 

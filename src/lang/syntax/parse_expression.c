@@ -153,10 +153,16 @@ static bool parse_settings(struct sp_parser *parser, struct sp_expr *group)
 static struct sp_expr *with_settings(struct sp_parser *parser, struct sp_expr *group)
 {
     const bool has_settings = group && parser->lexer.source->has_expressions && sp_token_is(&parser->lexer, "(");
+    if (has_settings) {
+        group->kind = SP_EXPR_GROUP;
+        group->count = 0;
+    }
     return !has_settings || parse_settings(parser, group) ? group : NULL;
 }
 
 static struct sp_expr *parse_group(struct sp_parser *parser);
+static bool parse_iteration(struct sp_parser *parser, struct sp_expr *expr);
+static bool begins_iteration(const struct sp_lexer *lexer);
 
 /* stored = "stored" "(" ( "[" group-name "]" | "total" ) ")" ; */
 static bool parse_stored(struct sp_parser *parser, struct sp_expr *expr)
@@ -182,6 +188,9 @@ static struct sp_expr *parse_named(struct sp_parser *parser)
     expr->name = sp_parse_name(parser, "a name");
     if (!expr->name) return NULL;
     if (!sp_token_is(&parser->lexer, "(")) return expr;
+    const bool sums = strcmp(expr->name, "sum") == 0 || strcmp(expr->name, "count") == 0;
+    if (parser->in_claim && sums && begins_iteration(&parser->lexer))
+        return parse_iteration(parser, expr) ? expr : NULL;
     if (takes_tensors(parser, expr->name)) return parse_tensors(parser, expr) ? expr : NULL;
     if (parser->in_claim && strcmp(expr->name, "stored") == 0) return parse_stored(parser, expr) ? expr : NULL;
     if (parser->lexer.source->has_expressions && strcmp(expr->name, "total") == 0) {
@@ -212,35 +221,113 @@ static struct sp_expr *parse_parenthesis(struct sp_parser *parser)
     return expr && sp_parse_close(parser, ")", open, "')'") ? expr : NULL;
 }
 
-/* [feed-forward] in a claim: the name is read as it stands in its heading. */
+/* Where the bracket at `text` is closed on its line: the length up to its end, or 0. Brackets in texts do not count. */
+static size_t bracket_length(const char *text)
+{
+    size_t depth = 0;
+    bool in_text = false;
+    for (size_t at = 0; text[at] && text[at] != '\n'; at++) {
+        if (text[at] == '"') in_text = !in_text;
+        if (in_text) continue;
+        depth += text[at] == '[';
+        if (text[at] == ']' && --depth == 0) return at + 1;
+    }
+    return 0;
+}
+
+/* Goes on behind a bracket that was read as a text. The token "[" has counted as an open bracket. */
+static void skip_bracket(struct sp_parser *parser, size_t end)
+{
+    parser->lexer.offset = end;
+    parser->lexer.nesting--;
+    sp_lexer_next(&parser->lexer);
+}
+
+/* The condition in a bracket, [0 < n]; NULL, without a complaint, when what is in it is no expression. */
+static struct sp_expr *try_condition(struct sp_parser *parser, size_t end)
+{
+    const struct sp_parser before = *parser;
+    const size_t messages = parser->messages->length;
+    sp_lexer_next(&parser->lexer);
+    struct sp_expr *condition = parse_strength(parser, 0);
+    const bool good =
+        condition && !parser->failed && sp_token_is(&parser->lexer, "]") && parser->lexer.token.span.offset + 1 == end;
+    *parser = before;
+    parser->messages->length = messages;
+    if (parser->messages->data) parser->messages->data[messages] = '\0';
+    return good ? condition : NULL;
+}
+
+/* [feed-forward] in a claim: the name of a group is read as it stands in its heading. Of [0 < n] and [tied] the
+ * condition is read as well, because only the table tells whether it has a group of that name. */
 static struct sp_expr *parse_group(struct sp_parser *parser)
 {
     struct sp_lexer *lexer = &parser->lexer;
-    const size_t start = lexer->token.span.offset;
-    const char *name = lexer->source->text + start + 1;
-    const size_t length = strcspn(name, "]\n");
-    const struct sp_span span = {lexer->source, (uint32_t)start, (uint32_t)length + 2};
-    if (name[length] != ']' || !length) {
-        sp_parse_fail(parser, span, "expected '[group name]'");
+    const size_t start = lexer->token.span.offset, length = bracket_length(lexer->source->text + start);
+    const struct sp_span span = {lexer->source, (uint32_t)start, (uint32_t)(length ? length : 1)};
+    if (length < 3) {
+        sp_parse_fail(parser, span, length ? "expected '[group name]'" : "this bracket is never closed: expected ']'");
         return NULL;
     }
-    struct sp_expr *expr = node(parser, SP_EXPR_GROUP, span, 0);
-    expr->name = sp_parse_intern(parser, name, length);
-    lexer->offset = start + length + 2;
-    lexer->nesting--; /* the bracket was counted when it was read as a token */
-    sp_lexer_next(lexer);
+    struct sp_expr *condition = try_condition(parser, start + length);
+    struct sp_expr *expr = node(parser, condition ? SP_EXPR_BRACKET : SP_EXPR_GROUP, span, condition ? 1 : 0);
+    if (condition) expr->args[0] = condition;
+    expr->name = sp_parse_intern(parser, lexer->source->text + start + 1, length - 2);
+    skip_bracket(parser, start + length);
     return expr;
 }
 
-/* sum([M, H]) and sum([[a], [b]]) in a claim: what has a comma in it, or a bracket, is no group but a list. */
+/* sum([M, H]) and sum([[a], [b]]) in a claim: what has a comma outside of inner brackets is no group but a list. */
 static bool is_list(const struct sp_lexer *lexer)
 {
-    const char *inside = lexer->source->text + lexer->token.span.offset + 1;
-    const size_t length = strcspn(inside, "]\n"), blanks = strspn(inside, " ");
-    return inside[blanks] == '[' || memchr(inside, ',', length);
+    const char *text = lexer->source->text + lexer->token.span.offset;
+    const size_t length = bracket_length(text);
+    size_t depth = 0;
+    bool in_text = false;
+    for (size_t at = 1; at + 1 < length; at++) {
+        if (text[at] == '"') in_text = !in_text;
+        if (in_text) continue;
+        depth += text[at] == '(' || text[at] == '[';
+        depth -= (text[at] == ')' || text[at] == ']') && depth;
+        if (text[at] == ',' && !depth) return true;
+    }
+    return false;
+}
+
+/* sum(i in 1..n: sizes[i]), and count(i in 1..n: sizes[i] == 3), which counts where the condition holds. In a claim.
+ *
+ * iteration = ( "sum" | "count" ) "(" NAME "in" expr ".." expr ":" expr ")" ; */
+static bool parse_iteration(struct sp_parser *parser, struct sp_expr *expr)
+{
+    const struct sp_span open = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    expr->kind = SP_EXPR_SUM;
+    expr->value = sp_value_bool(strcmp(expr->name, "count") == 0);
+    expr->name = sp_parse_name(parser, "the name of an index");
+    expr->args = sp_arena_array(parser->arena, 3, sizeof *expr->args);
+    expr->count = 3;
+    if (!sp_parse_expect(parser, "in", "behind the index") || !(expr->args[0] = parse_strength(parser, 0)) ||
+        !sp_parse_expect(parser, "..", "between the bounds") || !(expr->args[1] = parse_strength(parser, 0)) ||
+        !sp_parse_expect(parser, ":", "behind the bounds") || !(expr->args[2] = parse_strength(parser, 0)))
+        return false;
+    expr->span = join_spans(expr->span, parser->lexer.token.span);
+    return sp_parse_close(parser, ")", open, "')'");
+}
+
+/* Whether the bracket that is the current token begins with "NAME in". */
+static bool begins_iteration(const struct sp_lexer *lexer)
+{
+    const char *text = lexer->source->text + lexer->token.span.offset + 1;
+    text += strspn(text, " ");
+    size_t length = 0;
+    while (sp_is_name_char(text[length])) length++;
+    const char *behind = text + length + strspn(text + length, " ");
+    return length && sp_is_name_start(*text) && strncmp(behind, "in ", 3) == 0;
 }
 
 /* primary = "[" group-name "]" [ settings ]
+ *             | "[" expr "]"
+ *             | iteration
  *             | tensors
  *             | stored
  *             | "total" settings
@@ -336,7 +423,10 @@ static struct sp_expr *parse_infix(struct sp_parser *parser, struct sp_expr *lef
     sp_lexer_next(&parser->lexer);
     if (how->kind == SP_EXPR_CHOICE) return parse_choice(parser, left);
     if (how->op == SP_OP_NOT_IN && !sp_parse_expect(parser, "in", "after 'not'")) return NULL;
+    const bool in_claim = parser->in_claim;
+    parser->in_claim = in_claim && how->op != SP_OP_IN && how->op != SP_OP_NOT_IN; /* there a bracket is a list */
     struct sp_expr *right = parse_strength(parser, how->right ? how->strength : how->strength + 1);
+    parser->in_claim = in_claim;
     if (!right) return NULL;
     struct sp_expr *expr = node(parser, how->kind, join_spans(left->span, right->span), 2);
     expr->op = how->op;

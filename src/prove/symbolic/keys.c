@@ -88,6 +88,16 @@ static const char *claimed_path(struct sp_symbolic *symbolic, const struct sp_sy
                            claimed_path(symbolic, env, claimed_name_behind(env, expr->args[0])), expr->name);
 }
 
+const char *sp_sym_claimed_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    const struct sp_expr *behind = claimed_name_behind(env, expr);
+    const struct sp_expr *object = behind;
+    while (object->kind == SP_EXPR_DEFAULT) object = object->args[0];
+    behind = object;
+    while (object->kind == SP_EXPR_MEMBER) object = claimed_name_behind(env, object->args[0]);
+    return object->kind == SP_EXPR_NAME ? claimed_path(symbolic, env, behind) : NULL;
+}
+
 /* The key that a definition of a table begins with: n_head of "A = n_head default 12"; NULL when it computes
  * something. */
 static const char *key_of_definition(struct sp_symbolic *symbolic, const struct sp_sym_env *table,

@@ -29,6 +29,8 @@ enum sp_sym_key_state { SP_SYM_KEY_KNOWN, SP_SYM_KEY_UNSET, SP_SYM_KEY_OPEN };
 
 /* "text_config.hidden_size", in the arena. */
 const char *sp_sym_key_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
+/* The same of what a claim names: through its definitions and those of the table. NULL for what is no key. */
+const char *sp_sym_claimed_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
 /* What `with` gives for it, or NULL. */
 const struct sp_sym *sp_sym_key_given(const struct sp_sym_frame *frame, const char *key);
 /* Its setting: absent, null, or a value. */

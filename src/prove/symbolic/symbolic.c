@@ -13,6 +13,7 @@
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/meaning.h"
 #include "prove/symbolic/operations.h"
+#include "prove/symbolic/sums.h"
 
 enum { MAX_STEPS = 4 * 1000 * 1000, MAX_MESSAGES = 20 };
 
@@ -137,21 +138,29 @@ static bool symbolic_list(struct sp_symbolic *symbolic, const struct sp_sym_env 
     return true;
 }
 
-static bool item(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                 struct sp_sym *out)
-{
-    const struct sp_operation operation = {.kind = SP_DO_INDEX, .span = expr->span};
-    struct sp_sym args[2];
-    return sp_sym_eval(symbolic, env, expr->args[0], &args[0]) && sp_sym_eval(symbolic, env, expr->args[1], &args[1]) &&
-           sp_sym_operate(symbolic, &operation, args, 2, out);
-}
-
 static const struct sp_symbol_info *symbol_of_key(const struct sp_symbolic *symbolic, struct sp_sym sym)
 {
     const size_t atom = sym.kind <= SP_SYM_CONDITION ? sp_atom_alone(sym.poly) : SIZE_MAX;
     for (size_t i = 0; i < symbolic->symbols.count; i++)
         if (symbolic->symbols.items[i].atom == atom) return &symbolic->symbols.items[i];
     return NULL;
+}
+
+/* LIST[i]. A claim writes patch_size[0] as well of what may be one number for both sides, which is at(patch_size, 0).
+ */
+static bool symbolic_item(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                          struct sp_sym *out)
+{
+    struct sp_operation operation = {.kind = SP_DO_INDEX, .span = expr->span};
+    struct sp_sym args[2];
+    if (!sp_sym_eval(symbolic, env, expr->args[0], &args[0]) || !sp_sym_eval(symbolic, env, expr->args[1], &args[1]))
+        return false;
+    const struct sp_symbol_info *symbol = env->group ? symbol_of_key(symbolic, args[0]) : NULL;
+    if (symbol && !symbol->is_list) {
+        operation.kind = SP_DO_CALL;
+        operation.function = sp_function_find("at");
+    }
+    return sp_sym_operate(symbolic, &operation, args, 2, out);
 }
 
 /* Of an object that is not known: a key of its own; of one that is an item of a list, what it is in each iteration. */
@@ -231,6 +240,18 @@ static struct sp_sym unset_condition(struct sp_symbolic *symbolic, const char *f
     return sym;
 }
 
+/* In a claim absent(KEY) and null(KEY) are the conditions that the table has of that key; false when it has none. */
+static bool claimed_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                          struct sp_sym *out)
+{
+    const char *path = sp_sym_claimed_path(symbolic, env, expr->args[0]);
+    const char *text = path ? sp_arena_printf(&symbolic->algebra.arena, "%s(%s)", expr->name, path) : NULL;
+    const size_t symbol = text ? sp_map_get(&symbolic->symbols.keys, text) : SIZE_MAX;
+    if (symbol == SIZE_MAX) return false;
+    *out = sp_sym_of_condition(sp_poly_atom(&symbolic->algebra, symbolic->symbols.items[symbol].atom));
+    return true;
+}
+
 /* absent(KEY) and null(KEY): a condition of its own for a key that may be given or not; a constant for one whose
  * value is known. */
 static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
@@ -240,6 +261,7 @@ static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *en
         strcmp(expr->name, "null") == 0 ? SHAPEPROOF_VALUE_NULL : SHAPEPROOF_VALUE_ABSENT;
     const struct sp_expr *arg = expr->args[0];
     struct sp_sym sym;
+    if (env->group && claimed_unset(symbolic, env, expr, out)) return true;
     if (sp_sym_name_is_key(env, arg) && !env->group) {
         const char *path = sp_sym_key_path(symbolic, env, arg);
         if (sp_sym_key_look_up(symbolic, env, arg, path, &sym) == SP_SYM_KEY_OPEN) {
@@ -302,6 +324,21 @@ static bool no_such_group(struct sp_symbolic *symbolic, const struct sp_expr *ex
                        likely ? "; did you mean [" : "", likely ? likely : "", likely ? "]?" : "");
 }
 
+/* Whether the name is one of a flag or a number. Evaluates it, and takes a mistake back. */
+static bool is_numeric_name(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    struct sp_text *messages = symbolic->report.messages;
+    const size_t mistakes = symbolic->report.mistakes;
+    struct sp_sym sym;
+    symbolic->report.messages = &symbolic->report.unheard;
+    const bool known = sp_sym_eval(symbolic, env, expr, &sym) && sp_sym_is_numeric(sym);
+    symbolic->report.messages = messages;
+    symbolic->report.mistakes = mistakes;
+    sp_text_free(&symbolic->report.unheard);
+    symbolic->report.unheard = (struct sp_text){0};
+    return known;
+}
+
 /* [embedding](vocab_size = 128000): the group with other settings. */
 static bool varied_group(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                          struct sp_sym *out)
@@ -330,6 +367,60 @@ static bool symbolic_group(struct sp_symbolic *symbolic, const struct sp_sym_env
     const struct sp_poly *poly = env->group ? env->group(env->context, expr->name) : NULL;
     if (!poly) return no_such_group(symbolic, expr);
     *out = sp_sym_of_poly(poly);
+    return true;
+}
+
+/* [0 < n]: 1 where the condition holds, else 0; or a group of that name. */
+static bool symbolic_bracket(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                             struct sp_sym *out)
+{
+    const struct sp_poly *poly = env->group ? env->group(env->context, expr->name) : NULL;
+    const bool is_name = expr->args[0]->kind == SP_EXPR_NAME;
+    if (!poly && is_name && !is_numeric_name(symbolic, env, expr->args[0])) return no_such_group(symbolic, expr);
+    if (!poly && !sp_sym_condition(symbolic, env, expr->args[0], &poly)) return false;
+    *out = sp_sym_of_poly(poly);
+    return true;
+}
+
+static bool find_bound(const struct sp_sym_env *env, const char *name, struct sp_sym *out)
+{
+    for (const struct sp_sym_bound *bound = env->bound; bound; bound = bound->outer)
+        if (strcmp(bound->name, name) == 0) {
+            *out = bound->sym;
+            return true;
+        }
+    return false;
+}
+
+/* Whether the polynomial has nothing but conditions in it, such as [a]*[b]. */
+static bool is_of_conditions(const struct sp_algebra *algebra, const struct sp_poly *poly)
+{
+    for (size_t i = 0; i < poly->count; i++)
+        for (size_t k = 0; k < poly->terms[i].count; k++)
+            if (!algebra->atoms[poly->terms[i].factors[k].atom].is_condition) return false;
+    return true;
+}
+
+/* sum(i in 1..n: sizes[i]), in closed form where it has one. */
+static bool symbolic_sum(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                         struct sp_sym *out)
+{
+    const size_t room = sizeof symbolic->loops.items / sizeof *symbolic->loops.items;
+    const struct sp_poly *first, *last, *body;
+    if (!sp_sym_number(symbolic, env, expr->args[0], &first) || !sp_sym_number(symbolic, env, expr->args[1], &last))
+        return false;
+    const size_t index = symbolic->loops.count < room ? sp_atom_new_index(symbolic, expr->name) : SIZE_MAX;
+    if (index == SIZE_MAX) return sp_sym_fail(symbolic, expr->span, "more than %zu sums", room);
+    const struct sp_sym_bound bound = {expr->name, sp_sym_of_poly(sp_poly_atom(&symbolic->algebra, index)), env->bound};
+    struct sp_sym_env inner = *env;
+    inner.bound = &bound;
+    symbolic->loops.items[symbolic->loops.count++] = (struct sp_open_loop){index, first, last};
+    const bool good = sp_sym_number(symbolic, &inner, expr->args[2], &body);
+    symbolic->loops.count--;
+    if (!good) return false;
+    if (expr->value.boolean && !is_of_conditions(&symbolic->algebra, body))
+        return sp_sym_fail(symbolic, expr->args[2]->span, "count needs a condition; sum takes a number");
+    *out = sp_sym_of_poly(sp_sym_sum(symbolic, expr->span, index, body, first, last));
     return true;
 }
 
@@ -371,7 +462,7 @@ static bool symbolic_dispatch(struct sp_symbolic *symbolic, const struct sp_sym_
         *out = sp_sym_of_value(symbolic, expr->value);
         return true;
     case SP_EXPR_NAME:
-        return sp_sym_name_value(symbolic, env, expr, out);
+        return find_bound(env, expr->name, out) || sp_sym_name_value(symbolic, env, expr, out);
     case SP_EXPR_LIST:
         return symbolic_list(symbolic, env, expr, out);
     case SP_EXPR_UNARY:
@@ -385,13 +476,17 @@ static bool symbolic_dispatch(struct sp_symbolic *symbolic, const struct sp_sym_
     case SP_EXPR_CALL:
         return symbolic_call(symbolic, env, expr, out);
     case SP_EXPR_INDEX:
-        return item(symbolic, env, expr, out);
+        return symbolic_item(symbolic, env, expr, out);
     case SP_EXPR_MEMBER:
         return symbolic_member(symbolic, env, expr, out);
     case SP_EXPR_TENSORS:
         return symbolic_tensors(symbolic, env, expr, out);
     case SP_EXPR_GROUP:
         return symbolic_group(symbolic, env, expr, out);
+    case SP_EXPR_BRACKET:
+        return symbolic_bracket(symbolic, env, expr, out);
+    case SP_EXPR_SUM:
+        return symbolic_sum(symbolic, env, expr, out);
     case SP_EXPR_STORED:
         return symbolic_stored(symbolic, env, expr, out);
     }

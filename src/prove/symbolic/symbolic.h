@@ -194,6 +194,13 @@ struct sp_sym_frame {
     const char *prefix;   /* in front of every name */
 };
 
+/* The index of sum(i in first..last: body). */
+struct sp_sym_bound {
+    const char *name;
+    struct sp_sym sym;
+    const struct sp_sym_bound *outer;
+};
+
 /* A value for a hyper-parameter: total(vocab_size = 128000). */
 struct sp_sym_setting {
     const char *key; /* or the name that the table gives it */
@@ -221,6 +228,7 @@ struct sp_sym_env {
                                     size_t count, const char **why);
     const struct sp_poly *(*stored)(void *context, const char *name);
     void *context;
+    const struct sp_sym_bound *bound; /* indices of sums around the expression, innermost first */
 };
 
 void sp_symbolic_free(struct sp_symbolic *symbolic);
