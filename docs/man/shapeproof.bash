@@ -69,6 +69,7 @@ _shapeproof() {
     prove:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     solve:--total|solve:-n) COMPREPLY=() ;;
     solve:--rounds-to|solve:-r) COMPREPLY=() ;;
+    solve:--within) COMPREPLY=() ;;
     solve:--group|solve:-g) COMPREPLY=() ;;
     solve:--config|solve:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
     solve:--set|solve:-S) COMPREPLY=() ;;
@@ -85,7 +86,7 @@ _shapeproof() {
         fi
         case $command in
         check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
-        derive) words='--config= --set= --table= --latex --claims --expanded --json --color= --help' ;;
+        derive) words='--config= --set= --table= --latex --claims --markdown --expanded --json --color= --help' ;;
         diff) words='--data --expect= --strict --all --offline --json --color= --help' ;;
         eval) words='--config= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --json --color= --help' ;;
         fmt) words='--in-place --check --help' ;;
@@ -94,7 +95,7 @@ _shapeproof() {
         learn) words='--output= --name= --like= --partial --all --table= --trace --offline --json --help' ;;
         predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
         prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --set= --table= --vocabulary= --allow= --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
-        solve) words='--total= --rounds-to= --group= --config= --set= --table= --json --color= --help' ;;
+        solve) words='--total= --rounds-to= --within= --group= --config= --set= --table= --json --color= --help' ;;
         tables) words='--kind= --table= --json --color= --help' ;;
         help) words='--help' ;;
         esac

@@ -167,10 +167,12 @@ struct shapeproof_solve_options {
     const char
         *table; /* the name of the table; NULL: the one that the configuration chooses (see shapeproof_predict) */
     const char *group;    /* the group whose parameters are counted; NULL for all */
-    uint64_t reserved[4]; /* zero: room for later versions */
+    double within;        /* of shapeproof_solve: how far from the total an answer may be, in per cent of it */
+    uint64_t reserved[3]; /* zero: room for later versions */
 };
 
-/* Every hyper-parameter that, changed alone, gives exactly `total` parameters, most plausible first. `options` may be
+/* Every hyper-parameter that, changed alone, gives `total` parameters (exactly, or within options->within), most
+ * plausible first. `options` may be
  * NULL. NULL with an error. */
 SHAPEPROOF_API struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *tables,
                                                              const struct shapeproof_config *config, uint64_t total,
@@ -186,9 +188,12 @@ SHAPEPROOF_API void shapeproof_solutions_free(struct shapeproof_solutions *solut
 
 /* All borrowed until shapeproof_solutions_free. */
 
-/* The total that was asked for, as text, and whether it is a rounded one. */
+/* The total that was asked for, as text, and whether several totals are meant: a rounded one, or one within some per
+ * cent. */
 SHAPEPROOF_API const char *shapeproof_solutions_asked(const struct shapeproof_solutions *solutions);
 SHAPEPROOF_API bool shapeproof_solutions_rounded(const struct shapeproof_solutions *solutions);
+/* How far from the total an answer may be, in per cent of it; 0 for a total that is exact, or rounded. */
+SHAPEPROOF_API double shapeproof_solutions_within(const struct shapeproof_solutions *solutions);
 /* The name of the table. */
 SHAPEPROOF_API const char *shapeproof_solutions_table(const struct shapeproof_solutions *solutions);
 /* Whether the hyper-parameters give that total as they are. */

@@ -135,7 +135,9 @@ SHAPEPROOF_API char *shapeproof_report_verify(const struct shapeproof_verificati
 
 struct shapeproof_report_derive_options {
     struct shapeproof_report_options report;
-    bool expanded;        /* text: every term for itself; else collected and factored. JSON has both */
+    bool expanded; /* text: every term for itself; else collected and factored. JSON has both */
+    bool markdown; /* text: two tables in Markdown */
+    bool latex;    /* Markdown: the formulas are in LaTeX (SHAPEPROOF_FORMULA_LATEX), and stand between dollars */
     uint64_t reserved[4]; /* zero: room for later versions */
 };
 

@@ -9,6 +9,7 @@ static const struct cli_option options[] = {
     {.name = "latex", .help = "formulas in LaTeX"},
     {.name = "claims",
      .help = "the formulas for all cases as a file of claims, which 'prove --claims' reads; takes a TABLE"},
+    {.name = "markdown", .help = "tables in Markdown; with --latex the formulas stand between dollar signs"},
     {.name = "expanded", .help = "every term for itself, instead of collected and factored"},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
@@ -30,7 +31,9 @@ static int report_derivation(const struct cli_args *args, const struct cli_subje
         .notation = cli_flag(args, "latex") ? SHAPEPROOF_FORMULA_LATEX : SHAPEPROOF_FORMULA_TEXT,
     };
     const struct shapeproof_report_derive_options how = {.report = cli_report_options(args),
-                                                         .expanded = cli_flag(args, "expanded")};
+                                                         .expanded = cli_flag(args, "expanded"),
+                                                         .markdown = cli_flag(args, "markdown"),
+                                                         .latex = cli_flag(args, "latex")};
     struct shapeproof_error error = {0};
     struct shapeproof_derivation *derivation = shapeproof_derive(subject->tables, subject->config, &what, &error);
     if (!derivation) return cli_error(&error);

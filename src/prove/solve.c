@@ -151,6 +151,7 @@ struct shapeproof_solutions {
     struct sp_arena arena;
     const char *table, *asked;
     bool rounded, as_given;
+    double within; /* per cent */
     struct shapeproof_solution *items;
     size_t count, capacity;
     const char **skipped;
@@ -725,14 +726,24 @@ struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *ta
                                               struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    char asked[32];
+    char asked[64];
     if (total > INT64_MAX) {
         sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the total does not fit in 63 bits");
         return NULL;
     }
-    snprintf(asked, sizeof asked, "%" PRIu64, total);
-    const struct sp_printed wanted = {(int64_t)total, (int64_t)total};
-    return solutions_of(tables, config, asked, wanted, options, error);
+    const double within = options ? options->within : 0;
+    if (!(within >= 0 && within <= 100)) {
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the total is asked within 0 to 100 per cent");
+        return NULL;
+    }
+    const int64_t slack = (int64_t)((double)total * within / 100);
+    if (slack) snprintf(asked, sizeof asked, "%" PRIu64 " within %g%%", total, within);
+    else snprintf(asked, sizeof asked, "%" PRIu64, total);
+    const bool fits = (int64_t)total <= INT64_MAX - slack;
+    const struct sp_printed wanted = {(int64_t)total - slack, fits ? (int64_t)total + slack : INT64_MAX};
+    struct shapeproof_solutions *solutions = solutions_of(tables, config, asked, wanted, options, error);
+    if (solutions && slack) solutions->within = within;
+    return solutions;
 }
 
 struct shapeproof_solutions *shapeproof_solve_rounded(const struct shapeproof_tables *tables,
@@ -751,6 +762,8 @@ struct shapeproof_solutions *shapeproof_solve_rounded(const struct shapeproof_ta
 const char *shapeproof_solutions_asked(const struct shapeproof_solutions *solutions) { return solutions->asked; }
 const char *shapeproof_solutions_table(const struct shapeproof_solutions *solutions) { return solutions->table; }
 bool shapeproof_solutions_as_given(const struct shapeproof_solutions *solutions) { return solutions->as_given; }
+double shapeproof_solutions_within(const struct shapeproof_solutions *solutions) { return solutions->within; }
+
 bool shapeproof_solutions_rounded(const struct shapeproof_solutions *solutions) { return solutions->rounded; }
 
 void shapeproof_solutions_free(struct shapeproof_solutions *solutions)

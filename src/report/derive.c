@@ -98,6 +98,57 @@ static void put_assumptions(const struct shapeproof_derivation *derivation, stru
     if (shapeproof_derivation_assumption_count(derivation)) sp_text_puts(text, "\n");
 }
 
+/* ---- Markdown ---- */
+
+/* A text in a cell of a table, where "|" would end the cell. */
+static void put_escaped(struct sp_text *text, const char *content)
+{
+    for (; *content; content++) {
+        if (*content == '|') sp_text_puts(text, "\\");
+        sp_text_append(text, content, 1);
+    }
+}
+
+/* `E*(V + P)`, or in LaTeX $E \left(V + P\right)$. */
+static void put_markdown_formula(struct sp_text *text, const char *formula, bool latex)
+{
+    sp_text_puts(text, latex ? "$" : "`");
+    put_escaped(text, formula);
+    sp_text_puts(text, latex ? "$" : "`");
+}
+
+static void derive_markdown(const struct shapeproof_derivation *derivation, struct sp_text *text,
+                            const struct shapeproof_report_derive_options *options)
+{
+    sp_text_puts(text, "| group | parameters |\n|---|---|\n");
+    for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
+        const struct shapeproof_formula *formula = shapeproof_derivation_formula(derivation, i);
+        const char *shown = options->expanded ? formula->expanded : formula->text;
+        sp_text_puts(text, "| ");
+        put_escaped(text, formula->group);
+        if (*formula->when) sp_text_puts(text, ", if ");
+        put_escaped(text, formula->when);
+        sp_text_puts(text, *formula->when && *shown != '-' ? " | + " : " | ");
+        put_markdown_formula(text, shown, options->latex);
+        sp_text_puts(text, " |\n");
+    }
+    sp_text_puts(text, "\n");
+    put_assumptions(derivation, text);
+    if (shapeproof_derivation_assumption_count(derivation)) sp_text_puts(text, "\n");
+    sp_text_puts(text, "| symbol | hyper-parameter | default |\n|---|---|---|\n");
+    for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++) {
+        const struct shapeproof_symbol *symbol = shapeproof_derivation_symbol(derivation, i);
+        const char *meaning = *symbol->formula ? symbol->formula : symbol->key;
+        sp_text_puts(text, "| `");
+        put_escaped(text, symbol->name);
+        sp_text_puts(text, *symbol->formula ? "` | = `" : "` | `");
+        put_escaped(text, meaning);
+        sp_text_puts(text, *symbol->fallback ? "` | `" : "` | ");
+        put_escaped(text, symbol->fallback);
+        sp_text_puts(text, *symbol->fallback ? "` |\n" : " |\n");
+    }
+}
+
 char *shapeproof_report_derive(const struct shapeproof_derivation *derivation,
                                const struct shapeproof_report_derive_options *options, size_t *length)
 {
@@ -106,6 +157,10 @@ char *shapeproof_report_derive(const struct shapeproof_derivation *derivation,
     if (!options) options = &plain;
     if (options->report.format == SHAPEPROOF_REPORT_JSON) {
         derive_json(derivation, &text);
+        return sp_text_take(&text, length);
+    }
+    if (options->markdown) {
+        derive_markdown(derivation, &text, options);
         return sp_text_take(&text, length);
     }
     put_formulas(derivation, &text, options);

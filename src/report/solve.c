@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Which hyper-parameters give a total: each with the value, or the values, that it would need. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json_write.h"
 #include "report/common.h"
@@ -25,15 +27,32 @@ static void json_solution(struct sp_writer *json, const struct shapeproof_soluti
     sp_write_close(json);
 }
 
+/* "total": 124439808, with "within": 2 if it is meant by 2 %; or "rounds_to": "1.5B". */
+static void json_asked(struct sp_writer *json, const struct shapeproof_solutions *solutions)
+{
+    const char *asked = shapeproof_solutions_asked(solutions);
+    const double within = shapeproof_solutions_within(solutions);
+    char number[32];
+    if (shapeproof_solutions_rounded(solutions) && within <= 0) {
+        sp_write_key_string(json, "rounds_to", asked);
+        return;
+    }
+    snprintf(number, sizeof number, "%.*s", (int)strspn(asked, "0123456789"), asked);
+    sp_write_key(json, "total");
+    sp_write_raw(json, number);
+    if (within <= 0) return;
+    snprintf(number, sizeof number, "%g", within);
+    sp_write_key(json, "within");
+    sp_write_raw(json, number);
+}
+
 /* The document of `solve --json`: what was asked, the solutions, the keys that were skipped. */
 static void solve_json(const struct shapeproof_solutions *solutions, struct sp_text *text)
 {
     const bool rounded = shapeproof_solutions_rounded(solutions);
     struct sp_writer json = sp_write_document(text, "shapeproof.solve/1");
     sp_write_key_string(&json, "table", shapeproof_solutions_table(solutions));
-    sp_write_key(&json, rounded ? "rounds_to" : "total");
-    if (rounded) sp_write_string(&json, shapeproof_solutions_asked(solutions));
-    else sp_write_raw(&json, shapeproof_solutions_asked(solutions));
+    json_asked(&json, solutions);
     sp_write_key_bool(&json, "as_given", shapeproof_solutions_as_given(solutions));
     sp_write_key_open(&json, "solutions", '[');
     for (size_t i = 0; i < shapeproof_solutions_count(solutions); i++) {
