@@ -131,6 +131,7 @@ static bool evaluate(struct place *place, const struct bound *bound, const struc
     case SP_EXPR_NAME:
         return by_name(place, bound, expr, value);
     case SP_EXPR_GROUP:
+    case SP_EXPR_BRACKET: /* of no claim here is it a condition */
         return by_group(place, expr->name, value);
     case SP_EXPR_CALL:
         return by_call(place, bound, expr, value);
