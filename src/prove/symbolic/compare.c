@@ -32,7 +32,7 @@ static struct sp_sym comparison(struct sp_symbolic *symbolic, enum sp_op op, con
                                             op == SP_OP_LT ? "<" : "==", sp_sym_text(symbolic, right)));
 }
 
-/* ---- decided case by case ---- */
+/* ---- what is seen of a comparison ---- */
 
 enum { MOST_CASES_DEEP = 4 }; /* conditions that one comparison is split by: 2^4 cases */
 
@@ -52,13 +52,14 @@ static const struct sp_poly *decide_gap(struct sp_symbolic *symbolic, const stru
                                         unsigned depth)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
-    const struct sp_poly *back = sp_poly_sub(algebra, sp_poly_int(algebra, 0), gap);
-    const bool whole = sp_poly_is_whole(symbolic, gap), above = whole && sp_poly_is_at_least(symbolic, gap, 1);
     struct sp_rational value;
     if (sp_poly_is_constant(gap, &value)) return sp_poly_int(algebra, op == SP_OP_LT ? value.num > 0 : value.num == 0);
-    if (op == SP_OP_LT && above) return sp_poly_int(algebra, 1);
+    const struct sp_poly *back = sp_poly_sub(algebra, sp_poly_int(algebra, 0), gap);
     if (op == SP_OP_LT && sp_poly_never_negative(symbolic, back)) return sp_poly_int(algebra, 0);
-    if (op == SP_OP_EQ && (above || (whole && sp_poly_is_at_least(symbolic, back, 1)))) return sp_poly_int(algebra, 0);
+    if (sp_poly_is_whole(symbolic, gap)) {
+        if (sp_poly_is_at_least(symbolic, gap, 1)) return sp_poly_int(algebra, op == SP_OP_LT);
+        if (op == SP_OP_EQ && sp_poly_is_at_least(symbolic, back, 1)) return sp_poly_int(algebra, 0);
+    }
     return decide_by_cases(symbolic, gap, op, depth);
 }
 
@@ -86,13 +87,9 @@ static const struct sp_poly *decide_by_cases(struct sp_symbolic *symbolic, const
 const struct sp_poly *sp_sym_less(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
-    const struct sp_poly *gap = sp_poly_sub(algebra, b, a), *back = sp_poly_sub(algebra, a, b);
-    struct sp_rational difference;
+    const struct sp_poly *gap = sp_poly_sub(algebra, b, a);
     if (algebra->failed) return gap;
-    if (sp_poly_is_constant(gap, &difference)) return sp_poly_int(algebra, difference.num > 0);
-    if (sp_poly_never_negative(symbolic, back)) return sp_poly_int(algebra, 0);
-    if (sp_poly_is_whole(symbolic, gap) && sp_poly_is_at_least(symbolic, gap, 1)) return sp_poly_int(algebra, 1);
-    const struct sp_poly *decided = decide_by_cases(symbolic, gap, SP_OP_LT, 0);
+    const struct sp_poly *decided = decide_gap(symbolic, gap, SP_OP_LT, 0);
     if (decided) return decided;
     return comparison(symbolic, SP_OP_LT, side(symbolic, gap, false), side(symbolic, gap, true)).poly;
 }
@@ -100,16 +97,11 @@ const struct sp_poly *sp_sym_less(struct sp_symbolic *symbolic, const struct sp_
 static const struct sp_poly *same_number(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
-    const struct sp_poly *gap = sp_poly_sub(algebra, a, b), *back = sp_poly_sub(algebra, b, a);
-    struct sp_rational difference;
+    const struct sp_poly *gap = sp_poly_sub(algebra, a, b);
     if (algebra->failed) return gap;
-    if (sp_poly_is_constant(gap, &difference)) return sp_poly_int(algebra, difference.num == 0);
-    if (sp_poly_is_whole(symbolic, gap) &&
-        (sp_poly_is_at_least(symbolic, gap, 1) || sp_poly_is_at_least(symbolic, back, 1)))
-        return sp_poly_int(algebra, 0);
-    const struct sp_poly *decided = decide_by_cases(symbolic, gap, SP_OP_EQ, 0);
+    const struct sp_poly *decided = decide_gap(symbolic, gap, SP_OP_EQ, 0);
     if (decided) return decided;
-    if (gap->terms[0].coefficient.num < 0) gap = back;
+    if (gap->terms[0].coefficient.num < 0) gap = sp_poly_sub(algebra, b, a);
     if (sp_poly_never_negative(symbolic, gap)) /* 0, or more */
         return sp_sym_not(symbolic, sp_sym_less(symbolic, sp_poly_int(algebra, 0), gap));
     return comparison(symbolic, SP_OP_EQ, side(symbolic, gap, true), side(symbolic, gap, false)).poly;
