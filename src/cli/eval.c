@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -363,10 +362,7 @@ static int evaluate_expressions(const struct cli_args *args, struct cli_subject 
     if (status == CLI_OK) status = check_settings(subject, &scan);
     struct shapeproof_expressions *expressions =
         status == CLI_OK ? shapeproof_expressions_new(subject->tables, table, &lines, &letters, &error) : NULL;
-    if (status == CLI_OK && !expressions) {
-        status = error.status == SHAPEPROOF_ERR_TABLE ? CLI_USAGE : cli_error(&error);
-        if (error.status == SHAPEPROOF_ERR_TABLE) fprintf(stderr, "%s\n", shapeproof_tables_messages(subject->tables));
-    }
+    if (status == CLI_OK && !expressions) status = cli_lines_error(subject, &error);
     if (expressions) {
         const struct asked asked = {args, subject, checkpoint, expressions, table, letters};
         if (letters && !cli_flag(args, "json")) fprintf(stderr, "%s, as usual in publications\n", letters);
@@ -380,38 +376,32 @@ static int evaluate_expressions(const struct cli_args *args, struct cli_subject 
 
 /* ---- about a table ---- */
 
-/* The table that the configuration chooses; NULL after a complaint. In `name`. */
-static const char *chosen_table(struct cli_subject *subject, char *name, size_t size, int *status)
+/* About the table that the configuration chooses. */
+static int evaluate_chosen(const struct cli_args *args, struct cli_subject *subject)
 {
     struct shapeproof_error error = {0};
     const struct shapeproof_predict_options what = {.table = subject->table_name};
     struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
-    if (!prediction) {
-        *status = cli_no_prediction(subject, &what, &error);
-        return NULL;
-    }
-    snprintf(name, size, "%s", shapeproof_prediction_table(prediction));
+    if (!prediction) return cli_no_prediction(subject, &what, &error);
+    const struct given_expressions given = {args->operands, args->operand_count};
+    const int status = evaluate_expressions(args, subject, shapeproof_prediction_table(prediction), given, NULL);
     shapeproof_prediction_free(prediction);
-    return name;
+    return status;
 }
 
 /* `eval TABLE EXPRESSION...`, or with a configuration that tells the table `eval EXPRESSION...`. */
 static int evaluate_table(const struct cli_args *args)
 {
     struct cli_subject subject;
-    char name[256];
     const bool told = cli_value(args, "config", NULL) != NULL;
-    struct given_expressions given = {args->operands, args->operand_count};
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
-    if (status == CLI_OK && (told || subject.table_name)) {
-        const char *table = chosen_table(&subject, name, sizeof name, &status);
-        if (table) status = evaluate_expressions(args, &subject, table, given, NULL);
-    } else if (status == CLI_OK && args->operand_count < 2)
+    if (status == CLI_OK && (told || subject.table_name)) status = evaluate_chosen(args, &subject);
+    else if (status == CLI_OK && args->operand_count < 2)
         status = cli_usage_error("shapeproof eval gpt2 '[embedding] / total'",
                                  "eval needs a table (or --config, or --checkpoint) and an expression");
     else if (status == CLI_OK) {
-        given = (struct given_expressions){args->operands + 1, args->operand_count - 1};
+        const struct given_expressions given = {args->operands + 1, args->operand_count - 1};
         status = evaluate_expressions(args, &subject, args->operands[0], given, NULL);
     }
     cli_subject_close(&subject);
@@ -435,8 +425,7 @@ static int evaluate_with_check(const struct cli_args *args, struct cli_subject *
     struct shapeproof_error error = {0};
     struct shapeproof_verification *verification = shapeproof_verify(check, subject->tables, &what, &error);
     if (!verification) return cli_error(&error);
-    char table[256];
-    snprintf(table, sizeof table, "%s", shapeproof_prediction_table(shapeproof_check_prediction(check)));
+    const char *table = shapeproof_prediction_table(shapeproof_check_prediction(check));
     const int status = evaluate_expressions(args, subject, table, whole->given, verification);
     shapeproof_verification_free(verification);
     return status;

@@ -64,10 +64,8 @@ static int add_given_claims(const struct cli_args *args, struct cli_subject *sub
     struct shapeproof_claim_lines lines = {.name = given_claims, .items = items};
     for (size_t position = 0; (items[lines.count] = cli_next_value(args, "claim", &position)) != NULL;) lines.count++;
     int status = CLI_OK;
-    if (lines.count && shapeproof_tables_add_claims(subject->tables, table, &lines, letters, &error) != SHAPEPROOF_OK) {
-        status = error.status == SHAPEPROOF_ERR_TABLE ? CLI_USAGE : cli_error(&error);
-        if (error.status == SHAPEPROOF_ERR_TABLE) fprintf(stderr, "%s\n", shapeproof_tables_messages(subject->tables));
-    }
+    if (lines.count && shapeproof_tables_add_claims(subject->tables, table, &lines, letters, &error) != SHAPEPROOF_OK)
+        status = cli_lines_error(subject, &error);
     free(items);
     return status;
 }

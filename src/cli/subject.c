@@ -260,6 +260,13 @@ int cli_no_prediction(const struct cli_subject *subject, const struct shapeproof
     return CLI_USAGE;
 }
 
+int cli_lines_error(const struct cli_subject *subject, const struct shapeproof_error *error)
+{
+    if (error->status != SHAPEPROOF_ERR_TABLE) return cli_error(error);
+    fprintf(stderr, "%s\n", shapeproof_tables_messages(subject->tables));
+    return CLI_USAGE;
+}
+
 /* Of a key that the table does not have at all. */
 static bool complain_of_key(const struct shapeproof_prediction *prediction, const char *key)
 {
@@ -274,10 +281,8 @@ static bool complain_of_key(const struct shapeproof_prediction *prediction, cons
 bool cli_settings_are_read(const struct cli_subject *subject, const struct shapeproof_prediction *prediction)
 {
     char message[512];
-    for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++)
-        if (!sp_prediction_could_read(prediction, subject->tables, subject->config,
-                                      shapeproof_prediction_unused(prediction, i)))
-            return complain_of_key(prediction, shapeproof_prediction_unused(prediction, i));
+    const char *unknown = sp_prediction_unknown_setting(prediction, subject->tables, subject->config);
+    if (unknown) return complain_of_key(prediction, unknown);
     for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++) {
         snprintf(message, sizeof message, "the table '%s' ignores the setting '%s'",
                  shapeproof_prediction_table(prediction), shapeproof_prediction_unused(prediction, i));

@@ -54,6 +54,9 @@ void cli_name_adapter(const struct shapeproof_inventory *inventory, const char *
 /* Complains that no prediction can be made, of a setting if one is of the wrong kind; returns the exit status. */
 int cli_no_prediction(const struct cli_subject *subject, const struct shapeproof_predict_options *what,
                       const struct shapeproof_error *error);
+/* Complains of claims or expressions of the command line that could not be added to the tables: all mistakes in them,
+ * with their places. Returns the exit status. */
+int cli_lines_error(const struct cli_subject *subject, const struct shapeproof_error *error);
 /* False after an error was printed: a setting has a key that the table does not have. Otherwise settings that the
  * prediction never looked at are warned of. */
 bool cli_settings_are_read(const struct cli_subject *subject, const struct shapeproof_prediction *prediction);

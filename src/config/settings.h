@@ -19,6 +19,10 @@ char *sp_mistyped_setting(const struct shapeproof_tables *tables, const struct s
  * file has it as well. */
 bool sp_prediction_could_read(const struct shapeproof_prediction *prediction, const struct shapeproof_tables *tables,
                               const struct shapeproof_config *config, const char *key);
+/* The first of the settings that was not read and for which there is no such reason; NULL when there is none. */
+const char *sp_prediction_unknown_setting(const struct shapeproof_prediction *prediction,
+                                          const struct shapeproof_tables *tables,
+                                          const struct shapeproof_config *config);
 /* The key that was read and is spelt most like this one, or NULL. */
 const char *sp_prediction_key_like(const struct shapeproof_prediction *prediction, const char *key);
 

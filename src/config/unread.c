@@ -52,6 +52,17 @@ bool sp_prediction_could_read(const struct shapeproof_prediction *prediction, co
            sp_value_is_set(sp_value_at(config->file_root, key)) || is_known_elsewhere(prediction, tables, key);
 }
 
+const char *sp_prediction_unknown_setting(const struct shapeproof_prediction *prediction,
+                                          const struct shapeproof_tables *tables,
+                                          const struct shapeproof_config *config)
+{
+    for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++) {
+        const char *key = shapeproof_prediction_unused(prediction, i);
+        if (!sp_prediction_could_read(prediction, tables, config, key)) return key;
+    }
+    return NULL;
+}
+
 const char *sp_prediction_key_like(const struct shapeproof_prediction *prediction, const char *key)
 {
     return sp_suggest_key(key, prediction->asked, prediction->asked_count);

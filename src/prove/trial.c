@@ -7,6 +7,7 @@
 
 #include "lang/functions.h"
 #include "prove/symbolic/atoms.h"
+#include "prove/symbolic/meaning.h"
 
 static struct sp_sym_frame *claims_frame(struct sp_trial *trial)
 {
@@ -19,9 +20,8 @@ static struct sp_sym_frame *claims_frame(struct sp_trial *trial)
     return frame;
 }
 
-/* The sum of a group, or of all; a group of the table that is not among the sums is empty. */
-static const struct sp_poly *sum_of_group(const struct sp_trial *trial, const struct sp_group_sums *sums,
-                                          const char *name)
+const struct sp_poly *sp_trial_sum_of_group(const struct sp_trial *trial, const struct sp_group_sums *sums,
+                                            const char *name)
 {
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
     if (!name || strcmp(name, "total") == 0) return sp_poly_int(algebra, sums->total);
@@ -34,14 +34,14 @@ static const struct sp_poly *sum_of_group(const struct sp_trial *trial, const st
 static const struct sp_poly *group_of_claim(void *context, const char *name)
 {
     const struct sp_trial *trial = context;
-    return trial->sums ? sum_of_group(trial, trial->sums, name) : sp_count_group(trial->count, name);
+    return trial->sums ? sp_trial_sum_of_group(trial, trial->sums, name) : sp_count_group(trial->count, name);
 }
 
 /* stored([group]) and stored(total). */
 static const struct sp_poly *stored_group(void *context, const char *name)
 {
     const struct sp_trial *trial = context;
-    return sum_of_group(trial, trial->stored, name);
+    return sp_trial_sum_of_group(trial, trial->stored, name);
 }
 
 struct sp_sym_env sp_trial_env(struct sp_trial *trial)
@@ -454,21 +454,11 @@ bool sp_trial_read_sides(struct sp_trial *trial)
 /* The value that the table takes for a key, of which it may have the default. */
 static bool taken_value(struct sp_trial *trial, const char *key, struct sp_sym *out)
 {
-    const struct sp_unit *table = trial->count->table;
+    struct sp_symbolic *symbolic = &trial->count->symbolic;
     const struct sp_sym_env env = {.frame = trial->count->frame};
-    const struct shapeproof_value given = sp_value_at(trial->count->symbolic.fixed.settings->root, key);
-    if (sp_value_is_set(given)) {
-        *out = sp_sym_of_value(&trial->count->symbolic, given);
-        return true;
-    }
-    for (size_t i = 0; i < table->definition_count; i++) {
-        const struct sp_definition *definition = &table->definitions[i];
-        const char *behind = definition->is_function ? NULL : sp_trial_key_of_name(trial, definition->name);
-        if (!behind || strcmp(behind, key) != 0) continue;
-        const struct sp_expr name = {.kind = SP_EXPR_NAME, .name = definition->name, .span = definition->span};
-        return sp_sym_eval(&trial->count->symbolic, &env, &name, out);
-    }
-    return false;
+    const struct shapeproof_value given = sp_value_at(symbolic->fixed.settings->root, key);
+    *out = sp_sym_of_value(symbolic, given);
+    return sp_value_is_set(given) || sp_sym_defaulted_key(symbolic, &env, key, out);
 }
 
 /* rnn_cell_type = "gru" */

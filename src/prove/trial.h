@@ -61,6 +61,10 @@ bool sp_trial_read_sides(struct sp_trial *trial);
 /* The key behind a name: itself, or that of the definition "cell = rnn_cell_type default ..."; NULL when the definition
  * computes something. */
 const char *sp_trial_key_of_name(const struct sp_trial *trial, const char *name);
+/* The sum of a group, or of "total"; a group of the table that is not among the sums is empty. NULL when the table has
+ * no such group. */
+const struct sp_poly *sp_trial_sum_of_group(const struct sp_trial *trial, const struct sp_group_sums *sums,
+                                            const char *name);
 /* Where the expressions of the claim are evaluated; its context is the trial. */
 struct sp_sym_env sp_trial_env(struct sp_trial *trial);
 /* A premise as a value of one symbol in terms of others; false where it says nothing of this count. */

@@ -192,20 +192,6 @@ static const char *difference_words(struct held *held)
 
 /* ---- a claim ---- */
 
-static struct sp_group_sums predicted_sums(struct shapeproof_verification *verification)
-{
-    const struct shapeproof_prediction *prediction = verification->check->prediction;
-    const size_t count = shapeproof_prediction_group_count(prediction);
-    struct sp_group_sum *items = sp_arena_array(&verification->arena, count, sizeof *items);
-    struct sp_group_sums sums = {.items = items, .count = count};
-    for (size_t i = 0; i < count; i++) {
-        const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
-        items[i] = (struct sp_group_sum){group->name, (int64_t)group->parameters};
-        sums.total += items[i].parameters;
-    }
-    return sums;
-}
-
 /* Evaluates one claim at the values of this file: the formula, the same with the table's prediction, and what is
  * stored. Leaves the answer `other` when the claim is about another table or case, `unknown` (with the reason) when
  * it has no value here. */
@@ -234,7 +220,8 @@ static void evaluate_claim(struct held *held, struct shapeproof_verified_claim *
 
 void sp_verify_claims(struct shapeproof_verification *verification)
 {
-    const struct sp_group_sums predicted = predicted_sums(verification);
+    const struct sp_group_sums predicted =
+        sp_verify_predicted_sums(&verification->arena, verification->check->prediction);
     for (size_t i = 0; i < shapeproof_proofs_count(verification->proofs); i++) {
         struct held held = {
             .verification = verification, .located = sp_proofs_claim(verification->proofs, i), .predicted = predicted};

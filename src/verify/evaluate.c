@@ -50,36 +50,12 @@ struct asked {
     const struct shapeproof_config *config;
 };
 
-/* The parameters of a group of a prediction, or of all; false when there is no such group. */
-static bool predicted_parameters(const struct shapeproof_prediction *prediction, const char *name, uint64_t *parameters)
-{
-    *parameters = shapeproof_prediction_totals(prediction)->unique_parameters;
-    if (strcmp(name, "total") == 0) return true;
-    for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
-        const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
-        *parameters = group->parameters;
-        if (strcmp(group->name, name) == 0) return true;
-    }
-    return false;
-}
-
 static struct shapeproof_prediction *predict_table(const struct shapeproof_expressions *expressions,
                                                    const struct shapeproof_config *config,
                                                    struct shapeproof_error *error)
 {
     return shapeproof_predict(expressions->tables, config,
                               &(struct shapeproof_predict_options){.table = expressions->table->name}, error);
-}
-
-/* The first of the settings that the table does not have, or NULL. */
-static const char *unknown_setting(const struct asked *asked, const struct shapeproof_config *config,
-                                   const struct shapeproof_prediction *prediction)
-{
-    for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++) {
-        const char *key = shapeproof_prediction_unused(prediction, i);
-        if (!sp_prediction_could_read(prediction, asked->expressions->tables, config, key)) return key;
-    }
-    return NULL;
 }
 
 /* [group] or total with other settings; NULL with the reason in *why. */
@@ -90,37 +66,27 @@ static const struct sp_poly *varied_group(void *context, const char *name, const
     struct sp_arena *arena = asked->trial.arena;
     struct shapeproof_config *config = sp_config_variant(asked->config);
     struct shapeproof_error error = {0};
-    uint64_t parameters = 0;
+    const struct sp_poly *sum = NULL;
     for (size_t i = 0; i < count; i++) {
         const char *key = sp_trial_key_of_name(&asked->trial, settings[i].key);
         sp_config_set_value(config, key ? key : settings[i].key, settings[i].value, "the expression");
     }
     struct shapeproof_prediction *prediction = predict_table(asked->expressions, config, &error);
-    const char *unknown = prediction ? unknown_setting(asked, config, prediction) : NULL;
-    *why = NULL;
+    const char *unknown =
+        prediction ? sp_prediction_unknown_setting(prediction, asked->expressions->tables, config) : NULL;
     if (!prediction) *why = sp_arena_copy(arena, error.message, strcspn(error.message, "\n"));
     else if (unknown) *why = sp_arena_printf(arena, "the table has no hyper-parameter '%s'", unknown);
-    else if (!predicted_parameters(prediction, name, &parameters))
-        *why = sp_arena_printf(arena, "the table has no group [%s]", name);
+    else {
+        const struct sp_group_sums sums = sp_verify_predicted_sums(arena, prediction);
+        sum = sp_trial_sum_of_group(&asked->trial, &sums, name);
+        if (!sum) *why = sp_arena_printf(arena, "the table has no group [%s]", name);
+    }
     shapeproof_prediction_free(prediction);
     shapeproof_config_free(config);
-    return *why ? NULL : sp_poly_int(&asked->trial.count->symbolic.algebra, (int64_t)parameters);
+    return sum;
 }
 
 /* ---- all of them ---- */
-
-/* The groups of the prediction, for [group] and `total`. */
-static struct sp_group_sums sums_of_prediction(struct sp_arena *arena, const struct shapeproof_prediction *prediction)
-{
-    const size_t count = shapeproof_prediction_group_count(prediction);
-    struct sp_group_sum *items = sp_arena_array(arena, count, sizeof *items);
-    for (size_t i = 0; i < count; i++) {
-        const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
-        items[i] = (struct sp_group_sum){group->name, (int64_t)group->parameters};
-    }
-    return (struct sp_group_sums){
-        .items = items, .count = count, .total = (int64_t)shapeproof_prediction_totals(prediction)->unique_parameters};
-}
 
 static void evaluate_all(struct shapeproof_evaluation *evaluation, struct asked *asked)
 {
@@ -155,7 +121,7 @@ struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expres
     struct shapeproof_evaluation *evaluation = sp_realloc(NULL, 1, sizeof *evaluation);
     *evaluation = (struct shapeproof_evaluation){.count = 0};
     struct sp_count count;
-    const struct sp_group_sums sums = sums_of_prediction(&evaluation->arena, prediction);
+    const struct sp_group_sums sums = sp_verify_predicted_sums(&evaluation->arena, prediction);
     struct asked asked = {.trial = {.arena = &evaluation->arena,
                                     .count = &count,
                                     .unit = expressions->unit,

@@ -165,3 +165,16 @@ bool sp_verify_groups(struct shapeproof_verification *verification, struct shape
     free(tally.stored);
     return true;
 }
+
+struct sp_group_sums sp_verify_predicted_sums(struct sp_arena *arena, const struct shapeproof_prediction *prediction)
+{
+    const size_t count = shapeproof_prediction_group_count(prediction);
+    struct sp_group_sum *items = sp_arena_array(arena, count, sizeof *items);
+    struct sp_group_sums sums = {.items = items, .count = count};
+    for (size_t i = 0; i < count; i++) {
+        const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
+        items[i] = (struct sp_group_sum){group->name, (int64_t)group->parameters};
+        sums.total += items[i].parameters;
+    }
+    return sums;
+}

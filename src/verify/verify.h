@@ -63,6 +63,8 @@ struct shapeproof_verification {
 /* groups.c: counts what the file stores, group by group, and collects what deviates. False when a count does not fit in
  * 63 bits. */
 bool sp_verify_groups(struct shapeproof_verification *verification, struct shapeproof_error *error);
+/* The parameters that are predicted of each group, and of all, in the arena. */
+struct sp_group_sums sp_verify_predicted_sums(struct sp_arena *arena, const struct shapeproof_prediction *prediction);
 /* terms.c: finds the term of each deviation. */
 void sp_verify_terms(struct shapeproof_verification *verification);
 /* claims.c: holds each claim about the table against the sums. */

@@ -90,12 +90,11 @@ static const char *claimed_path(struct sp_symbolic *symbolic, const struct sp_sy
 
 const char *sp_sym_claimed_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
 {
-    const struct sp_expr *behind = claimed_name_behind(env, expr);
-    const struct sp_expr *object = behind;
-    while (object->kind == SP_EXPR_DEFAULT) object = object->args[0];
-    behind = object;
+    const struct sp_expr *key = claimed_name_behind(env, expr);
+    while (key->kind == SP_EXPR_DEFAULT) key = key->args[0];
+    const struct sp_expr *object = key;
     while (object->kind == SP_EXPR_MEMBER) object = claimed_name_behind(env, object->args[0]);
-    return object->kind == SP_EXPR_NAME ? claimed_path(symbolic, env, behind) : NULL;
+    return object->kind == SP_EXPR_NAME ? claimed_path(symbolic, env, key) : NULL;
 }
 
 /* The key that a definition of a table begins with: n_head of "A = n_head default 12"; NULL when it computes
@@ -113,8 +112,7 @@ static struct sp_sym_env env_of_table(const struct sp_sym_env *env)
     return (struct sp_sym_env){.frame = env->outer ? env->outer : env->frame, .is_outer = true};
 }
 
-/* Evaluates the definition of a key that is not set, which has its default. False when there is none. */
-static bool defaulted_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const char *path,
+bool sp_sym_defaulted_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const char *path,
                           struct sp_sym *out)
 {
     const struct sp_sym_env table = env_of_table(env);
@@ -164,7 +162,7 @@ static bool claimed_key(struct sp_symbolic *symbolic, const struct sp_sym_env *e
         sp_sym_key_mark(symbolic, path);
         *out = sp_sym_of_value(symbolic, value);
         if (sp_value_is_set(value)) return true;
-        if (symbolic->fixed.is_settled && defaulted_key(symbolic, env, path, out)) return true;
+        if (symbolic->fixed.is_settled && sp_sym_defaulted_key(symbolic, env, path, out)) return true;
         if (!symbolic->fixed.named || !symbolic->fixed.named(symbolic->fixed.context, path, &number))
             return unknown_key(symbolic, env, expr, path);
         *out = sp_sym_of_poly(sp_poly_rational(&symbolic->algebra, number));

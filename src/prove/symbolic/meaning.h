@@ -31,6 +31,10 @@ enum sp_sym_key_state { SP_SYM_KEY_KNOWN, SP_SYM_KEY_UNSET, SP_SYM_KEY_OPEN };
 const char *sp_sym_key_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
 /* The same of what a claim names: through its definitions and those of the table. NULL for what is no key. */
 const char *sp_sym_claimed_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
+/* Evaluates the definition of the table that begins with the key, which is not set: its default. False when there is
+ * none. */
+bool sp_sym_defaulted_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const char *path,
+                          struct sp_sym *out);
 /* What `with` gives for it, or NULL. */
 const struct sp_sym *sp_sym_key_given(const struct sp_sym_frame *frame, const char *key);
 /* Its setting: absent, null, or a value. */
