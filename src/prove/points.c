@@ -238,19 +238,14 @@ static bool is_refused(struct search *search)
     struct sp_symbolic *symbolic = &search->trial->count->symbolic;
     const struct sp_sym_env env = {.frame = search->trial->count->frame};
     const struct sp_unit *table = search->trial->count->table;
-    struct sp_text *messages = symbolic->report.messages;
-    const size_t mistakes = symbolic->report.mistakes;
     struct sp_rational truth;
     const struct sp_poly *condition;
     bool refused = false;
-    symbolic->report.messages = &symbolic->report.unheard;
+    const struct sp_sym_heard heard = sp_sym_begin_look_ahead(symbolic);
     for (size_t i = 0; i < table->requirement_count && !refused; i++)
         refused = sp_sym_condition(symbolic, &env, table->requirements[i].condition, &condition) &&
                   sp_assignment_of(&search->numbers, condition, &truth) && truth.num == 0;
-    symbolic->report.messages = messages;
-    symbolic->report.mistakes = mistakes;
-    sp_text_free(&symbolic->report.unheard);
-    symbolic->report.unheard = (struct sp_text){0};
+    sp_sym_end_look_ahead(symbolic, heard);
     return refused;
 }
 

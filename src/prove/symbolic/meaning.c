@@ -163,9 +163,7 @@ void sp_sym_note_keys(struct sp_symbolic *symbolic, const struct sp_sym_env *env
 void sp_sym_name_symbols(struct sp_symbolic *symbolic, const struct sp_sym_env *env)
 {
     const struct sp_unit *unit = env->frame->unit;
-    struct sp_text *messages = symbolic->report.messages;
-    const size_t mistakes = symbolic->report.mistakes;
-    symbolic->report.messages = &symbolic->report.unheard; /* a definition that nothing uses cannot fail */
+    const struct sp_sym_heard heard = sp_sym_begin_look_ahead(symbolic); /* what nothing uses cannot fail */
     sp_sym_note_keys(symbolic, env);
     for (size_t i = 0; i < unit->definition_count; i++) {
         const struct sp_definition *definition = &unit->definitions[i];
@@ -176,8 +174,5 @@ void sp_sym_name_symbols(struct sp_symbolic *symbolic, const struct sp_sym_env *
             continue;
         unit_value(symbolic, env, i, &sym);
     }
-    symbolic->report.messages = messages;
-    symbolic->report.mistakes = mistakes;
-    sp_text_free(&symbolic->report.unheard);
-    symbolic->report.unheard = (struct sp_text){0};
+    sp_sym_end_look_ahead(symbolic, heard);
 }

@@ -27,6 +27,21 @@ void sp_symbolic_free(struct sp_symbolic *symbolic)
     sp_algebra_free(&symbolic->algebra);
 }
 
+struct sp_sym_heard sp_sym_begin_look_ahead(struct sp_symbolic *symbolic)
+{
+    const struct sp_sym_heard heard = {symbolic->report.messages, symbolic->report.mistakes};
+    symbolic->report.messages = &symbolic->report.unheard;
+    return heard;
+}
+
+void sp_sym_end_look_ahead(struct sp_symbolic *symbolic, struct sp_sym_heard heard)
+{
+    symbolic->report.messages = heard.messages;
+    symbolic->report.mistakes = heard.mistakes;
+    sp_text_free(&symbolic->report.unheard);
+    symbolic->report.unheard = (struct sp_text){0};
+}
+
 bool sp_sym_fail(struct sp_symbolic *symbolic, struct sp_span span, const char *format, ...)
 {
     char message[512];
@@ -327,16 +342,11 @@ static bool no_such_group(struct sp_symbolic *symbolic, const struct sp_expr *ex
 /* Whether the name is one of a flag or a number. Evaluates it, and takes a mistake back. */
 static bool is_numeric_name(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
 {
-    struct sp_text *messages = symbolic->report.messages;
-    const size_t mistakes = symbolic->report.mistakes;
+    const struct sp_sym_heard heard = sp_sym_begin_look_ahead(symbolic);
     struct sp_sym sym;
-    symbolic->report.messages = &symbolic->report.unheard;
-    const bool known = sp_sym_eval(symbolic, env, expr, &sym) && sp_sym_is_numeric(sym);
-    symbolic->report.messages = messages;
-    symbolic->report.mistakes = mistakes;
-    sp_text_free(&symbolic->report.unheard);
-    symbolic->report.unheard = (struct sp_text){0};
-    return known;
+    const bool is_numeric = sp_sym_eval(symbolic, env, expr, &sym) && sp_sym_is_numeric(sym);
+    sp_sym_end_look_ahead(symbolic, heard);
+    return is_numeric;
 }
 
 /* [embedding](vocab_size = 128000): the group with other settings. */

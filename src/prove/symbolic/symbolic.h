@@ -241,6 +241,13 @@ bool sp_sym_condition(struct sp_symbolic *symbolic, const struct sp_sym_env *env
                       const struct sp_poly **out);
 bool sp_sym_fail(struct sp_symbolic *symbolic, struct sp_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Between the two mistakes are not reported, and count for nothing: a look ahead may fail. Not within one another. */
+struct sp_sym_heard {
+    struct sp_text *messages;
+    size_t mistakes;
+};
+struct sp_sym_heard sp_sym_begin_look_ahead(struct sp_symbolic *symbolic);
+void sp_sym_end_look_ahead(struct sp_symbolic *symbolic, struct sp_sym_heard heard);
 /* Counts towards the limits; false when one is reached, which was reported. */
 bool sp_sym_spend(struct sp_symbolic *symbolic, struct sp_span span, size_t steps);
 /* The keys that the definitions of a table or part begin with: each is a hyper-parameter of its own. */
