@@ -21,9 +21,9 @@ struct shapeproof_expressions; /* opaque: parsed once, evaluated for any number 
 
 /* Reads expressions about the table of that name. Each line is one, or a definition for the others ("d = n_embd"):
  *
- *     [embedding] / total                        groups, total, names and keys of the table, all operators and
- * functions total(vocab_size = 128000) - total         total and groups with other hyper-parameters stored([head]) what
- * a checkpoint stores, if one is given
+ *     [embedding] / total                    groups, the total, names and keys of the table
+ *     total(vocab_size = 128000) - total     the total and groups with other hyper-parameters
+ *     stored([head])                         what a checkpoint stores, if one is given
  *
  * *letters is as shapeproof_tables_add_claims has it. NULL with an error: SHAPEPROOF_ERR_USAGE when there is no such
  * table, SHAPEPROOF_ERR_TABLE when an expression is malformed. The tables must outlive the expressions. */

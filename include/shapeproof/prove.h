@@ -172,8 +172,7 @@ struct shapeproof_solve_options {
 };
 
 /* Every hyper-parameter that, changed alone, gives `total` parameters (exactly, or within options->within), most
- * plausible first. `options` may be
- * NULL. NULL with an error. */
+ * plausible first. `options` may be NULL. NULL with an error. */
 SHAPEPROOF_API struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *tables,
                                                              const struct shapeproof_config *config, uint64_t total,
                                                              const struct shapeproof_solve_options *options,

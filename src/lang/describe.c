@@ -267,8 +267,6 @@ static void describe_expression(const struct scribe *scribe, const struct sp_env
         put_member(scribe, expr->name);
         break;
     case SP_EXPR_GROUP:
-        sp_text_printf(scribe->text, "[%s]", expr->name);
-        break;
     case SP_EXPR_BRACKET:
         sp_text_printf(scribe->text, "[%s]", expr->name);
         break;

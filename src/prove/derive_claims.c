@@ -9,7 +9,6 @@
  *
  * A formula that is too long for one line is the sum of definitions, `part_1` and so on. */
 #include <assert.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "prove/cases.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/common.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,13 @@ void sp_put_bytes(struct sp_text *text, uint64_t bytes)
     if (unit) sp_text_puts(text, ".");
     if (unit) sp_text_number(text, tenths % 10);
     sp_text_puts(text, units[unit]);
+}
+
+void sp_put_fraction(struct sp_text *text, struct shapeproof_fraction value)
+{
+    if (value.numerator < 0) sp_text_puts(text, "-");
+    sp_text_grouped(text, value.numerator < 0 ? 0 - (uint64_t)value.numerator : (uint64_t)value.numerator);
+    if (value.denominator != 1) sp_text_printf(text, "/%" PRId64, value.denominator);
 }
 
 void sp_put_count(struct sp_text *text, uint64_t count, const char *singular, const char *plural)

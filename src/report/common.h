@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "shapeproof/prediction.h"
+#include "shapeproof/verify.h"
 
 enum sp_color { SP_COLOR_NONE = 0, SP_COLOR_BOLD, SP_COLOR_DIM, SP_COLOR_RED, SP_COLOR_GREEN, SP_COLOR_YELLOW };
 
@@ -31,6 +32,8 @@ void sp_put_provenance(struct sp_text *text, struct shapeproof_provenance from);
 void sp_put_shape(struct sp_text *text, const uint64_t *shape, size_t rank);
 /* 147.2 MiB, 512 B. */
 void sp_put_bytes(struct sp_text *text, uint64_t bytes);
+/* "-1,024", "3/7". */
+void sp_put_fraction(struct sp_text *text, struct shapeproof_fraction value);
 /* "1 tensor", "1,024 tensors". */
 void sp_put_count(struct sp_text *text, uint64_t count, const char *singular, const char *plural);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * The values of expressions: a line for each, or a table with a row for each value of a hyper-parameter. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,13 +53,12 @@ static void evaluate_json(const struct shapeproof_evaluated_point *points, size_
 /* "124,439,808", "0.316489", with `exact` "0.316489 (51281/162031)", "true", or "unknown: why". */
 static void put_value(struct sp_text *text, const struct shapeproof_evaluated *evaluated, bool exact)
 {
-    const int64_t numerator = evaluated->value.numerator, denominator = evaluated->value.denominator;
+    const int64_t denominator = evaluated->value.denominator;
     if (!evaluated->text) {
         sp_text_puts(text, "unknown: ");
         sp_put_visible(text, evaluated->why);
     } else if (denominator == 1) {
-        if (numerator < 0) sp_text_puts(text, "-");
-        sp_text_grouped(text, numerator < 0 ? (uint64_t)0 - (uint64_t)numerator : (uint64_t)numerator);
+        sp_put_fraction(text, evaluated->value);
     } else if (denominator > 1) {
         sp_text_printf(text, "%.6g", evaluated->number);
         if (exact) sp_text_printf(text, " (%s)", evaluated->text);

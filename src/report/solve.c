@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/json_write.h"
 #include "report/common.h"
@@ -37,9 +36,7 @@ static void json_asked(struct sp_writer *json, const struct shapeproof_solutions
         sp_write_key_string(json, "rounds_to", asked);
         return;
     }
-    snprintf(number, sizeof number, "%.*s", (int)strspn(asked, "0123456789"), asked);
-    sp_write_key(json, "total");
-    sp_write_raw(json, number);
+    sp_write_key_number(json, "total", strtoull(asked, NULL, 10));
     if (within <= 0) return;
     snprintf(number, sizeof number, "%g", within);
     sp_write_key(json, "within");

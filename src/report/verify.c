@@ -155,13 +155,6 @@ static void put_signed(struct sp_text *text, int64_t number)
     sp_text_grouped(text, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 }
 
-static void put_fraction(struct sp_text *text, struct shapeproof_fraction value)
-{
-    if (value.numerator < 0) sp_text_puts(text, "-");
-    sp_text_grouped(text, value.numerator < 0 ? 0 - (uint64_t)value.numerator : (uint64_t)value.numerator);
-    if (value.denominator != 1) sp_text_printf(text, "/%" PRId64, value.denominator);
-}
-
 /* Where the value of a key is from; nothing where the table takes it from other keys. */
 static struct sp_text said_where(const struct shapeproof_prediction *prediction, const char *key)
 {
@@ -188,7 +181,7 @@ static void put_value(const struct shapeproof_verification *verification, size_t
     if (!last) next = said_where(prediction, shapeproof_verification_value(verification, index + 1)->key);
     sp_put_visible(text, value->name);
     sp_text_puts(text, " = ");
-    put_fraction(text, value->value);
+    sp_put_fraction(text, value->value);
     if (where.length && (last || strcmp(where.data, next.data) != 0)) sp_text_printf(text, " (%s)", where.data);
     if (!last) sp_text_puts(text, ",");
     sp_text_free(&where);
@@ -376,17 +369,17 @@ static void put_numbers(struct sp_text *text, const struct shapeproof_verified_c
     sp_text_puts(text, "         ");
     if (claim->formula.denominator) {
         sp_text_puts(text, "formula ");
-        put_fraction(text, claim->formula);
+        sp_put_fraction(text, claim->formula);
         sp_text_puts(text, ", ");
     }
     if (claim->predicted.denominator) {
         sp_text_puts(text, "table ");
-        put_fraction(text, claim->predicted);
+        sp_put_fraction(text, claim->predicted);
         put_verdict(text, claim);
         sp_text_puts(text, ", ");
     }
     sp_text_puts(text, "stored ");
-    put_fraction(text, claim->stored);
+    sp_put_fraction(text, claim->stored);
     if (claim->difference) {
         sp_text_puts(text, ": ");
         sp_put_visible(text, claim->difference);
