@@ -110,7 +110,7 @@ static void other_settings(void **state)
     expect_text("total(width = 2*E)", NULL, "1272");
     expect_text("[mlp](layers = 3, inner = 1)", NULL, "18");
     expect_text("total(layers = 3)", "inner=1", "78"); /* with what is set besides */
-    expect_text("[mlp](layers = 0)", NULL, "0"); /* a group that has no tensor then */
+    expect_text("[mlp](layers = 0)", NULL, "0");       /* a group that has no tensor then */
     expect_why("total(widht = 2)", "the table has no hyper-parameter 'widht'");
     expect_why("total(width = 3)", "small.shapes:8:1: the width must be even");
     expect_why("[tail](width = 2)", "the table has no group [tail]");
