@@ -36,9 +36,10 @@ say = $(if $(V),,@echo '  $(1)'; )
 # ---- what is built: sources are found, never listed ---------------------------------------------------------------
 HEADERS := $(sort $(wildcard include/shapeproof/*.h))
 TABLES  := $(shell find src/tables -name '*.shapes' | awk -F/ '{ print $$NF, $$0 }' | LC_ALL=C sort | cut -d' ' -f2)
+MODELS  := $(sort $(wildcard src/models/*.json))
 LIB_SRC := $(sort $(shell find src -name '*.c' ! -path 'src/cli/*' ! -path 'src/tables/*'))
 CLI_SRC := $(sort $(shell find src/cli -name '*.c' 2>/dev/null))
-PRE_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o
+PRE_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o $(OBJ)/gen/models.o
 LIB_OBJ := $(PRE_OBJ) $(OBJ)/gen/index.o
 CLI_OBJ := $(CLI_SRC:%.c=$(OBJ)/%.o)
 LIB     := $(OBJ)/libshapeproof.a
@@ -56,13 +57,13 @@ $(OBJ)/sources: FORCE
 	$(call stamp,$(LIB_OBJ) $(CLI_OBJ))
 
 $(BUILD)/gen/list: FORCE
-	$(call stamp,$(TABLES))
+	$(call stamp,$(TABLES) $(MODELS))
 
 $(OBJ)/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
-$(OBJ)/gen/tables.o: $(BUILD)/gen/tables.c $(OBJ)/flags
+$(OBJ)/gen/tables.o $(OBJ)/gen/models.o: $(OBJ)/gen/%.o: $(BUILD)/gen/%.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
@@ -81,6 +82,9 @@ $(OBJ)/gen/index.o: $(OBJ)/gen/index.c $(OBJ)/flags
 
 $(BUILD)/gen/tables.c: src/tables/embed.awk $(TABLES) $(BUILD)/gen/list
 	$(call say,TABLES $@)LC_ALL=C awk -f src/tables/embed.awk $(TABLES) </dev/null >$@
+
+$(BUILD)/gen/models.c: src/models/embed.awk $(MODELS) $(BUILD)/gen/list
+	$(call say,MODELS $@)LC_ALL=C awk -f src/models/embed.awk $(MODELS) </dev/null >$@
 
 $(LIB): $(LIB_OBJ) $(OBJ)/sources
 	$(call say,AR $@)rm -f $@ && ar rcs $@ $(LIB_OBJ)

@@ -2,13 +2,14 @@
 _shapeproof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=
     if [[ $COMP_CWORD == 1 ]]; then
-        COMPREPLY=($(compgen -W 'check derive diff eval fmt infer inspect learn predict prove solve tables help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'check derive diff eval fmt infer inspect learn models predict prove solve tables help --help --version' -- "$word"))
         return
     fi
     # bash splits --sort=name into three words
     [[ $word == = ]] && word= || { [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD-2]}; }
     case $command:$before in
     check:--config|check:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    check:--model|check:-m) COMPREPLY=() ;;
     check:--set|check:-S) COMPREPLY=() ;;
     check:--table|check:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
@@ -21,12 +22,14 @@ _shapeproof() {
     check:--timeout) COMPREPLY=() ;;
     check:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     derive:--config|derive:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    derive:--model|derive:-m) COMPREPLY=() ;;
     derive:--set|derive:-S) COMPREPLY=() ;;
     derive:--table|derive:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     derive:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     diff:--expect|diff:-e) COMPREPLY=($(compgen -f -- "$word")) ;;
     diff:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     eval:--config|eval:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    eval:--model|eval:-m) COMPREPLY=() ;;
     eval:--set|eval:-S) COMPREPLY=() ;;
     eval:--table|eval:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     eval:--checkpoint|eval:-k) COMPREPLY=() ;;
@@ -49,7 +52,9 @@ _shapeproof() {
     learn:--name) COMPREPLY=() ;;
     learn:--like) COMPREPLY=() ;;
     learn:--table|learn:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    models:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     predict:--config|predict:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    predict:--model|predict:-m) COMPREPLY=() ;;
     predict:--set|predict:-S) COMPREPLY=() ;;
     predict:--table|predict:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     predict:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
@@ -58,6 +63,7 @@ _shapeproof() {
     prove:--claim) COMPREPLY=() ;;
     prove:--checkpoint|prove:-k) COMPREPLY=() ;;
     prove:--config|prove:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    prove:--model|prove:-m) COMPREPLY=() ;;
     prove:--set|prove:-S) COMPREPLY=() ;;
     prove:--table|prove:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     prove:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
@@ -72,30 +78,32 @@ _shapeproof() {
     solve:--within) COMPREPLY=() ;;
     solve:--group|solve:-g) COMPREPLY=() ;;
     solve:--config|solve:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    solve:--model|solve:-m) COMPREPLY=() ;;
     solve:--set|solve:-S) COMPREPLY=() ;;
     solve:--table|solve:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     solve:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     tables:--kind) COMPREPLY=() ;;
     tables:--table|tables:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     tables:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    help:help) COMPREPLY=($(compgen -W 'check derive diff eval fmt infer inspect learn predict prove solve tables help ' -- "$word")) ;;
+    help:help) COMPREPLY=($(compgen -W 'check derive diff eval fmt infer inspect learn models predict prove solve tables help ' -- "$word")) ;;
     *)
         if [[ $word != -* ]]; then
             COMPREPLY=($(compgen -f -- "$word"))
             return
         fi
         case $command in
-        check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
-        derive) words='--config= --set= --table= --latex --claims --markdown --expanded --json --color= --help' ;;
+        check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
+        derive) words='--config= --model= --set= --table= --latex --claims --markdown --expanded --json --color= --help' ;;
         diff) words='--data --expect= --strict --all --offline --json --color= --help' ;;
-        eval) words='--config= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --json --color= --help' ;;
+        eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --json --color= --help' ;;
         fmt) words='--in-place --check --help' ;;
         infer) words='--table= --emit-config --all --trace --offline --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --by= --config= --set= --table= --vocabulary= --strict --offline --json --color= --help' ;;
         learn) words='--output= --name= --like= --partial --all --table= --trace --offline --json --help' ;;
-        predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
-        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --set= --table= --vocabulary= --allow= --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
-        solve) words='--total= --rounds-to= --within= --group= --config= --set= --table= --json --color= --help' ;;
+        models) words='--config --json --color= --help' ;;
+        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
+        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --table= --vocabulary= --allow= --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
+        solve) words='--total= --rounds-to= --within= --group= --config= --model= --set= --table= --json --color= --help' ;;
         tables) words='--kind= --table= --json --color= --help' ;;
         help) words='--help' ;;
         esac

@@ -20,6 +20,7 @@
 #include "shapeproof/inventory.h"
 #include "shapeproof/learn.h"
 #include "shapeproof/load.h"
+#include "shapeproof/models.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 #include "shapeproof/table.h"
@@ -180,6 +181,12 @@ SHAPEPROOF_API char *shapeproof_report_learn(const struct shapeproof_learning *l
 
 /* The tables of a set, one line each. `options` and `length` may be NULL. */
 SHAPEPROOF_API char *shapeproof_report_tables(const struct shapeproof_tables *tables,
+                                              const struct shapeproof_report_options *options, size_t *length);
+
+/* The published models that have `filter` in their names or type (NULL: all), one line each; with `one` all that is
+ * known of that model. `filter`, `one`, `options` and `length` may be NULL. */
+SHAPEPROOF_API char *shapeproof_report_models(const struct shapeproof_models *models, const char *filter,
+                                              const struct shapeproof_model *one,
                                               const struct shapeproof_report_options *options, size_t *length);
 
 /* `text` as every report shows a text that comes from outside: control characters, bidirectional controls and invalid

@@ -39,6 +39,7 @@
 #include "shapeproof/keras.h"
 #include "shapeproof/learn.h"
 #include "shapeproof/load.h"
+#include "shapeproof/models.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 #include "shapeproof/remote.h"

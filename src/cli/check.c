@@ -10,6 +10,7 @@
 
 static const struct cli_option options[] = {
     {CLI_OPTION_CONFIG},
+    {CLI_OPTION_MODEL},
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_VOCABULARY},

@@ -108,6 +108,8 @@ bool cli_has_option(const struct cli_args *args, const char *name);
 bool cli_flag(const struct cli_args *args, const char *name);
 /* The last value given, or `fallback`. */
 const char *cli_value(const struct cli_args *args, const char *name, const char *fallback);
+/* The first operand, or NULL. */
+const char *cli_operand(const struct cli_args *args);
 uint64_t cli_number(const struct cli_args *args, const char *name, uint64_t fallback);
 /* Every value of an option that may be repeated: start with *position = 0, NULL after the last. */
 const char *cli_next_value(const struct cli_args *args, const char *name, size_t *position);

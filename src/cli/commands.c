@@ -13,6 +13,7 @@
     X(infer)                                                                                                           \
     X(inspect)                                                                                                         \
     X(learn)                                                                                                           \
+    X(models)                                                                                                          \
     X(predict)                                                                                                         \
     X(prove)                                                                                                           \
     X(solve)                                                                                                           \

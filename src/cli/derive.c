@@ -4,6 +4,7 @@
 
 static const struct cli_option options[] = {
     {CLI_OPTION_CONFIG},
+    {CLI_OPTION_MODEL},
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {.name = "latex", .help = "formulas in LaTeX"},
@@ -27,7 +28,7 @@ static const struct cli_example examples[] = {
 static int report_derivation(const struct cli_args *args, const struct cli_subject *subject)
 {
     const struct shapeproof_derive_options what = {
-        .table = args->operand_count ? args->operands[0] : subject->table_name,
+        .table = subject->table_name,
         .notation = cli_flag(args, "latex") ? SHAPEPROOF_FORMULA_LATEX : SHAPEPROOF_FORMULA_TEXT,
     };
     const struct shapeproof_report_derive_options how = {.report = cli_report_options(args),
@@ -48,11 +49,12 @@ static int derive_claims(const struct cli_args *args)
     struct cli_subject subject;
     struct shapeproof_error error = {0};
     char *claims = NULL;
-    if (cli_value(args, "config", NULL) || cli_value(args, "set", NULL) || cli_flag(args, "json"))
+    if (cli_value(args, "config", NULL) || cli_value(args, "model", NULL) || cli_value(args, "set", NULL) ||
+        cli_flag(args, "json"))
         return cli_usage_error(NULL, "--claims is for all hyper-parameters, and writes text: it takes no --config, "
-                                     "--set or --json");
+                                     "--model, --set or --json");
     int status = cli_subject_open_tables(&subject, args);
-    const char *table = args->operand_count ? args->operands[0] : subject.table_name;
+    const char *table = cli_operand(args) ? cli_operand(args) : subject.table_name;
     if (status == CLI_OK && !table)
         status = cli_usage_error("shapeproof derive gpt2 --claims", "--claims needs the name of a table");
     if (status == CLI_OK) claims = shapeproof_derive_claims(subject.tables, table, NULL, &error);
@@ -67,7 +69,9 @@ static int run_derive(const struct cli_args *args)
     struct cli_subject subject;
     if (cli_flag(args, "claims")) return derive_claims(args);
     int status = cli_subject_open(&subject, args, NULL);
-    if (status == CLI_OK && !args->operand_count) status = cli_subject_fit(&subject, NULL);
+    if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
+    const bool is_table = cli_operand(args) && subject.table_name == cli_operand(args);
+    if (status == CLI_OK && !is_table) status = cli_subject_fit(&subject, NULL);
     if (status == CLI_OK) status = report_derivation(args, &subject);
     cli_subject_close(&subject);
     return status;
@@ -85,12 +89,13 @@ static const struct cli_term statuses[] = {
 const struct cli_command cli_derive = {
     .name = "derive",
     .summary = "print the number of parameters of a table as a formula",
-    .operands = "[TABLE]",
+    .operands = "[TABLE|MODEL]",
     .description =
         "Prints the number of parameters of each group of TABLE and of the whole as a formula in its hyper-parameters, "
         "with all flags at their defaults, then what each condition changes. Buffers and tensors that are tied to "
         "another do not count. What is no polynomial, such as a minimum or a count of layers of a kind, stays as it "
-        "is. Hyper-parameters that are given by --config or --set are put in as numbers.\n"
+        "is. Hyper-parameters that are given by --config or --set, or by the name of a published MODEL, are put in as "
+        "numbers.\n"
         "\n"
         "With --claims the formulas hold for all cases: a flag is 1 where it holds and 0 elsewhere, [CONDITION] "
         "likewise. 'prove --claims' proves them, and refutes them once the table or a formula has changed.",

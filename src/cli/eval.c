@@ -15,6 +15,7 @@
 
 static const struct cli_option options[] = {
     {CLI_OPTION_CONFIG},
+    {CLI_OPTION_MODEL},
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {.name = "checkpoint",
@@ -36,6 +37,7 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"shapeproof eval gpt2 '[embedding] / total'", "the share of the embeddings in GPT-2"},
     {"shapeproof eval gpt2 'total(tie_word_embeddings=false) - total'", "what an untied head adds"},
+    {"shapeproof eval llama-3-8b '[embedding] / total'", "the same for a published model"},
     {"shapeproof eval llama 'total' --for num_hidden_layers=8..64..8", "the total for several depths"},
     {"shapeproof eval --checkpoint model/ 'stored(total) - total'", "what a checkpoint stores beyond its table"},
     {NULL, NULL},
@@ -377,33 +379,40 @@ static int evaluate_expressions(const struct cli_args *args, struct cli_subject 
 /* ---- about a table ---- */
 
 /* About the table that the configuration chooses. */
-static int evaluate_chosen(const struct cli_args *args, struct cli_subject *subject)
+static int evaluate_chosen(const struct cli_args *args, struct cli_subject *subject, struct given_expressions given)
 {
     struct shapeproof_error error = {0};
     const struct shapeproof_predict_options what = {.table = subject->table_name};
     struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
     if (!prediction) return cli_no_prediction(subject, &what, &error);
-    const struct given_expressions given = {args->operands, args->operand_count};
     const int status = evaluate_expressions(args, subject, shapeproof_prediction_table(prediction), given, NULL);
     shapeproof_prediction_free(prediction);
     return status;
 }
 
-/* `eval TABLE EXPRESSION...`, or with a configuration that tells the table `eval EXPRESSION...`. */
+/* `eval TABLE EXPRESSION...` or `eval MODEL EXPRESSION...`. */
+static int evaluate_named(const struct cli_args *args, struct cli_subject *subject)
+{
+    const struct given_expressions given = {args->operands + 1, args->operand_count - 1};
+    if (args->operand_count < 2)
+        return cli_usage_error("shapeproof eval gpt2 '[embedding] / total'",
+                               "eval needs a table or a model (or --config, or --checkpoint) and an expression");
+    const int status = cli_subject_take(subject, args, args->operands[0]);
+    if (status != CLI_OK) return status;
+    if (!subject->table_name) return evaluate_chosen(args, subject, given);
+    return evaluate_expressions(args, subject, args->operands[0], given, NULL);
+}
+
+/* One of these, or with a configuration or a model that tells the table `eval EXPRESSION...`. */
 static int evaluate_table(const struct cli_args *args)
 {
     struct cli_subject subject;
-    const bool told = cli_value(args, "config", NULL) != NULL;
+    const struct given_expressions all = {args->operands, args->operand_count};
+    const bool told = cli_value(args, "config", NULL) || cli_value(args, "model", NULL);
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
-    if (status == CLI_OK && (told || subject.table_name)) status = evaluate_chosen(args, &subject);
-    else if (status == CLI_OK && args->operand_count < 2)
-        status = cli_usage_error("shapeproof eval gpt2 '[embedding] / total'",
-                                 "eval needs a table (or --config, or --checkpoint) and an expression");
-    else if (status == CLI_OK) {
-        const struct given_expressions given = {args->operands + 1, args->operand_count - 1};
-        status = evaluate_expressions(args, &subject, args->operands[0], given, NULL);
-    }
+    if (status == CLI_OK && (told || subject.table_name)) status = evaluate_chosen(args, &subject, all);
+    else if (status == CLI_OK) status = evaluate_named(args, &subject);
     cli_subject_close(&subject);
     return status;
 }

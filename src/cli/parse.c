@@ -282,6 +282,8 @@ const char *cli_value(const struct cli_args *args, const char *name, const char 
     return fallback;
 }
 
+const char *cli_operand(const struct cli_args *args) { return args->operand_count ? args->operands[0] : NULL; }
+
 uint64_t cli_number(const struct cli_args *args, const char *name, uint64_t fallback)
 {
     const char *value = cli_value(args, name, NULL);

@@ -4,6 +4,7 @@
 
 static const struct cli_option options[] = {
     {CLI_OPTION_CONFIG},
+    {CLI_OPTION_MODEL},
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_VOCABULARY},
@@ -16,7 +17,8 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"shapeproof predict gpt2 --set n_layer=48 --set n_embd=1600", "the tensors of GPT-2 XL, without a checkpoint"},
+    {"shapeproof predict gpt2-xl", "the tensors of a published model, without a checkpoint"},
+    {"shapeproof predict gpt2 --set n_layer=48 --set n_embd=1600", "those of a GPT-2 of this size"},
     {"shapeproof predict --config config.json", "with the table that config.json selects"},
     {"shapeproof predict gpt2 --formulas", "the number of parameters of each part as a formula"},
     {"shapeproof predict --table mine.shapes --set width=64", "a table of your own"},
@@ -60,7 +62,7 @@ static void warn_of_method(const struct cli_subject *subject)
 static int report_prediction(const struct cli_args *args, const struct cli_subject *subject)
 {
     const struct shapeproof_predict_options what = {
-        .table = args->operand_count ? args->operands[0] : subject->table_name,
+        .table = subject->table_name,
         .stored = cli_flag(args, "stored"),
     };
     struct shapeproof_report_predict_options how = {.report = cli_report_options(args)};
@@ -85,7 +87,9 @@ static int run_predict(const struct cli_args *args)
 {
     struct cli_subject subject;
     int status = cli_subject_open(&subject, args, NULL);
-    if (status == CLI_OK && !args->operand_count) status = cli_subject_fit(&subject, NULL);
+    if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
+    const bool is_table = cli_operand(args) && subject.table_name == cli_operand(args);
+    if (status == CLI_OK && !is_table) status = cli_subject_fit(&subject, NULL);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = report_prediction(args, &subject);
     cli_subject_close(&subject);
@@ -104,12 +108,13 @@ static const struct cli_term statuses[] = {
 const struct cli_command cli_predict = {
     .name = "predict",
     .summary = "list what a checkpoint should hold, from its hyper-parameters",
-    .operands = "[TABLE]",
+    .operands = "[TABLE|MODEL]",
     .description =
         "Expands a table under hyper-parameters and lists the tensors by group, with their shapes, sub-totals and "
         "totals, and each hyper-parameter with its value and where that came from.\n"
         "\n"
-        "TABLE is the name of a table ('shapeproof tables' lists them). Without it the table is chosen by model_type "
+        "TABLE is the name of a table ('shapeproof tables' lists them), MODEL that of a published model ('shapeproof "
+        "models'), whose hyper-parameters are used. Without them the table is chosen by model_type "
         "and architectures of the configuration; when there is none for it, the exit status is 5. Hyper-parameters "
         "that are not given have the table's defaults; a missing one that has no default is an error, status 3.",
     .least = 0,

@@ -22,6 +22,7 @@ static const struct cli_option options[] = {
      .help =
          "with --checkpoint: without a table; claims take sizes and counts from the file, 'E = dim(wte.weight, 1)'"},
     {CLI_OPTION_CONFIG},
+    {CLI_OPTION_MODEL},
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_VOCABULARY},
@@ -145,7 +146,7 @@ static const char *table_of_claims(const struct cli_args *args, const struct cli
  * refused. */
 static int prove_tables(const struct cli_args *args)
 {
-    static const char *const about_files[] = {"config", "set", "vocabulary", NULL};
+    static const char *const about_files[] = {"config", "model", "set", "vocabulary", NULL};
     static const char *const about_files_flags[] = {"infer", "alone", NULL};
     struct cli_subject subject;
     char *letters = NULL;
@@ -282,9 +283,10 @@ static int prove_checkpoints(const struct cli_args *args)
         return cli_usage_error("--table NAME names another one",
                                "the configuration of a checkpoint tells its table: '%s' is too much",
                                args->operands[0]);
-    if (cli_flag(args, "infer") &&
-        (cli_flag(args, "alone") || cli_value(args, "config", NULL) || cli_value(args, "set", NULL)))
-        return cli_usage_error(NULL, "--infer takes the place of --config and --set, and --alone needs none of them");
+    if (cli_flag(args, "infer") && (cli_flag(args, "alone") || cli_value(args, "config", NULL) ||
+                                    cli_value(args, "model", NULL) || cli_value(args, "set", NULL)))
+        return cli_usage_error(NULL, "--infer takes the place of --config, --model and --set, and --alone needs none "
+                                     "of them");
     if (path && cli_asks_for_list(args)) return cli_usage_error(NULL, "--checkpoint and --list exclude each other");
     there.command = &on_checkpoints;
     if (!path) return cli_run_list(&there, verify_operand);

@@ -11,6 +11,7 @@ static const struct cli_option options[] = {
     {.name = "within", .argument = "PERCENT", .help = "with --total: how far from it an answer may be"},
     {.name = "group", .letter = 'g', .argument = "GROUP", .help = "of one group, not of the whole"},
     {CLI_OPTION_CONFIG},
+    {CLI_OPTION_MODEL},
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_JSON},
@@ -30,7 +31,7 @@ static struct shapeproof_solutions *solve_total(const struct cli_args *args, con
                                                 double within, struct shapeproof_error *error)
 {
     const struct shapeproof_solve_options what = {
-        .table = args->operand_count ? args->operands[0] : subject->table_name,
+        .table = subject->table_name,
         .group = cli_value(args, "group", NULL),
         .within = within,
     };
@@ -65,6 +66,7 @@ static int run_solve(const struct cli_args *args)
 {
     struct cli_subject subject;
     int status = cli_subject_open(&subject, args, NULL);
+    if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
     if (status == CLI_OK) status = report_solutions(args, &subject);
     cli_subject_close(&subject);
     return status;
@@ -83,7 +85,7 @@ static const struct cli_term statuses[] = {
 const struct cli_command cli_solve = {
     .name = "solve",
     .summary = "find the hyper-parameter that, changed alone, gives a total",
-    .operands = "[TABLE]",
+    .operands = "[TABLE|MODEL]",
     .description =
         "Finds, for each hyper-parameter of TABLE, the values that give exactly N parameters, while all others are as "
         "--config, --set and the table's defaults say. With --rounds-to it finds the ranges of values whose total "

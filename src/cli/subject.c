@@ -134,12 +134,69 @@ static int add_tables(struct cli_subject *subject, const struct cli_args *args)
     return CLI_OK;
 }
 
-/* The configuration first, then --set, which wins. */
+/* ---- published models ---- */
+
+/* Loads the hyper-parameters of a published model; false when there is none of that name. */
+static bool find_model(struct cli_subject *subject, const struct shapeproof_models *models, const char *name)
+{
+    const struct shapeproof_model *model = shapeproof_models_find(models, name);
+    if (model) shapeproof_config_take_model(subject->config, model);
+    return model;
+}
+
+/* What --model names, for commands that have it; or NULL. */
+static const char *given_model(const struct cli_args *args)
+{
+    return cli_has_option(args, "model") ? cli_value(args, "model", NULL) : NULL;
+}
+
+/* Loads what --model names. */
+static int add_model(struct cli_subject *subject, const char *name)
+{
+    struct shapeproof_error error = {0};
+    struct shapeproof_models *models = shapeproof_models_new(&error);
+    int status = CLI_OK;
+    if (!models) return cli_error(&error);
+    if (!find_model(subject, models, name)) status = cli_complain_of_model(models, name);
+    shapeproof_models_free(models);
+    return status;
+}
+
+int cli_subject_take(struct cli_subject *subject, const struct cli_args *args, const char *name)
+{
+    struct shapeproof_error error = {0};
+    if (!name) return CLI_OK;
+    if (has_table(subject->tables, name)) {
+        subject->table_name = name;
+        return CLI_OK;
+    }
+    struct shapeproof_models *models = shapeproof_models_new(&error);
+    if (!models) return cli_error(&error);
+    int status = CLI_OK;
+    const struct shapeproof_model *likely = shapeproof_models_like(models, name);
+    const bool told = cli_value(args, "config", NULL) || given_model(args);
+    if (told || !find_model(subject, models, name)) subject->table_name = name; /* refused when it is looked up */
+    if (subject->table_name == name && !told && likely) {
+        char hint[256];
+        snprintf(hint, sizeof hint, "did you mean '%s'?", likely->name);
+        status = cli_usage_error(hint, "there is no table and no published model '%s'", name);
+    }
+    shapeproof_models_free(models);
+    return status;
+}
+
+/* ---- settings ---- */
+
+/* The configuration or the model first, then --set, which wins. */
 static int add_settings(struct cli_subject *subject, const struct cli_args *args, const char *config_path)
 {
-    const char *setting;
+    const char *setting, *model = given_model(args);
     struct shapeproof_error error = {0};
-    config_path = cli_value(args, "config", config_path);
+    if (model && cli_value(args, "config", NULL))
+        return cli_usage_error(NULL, "--model takes the place of --config: give one of them");
+    config_path = model ? NULL : cli_value(args, "config", config_path);
+    const int status = model ? add_model(subject, model) : CLI_OK;
+    if (status != CLI_OK) return status;
     if (config_path && shapeproof_config_load(subject->config, config_path, &error) != SHAPEPROOF_OK)
         return cli_error(&error);
     for (size_t i = 0; i < shapeproof_config_remark_count(subject->config); i++)
@@ -206,7 +263,8 @@ static int no_configuration(const char *path, const struct shapeproof_inventory 
 /* Whether the command line says anything of the architecture. */
 static bool is_told(const struct cli_args *args)
 {
-    return cli_value(args, "config", NULL) || cli_value(args, "table", NULL) || cli_value(args, "set", NULL);
+    return cli_value(args, "config", NULL) || given_model(args) || cli_value(args, "table", NULL) ||
+           cli_value(args, "set", NULL);
 }
 
 int cli_subject_open_for(struct cli_subject *subject, const struct cli_args *args, const char *path,

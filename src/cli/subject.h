@@ -16,6 +16,9 @@
 #define CLI_OPTION_TABLE                                                                                               \
     .name = "table", .letter = 'T', .argument = "FILE",                                                                \
     .help = "a table file of your own, a folder of them, or the name of a table"
+#define CLI_OPTION_MODEL                                                                                               \
+    .name = "model", .letter = 'm', .argument = "NAME",                                                                \
+    .help = "the hyper-parameters of a published model, in place of a configuration; 'shapeproof models' lists them"
 #define CLI_OPTION_CLAIMS                                                                                              \
     .name = "claims", .argument = "FILE", .help = "claims of your own about tables; may be repeated"
 #define CLI_OPTION_VOCABULARY                                                                                          \
@@ -48,6 +51,11 @@ int cli_add_table_file(struct shapeproof_tables *tables, const char *file);
 int cli_add_claims(struct cli_subject *subject, const struct cli_args *args);
 /* Opens the tables, for a command that has --table alone. */
 int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args);
+/* Complains that there is no published model of that name; returns CLI_USAGE. In models.c. */
+int cli_complain_of_model(const struct shapeproof_models *models, const char *name);
+/* Takes what `predict NAME` names: a table, or else a published model, whose hyper-parameters are loaded. NULL:
+ * nothing. Returns CLI_OK, or complains and returns the exit status. After cli_subject_open. */
+int cli_subject_take(struct cli_subject *subject, const struct cli_args *args, const char *name);
 void cli_subject_close(struct cli_subject *subject);
 /* Where the file is an adapter, lets the error say so first. */
 void cli_name_adapter(const struct shapeproof_inventory *inventory, const char *path, struct shapeproof_error *error);

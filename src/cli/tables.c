@@ -103,8 +103,7 @@ static bool any_table_fits(const struct shapeproof_tables *tables, const struct 
 static int list_tables(const struct cli_args *args, const struct cli_subject *subject)
 {
     struct shapeproof_report_options how = cli_report_options(args);
-    const struct shapeproof_tables_filter filter = {.text = args->operand_count ? args->operands[0] : NULL,
-                                                    .kind = cli_value(args, "kind", NULL)};
+    const struct shapeproof_tables_filter filter = {.text = cli_operand(args), .kind = cli_value(args, "kind", NULL)};
     if (filter.text && !filter.kind && !cli_flag(args, "json") && show_table(subject->tables, filter.text))
         return CLI_OK;
     if (!any_table_fits(subject->tables, &filter)) return complain_of_filter(subject->tables, &filter);

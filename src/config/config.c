@@ -193,6 +193,15 @@ static void forget_derived(struct shapeproof_config *config)
     config->setting_count = kept;
 }
 
+void sp_config_set_model(struct shapeproof_config *config, struct shapeproof_value root, const char *name)
+{
+    forget_derived(config);
+    config->path = "";
+    config->remark_count = 0;
+    config->model = name;
+    sp_config_compose(config, root, name, NULL);
+}
+
 enum shapeproof_status shapeproof_config_set(struct shapeproof_config *config, const char *setting,
                                              struct shapeproof_error *error)
 {
@@ -232,6 +241,7 @@ struct shapeproof_config *sp_config_without(const struct shapeproof_config *conf
     variant->storage = config->storage;
     variant->loose = config->loose;
     variant->label = config->label;
+    variant->model = config->model;
     variant->variables = config->variables;
     for (size_t i = 0; i < config->setting_count;
          i++) { /* the paths are copied: a chain of variants may lose its links */
@@ -399,6 +409,7 @@ enum shapeproof_status shapeproof_config_load(struct shapeproof_config *config, 
     bool text = true;
     if (sp_file_open(&file, AT_FDCWD, path, error)) {
         text = is_text(&file);
+        config->label = config->model = NULL;
         if (text) load_text(config, path, &file, error);
         else if (sp_config_load_checkpoint(config, path, error)) forget_derived(config);
         sp_file_close(&file);

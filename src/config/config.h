@@ -27,6 +27,7 @@ struct shapeproof_config {
     const struct sp_storage *storage;
     bool loose;
     const char *label;              /* what the configuration is called in place of its file; NULL: as the file */
+    const char *model;              /* the published model that the values are of; NULL: of none */
     struct sp_variables *variables; /* how the file calls the variables of a Keras model; NULL: it is none */
     bool owns_variables;
     const char *remarks[SP_CONFIG_MAX_REMARKS]; /* what is odd about the file, a sentence each, in the arena */
@@ -47,6 +48,8 @@ void sp_config_set_value(struct shapeproof_config *config, const char *path, str
                          const char *from);
 /* Takes the values of `root`, an object that must outlive the config, in place of a file's. */
 void sp_config_set_root(struct shapeproof_config *config, struct shapeproof_value root);
+/* The same for a published model of that name: forgets the file that was loaded. */
+void sp_config_set_model(struct shapeproof_config *config, struct shapeproof_value root, const char *name);
 /* Takes what a model of layers was composed to: the values, how they are called in reports, and how the file calls the
  * variables, which the config frees. */
 void sp_config_compose(struct shapeproof_config *config, struct shapeproof_value root, const char *label,

@@ -199,8 +199,8 @@ static const char *path_beside(const char *path, const char *checkpoint)
     return slash + 1;
 }
 
-/* "gpt2, from config.json": the configuration names the table and has the hyper-parameters. "mine (mine.shapes), with
- * the values of config.json": the table is the user's. */
+/* "gpt2, from config.json": the configuration names the table and has the hyper-parameters. "gpt2, with the values of
+ * gpt2-xl": a published model. "mine (mine.shapes), with the values of config.json": the table is the user's. */
 static void put_table_line(const struct shapeproof_check *check, struct sp_text *cell)
 {
     const char *config = shapeproof_config_path(shapeproof_check_config(check));
@@ -211,6 +211,8 @@ static void put_table_line(const struct shapeproof_check *check, struct sp_text 
         sp_put_visible(cell, file);
         sp_text_puts(cell, ")");
     }
+    const char *model = shapeproof_config_model(shapeproof_check_config(check));
+    if (*model) sp_text_printf(cell, ", with the values of %s", model);
     if (!*config) return;
     sp_text_puts(cell, file ? ", with the values of " : ", from ");
     sp_put_visible(cell, path_beside(config, shapeproof_inventory_path(shapeproof_check_inventory(check))));

@@ -139,6 +139,12 @@ static void none_are_zero_in_reports_of_what_needs_no_options(void **state)
                        shapeproof_report_inspect(world.inventory, &inspect, NULL));
     assert_same_report(shapeproof_report_tables(world.tables, NULL, NULL),
                        shapeproof_report_tables(world.tables, &plain, NULL));
+    struct shapeproof_error error = {0};
+    struct shapeproof_models *models = shapeproof_models_new(&error);
+    assert_non_null(models);
+    assert_same_report(shapeproof_report_models(models, NULL, NULL, NULL, NULL),
+                       shapeproof_report_models(models, NULL, NULL, &plain, NULL));
+    shapeproof_models_free(models);
 }
 
 /* Claims of a table, of a file, and of both: those of that file about that table. */

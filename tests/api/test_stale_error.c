@@ -133,6 +133,14 @@ static bool calls_tables_new(struct world *world, struct shapeproof_error *error
     return tables != NULL;
 }
 
+static bool calls_models_new(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_models *models = shapeproof_models_new(error);
+    (void)world;
+    shapeproof_models_free(models);
+    return models != NULL;
+}
+
 static bool calls_tables_add_file(struct world *world, struct shapeproof_error *error)
 {
     return shapeproof_tables_add_file(world->tables, "docs/examples/small_gpt2.shapes", error) == SHAPEPROOF_OK;
@@ -370,6 +378,7 @@ static const struct call {
     CALL(remote_confirm),
     CALL(data_open),
     CALL(data_read),
+    CALL(models_new),
     CALL(tables_new),
     CALL(tables_add_file),
     CALL(tables_add_text),

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof models: which published models are known by name, and what is known of them. */
+#include "cli/subject.h"
+
+static const struct cli_option options[] = {
+    {.name = "config", .letter = 'c', .help = "write the hyper-parameters of MODEL as a config.json"},
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_COLOR},
+    {CLI_OPTION_END},
+};
+
+static const struct cli_example examples[] = {
+    {"shapeproof models", "all of them"},
+    {"shapeproof models llama", "those with llama in their name or model_type"},
+    {"shapeproof models gpt2-xl", "one, with its source and its hyper-parameters"},
+    {"shapeproof predict gpt2-xl", "the tensors of a published model"},
+    {"shapeproof check CHECKPOINT --model llama-3-8b", "whether a checkpoint is one"},
+    {NULL, NULL},
+};
+
+int cli_complain_of_model(const struct shapeproof_models *models, const char *name)
+{
+    char hint[256] = "'shapeproof models' lists them";
+    const struct shapeproof_model *likely = shapeproof_models_like(models, name);
+    if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely->name);
+    return cli_usage_error(hint, "there is no published model '%s'", name);
+}
+
+/* The hyper-parameters alone. */
+static int write_config(const struct shapeproof_models *models, const char *name)
+{
+    const struct shapeproof_model *model = name ? shapeproof_models_find(models, name) : NULL;
+    if (!name) return cli_usage_error("shapeproof models gpt2-xl --config", "--config needs the name of a model");
+    if (!model) return cli_complain_of_model(models, name);
+    cli_put_report(shapeproof_value_text(model->config));
+    putchar('\n');
+    return CLI_OK;
+}
+
+static bool any_fits(const struct shapeproof_models *models, const char *filter)
+{
+    for (size_t i = 0; i < shapeproof_models_count(models); i++)
+        if (shapeproof_models_fits(models, i, filter)) return true;
+    return false;
+}
+
+static int run_models(const struct cli_args *args)
+{
+    const char *name = cli_operand(args);
+    const struct shapeproof_report_options how = cli_report_options(args);
+    struct shapeproof_error error = {0};
+    struct shapeproof_models *models = shapeproof_models_new(&error);
+    int status = CLI_OK;
+    if (!models) return cli_error(&error);
+    const struct shapeproof_model *one = name ? shapeproof_models_find(models, name) : NULL;
+    if (cli_flag(args, "config")) status = write_config(models, name);
+    else if (!one && !any_fits(models, name)) status = cli_complain_of_model(models, name);
+    else cli_put_report(shapeproof_report_models(models, name, one, &how, NULL));
+    shapeproof_models_free(models);
+    return status;
+}
+
+static const struct cli_term statuses[] = {
+    {"0", "the models were listed"},
+    {"2", CLI_USAGE_STATUS},
+    {"4", "the output could not be written"},
+    {NULL, NULL},
+};
+
+const struct cli_command cli_models = {
+    .name = "models",
+    .summary = "list the published models that are known by name",
+    .operands = "[MODEL|FILTER]",
+    .description =
+        "Lists the published models whose hyper-parameters are built in: the number of parameters that their authors "
+        "give, the number that their framework counts, the model_type, and the name on the Hugging Face hub. With "
+        "FILTER, those that have it in their name, their name on the hub or their model_type. With the name of a "
+        "MODEL, its source and its hyper-parameters.\n"
+        "\n"
+        "predict, derive, eval and solve take the name of a model in place of the name of a table. These and check and "
+        "prove take it by --model as well, in place of a configuration.",
+    .least = 0,
+    .most = 1,
+    .options = options,
+    .examples = examples,
+    .statuses = statuses,
+    .run = run_models,
+};
