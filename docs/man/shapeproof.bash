@@ -65,6 +65,7 @@ _shapeproof() {
     prove:--config|prove:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
     prove:--model|prove:-m) COMPREPLY=() ;;
     prove:--set|prove:-S) COMPREPLY=() ;;
+    prove:--at) COMPREPLY=() ;;
     prove:--table|prove:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     prove:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     prove:--allow) COMPREPLY=($(compgen -W 'proved tested' -- "$word")) ;;
@@ -102,7 +103,7 @@ _shapeproof() {
         learn) words='--output= --name= --like= --partial --all --table= --trace --offline --json --help' ;;
         models) words='--config --json --color= --help' ;;
         predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
-        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --table= --vocabulary= --allow= --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
+        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
         solve) words='--total= --rounds-to= --within= --group= --config= --model= --set= --table= --json --color= --help' ;;
         tables) words='--kind= --table= --json --color= --help' ;;
         help) words='--help' ;;

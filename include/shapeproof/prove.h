@@ -74,6 +74,13 @@ struct shapeproof_prove_options {
     uint64_t reserved[3];      /* zero: room for later versions */
 };
 
+/* Sets the hyper-parameters of a counter-example as it is printed, "E = 1, N = 1, tied, the others 1": names are those
+ * of the table or of its keys, `the others` are all numbers that have no value. What a claim gives in `when` is not
+ * part of its counter-example. SHAPEPROOF_ERR_USAGE for an item that is none. */
+SHAPEPROOF_API enum shapeproof_status shapeproof_config_set_point(struct shapeproof_config *config,
+                                                                  const struct shapeproof_tables *tables,
+                                                                  const char *table, const char *text,
+                                                                  struct shapeproof_error *error);
 /* Judges claims about tables. `options` may be NULL. NULL with an error when a name is not a table. Claims about a
  * table that cannot be counted are undecided. `tables` must outlive the proofs. */
 SHAPEPROOF_API struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *tables,

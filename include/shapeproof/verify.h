@@ -43,7 +43,8 @@ struct shapeproof_stored_group {
     const char *name;
     const char *formula; /* "E*(V + P)"; NULL where none gives what is predicted */
     uint64_t predicted;  /* parameters: without optional tensors, buffers and those that are tied */
-    uint64_t stored;     /* likewise, but with those that are tied and stored by themselves */
+    uint64_t stored;     /* likewise, but with those that are tied and stored by themselves; without a checkpoint as
+                            predicted */
     const struct shapeproof_deviation *deviations;
     size_t deviation_count;
 };
@@ -96,6 +97,13 @@ SHAPEPROOF_API struct shapeproof_verification *shapeproof_verify(const struct sh
                                                                  const struct shapeproof_tables *tables,
                                                                  const struct shapeproof_verify_options *options,
                                                                  struct shapeproof_error *error);
+/* Likewise at the hyper-parameters of a configuration alone, without a checkpoint: what a formula gives there, and what
+ * the table predicts. `prediction` is the one made of the configuration. */
+SHAPEPROOF_API struct shapeproof_verification *shapeproof_verify_values(const struct shapeproof_prediction *prediction,
+                                                                        const struct shapeproof_config *config,
+                                                                        const struct shapeproof_tables *tables,
+                                                                        const struct shapeproof_verify_options *options,
+                                                                        struct shapeproof_error *error);
 /* Likewise the claims that need no table, `claims for checkpoint`: their formulas take sizes and counts from the
  * tensors of the file. shapeproof_verify holds these too. */
 SHAPEPROOF_API struct shapeproof_verification *shapeproof_verify_alone(const struct shapeproof_inventory *inventory,
@@ -110,12 +118,15 @@ SHAPEPROOF_API void shapeproof_verification_free(struct shapeproof_verification 
  * none is about these hyper-parameters, else SHAPEPROOF_CLAIM_HOLDS. */
 SHAPEPROOF_API enum shapeproof_claim_answer
 shapeproof_verification_answer(const struct shapeproof_verification *verification);
-/* What the claims are held against. */
+/* What the claims are held against; NULL for shapeproof_verify_values. */
 SHAPEPROOF_API const struct shapeproof_inventory *
 shapeproof_verification_inventory(const struct shapeproof_verification *verification);
 /* The check that was given; NULL where there is none. */
 SHAPEPROOF_API const struct shapeproof_check *
 shapeproof_verification_check(const struct shapeproof_verification *verification);
+/* What is predicted; NULL where there is no table. */
+SHAPEPROOF_API const struct shapeproof_prediction *
+shapeproof_verification_prediction(const struct shapeproof_verification *verification);
 /* The hyper-parameters that the formulas of the groups name, and their values. */
 SHAPEPROOF_API size_t shapeproof_verification_value_count(const struct shapeproof_verification *verification);
 SHAPEPROOF_API const struct shapeproof_named_value *

@@ -77,8 +77,9 @@ const struct cli_command cli_models = {
         "FILTER, those that have it in their name, their name on the hub or their model_type. With the name of a "
         "MODEL, its source and its hyper-parameters.\n"
         "\n"
-        "predict, derive, eval and solve take the name of a model in place of the name of a table. These and check and "
-        "prove take it by --model as well, in place of a configuration.",
+        "predict, derive, eval, prove and solve take the name of a model in place of the name of a table. These and "
+        "check "
+        "take it by --model as well, in place of a configuration.",
     .least = 0,
     .most = 1,
     .options = options,

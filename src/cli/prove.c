@@ -24,6 +24,9 @@ static const struct cli_option options[] = {
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_MODEL},
     {CLI_OPTION_SET},
+    {.name = "at",
+     .argument = "POINT",
+     .help = "at the hyper-parameters of a counter-example as it is printed: 'E = 1, N = 1, the others 1'"},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_VOCABULARY},
     {.name = "allow",
@@ -47,6 +50,7 @@ static const struct cli_example examples[] = {
     {"shapeproof prove --all gpt2", "those about one table, the right ones too"},
     {"shapeproof prove --claims paper.shapes", "the formulas of a paper"},
     {"shapeproof prove gpt2 --claim 'total = V*E + 12*L*d^2'", "a formula of your own"},
+    {"shapeproof prove gpt2-xl --claim 'total = V*d + 12*L*d^2'", "what a formula gives for a published model"},
     {"shapeproof prove --checkpoint model/ --claim 'total = V*d + P*d + 12*L*d^2 + 13*L*d + 2*d'",
      "whether a formula gives what a checkpoint stores"},
     {"shapeproof prove --list models.txt --claims paper.shapes", "the same of many checkpoints"},
@@ -142,22 +146,11 @@ static const char *table_of_claims(const struct cli_args *args, const struct cli
     return NULL;
 }
 
-/* `prove` without a checkpoint: judges the claims of the tables. Options that only make sense for a checkpoint are
- * refused. */
+/* `prove` without a checkpoint: judges the claims of the tables. */
 static int prove_tables(const struct cli_args *args)
 {
-    static const char *const about_files[] = {"config", "model", "set", "vocabulary", NULL};
-    static const char *const about_files_flags[] = {"infer", "alone", NULL};
     struct cli_subject subject;
     char *letters = NULL;
-    for (size_t i = 0; about_files[i]; i++)
-        if (cli_value(args, about_files[i], NULL))
-            return cli_usage_error(NULL, "--%s is about a checkpoint: it goes with --checkpoint or --list",
-                                   about_files[i]);
-    for (size_t i = 0; about_files_flags[i]; i++)
-        if (cli_flag(args, about_files_flags[i]))
-            return cli_usage_error(NULL, "--%s is about a checkpoint: it goes with --checkpoint or --list",
-                                   about_files_flags[i]);
     int status = cli_subject_open_tables(&subject, args);
     if (status == CLI_OK) status = cli_add_claims(&subject, args);
     if (status == CLI_OK && cli_value(args, "claim", NULL)) {
@@ -171,8 +164,6 @@ static int prove_tables(const struct cli_args *args)
     return status;
 }
 
-/* ---- against a checkpoint ---- */
-
 /* 1 when a claim fails; 5 when one cannot be told, or none is about this model. */
 static int status_of_verification(const struct shapeproof_verification *verification)
 {
@@ -180,6 +171,100 @@ static int status_of_verification(const struct shapeproof_verification *verifica
     if (answer == SHAPEPROOF_CLAIM_FAILS) return CLI_DIFFERS;
     return answer == SHAPEPROOF_CLAIM_HOLDS ? CLI_OK : CLI_UNKNOWN;
 }
+
+/* ---- at hyper-parameters ---- */
+
+/* Adds the figure of a published model as a claim, "total rounds to 1558M". */
+static int add_published_claim(struct cli_subject *subject, const char *table)
+{
+    struct shapeproof_error error = {0};
+    char claim[64];
+    char *letters = NULL;
+    const char *line = claim, *name = shapeproof_config_model(subject->config);
+    if (!*name) return CLI_OK;
+    struct shapeproof_models *models = shapeproof_models_new(&error);
+    if (!models) return cli_error(&error);
+    const struct shapeproof_model *model = shapeproof_models_find(models, name);
+    const struct shapeproof_claim_lines lines = {.name = model->file, .items = &line, .count = 1};
+    int status = CLI_OK;
+    snprintf(claim, sizeof claim, "claim total rounds to %s", model->published ? model->published : "");
+    if (model->published &&
+        shapeproof_tables_add_claims(subject->tables, table, &lines, &letters, &error) != SHAPEPROOF_OK)
+        status = cli_lines_error(subject, &error);
+    shapeproof_free(letters);
+    shapeproof_models_free(models);
+    return status;
+}
+
+/* Evaluates the claims about the table of the prediction at its hyper-parameters. */
+static int report_values(const struct cli_args *args, struct cli_subject *subject,
+                         const struct shapeproof_prediction *prediction, const char *letters)
+{
+    const char *model = shapeproof_config_model(subject->config);
+    const struct shapeproof_report_verify_options how = {
+        .report = cli_report_options(args), .path = *model ? model : NULL, .letters = letters};
+    struct shapeproof_verify_options what = {.files = NULL};
+    struct shapeproof_error error = {0};
+    const char **files = claim_files(args, &what.file_count);
+    what.files = files;
+    struct shapeproof_verification *verification =
+        shapeproof_verify_values(prediction, subject->config, subject->tables, &what, &error);
+    free(files);
+    if (!verification) return cli_error(&error);
+    const int status = status_of_verification(verification);
+    cli_put_report(shapeproof_report_verify(verification, &how, NULL));
+    shapeproof_verification_free(verification);
+    return status;
+}
+
+static int verify_values(const struct cli_args *args, struct cli_subject *subject)
+{
+    const struct shapeproof_predict_options what = {.table = subject->table_name};
+    struct shapeproof_error error = {0};
+    char *letters = NULL;
+    struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
+    if (!prediction) return cli_no_prediction(subject, &what, &error);
+    const char *table = shapeproof_prediction_table(prediction);
+    const bool is_read = cli_value(args, "at", NULL) || cli_settings_are_read(subject, prediction); /* `the others` */
+    int status = is_read ? CLI_OK : CLI_USAGE;
+    if (status == CLI_OK) status = add_given_claims(args, subject, table, &letters);
+    const bool is_given = cli_value(args, "claim", NULL) || cli_value(args, "claims", NULL);
+    if (status == CLI_OK && !is_given) status = add_published_claim(subject, table);
+    if (status == CLI_OK) status = report_values(args, subject, prediction, letters);
+    shapeproof_free(letters);
+    shapeproof_prediction_free(prediction);
+    return status;
+}
+
+/* What --at says. */
+static int set_point(struct cli_subject *subject, const char *point)
+{
+    struct shapeproof_error error = {0};
+    if (!subject->table_name)
+        return cli_usage_error("shapeproof prove gpt2 --at 'E = 1, the others 1'", "--at needs the name of a table");
+    if (shapeproof_config_set_point(subject->config, subject->tables, subject->table_name, point, &error) ==
+        SHAPEPROOF_OK)
+        return CLI_OK;
+    return cli_error(&error);
+}
+
+/* `prove` with hyper-parameters and without a checkpoint: for each claim what the formula gives, and the table. */
+static int prove_values(const struct cli_args *args)
+{
+    struct cli_subject subject;
+    if (args->operand_count > 1)
+        return cli_usage_error(NULL, "hyper-parameters are those of one table: '%s' is too much", args->operands[1]);
+    int status = cli_subject_open(&subject, args, NULL);
+    if (status == CLI_OK) status = cli_add_claims(&subject, args);
+    if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
+    if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
+    if (status == CLI_OK && cli_value(args, "at", NULL)) status = set_point(&subject, cli_value(args, "at", NULL));
+    if (status == CLI_OK) status = verify_values(args, &subject);
+    cli_subject_close(&subject);
+    return status;
+}
+
+/* ---- against a checkpoint ---- */
 
 /* Holds the claims against the checkpoint of the check, or, where that is NULL, against the inventory alone. */
 static int report_verification(const struct cli_args *args, const struct cli_subject *subject,
@@ -279,6 +364,7 @@ static int prove_checkpoints(const struct cli_args *args)
 {
     const char *path = cli_value(args, "checkpoint", NULL);
     struct cli_args there = *args;
+    if (cli_value(args, "at", NULL)) return cli_usage_error(NULL, "--at and a checkpoint exclude each other");
     if (args->operand_count)
         return cli_usage_error("--table NAME names another one",
                                "the configuration of a checkpoint tells its table: '%s' is too much",
@@ -295,10 +381,24 @@ static int prove_checkpoints(const struct cli_args *args)
     return cli_run_found(&there, verify_operand);
 }
 
+/* Whether hyper-parameters are given, or the only operand is a published model. */
+static bool gives_values(const struct cli_args *args)
+{
+    static const char *const options_with_values[] = {"config", "model", "set", "vocabulary", "at", NULL};
+    for (size_t i = 0; options_with_values[i]; i++)
+        if (cli_value(args, options_with_values[i], NULL)) return true;
+    return args->operand_count == 1 && cli_is_model(args, args->operands[0]);
+}
+
 static int run_prove(const struct cli_args *args)
 {
-    const bool on_files = cli_value(args, "checkpoint", NULL) || cli_asks_for_list(args);
-    return (on_files ? prove_checkpoints : prove_tables)(args);
+    static const char *const about_files[] = {"infer", "alone", NULL};
+    if (cli_value(args, "checkpoint", NULL) || cli_asks_for_list(args)) return prove_checkpoints(args);
+    for (size_t i = 0; about_files[i]; i++)
+        if (cli_flag(args, about_files[i]))
+            return cli_usage_error(NULL, "--%s is about a checkpoint: it goes with --checkpoint or --list",
+                                   about_files[i]);
+    return gives_values(args) ? prove_values(args) : prove_tables(args);
 }
 
 static const struct cli_term statuses[] = {
@@ -317,7 +417,7 @@ static const struct cli_term statuses[] = {
 const struct cli_command cli_prove = {
     .name = "prove",
     .summary = "prove or refute the formulas that are claimed of tables",
-    .operands = "[TABLE]...",
+    .operands = "[TABLE...|MODEL]",
     .description =
         "Judges every claim about each TABLE; when none is named, those of the files in --claims, or else every claim "
         "about every table. Both sides of a claim are brought to one polynomial and subtracted: PROVED holds for all "
@@ -330,6 +430,10 @@ const struct cli_command cli_prove = {
         "published error is marked 'erratum': it must be refuted. The exit status is 1 when a claim is refuted or an "
         "erratum is proved; otherwise 5 when a claim is undecided, or only tested without --allow "
         "tested.\n"
+        "\n"
+        "With the name of a published MODEL, or hyper-parameters by --config, --model or --set, the claims about its "
+        "table are evaluated there: what the formula gives, and what the table predicts. Without --claim and --claims "
+        "the figure that the authors of the model give is one of them.\n"
         "\n"
         "With --checkpoint, the claims about the table of a checkpoint are evaluated at its hyper-parameters, which "
         "are "

@@ -162,6 +162,19 @@ static int add_model(struct cli_subject *subject, const char *name)
     return status;
 }
 
+bool cli_is_model(const struct cli_args *args, const char *name)
+{
+    struct shapeproof_error ignored = {0};
+    struct cli_subject subject;
+    struct shapeproof_models *models = shapeproof_models_new(&ignored);
+    const bool is_model =
+        models && shapeproof_models_find(models, name) && cli_subject_open_tables(&subject, args) == CLI_OK;
+    const bool is_table = is_model && has_table(subject.tables, name);
+    if (is_model) cli_subject_close(&subject);
+    shapeproof_models_free(models);
+    return is_model && !is_table;
+}
+
 int cli_subject_take(struct cli_subject *subject, const struct cli_args *args, const char *name)
 {
     struct shapeproof_error error = {0};

@@ -53,6 +53,8 @@ int cli_add_claims(struct cli_subject *subject, const struct cli_args *args);
 int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args);
 /* Complains that there is no published model of that name; returns CLI_USAGE. In models.c. */
 int cli_complain_of_model(const struct shapeproof_models *models, const char *name);
+/* Whether a name is that of a published model, and of no table. */
+bool cli_is_model(const struct cli_args *args, const char *name);
 /* Takes what `predict NAME` names: a table, or else a published model, whose hyper-parameters are loaded. NULL:
  * nothing. Returns CLI_OK, or complains and returns the exit status. After cli_subject_open. */
 int cli_subject_take(struct cli_subject *subject, const struct cli_args *args, const char *name);

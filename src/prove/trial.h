@@ -45,7 +45,7 @@ struct sp_trial {
     const struct sp_group_sums *sums;           /* that [group] and `total` stand for; NULL: those of the table */
     const struct sp_group_sums *stored;         /* what a checkpoint stores; NULL: there is none */
     const struct sp_poly *left, *right, *error; /* right - left: what the claim says too much */
-    int failed_replays; /* of points that were no counter-example where the table is counted */
+    int failed_replays;                         /* of points that were no counter-example where the table is counted */
     struct shapeproof_proof proof;
 };
 

@@ -35,13 +35,17 @@ static void json_whole(struct sp_writer *json, const char *key, int64_t number)
 }
 
 /* One group: formula, predicted and stored parameters, and what makes the difference. */
-static void json_group(struct sp_writer *json, const struct shapeproof_stored_group *group)
+static void json_group(struct sp_writer *json, const struct shapeproof_stored_group *group, bool is_of_file)
 {
     sp_write_open_line(json, '{');
     if (group->name) sp_write_key_string(json, "group", group->name);
     sp_write_key_bool(json, "in_table", group->name != NULL);
     sp_write_key_optional(json, "formula", group->formula);
     sp_write_key_number(json, "predicted", group->predicted);
+    if (!is_of_file) {
+        sp_write_close(json);
+        return;
+    }
     sp_write_key_number(json, "stored", group->stored);
     sp_write_key_open(json, "deviations", '[');
     for (size_t i = 0; i < group->deviation_count; i++) {
@@ -94,13 +98,6 @@ void sp_json_claims(struct sp_writer *json, const struct shapeproof_verification
     sp_write_close(json);
 }
 
-/* NULL where claims are about the checkpoint alone. */
-static const struct shapeproof_prediction *prediction_of(const struct shapeproof_verification *verification)
-{
-    const struct shapeproof_check *check = shapeproof_verification_check(verification);
-    return check ? shapeproof_check_prediction(check) : NULL;
-}
-
 /* The document of `prove --checkpoint --json`: values of the symbols, groups, what is not counted, claims. */
 static void verify_json(const struct shapeproof_verification *verification,
                         const struct shapeproof_report_verify_options *options, struct sp_text *text)
@@ -110,8 +107,9 @@ static void verify_json(const struct shapeproof_verification *verification,
         sp_write_key_string(&json, "verdict",
                             shapeproof_claim_answer_name(shapeproof_verification_answer(verification)));
     sp_write_key_optional(&json, "checkpoint", options->path);
-    if (prediction_of(verification))
-        sp_write_key_string(&json, "table", shapeproof_prediction_table(prediction_of(verification)));
+    if (shapeproof_verification_prediction(verification))
+        sp_write_key_string(&json, "table",
+                            shapeproof_prediction_table(shapeproof_verification_prediction(verification)));
     sp_write_key_optional(&json, "letters", options->letters);
     if (options->inference) {
         sp_write_key_open_line(&json, "guessed", '[');
@@ -131,7 +129,8 @@ static void verify_json(const struct shapeproof_verification *verification,
     sp_write_close(&json);
     sp_write_key_open(&json, "groups", '[');
     for (size_t i = 0; i < shapeproof_verification_group_count(verification); i++)
-        json_group(&json, shapeproof_verification_group(verification, i));
+        json_group(&json, shapeproof_verification_group(verification, i),
+                   shapeproof_verification_inventory(verification) != NULL);
     sp_write_close(&json);
     sp_write_key_open(&json, "not_counted", '[');
     for (size_t i = 0; i < shapeproof_verification_uncounted_count(verification); i++) {
@@ -174,7 +173,7 @@ static struct sp_text said_where(const struct shapeproof_prediction *prediction,
 /* "E = 16", and behind the last value from one place that place: "E = 16 (config.json)". */
 static void put_value(const struct shapeproof_verification *verification, size_t index, struct sp_text *text)
 {
-    const struct shapeproof_prediction *prediction = prediction_of(verification);
+    const struct shapeproof_prediction *prediction = shapeproof_verification_prediction(verification);
     const struct shapeproof_named_value *value = shapeproof_verification_value(verification, index);
     const bool last = index + 1 == shapeproof_verification_value_count(verification);
     struct sp_text where = said_where(prediction, value->key), next = {0};
@@ -228,9 +227,7 @@ static void put_undetermined(const struct shapeproof_inference *inference, struc
 static void put_heading(const struct shapeproof_verification *verification,
                         const struct shapeproof_report_verify_options *options, struct sp_text *text)
 {
-    const struct shapeproof_prediction *prediction = prediction_of(verification);
-    const struct shapeproof_totals *totals =
-        shapeproof_inventory_totals(shapeproof_verification_inventory(verification));
+    const struct shapeproof_prediction *prediction = shapeproof_verification_prediction(verification);
     if (options->path) sp_put_visible(text, options->path), sp_text_puts(text, ": ");
     if (prediction) {
         sp_text_puts(text, "table ");
@@ -238,6 +235,8 @@ static void put_heading(const struct shapeproof_verification *verification,
         sp_text_puts(text, "\n");
         put_values(verification, text);
     } else {
+        const struct shapeproof_totals *totals =
+            shapeproof_inventory_totals(shapeproof_verification_inventory(verification));
         sp_put_count(text, totals->tensors, "tensor", "tensors");
         sp_text_puts(text, ", ");
         sp_put_count(text, totals->unique_parameters, "parameter", "parameters");
@@ -267,13 +266,15 @@ static void put_group_name(struct sp_text *text, const struct shapeproof_stored_
     sp_text_puts(text, "]");
 }
 
-static void put_group(struct sp_table *table, const struct shapeproof_stored_group *group)
+/* Without a file what is stored is left empty. */
+static void put_group(struct sp_table *table, const struct shapeproof_stored_group *group, bool is_of_file)
 {
     put_group_name(sp_table_cell(table), group);
     struct sp_text *cell = sp_table_cell(table);
     if (group->formula) sp_put_visible(cell, group->formula);
     sp_text_grouped(sp_table_cell(table), group->predicted);
-    sp_text_grouped(sp_table_cell(table), group->stored);
+    cell = sp_table_cell(table);
+    if (is_of_file) sp_text_grouped(cell, group->stored);
     const bool differs = group->stored != group->predicted;
     if (differs) sp_table_color(table, SP_COLOR_YELLOW);
     cell = sp_table_cell(table);
@@ -319,7 +320,8 @@ static void put_groups(const struct shapeproof_verification *verification, struc
         {"group", false}, {"formula", false}, {"predicted", true}, {"stored", true}, {"", true}};
     struct sp_table table = {.columns = columns, .column_count = 5};
     for (size_t i = 0; i < shapeproof_verification_group_count(verification); i++)
-        put_group(&table, shapeproof_verification_group(verification, i));
+        put_group(&table, shapeproof_verification_group(verification, i),
+                  shapeproof_verification_inventory(verification) != NULL);
     sp_table_render(&table, text, options);
     for (size_t i = 0; i < shapeproof_verification_uncounted_count(verification); i++) {
         const struct shapeproof_uncounted *uncounted = shapeproof_verification_uncounted(verification, i);
@@ -337,6 +339,13 @@ static const struct {
     enum sp_color color;
 } answers[] = {
     {"HOLDS", SP_COLOR_GREEN}, {"FAILS", SP_COLOR_RED}, {"OTHER", SP_COLOR_DIM}, {"UNKNOWN", SP_COLOR_YELLOW}};
+
+/* A figure without a formula, "total rounds to 350M", is judged at the defaults of the table: that it is wrong there
+ * says nothing of other values. */
+static bool says_something_in_general(const struct shapeproof_verified_claim *claim)
+{
+    return claim->formula.denominator || claim->proof->verdict == SHAPEPROOF_PROVED;
+}
 
 /* (PROVED), (PROVED when H = 4*E), (REFUTED) */
 static void put_verdict(struct sp_text *text, const struct shapeproof_verified_claim *claim)
@@ -361,11 +370,12 @@ static void put_line(struct sp_text *text, const char *label, const char *line)
     sp_wrap(text, begin, 11);
 }
 
-/* formula 7,872, table 7,872 (PROVED when H = 4*E), stored 8,800: 928 more = ... */
+/* formula 7,872, table 7,872 (PROVED when H = 4*E), stored 8,800: 928 more = ...; without a checkpoint nothing is
+ * stored. */
 static void put_numbers(struct sp_text *text, const struct shapeproof_verified_claim *claim)
 {
     const size_t begin = text->length;
-    if (!claim->stored.denominator) return;
+    if (!claim->stored.denominator && !claim->predicted.denominator) return;
     sp_text_puts(text, "         ");
     if (claim->formula.denominator) {
         sp_text_puts(text, "formula ");
@@ -375,11 +385,13 @@ static void put_numbers(struct sp_text *text, const struct shapeproof_verified_c
     if (claim->predicted.denominator) {
         sp_text_puts(text, "table ");
         sp_put_fraction(text, claim->predicted);
-        put_verdict(text, claim);
-        sp_text_puts(text, ", ");
+        if (says_something_in_general(claim)) put_verdict(text, claim);
+        if (claim->stored.denominator) sp_text_puts(text, ", ");
     }
-    sp_text_puts(text, "stored ");
-    sp_put_fraction(text, claim->stored);
+    if (claim->stored.denominator) {
+        sp_text_puts(text, "stored ");
+        sp_put_fraction(text, claim->stored);
+    }
     if (claim->difference) {
         sp_text_puts(text, ": ");
         sp_put_visible(text, claim->difference);
@@ -398,7 +410,8 @@ static void put_claim(struct sp_text *text, const struct shapeproof_verified_cla
     put_line(text, "given ", claim->proof->given);
     put_numbers(text, claim);
     put_line(text, "", claim->why);
-    if (claim->proof->verdict == SHAPEPROOF_REFUTED && !claim->premises && claim->stored.denominator)
+    if (claim->proof->verdict == SHAPEPROOF_REFUTED && !claim->premises && says_something_in_general(claim) &&
+        (claim->stored.denominator || claim->predicted.denominator))
         put_line(text, "in general ", claim->proof->difference);
     put_line(text, "source: ", claim->proof->source);
 }
@@ -420,7 +433,7 @@ static void put_totals(const struct shapeproof_verification *verification, struc
         else counts[claim->answer]++;
     }
     if (!count) {
-        const struct shapeproof_prediction *prediction = prediction_of(verification);
+        const struct shapeproof_prediction *prediction = shapeproof_verification_prediction(verification);
         sp_text_puts(text, prediction ? "no claim is about the table '" : "there are no claims for checkpoint\n");
         if (prediction) sp_put_visible(text, shapeproof_prediction_table(prediction)), sp_text_puts(text, "'\n");
         return;
@@ -458,7 +471,7 @@ static void verify_text(const struct shapeproof_verification *verification,
 {
     put_heading(verification, options, text);
     sp_text_puts(text, "\n");
-    if (prediction_of(verification)) {
+    if (shapeproof_verification_prediction(verification)) {
         put_groups(verification, text, &options->report);
         if (!options->groups) sp_text_puts(text, "\n");
     }

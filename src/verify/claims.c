@@ -165,7 +165,8 @@ const char *sp_verify_amount(struct shapeproof_verification *verification, struc
     return sp_text_keep(&text, &verification->arena);
 }
 
-/* "928 more = V*E (...) - 3*E*N (...)"; "96 more than the formula gives, as the table predicts". NULL for none. */
+/* "928 more = V*E (...) - 3*E*N (...)"; "96 more than the formula gives, as the table predicts", or without these last
+ * words where there is no checkpoint. NULL for none. */
 static const char *difference_words(struct held *held)
 {
     struct sp_rational all, of_table;
@@ -186,7 +187,9 @@ static const char *difference_words(struct held *held)
             sp_text_puts(&text, of_table.num < 0 ? " (the formula has, and the table has not)"
                                                  : " (the table has, and the formula has not)");
         }
-    } else if (same_right) sp_text_puts(&text, " than the formula gives, as the table predicts");
+    } else if (same_right)
+        sp_text_puts(&text, held->verification->inventory ? " than the formula gives, as the table predicts"
+                                                          : " than the formula gives");
     return sp_text_keep(&text, &held->verification->arena);
 }
 
@@ -198,7 +201,7 @@ static const char *difference_words(struct held *held)
 static void evaluate_claim(struct held *held, struct shapeproof_verified_claim *claim)
 {
     struct shapeproof_verification *verification = held->verification;
-    const struct shapeproof_config *config = verification->check->config;
+    const struct shapeproof_config *config = verification->config;
     const enum shapeproof_verdict_on_claim verdict = claim->proof->verdict;
     claim->answer = SHAPEPROOF_CLAIM_OTHER;
     if (!sp_claim_applies(&verification->configured, config, held->located, &verification->arena, &claim->why)) return;
@@ -212,7 +215,7 @@ static void evaluate_claim(struct held *held, struct shapeproof_verified_claim *
     claim->answer = holds ? SHAPEPROOF_CLAIM_HOLDS : SHAPEPROOF_CLAIM_FAILS;
     if (held->located.claim->kind != SP_CLAIM_ROUNDS) claim->formula = public_fraction(held->by_file.right);
     claim->predicted = public_fraction(held->by_table.left);
-    claim->stored = public_fraction(held->by_file.left);
+    if (verification->inventory) claim->stored = public_fraction(held->by_file.left);
     if (!holds) claim->difference = difference_words(held);
     if (verdict != SHAPEPROOF_PROVED && !held->located.claim->is_example && held->located.claim->kind == SP_CLAIM_EXACT)
         claim->premises = sp_claim_premises(&verification->configured, config, held->located, &verification->arena);
@@ -220,8 +223,7 @@ static void evaluate_claim(struct held *held, struct shapeproof_verified_claim *
 
 void sp_verify_claims(struct shapeproof_verification *verification)
 {
-    const struct sp_group_sums predicted =
-        sp_verify_predicted_sums(&verification->arena, verification->check->prediction);
+    const struct sp_group_sums predicted = sp_verify_predicted_sums(&verification->arena, verification->prediction);
     for (size_t i = 0; i < shapeproof_proofs_count(verification->proofs); i++) {
         struct held held = {
             .verification = verification, .located = sp_proofs_claim(verification->proofs, i), .predicted = predicted};

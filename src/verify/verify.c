@@ -67,7 +67,7 @@ static void give_deviations(struct shapeproof_verification *verification, size_t
  * group without a name. Groups that are empty on both sides are left out. */
 static void give_groups(struct shapeproof_verification *verification)
 {
-    const struct shapeproof_prediction *prediction = verification->check->prediction;
+    const struct shapeproof_prediction *prediction = verification->prediction;
     const size_t count = shapeproof_prediction_group_count(prediction);
     int64_t rest = verification->sums.total;
     verification->groups = sp_arena_array(&verification->arena, count + 1, sizeof *verification->groups);
@@ -121,24 +121,53 @@ static bool prove_claims(struct shapeproof_verification *verification, const str
     return verification->proofs != NULL;
 }
 
+/* What the file stores of each group; without a file, what is predicted. */
+static bool find_sums(struct shapeproof_verification *verification, struct shapeproof_error *error)
+{
+    if (verification->check) return sp_verify_groups(verification, error);
+    if (shapeproof_prediction_totals(verification->prediction)->parameters > (uint64_t)INT64_MAX)
+        return sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_LIMIT,
+                       "more than 2^63 - 1 parameters are predicted");
+    verification->sums = sp_verify_predicted_sums(&verification->arena, verification->prediction);
+    return true;
+}
+
 static bool hold_all(struct shapeproof_verification *verification, const struct shapeproof_tables *tables,
                      const struct shapeproof_verify_options *options, struct shapeproof_error *error)
 {
-    const struct shapeproof_check *check = verification->check;
-    const struct sp_unit *table = sp_tables_unit(tables, shapeproof_prediction_table(check->prediction));
+    const struct sp_unit *table = sp_tables_unit(tables, shapeproof_prediction_table(verification->prediction));
     if (!table)
         return sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE,
                        "claims need a table, and this model is predicted from its own layers");
-    if (!sp_configured_open(&verification->configured, &verification->general, tables, table, check->config, error) ||
-        !sp_verify_groups(verification, error) || !prove_claims(verification, tables, options, error))
+    if (!sp_configured_open(&verification->configured, &verification->general, tables, table, verification->config,
+                            error) ||
+        !find_sums(verification, error) || !prove_claims(verification, tables, options, error))
         return false;
-    verification->configured.stored = &verification->sums;
-    sp_verify_terms(verification);
+    if (verification->check) {
+        verification->configured.stored = &verification->sums;
+        sp_verify_terms(verification);
+    }
     give_groups(verification);
     give_values(verification);
     sp_verify_claims(verification);
-    sp_verify_alone(verification, tables, options);
+    if (verification->inventory) sp_verify_alone(verification, tables, options);
     return true;
+}
+
+/* Holds the claims; what of the verification is given says against what. */
+static struct shapeproof_verification *verify(struct shapeproof_verification given,
+                                              const struct shapeproof_tables *tables,
+                                              const struct shapeproof_verify_options *options,
+                                              struct shapeproof_error *error)
+{
+    static const struct shapeproof_verify_options defaults;
+    if (!options) options = &defaults;
+    if (!sp_options_are_known(options->reserved, error)) return NULL;
+    struct shapeproof_verification *verification = sp_realloc(NULL, 1, sizeof *verification);
+    *verification = given;
+    if (hold_all(verification, tables, options, error)) return verification;
+    shapeproof_verification_free(verification);
+    return NULL;
 }
 
 struct shapeproof_verification *shapeproof_verify(const struct shapeproof_check *check,
@@ -146,16 +175,23 @@ struct shapeproof_verification *shapeproof_verify(const struct shapeproof_check 
                                                   const struct shapeproof_verify_options *options,
                                                   struct shapeproof_error *error)
 {
-    static const struct shapeproof_verify_options defaults;
     sp_error_reset(error);
     assert(check && tables);
-    if (!options) options = &defaults;
-    if (!sp_options_are_known(options->reserved, error)) return NULL;
-    struct shapeproof_verification *verification = sp_realloc(NULL, 1, sizeof *verification);
-    *verification = (struct shapeproof_verification){.check = check, .inventory = check->inventory};
-    if (hold_all(verification, tables, options, error)) return verification;
-    shapeproof_verification_free(verification);
-    return NULL;
+    const struct shapeproof_verification given = {
+        .check = check, .inventory = check->inventory, .config = check->config, .prediction = check->prediction};
+    return verify(given, tables, options, error);
+}
+
+struct shapeproof_verification *shapeproof_verify_values(const struct shapeproof_prediction *prediction,
+                                                         const struct shapeproof_config *config,
+                                                         const struct shapeproof_tables *tables,
+                                                         const struct shapeproof_verify_options *options,
+                                                         struct shapeproof_error *error)
+{
+    sp_error_reset(error);
+    assert(prediction && config && tables);
+    const struct shapeproof_verification given = {.config = config, .prediction = prediction};
+    return verify(given, tables, options, error);
 }
 
 struct shapeproof_verification *shapeproof_verify_alone(const struct shapeproof_inventory *inventory,
@@ -204,6 +240,12 @@ const struct shapeproof_inventory *shapeproof_verification_inventory(const struc
 const struct shapeproof_check *shapeproof_verification_check(const struct shapeproof_verification *verification)
 {
     return verification->check;
+}
+
+const struct shapeproof_prediction *
+shapeproof_verification_prediction(const struct shapeproof_verification *verification)
+{
+    return verification->prediction;
 }
 size_t shapeproof_verification_value_count(const struct shapeproof_verification *verification)
 {

@@ -6,6 +6,9 @@
  *     terms.c      -96 is -3*E*N, by the shape that the row of the table has
  *     alone.c      claims that need no table: dim(wte.weight, 1) is a number of the file
  *     claims.c     total = 12*L*d^2 + ... : formula 7,872, predicted 7,872, stored 7,776, and the deviations in between
+ *
+ * Without a checkpoint, at hyper-parameters alone, there is the last step with two numbers: what is predicted stands in
+ * place of what is stored.
  */
 #ifndef SP_VERIFY_VERIFY_H
 #define SP_VERIFY_VERIFY_H
@@ -40,9 +43,11 @@ struct sp_deviations {
 };
 
 struct shapeproof_verification {
-    struct sp_arena arena; /* of all texts and lists that are handed out */
-    const struct shapeproof_inventory *inventory;
-    const struct shapeproof_check *check; /* NULL: there is no table, and the claims are about the checkpoint alone */
+    struct sp_arena arena;                          /* of all texts and lists that are handed out */
+    const struct shapeproof_inventory *inventory;   /* NULL: there is no checkpoint, only hyper-parameters */
+    const struct shapeproof_check *check;           /* NULL: there is no checkpoint, or no table */
+    const struct shapeproof_config *config;         /* with the prediction: of the check, or given */
+    const struct shapeproof_prediction *prediction; /* NULL: the claims are about the checkpoint alone */
     struct sp_count general;
     struct sp_configured configured;
     struct sp_deviations deviations;

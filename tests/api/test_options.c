@@ -69,7 +69,9 @@ static void later_options_are_refused(void **state)
     REFUSES(shapeproof_prove_options, shapeproof_prove(world.tables, options, &error));
     struct shapeproof_error none = {0};
     struct shapeproof_check *check = shapeproof_check_new(world.inventory, world.tables, world.config, NULL, &none);
+    const struct shapeproof_prediction *made = shapeproof_check_prediction(check);
     REFUSES(shapeproof_verify_options, shapeproof_verify(check, world.tables, options, &error));
+    REFUSES(shapeproof_verify_options, shapeproof_verify_values(made, world.config, world.tables, options, &error));
     REFUSES(shapeproof_verify_options, shapeproof_verify_alone(world.inventory, world.tables, options, &error));
     shapeproof_check_free(check);
     char *letters;

@@ -286,6 +286,25 @@ static bool calls_verify(struct world *world, struct shapeproof_error *error)
     return verification != NULL;
 }
 
+static bool calls_verify_values(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_error none = {0};
+    struct shapeproof_prediction *prediction = shapeproof_predict(world->tables, world->config, NULL, &none);
+    struct shapeproof_verification *verification =
+        prediction ? shapeproof_verify_values(prediction, world->config, world->tables, NULL, error) : NULL;
+    shapeproof_verification_free(verification);
+    shapeproof_prediction_free(prediction);
+    return verification != NULL;
+}
+
+static bool calls_config_set_point(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_config *config = shapeproof_config_new();
+    const enum shapeproof_status status = shapeproof_config_set_point(config, world->tables, "gpt2", "E = 2", error);
+    shapeproof_config_free(config);
+    return status == SHAPEPROOF_OK;
+}
+
 static bool calls_verify_alone(struct world *world, struct shapeproof_error *error)
 {
     struct shapeproof_verification *verification =
@@ -397,6 +416,8 @@ static const struct call {
     CALL(prove),
     CALL(tables_add_claims),
     CALL(verify),
+    CALL(verify_values),
+    CALL(config_set_point),
     CALL(verify_alone),
     CALL(derive),
     CALL(derive_claims),
