@@ -94,7 +94,7 @@ _shapeproof() {
         fi
         case $command in
         check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
-        derive) words='--config= --model= --set= --table= --latex --claims --markdown --expanded --json --color= --help' ;;
+        derive) words='--config= --model= --set= --table= --latex --claims --python --markdown --expanded --json --color= --help' ;;
         diff) words='--data --expect= --strict --all --offline --json --color= --help' ;;
         eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --json --color= --help' ;;
         fmt) words='--in-place --check --help' ;;

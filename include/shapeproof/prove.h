@@ -139,6 +139,11 @@ shapeproof_derive_prediction(const struct shapeproof_tables *tables, const struc
  * table (SHAPEPROOF_ERR_USAGE), or no formula for all cases (SHAPEPROOF_ERR_UNKNOWN). */
 SHAPEPROOF_API char *shapeproof_derive_claims(const struct shapeproof_tables *tables, const char *table, size_t *length,
                                               struct shapeproof_error *error);
+/* The same formulas as a Python function of the hyper-parameters, which returns the numbers by group; run as a program
+ * it compares them with what the table predicts at its defaults. SHAPEPROOF_ERR_UNKNOWN also where a formula needs what
+ * is not written in Python. */
+SHAPEPROOF_API char *shapeproof_derive_python(const struct shapeproof_tables *tables, const char *table, size_t *length,
+                                              struct shapeproof_error *error);
 SHAPEPROOF_API void shapeproof_derivation_free(struct shapeproof_derivation *derivation);
 
 /* All borrowed until shapeproof_derivation_free. */

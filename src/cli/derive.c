@@ -10,6 +10,8 @@ static const struct cli_option options[] = {
     {.name = "latex", .help = "formulas in LaTeX"},
     {.name = "claims",
      .help = "the formulas for all cases as a file of claims, which 'prove --claims' reads; takes a TABLE"},
+    {.name = "python",
+     .help = "the formulas for all cases as a Python function, which tests itself when it is run; takes a TABLE"},
     {.name = "markdown", .help = "tables in Markdown; with --latex the formulas stand between dollar signs"},
     {.name = "expanded", .help = "every term for itself, instead of collected and factored"},
     {CLI_OPTION_JSON},
@@ -21,6 +23,7 @@ static const struct cli_example examples[] = {
     {"shapeproof derive gpt2", "the number of parameters of GPT-2, for all sizes"},
     {"shapeproof derive llama --set num_hidden_layers=32", "with one hyper-parameter fixed"},
     {"shapeproof derive gpt2 --claims > gpt2.claims", "a file of claims to start from"},
+    {"shapeproof derive gpt2 --python > gpt2.py", "a function for a program; python3 gpt2.py tests it"},
     {NULL, NULL},
 };
 
@@ -43,22 +46,27 @@ static int report_derivation(const struct cli_args *args, const struct cli_subje
     return CLI_OK;
 }
 
-/* Writes the formulas of the table as claims. */
-static int derive_claims(const struct cli_args *args)
+/* Writes the formulas of the table for all cases: as claims, or as a Python function. */
+static int derive_general(const struct cli_args *args)
 {
+    const bool python = cli_flag(args, "python");
+    const char *option = python ? "--python" : "--claims";
     struct cli_subject subject;
     struct shapeproof_error error = {0};
-    char *claims = NULL;
+    char *text = NULL;
     if (cli_value(args, "config", NULL) || cli_value(args, "model", NULL) || cli_value(args, "set", NULL) ||
         cli_flag(args, "json"))
-        return cli_usage_error(NULL, "--claims is for all hyper-parameters, and writes text: it takes no --config, "
-                                     "--model, --set or --json");
+        return cli_usage_error(NULL,
+                               "%s is for all hyper-parameters, and writes text: it takes no --config, --model, --set "
+                               "or --json",
+                               option);
     int status = cli_subject_open_tables(&subject, args);
     const char *table = cli_operand(args) ? cli_operand(args) : subject.table_name;
     if (status == CLI_OK && !table)
-        status = cli_usage_error("shapeproof derive gpt2 --claims", "--claims needs the name of a table");
-    if (status == CLI_OK) claims = shapeproof_derive_claims(subject.tables, table, NULL, &error);
-    if (claims) cli_put_report(claims);
+        status = cli_usage_error("shapeproof derive gpt2 --claims", "%s needs the name of a table", option);
+    if (status == CLI_OK)
+        text = (python ? shapeproof_derive_python : shapeproof_derive_claims)(subject.tables, table, NULL, &error);
+    if (text) cli_put_report(text);
     else if (status == CLI_OK) status = cli_error(&error);
     cli_subject_close(&subject);
     return status;
@@ -67,7 +75,9 @@ static int derive_claims(const struct cli_args *args)
 static int run_derive(const struct cli_args *args)
 {
     struct cli_subject subject;
-    if (cli_flag(args, "claims")) return derive_claims(args);
+    if (cli_flag(args, "claims") && cli_flag(args, "python"))
+        return cli_usage_error(NULL, "--claims and --python exclude each other");
+    if (cli_flag(args, "claims") || cli_flag(args, "python")) return derive_general(args);
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
     const bool is_table = cli_operand(args) && subject.table_name == cli_operand(args);

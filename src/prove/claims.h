@@ -72,4 +72,9 @@ struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
 const char *sp_claim_premises(struct sp_configured *configured, const struct shapeproof_config *config,
                               struct sp_located_claim located, struct sp_arena *arena);
 
+/* Counts the table, and appends the formulas of its groups and its total for all cases as a file of claims. False with
+ * the error. In either case free the count with sp_count_free. In derive_claims.c. */
+bool sp_derive_claims(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
+                      struct sp_text *text, struct shapeproof_error *error);
+
 #endif

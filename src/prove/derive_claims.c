@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "prove/cases.h"
+#include "prove/claims.h"
 #include "shapeproof/prove.h"
 
 /* Characters of a formula: longer ones are divided, because the language limits the operators of a line. */
@@ -81,6 +82,22 @@ static void put_claims(struct sp_count *count, const struct sp_poly *const *form
     put_claim(&writer, "total", formulas[count->group_count]);
 }
 
+bool sp_derive_claims(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
+                      struct sp_text *text, struct shapeproof_error *error)
+{
+    const bool counted = sp_count_table(count, tables, table, NULL, false);
+    const struct sp_poly **formulas = counted ? general_formulas(count) : NULL;
+    if (formulas && !count->symbolic.algebra.failed) {
+        put_claims(count, formulas, text);
+        return true;
+    }
+    if (!counted && count->messages.data)
+        return sp_fail_lines(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, count->messages.data);
+    return sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_LIMIT,
+                   "the table '%s' has no formula for all cases: %s", table->name,
+                   count->symbolic.algebra.failed ? count->symbolic.algebra.failed : "a part of it has no value");
+}
+
 char *shapeproof_derive_claims(const struct shapeproof_tables *tables, const char *table, size_t *length,
                                struct shapeproof_error *error)
 {
@@ -90,14 +107,7 @@ char *shapeproof_derive_claims(const struct shapeproof_tables *tables, const cha
     struct sp_text text = {0};
     const struct sp_unit *unit = sp_tables_table(tables, table, error);
     if (!unit) return NULL;
-    const bool counted = sp_count_table(&count, tables, unit, NULL, false);
-    const struct sp_poly **formulas = counted ? general_formulas(&count) : NULL;
-    if (formulas && !count.symbolic.algebra.failed) put_claims(&count, formulas, &text);
-    else if (!counted && count.messages.data)
-        sp_fail_lines(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, count.messages.data);
-    else
-        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_LIMIT, "the table '%s' has no formula for all cases: %s",
-                table, count.symbolic.algebra.failed ? count.symbolic.algebra.failed : "a part of it has no value");
+    sp_derive_claims(&count, tables, unit, &text, error);
     sp_count_free(&count);
     if (length) *length = text.length;
     return text.data; /* handed over */

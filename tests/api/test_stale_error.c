@@ -338,6 +338,14 @@ static bool calls_derive_claims(struct world *world, struct shapeproof_error *er
     return derived;
 }
 
+static bool calls_derive_python(struct world *world, struct shapeproof_error *error)
+{
+    char *claims = shapeproof_derive_python(world->tables, "gpt2", NULL, error);
+    const bool derived = claims != NULL;
+    shapeproof_free(claims);
+    return derived;
+}
+
 static bool calls_expressions_new(struct world *world, struct shapeproof_error *error)
 {
     static const char *const total = "total";
@@ -421,6 +429,7 @@ static const struct call {
     CALL(verify_alone),
     CALL(derive),
     CALL(derive_claims),
+    CALL(derive_python),
     CALL(expressions_new),
     CALL(evaluate),
     CALL(derive_prediction),
