@@ -82,7 +82,7 @@ const char *sp_adapter_modules_in_words(struct sp_arena *arena, const char *cons
         counts[known]++;
         if (names && *front->names) names = front->names;
     }
-    /* The denoiser first, and the text encoder behind it. */
+    /* A text encoder that comes first is named last. */
     if (kinds > 1 && strcmp(models[0], "a text encoder") == 0) {
         const size_t encoders = counts[0];
         memmove(models, models + 1, (kinds - 1) * sizeof *models);

@@ -63,7 +63,8 @@ static const char *what_failed(struct shapeproof_check *check, const char *messa
     return sp_arena_copy(&check->arena, text, strcspn(text, "\n"));
 }
 
-/* Takes a configuration, and with it the prediction of what is stored; false when there is none. */
+/* Predicts what is stored under this configuration. If that works, it and the prediction become those of the check; if
+ * not, the configuration is freed, those of the check stay, and the reason is noted. */
 static bool adopt(struct shapeproof_check *check, struct shapeproof_config *config, const char *method,
                   const struct sp_unit *part)
 {

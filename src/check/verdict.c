@@ -79,7 +79,8 @@ static void put_open_kind(struct shapeproof_check *check, struct sp_text *text, 
                        sp_check_names(check, open_of_kind, &kind->kind));
 }
 
-/* The most frequent kind with its names; of the others the numbers. */
+/* The findings without a cause in words: the kind that is most frequent with names, the others with their numbers. "3
+ * tensors are missing: a.{0-2}.b; 1 has another shape". */
 static const char *open_summary(struct shapeproof_check *check)
 {
     struct kind kinds[] = {

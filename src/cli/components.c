@@ -153,7 +153,8 @@ int cli_check_components(const struct cli_args *args, const struct shapeproof_co
 
 /* ---- an adapter and a pipeline ---- */
 
-/* Of the components those that the adapter has something for are its bases, one by one. */
+/* Checks the adapter against each component of the pipeline that it has weights for. Returns the worst of the exit
+ * statuses, and CLI_DIFFERS if there is no such component. */
 int cli_check_adapter(const struct cli_args *args, const struct shapeproof_inventory *inventory,
                       struct shapeproof_components *components)
 {

@@ -77,7 +77,8 @@ static void split_kernel(struct sp_keras_einsum *einsum, const struct equation *
 }
 
 /* The shapes of the kernel, the bias and the output of EinsumDense from its equation: of "abc,cd->abd" each letter is a
- * dimension; the bias has that of each letter of `bias_axes`, and 1 for other letters behind the first of these. */
+ * dimension; the bias has that of each letter of `bias_axes`, and 1 for other letters behind the first of these: with
+ * "d" it is (d), with "b" (b, 1). */
 struct sp_keras_einsum sp_keras_einsum(struct sp_arena *arena, const struct sp_keras_kind *kind,
                                        const struct sp_keras_shape *input)
 {

@@ -577,6 +577,8 @@ static struct sp_keras_shape piped(const struct rule *rule)
 static struct sp_keras_shape model_output(struct sp_keras_writer *writer, struct sp_keras_model *model, size_t tensor,
                                           unsigned depth);
 
+/* The shape that a layer gives for these inputs; unknown where its configuration does not tell. Each class of layers
+ * has a rule for that, `shape` in classes.def. */
 struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const struct sp_keras_kind *kind,
                                       const struct sp_keras_shape *inputs, size_t count)
 {

@@ -443,7 +443,7 @@ static struct sp_keras_shape sliding_kernel(struct sp_arena *arena, const struct
     return out;
 }
 
-/* The kernel of a layer that SpectralNormalization is around. */
+/* The shape of the kernel of the layer within SpectralNormalization; unknown for a layer without one. */
 static struct sp_keras_shape kernel_of(const struct layer_use *use, const struct sp_keras_kind *kind)
 {
     struct sp_arena *arena = use->place.writer->arena;

@@ -166,7 +166,10 @@ static void offer_predicted(struct sp_prefixes *adds, const struct shapeproof_pr
     sp_prefixes_keep_common(adds);
 }
 
-/* One naming for the file as a whole. */
+/* The naming (a prefix removed, a prefix added, a scheme) under which most of the sampled names of the file are
+ * predicted. The plain one at once if 9 of 10 names are predicted as they are. Files of a compiled model have wrappers
+ * in their names, which may belong to the prediction, so both are tried; names with slashes are tried with dots as
+ * well. */
 static struct sp_naming infer_whole(struct sp_arena *arena, const struct sp_match *same)
 {
     const struct sp_naming plain = {.strip = "", .add = ""};

@@ -308,7 +308,8 @@ static void follow_redirect(struct exchange *exchange)
     if (exchange->stage != DONE) exchange->stage = WAITING;
 }
 
-/* Later, with what is missing, or no more. */
+/* Tries the exchange again from its first URL, after a pause: ours, which grows, or the longer one that the server asks
+ * for in `seconds`. Refuses it when that is too long or this was the last attempt, with the formatted reason. */
 __attribute__((format(printf, 3, 4))) static void try_again(struct exchange *exchange, uint64_t seconds,
                                                             const char *format, ...)
 {

@@ -91,7 +91,9 @@ static bool threshold_holds(const struct threshold *threshold, struct sp_rationa
     return threshold->above ? order > 0 : order < 0;
 }
 
-/* Whether a = factor*b + offset, where both are linear in the same terms. */
+/* Whether a = factor*b + offset with constants for both: the terms of a and b are the same but for their coefficients,
+ * all in one ratio. 2*n + 3 and n + 1 have the factor 2 and the offset 1. False on overflow, too; the results mean
+ * nothing then. */
 static bool is_multiple_of(const struct sp_poly *a, const struct sp_poly *b, struct sp_rational *factor,
                            struct sp_rational *offset)
 {
@@ -468,8 +470,9 @@ static bool may_change_case(struct sp_count *count, const struct sp_poly *total,
     return sp_symbol_of(count, atom) ? sp_poly_involves(symbolic, total, atom) : sp_poly_uses(reduced, atom);
 }
 
-/* First lists the conditions with a gain, each changed alone with all that it brings about. Then computes the gains
- * again without what belongs to another change of the list. */
+/* Lists the conditions that change the total when they alone are changed, with the difference, the gain. Such a change
+ * may force others: the gains are computed again with the other conditions of the list held as they are, so that each
+ * difference counts once. */
 struct sp_changes sp_case_changes(struct sp_count *count, const struct sp_poly *total)
 {
     struct sp_changes changes = {0};

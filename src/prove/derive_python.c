@@ -430,6 +430,8 @@ static const char *side_of_pair(struct python *python, const struct sp_expr *exp
     return symbol_of(python, name) ? name : NULL;
 }
 
+/* Appends the expression as Python; what has no counterpart there makes the function fail. [CONDITION] is a number:
+ * int() of what compares, and of anything else, which may be a number already, of its truth. */
 static void put_expr(struct python *python, struct sp_text *text, const struct sp_expr *expr)
 {
     const char *key;

@@ -370,8 +370,8 @@ static void put_line(struct sp_text *text, const char *label, const char *line)
     sp_wrap(text, begin, 11);
 }
 
-/* formula 7,872, table 7,872 (PROVED when H = 4*E), stored 8,800: 928 more = ...; without a checkpoint nothing is
- * stored. */
+/* formula 7,872, table 7,872 (PROVED when H = 4*E), stored 8,800: 928 more = ...; a number whose denominator is 0 is
+ * not known and left out, as "stored" is without a checkpoint. */
 static void put_numbers(struct sp_text *text, const struct shapeproof_verified_claim *claim)
 {
     const size_t begin = text->length;

@@ -78,7 +78,7 @@ static void add_all_dropped(struct shapeproof_check *check, const char *const *n
     cause->explains = count;
 }
 
-/* Those that the configuration promises and the file lacks, all or in part. */
+/* Layers of multi-token prediction that the configuration has and the file lacks, all of them or some. */
 static void explain_dropped_layers(struct shapeproof_check *check)
 {
     const size_t total = shapeproof_prediction_count(check->prediction);

@@ -100,7 +100,8 @@ struct ensemble {
     struct sp_part_found found;
 };
 
-/* The members' weights, which all must be there under one condition, and their biases, as far as there are any. */
+/* Finds the row of the weight of each member, and that of its bias if it has one. False if a weight is not there, if
+ * its condition is not that of the first, or if it and its bias are of no layer. */
 static bool find_members(struct ensemble *ensemble, const struct sp_tensor_row *row, size_t base,
                          const char *const *members, size_t count)
 {

@@ -132,7 +132,7 @@ static bool take_pickle_bytes(struct machine *m, unsigned prefix, bool is_signed
 }
 
 /* Reads the operand of the opcode, in the form that the table of opcodes gives: a number of 1 to 8 bytes, one or
- * two lines, a string behind its length, or a tuple of known length. */
+ * two lines, or a string behind its length. False, with the error set, where the pickle ends early. */
 static bool take_operand(struct machine *m, enum form form, struct operand *operand)
 {
     switch (form) {

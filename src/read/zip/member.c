@@ -181,7 +181,8 @@ static bool read_first(zip_file_t *member, const struct sp_zip_entry *entry, cha
     return true;
 }
 
-/* The member in the view: all of it into memory that is returned, or its first `count` bytes into `head`. */
+/* Reads the member in the view. Without `head` all of it, into memory that the caller frees; else its first `count`
+ * bytes into `head`, which is returned. NULL on error. */
 static char *read_view(struct view *view, struct sp_zip_entry *entry, char *head, size_t count,
                        struct shapeproof_error *error)
 {
