@@ -191,23 +191,19 @@ static void put_symbol(struct python *python, struct sp_text *line, const struct
         return;
     }
     if (strchr(symbol->key, '(')) fail(python, sp_arena_printf(&python->arena, "'%s'", symbol->key));
-    struct sp_text fallback = {0};
-    if (origin && origin->kind == SP_EXPR_LITERAL) {
-        if (is_flag(python, symbol)) sp_text_puts(&fallback, origin->value.integer ? "True" : "False");
-        else put_expr(python, &fallback, origin);
-        if (python->plain_defaults) {
-            sp_text_puts(line, parameter(python, symbol->key, sp_text_keep(&fallback, &python->arena)));
-            return;
-        }
-        const char *key = parameter(python, symbol->key, "None");
-        sp_text_printf(line, "%s if %s is not None else %s", key, key, fallback.data);
-        sp_text_free(&fallback);
-    } else if (origin) {
-        const char *key = parameter(python, symbol->key, "None");
-        put_expr(python, &fallback, origin);
-        sp_text_printf(line, "%s if %s is not None else %s", key, key, fallback.data);
-        sp_text_free(&fallback);
-    } else sp_text_printf(line, is_flag(python, symbol) ? "bool(%s)" : "%s", parameter(python, symbol->key, NULL));
+    if (!origin) {
+        sp_text_printf(line, is_flag(python, symbol) ? "bool(%s)" : "%s", parameter(python, symbol->key, NULL));
+        return;
+    }
+    const bool is_literal = origin->kind == SP_EXPR_LITERAL, is_plain = is_literal && python->plain_defaults;
+    const char *key =
+        is_plain ? NULL : parameter(python, symbol->key, "None"); /* before those that the default needs */
+    struct sp_text text = {0};
+    if (is_literal && is_flag(python, symbol)) sp_text_puts(&text, origin->value.integer ? "True" : "False");
+    else put_expr(python, &text, origin);
+    const char *fallback = sp_text_keep(&text, &python->arena);
+    if (is_plain) sp_text_puts(line, parameter(python, symbol->key, fallback));
+    else sp_text_printf(line, "%s if %s is not None else %s", key, key, fallback);
 }
 
 /* Writes the definition above what needs it, once. */
