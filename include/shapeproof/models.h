@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The library of published models: names that people know, their hyper-parameters, where these were published, and how
- * many parameters the models are said to have. */
+ * The library of published models: their names and hyper-parameters, the source of these, and the number of parameters
+ * that was published. */
 #ifndef SHAPEPROOF_MODELS_H
 #define SHAPEPROOF_MODELS_H
 
@@ -22,7 +22,7 @@ struct shapeproof_model {
     const char *hub;                /* its name on the Hugging Face hub, "openai-community/gpt2-xl"; or NULL */
     const char *published;          /* the number of parameters that its authors give, "1558M"; or NULL */
     uint64_t parameters;            /* the number that its own framework counts; 0 where nobody has counted it so */
-    const char *source;             /* where the hyper-parameters were published */
+    const char *source;             /* where the hyper-parameters were read */
     const char *type;               /* its model_type, or the name of its architecture; or "" */
     const char *file;               /* of the library: "gpt2.json" */
     struct shapeproof_value config; /* its hyper-parameters as config.json has them: an object */

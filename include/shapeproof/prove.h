@@ -76,7 +76,7 @@ struct shapeproof_prove_options {
 
 /* Sets the hyper-parameters of a counter-example as it is printed, "E = 1, N = 1, tied, the others 1": names are those
  * of the table or of its keys, `the others` are all numbers that have no value. What a claim gives in `when` is not
- * part of its counter-example. SHAPEPROOF_ERR_USAGE for an item that is none. */
+ * part of its counter-example. SHAPEPROOF_ERR_USAGE when an item cannot be read. */
 SHAPEPROOF_API enum shapeproof_status shapeproof_config_set_point(struct shapeproof_config *config,
                                                                   const struct shapeproof_tables *tables,
                                                                   const char *table, const char *text,

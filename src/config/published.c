@@ -29,7 +29,7 @@ static bool is_wrong(struct shapeproof_error *error, const char *file, const cha
     return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, "%s: %s", file, what);
 }
 
-/* The text that an object has for a key; NULL when there is none. */
+/* The text under a key of an object, or NULL. */
 static const char *text_of(struct shapeproof_value object, const char *key)
 {
     const struct shapeproof_value value = sp_value_member(object, key);

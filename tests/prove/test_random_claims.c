@@ -186,7 +186,7 @@ static void put_tree(struct sp_text *text, const struct tree *tree)
 
 /* ---- tables ---- */
 
-/* A condition as a row has it, and the tree that is 1 where it holds; NULL: there is none. */
+/* Appends a condition to a row, or nothing. Returns the tree that is 1 where it holds, or NULL. */
 static struct tree *row_condition(struct maker *m, struct sp_text *text)
 {
     const int64_t which = roll(m, 8), a = roll(m, SIZES), b = roll(m, SIZES);
