@@ -146,30 +146,23 @@ static const char *table_of_claims(const struct cli_args *args, const struct cli
     return NULL;
 }
 
-/* `prove` without a checkpoint: judges the claims of the tables. */
-static int prove_tables(const struct cli_args *args)
-{
-    struct cli_subject subject;
-    char *letters = NULL;
-    int status = cli_subject_open_tables(&subject, args);
-    if (status == CLI_OK) status = cli_add_claims(&subject, args);
-    if (status == CLI_OK && cli_value(args, "claim", NULL)) {
-        const char *table = table_of_claims(args, &subject);
-        status = table ? add_given_claims(args, &subject, table, &letters) : CLI_USAGE;
-        if (letters && !cli_flag(args, "json")) printf("%s, as usual in publications\n\n", letters);
-    }
-    if (status == CLI_OK) status = report_proofs(args, &subject);
-    shapeproof_free(letters);
-    cli_subject_close(&subject);
-    return status;
-}
-
 /* 1 when a claim fails; 5 when one cannot be told, or none is about this model. */
 static int status_of_verification(const struct shapeproof_verification *verification)
 {
     const enum shapeproof_claim_answer answer = shapeproof_verification_answer(verification);
     if (answer == SHAPEPROOF_CLAIM_FAILS) return CLI_DIFFERS;
     return answer == SHAPEPROOF_CLAIM_HOLDS ? CLI_OK : CLI_UNKNOWN;
+}
+
+/* Writes the report, and frees the verification; NULL: the error is printed. Exit status. */
+static int report_verified(struct shapeproof_verification *verification,
+                           const struct shapeproof_report_verify_options *how, const struct shapeproof_error *error)
+{
+    if (!verification) return cli_error(error);
+    const int status = status_of_verification(verification);
+    cli_put_report(shapeproof_report_verify(verification, how, NULL));
+    shapeproof_verification_free(verification);
+    return status;
 }
 
 /* ---- at hyper-parameters ---- */
@@ -182,17 +175,15 @@ static int add_published_claim(struct cli_subject *subject, const char *table)
     char *letters = NULL;
     const char *line = claim, *name = shapeproof_config_model(subject->config);
     if (!*name) return CLI_OK;
-    struct shapeproof_models *models = shapeproof_models_new(&error);
-    if (!models) return cli_error(&error);
-    const struct shapeproof_model *model = shapeproof_models_find(models, name);
+    const struct shapeproof_models *models = cli_subject_models(subject);
+    const struct shapeproof_model *model = models ? shapeproof_models_find(models, name) : NULL;
+    if (!model || !model->published) return CLI_OK;
     const struct shapeproof_claim_lines lines = {.name = model->file, .items = &line, .count = 1};
     int status = CLI_OK;
-    snprintf(claim, sizeof claim, "claim total rounds to %s", model->published ? model->published : "");
-    if (model->published &&
-        shapeproof_tables_add_claims(subject->tables, table, &lines, &letters, &error) != SHAPEPROOF_OK)
+    snprintf(claim, sizeof claim, "claim total rounds to %s", model->published);
+    if (shapeproof_tables_add_claims(subject->tables, table, &lines, &letters, &error) != SHAPEPROOF_OK)
         status = cli_lines_error(subject, &error);
     shapeproof_free(letters);
-    shapeproof_models_free(models);
     return status;
 }
 
@@ -210,11 +201,7 @@ static int report_values(const struct cli_args *args, struct cli_subject *subjec
     struct shapeproof_verification *verification =
         shapeproof_verify_values(prediction, subject->config, subject->tables, &what, &error);
     free(files);
-    if (!verification) return cli_error(&error);
-    const int status = status_of_verification(verification);
-    cli_put_report(shapeproof_report_verify(verification, &how, NULL));
-    shapeproof_verification_free(verification);
-    return status;
+    return report_verified(verification, &how, &error);
 }
 
 static int verify_values(const struct cli_args *args, struct cli_subject *subject)
@@ -264,6 +251,31 @@ static int prove_values(const struct cli_args *args)
     return status;
 }
 
+/* ---- of tables ---- */
+
+/* `prove` without a checkpoint: judges the claims of the tables; of a published model, at its hyper-parameters. */
+static int prove_tables(const struct cli_args *args)
+{
+    struct cli_subject subject;
+    char *letters = NULL;
+    int status = cli_subject_open_tables(&subject, args);
+    if (status == CLI_OK) status = cli_add_claims(&subject, args);
+    if (status == CLI_OK && args->operand_count == 1 && cli_subject_take_model(&subject, args->operands[0])) {
+        status = verify_values(args, &subject);
+        cli_subject_close(&subject);
+        return status;
+    }
+    if (status == CLI_OK && cli_value(args, "claim", NULL)) {
+        const char *table = table_of_claims(args, &subject);
+        status = table ? add_given_claims(args, &subject, table, &letters) : CLI_USAGE;
+        if (letters && !cli_flag(args, "json")) printf("%s, as usual in publications\n\n", letters);
+    }
+    if (status == CLI_OK) status = report_proofs(args, &subject);
+    shapeproof_free(letters);
+    cli_subject_close(&subject);
+    return status;
+}
+
 /* ---- against a checkpoint ---- */
 
 /* Holds the claims against the checkpoint of the check, or, where that is NULL, against the inventory alone. */
@@ -281,11 +293,7 @@ static int report_verification(const struct cli_args *args, const struct cli_sub
         check ? shapeproof_verify(check, subject->tables, &what, &error)
               : shapeproof_verify_alone(inventory, subject->tables, &what, &error);
     free(files);
-    if (!verification) return cli_error(&error);
-    const int status = status_of_verification(verification);
-    cli_put_report(shapeproof_report_verify(verification, &how, NULL));
-    shapeproof_verification_free(verification);
-    return status;
+    return report_verified(verification, &how, &error);
 }
 
 /* Under the configuration of the subject, which is from an inference if that is not NULL. */
@@ -381,13 +389,13 @@ static int prove_checkpoints(const struct cli_args *args)
     return cli_run_found(&there, verify_operand);
 }
 
-/* Whether hyper-parameters are given, or the only operand is a published model. */
+/* Whether hyper-parameters are given. */
 static bool gives_values(const struct cli_args *args)
 {
     static const char *const options_with_values[] = {"config", "model", "set", "vocabulary", "at", NULL};
     for (size_t i = 0; options_with_values[i]; i++)
         if (cli_value(args, options_with_values[i], NULL)) return true;
-    return args->operand_count == 1 && cli_is_model(args, args->operands[0]);
+    return false;
 }
 
 static int run_prove(const struct cli_args *args)

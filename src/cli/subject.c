@@ -136,10 +136,18 @@ static int add_tables(struct cli_subject *subject, const struct cli_args *args)
 
 /* ---- published models ---- */
 
-/* Loads the hyper-parameters of a published model; false when there is none of that name. */
-static bool find_model(struct cli_subject *subject, const struct shapeproof_models *models, const char *name)
+const struct shapeproof_models *cli_subject_models(struct cli_subject *subject)
 {
-    const struct shapeproof_model *model = shapeproof_models_find(models, name);
+    struct shapeproof_error error = {0};
+    if (!subject->models && !(subject->models = shapeproof_models_new(&error))) cli_error(&error);
+    return subject->models;
+}
+
+/* Loads the hyper-parameters of the published model of that name. False when there is none. */
+static bool find_model(struct cli_subject *subject, const char *name)
+{
+    const struct shapeproof_models *models = cli_subject_models(subject);
+    const struct shapeproof_model *model = models ? shapeproof_models_find(models, name) : NULL;
     if (model) shapeproof_config_take_model(subject->config, model);
     return model;
 }
@@ -150,52 +158,24 @@ static const char *given_model(const struct cli_args *args)
     return cli_has_option(args, "model") ? cli_value(args, "model", NULL) : NULL;
 }
 
-/* Loads what --model names. */
-static int add_model(struct cli_subject *subject, const char *name)
+bool cli_subject_take_model(struct cli_subject *subject, const char *name)
 {
-    struct shapeproof_error error = {0};
-    struct shapeproof_models *models = shapeproof_models_new(&error);
-    int status = CLI_OK;
-    if (!models) return cli_error(&error);
-    if (!find_model(subject, models, name)) status = cli_complain_of_model(models, name);
-    shapeproof_models_free(models);
-    return status;
-}
-
-bool cli_is_model(const struct cli_args *args, const char *name)
-{
-    struct shapeproof_error ignored = {0};
-    struct cli_subject subject;
-    struct shapeproof_models *models = shapeproof_models_new(&ignored);
-    const bool is_model =
-        models && shapeproof_models_find(models, name) && cli_subject_open_tables(&subject, args) == CLI_OK;
-    const bool is_table = is_model && has_table(subject.tables, name);
-    if (is_model) cli_subject_close(&subject);
-    shapeproof_models_free(models);
-    return is_model && !is_table;
+    return !has_table(subject->tables, name) && find_model(subject, name);
 }
 
 int cli_subject_take(struct cli_subject *subject, const struct cli_args *args, const char *name)
 {
-    struct shapeproof_error error = {0};
     if (!name) return CLI_OK;
-    if (has_table(subject->tables, name)) {
-        subject->table_name = name;
-        return CLI_OK;
-    }
-    struct shapeproof_models *models = shapeproof_models_new(&error);
-    if (!models) return cli_error(&error);
-    int status = CLI_OK;
-    const struct shapeproof_model *likely = shapeproof_models_like(models, name);
     const bool told = cli_value(args, "config", NULL) || given_model(args);
-    if (told || !find_model(subject, models, name)) subject->table_name = name; /* refused when it is looked up */
-    if (subject->table_name == name && !told && likely) {
-        char hint[256];
-        snprintf(hint, sizeof hint, "did you mean '%s'?", likely->name);
-        status = cli_usage_error(hint, "there is no table and no published model '%s'", name);
-    }
-    shapeproof_models_free(models);
-    return status;
+    if (!told && cli_subject_take_model(subject, name)) return CLI_OK;
+    subject->table_name = name; /* one that is not there is refused when it is looked up */
+    if (told || has_table(subject->tables, name)) return CLI_OK;
+    const struct shapeproof_models *models = cli_subject_models(subject);
+    const struct shapeproof_model *likely = models ? shapeproof_models_like(models, name) : NULL;
+    char hint[256];
+    if (!likely) return CLI_OK;
+    snprintf(hint, sizeof hint, "did you mean '%s'?", likely->name);
+    return cli_usage_error(hint, "there is no table and no published model '%s'", name);
 }
 
 /* ---- settings ---- */
@@ -208,8 +188,8 @@ static int add_settings(struct cli_subject *subject, const struct cli_args *args
     if (model && cli_value(args, "config", NULL))
         return cli_usage_error(NULL, "--model takes the place of --config: give one of them");
     config_path = model ? NULL : cli_value(args, "config", config_path);
-    const int status = model ? add_model(subject, model) : CLI_OK;
-    if (status != CLI_OK) return status;
+    if (model && !find_model(subject, model))
+        return subject->models ? cli_complain_of_model(subject->models, model) : CLI_TABLE;
     if (config_path && shapeproof_config_load(subject->config, config_path, &error) != SHAPEPROOF_OK)
         return cli_error(&error);
     for (size_t i = 0; i < shapeproof_config_remark_count(subject->config); i++)
@@ -298,6 +278,7 @@ int cli_subject_open_for(struct cli_subject *subject, const struct cli_args *arg
 
 void cli_subject_close(struct cli_subject *subject)
 {
+    shapeproof_models_free(subject->models);
     shapeproof_config_free(subject->config);
     shapeproof_tables_free(subject->tables);
 }

@@ -30,7 +30,8 @@
 struct cli_subject {
     struct shapeproof_tables *tables;
     struct shapeproof_config *config;
-    const char *table_name; /* NULL: chosen by the configuration */
+    const char *table_name;           /* NULL: chosen by the configuration */
+    struct shapeproof_models *models; /* NULL until cli_subject_models reads them */
 };
 
 /* Opens tables and configuration as the options --table, --config and --set say; `config_path` stands in for a missing
@@ -53,8 +54,10 @@ int cli_add_claims(struct cli_subject *subject, const struct cli_args *args);
 int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args);
 /* Complains that there is no published model of that name; returns CLI_USAGE. In models.c. */
 int cli_complain_of_model(const struct shapeproof_models *models, const char *name);
-/* Whether a name is that of a published model, and of no table. */
-bool cli_is_model(const struct cli_args *args, const char *name);
+/* The published models, read when they are first asked for. NULL after an error was printed. */
+const struct shapeproof_models *cli_subject_models(struct cli_subject *subject);
+/* Loads the hyper-parameters of the published model of that name. False when a table is called so, or no model is. */
+bool cli_subject_take_model(struct cli_subject *subject, const char *name);
 /* Takes what `predict NAME` names: a table, or else a published model, whose hyper-parameters are loaded. NULL:
  * nothing. Returns CLI_OK, or complains and returns the exit status. After cli_subject_open. */
 int cli_subject_take(struct cli_subject *subject, const struct cli_args *args, const char *name);
