@@ -76,10 +76,10 @@ const char *sp_adapter_modules_in_words(struct sp_arena *arena, const char *cons
     for (size_t i = 0; i < count; i++) {
         const struct sp_adapter_front *front = sp_adapter_front(modules[i]);
         const char *model = adapter_model_of(front, modules[i]);
-        size_t known = 0;
-        while (known < kinds && strcmp(models[known], model) != 0) known++;
-        if (known == kinds) models[kinds++] = model; /* there are no more than these four */
-        counts[known]++;
+        size_t k = 0;
+        while (k < kinds && strcmp(models[k], model) != 0) k++;
+        if (k == kinds) models[kinds++] = model; /* there are no more than these four */
+        counts[k]++;
         if (names && *front->names) names = front->names;
     }
     /* A text encoder that comes first is named last. */

@@ -130,7 +130,7 @@ int cli_run_found(struct cli_args *args, int (*run)(const struct cli_args *));
  * path of the sparse cache is shapeproof_remote_path's. */
 struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url, int *status);
 /* The text, with the URL in place of each path of a sparse cache; free() it. NULL when there is none in it. */
-char *cli_say_urls(const char *text, size_t *length);
+char *cli_restore_urls(const char *text, size_t *length);
 void cli_free_remotes(struct cli_args *args);
 
 /* ---- trace.c ---- */

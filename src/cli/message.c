@@ -39,7 +39,7 @@ static void put_hint_label(void) { put_label("hint: ", "36"); }
 static char *with_urls(const char *text)
 {
     size_t length = strlen(text);
-    char *said = cli_say_urls(text, &length);
+    char *said = cli_restore_urls(text, &length);
     if (!said && !(said = strdup(text))) abort();
     return said;
 }

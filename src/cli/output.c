@@ -39,7 +39,7 @@ struct shapeproof_report_options cli_report_options(const struct cli_args *args)
 
 void cli_put_part(void *stream, const char *bytes, size_t length)
 {
-    char *said = cli_say_urls(bytes, &length);
+    char *said = cli_restore_urls(bytes, &length);
     fwrite(said ? said : bytes, 1, length, stream); /* who closes it asks whether it worked */
     free(said);
 }
@@ -49,7 +49,7 @@ void cli_put_report(char *report)
     struct cli_capture *capture = cli_captured();
     size_t length = strlen(report);
     if (capture) {
-        char *said = cli_say_urls(report, &length);
+        char *said = cli_restore_urls(report, &length);
         shapeproof_free(capture->report);
         capture->report = said ? said : report;
         if (said) shapeproof_free(report);

@@ -126,7 +126,7 @@ static const struct alias *alias_at(const char *text)
     return NULL;
 }
 
-char *cli_say_urls(const char *text, size_t *length)
+char *cli_restore_urls(const char *text, size_t *length)
 {
     char *said = NULL;
     size_t size = 0;

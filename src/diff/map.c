@@ -10,12 +10,12 @@
 
 /* What the spelling of one side has and that of the other has not. */
 static const struct {
-    enum sp_spelt spelt;
+    enum sp_naming_habit habit;
     const char *with, *without;
 } habits[] = {
-    {SP_SPELT_SLASHES, "*/*", "*.*"},
-    {SP_SPELT_TWICE, "x/x/*", "x/*"},
-    {SP_SPELT_COLON, "*:0", "*"},
+    {SP_HABIT_SLASHES, "*/*", "*.*"},
+    {SP_HABIT_TWICE, "x/x/*", "x/*"},
+    {SP_HABIT_COLON, "*:0", "*"},
 };
 
 struct mapper {
@@ -66,25 +66,25 @@ static void note_tensor(struct mapper *mapper, size_t tensor)
 {
     struct shapeproof_diff *diff = mapper->diff;
     const size_t translation = diff->translation_of[tensor];
-    const unsigned in_a = diff->a.spelling[tensor].spelt, in_b = diff->b.spelling[diff->a.other[tensor]].spelt;
+    const unsigned in_a = diff->a.spelling[tensor].habits, in_b = diff->b.spelling[diff->a.other[tensor]].habits;
     if (translation != SHAPEPROOF_NONE)
         note_mapping(mapper, diff->translations.items[translation].from, diff->translations.items[translation].to,
                      false);
     for (size_t i = 0; i < sizeof habits / sizeof *habits; i++) {
-        if (!((in_a ^ in_b) & habits[i].spelt)) continue;
-        const bool with = in_a & habits[i].spelt;
+        if (!((in_a ^ in_b) & habits[i].habit)) continue;
+        const bool with = in_a & habits[i].habit;
         note_mapping(mapper, with ? habits[i].with : habits[i].without, with ? habits[i].without : habits[i].with,
                      false);
     }
-    if ((in_a ^ in_b) & SP_SPELT_WRAPPER) note_wrapper(mapper, tensor, in_a & SP_SPELT_WRAPPER);
+    if ((in_a ^ in_b) & SP_HABIT_WRAPPER) note_wrapper(mapper, tensor, in_a & SP_HABIT_WRAPPER);
     note_leaf(mapper, tensor);
 }
 
 static void note_scheme(struct mapper *mapper, size_t tensor)
 {
     struct shapeproof_diff *diff = mapper->diff;
-    const bool in_a = diff->a.spelling[tensor].spelt & SP_SPELT_SCHEME;
-    if (!in_a && !(diff->b.spelling[diff->a.other[tensor]].spelt & SP_SPELT_SCHEME)) return;
+    const bool in_a = diff->a.spelling[tensor].habits & SP_HABIT_SCHEME;
+    if (!in_a && !(diff->b.spelling[diff->a.other[tensor]].habits & SP_HABIT_SCHEME)) return;
     const char *theirs = sp_arena_printf(&diff->arena, "names %s", diff->scheme->says),
                *plain = "names of transformers";
     note_mapping(mapper, in_a ? theirs : plain, in_a ? plain : theirs, false);

@@ -101,10 +101,10 @@ static void translate_side(struct sp_pairing *p, const struct sp_diff_half *half
                            struct ends *ends)
 {
     for (size_t i = 0; i < shapeproof_inventory_count(half->inventory); i++) {
-        const unsigned spelt = half->spelling[i].spelt | SP_SPELT_SCHEME;
+        const unsigned habits = half->spelling[i].habits | SP_HABIT_SCHEME;
         if (half->other[i] != SHAPEPROOF_NONE || !translate_tensor(ends, scheme, half, i)) continue;
         half->spelling[i] = sp_spell(&p->diff->arena, ends->text.data);
-        half->spelling[i].spelt = spelt;
+        half->spelling[i].habits = habits;
     }
 }
 

@@ -57,7 +57,7 @@ static struct shapeproof_value split_patch(struct sp_arena *arena, struct shapep
 }
 
 /* ", and take out is_gated_act, dense_act_fn: programs compute what is absent". */
-static const char *taken_out(struct sp_arena *arena, struct sp_names *names)
+static const char *removed_keys(struct sp_arena *arena, struct sp_names *names)
 {
     if (!names->count) return "";
     return sp_arena_printf(arena, ", and take out %s: programs compute %s anew", sp_names_text(names),
@@ -102,14 +102,14 @@ static const char *patch_said(struct shapeproof_check *check, struct shapeproof_
         return sp_arena_printf(&check->arena, "%s tries it", options + 1);
     if (!sp_ends_with(hyper->file, ".json") || !is_of_file(hyper, &check->arena, patch, ""))
         return sp_arena_printf(&check->arena, "give%s", options);
-    struct sp_names out = {0};
-    const struct shapeproof_value rest = split_patch(&check->arena, patch, "", &out);
-    const bool short_enough = !strstr(options + 1, " --set ");
+    struct sp_names removed = {0};
+    const struct shapeproof_value rest = split_patch(&check->arena, patch, "", &removed);
+    const bool is_one_option = !strstr(options + 1, " --set ");
     const char *said =
         sp_arena_printf(&check->arena, "write into %s: %s%s%s%s%s", hyper->file, sp_value_words(&check->arena, rest),
-                        taken_out(&check->arena, &out), short_enough ? ";" : "", short_enough ? options : "",
-                        short_enough ? " tries it" : "");
-    sp_names_free(&out);
+                        removed_keys(&check->arena, &removed), is_one_option ? ";" : "", is_one_option ? options : "",
+                        is_one_option ? " tries it" : "");
+    sp_names_free(&removed);
     return said;
 }
 

@@ -9,7 +9,8 @@ struct equation {
     bool elided;
 };
 
-/* A side of an equation. What the points stand for gets digits, which no equation has. */
+/* One side of an equation, in which "..." is replaced by a digit for each axis that it stands for: "...c" with two
+ * becomes "01c". */
 static const char *side_of(struct sp_arena *arena, const char *text, size_t length, size_t elided)
 {
     const char *side = sp_arena_copy(arena, text, length);
@@ -36,16 +37,16 @@ static bool read_equation(struct sp_arena *arena, const char *text, const struct
     return !strchr(equation->input, '.') && !strchr(equation->kernel, '.') && !strchr(equation->output, '.');
 }
 
-/* The configuration says the sizes of what comes out without the batch; behind points, of the axes that have letters.
- */
+/* The dimension of an output axis from output_shape, which has neither the batch axis nor those that "..." stands
+ * for: of "...c,cd->...d" it is [d]. NULL when it has no such item. */
 static const char *output_item(struct sp_arena *arena, const struct sp_keras_kind *kind,
                                const struct equation *equation, char letter)
 {
     const struct shapeproof_value shape = sp_value_member(kind->config, "output_shape");
-    const size_t count = shape.type == SHAPEPROOF_VALUE_LIST ? shape.count : 1, made = strlen(equation->output);
+    const size_t count = shape.type == SHAPEPROOF_VALUE_LIST ? shape.count : 1, rank = strlen(equation->output);
     const size_t behind = (size_t)(strchr(equation->output, letter) - equation->output) + 1;
-    if (made - behind >= count || (!equation->elided && count + 1 != made)) return NULL;
-    return sp_keras_item(arena, kind, "output_shape", count - 1 - (made - behind));
+    if (rank - behind >= count || (!equation->elided && count + 1 != rank)) return NULL;
+    return sp_keras_item(arena, kind, "output_shape", count - 1 - (rank - behind));
 }
 
 static const char *letter_dim(struct sp_arena *arena, const struct sp_keras_kind *kind,
@@ -63,7 +64,8 @@ static void add_dim(struct sp_keras_shape *shape, const char *dim)
     if (shape->rank < SP_KERAS_MAX_RANK) shape->dims[shape->rank++] = dim;
 }
 
-/* Into what is summed over and what comes out; a scale belongs to what comes out. */
+/* Splits the axes of the kernel into those that are summed over (rows) and those of the output (columns). The scale of
+ * a quantized kernel has the axes of the output. */
 static void split_kernel(struct sp_keras_einsum *einsum, const struct equation *equation)
 {
     einsum->rows.known = einsum->columns.known = true;
@@ -88,15 +90,15 @@ struct sp_keras_einsum sp_keras_einsum(struct sp_arena *arena, const struct sp_k
     const struct shapeproof_value bias_axes = sp_value_member(kind->config, "bias_axes");
     const char *axes = bias_axes.type == SHAPEPROOF_VALUE_STRING ? bias_axes.string : "";
     if (text.type != SHAPEPROOF_VALUE_STRING || !read_equation(arena, text.string, input, &equation)) return out;
-    const size_t kernel = strlen(equation.kernel), made = strlen(equation.output);
-    if (kernel > SP_KERAS_MAX_RANK || !made || made > SP_KERAS_MAX_RANK) return out;
+    const size_t kernel_rank = strlen(equation.kernel), output_rank = strlen(equation.output);
+    if (kernel_rank > SP_KERAS_MAX_RANK || !output_rank || output_rank > SP_KERAS_MAX_RANK) return out;
     out.kernel.known = out.output.known = out.bias.known = true;
-    for (size_t i = 0; i < kernel; i++)
+    for (size_t i = 0; i < kernel_rank; i++)
         add_dim(&out.kernel, letter_dim(arena, kind, input, &equation, equation.kernel[i]));
-    for (size_t i = 1; i < made; i++)
+    for (size_t i = 1; i < output_rank; i++)
         add_dim(&out.output, letter_dim(arena, kind, input, &equation, equation.output[i]));
     split_kernel(&out, &equation);
-    for (size_t i = strcspn(equation.output, axes); *axes && i < made; i++) {
+    for (size_t i = strcspn(equation.output, axes); *axes && i < output_rank; i++) {
         const bool is_axis = strchr(axes, equation.output[i]) != NULL;
         add_dim(&out.bias, is_axis ? letter_dim(arena, kind, input, &equation, equation.output[i]) : "1");
     }

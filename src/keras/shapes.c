@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The shape of what a layer is given, from the configuration of the layers before it: their widths as keys of the
- * configuration, what is computed of them as definitions of the table. What no rule tells is taken as the
- * configuration notes it, a number; where it does not, the dimension is not known. */
+ * The shapes of the inputs of each layer, worked out from the first layer to the last as Keras does when it builds a
+ * model. A dimension is an expression of the table: a key of the configuration ("dense.units"), or a definition of what
+ * is computed from such keys ("_3", with _3 = dense.units*2). Where no rule applies, the number that the configuration
+ * recorded when the model was built is taken; where there is none, the dimension is unknown (NULL). */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ static const struct sp_keras_shape unknown_shape = {0};
 
 /* ---- expressions ---- */
 
-/* A definition of the table, by its name. */
+/* Adds a definition to the table that is written: returns its name, "_1" for the first one. */
 static const char *define(struct sp_keras_writer *writer, const char *expression)
 {
     *SP_PUSH(&writer->definitions) = expression;
@@ -24,14 +25,14 @@ static const char *number_of(struct sp_arena *arena, int64_t number)
     return sp_arena_printf(arena, "%" PRId64, number);
 }
 
-/* The path of a key that has a whole number; NULL when it has none. */
+/* The path of a key of the layer, "layers.dense.units", if its value is an integer; else NULL. */
 static const char *key_path(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *key)
 {
     if (sp_value_member(kind->config, key).type != SHAPEPROOF_VALUE_INT) return NULL;
     return sp_arena_printf(arena, "%s.%s", kind->key, key);
 }
 
-/* Under one of two names. */
+/* key_path of `key`, or of the name that the key had in Keras 1. */
 static const char *either_path(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *key,
                                const char *older)
 {
@@ -91,7 +92,7 @@ static struct sp_keras_shape recorded_shape(struct sp_arena *arena, struct shape
     return out;
 }
 
-/* What the configuration of an input, or of the first layer, says of the shape. */
+/* The shape in the configuration of an input layer, or of the first layer of a sequential model. */
 static struct sp_keras_shape declared_shape(struct sp_arena *arena, const struct sp_keras_kind *kind)
 {
     static const char *const keys[] = {"batch_shape", "batch_input_shape", "input_shape"};
@@ -114,7 +115,8 @@ static struct sp_keras_shape declared_shape(struct sp_arena *arena, const struct
     return out;
 }
 
-/* What is not known of a shape, as it is noted; and how many axes there are, Keras itself knows best. */
+/* Fills the unknown dimensions of a shape from the one that Keras recorded; if the ranks differ, the recorded one
+ * replaces it, because it is what Keras built. */
 static void complete_shape(struct sp_keras_shape *shape, const struct sp_keras_shape *noted)
 {
     if (!noted->known) return;
@@ -139,7 +141,7 @@ bool sp_keras_channels_first(struct shapeproof_value config)
 
 /* ---- rules ---- */
 
-/* One use of a rule. */
+/* The application of a rule to one call of a layer: its configuration, and the shapes of its inputs. */
 struct rule {
     struct sp_keras_writer *writer;
     const struct sp_keras_kind *kind;
@@ -158,7 +160,7 @@ static const char *word_or(struct shapeproof_value config, const char *key, cons
     return value.type == SHAPEPROOF_VALUE_STRING ? value.string : other;
 }
 
-static struct sp_keras_shape with_last(const struct rule *rule, const char *width)
+static struct sp_keras_shape with_last_axis(const struct rule *rule, const char *width)
 {
     struct sp_keras_shape out = *rule->inputs;
     if (out.known && out.rank) out.dims[out.rank - 1] = width;
@@ -170,7 +172,7 @@ static const char *padding_of(const struct rule *rule)
     return word_or(rule->kind->config, "padding", word_or(rule->kind->config, "border_mode", "valid"));
 }
 
-static const char *size_of_window(const struct rule *rule, unsigned axis)
+static const char *window_size(const struct rule *rule, unsigned axis)
 {
     static const char *const older[] = {"nb_row", "nb_col"};
     const bool pools = rule->kind->class->rule == SP_KERAS_POOL;
@@ -184,14 +186,15 @@ static const char *stride_of(const struct rule *rule, unsigned axis)
     const char *stride = sp_keras_item(rule->writer->arena, rule->kind, "strides", axis);
     if (!stride) stride = sp_keras_item(rule->writer->arena, rule->kind, "subsample", axis);
     if (stride) return stride;
-    return rule->kind->class->rule == SP_KERAS_POOL ? size_of_window(rule, axis) : "1";
+    return rule->kind->class->rule == SP_KERAS_POOL ? window_size(rule, axis) : "1";
 }
 
-/* An axis behind a window that slides over it. */
-static const char *slide_window(const struct rule *rule, const char *dim, unsigned axis)
+/* The length of an axis after a convolution or pooling slides its window over it: a definition that calls _conv,
+ * _reverse or _padded of src/tables/keras. */
+static const char *window_output_size(const struct rule *rule, const char *dim, unsigned axis)
 {
     struct sp_arena *arena = rule->writer->arena;
-    const char *size = size_of_window(rule, axis), *padding = padding_of(rule);
+    const char *size = window_size(rule, axis), *padding = padding_of(rule);
     const char *dilation = sp_keras_item(arena, rule->kind, "dilation_rate", axis);
     const bool reverse = rule->kind->class->rule == SP_KERAS_REVERSE;
     const bool padded = reverse && sp_value_is_set(sp_value_member(rule->kind->config, "output_padding"));
@@ -205,9 +208,10 @@ static const char *slide_window(const struct rule *rule, const char *dim, unsign
                                                 padded ? ", " : "", padded ? more : ""));
 }
 
-/* The spatial axes one by one, behind those of `lead`; the channels become `channels`, NULL when they stay. */
-static struct sp_keras_shape each_axis(const struct rule *rule, size_t lead, bool keep, const char *channels,
-                                       const char *(*change)(const struct rule *, const char *, unsigned))
+/* Replaces each spatial axis by `change` of it, and the channel axis by `channels`, unless `keep` says that it stays.
+ * `lead` is the number of axes in front of the image: 1 for time, else 0. */
+static struct sp_keras_shape map_spatial_axes(const struct rule *rule, size_t lead, bool keep, const char *channels,
+                                              const char *(*change)(const struct rule *, const char *, unsigned))
 {
     const bool first = sp_keras_channels_first(rule->kind->config);
     struct sp_keras_shape out = *rule->inputs;
@@ -223,26 +227,26 @@ static const char *filters_of(const struct rule *rule)
     return either_path(rule->writer->arena, rule->kind, "filters", "nb_filter");
 }
 
-static struct sp_keras_shape convolved(const struct rule *rule)
+static struct sp_keras_shape convolution_shape(const struct rule *rule)
 {
-    return each_axis(rule, 0, false, filters_of(rule), slide_window);
+    return map_spatial_axes(rule, 0, false, filters_of(rule), window_output_size);
 }
 
-static struct sp_keras_shape depthwise(const struct rule *rule)
+static struct sp_keras_shape depthwise_shape(const struct rule *rule)
 {
     const bool first = sp_keras_channels_first(rule->kind->config);
     const char *dims[2] = {sp_keras_dim_at(rule->inputs, first ? 1 : -1),
                            key_path(rule->writer->arena, rule->kind, "depth_multiplier")};
-    return each_axis(rule, 0, false, product_of_dims(rule->writer, dims, dims[1] ? 2 : 1), slide_window);
+    return map_spatial_axes(rule, 0, false, product_of_dims(rule->writer, dims, dims[1] ? 2 : 1), window_output_size);
 }
 
-static struct sp_keras_shape conv_recurrent(const struct rule *rule)
+static struct sp_keras_shape conv_recurrent_shape(const struct rule *rule)
 {
-    struct sp_keras_shape out = each_axis(rule, 1, false, filters_of(rule), slide_window);
+    struct sp_keras_shape out = map_spatial_axes(rule, 1, false, filters_of(rule), window_output_size);
     return out.known && !flag_of(rule->kind->config, "return_sequences") ? sp_keras_slice(&out) : out;
 }
 
-static const char *scale_axis(const struct rule *rule, const char *dim, unsigned axis)
+static const char *upsampled_size(const struct rule *rule, const char *dim, unsigned axis)
 {
     struct sp_arena *arena = rule->writer->arena;
     const char *size = sp_keras_item(arena, rule->kind, "size", axis);
@@ -250,8 +254,8 @@ static const char *scale_axis(const struct rule *rule, const char *dim, unsigned
     return define(rule->writer, sp_arena_printf(arena, "%s*%s", dim, size));
 }
 
-/* The two ends of an axis: 1, [1, 2] or [[1, 1], [2, 2]]. */
-static const char *change_ends(const struct rule *rule, const char *dim, unsigned axis)
+/* An axis after ZeroPadding or Cropping, whose configuration is 1, [1, 2] or [[1, 1], [2, 2]]. */
+static const char *padded_or_cropped_size(const struct rule *rule, const char *dim, unsigned axis)
 {
     const bool pads = rule->kind->class->rule == SP_KERAS_PAD;
     const struct shapeproof_value ends = sp_value_member(rule->kind->config, pads ? "padding" : "cropping");
@@ -268,7 +272,7 @@ static const char *change_ends(const struct rule *rule, const char *dim, unsigne
     return define(rule->writer, sp_arena_printf(rule->writer->arena, "%s %c %" PRId64, dim, pads ? '+' : '-', sum));
 }
 
-static struct sp_keras_shape pooled_whole(const struct rule *rule)
+static struct sp_keras_shape global_pool_shape(const struct rule *rule)
 {
     const bool first = sp_keras_channels_first(rule->kind->config);
     if (!rule->inputs->known || rule->inputs->rank != rule->kind->class->axes + 1u) return unknown_shape;
@@ -279,7 +283,7 @@ static struct sp_keras_shape pooled_whole(const struct rule *rule)
     return out;
 }
 
-static struct sp_keras_shape flattened(const struct rule *rule)
+static struct sp_keras_shape flattened_shape(const struct rule *rule)
 {
     if (!rule->inputs->known) return unknown_shape;
     return vector_shape(product_of_dims(rule->writer, rule->inputs->dims, rule->inputs->rank));
@@ -287,7 +291,7 @@ static struct sp_keras_shape flattened(const struct rule *rule)
 
 /* The output of Reshape: target_shape, in which one dimension may be -1, which is the number of all input elements
  * divided by the other dimensions. Unknown when the input is. */
-static struct sp_keras_shape reshaped(const struct rule *rule)
+static struct sp_keras_shape reshaped_shape(const struct rule *rule)
 {
     struct sp_arena *arena = rule->writer->arena;
     const struct shapeproof_value target = sp_value_member(rule->kind->config, "target_shape");
@@ -308,7 +312,7 @@ static struct sp_keras_shape reshaped(const struct rule *rule)
     return out;
 }
 
-static struct sp_keras_shape permuted(const struct rule *rule)
+static struct sp_keras_shape permuted_shape(const struct rule *rule)
 {
     const struct shapeproof_value order = sp_value_member(rule->kind->config, "dims");
     struct sp_keras_shape out = *rule->inputs;
@@ -320,14 +324,14 @@ static struct sp_keras_shape permuted(const struct rule *rule)
     return out;
 }
 
-static struct sp_keras_shape repeated(const struct rule *rule)
+static struct sp_keras_shape repeated_shape(const struct rule *rule)
 {
     if (!rule->inputs->known || rule->inputs->rank != 1) return unknown_shape;
     return (struct sp_keras_shape){
         .known = true, .rank = 2, .dims = {key_path(rule->writer->arena, rule->kind, "n"), rule->inputs->dims[0]}};
 }
 
-static struct sp_keras_shape concatenated(const struct rule *rule, const char *key)
+static struct sp_keras_shape concatenated_shape(const struct rule *rule, const char *key)
 {
     const struct shapeproof_value axis = sp_value_member(rule->kind->config, key);
     const int64_t at = axis.type == SHAPEPROOF_VALUE_INT ? axis.integer : -1;
@@ -346,11 +350,11 @@ static struct sp_keras_shape concatenated(const struct rule *rule, const char *k
     return known ? out : out.known && index >= 0 && index < (int64_t)out.rank ? out : unknown_shape;
 }
 
-/* Of tensors of one rank: where one has a 1, another counts. */
-static struct sp_keras_shape merged(const struct rule *rule)
+/* Add, Multiply and the like: the inputs are broadcast, so that a dimension of 1 takes that of another input. */
+static struct sp_keras_shape merged_shape(const struct rule *rule)
 {
     const char *mode = word_or(rule->kind->config, "mode", ""); /* of Keras 1 */
-    if (strcmp(mode, "concat") == 0) return concatenated(rule, "concat_axis");
+    if (strcmp(mode, "concat") == 0) return concatenated_shape(rule, "concat_axis");
     if (strcmp(mode, "dot") == 0 || strcmp(mode, "cos") == 0) return unknown_shape;
     struct sp_keras_shape out = rule->inputs[0];
     for (size_t i = 1; i < rule->count; i++) {
@@ -362,8 +366,9 @@ static struct sp_keras_shape merged(const struct rule *rule)
     return out;
 }
 
-/* A function of TensorFlow, as Keras 2 has it in a graph: those that work on each number by itself. */
-static struct sp_keras_shape operated(const struct rule *rule)
+/* A function of TensorFlow in a graph of Keras 2 (TFOpLambda). The elementwise ones broadcast; the others are
+ * unknown. */
+static struct sp_keras_shape operation_shape(const struct rule *rule)
 {
     static const char *const one_by_one[] = {
         "__operators__.add", "math.abs",     "math.add",      "math.divide",   "math.exp",
@@ -373,11 +378,11 @@ static struct sp_keras_shape operated(const struct rule *rule)
         "nn.leaky_relu",     "nn.relu",      "nn.relu6",      "nn.selu",       "nn.sigmoid",
         "nn.silu",           "nn.softmax",   "nn.tanh",       "cast",          "clip_by_value",
         "identity",          "stop_gradient"};
-    return SP_IS_AMONG(word_or(rule->kind->config, "function", ""), one_by_one) ? merged(rule) : unknown_shape;
+    return SP_IS_AMONG(word_or(rule->kind->config, "function", ""), one_by_one) ? merged_shape(rule) : unknown_shape;
 }
 
-/* A shape that the configuration says, without the batch. */
-static struct sp_keras_shape told(const struct rule *rule)
+/* Lambda: the output_shape of the configuration, without the batch axis. */
+static struct sp_keras_shape configured_output_shape(const struct rule *rule)
 {
     const struct shapeproof_value shape = sp_value_member(rule->kind->config, "output_shape");
     struct sp_keras_shape out = {.known = true, .rank = shape.count};
@@ -406,7 +411,8 @@ const char *sp_keras_width(struct sp_keras_writer *writer, const struct sp_keras
     return last.class ? sp_keras_width(writer, &last) : NULL;
 }
 
-static struct sp_keras_shape recurrent(const struct rule *rule)
+/* (units), or (time, units) with return_sequences. */
+static struct sp_keras_shape recurrent_shape(const struct rule *rule)
 {
     const char *width = sp_keras_width(rule->writer, rule->kind);
     if (!flag_of(rule->kind->config, "return_sequences")) return vector_shape(width);
@@ -430,7 +436,8 @@ static struct sp_keras_shape bidirectional_shape(const struct rule *rule)
     return out;
 }
 
-static struct sp_keras_shape in_time(const struct rule *rule)
+/* The output of the wrapped layer for one step, with the time axis in front of it. */
+static struct sp_keras_shape time_distributed_shape(const struct rule *rule)
 {
     const struct sp_keras_kind inner = sp_keras_within(rule->writer->arena, rule->kind, "layer");
     if (!rule->inputs->known || !rule->inputs->rank) return unknown_shape;
@@ -442,7 +449,8 @@ static struct sp_keras_shape in_time(const struct rule *rule)
     return out;
 }
 
-static struct sp_keras_shape embedded(const struct rule *rule)
+/* The input's shape and an axis of output_dim behind it. */
+static struct sp_keras_shape embedding_shape(const struct rule *rule)
 {
     struct sp_keras_shape out = *rule->inputs;
     if (!out.known || out.rank >= SP_KERAS_MAX_RANK) return unknown_shape;
@@ -450,7 +458,8 @@ static struct sp_keras_shape embedded(const struct rule *rule)
     return out;
 }
 
-static struct sp_keras_shape attended(const struct rule *rule)
+/* The query's shape, whose last axis becomes output_shape if the configuration has one. */
+static struct sp_keras_shape multi_head_attention_shape(const struct rule *rule)
 {
     const struct shapeproof_value shape = sp_value_member(rule->kind->config, "output_shape");
     const size_t count = shape.type == SHAPEPROOF_VALUE_LIST ? shape.count : shape.type == SHAPEPROOF_VALUE_INT;
@@ -462,29 +471,31 @@ static struct sp_keras_shape attended(const struct rule *rule)
     return out;
 }
 
-/* Attention: as many as there are queries, as wide as the values. */
-static struct sp_keras_shape attended_values(const struct rule *rule)
+/* Attention and AdditiveAttention: the shape of the query (input 0) with the width of the value (input 1). */
+static struct sp_keras_shape attention_shape(const struct rule *rule)
 {
-    return rule->count > 1 ? with_last(rule, sp_keras_dim_at(&rule->inputs[1], -1)) : unknown_shape;
+    return rule->count > 1 ? with_last_axis(rule, sp_keras_dim_at(&rule->inputs[1], -1)) : unknown_shape;
 }
 
-/* ---- other sizes ---- */
+/* ---- resizing, categories, text and sound ---- */
 
-/* The sizes are in the configuration: a list or one for all axes. */
-static const char *adapted_size(const struct rule *rule, const char *dim, unsigned axis)
+/* AdaptivePooling: output_size, a list or one number for all axes. */
+static const char *output_size_of(const struct rule *rule, const char *dim, unsigned axis)
 {
     (void)dim;
     return sp_keras_item(rule->writer->arena, rule->kind, "output_size", axis);
 }
 
+/* Resizing and crops: the height (axis 0) or the width of the configuration. */
 static const char *image_side(const struct rule *rule, const char *dim, unsigned axis)
 {
     (void)dim;
     return key_path(rule->writer->arena, rule->kind, axis ? "width" : "height");
 }
 
-/* How many a thing is told apart into: its tokens, its bins, or the words that are known and those for all others. */
-static const char *kinds_of(const struct rule *rule)
+/* The number of categories that a preprocessing layer distinguishes: its tokens or bins, or the words of its
+ * vocabulary and the indices for words outside it. */
+static const char *category_count(const struct rule *rule)
 {
     struct sp_arena *arena = rule->writer->arena;
     const struct shapeproof_value borders = sp_value_member(rule->kind->config, "bin_boundaries");
@@ -501,30 +512,33 @@ static const char *kinds_of(const struct rule *rule)
     return number_of(arena, (int64_t)words.count + others.integer);
 }
 
-/* A number for each thing, or a place for each kind of thing, for all of them or in place of an axis of one thing. */
-static struct sp_keras_shape encoded(const struct rule *rule)
+/* CategoryEncoding, Discretization, Hashing and the lookups. output_mode "int": an index for each input, the same
+ * shape. "one_hot": an axis of the categories is added, in place of a last axis of 1. "multi_hot" and "count": the last
+ * axis becomes that of the categories. */
+static struct sp_keras_shape category_shape(const struct rule *rule)
 {
-    const char *mode = word_or(rule->kind->config, "output_mode", "int"), *kinds = kinds_of(rule);
+    const char *mode = word_or(rule->kind->config, "output_mode", "int"), *kinds = category_count(rule);
     struct sp_keras_shape out = *rule->inputs;
     const char *last = sp_keras_dim_at(rule->inputs, -1);
     if (strcmp(mode, "int") == 0) return out;
     if (!out.known || !kinds) return unknown_shape;
     if (!out.rank) return vector_shape(kinds);
-    if (strcmp(mode, "one_hot") != 0 || (last && strcmp(last, "1") == 0)) return with_last(rule, kinds);
+    if (strcmp(mode, "one_hot") != 0 || (last && strcmp(last, "1") == 0)) return with_last_axis(rule, kinds);
     if (!last || out.rank == SP_KERAS_MAX_RANK) return unknown_shape;
     out.dims[out.rank++] = kinds;
     return out;
 }
 
-/* A text: the numbers of its words, or which words it has. */
-static struct sp_keras_shape told_words(const struct rule *rule)
+/* A text becomes the indices of its words, output_sequence_length of them, or one number for each category. */
+static struct sp_keras_shape text_vectorization_shape(const struct rule *rule)
 {
     const bool numbers = strcmp(word_or(rule->kind->config, "output_mode", "int"), "int") == 0;
-    return vector_shape(numbers ? key_path(rule->writer->arena, rule->kind, "output_sequence_length") : kinds_of(rule));
+    return vector_shape(numbers ? key_path(rule->writer->arena, rule->kind, "output_sequence_length")
+                                : category_count(rule));
 }
 
-/* The axes that are not summed over, first those of the first. */
-static struct sp_keras_shape multiplied(const struct rule *rule)
+/* Dot: the axes of both inputs without the two that are summed over, those of the first input first. */
+static struct sp_keras_shape dot_shape(const struct rule *rule)
 {
     const struct shapeproof_value axes = sp_value_member(rule->kind->config, "axes");
     struct sp_keras_shape out = {.known = true};
@@ -544,8 +558,8 @@ static struct sp_keras_shape multiplied(const struct rule *rule)
     return out.rank ? out : vector_shape("1");
 }
 
-/* Mel frequencies, and behind them the steps of time. */
-static struct sp_keras_shape heard(const struct rule *rule)
+/* (mel bins, time steps), where samples of sound become one step for each sequence_stride. */
+static struct sp_keras_shape mel_spectrogram_shape(const struct rule *rule)
 {
     struct sp_arena *arena = rule->writer->arena;
     const char *bins = key_path(arena, rule->kind, "num_mel_bins");
@@ -556,8 +570,8 @@ static struct sp_keras_shape heard(const struct rule *rule)
     return (struct sp_keras_shape){.known = true, .rank = 2, .dims = {bins, time}};
 }
 
-/* Layers one behind the other, with one input. */
-static struct sp_keras_shape piped(const struct rule *rule)
+/* Pipeline: the layers of its list, each applied to the output of the one before. */
+static struct sp_keras_shape pipeline_shape(const struct rule *rule)
 {
     struct sp_arena *arena = rule->writer->arena;
     const struct shapeproof_value layers = sp_value_member(rule->kind->config, "layers");
@@ -572,7 +586,7 @@ static struct sp_keras_shape piped(const struct rule *rule)
     return shape;
 }
 
-/* ---- what comes out ---- */
+/* ---- the output of a layer ---- */
 
 static struct sp_keras_shape model_output(struct sp_keras_writer *writer, struct sp_keras_model *model, size_t tensor,
                                           unsigned depth);
@@ -587,72 +601,72 @@ struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const stru
     switch (kind->class->rule) {
     case SP_KERAS_INPUT:
         return declared_shape(writer->arena, kind);
-    case SP_KERAS_SAME:
+    case SP_KERAS_UNCHANGED:
         return inputs[0];
-    case SP_KERAS_LAST:
-        return with_last(&rule, sp_keras_width(writer, kind));
+    case SP_KERAS_UNITS:
+        return with_last_axis(&rule, sp_keras_width(writer, kind));
     case SP_KERAS_EINSUM:
         return sp_keras_einsum(writer->arena, kind, inputs).output;
     case SP_KERAS_EMBEDDING:
-        return embedded(&rule);
+        return embedding_shape(&rule);
     case SP_KERAS_CONV:
     case SP_KERAS_REVERSE:
-        return convolved(&rule);
+        return convolution_shape(&rule);
     case SP_KERAS_DEPTHWISE:
-        return depthwise(&rule);
+        return depthwise_shape(&rule);
     case SP_KERAS_RECURRENT:
-        return recurrent(&rule);
+        return recurrent_shape(&rule);
     case SP_KERAS_CONV_RECURRENT:
-        return conv_recurrent(&rule);
+        return conv_recurrent_shape(&rule);
     case SP_KERAS_BIDIRECTIONAL:
         return bidirectional_shape(&rule);
-    case SP_KERAS_TIMED:
-        return in_time(&rule);
+    case SP_KERAS_TIME_DISTRIBUTED:
+        return time_distributed_shape(&rule);
     case SP_KERAS_WRAPPED:
         return wrapped_shape(&rule);
-    case SP_KERAS_ATTENDED:
-        return attended(&rule);
-    case SP_KERAS_VALUES:
-        return attended_values(&rule);
+    case SP_KERAS_MULTI_HEAD_ATTENTION:
+        return multi_head_attention_shape(&rule);
+    case SP_KERAS_ATTENTION:
+        return attention_shape(&rule);
     case SP_KERAS_FLATTEN:
-        return flattened(&rule);
+        return flattened_shape(&rule);
     case SP_KERAS_RESHAPE:
-        return reshaped(&rule);
+        return reshaped_shape(&rule);
     case SP_KERAS_PERMUTE:
-        return permuted(&rule);
+        return permuted_shape(&rule);
     case SP_KERAS_REPEAT:
-        return repeated(&rule);
+        return repeated_shape(&rule);
     case SP_KERAS_POOL:
-        return each_axis(&rule, 0, true, NULL, slide_window);
+        return map_spatial_axes(&rule, 0, true, NULL, window_output_size);
     case SP_KERAS_GLOBAL_POOL:
-        return pooled_whole(&rule);
+        return global_pool_shape(&rule);
     case SP_KERAS_UPSAMPLE:
-        return each_axis(&rule, 0, true, NULL, scale_axis);
+        return map_spatial_axes(&rule, 0, true, NULL, upsampled_size);
     case SP_KERAS_PAD:
     case SP_KERAS_CROP:
-        return each_axis(&rule, 0, true, NULL, change_ends);
+        return map_spatial_axes(&rule, 0, true, NULL, padded_or_cropped_size);
     case SP_KERAS_MERGE:
-        return merged(&rule);
+        return merged_shape(&rule);
     case SP_KERAS_OPERATION:
-        return operated(&rule);
-    case SP_KERAS_TOLD:
-        return told(&rule);
+        return operation_shape(&rule);
+    case SP_KERAS_OUTPUT_SHAPE:
+        return configured_output_shape(&rule);
     case SP_KERAS_CONCATENATE:
-        return concatenated(&rule, "axis");
-    case SP_KERAS_ADAPTIVE:
-        return each_axis(&rule, 0, true, NULL, adapted_size);
-    case SP_KERAS_SIZED:
-        return each_axis(&rule, 0, true, NULL, image_side);
-    case SP_KERAS_ENCODED:
-        return encoded(&rule);
-    case SP_KERAS_WORDS:
-        return told_words(&rule);
+        return concatenated_shape(&rule, "axis");
+    case SP_KERAS_OUTPUT_SIZE:
+        return map_spatial_axes(&rule, 0, true, NULL, output_size_of);
+    case SP_KERAS_IMAGE_SIZE:
+        return map_spatial_axes(&rule, 0, true, NULL, image_side);
+    case SP_KERAS_CATEGORY:
+        return category_shape(&rule);
+    case SP_KERAS_TEXT:
+        return text_vectorization_shape(&rule);
     case SP_KERAS_DOT:
-        return multiplied(&rule);
-    case SP_KERAS_HEARD:
-        return heard(&rule);
+        return dot_shape(&rule);
+    case SP_KERAS_MEL_SPECTROGRAM:
+        return mel_spectrogram_shape(&rule);
     case SP_KERAS_PIPELINE:
-        return piped(&rule);
+        return pipeline_shape(&rule);
     case SP_KERAS_MODEL:
         return kind->wrapped ? model_output(writer, kind->wrapped, 0, 0) : unknown_shape;
     case SP_KERAS_OTHER:
@@ -680,7 +694,8 @@ static struct shapeproof_value output_of(struct shapeproof_value outputs, size_t
     return sp_value_absent("");
 }
 
-/* What a nested model makes: what its last layer or its output does. */
+/* Output `tensor` of a nested model: that of its last layer if it is sequential, else of the call that its
+ * configuration lists as an output. */
 static struct sp_keras_shape model_output(struct sp_keras_writer *writer, struct sp_keras_model *model, size_t tensor,
                                           unsigned depth)
 {
@@ -696,8 +711,8 @@ static struct sp_keras_shape model_output(struct sp_keras_writer *writer, struct
                        depth);
 }
 
-/* What a recurrent layer gives besides its output, its states; in both ways and not merged, another output. Cells in a
- * list have states of their own. */
+/* The second output of a layer. A recurrent one with return_state returns its state; a Bidirectional without merge_mode
+ * returns the backward direction. Unknown for others. */
 static struct sp_keras_shape second_output(struct sp_keras_writer *writer, const struct sp_keras_kind *kind,
                                            const struct sp_keras_shape *output)
 {
@@ -714,7 +729,8 @@ static struct sp_keras_shape second_output(struct sp_keras_writer *writer, const
     return flag_of(kind->config, "return_sequences") ? sp_keras_slice(&state) : state;
 }
 
-static void work_out(struct sp_keras_writer *writer, struct sp_keras_layer *layer, size_t node, unsigned depth)
+/* Computes the output shapes of a call from those of its inputs, and keeps them in the node. */
+static void compute_outputs(struct sp_keras_writer *writer, struct sp_keras_layer *layer, size_t node, unsigned depth)
 {
     struct sp_keras_node *call = &layer->nodes[node];
     struct sp_keras_shape inputs[16];
@@ -723,8 +739,8 @@ static void work_out(struct sp_keras_writer *writer, struct sp_keras_layer *laye
     if (layer->is_operation || count > 16) return;
     call->output = sp_keras_output(writer, &layer->kind, inputs, count);
     if (call->reverse && layer->kind.class && layer->kind.class->rule == SP_KERAS_EMBEDDING)
-        call->output = with_last(&(struct rule){writer, &layer->kind, inputs, count},
-                                 key_path(writer->arena, &layer->kind, "input_dim"));
+        call->output = with_last_axis(&(struct rule){writer, &layer->kind, inputs, count},
+                                      key_path(writer->arena, &layer->kind, "input_dim"));
     call->second = second_output(writer, &layer->kind, &call->output);
 }
 
@@ -739,14 +755,15 @@ static struct sp_keras_shape call_output(struct sp_keras_writer *writer, struct 
     if (call->busy) return unknown_shape;
     if (!call->done) {
         call->busy = true;
-        work_out(writer, layer, node, depth + 1);
+        compute_outputs(writer, layer, node, depth + 1);
         call->busy = false;
         call->done = true;
     }
     return tensor ? call->second : call->output;
 }
 
-/* What the first layer of a sequential model is given. */
+/* The input shape of the first layer of a sequential model: declared by the layer, or by the first layer of a nested
+ * model in its place, or the input of the layer around the model; else as recorded when the model was built. */
 static struct sp_keras_shape model_input(struct sp_keras_writer *writer, struct sp_keras_layer *layer, unsigned depth)
 {
     struct sp_keras_model *model = layer->owner;

@@ -35,14 +35,15 @@ static void put_line_prefix(struct sp_keras_writer *writer, const char *prefix)
     sp_text_printf(&writer->lines, "%s%s*%s ", quoted ? "\"" : "", plain, quoted ? "\"" : "");
 }
 
-static void put_use(const struct place *place, const struct sp_keras_kind *kind, const char *part, const char *given)
+static void put_use(const struct place *place, const struct sp_keras_kind *kind, const char *part,
+                    const char *arguments)
 {
     struct sp_keras_writer *writer = place->writer;
     const char *objects = writer->objects ? "objects = true" : "";
     put_line_prefix(writer, place->prefix);
     sp_text_printf(&writer->lines, "%s from %s", part, kind->key);
-    if (*given || *objects)
-        sp_text_printf(&writer->lines, " with %s%s%s", given, *given && *objects ? ", " : "", objects);
+    if (*arguments || *objects)
+        sp_text_printf(&writer->lines, " with %s%s%s", arguments, *arguments && *objects ? ", " : "", objects);
     sp_text_puts(&writer->lines, "\n");
 }
 
@@ -282,21 +283,21 @@ static void put_attention(const struct layer_use *use, const char *mode)
     static const char *const names[] = {"query", "value", "key"};
     struct sp_keras_writer *writer = use->place.writer;
     struct sp_arena *arena = writer->arena;
-    struct sp_text given = {0};
+    struct sp_text arguments = {0};
     const char *query = size_or_1(writer, use->count ? sp_keras_dim_at(use->inputs, -1) : NULL);
     bool known = query != NULL;
     for (size_t i = 0; i < 3 && known; i++) {
         const size_t input = i == 2 && use->count < 3 ? 1 : i;
         const char *dim = size_or_1(writer, input < use->count ? sp_keras_dim_at(&use->inputs[input], -1) : NULL);
         known = dim != NULL;
-        if (known) sp_text_printf(&given, "%s%s = %s", i ? ", " : "", names[i], dim);
+        if (known) sp_text_printf(&arguments, "%s%s = %s", i ? ", " : "", names[i], dim);
     }
     const char *made = known ? made_of_query(writer, use->kind, query) : NULL;
     if (made)
-        sp_text_printf(&given, ", out = %s, query_axes = %zu, value_axes = %zu%s%s%s", made, use->inputs[0].rank,
+        sp_text_printf(&arguments, ", out = %s, query_axes = %zu, value_axes = %zu%s%s%s", made, use->inputs[0].rank,
                        use->inputs[1].rank, writer->variables->hidden ? ", hidden = true" : "", *mode ? ", " : "",
                        mode);
-    const char *words = sp_text_keep(&given, arena);
+    const char *words = sp_text_keep(&arguments, arena);
     if (made) put_use(&use->place, use->kind, use->kind->class->part, words);
     else leave_out(&use->place, use->kind, unknown_input);
 }
@@ -338,22 +339,22 @@ static void put_built_in_cell(const struct layer_use *use)
         {"LSTM", "keras_lstm1"}, {"GRU", "keras_gru1"}, {"SimpleRNN", "keras_simple_rnn1"}};
     struct sp_arena *arena = use->place.writer->arena;
     const bool first = sp_keras_channels_first(use->kind->config);
-    const bool axes = use->kind->class->axes > 0;
-    const char *inputs = size_or_1(use->place.writer, sp_keras_dim_at(use->inputs, axes && first ? 2 : -1));
+    const bool is_convolutional = use->kind->class->axes > 0;
+    const char *inputs = size_or_1(use->place.writer, sp_keras_dim_at(use->inputs, is_convolutional && first ? 2 : -1));
     const char *cell = use->place.writer->objects ? "cell" : use->kind->class->cell;
     if (!inputs) {
         leave_out(&use->place, use->kind, unknown_input);
         return;
     }
-    const char *given = sp_arena_printf(arena, "inputs = %s", inputs);
+    const char *arguments = sp_arena_printf(arena, "inputs = %s", inputs);
     const struct place inner = place_within(&use->place, cell);
-    if (axes || sp_value_is_set(sp_value_member(use->kind->config, "units"))) {
-        put_use(&inner, use->kind, use->kind->class->part, given);
+    if (is_convolutional || sp_value_is_set(sp_value_member(use->kind->config, "units"))) {
+        put_use(&inner, use->kind, use->kind->class->part, arguments);
         return;
     }
     for (size_t i = 0; i < sizeof of_keras1 / sizeof *of_keras1; i++)
         if (strcmp(of_keras1[i][0], use->kind->class->name) == 0)
-            put_use(&use->place, use->kind, of_keras1[i][1], given);
+            put_use(&use->place, use->kind, of_keras1[i][1], arguments);
 }
 
 /* The counter that makes names unique: dense, dense_1. */
@@ -450,7 +451,7 @@ static struct sp_keras_shape kernel_of(const struct layer_use *use, const struct
     const struct sp_keras_shape none = {0};
     if (!kind->class) return none;
     switch (kind->class->rule) {
-    case SP_KERAS_LAST:
+    case SP_KERAS_UNITS:
         return (struct sp_keras_shape){
             .known = true,
             .rank = 2,

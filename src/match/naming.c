@@ -53,7 +53,7 @@ static size_t find_added(struct sp_finder *finder, const char *name, unsigned *r
 
 const char *sp_finder_plain(struct sp_finder *finder, const char *name, unsigned *renaming)
 {
-    if (finder->naming->spelt && strchr(name, '/')) {
+    if (finder->naming->tensorflow_names && strchr(name, '/')) {
         sp_arena_free(&finder->spellings);
         name = sp_spell(&finder->spellings, name).text;
         *renaming |= SP_RESPELT;
@@ -146,6 +146,6 @@ void sp_finder_free(struct sp_finder *finder)
 
 bool sp_naming_is_plain(const struct sp_naming *naming)
 {
-    return !*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->spelt && !naming->scheme &&
+    return !*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->tensorflow_names && !naming->scheme &&
            !naming->prefix_rule_count;
 }

@@ -29,7 +29,7 @@ struct sp_naming {
     const char *strip;                     /* in front of the file's names; "" for nothing */
     const char *add;                       /* what the file left out in front; "" for nothing */
     bool drop_wrappers;                    /* components such as _orig_mod, anywhere in the name */
-    bool spelt;                            /* as TensorFlow does: slashes, "kernel", ":0" (spelling.h) */
+    bool tensorflow_names;                 /* as TensorFlow does: slashes, "kernel", ":0" (spelling.h) */
     const struct sp_naming_scheme *scheme; /* whose names they are, or NULL */
     struct sp_prefix_rule prefix_rules[SP_MAX_PREFIX_RULES]; /* of components that begin otherwise than the rest: in the
                                                                 file, predicted */

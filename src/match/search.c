@@ -18,9 +18,10 @@ static bool is_trainer_state(const struct shapeproof_inventory *inventory, size_
 
 /* ---- any search ---- */
 
-void sp_naming_offer(struct sp_prefixes *strips, const struct shapeproof_inventory *inventory, bool spelt)
+void sp_naming_offer(struct sp_prefixes *strips, const struct shapeproof_inventory *inventory, bool tensorflow_names)
 {
-    const struct sp_naming plain = {.strip = "", .add = "", .drop_wrappers = true, .spelt = spelt};
+    const struct sp_naming plain = {
+        .strip = "", .add = "", .drop_wrappers = true, .tensorflow_names = tensorflow_names};
     const size_t count = shapeproof_inventory_count(inventory);
     const bool gguf = sp_format_has(inventory, SP_BY_LLAMA_CPP);
     struct sp_finder finder = {.naming = &plain};
@@ -35,31 +36,34 @@ void sp_naming_offer(struct sp_prefixes *strips, const struct shapeproof_invento
     sp_finder_free(&finder);
 }
 
-/* A stranger naming must explain more than a plainer one, which was tried before it; one name proves no scheme. */
-static void consider_naming(struct sp_naming_search *search, struct sp_naming way, const char *strip, const char *add)
+/* Keeps a naming whose score is higher than that of the best one so far, and so the simpler of two equals, which is
+ * tried first. A scheme must lead by two names: one name may look like it by chance. */
+static void consider_naming(struct sp_naming_search *search, struct sp_naming naming, const char *strip,
+                            const char *add)
 {
-    way.strip = strip;
-    way.add = add;
-    const size_t hits = search->score(search->context, &way);
-    if (hits <= search->hits + (way.scheme && !search->best.scheme)) return;
+    naming.strip = strip;
+    naming.add = add;
+    const size_t hits = search->score(search->context, &naming);
+    if (hits <= search->hits + (naming.scheme && !search->best.scheme)) return;
     search->hits = hits;
-    search->best = way;
+    search->best = naming;
 }
 
-/* Only what holds a whole model is taken away while something else is put there. */
-static void consider_adds(struct sp_naming_search *search, struct sp_naming way, const char *strip)
+/* Tries every prefix to add, where `strip` is removed: only if `strip` is made of words such as "module." that wrap a
+ * whole model, for any other one would rename a part into another. */
+static void consider_adds(struct sp_naming_search *search, struct sp_naming naming, const char *strip)
 {
     for (size_t i = 0; i < search->adds.count && sp_is_all_holders(strip); i++)
-        consider_naming(search, way, strip, search->adds.list[i]);
+        consider_naming(search, naming, strip, search->adds.list[i]);
 }
 
-void sp_naming_try(struct sp_naming_search *search, struct sp_naming way)
+void sp_naming_try(struct sp_naming_search *search, struct sp_naming naming)
 {
     const struct sp_prefixes *strips = &search->strips;
-    consider_naming(search, way, "", "");
-    for (size_t i = 0; i < strips->count; i++) consider_naming(search, way, strips->list[i], "");
-    consider_adds(search, way, "");
-    for (size_t i = 0; i < strips->count; i++) consider_adds(search, way, strips->list[i]);
+    consider_naming(search, naming, "", "");
+    for (size_t i = 0; i < strips->count; i++) consider_naming(search, naming, strips->list[i], "");
+    consider_adds(search, naming, "");
+    for (size_t i = 0; i < strips->count; i++) consider_adds(search, naming, strips->list[i]);
 }
 
 /* ---- against a prediction ---- */
@@ -67,22 +71,22 @@ void sp_naming_try(struct sp_naming_search *search, struct sp_naming way)
 /* How many of a sample of the file's names are predicted; `context` is the match. */
 static size_t count_predicted(const void *context, const struct sp_naming *naming)
 {
-    const struct sp_match *same = context;
-    struct sp_finder finder = sp_predicted_finder(naming, same->prediction);
-    const size_t count = shapeproof_inventory_count(same->inventory);
+    const struct sp_match *match = context;
+    struct sp_finder finder = sp_predicted_finder(naming, match->prediction);
+    const size_t count = shapeproof_inventory_count(match->inventory);
     size_t hits = 0;
     unsigned renaming;
     for (size_t i = 0; i < count; i += sp_stride_for(count, SAMPLE)) {
-        if (is_trainer_state(same->inventory, i)) continue;
-        const size_t found = sp_finder_find(&finder, shapeproof_inventory_tensor(same->inventory, i)->name, &renaming);
+        if (is_trainer_state(match->inventory, i)) continue;
+        const size_t found = sp_finder_find(&finder, shapeproof_inventory_tensor(match->inventory, i)->name, &renaming);
         /* What the file has under the predicted name itself is no other tensor renamed. */
-        hits += found != SHAPEPROOF_NONE && !(renaming && same->tensor_of[found] != SHAPEPROOF_NONE);
+        hits += found != SHAPEPROOF_NONE && !(renaming && match->tensor_of[found] != SHAPEPROOF_NONE);
     }
     sp_finder_free(&finder);
     return hits;
 }
 
-/* Of how many names it counts. */
+/* How many names count_predicted looks at. */
 static size_t count_sampled(const struct shapeproof_inventory *inventory)
 {
     const size_t count = shapeproof_inventory_count(inventory);
@@ -91,9 +95,9 @@ static size_t count_sampled(const struct shapeproof_inventory *inventory)
     return sampled;
 }
 
-/* How many of a sample of the names, of eight, the scheme has behind that prefix. */
-static size_t eighths_spoken(const struct shapeproof_inventory *inventory, const struct sp_naming_scheme *scheme,
-                             const char *strip, bool drop)
+/* The share of the sampled names, in eighths, that the scheme can translate once `strip` is removed. */
+static size_t eighths_translated(const struct shapeproof_inventory *inventory, const struct sp_naming_scheme *scheme,
+                                 const char *strip, bool drop)
 {
     const size_t count = shapeproof_inventory_count(inventory), length = strlen(strip);
     size_t known = 0, seen = 0;
@@ -114,17 +118,17 @@ static size_t eighths_spoken(const struct shapeproof_inventory *inventory, const
     return seen ? known * 8 / seen : 0;
 }
 
-static void try_schemes(struct sp_naming_search *search, struct sp_naming way,
+static void try_schemes(struct sp_naming_search *search, struct sp_naming naming,
                         const struct shapeproof_inventory *inventory)
 {
     const struct sp_prefixes *strips = &search->strips;
     for (size_t e = 0; e < sp_naming_scheme_count(); e++)
         for (size_t i = 0; i <= strips->count; i++) {
             const char *strip = i ? strips->list[i - 1] : "";
-            way.scheme = sp_naming_scheme(e);
-            if (!eighths_spoken(inventory, way.scheme, strip, way.drop_wrappers)) continue;
-            consider_naming(search, way, strip, "");
-            consider_adds(search, way, strip);
+            naming.scheme = sp_naming_scheme(e);
+            if (!eighths_translated(inventory, naming.scheme, strip, naming.drop_wrappers)) continue;
+            consider_naming(search, naming, strip, "");
+            consider_adds(search, naming, strip);
         }
 }
 
@@ -135,9 +139,9 @@ struct sp_naming sp_naming_of_scheme(const struct sp_naming_scheme *scheme, cons
     size_t most = 0;
     for (size_t i = 0; i <= strips->count; i++) {
         const char *strip = i ? strips->list[i - 1] : "";
-        const size_t spoken = eighths_spoken(inventory, scheme, strip, drop_wrappers);
-        if (spoken <= most) continue;
-        most = spoken;
+        const size_t eighths = eighths_translated(inventory, scheme, strip, drop_wrappers);
+        if (eighths <= most) continue;
+        most = eighths;
         best.scheme = scheme;
         best.strip = strip;
     }
@@ -170,34 +174,37 @@ static void offer_predicted(struct sp_prefixes *adds, const struct shapeproof_pr
  * predicted. The plain one at once if 9 of 10 names are predicted as they are. Files of a compiled model have wrappers
  * in their names, which may belong to the prediction, so both are tried; names with slashes are tried with dots as
  * well. */
-static struct sp_naming infer_whole(struct sp_arena *arena, const struct sp_match *same)
+static struct sp_naming search_naming(struct sp_arena *arena, const struct sp_match *match)
 {
     const struct sp_naming plain = {.strip = "", .add = ""};
-    const struct shapeproof_inventory *inventory = same->inventory;
-    struct sp_naming_search search = {
-        .strips = {.arena = arena}, .adds = {.arena = arena}, .score = count_predicted, .context = same, .best = plain};
-    search.hits = count_predicted(same, &plain);
+    const struct shapeproof_inventory *inventory = match->inventory;
+    struct sp_naming_search search = {.strips = {.arena = arena},
+                                      .adds = {.arena = arena},
+                                      .score = count_predicted,
+                                      .context = match,
+                                      .best = plain};
+    search.hits = count_predicted(match, &plain);
     if (search.hits * 10 >= count_sampled(inventory) * 9) return plain;
     sp_naming_offer(&search.strips, inventory, false);
-    offer_predicted(&search.adds, same->prediction);
+    offer_predicted(&search.adds, match->prediction);
     const int last = sp_has_wrappers(inventory) ? 1 : 0;
     for (int drop = 0; drop <= last; drop++) {
-        const struct sp_naming way = {.drop_wrappers = drop};
-        sp_naming_try(&search, way);
-        try_schemes(&search, way, inventory);
+        const struct sp_naming naming = {.drop_wrappers = drop};
+        sp_naming_try(&search, naming);
+        try_schemes(&search, naming, inventory);
     }
     if (!has_slashes(inventory)) return search.best;
     search.strips = (struct sp_prefixes){.arena = arena};
     sp_naming_offer(&search.strips, inventory, true);
-    sp_naming_try(&search, (struct sp_naming){.spelt = true});
+    sp_naming_try(&search, (struct sp_naming){.tensorflow_names = true});
     return search.best;
 }
 
-struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_match *same)
+struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_match *match)
 {
     struct sp_naming naming = {.strip = "", .add = ""};
-    if (!shapeproof_inventory_count(same->inventory) || !shapeproof_prediction_count(same->prediction)) return naming;
-    naming = infer_whole(arena, same);
-    sp_prefix_rules_infer(arena, same, &naming);
+    if (!shapeproof_inventory_count(match->inventory) || !shapeproof_prediction_count(match->prediction)) return naming;
+    naming = search_naming(arena, match);
+    sp_prefix_rules_infer(arena, match, &naming);
     return naming;
 }

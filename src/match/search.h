@@ -6,7 +6,7 @@
 #include "match/match.h"
 #include "names/prefixes.h"
 
-/* The prefixes are candidates; what a naming is worth says who searches. */
+/* A search over namings: which prefix to remove and to add. `score` counts the names that a naming explains. */
 struct sp_naming_search {
     struct sp_prefixes strips, adds; /* of names of the file, and of names that are wanted */
     size_t (*score)(const void *context, const struct sp_naming *naming);
@@ -16,13 +16,13 @@ struct sp_naming_search {
 };
 
 /* Candidates to strip: what names from all over the file begin with, without trainer state. */
-void sp_naming_offer(struct sp_prefixes *strips, const struct shapeproof_inventory *inventory, bool spelt);
+void sp_naming_offer(struct sp_prefixes *strips, const struct shapeproof_inventory *inventory, bool tensorflow_names);
 bool sp_has_wrappers(const struct shapeproof_inventory *inventory);
 /* The scheme's names behind the prefix behind which the file has the most of them; no scheme when that is less than one
  * name in eight. */
 struct sp_naming sp_naming_of_scheme(const struct sp_naming_scheme *scheme, const struct sp_prefixes *strips,
                                      bool drop_wrappers, const struct shapeproof_inventory *inventory);
-/* Tries `way` (what is done to the names besides) with each prefix taken away, put in front, and both. */
-void sp_naming_try(struct sp_naming_search *search, struct sp_naming way);
+/* Tries `naming` as it is, and with each candidate prefix removed, added, and both. */
+void sp_naming_try(struct sp_naming_search *search, struct sp_naming naming);
 
 #endif

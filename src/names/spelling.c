@@ -82,25 +82,25 @@ static unsigned put_components(struct sp_text *text, const char *name, size_t le
 {
     const char *separators = slashes ? "./" : ".";
     struct sp_component_walk before = {.text = NULL};
-    unsigned spelt = 0;
+    unsigned habits = 0;
     for (struct sp_component_walk part = {.rest = name};
          part.rest < name + length && sp_component_next(&part, separators);) {
         if (slashes) drop_mark(&part);
         const bool again =
             before.text && part.length == before.length && memcmp(part.text, before.text, part.length) == 0;
         if (sp_is_wrapper(part.text, part.length)) {
-            spelt |= SP_SPELT_WRAPPER;
+            habits |= SP_HABIT_WRAPPER;
             continue;
         }
         const bool numbered = slashes && is_numbered_layer(before, part);
         before = part;
         if (again && slashes && !marked) {
-            spelt |= SP_SPELT_TWICE;
+            habits |= SP_HABIT_TWICE;
             continue;
         }
         put_component(text, part, numbered);
     }
-    return spelt;
+    return habits;
 }
 
 /* "layer_._0" for "layer.0", as transformers wrote it in TensorFlow. */
@@ -124,15 +124,15 @@ struct sp_spelling sp_spell(struct sp_arena *arena, const char *name)
     const bool marked = plain != name;
     name = plain;
     const bool slashes = strchr(name, '/') != NULL;
-    struct sp_spelling spelling = {.spelt = slashes ? SP_SPELT_SLASHES : 0};
+    struct sp_spelling spelling = {.habits = slashes ? SP_HABIT_SLASHES : 0};
     struct sp_text text = {0};
     size_t length = strlen(name);
     if (length > 2 && strcmp(name + length - 2, ":0") == 0) {
-        spelling.spelt |= SP_SPELT_COLON;
+        spelling.habits |= SP_HABIT_COLON;
         length -= 2;
     }
     const size_t leaf = leaf_at(name, length);
-    spelling.spelt |= put_components(&text, name, leaf, slashes, marked);
+    spelling.habits |= put_components(&text, name, leaf, slashes, marked);
     spelling.leaf = sp_arena_copy(arena, name + leaf, length - leaf);
     sp_text_puts(&text, common_leaf(spelling.leaf));
     spelling.text = sp_text_keep(&text, arena);

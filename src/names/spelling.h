@@ -6,18 +6,18 @@
 #include "base/arena.h"
 
 /* What a name has that its common spelling has not. */
-enum sp_spelt {
-    SP_SPELT_SLASHES = 1 << 0, /* between components */
-    SP_SPELT_COLON = 1 << 1,   /* ":0" at the end, as TensorFlow has it */
-    SP_SPELT_TWICE = 1 << 2,   /* a component twice in succession, as the layers of a Keras 2 file */
-    SP_SPELT_WRAPPER = 1 << 3, /* a component that is a framework's wrapper */
-    SP_SPELT_SCHEME = 1 << 4   /* another program's names (schemes.h); whoever translates them says so */
+enum sp_naming_habit {
+    SP_HABIT_SLASHES = 1 << 0, /* between components */
+    SP_HABIT_COLON = 1 << 1,   /* ":0" at the end, as TensorFlow has it */
+    SP_HABIT_TWICE = 1 << 2,   /* a component twice in succession, as the layers of a Keras 2 file */
+    SP_HABIT_WRAPPER = 1 << 3, /* a component that is a framework's wrapper */
+    SP_HABIT_SCHEME = 1 << 4   /* another program's names (schemes.h); whoever translates them says so */
 };
 
 struct sp_spelling {
     const char *text; /* in the arena */
     const char *leaf; /* the last component as it was: "kernel", "vars/0"; in the arena or static */
-    unsigned spelt;   /* enum sp_spelt */
+    unsigned habits;  /* enum sp_naming_habit */
 };
 
 struct sp_spelling sp_spell(struct sp_arena *arena, const char *name);

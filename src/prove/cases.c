@@ -97,12 +97,12 @@ static bool threshold_holds(const struct threshold *threshold, struct sp_rationa
 static bool is_multiple_of(const struct sp_poly *a, const struct sp_poly *b, struct sp_rational *factor,
                            struct sp_rational *offset)
 {
-    struct sp_rational shares[2] = {sp_rational_int(0), sp_rational_int(0)}, ratio;
-    size_t i = 0, k = 0, shared = 0;
+    struct sp_rational constants[2] = {sp_rational_int(0), sp_rational_int(0)}, ratio;
+    size_t i = 0, k = 0, matched = 0;
     while (i < a->count || k < b->count) {
         const struct sp_term *one = i < a->count ? &a->terms[i] : NULL, *other = k < b->count ? &b->terms[k] : NULL;
-        if (one && !one->count) shares[0] = one->coefficient, i++;
-        else if (other && !other->count) shares[1] = other->coefficient, k++;
+        if (one && !one->count) constants[0] = one->coefficient, i++;
+        else if (other && !other->count) constants[1] = other->coefficient, k++;
         else {
             if (!one || !other || one->count != other->count) return false;
             for (size_t f = 0; f < one->count; f++)
@@ -110,13 +110,13 @@ static bool is_multiple_of(const struct sp_poly *a, const struct sp_poly *b, str
                     one->factors[f].exponent != other->factors[f].exponent)
                     return false;
             if (!sp_rational_div(one->coefficient, other->coefficient, &ratio)) return false;
-            if (shared && sp_rational_compare(ratio, *factor) != 0) return false;
+            if (matched && sp_rational_compare(ratio, *factor) != 0) return false;
             *factor = ratio;
-            shared++, i++, k++;
+            matched++, i++, k++;
         }
     }
     struct sp_rational part;
-    return shared && sp_rational_mul(*factor, shares[1], &part) && sp_rational_sub(shares[0], part, offset);
+    return matched && sp_rational_mul(*factor, constants[1], &part) && sp_rational_sub(constants[0], part, offset);
 }
 
 /* The gap of a comparison without its constant and its common factor: n of 6 - 2*n. NULL when that may be a fraction.

@@ -129,19 +129,19 @@ static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp
     if (want->kind != SP_WANT_VALUE || !sp_value_is_number(want->value)) return SP_CONTRADICTS;
     if (is_unknown_value(left) && is_unknown_value(right)) return SP_OPEN;
     const struct shapeproof_value known = is_unknown_value(left) ? right : left;
-    const struct sp_expr *open = expr->args[is_unknown_value(left) ? 0 : 1];
+    const struct sp_expr *unknown = expr->args[is_unknown_value(left) ? 0 : 1];
     if (!sp_value_is_number(known)) return SP_CONTRADICTS;
-    if (expr->op == SP_OP_MUL) return solve_quotient(solver, env, open, want->value, known);
+    if (expr->op == SP_OP_MUL) return solve_quotient(solver, env, unknown, want->value, known);
     int64_t wanted, value = 0;
     if (known.type != SHAPEPROOF_VALUE_INT || !as_whole(want->value, &wanted) || expr->op == SP_OP_MOD) return SP_OPEN;
     if (expr->op == SP_OP_POW && is_unknown_value(right)) return SP_OPEN;
     const bool possible = is_unknown_value(left) ? invert_left(expr->op, known.integer, wanted, &value)
                                                  : invert_right(expr->op, known.integer, wanted, &value);
     bool *rounded = &solver->known.reason.rounded;
-    const bool outside = *rounded;
-    *rounded = outside || expr->op == SP_OP_FLOOR;
-    const enum sp_answer answer = solve_int(solver, env, open, possible, value);
-    *rounded = outside;
+    const bool was_rounded = *rounded;
+    *rounded = was_rounded || expr->op == SP_OP_FLOOR;
+    const enum sp_answer answer = solve_int(solver, env, unknown, possible, value);
+    *rounded = was_rounded;
     return answer;
 }
 
@@ -211,11 +211,12 @@ static enum sp_answer solve_equality(struct sp_solver *solver, const struct sp_e
                                   right = sp_solver_value(solver, env, expr->args[1]);
     if (is_unknown_value(left) && is_unknown_value(right)) return SP_OPEN;
     const struct shapeproof_value known = is_unknown_value(left) ? right : left;
-    const struct sp_expr *open = expr->args[is_unknown_value(left) ? 0 : 1];
-    if (equal) return solve_value(solver, env, open, known);
-    if (known.type == SHAPEPROOF_VALUE_BOOL) return solve_value(solver, env, open, sp_value_bool(!known.boolean));
-    const char *other = known.type == SHAPEPROOF_VALUE_STRING ? only_other_text(solver, env, open, known.string) : NULL;
-    return other ? solve_value(solver, env, open, sp_value_string(other)) : SP_OPEN;
+    const struct sp_expr *unknown = expr->args[is_unknown_value(left) ? 0 : 1];
+    if (equal) return solve_value(solver, env, unknown, known);
+    if (known.type == SHAPEPROOF_VALUE_BOOL) return solve_value(solver, env, unknown, sp_value_bool(!known.boolean));
+    const char *other =
+        known.type == SHAPEPROOF_VALUE_STRING ? only_other_text(solver, env, unknown, known.string) : NULL;
+    return other ? solve_value(solver, env, unknown, sp_value_string(other)) : SP_OPEN;
 }
 
 static enum sp_answer solve_membership(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,

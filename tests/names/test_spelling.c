@@ -19,26 +19,26 @@ static void test_spellings(void **state)
 {
     static const struct {
         const char *name, *text, *leaf;
-        unsigned spelt;
+        unsigned habits;
     } cases[] = {
         {"layers.0.mlp.weight", "layers.0.mlp.weight", "weight", 0},
-        {"dense/kernel:0", "dense.weight", "kernel", SP_SPELT_SLASHES | SP_SPELT_COLON},
+        {"dense/kernel:0", "dense.weight", "kernel", SP_HABIT_SLASHES | SP_HABIT_COLON},
         {"model_weights/dense/dense/kernel:0", "model_weights.dense.weight", "kernel",
-         SP_SPELT_SLASHES | SP_SPELT_COLON | SP_SPELT_TWICE},
-        {"layers/dense/vars/0", "layers.dense.weight", "vars/0", SP_SPELT_SLASHES},
-        {"layers/bn/vars/3", "layers.bn.running_var", "vars/3", SP_SPELT_SLASHES},
-        {"layers/dense/vars/4", "layers.dense.vars/4", "vars/4", SP_SPELT_SLASHES}, /* no common name */
-        {"layers/dense/vars/12", "layers.dense.vars.12", "12", SP_SPELT_SLASHES},
+         SP_HABIT_SLASHES | SP_HABIT_COLON | SP_HABIT_TWICE},
+        {"layers/dense/vars/0", "layers.dense.weight", "vars/0", SP_HABIT_SLASHES},
+        {"layers/bn/vars/3", "layers.bn.running_var", "vars/3", SP_HABIT_SLASHES},
+        {"layers/dense/vars/4", "layers.dense.vars/4", "vars/4", SP_HABIT_SLASHES}, /* no common name */
+        {"layers/dense/vars/12", "layers.dense.vars.12", "12", SP_HABIT_SLASHES},
         {"mlp.mlp.weight", "mlp.mlp.weight", "weight", 0}, /* twice on purpose: nothing else of Keras */
-        {"_orig_mod.net.b", "net.bias", "b", SP_SPELT_WRAPPER},
-        {"bn/gamma", "bn.weight", "gamma", SP_SPELT_SLASHES},
-        {"tf/layer_._0/w", "tf.layer.0.w", "w", SP_SPELT_SLASHES},
+        {"_orig_mod.net.b", "net.bias", "b", SP_HABIT_WRAPPER},
+        {"bn/gamma", "bn.weight", "gamma", SP_HABIT_SLASHES},
+        {"tf/layer_._0/w", "tf.layer.0.w", "w", SP_HABIT_SLASHES},
         {"vit/layer_._0/attention/attention/kernel", "vit.layer.0.attention.attention.weight", "kernel",
-         SP_SPELT_SLASHES},
-        {"bert/encoder/layer_12/dense/kernel", "bert.encoder.layer.12.dense.weight", "kernel", SP_SPELT_SLASHES},
-        {"net/layer_1/kernel", "net.layer_1.weight", "kernel", SP_SPELT_SLASHES}, /* called so */
-        {"bert/mlm___cls/predictions/bias", "bert.cls.predictions.bias", "bias", SP_SPELT_SLASHES},
-        {"bert/___cls/bias", "bert.___cls.bias", "bias", SP_SPELT_SLASHES}, /* nothing in front of the mark */
+         SP_HABIT_SLASHES},
+        {"bert/encoder/layer_12/dense/kernel", "bert.encoder.layer.12.dense.weight", "kernel", SP_HABIT_SLASHES},
+        {"net/layer_1/kernel", "net.layer_1.weight", "kernel", SP_HABIT_SLASHES}, /* called so */
+        {"bert/mlm___cls/predictions/bias", "bert.cls.predictions.bias", "bias", SP_HABIT_SLASHES},
+        {"bert/___cls/bias", "bert.___cls.bias", "bias", SP_HABIT_SLASHES}, /* nothing in front of the mark */
         {"kernel", "weight", "kernel", 0},
         {":0", ":0", ":0", 0},
     };
@@ -48,7 +48,7 @@ static void test_spellings(void **state)
         const struct sp_spelling spelling = sp_spell(&arena, cases[i].name);
         assert_string_equal(spelling.text, cases[i].text);
         assert_string_equal(spelling.leaf, cases[i].leaf);
-        assert_int_equal(spelling.spelt, cases[i].spelt);
+        assert_int_equal(spelling.habits, cases[i].habits);
         sp_arena_free(&arena);
     }
 }

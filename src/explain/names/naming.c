@@ -320,12 +320,12 @@ void sp_explain_naming(struct shapeproof_check *check)
     const struct sp_naming *naming = &check->naming;
     struct mixed mixed;
     if (!check->match.renamed) return;
-    if (!naming->scheme && !naming->spelt && find_mixed(check, &mixed)) {
+    if (!naming->scheme && !naming->tensorflow_names && find_mixed(check, &mixed)) {
         blame_mixed(check, &mixed);
         return;
     }
     const size_t stripped = count_renamed(check, SP_STRIPPED), added = count_renamed(check, SP_ADDED);
-    if (naming->spelt) { /* whatever else was done to them besides */
+    if (naming->tensorflow_names) { /* whatever else was done to them besides */
         warn_of_names(check, SP_RESPELT, "of TensorFlow", NULL);
         return;
     }

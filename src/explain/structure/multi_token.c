@@ -91,12 +91,12 @@ static void explain_dropped_layers(struct shapeproof_check *check)
     }
     if (count) {
         struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_MULTI_TOKEN);
-        const char *says = how_many_configured(check, &cause);
+        const char *configured = how_many_configured(check, &cause);
         if (!present) cause.severity = SHAPEPROOF_SEVERITY_NOTE;
         cause.message = present ? sp_arena_printf(&check->arena, "%s, the file has a part of these layers: it lacks %s",
-                                                  says, sp_some_names(&check->arena, absent, count))
-                                : sp_arena_printf(&check->arena, "%s, the file has none of these layers (%s)", says,
-                                                  sp_count_of(&check->arena, count, "tensor"));
+                                                  configured, sp_some_names(&check->arena, absent, count))
+                                : sp_arena_printf(&check->arena, "%s, the file has none of these layers (%s)",
+                                                  configured, sp_count_of(&check->arena, count, "tensor"));
         add_all_dropped(check, absent, count, !present, sp_check_add_cause(check, cause));
     }
     free(absent);

@@ -249,7 +249,8 @@ static bool read_sparse(struct sp_torch *torch, const struct call *call, struct 
     return true;
 }
 
-/* One that the container describes; every other persistent id is no tensor. */
+/* A tensor that the container describes outside the pickle, found by its persistent id; any other persistent id is not
+ * a tensor, which is no error. */
 static bool read_saved(const struct sp_torch *torch, const struct sp_pickle_value *persid,
                        struct sp_torch_tensor *tensor, bool *is_tensor, struct shapeproof_error *error)
 {
