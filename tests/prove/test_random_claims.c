@@ -34,11 +34,29 @@ static const char *const flags[FLAGS] = {"p", "q"};
 
 /* ---- trees ---- */
 
-enum kind { NUMBER, SIZE, ADD, SUB, MUL, HALF, FLOOR, MOD, MIN, MAX, FLAG, NOT_FLAG, LESS, NOT_LESS, EVEN };
+enum kind {
+    NUMBER,
+    SIZE,
+    ADD,
+    SUB,
+    MUL,
+    HALF,
+    FLOOR,
+    MOD,
+    MIN,
+    MAX,
+    FLAG,
+    NOT_FLAG,
+    LESS,
+    NOT_LESS,
+    EVEN,
+    ITEM,
+    CHOICE
+};
 
 struct tree {
     enum kind kind;
-    int64_t number; /* NUMBER, the divisor of FLOOR and MOD; of SIZE, FLAG, ... which one */
+    int64_t number; /* NUMBER, the divisor of FLOOR and MOD; of SIZE, FLAG, CHOICE and the index of ITEM which one */
     struct tree *a, *b;
 };
 
@@ -108,6 +126,10 @@ static int64_t value(const struct tree *tree, const struct point *at)
         return a >= b;
     case EVEN:
         return a % 2 == 0;
+    case ITEM:
+        return at->size[tree->number] % 2 ? b : a;
+    case CHOICE:
+        return at->flag[tree->number] ? a : b;
     }
     return 0;
 }
@@ -181,6 +203,14 @@ static void put_tree(struct sp_text *text, const struct tree *tree)
     case EVEN:
         put_single(text, "[", tree, " % 2 == ", 0, "]");
         break;
+    case ITEM:
+        put_pair(text, "[", tree, ", ", "][");
+        sp_text_printf(text, "%s %% 2]", sizes[tree->number]);
+        break;
+    case CHOICE:
+        sp_text_printf(text, "(%s", flags[tree->number]);
+        put_pair(text, " ? ", tree, " : ", ")");
+        break;
     }
 }
 
@@ -206,9 +236,19 @@ static struct tree *dimension(struct maker *m, struct sp_text *text)
 {
     const int64_t a = roll(m, SIZES), b = roll(m, SIZES), k = 2 + roll(m, 3);
     struct tree *tree = NULL;
-    switch (roll(m, 7)) {
+    switch (roll(m, 10)) {
     case 0:
         tree = node(m, ADD, 0, size(m, a), number(m, k));
+        break;
+    case 7: /* what may be negative, and is cut off at 1 */
+        tree = node(m, MAX, 0, node(m, SUB, 0, size(m, a), size(m, b)), number(m, 1));
+        break;
+    case 8:
+        tree = node(m, ITEM, roll(m, SIZES), size(m, a), node(m, SUB, 0, size(m, b), number(m, k)));
+        tree = node(m, MAX, 0, tree, number(m, 1));
+        break;
+    case 9:
+        tree = node(m, CHOICE, roll(m, FLAGS), size(m, a), node(m, ADD, 0, size(m, b), number(m, k)));
         break;
     case 1:
         tree = node(m, MUL, 0, number(m, k), size(m, a));

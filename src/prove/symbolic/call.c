@@ -12,8 +12,13 @@
 
 /* ---- lists ---- */
 
-/* Of items that are numbers: the smallest. */
-static struct sp_atom_properties item_fact(struct shapeproof_value list)
+/* The properties of an item of a hyper-parameter that is a list: as those of a hyper-parameter. */
+static const struct sp_atom_properties given_item = {
+    .is_whole = true, .is_bounded = true, .is_given = true, .least = 1};
+
+/* The properties of an unknown item of a known list: of [3, 1, 2] it is whole and at least 1. None if an item is no
+ * integer. */
+static struct sp_atom_properties item_of_value(struct shapeproof_value list)
 {
     struct sp_atom_properties fact = {.is_whole = true, .is_bounded = true, .least = INT64_MAX};
     for (size_t i = 0; i < list.count; i++) {
@@ -21,6 +26,21 @@ static struct sp_atom_properties item_fact(struct shapeproof_value list)
         if (item.type != SHAPEPROOF_VALUE_INT) return (struct sp_atom_properties){.is_condition = false};
         if (item.integer < fact.least) fact.least = item.integer;
     }
+    return fact;
+}
+
+/* The properties that all these numbers have, and so any one of them: whole, bounded below by 0 or by 1. Of E and E - 9
+ * it is whole, without a bound. */
+static struct sp_atom_properties any_of(struct sp_symbolic *symbolic, const struct sp_sym *items, size_t count)
+{
+    struct sp_atom_properties fact = {.is_whole = true, .is_bounded = true, .is_given = true, .least = 1};
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].kind != SP_SYM_NUMBER) return (struct sp_atom_properties){.is_condition = false};
+        fact.is_whole = fact.is_whole && sp_poly_is_whole(symbolic, items[i].poly);
+        fact.is_bounded = fact.is_bounded && sp_poly_never_negative(symbolic, items[i].poly);
+        if (fact.least && !sp_poly_is_at_least(symbolic, items[i].poly, 1)) fact.least = 0;
+    }
+    if (!fact.is_whole || !fact.is_bounded) fact.least = 0;
     return fact;
 }
 
@@ -37,6 +57,9 @@ static struct sp_sym void_item(struct sp_symbolic *symbolic, const struct sp_ope
     return item;
 }
 
+/* list[index]. The list is a value, written in brackets, or a hyper-parameter. An item of an empty list is absent; a
+ * known index gives the item, or a mistake outside the list; any other item becomes an atom, with the properties that
+ * all items of the list have. */
 bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                  struct sp_sym *out)
 {
@@ -46,7 +69,7 @@ bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operat
     struct shapeproof_value place;
     if (!is_value && !list.items && list.kind != SP_SYM_NUMBER)
         return sp_sym_fail(symbolic, operation->span, "expected a list, found %s", sp_sym_kind(list));
-    if (is_value && count == 0) { /* architectures[0] of an empty list: as good as absent */
+    if (is_value && count == 0) {
         *out = (struct sp_sym){.kind = SP_SYM_VALUE, .value = sp_value_absent("an item of an empty list")};
         return true;
     }
@@ -64,9 +87,11 @@ bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operat
         *out = is_value ? sp_sym_of_value(symbolic, list.value.items[place.integer]) : list.items[place.integer];
         return true;
     }
-    const struct sp_atom_properties given = {.is_whole = true, .is_bounded = true, .is_given = true, .least = 1};
+    const struct sp_atom_properties fact = is_value     ? item_of_value(list.value)
+                                           : list.items ? any_of(symbolic, list.items, count)
+                                                        : given_item;
     sp_sym_mark(symbolic, list, true, false);
-    *out = sp_atom_computed(symbolic, operation, args, 2, is_value ? item_fact(list.value) : given,
+    *out = sp_atom_computed(symbolic, operation, args, 2, fact,
                             sp_arena_printf(&symbolic->algebra.arena, "%s[%s]", sp_sym_words(symbolic, list),
                                             sp_sym_words(symbolic, args[1])));
     return true;
@@ -213,10 +238,10 @@ static struct sp_atom_properties call_fact(struct sp_symbolic *symbolic, const s
     }
     struct sp_atom_properties fact = {.is_condition = is_named_function(operation, "starts_with") ||
                                                       is_named_function(operation, "ends_with")};
-    fact.is_whole = !is_named_function(operation, "at") || (is_number && sp_poly_is_whole(symbolic, args[0].poly));
+    fact.is_whole = true;
     if (is_named_function(operation, "at"))
-        fact = (struct sp_atom_properties){.is_whole = fact.is_whole, .is_bounded = true, .is_given = true, .least = 1};
-    else if (counts_items(operation) || is_named_function(operation, "release")) fact.is_bounded = true;
+        return is_number && sp_atom_alone(args[0].poly) == SIZE_MAX ? any_of(symbolic, args, 1) : given_item;
+    if (counts_items(operation) || is_named_function(operation, "release")) fact.is_bounded = true;
     else if (is_number) fact.is_bounded = sp_poly_never_negative(symbolic, args[0].poly);
     if (is_number && (is_named_function(operation, "ceil_div") || is_named_function(operation, "round_up")))
         fact.least = fact.is_bounded && sp_poly_is_whole(symbolic, args[0].poly) &&
