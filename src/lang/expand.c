@@ -41,7 +41,8 @@ static bool expand_shape(struct sp_expander *x, const struct sp_env *env, const 
     bool good = true;
     tensor->parameters = 1;
     for (uint32_t i = 0; i < lead; i++)
-        tensor->parameters *= whole[i] = replaced->lead[i]; /* divides that of the matrix */
+        tensor->parameters *= whole[i] =
+            replaced->lead[i]; /* no overflow: it divides the number of parameters of the matrix */
     for (size_t i = 0; i < row->rank; i++) {
         int64_t size;
         if (!sp_eval_int(&x->eval, env, row->shape[i], "the dimension", &size)) good = false;

@@ -274,8 +274,9 @@ static const char *unknown_name(struct sp_arena *arena, struct shapeproof_value 
     return why;
 }
 
-/* Why the two of a word, such as "pad_token_id<vocab_size", contradict each other; "" when they do not, or when one of
- * them is not said. `front` is what stands in front of the names for whoever reads it. */
+/* Why the class refuses the two keys of a condition such as "pad_token_id<vocab_size" (see `needed` in loader.h): they
+ * contradict each other, one is no integer, or an entry of a list is of a kind that the class does not know. "" when it
+ * does not refuse them, or when one of them is not set. `front` is written in front of the keys: "text_config.". */
 static const char *contradiction(struct sp_arena *arena, struct shapeproof_value object, const char *front,
                                  const char *word, size_t length)
 {
@@ -293,7 +294,7 @@ static const char *contradiction(struct sp_arena *arena, struct shapeproof_value
     if (counts && right.integer >= 0 && left.count != (uint64_t)right.integer)
         return sp_arena_printf(arena, "the length of %s%s is %zu, and %s%s is %" PRId64, front, one, left.count, front,
                                other, right.integer);
-    if (counts) return unknown_layer(arena, front, one, left);
+    if (counts) return unknown_layer(arena, front, one, left); /* the length agrees; now the entries */
     if (first[size] == '<' && left.integer < -right.integer)
         return sp_arena_printf(arena, "%s%s %" PRId64 " is below -%s%s", front, one, left.integer, front, other);
     if (first[size] == '<' && left.integer >= right.integer)

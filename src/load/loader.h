@@ -39,8 +39,9 @@ struct sp_loaded {
     const char *computed;       /* an expression of buffers that are not saved, and so need no place */
     const char *all_or_nothing; /* last words of names that must not be there when one beside them is missing */
     const char *unread; /* keys that the class does not know, and "attention_bias=false", what it has all the same */
-    /* Keys that the configuration must have, and what must be so where both are said: "a<b", "a%b", a is a multiple of
-     * b, "#a=b", a has b entries. With blanks between. */
+    /* Keys that the configuration must have, and conditions that must hold where both keys are set, separated by
+     * blanks: "a<b", a is an index of b items, so that -b <= a < b; "a%b", a is a multiple of b; "#a=b", the list a has
+     * b entries. */
     const char *needed;
 };
 

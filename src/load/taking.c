@@ -479,6 +479,7 @@ struct sp_taking sp_load_take(struct sp_state_dict *state, const struct shapepro
                               const char *stripped)
 {
     const struct sp_match *match = state->match;
+    /* A match knows the names as they are in the file, so it is of no use once a prefix is removed. */
     if (stripped || (match && (match->inventory != inventory || match->prediction != state->prediction))) match = NULL;
     struct sp_gathering gathering = {.arena = &state->arena};
     struct sp_taking taking = {.unknown = state->unknown};
@@ -493,7 +494,7 @@ struct sp_taking sp_load_take(struct sp_state_dict *state, const struct shapepro
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
         const char *name = stripped_name(tensor->name, stripped);
-        if (state->scales && state->scales[i]) continue;
+        if (state->scales && state->scales[i]) continue; /* it is unpacked into the weight beside it */
         if (is_inside(tensor, stripped)) {
             drop_outer(&taking, state, tensor, i);
             continue;

@@ -65,8 +65,9 @@ struct sp_renamed sp_alike_rename(struct sp_alike *alike, const char *name, size
 struct sp_state_entry {
     const char *name;
     struct sp_load_shape piece;
-    size_t tie;   /* another one that it is tied to, or itself: see sp_state_dict_tie */
-    size_t taker; /* which one takes a tensor of its name, mostly itself: see sp_load_take; SIZE_MAX: not yet asked */
+    size_t tie; /* another one that it is tied to, or itself: see sp_state_dict_tie */
+    size_t
+        taker; /* which entry takes a tensor of this name, mostly this one: see find_taker; SIZE_MAX: not yet asked */
     size_t gathered; /* where what becomes this is gathered, or SIZE_MAX */
     size_t tensor;   /* of the file, which it is as it stands; SIZE_MAX: none, or put together of several */
     bool there, reshaped;

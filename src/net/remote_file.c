@@ -264,10 +264,11 @@ static bool take_answer(struct sp_remote_file *remote_file, const struct sp_tran
     switch (answer->outcome) {
     case SP_GOT:
         if (!keep_answer(remote_file, transfer, &own)) break;
-        if (is_read_whole(remote_file->name) && answer->length < answer->total &&
-            !sp_fail(&own, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%" PRIu64 " bytes, more than the limit of %d",
-                     answer->total, SP_MAX_DOCUMENT))
+        if (is_read_whole(remote_file->name) && answer->length < answer->total) {
+            sp_fail(&own, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%" PRIu64 " bytes, more than the limit of %d",
+                    answer->total, SP_MAX_DOCUMENT);
             break;
+        }
         remote_file->direct = sp_arena_string(&remote_file->remote->arena, answer->url);
         remote_file->presence = SP_FOUND;
         return true;

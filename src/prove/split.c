@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Proof by cases of a claim whose sides are not the same polynomial as they stand. X % k and ceil_div are written with
- * floors. Then, for as long as something is left that is no polynomial, one thing is split:
+ * Proof by cases of a claim whose sides are not the same polynomial as they stand. min and max of two, X % k, ceil_div
+ * and round_up are rewritten first (see rewritten_atom). Then, for as long as something is left that is no polynomial,
+ * one thing is split:
  *
  *     (X + 1) // 2           X = 2*q + 0 and X = 2*q + 1, for a new q from 0 up: the floors are q and q + 1
  *     min(F, L)              L = F + s, where it is F, and F = L + 1 + s, where it is L
@@ -21,7 +22,7 @@ enum {
     MAX_CASES = 4000,     /* that are looked at */
     MAX_NESTING = 24,     /* one in the other */
     MAX_REMAINDERS = 128, /* of one division */
-    MAX_ROUNDS = 8        /* of writing with floors */
+    MAX_ROUNDS = 8        /* of rewriting atoms that are within rewritten ones */
 };
 
 struct splitter {
@@ -136,18 +137,26 @@ static const struct sp_poly *exact_part(struct splitter *splitter, const struct 
     return part;
 }
 
-/* The same as the atom, without it; NULL when there is no other way to write it. */
-static const struct sp_poly *rewritten(struct splitter *splitter, size_t atom)
+/* The atom written with comparisons and floors; NULL if it is none of these, or already the simplest floor:
+ *
+ *     min(a, b)          a + [b < a]*(b - a)
+ *     max(a, b)          b - [b < a]*(b - a)
+ *     ceil_div(x, k)     (x + k - 1) // k
+ *     round_up(x, k)     (x + k - 1) // k * k
+ *     x % k              x - x // k * k
+ *     (q*k + r) // k     q + r // k
+ */
+static const struct sp_poly *rewritten_atom(struct splitter *splitter, size_t atom)
 {
     struct sp_algebra *algebra = splitter->algebra;
     const struct sp_origin *origin = origin_of(splitter, atom);
     if (!origin) return NULL;
-    const bool least = is_function(origin, "min"), most = is_function(origin, "max");
-    if ((least || most) && origin->count == 2) {
+    const bool is_min = is_function(origin, "min"), is_max = is_function(origin, "max");
+    if ((is_min || is_max) && origin->count == 2) {
         const struct sp_poly *a = origin->args[0].poly, *b = origin->args[1].poly;
         const struct sp_poly *less = sp_sym_less(splitter->symbolic, b, a), *gap = sp_poly_sub(algebra, b, a);
-        return least ? sp_poly_add(algebra, a, sp_poly_mul(algebra, less, gap))
-                     : sp_poly_sub(algebra, b, sp_poly_mul(algebra, less, gap));
+        return is_min ? sp_poly_add(algebra, a, sp_poly_mul(algebra, less, gap))
+                      : sp_poly_sub(algebra, b, sp_poly_mul(algebra, less, gap));
     }
     const bool floor = is_binary(origin, SP_OP_FLOOR), remainder = is_binary(origin, SP_OP_MOD);
     const bool ceiling = is_function(origin, "ceil_div"), multiple = is_function(origin, "round_up");
@@ -180,7 +189,8 @@ static char *reached_by(struct splitter *splitter, const struct sp_poly *poly)
     return seen;
 }
 
-static const struct sp_poly *with_floors(struct splitter *splitter, const struct sp_poly *poly)
+/* The polynomial with every such atom rewritten, and what the new atoms are computed from, too. */
+static const struct sp_poly *with_atoms_rewritten(struct splitter *splitter, const struct sp_poly *poly)
 {
     bool found = true;
     for (int round = 0; poly && found && round < MAX_ROUNDS; round++) {
@@ -188,7 +198,7 @@ static const struct sp_poly *with_floors(struct splitter *splitter, const struct
         char *seen = reached_by(splitter, poly);
         found = false;
         for (size_t atom = 0; atom < atoms && !splitter->algebra->failed; atom++) {
-            const struct sp_poly *value = seen[atom] ? rewritten(splitter, atom) : NULL;
+            const struct sp_poly *value = seen[atom] ? rewritten_atom(splitter, atom) : NULL;
             if (value) sp_values_add(&splitter->values, atom, value);
             found = found || value;
         }
@@ -408,7 +418,7 @@ static bool is_zero_in_all(struct splitter *splitter, const struct sp_poly *poly
     struct sp_rational number;
     if (++splitter->cases > MAX_CASES || depth > MAX_NESTING) return false;
     const size_t before = splitter->values.count;
-    poly = with_floors(splitter, reduced(splitter, poly));
+    poly = with_atoms_rewritten(splitter, reduced(splitter, poly));
     if (!poly || splitter->algebra->failed) return end_case(splitter, before, false);
     if (sp_poly_is_zero(poly)) {
         splitter->closed++;

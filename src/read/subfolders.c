@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* O_DIRECTORY, faccessat, strverscmp */
-#define _GNU_SOURCE /* O_DIRECTORY, O_CLOEXEC */
+#define _GNU_SOURCE /* O_DIRECTORY, O_CLOEXEC, faccessat, strverscmp */
 #include "read/subfolders.h"
 
 #include <dirent.h>
@@ -20,7 +19,7 @@
 /* Directories without a checkpoint of their own that are known by what lies in them: a model in the cache of the
  * Hugging Face hub, whose files are in a snapshot, and what other frameworks save as a folder. */
 
-enum { MAX_COMMIT = 128, MOST_SNAPSHOTS = 1000 };
+enum { MAX_WORD = 128, MOST_SNAPSHOTS = 1000 };
 
 static bool is_there(const struct sp_folder *folder, const char *name)
 {
@@ -29,24 +28,26 @@ static bool is_there(const struct sp_folder *folder, const char *name)
 
 /* ---- the cache of the hub ---- */
 
-/* What refs/main says: letters and digits; NULL when it is anything else. */
-static const char *commit_of_main(const struct sp_folder *folder, struct sp_arena *arena)
+/* The first word of a small file, of letters, digits and "_-."; NULL when it is anything else. */
+static const char *word_in_file(const struct sp_folder *folder, const char *name, struct sp_arena *arena)
 {
     struct sp_file file;
     struct shapeproof_error ignored = {0};
-    char text[MAX_COMMIT + 1] = "";
-    if (!sp_file_open(&file, folder->fd, "refs/main", &ignored)) return NULL;
-    const bool ok = file.size <= MAX_COMMIT && sp_file_read(&file, 0, text, (size_t)file.size, &ignored);
+    char text[MAX_WORD + 1] = "";
+    if (!sp_file_open(&file, folder->fd, name, &ignored)) return NULL;
+    const bool ok = file.size <= MAX_WORD && sp_file_read(&file, 0, text, (size_t)file.size, &ignored);
     sp_file_close(&file);
-    const size_t length = ok ? strspn(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") : 0;
-    return length ? sp_arena_copy(arena, text, length) : NULL;
+    const size_t length = ok ? strspn(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.") : 0;
+    return length && text[0] != '.' && !text[length + strspn(text + length, " \r\n")]
+               ? sp_arena_copy(arena, text, length)
+               : NULL;
 }
 
 /* The snapshot that `refs/main` of a cached model names and that is there, "snapshots/1f2e"; NULL when there is none.
  */
 static const char *hub_snapshot(const struct sp_folder *folder, struct sp_arena *arena)
 {
-    const char *commit = is_there(folder, "snapshots") ? commit_of_main(folder, arena) : NULL;
+    const char *commit = is_there(folder, "snapshots") ? word_in_file(folder, "refs/main", arena) : NULL;
     const char *snapshot = commit ? sp_arena_printf(arena, "snapshots/%s", commit) : NULL;
     return snapshot && is_there(folder, snapshot) ? snapshot : NULL;
 }
@@ -74,7 +75,7 @@ static void fail_cached(const struct sp_folder *folder, struct sp_arena *arena, 
 {
     const char **names = sp_realloc(NULL, MOST_SNAPSHOTS, sizeof *names);
     const size_t count = list_snapshots(folder, arena, names);
-    const char *commit = commit_of_main(folder, arena);
+    const char *commit = word_in_file(folder, "refs/main", arena);
     struct sp_names list = {0};
     for (size_t i = 0; i < count; i++) sp_names_add(&list, names[i]);
     if (!count)
@@ -93,21 +94,6 @@ static void fail_cached(const struct sp_folder *folder, struct sp_arena *arena, 
 }
 
 /* ---- a training ---- */
-
-/* The first word of a small file, of letters, digits and "_-."; NULL when it is anything else. */
-static const char *word_in_file(const struct sp_folder *folder, const char *name, struct sp_arena *arena)
-{
-    struct sp_file file;
-    struct shapeproof_error ignored = {0};
-    char text[MAX_COMMIT + 1] = "";
-    if (!sp_file_open(&file, folder->fd, name, &ignored)) return NULL;
-    const bool ok = file.size <= MAX_COMMIT && sp_file_read(&file, 0, text, (size_t)file.size, &ignored);
-    sp_file_close(&file);
-    const size_t length = ok ? strspn(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.") : 0;
-    return length && text[0] != '.' && !text[length + strspn(text + length, " \r\n")]
-               ? sp_arena_copy(arena, text, length)
-               : NULL;
-}
 
 static bool has_checkpoint(const struct sp_folder *folder)
 {

@@ -409,7 +409,8 @@ static bool is_shifted(const struct numbering *numbering)
     return !numbering->grouped && theirs->items[theirs->count - 1].index - theirs->items[0].index + 1 == theirs->count;
 }
 
-/* "0 to 3", "0, 1, 4 and 5", "0.0 to 1.3". */
+/* "0 to 3", "0, 1, 4 and 5", "0.0 to 1.3". A run of two is listed as two numbers, unless it is all there is: "0 to 1".
+ */
 static const char *numbers_said(struct shapeproof_check *check, const struct layer_numbers *numbers, bool grouped)
 {
     enum { FEW = 8 };
@@ -420,15 +421,16 @@ static const char *numbers_said(struct shapeproof_check *check, const struct lay
     if (grouped)
         return sp_arena_printf(&check->arena, "%" PRIu64 ".%" PRIu64 " to %" PRIu64 ".%" PRIu64, first->group,
                                first->index, last->group, last->index);
-    for (size_t i = 0, to, shown = 0; i < numbers->count; i = to, shown++) {
-        for (to = i + 1; to < numbers->count && numbers->items[to].index == numbers->items[to - 1].index + 1;) to++;
-        if (to < i + 3 && !(i == 0 && to == numbers->count)) to = i + 1; /* a run of two is said one by one */
+    for (size_t i = 0, end, shown = 0; i < numbers->count; i = end, shown++) {
+        for (end = i + 1; end < numbers->count && numbers->items[end].index == numbers->items[end - 1].index + 1;)
+            end++;
+        if (end == i + 2 && !(i == 0 && end == numbers->count)) end = i + 1;
         if (shown == FEW) {
             sp_text_puts(&text, " and more");
             break;
         }
-        sp_text_printf(&text, "%s%" PRIu64, !i ? "" : to == numbers->count ? " and " : ", ", numbers->items[i].index);
-        if (to > i + 1) sp_text_printf(&text, " to %" PRIu64, numbers->items[to - 1].index);
+        sp_text_printf(&text, "%s%" PRIu64, !i ? "" : end == numbers->count ? " and " : ", ", numbers->items[i].index);
+        if (end > i + 1) sp_text_printf(&text, " to %" PRIu64, numbers->items[end - 1].index);
     }
     return sp_text_keep(&text, &check->arena);
 }

@@ -61,10 +61,11 @@ static void spend_on_list(struct sp_modules *modules, size_t tensors)
     *modules->left -= steps < *modules->left ? steps : *modules->left;
 }
 
-/* The list of which the tensor is, by the number that is not known of the line. */
-static bool tell_by_list(struct sp_modules *modules, size_t line, size_t named)
+/* Gathers the list of modules that a tensor belongs to: all tensors whose names are alike up to the unknown number of
+ * the line. For visual.resblocks.3.weight these are visual.resblocks.0 to 8. */
+static void collect_list(struct sp_modules *modules, size_t line, size_t named)
 {
-    struct sp_deduction *deduction = modules->deduction;
+    const struct sp_deduction *deduction = modules->deduction;
     const struct sp_line *lines = deduction->outline->lines;
     modules->numbers = deduction->occurrences.shapes->named[named].place.indices.value;
     modules->count = modules->tensors = modules->most = 0;
@@ -74,6 +75,14 @@ static bool tell_by_list(struct sp_modules *modules, size_t line, size_t named)
     for (size_t i = 0; i < deduction->outline->count; i++)
         if (deduction->occurrences.of[i].count && is_of_list(modules, &lines[i], lines[line].name, length))
             add_modules(modules, i);
+}
+
+/* Solves the keys that an unknown number in the names of a list depends on: of "resblocks.{i*K + k}" with modules 0 to
+ * 8 that is K = 3. Whether anything was found. */
+static bool tell_by_list(struct sp_modules *modules, size_t line, size_t named)
+{
+    struct sp_deduction *deduction = modules->deduction;
+    collect_list(modules, line, named);
     sp_stages_read(&modules->stages, deduction, modules->lines, modules->count, modules->numbers, modules->front,
                    modules->most);
     modules->guesses = deduction->solver->known.guesses;
@@ -81,9 +90,11 @@ static bool tell_by_list(struct sp_modules *modules, size_t line, size_t named)
     const struct sp_mark mark = sp_known_mark(known);
     const size_t before = known->told;
     known->reason = sp_modules_reason(modules, named);
-    known->touched = 0;
+    known->touched = 0; /* nothing that is asked for from here on follows from a guess yet */
     sp_modules_search(modules, 0);
-    if (modules->is_solved && !modules->solution_depth) { /* what the iterations told on the way is so */
+    /* Solved without a choice between values: what the loops set on the way holds, and is kept. Else the search is
+     * undone, and the solution that it recorded is set. */
+    if (modules->is_solved && !modules->solution_depth) {
         const bool ended = sp_modules_tell_ends(modules, named);
         sp_known_commit(known, &mark);
         return ended || known->told != before;

@@ -535,15 +535,15 @@ static void enumerate_of_two(struct sp_enumerator *enumerator, enum sp_term_op o
                        (struct sp_search_term_side){b, sp_signatures_values(enumerator->signatures, right)});
 }
 
-/* A key that is no noise and no rate: it may be what a width is multiplied by. */
-static bool may_be_ratio(const struct sp_search_term *term)
+/* A key that a program may multiply a width by: any but those that only training uses, such as a rate of dropout. */
+static bool is_likely_factor(const struct sp_search_term *term)
 {
     return term->terminal && term->terminal->cost < UNLIKELY;
 }
 
-/* Ways in which programs make a whole number of a real one, such as a width of 12.5: int(), round(); and, if it is a
- * product with a ratio, ceil(), the nearest or next multiple of 8, 16, 32, 64 or of a key that is a unit
- * (pad_vocab_to_multiple_of), and the multiple below. */
+/* Ways in which programs make an integer of a real product, such as 2.5*d: int() and round(); and, if both factors are
+ * likely, ceil(), and a multiple of 8, 16, 32 or 64: the nearest one, the next one above, and the one below; and the
+ * nearest multiple and the next one above of a key that is a unit (pad_vocab_to_multiple_of). */
 static void enumerate_roundings(struct sp_enumerator *enumerator, const struct sp_search_term *real)
 {
     struct sp_arena *arena = arena_of(enumerator);
@@ -551,7 +551,7 @@ static void enumerate_roundings(struct sp_enumerator *enumerator, const struct s
     const struct sp_search_term *truncated = sp_search_term_of(arena, SP_TERM_INT, real, NULL, NULL);
     sp_enumerator_term(enumerator, truncated);
     sp_enumerator_operation(enumerator, SP_TERM_ROUND, real, NULL);
-    if (!may_be_ratio(real->a) || !may_be_ratio(real->b)) return;
+    if (!is_likely_factor(real->a) || !is_likely_factor(real->b)) return;
     sp_enumerator_operation(enumerator, SP_TERM_CEIL, real, sp_search_term_number(arena, 1));
     for (size_t i = 0; i < COUNT_OF(multiples); i++) {
         const struct sp_search_term *multiple = sp_search_term_number(arena, multiples[i]);
@@ -573,7 +573,7 @@ static void enumerate_roundings(struct sp_enumerator *enumerator, const struct s
 static void enumerate_rounded_quotients(struct sp_enumerator *enumerator, const struct sp_search_term *a,
                                         const struct sp_search_term *b)
 {
-    if (!may_be_ratio(a) || !may_be_ratio(b)) return;
+    if (!is_likely_factor(a) || !is_likely_factor(b)) return;
     sp_enumerator_operation(enumerator, SP_TERM_DIVIDE, a, b);
     sp_enumerator_operation(enumerator, SP_TERM_CEIL, a, b);
     sp_enumerator_operation(enumerator, SP_TERM_ROUND,

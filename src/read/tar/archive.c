@@ -28,7 +28,7 @@ enum {
     PREFIX_AT = 345,
     PREFIX_BYTES = 155,
     RECORD = 20 * SP_TAR_BLOCK,
-    MAX_RECORDS = 1 << 20 /* bytes of what says more of a member */
+    MAX_RECORD_BYTES = 1 << 20 /* of a member's extended header */
 };
 
 struct tar_walk {
@@ -104,7 +104,7 @@ static bool take_records(struct tar_walk *w, const char *bytes, size_t length)
 {
     for (size_t at = 0; at < length && bytes[at];) {
         size_t record = 0, head = at;
-        while (head < length && sp_is_digit(bytes[head]) && record < MAX_RECORDS)
+        while (head < length && sp_is_digit(bytes[head]) && record < MAX_RECORD_BYTES)
             record = record * 10 + sp_digit(bytes[head++]);
         const char *equals = head < length ? memchr(bytes + head, '=', length - head) : NULL;
         if (!equals || bytes[head] != ' ' || record > length - at || equals >= bytes + at + record) return false;
@@ -159,10 +159,10 @@ static bool take_tar_member(struct tar_walk *w, const unsigned char *block)
     const bool extension = is_extension(type);
     if (!extension && w->sized) size = w->size;
     if (type >= '1' && type <= '6') size = 0; /* links and folders: what they say there is no data */
-    if (extension && size > MAX_RECORDS)
+    if (extension && size > MAX_RECORD_BYTES)
         return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                        "tar header at byte %" PRIu64 ": %" PRIu64 " bytes about one member, at most %d",
-                       w->at - SP_TAR_BLOCK, size, MAX_RECORDS);
+                       w->at - SP_TAR_BLOCK, size, MAX_RECORD_BYTES);
     if (size > left)
         return sp_malformed(w->error,
                             "the tar member at byte %" PRIu64 " has %" PRIu64 " bytes, and the file ends at %" PRIu64,
