@@ -7,7 +7,7 @@
 #
 # DIR/tools/check_scenarios.py BINARY -v --show prints the reports, each line behind "    | ", and ends with
 # "N of M scenarios as they should be". The story of a state dict within pytorch_model.bin asks for status 0, where the
-# loader of that very file leaves all parameters newly initialised: that is status 1, as of every other such story.
+# loader of that very file leaves all tensors newly initialised: that is status 1, as of every other such story.
 set -u
 
 corpus=${SHAPEPROOF_CORPUS-}

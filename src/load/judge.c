@@ -182,7 +182,7 @@ static const char *shortcoming(struct sp_arena *arena, const struct sp_loader *l
 {
     if (!loading->fresh && overruled->count) return overruled_words(arena, loading, overruled);
     if (loading->fresh)
-        return sp_arena_printf(arena, "%s leaves %zu of %zu parameters %s: %s", loading->name, loading->fresh,
+        return sp_arena_printf(arena, "%s leaves %zu of %zu tensors %s: %s", loading->name, loading->fresh,
                                loading->expected, loader->leaves_empty ? "without values" : "newly initialised",
                                loading->remedy ? loading->remedy : names);
     return sp_arena_printf(arena, "%s drops %s of the file, and nothing is new", loading->name,

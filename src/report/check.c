@@ -354,7 +354,7 @@ static void put_bad_loading(struct sp_text *line, const struct shapeproof_loadin
 {
     struct sp_text message = {0}, brief = {0}, briefest = {0};
     sp_put_visible(&message, loading->message);
-    put_briefly(&brief, loading, "parameters ");
+    put_briefly(&brief, loading, "tensors ");
     put_briefly(&briefest, loading, "");
     const char *detail = strstr(message.data, ": ");
     const size_t head = detail ? (size_t)(detail - message.data) : message.length;

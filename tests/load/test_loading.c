@@ -156,7 +156,7 @@ static void says_what_to_strip(void **state)
     ask(&asked, "transformers");
     assert_string_equal(asked.loading->remedy, "strip 'base_model.model.'");
     assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
-                "transformers 5 leaves 29 of 29 parameters newly initialised: strip 'base_model.model.'");
+                "transformers 5 leaves 29 of 29 tensors newly initialised: strip 'base_model.model.'");
     end(&asked);
 }
 
@@ -378,7 +378,7 @@ static void ties_where_its_part_does(void **state)
     model_set(&asked.model, "text_config.tie_word_embeddings=false");
     ask(&asked, "transformers");
     assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
-                "transformers 5 leaves 1 of 39 parameters newly initialised: lm_head.weight");
+                "transformers 5 leaves 1 of 39 tensors newly initialised: lm_head.weight");
     model_set(&asked.model, "tie_word_embeddings=true");
     ask(&asked, "transformers");
     assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_WHOLE);
@@ -511,9 +511,8 @@ static void sees_the_keys_at_the_top_of_a_pickle(void **state)
     struct shapeproof_error error = {0};
     asked.loadings = shapeproof_loadings_new(asked.model.check, "transformers", &error);
     asked.loading = shapeproof_loading(asked.loadings, 0);
-    assert_says(
-        &asked, SHAPEPROOF_LOADING_IN_PART,
-        "transformers 5 leaves 21 of 21 parameters newly initialised: save what its key 'model' holds by itself");
+    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
+                "transformers 5 leaves 21 of 21 tensors newly initialised: save what its key 'model' holds by itself");
     assert_int_equal(asked.loading->ignored, 2);
     inventory->headed = true;
     shapeproof_loadings_free(asked.loadings);
@@ -588,7 +587,7 @@ static void diffusers_takes_its_own_files(void **state)
     model_drop(&asked.model, "quant_conv.weight");
     ask_of_diffusers(&asked);
     assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
-                "diffusers leaves 1 of 120 parameters without values: quant_conv.weight");
+                "diffusers leaves 1 of 120 tensors without values: quant_conv.weight");
     assert_ptr_equal(shapeproof_loading_failed(asked.loadings), asked.loading);
     model_resize(&asked.model, "post_quant_conv.weight", 2, 3);
     ask_of_diffusers(&asked);
@@ -742,7 +741,7 @@ static void the_old_one_looks_at_the_file_for_the_base(void **state)
     model_drop(&asked.model, "lm_head.weight");
     ask(&asked, "transformers-4");
     assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
-                "transformers 4 leaves 1 of 21 parameters newly initialised: lm_head.weight");
+                "transformers 4 leaves 1 of 21 tensors newly initialised: lm_head.weight");
     end(&asked);
 }
 
@@ -836,7 +835,7 @@ static void says_in_the_first_line_what_is_bad(void **state)
     model_prefix(&asked.model, "module.");
     ask(&asked, NULL);
     assert_first_line(&asked, "explained: every name in the file begins with 'module.'; transformers 5 leaves 29 of 29 "
-                              "parameters newly initialised: strip 'module.'");
+                              "tensors newly initialised: strip 'module.'");
     end(&asked);
 }
 
@@ -849,7 +848,7 @@ static void says_less_where_there_is_no_room(void **state)
     ask(&asked, NULL);
     assert_first_line(&asked, "explained: every name in the file begins with "
                               "'a_long_name.of_one_more_module.and_another_one_as_long.which_holds_the.'; "
-                              "29 of 29 parameters new");
+                              "29 of 29 tensors new");
     end(&asked);
 }
 
