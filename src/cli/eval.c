@@ -403,14 +403,19 @@ static int evaluate_named(const struct cli_args *args, struct cli_subject *subje
     return evaluate_expressions(args, subject, args->operands[0], given, NULL);
 }
 
-/* One of these, or with a configuration or a model that tells the table `eval EXPRESSION...`. */
+/* One of these, or `eval EXPRESSION...` with a configuration, a model or --table that tells the table. Its name may
+ * stand in front of the expressions all the same, as other commands take it. */
 static int evaluate_table(const struct cli_args *args)
 {
     struct cli_subject subject;
-    const struct given_expressions all = {args->operands, args->operand_count};
+    struct given_expressions all = {args->operands, args->operand_count};
     const bool told = cli_value(args, "config", NULL) || cli_value(args, "model", NULL);
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
+    if (status == CLI_OK && subject.table_name && all.count > 1 && strcmp(all.items[0], subject.table_name) == 0) {
+        all.items++;
+        all.count--;
+    }
     if (status == CLI_OK && (told || subject.table_name)) status = evaluate_chosen(args, &subject, all);
     else if (status == CLI_OK) status = evaluate_named(args, &subject);
     cli_subject_close(&subject);
@@ -474,6 +479,8 @@ static int evaluate_checkpoint(const struct cli_args *args)
 
 static int run_eval(const struct cli_args *args)
 {
+    if (cli_flag(args, "csv") && cli_flag(args, "json"))
+        return cli_usage_error(NULL, "eval: --csv does not go with --json");
     return cli_value(args, "checkpoint", NULL) ? evaluate_checkpoint(args) : evaluate_table(args);
 }
 
@@ -489,12 +496,11 @@ static const struct cli_term statuses[] = {
 const struct cli_command cli_eval = {
     .name = "eval",
     .summary = "compute expressions: shares of a total, differences, what a change would cost",
-    .operands = "[TABLE] EXPRESSION...",
+    .operands = "[TABLE|MODEL] EXPRESSION...",
     .description =
-        "Prints the value of each EXPRESSION at the hyper-parameters of TABLE: its defaults, and what --set gives. "
-        "With "
-        "--config or --checkpoint these, and the table, are those of a configuration, and all operands are "
-        "expressions.\n"
+        "Prints the value of each EXPRESSION at the hyper-parameters of a published MODEL, or of TABLE: its defaults, "
+        "and what --set gives. With --config, --model or --checkpoint the configuration gives the hyper-parameters and "
+        "the table, and all operands are expressions.\n"
         "\n"
         "An expression is one of the language of tables, in which [group] and total are numbers of parameters. They "
         "take "
@@ -503,7 +509,7 @@ const struct cli_command cli_eval = {
         "its "
         "usual meaning: d is the width, L the number of layers; NAME = EXPRESSION among the operands defines one.\n"
         "\n"
-        "Numbers are exact fractions: of one that is no whole number the decimal value is printed first. With --for "
+        "Numbers are exact: a fraction is printed as a decimal, then exactly. With --for "
         "there is a row for each value of a hyper-parameter. Where the table cannot be predicted the row says why.",
     .least = 1,
     .most = CLI_MANY,
