@@ -46,7 +46,8 @@ cat <<EOF
 
 This page lists $(wc -l <"$list" | tr -d ' ') wrong statements about numbers of parameters in publications. Each is a
 line of \`src/tables/papers/claims_*.shapes\` that is marked \`erratum\` and that \`shapeproof prove\` refutes. The next
-line of the file is its correction, which \`prove\` proves. \`docs/make_errata.sh\` writes this page from the output of
+line that is no erratum is its correction, which \`prove\` proves. Letters such as N and E are those of the table, which
+\`shapeproof derive TABLE\` explains. \`docs/make_errata.sh\` writes this page from the output of
 the command, and a test compares the two. \`shapeproof prove --all\` shows the statements that are right as well.
 EOF
 for file in $(cut -f 1 "$list" | uniq); do
@@ -57,7 +58,7 @@ for file in $(cut -f 1 "$list" | uniq); do
     $1 == file {
         print "\n**" $3 "** (table `" $4 "`, line " $2 ")\n"
         item("claimed", code($5) ($6 == "" ? "" : ", given `" $6 "`"))
-        item($7 ~ /, printed as / ? "computed" : "difference", $7)
+        item($7 ~ /, printed as / || $7 ~ /^[0-9]+, claimed / ? "computed" : "difference", $7)
         item("counter-example", $8)
         item("cases", $9)
         item("correct", $10 == "" ? "" : code($10))

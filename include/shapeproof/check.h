@@ -40,7 +40,8 @@ enum shapeproof_severity {
     X(SHAPE, 2, "shape", ERROR, "has another shape than predicted") \
     X(DTYPE, 3, "dtype", ERROR, "has another dtype than the table says, or than others have") \
     X(QUANTISED, 4, "quantised", ERROR, "quantised in the file and exempt in the configuration, or the reverse") \
-    X(LACKING, 5, "lacking", ERROR, "optional or announced, and missing though its module is there") \
+    X(LACKING, 5, "lacking", ERROR,                                                                                    \
+      "may be absent, or is announced by the configuration; missing, although its module is in the file")              \
     X(TIED_ABSENT, 6, "tied-absent", NOTE, "not stored, since it is the same as another") \
     X(TIED_PRESENT, 7, "tied-present", NOTE, "stored, though it is the same as another") \
     X(OPTIONAL, 8, "optional", NOTE, "in the file, which need not have it") \

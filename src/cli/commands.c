@@ -34,7 +34,7 @@ const struct cli_command *cli_command_named(const char *name)
 }
 
 const struct cli_term cli_exit_statuses[] = {
-    {"0", "success: it matches, is explained, is proved, or was printed"},
+    {"0", "success: it matches, is explained and loaded whole, is proved, or was printed"},
     {"1", "a checkpoint differs, a claim is refuted, there is no answer, or --strict met a warning"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table or a configuration is wrong"},

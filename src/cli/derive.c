@@ -107,8 +107,9 @@ const struct cli_command cli_derive = {
         "is. Hyper-parameters that are given by --config or --set, or by the name of a published MODEL, are put in as "
         "numbers.\n"
         "\n"
-        "With --claims the formulas hold for all cases: a flag is 1 where it holds and 0 elsewhere, [CONDITION] "
-        "likewise. 'prove --claims' proves them, and refutes them once the table or a formula has changed.",
+        "With --claims the formulas hold for all cases: a flag is 1 where it holds and 0 elsewhere, and so is a "
+        "condition in brackets, [n < 2]. 'prove --claims' proves them, and refutes them once the table or a formula "
+        "has changed.",
     .least = 0,
     .most = 1,
     .options = options,

@@ -210,7 +210,8 @@ const struct cli_command cli_inspect = {
     .summary = "list what checkpoints hold: tensors, dtypes, shapes, ties, totals",
     .operands = "FILE...",
     .description =
-        "Reads the headers of each FILE, never its weights, and lists its tensors. A FILE is a checkpoint in any "
+        "Reads the headers of each FILE and lists its tensors; the weights are not looked at, though a compressed file "
+        "has to be inflated. A FILE is a checkpoint in any "
         "format that is read here, a directory, or an index (*.index.json) whose shards are read as one checkpoint; - "
         "is standard input. Nothing in a FILE is executed.\n"
         "\n"

@@ -12,7 +12,7 @@
             "them in itself"
 #define CLI_OPTION_SET                                                                                                 \
     .name = "set", .letter = 'S', .argument = "KEY=VALUE",                                                             \
-    .help = "one hyper-parameter, which wins over the file; may be repeated; text_config.KEY reaches inwards"
+    .help = "one hyper-parameter, which wins over the file; may be repeated; text_config.KEY sets KEY in text_config"
 #define CLI_OPTION_TABLE                                                                                               \
     .name = "table", .letter = 'T', .argument = "FILE",                                                                \
     .help = "a table file of your own, a folder of them, or the name of a table"
@@ -25,7 +25,8 @@
     .name = "vocabulary", .argument = "sockeye|nparam|none",                                                           \
     .help =                                                                                                            \
         "how to count the vocabulary sizes that a .hpm file leaves out, from the training texts that it names: by "    \
-        "the rule of Sockeye or of nparam, or not at all; sockeye is the default if the texts are there"
+        "the rule of Sockeye or of nparam (github.com/Este1le/nparam), or not at all; sockeye is the default if the "  \
+        "texts are there"
 
 struct cli_subject {
     struct shapeproof_tables *tables;

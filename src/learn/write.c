@@ -388,7 +388,8 @@ static void write_ambiguity(struct sheet *sheet, const struct sp_ambiguity *ambi
     sp_text_printf(&sheet->text, "#   %s", told->chosen);
     if (strcmp(told->alternatives, SP_MAY_BE_BUFFER) == 0)
         sp_text_printf(&sheet->text, " or %s: no file says which it is\n", told->alternatives);
-    else if (*told->alternatives) sp_text_printf(&sheet->text, " or %s: equal in all examples\n", told->alternatives);
+    else if (*told->alternatives)
+        sp_text_printf(&sheet->text, " or %s: equal in all examples that have it\n", told->alternatives);
     else
         sp_text_puts(&sheet->text,
                      number ? ": a number that no key says\n" : ": the only one that was found, by little evidence\n");
