@@ -103,7 +103,7 @@ _shapeproof() {
         learn) words='--output= --name= --like= --partial --all --table= --trace --offline --json --help' ;;
         models) words='--config --json --color= --help' ;;
         predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
-        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
+        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
         solve) words='--total= --rounds-to= --within= --group= --config= --model= --set= --table= --json --color= --help' ;;
         tables) words='--kind= --table= --json --color= --help' ;;
         help) words='--help' ;;

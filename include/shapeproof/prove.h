@@ -61,6 +61,8 @@ struct shapeproof_proof {
     size_t points;              /* at how many points the sides agreed, for SHAPEPROOF_TESTED; they differed at none */
     size_t untried;             /* points besides: the table cannot be predicted there, or a side has no value; for
                                    SHAPEPROOF_TESTED */
+    const char *const *steps;   /* with `explain`: the proof in lines, "if tied, both sides: V*E"; else NULL */
+    size_t step_count;
 };
 
 struct shapeproof_proofs; /* opaque */
@@ -71,7 +73,8 @@ struct shapeproof_prove_options {
     const char *const *files;  /* where the claims stand that are judged: names under which files were added */
     size_t file_count;         /* 0 for all files */
     uint64_t allow_tested;     /* 1: a claim that was only tested is as expected */
-    uint64_t reserved[3];      /* zero: room for later versions */
+    uint64_t explain;          /* 1: proofs have `steps` */
+    uint64_t reserved[2];      /* zero: room for later versions */
 };
 
 /* Sets the hyper-parameters of a counter-example as it is printed, "E = 1, N = 1, tied, the others 1": names are those

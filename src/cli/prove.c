@@ -32,6 +32,10 @@ static const struct cli_option options[] = {
     {.name = "allow",
      .argument = "proved|tested",
      .help = "what is good enough: a proof, which is the default, or that the claim held wherever it was tried"},
+    {.name = "explain",
+     .help =
+         "every verdict with its proof: the polynomial that both sides are, or both of them, case by case; not with "
+         "a checkpoint or hyper-parameters"},
     {.name = "all",
      .letter = 'a',
      .help = "the claims that are proved too; with --checkpoint also those about other hyper-parameters, and errata"},
@@ -92,7 +96,8 @@ static struct shapeproof_proofs *judge_claims(const struct cli_args *args, const
 {
     struct shapeproof_prove_options what = {.tables = args->operands,
                                             .table_count = args->operand_count,
-                                            .allow_tested = strcmp(cli_value(args, "allow", "proved"), "tested") == 0};
+                                            .allow_tested = strcmp(cli_value(args, "allow", "proved"), "tested") == 0,
+                                            .explain = cli_flag(args, "explain")};
     const char **files = claim_files(args, &what.file_count);
     if (!what.table_count && subject->table_name) {
         what.tables = &subject->table_name;
@@ -121,8 +126,9 @@ static int status_of(const struct shapeproof_proofs *proofs)
 /* Judges, and writes the report; exit status. */
 static int report_proofs(const struct cli_args *args, const struct cli_subject *subject)
 {
-    const struct shapeproof_report_options how = cli_report_options(args);
+    struct shapeproof_report_options how = cli_report_options(args);
     struct shapeproof_error error = {0};
+    how.all = how.all || cli_flag(args, "explain");
     struct shapeproof_proofs *proofs = judge_claims(args, subject, &error);
     if (!proofs) return cli_error(&error);
     if (!shapeproof_proofs_count(proofs) && cli_value(args, "claims", NULL) && !args->operand_count) {
@@ -401,6 +407,10 @@ static bool gives_values(const struct cli_args *args)
 static int run_prove(const struct cli_args *args)
 {
     static const char *const about_files[] = {"infer", "alone", NULL};
+    if (cli_flag(args, "explain") &&
+        (cli_value(args, "checkpoint", NULL) || cli_asks_for_list(args) || gives_values(args)))
+        return cli_usage_error("give the claim with the name of its table alone",
+                               "--explain is about proofs for all hyper-parameters");
     if (cli_value(args, "checkpoint", NULL) || cli_asks_for_list(args)) return prove_checkpoints(args);
     for (size_t i = 0; about_files[i]; i++)
         if (cli_flag(args, about_files[i]))
@@ -438,6 +448,9 @@ const struct cli_command cli_prove = {
         "published error is marked 'erratum': it must be refuted. The exit status is 1 when a claim is refuted or an "
         "erratum is proved; otherwise 5 when a claim is undecided, or is only TESTED and --allow "
         "tested is not given.\n"
+        "\n"
+        "With --explain, each claim has its proof in lines: the expanded polynomial that both sides are, in each case "
+        "of the conditions in it; for a proof by cases, what is assumed in each case, where q1 is a new whole number.\n"
         "\n"
         "With the name of a published MODEL, or hyper-parameters by --config, --model or --set, the claims about its "
         "table are evaluated there: what the formula gives, and what the table predicts. Without --claim and --claims "

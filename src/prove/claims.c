@@ -183,6 +183,35 @@ static bool holds_in_all_cases(struct sp_trial *trial)
     return find_cases(trial, &cases) && count_cases(trial, &cases, &holds, &good) && holds == (size_t)1 << cases.count;
 }
 
+/* Explains a verdict by the normal forms of both sides, expanded polynomials, in each case:
+ *
+ *     total = V*E - E*V*[untied], with one condition     if untied, both sides: 0
+ *                                                        if tied, both sides: V*E
+ *
+ * Sides that differ have a line each. */
+static void explain_sides(struct sp_trial *trial)
+{
+    struct cases cases;
+    if (!trial->explanation) return;
+    if (!find_cases(trial, &cases)) cases.count = 0;
+    for (size_t number = 0; number < (size_t)1 << cases.count; number++) {
+        struct sp_values values = case_values(trial, &cases, number);
+        const struct sp_poly *left = sp_reduce(trial->count, trial->left, &values),
+                             *right = sp_reduce(trial->count, trial->right, &values);
+        sp_values_free(&values);
+        if (!left || !right) continue;
+        const char *name = case_name(trial, &cases, number);
+        const char *front = *name ? sp_arena_printf(trial->arena, "if %s, ", name) : "";
+        const bool equal = sp_poly_equal(left, right);
+        sp_explanation_add(trial->explanation,
+                           sp_arena_printf(trial->arena, "%s%s: %s", front, equal ? "both sides" : "left",
+                                           sp_sym_text(&trial->count->symbolic, left)));
+        if (!equal)
+            sp_explanation_add(trial->explanation, sp_arena_printf(trial->arena, "%sright: %s", front,
+                                                                   sp_sym_text(&trial->count->symbolic, right)));
+    }
+}
+
 static void judge_example(struct sp_trial *trial)
 {
     struct sp_rational left, right;
@@ -199,11 +228,13 @@ static void judge_counted(struct sp_trial *trial)
     algebra->work = 0;
     trial->count->counts_may_be_0 = true;
     if (sp_trial_read_when(trial) && sp_trial_read_sides(trial)) {
+        bool is_split = false;
         if (trial->claim->kind == SP_CLAIM_APPROX) judge_approximation(trial);
         else if (trial->claim->kind == SP_CLAIM_ROUNDS) judge_rounding(trial);
         else if (trial->claim->is_example) judge_example(trial);
-        else if (!judge_by_cases(trial) && !sp_trial_prove_by_splitting(trial)) sp_trial_try_points(trial);
+        else if (!judge_by_cases(trial) && !(is_split = sp_trial_prove_by_splitting(trial))) sp_trial_try_points(trial);
         else if (trial->proof.verdict == SHAPEPROOF_PROVED) sp_trial_has_value_by_default(trial);
+        if (!is_split) explain_sides(trial);
     }
     sp_values_free(&trial->when);
     if (algebra->failed) {
@@ -251,7 +282,7 @@ struct judge {
     struct shapeproof_proofs *proofs;
     struct sp_count *count;
     const char *uncounted; /* why the table cannot be counted, or NULL */
-    bool allow_tested;
+    bool allow_tested, explain;
 };
 
 struct shapeproof_proof sp_proof_begin(struct sp_arena *arena, const char *table, struct sp_located_claim located)
@@ -273,7 +304,10 @@ static void prove_claim(const struct judge *judge, const struct sp_unit *unit, c
         .arena = &proofs->arena, .count = count, .unit = unit, .claim = claim, .uncounted = judge->uncounted};
     trial.proof = sp_proof_begin(&proofs->arena, count->table->name, (struct sp_located_claim){unit, claim});
     trial.replaced = sp_arena_array(&proofs->arena, claim->when_count, sizeof *trial.replaced);
+    struct sp_explanation explanation = {.arena = &proofs->arena};
+    if (judge->explain) trial.explanation = &explanation;
     judge_claim(&trial);
+    if (judge->explain) trial.proof.steps = sp_explanation_take(&explanation, &trial.proof.step_count);
     trial.proof.given = sp_trial_given(&trial);
     trial.proof.as_expected = trial.proof.verdict == (claim->erratum ? SHAPEPROOF_REFUTED : SHAPEPROOF_PROVED) ||
                               (!claim->erratum && judge->allow_tested && trial.proof.verdict == SHAPEPROOF_TESTED);
@@ -389,7 +423,10 @@ static void judge_claims_about(struct shapeproof_proofs *proofs, const struct sh
         const struct sp_unit *unit = claims_about(tables, i, table);
         if (unit && is_in_scope(&scope, unit->span.source->name)) units[unit_count++] = unit;
     }
-    struct judge judge = {.proofs = proofs, .count = &count, .allow_tested = options->allow_tested != 0};
+    struct judge judge = {.proofs = proofs,
+                          .count = &count,
+                          .allow_tested = options->allow_tested != 0,
+                          .explain = options->explain != 0};
     if (unit_count && !sp_count_table(&count, tables, table, NULL, false)) {
         judge.uncounted = why_uncounted(&proofs->arena, &count);
         forgive_failed_count(&count);

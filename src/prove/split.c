@@ -10,6 +10,7 @@
  *
  * What `when` says of sizes, F <= L, is put in the same way first. The claim is proved when 0 is left in every case. A
  * case that cannot occur may be among them: that makes a proof harder, not wrong. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/operate.h"
 #include "prove/trial.h"
+#include "prove/words.h"
 
 enum {
     MAX_CASES = 4000,     /* that are looked at */
@@ -30,8 +32,10 @@ struct splitter {
     struct sp_count *count;
     struct sp_symbolic *symbolic;
     struct sp_algebra *algebra;
-    struct sp_values values; /* of the case: a stack */
-    size_t cases, closed;    /* looked at; and those in which 0 is left */
+    struct sp_values values;  /* of the case: a stack */
+    size_t cases, closed;     /* looked at; and those in which 0 is left */
+    struct sp_text path;      /* the assumptions of the case, "V = 2*q1 + 1, E < H": for the explanation */
+    SP_ARRAY(size_t) numbers; /* the atoms of new numbers: a stack. The first is called q1 */
 };
 
 static bool is_zero_in_all(struct splitter *splitter, const struct sp_poly *poly, unsigned depth);
@@ -94,15 +98,65 @@ static int64_t least_of(struct splitter *splitter, size_t atom)
     return info->is_given && !info->is_size && info->least > 0 ? 0 : info->least;
 }
 
+/* The names of new numbers have the atom behind it. No symbol of a table has a quote in its name. */
+#define NUMBER_PREFIX "case'"
+
 /* A new whole number from `least` up. */
 static const struct sp_poly *new_number(struct splitter *splitter, int64_t least)
 {
     struct sp_algebra *algebra = splitter->algebra;
     const size_t atom =
-        sp_atom_symbol(algebra, sp_arena_printf(&algebra->arena, "case'%zu'%zu", splitter->cases, algebra->atom_count));
+        sp_atom_symbol(algebra, sp_arena_printf(&algebra->arena, NUMBER_PREFIX "%zu", algebra->atom_count));
     *sp_atom_info(splitter->symbolic, atom) =
         (struct sp_atom_info){.is_whole = true, .is_bounded = true, .is_size = true, .least = least};
+    *SP_PUSH(&splitter->numbers) = atom;
     return sp_poly_atom(algebra, atom);
+}
+
+/* ---- the explanation ---- */
+
+/* A polynomial for a reader: the new numbers are q1, q2, ... in the order in which the case made them. */
+static const char *text_of(const struct splitter *splitter, const struct sp_poly *poly)
+{
+    struct sp_text text = {0};
+    const char *rest = sp_sym_text(splitter->symbolic, poly);
+    for (const char *number; (number = strstr(rest, NUMBER_PREFIX)) != NULL;) {
+        char *end;
+        const size_t atom = (size_t)strtoumax(number + sizeof NUMBER_PREFIX - 1, &end, 10);
+        size_t i = 0;
+        while (i < splitter->numbers.count && splitter->numbers.items[i] != atom) i++;
+        sp_text_append(&text, rest, (size_t)(number - rest));
+        sp_text_printf(&text, "q%zu", i + 1);
+        rest = end;
+    }
+    sp_text_puts(&text, rest);
+    return sp_text_keep(&text, splitter->trial->arena);
+}
+
+/* Appends an assumption to the path of the case. */
+static void note_assumption(struct splitter *splitter, const char *assumption)
+{
+    if (splitter->trial->explanation)
+        sp_text_printf(&splitter->path, "%s%s", splitter->path.length ? ", " : "", assumption);
+}
+
+/* The same for the value that an atom has in the case: "V = 2*q1 + 1". */
+static void note_value(struct splitter *splitter, size_t atom, const struct sp_poly *value)
+{
+    if (!splitter->trial->explanation) return;
+    const char *name = text_of(splitter, sp_poly_atom(splitter->algebra, atom));
+    note_assumption(splitter, sp_arena_printf(splitter->trial->arena, "%s = %s", name, text_of(splitter, value)));
+}
+
+/* A case in which nothing is left of the difference. */
+static void note_closed(struct splitter *splitter)
+{
+    splitter->closed++;
+    if (!splitter->trial->explanation) return;
+    const char *path =
+        splitter->path.length ? splitter->path.data : "with floors and comparisons in place of min, max and roundings";
+    sp_explanation_add(splitter->trial->explanation,
+                       sp_arena_printf(splitter->trial->arena, "%s: the difference is 0", path));
 }
 
 /* ---- remainders and the like, with floors ---- */
@@ -236,8 +290,10 @@ static bool assume_at_least_0(struct splitter *splitter, const struct sp_poly *p
         best_floor = floor;
         if (good) break;
     }
-    if (best != SIZE_MAX)
-        sp_values_add(&splitter->values, best, sp_poly_add(algebra, best_floor, new_number(splitter, 0)));
+    if (best == SIZE_MAX) return true;
+    const struct sp_poly *value = sp_poly_add(algebra, best_floor, new_number(splitter, 0));
+    sp_values_add(&splitter->values, best, value);
+    note_value(splitter, best, value);
     return true;
 }
 
@@ -303,17 +359,30 @@ static bool assume_condition(struct splitter *splitter, size_t atom, bool holds)
 
 /* ---- splitting ---- */
 
-/* Ends a case: what it put in is forgotten. */
-static bool end_case(struct splitter *splitter, size_t before, bool is_good)
+/* Where a case begins: what it puts in is behind these. */
+struct case_mark {
+    size_t values, numbers, path;
+};
+
+static struct case_mark begin_case(const struct splitter *splitter)
 {
-    splitter->values.count = before;
+    return (struct case_mark){splitter->values.count, splitter->numbers.count, splitter->path.length};
+}
+
+/* Ends a case: what it put in is forgotten. */
+static bool end_case(struct splitter *splitter, struct case_mark before, bool is_good)
+{
+    splitter->values.count = before.values;
+    splitter->numbers.count = before.numbers;
+    if (splitter->path.length > before.path) splitter->path.data[splitter->path.length = before.path] = '\0';
     return is_good;
 }
 
 static bool split_condition(struct splitter *splitter, size_t atom, const struct sp_poly *poly, unsigned depth)
 {
     for (int holds = 0; holds < 2; holds++) {
-        const size_t before = splitter->values.count;
+        const struct case_mark before = begin_case(splitter);
+        note_assumption(splitter, sp_condition_words(splitter->symbolic, atom, holds == 1));
         const bool possible = assume_condition(splitter, atom, holds == 1);
         if (!end_case(splitter, before, !possible || is_zero_in_all(splitter, poly, depth + 1))) return false;
     }
@@ -326,8 +395,9 @@ static bool split_extreme(struct splitter *splitter, size_t atom, const struct s
 {
     struct sp_algebra *algebra = splitter->algebra;
     for (size_t i = 0; i < origin->count; i++) {
-        const size_t before = splitter->values.count;
+        const struct case_mark before = begin_case(splitter);
         bool possible = true;
+        note_value(splitter, atom, origin->args[i].poly);
         sp_values_add(&splitter->values, atom, origin->args[i].poly);
         for (size_t k = 0; k < origin->count && possible; k++) {
             const struct sp_poly *one = origin->args[i].poly, *other = origin->args[k].poly;
@@ -365,10 +435,12 @@ static bool split_remainders(struct splitter *splitter, int64_t divisor, size_t 
     struct sp_algebra *algebra = splitter->algebra;
     const int64_t least = least_of(splitter, unknown);
     for (int64_t rest = 0; rest < divisor; rest++) {
-        const size_t before = splitter->values.count;
+        const struct case_mark before = begin_case(splitter);
         const int64_t from = least - rest > 0 ? (least - rest + divisor - 1) / divisor : least < 0 ? least : 0;
         const struct sp_poly *many = sp_poly_scale(algebra, new_number(splitter, from), sp_rational_int(divisor));
-        sp_values_add(&splitter->values, unknown, sp_poly_add(algebra, many, sp_poly_int(algebra, rest)));
+        const struct sp_poly *value = sp_poly_add(algebra, many, sp_poly_int(algebra, rest));
+        sp_values_add(&splitter->values, unknown, value);
+        note_value(splitter, unknown, value);
         if (!end_case(splitter, before, is_zero_in_all(splitter, poly, depth + 1))) return false;
     }
     return true;
@@ -417,11 +489,11 @@ static bool is_zero_in_all(struct splitter *splitter, const struct sp_poly *poly
 {
     struct sp_rational number;
     if (++splitter->cases > MAX_CASES || depth > MAX_NESTING) return false;
-    const size_t before = splitter->values.count;
+    const struct case_mark before = begin_case(splitter);
     poly = with_atoms_rewritten(splitter, reduced(splitter, poly));
     if (!poly || splitter->algebra->failed) return end_case(splitter, before, false);
     if (sp_poly_is_zero(poly)) {
-        splitter->closed++;
+        note_closed(splitter);
         return end_case(splitter, before, true);
     }
     if (sp_poly_is_constant(poly, &number)) return end_case(splitter, before, false);
@@ -445,8 +517,14 @@ bool sp_trial_prove_by_splitting(struct sp_trial *trial)
         if (sp_poly_is_constant(trial->when.values[i], &truth))
             possible = assume_condition(&splitter, atom, truth.num != 0);
     }
+    if (trial->explanation)
+        sp_explanation_add(trial->explanation, sp_arena_printf(trial->arena, "difference of the sides: %s",
+                                                               sp_sym_text(symbolic, trial->error)));
     const bool proved = possible && is_zero_in_all(&splitter, trial->error, 0);
+    if (!proved || algebra->failed) sp_explanation_clear(trial->explanation);
     sp_values_free(&splitter.values);
+    free(splitter.numbers.items);
+    sp_text_free(&splitter.path);
     if (algebra->failed) { /* it took too much, which points may not */
         algebra->failed = NULL;
         algebra->work = work;

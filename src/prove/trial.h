@@ -3,6 +3,7 @@
 #ifndef SP_PROVE_TRIAL_H
 #define SP_PROVE_TRIAL_H
 
+#include "prove/explanation.h"
 #include "prove/symbolic/reduce.h"
 #include "shapeproof/prove.h"
 
@@ -46,6 +47,7 @@ struct sp_trial {
     const struct sp_group_sums *stored;         /* what a checkpoint stores; NULL: there is none */
     const struct sp_poly *left, *right, *error; /* right - left: what the claim says too much */
     int failed_replays;                         /* of points that were no counter-example where the table is counted */
+    struct sp_explanation *explanation;         /* the steps of the proof are added to it; NULL: nobody asks for them */
     struct shapeproof_proof proof;
 };
 

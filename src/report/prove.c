@@ -28,6 +28,11 @@ static void json_proof(struct sp_writer *json, const struct shapeproof_proof *pr
     }
     sp_write_key_string(json, "file", proof->file);
     sp_write_key_number(json, "line", proof->line);
+    if (proof->steps) {
+        sp_write_key_open(json, "steps", '[');
+        for (size_t i = 0; i < proof->step_count; i++) sp_write_string(json, proof->steps[i]);
+        sp_write_close(json);
+    }
     sp_write_close(json);
 }
 
@@ -75,6 +80,7 @@ static void put_proof(const struct shapeproof_proof *proof, struct sp_text *text
     put_detail(text, "", proof->difference);
     put_detail(text, "at ", proof->counterexample);
     put_detail(text, "", proof->cases);
+    for (size_t i = 0; i < proof->step_count; i++) put_detail(text, "| ", proof->steps[i]);
     put_detail(text, "source: ", proof->source);
     put_detail(text, "correct: ", proof->correction);
     if (proof->erratum && !proof->as_expected) put_detail(text, "", "marked as an erratum, and not refuted");

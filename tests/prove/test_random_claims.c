@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "base/arena.h"
@@ -428,12 +429,144 @@ static struct claim random_claim(struct maker *m, struct sp_text *text)
     return claim;
 }
 
+/* ---- normal forms ---- */
+
+/* Computes the text of a normal form at a point, by recursive descent. */
+struct reader {
+    const char *text;
+    const struct point *at;
+    bool failed;
+};
+
+static double read_sum(struct reader *r);
+
+static bool takes(struct reader *r, const char *word)
+{
+    while (*r->text == ' ') r->text++;
+    const size_t length = strlen(word);
+    if (strncmp(r->text, word, length) != 0) return false;
+    r->text += length;
+    return true;
+}
+
+static void expect(struct reader *r, const char *word)
+{
+    if (!takes(r, word)) r->failed = true;
+}
+
+/* A sum, or whether two of them compare so. */
+static double read_comparison(struct reader *r)
+{
+    const bool negated = takes(r, "not ");
+    const double left = read_sum(r);
+    double truth = left;
+    if (takes(r, "<=")) truth = left <= read_sum(r);
+    else if (takes(r, ">=")) truth = left >= read_sum(r);
+    else if (takes(r, "==")) truth = left == read_sum(r);
+    else if (takes(r, "!=")) truth = left != read_sum(r);
+    else if (takes(r, "<")) truth = left < read_sum(r);
+    else if (takes(r, ">")) truth = left > read_sum(r);
+    return negated ? truth == 0 : truth;
+}
+
+/* [A < B] is 1 where that is so; [A, B][M % 2] is an item. */
+static double read_brackets(struct reader *r)
+{
+    double items[2] = {read_comparison(r), 0};
+    if (!takes(r, ",")) {
+        expect(r, "]");
+        return items[0] != 0;
+    }
+    items[1] = read_sum(r);
+    expect(r, "][");
+    const double index = read_sum(r);
+    expect(r, "]");
+    if (index != 0 && index != 1) r->failed = true;
+    return items[index == 1];
+}
+
+static double read_extreme(struct reader *r, bool largest)
+{
+    double best = read_sum(r);
+    while (takes(r, ",")) {
+        const double other = read_sum(r);
+        if (largest ? other > best : other < best) best = other;
+    }
+    expect(r, ")");
+    return best;
+}
+
+static double read_primary(struct reader *r)
+{
+    if (takes(r, "min(")) return read_extreme(r, false);
+    if (takes(r, "max(")) return read_extreme(r, true);
+    if (takes(r, "[")) return read_brackets(r);
+    if (takes(r, "(")) {
+        const double inner = read_comparison(r);
+        expect(r, ")");
+        return inner;
+    }
+    for (int i = 0; i < SIZES; i++)
+        if (takes(r, sizes[i])) return (double)r->at->size[i];
+    for (int i = 0; i < FLAGS; i++)
+        if (takes(r, flags[i])) return r->at->flag[i];
+    char *end;
+    const double number = strtod(r->text, &end);
+    if (end == r->text) r->failed = true;
+    r->text = end;
+    return number;
+}
+
+static double read_power(struct reader *r)
+{
+    const double base = read_primary(r);
+    double result = base;
+    if (!takes(r, "^")) return base;
+    for (double exponent = read_primary(r); exponent > 1 && !r->failed; exponent--) result *= base;
+    return result;
+}
+
+static double read_product(struct reader *r)
+{
+    double result = read_power(r);
+    while (!r->failed) {
+        if (takes(r, "*")) result *= read_power(r);
+        else if (takes(r, "//")) result = floor(result / read_power(r));
+        else if (takes(r, "/")) result /= read_power(r);
+        else if (takes(r, "%")) {
+            const double by = read_power(r);
+            result -= by * floor(result / by);
+        } else break;
+    }
+    return result;
+}
+
+static double read_sum(struct reader *r)
+{
+    double result = takes(r, "-") ? -read_product(r) : read_product(r);
+    while (!r->failed) {
+        if (takes(r, "+")) result += read_product(r);
+        else if (takes(r, "-")) result -= read_product(r);
+        else break;
+    }
+    return result;
+}
+
+/* Whether the polynomial that the proof says both sides are has the value of the claim's left tree. */
+static bool is_normal_form_of(const char *polynomial, const struct tree *tree, const struct point *at)
+{
+    struct reader reader = {.text = polynomial, .at = at};
+    const double found = read_sum(&reader);
+    return !reader.failed && !*reader.text && found == (double)value(tree, at);
+}
+
 /* ---- the verdicts ---- */
 
 static bool is_quiet;
 
 struct tally {
     size_t claims, verdicts[4], wrong, unknown;
+    size_t explained; /* proofs whose normal form was computed at points */
 };
 
 /* The trees say what the table says: at a point the prediction is their sum. */
@@ -473,6 +606,21 @@ static void judge(const struct claim *claim, const struct shapeproof_proof *proo
                     text);
 }
 
+/* Proofs that are no proof by cases say what both sides are. */
+static void check_normal_form(struct maker *m, const struct claim *claim, const struct shapeproof_proof *proof,
+                              struct tally *tally)
+{
+    static const char front[] = "both sides: ";
+    if (proof->verdict != SHAPEPROOF_PROVED || proof->step_count != 1) return;
+    if (strncmp(proof->steps[0], front, sizeof front - 1) != 0) return;
+    for (int i = 0; i < 4; i++) {
+        const struct point at = random_point(m);
+        if (is_normal_form_of(proof->steps[0] + sizeof front - 1, claim->left, &at)) continue;
+        fail_msg("%s\n%s", proof->claim, proof->steps[0]);
+    }
+    tally->explained++;
+}
+
 static void try_table(uint64_t seed, struct tally *tally)
 {
     static const char *const file = "t.shapes";
@@ -486,11 +634,15 @@ static void try_table(uint64_t seed, struct tally *tally)
     if (shapeproof_tables_add_text(tables, file, text.data, text.length, &error) != SHAPEPROOF_OK)
         fail_msg("%s\n%s", shapeproof_tables_messages(tables), text.data);
     compare_with_prediction(&m, tables, text.data);
-    const struct shapeproof_prove_options what = {.files = &file, .file_count = 1};
+    const struct shapeproof_prove_options what = {.files = &file, .file_count = 1, .explain = 1};
     struct shapeproof_proofs *proofs = shapeproof_prove(tables, &what, &error);
     if (!proofs) fail_msg("%s\n%s", error.message, text.data);
     assert_int_equal(shapeproof_proofs_count(proofs), CLAIMS);
-    for (size_t i = 0; i < CLAIMS; i++) judge(&claims[i], shapeproof_proofs_get(proofs, i), text.data, tally);
+    for (size_t i = 0; i < CLAIMS; i++) {
+        const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
+        judge(&claims[i], proof, text.data, tally);
+        check_normal_form(&m, &claims[i], proof, tally);
+    }
     shapeproof_proofs_free(proofs);
     shapeproof_tables_free(tables);
     sp_text_free(&text);
@@ -506,9 +658,12 @@ static void no_verdict_is_wrong(void **state)
     for (uint64_t seed = from ? strtoull(from, NULL, 10) : 1; tally.claims < claims && tally.wrong < 3; seed++)
         try_table(seed, &tally);
     const size_t decided = tally.verdicts[SHAPEPROOF_PROVED] + tally.verdicts[SHAPEPROOF_REFUTED];
-    print_message("%zu claims: %zu proved, %zu refuted, %zu tested, %zu undecided; of %zu the truth is not known\n",
-                  tally.claims, tally.verdicts[SHAPEPROOF_PROVED], tally.verdicts[SHAPEPROOF_REFUTED],
-                  tally.verdicts[SHAPEPROOF_TESTED], tally.verdicts[SHAPEPROOF_UNDECIDED], tally.unknown);
+    print_message(
+        "%zu claims: %zu proved (%zu normal forms computed), %zu refuted, %zu tested, %zu undecided; of %zu the "
+        "truth is not known\n",
+        tally.claims, tally.verdicts[SHAPEPROOF_PROVED], tally.explained, tally.verdicts[SHAPEPROOF_REFUTED],
+        tally.verdicts[SHAPEPROOF_TESTED], tally.verdicts[SHAPEPROOF_UNDECIDED], tally.unknown);
+    assert_true(tally.explained >= tally.verdicts[SHAPEPROOF_PROVED] / 4);
     assert_int_equal(tally.wrong, 0);
     assert_true(decided >= tally.claims * 95 / 100);
     assert_true(tally.unknown <= tally.claims / 20);
