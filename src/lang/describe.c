@@ -167,8 +167,11 @@ static void describe_binary(const struct scribe *scribe, const struct sp_env *en
             describe_expression(scribe, env, expr->args[1 - i], nested, depth);
             return;
         }
+    const bool is_sign = expr->op == SP_OP_POW && expr->args[0]->kind == SP_EXPR_UNARY; /* (-x)^2 is not -x^2 */
     if (nested) sp_text_puts(scribe->text, "(");
+    if (is_sign) sp_text_puts(scribe->text, "(");
     describe_expression(scribe, env, expr->args[0], true, depth);
+    if (is_sign) sp_text_puts(scribe->text, ")");
     const bool tight = expr->op >= SP_OP_MUL && expr->op <= SP_OP_POW;
     sp_text_printf(scribe->text, tight ? "%s" : " %s ", operators[expr->op]);
     describe_expression(scribe, env, expr->args[1], true, depth);

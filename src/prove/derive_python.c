@@ -381,11 +381,11 @@ static void put_call(struct python *python, struct sp_text *text, const struct s
                  {"len", "len($1)"},
                  {"int", "int($1)"},
                  {"sum", "sum($1)"},
-                 {"ceil_div", "-(-($1) // ($2))"},
-                 {"round_up", "-(-($1) // ($2)) * ($2)"},
+                 {"ceil_div", "(-(-($1) // ($2)))"},
+                 {"round_up", "(-(-($1) // ($2)) * ($2))"},
                  {"at", "($1 if isinstance($1, int) else $1[$2])"},
-                 {"starts_with", "$1.startswith($2)"},
-                 {"ends_with", "$1.endswith($2)"}};
+                 {"starts_with", "str.startswith($1, $2)"},
+                 {"ends_with", "str.endswith($1, $2)"}};
     const struct sp_definition *own = is_bound(python, expr->name) ? NULL : definition_of(python, expr->name);
     if (own) {
         need(python, expr->name);
