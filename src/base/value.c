@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/real.h"
 #include "base/utf8.h"
 
 const char *sp_value_kind(enum shapeproof_value_type type)
@@ -40,13 +41,13 @@ struct shapeproof_value sp_value_at(struct shapeproof_value root, const char *pa
 /* The fewest digits that read back as the same number. */
 static void real_json(struct sp_text *text, double real)
 {
-    char digits[32];
+    struct sp_real_text digits;
     int precision = 15;
-    do snprintf(digits, sizeof digits, "%.*g", precision, real);
-    while (strtod(digits, NULL) != real && precision++ < 17);
+    do digits = sp_real_text(real, precision);
+    while (sp_real_read(digits.text, NULL) != real && precision++ < 17);
     if (!isfinite(real)) sp_text_puts(text, "null"); /* JSON has no word for it */
-    else if (real == floor(real) && fabs(real) < 1e15) sp_text_printf(text, "%.1f", real);
-    else sp_text_puts(text, digits);
+    else if (real == floor(real) && fabs(real) < 1e15) sp_text_printf(text, "%.0f.0", real);
+    else sp_text_puts(text, digits.text);
 }
 
 static void list_json(struct sp_text *text, struct shapeproof_value value)

@@ -10,6 +10,7 @@
 
 #include "base/json_scan.h"
 #include "base/map.h"
+#include "base/real.h"
 #include "base/utf8.h"
 #include "base/value.h"
 
@@ -59,7 +60,7 @@ static struct shapeproof_value number_of(const char *digits, size_t length)
     errno = 0;
     const long long whole = strtoll(digits, &end, 10);
     if (end == digits + length && !errno) return sp_value_int(whole);
-    const double number = strtod(digits, NULL);
+    const double number = sp_real_read(digits, NULL);
     if (number == floor(number) && fabs(number) < 9007199254740992.0) return sp_value_int((int64_t)number);
     return sp_value_real(number);
 }

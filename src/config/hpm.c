@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/real.h"
 #include "config/config.h"
 #include "config/sockeye.h"
 
@@ -69,7 +70,7 @@ static struct shapeproof_value number_or_text(struct sp_arena *arena, const char
                !__builtin_add_overflow(number, text[i] - '0', &number);
     }
     if (!digits) return sp_value_string(sp_arena_copy(arena, text, length));
-    return fits ? sp_value_int(number) : sp_value_real(strtod(text, NULL));
+    return fits ? sp_value_int(number) : sp_value_real(sp_real_read(text, NULL));
 }
 
 static struct shapeproof_value typed(struct sp_arena *arena, const char *text)

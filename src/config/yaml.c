@@ -17,6 +17,7 @@
 
 #include "base/chars.h"
 #include "base/map.h"
+#include "base/real.h"
 
 enum { MAX_TEXT = 4 << 20, MAX_DEPTH = 64, MAX_NODES = 1000 * 1000, MAX_DIRECTIVES = 16 };
 
@@ -95,7 +96,7 @@ static struct shapeproof_value yaml_number(const char *text)
 {
     errno = 0;
     const long long integer = strtoll(text, NULL, 10);
-    return is_yaml_integer(text) && !errno ? sp_value_int(integer) : sp_value_real(strtod(text, NULL));
+    return is_yaml_integer(text) && !errno ? sp_value_int(integer) : sp_value_real(sp_real_read(text, NULL));
 }
 
 static struct shapeproof_value plain(struct reader *reader, const char *text)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/real.h"
 #include "lang/eval.h"
 
 static bool is_choice_taken(struct shapeproof_value value)
@@ -71,9 +72,11 @@ bool sp_eval_int(struct sp_eval *eval, const struct sp_env *env, const struct sp
     *result = value.integer;
     if (value.type == SHAPEPROOF_VALUE_INT) return true;
     if (value.type == SHAPEPROOF_VALUE_REAL && fabs(value.real) >= 9007199254740992.0)
-        return sp_eval_fail(eval, expr->span, "%s is %g, which is too large to be exact", what, value.real);
+        return sp_eval_fail(eval, expr->span, "%s is %s, which is too large to be exact", what,
+                            sp_real_text(value.real, 6).text);
     if (value.type == SHAPEPROOF_VALUE_REAL)
-        return sp_eval_fail(eval, expr->span, "%s is %g, not a whole number (int() cuts it)", what, value.real);
+        return sp_eval_fail(eval, expr->span, "%s is %s, not a whole number (int() cuts it)", what,
+                            sp_real_text(value.real, 6).text);
     return sp_eval_fail(eval, expr->span, "%s is %s, not a whole number", what, sp_value_kind(value.type));
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/real.h"
 #include "prove/claims.h"
 #include "prove/printed.h"
 #include "prove/words.h"
@@ -36,8 +37,8 @@ static void judge_approximation(struct sp_trial *trial)
     const double percent = fabs(claimed - truth) / fabs(truth) * 100;
     trial->proof.verdict = percent <= trial->claim->percent ? SHAPEPROOF_PROVED : SHAPEPROOF_REFUTED;
     trial->proof.difference =
-        sp_arena_printf(trial->arena, "%s for %s: %.3g %% off", sp_rational_text(trial->arena, right),
-                        sp_rational_text(trial->arena, left), percent);
+        sp_arena_printf(trial->arena, "%s for %s: %s %% off", sp_rational_text(trial->arena, right),
+                        sp_rational_text(trial->arena, left), sp_real_text(percent, 3).text);
 }
 
 static void judge_rounding(struct sp_trial *trial)

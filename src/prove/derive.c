@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/real.h"
 #include "config/choose.h"
 #include "prove/cases.h"
 #include "prove/configured.h"
@@ -202,7 +203,8 @@ static const char *default_words(struct sp_count *count, const struct sp_symbol_
     if (count->symbolic.algebra.atoms[info->atom].is_condition && sp_poly_is_constant(info->fallback, &value))
         return value.num ? "true" : "false";
     if (sp_poly_is_constant(info->fallback, &value) && value.den != 1)
-        return sp_arena_printf(&count->symbolic.algebra.arena, "%.12g", (double)value.num / (double)value.den);
+        return sp_arena_string(&count->symbolic.algebra.arena,
+                               sp_real_text((double)value.num / (double)value.den, 12).text);
     const struct sp_poly *usual = sp_case_usual(count, info->fallback, NULL);
     if (!usual) usual = info->fallback;
     return sp_arena_printf(&count->symbolic.algebra.arena, "%s%s",

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/real.h"
 #include "config/choose.h"
 #include "lang/functions.h"
 #include "prove/printed.h"
@@ -726,7 +727,7 @@ struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *ta
                                               struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    char asked[64];
+    char asked[96];
     if (total > INT64_MAX) {
         sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the total does not fit in 63 bits");
         return NULL;
@@ -737,7 +738,7 @@ struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *ta
         return NULL;
     }
     const int64_t slack = (int64_t)((double)total * within / 100);
-    if (slack) snprintf(asked, sizeof asked, "%" PRIu64 " within %g%%", total, within);
+    if (slack) snprintf(asked, sizeof asked, "%" PRIu64 " within %s%%", total, sp_real_text(within, 6).text);
     else snprintf(asked, sizeof asked, "%" PRIu64, total);
     const bool fits = (int64_t)total <= INT64_MAX - slack;
     const struct sp_printed wanted = {(int64_t)total - slack, fits ? (int64_t)total + slack : INT64_MAX};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "base/real.h"
 #include "report/common.h"
 #include "report/table.h"
 #include "shapeproof/report.h"
@@ -13,14 +14,12 @@
 
 static void json_value(struct sp_writer *json, const struct shapeproof_evaluated *evaluated)
 {
-    char number[40];
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "expression", evaluated->expression);
     sp_write_key_optional(json, "value", evaluated->text);
     if (!isnan(evaluated->number)) {
-        snprintf(number, sizeof number, "%.17g", evaluated->number);
         sp_write_key(json, "number");
-        sp_write_raw(json, number);
+        sp_write_raw(json, sp_real_text(evaluated->number, 17).text);
     }
     sp_write_key_optional(json, "why", evaluated->why);
     sp_write_close(json);
@@ -60,7 +59,7 @@ static void put_value(struct sp_text *text, const struct shapeproof_evaluated *e
     } else if (denominator == 1) {
         sp_put_fraction(text, evaluated->value);
     } else if (denominator > 1) {
-        sp_text_printf(text, "%.6g", evaluated->number);
+        sp_text_puts(text, sp_real_text(evaluated->number, 6).text);
         if (exact) sp_text_printf(text, " (%s)", evaluated->text);
     } else sp_put_visible(text, evaluated->text);
 }
@@ -137,7 +136,7 @@ static void csv_value(struct sp_text *text, const struct shapeproof_evaluated *e
 {
     if (!evaluated->text) return;
     if (evaluated->value.denominator == 1 || isnan(evaluated->number)) csv_field(text, evaluated->text);
-    else sp_text_printf(text, "%.17g", evaluated->number);
+    else sp_text_puts(text, sp_real_text(evaluated->number, 17).text);
 }
 
 static void evaluate_csv(struct sp_text *text, const struct shapeproof_evaluated_point *points, size_t count,

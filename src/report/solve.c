@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json_write.h"
+#include "base/real.h"
 #include "report/common.h"
 #include "report/table.h"
 #include "shapeproof/report.h"
@@ -31,16 +32,14 @@ static void json_asked(struct sp_writer *json, const struct shapeproof_solutions
 {
     const char *asked = shapeproof_solutions_asked(solutions);
     const double within = shapeproof_solutions_within(solutions);
-    char number[32];
     if (shapeproof_solutions_rounded(solutions) && within <= 0) {
         sp_write_key_string(json, "rounds_to", asked);
         return;
     }
     sp_write_key_number(json, "total", strtoull(asked, NULL, 10));
     if (within <= 0) return;
-    snprintf(number, sizeof number, "%g", within);
     sp_write_key(json, "within");
-    sp_write_raw(json, number);
+    sp_write_raw(json, sp_real_text(within, 6).text);
 }
 
 /* The document of `solve --json`: what was asked, the solutions, the keys that were skipped. */

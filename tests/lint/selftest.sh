@@ -67,6 +67,8 @@ fault layers.sh src/base/b.c '#include "b.h"'
 fault layers.sh src/base/b.c '#include "base/../model/m.h"'
 fault layers.sh src/stray.c 'int x;'
 
+fault source.sh src/base/b.c 'int f(void) { return snprintf(a, 9, "%.3g", d); }'
+fault source.sh src/base/b.c 'double f(void) { return strtod("1.5", 0); }'
 fault source.sh src/base/b.c 'struct sp_a {' '};' 'struct sp_a {' '};'
 fault source.sh include/shapeproof/p.h 'int sp_public(void);'
 fault source.sh src/base/b.c 'void f(void) { printf("x"); }'

@@ -39,7 +39,8 @@ function blank(text,   out, start, end) {
     }
 }
 BEGIN {
-    banned = "strcpy strcat stpcpy sprintf vsprintf strtok gets atoi atol atof system popen alloca"
+    banned = "strcpy strcat stpcpy sprintf vsprintf strtok gets atoi atol atof strtod strtof strtold" \
+             " system popen alloca"
     private = "printf fprintf vprintf vfprintf puts fputs putc putchar fputc fwrite perror stdout stderr stdin" \
               " exit _exit _Exit quick_exit abort getenv secure_getenv setenv isatty signal"
     split(banned, list, " ")
@@ -60,6 +61,9 @@ FNR == 1 { comment = 0 }
     gsub(/[^A-Za-z0-9_(]+/, " ", code)
     gsub(/ ?\(/, "( ", code)
     words = split(code, word, " ")
+    if ($0 ~ /(printf|fail)\(.*%[-+ #0-9*]*(\.([1-9*][0-9]*)?)?[aAeEfFgG]/ &&
+        FILENAME !~ /^src\/(base\/real\.[ch]|cli\/)/)
+        blame("the point of a real number is the comma of some locales: sp_real_text")
     for (i = 1; i <= words; i++) {
         if (!sub(/\($/, "", word[i]) && word[i] !~ /^std(in|out|err)$/) continue # only calls and streams
         if ((FILENAME, word[i]) in excused) continue

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/real.h"
 #include "learn/terms/terms.h"
 
 /* How strongly an operator binds: an operand that binds less stands in brackets. */
@@ -210,7 +211,7 @@ static void write_choice(const struct writer *writer, const struct sp_search_ter
 static void write_number(struct sp_text *text, double number)
 {
     if (number == floor(number)) sp_text_printf(text, "%" PRId64, (int64_t)number);
-    else sp_text_printf(text, "%.15g", number);
+    else sp_text_puts(text, sp_real_text(number, 15).text);
 }
 
 static void write_comparison(const struct writer *writer, const struct sp_search_term *left, const char *how,

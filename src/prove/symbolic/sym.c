@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Values that are known in part: their kinds, and how they are written. */
+#include "base/real.h"
 #include "prove/symbolic/operations.h"
 
 #include <math.h>
@@ -79,7 +80,7 @@ static const struct sp_poly *real_poly(struct sp_symbolic *symbolic, double real
         if (num / (double)den == real && fabs(num) < 9e15 && sp_rational_make((int64_t)num, den, &value))
             return sp_poly_rational(algebra, value);
     }
-    const size_t atom = sp_atom_symbol(algebra, sp_arena_printf(&algebra->arena, "%.17g", real));
+    const size_t atom = sp_atom_symbol(algebra, sp_arena_string(&algebra->arena, sp_real_text(real, 17).text));
     *sp_atom_info(symbolic, atom) = (struct sp_atom_info){.is_bounded = real >= 0, .is_real = true, .real = real};
     return sp_poly_atom(algebra, atom);
 }

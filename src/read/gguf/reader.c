@@ -23,6 +23,7 @@
 #include "base/checked.h"
 #include "base/cursor.h"
 #include "base/names.h"
+#include "base/real.h"
 #include "base/shard_name.h"
 #include "base/utf8.h"
 #include "base/value.h"
@@ -74,14 +75,14 @@ struct metadata_reader {
 /* Of a float the fewest digits that read back as the same float: 1e-05, not 9.9999997473787516e-06. */
 static void put_float(struct sp_text *text, uint32_t bits)
 {
-    char digits[32];
+    struct sp_real_text digits;
     int precision = 6;
     float number;
     memcpy(&number, &bits, sizeof number);
-    do snprintf(digits, sizeof digits, "%.*g", precision, (double)number);
-    while (isfinite(number) && strtof(digits, NULL) != number && precision++ < 9);
-    sp_text_puts(text, digits);
-    if (isfinite(number) && !strpbrk(digits, ".e")) sp_text_puts(text, ".0");
+    do digits = sp_real_text((double)number, precision);
+    while (isfinite(number) && sp_real_read_float(digits.text) != number && precision++ < 9);
+    sp_text_puts(text, digits.text);
+    if (isfinite(number) && !strpbrk(digits.text, ".e")) sp_text_puts(text, ".0");
 }
 
 static void put_double(struct sp_text *text, uint64_t bits)
@@ -89,7 +90,7 @@ static void put_double(struct sp_text *text, uint64_t bits)
     double number;
     memcpy(&number, &bits, sizeof number);
     if (isfinite(number)) sp_value_json(text, sp_value_real(number));
-    else sp_text_printf(text, "%g", number);
+    else sp_text_puts(text, sp_real_text(number, 6).text);
 }
 
 /* Of two's complement in so many bytes. */

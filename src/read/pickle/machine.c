@@ -10,6 +10,7 @@
 
 #include "base/cursor.h"
 #include "base/map.h"
+#include "base/real.h"
 #include "read/pickle/escapes.h"
 #include "read/pickle/pickle.h"
 
@@ -300,7 +301,7 @@ static value *make_real_text(struct machine *m, const struct operand *operand)
 {
     char text[MAX_TEXT_NUMBER + 1] = "", *end = text;
     if (operand->length <= MAX_TEXT_NUMBER) memcpy(text, operand->text, operand->length);
-    const double real = strtod(text, &end);
+    const double real = sp_real_read(text, &end);
     if (end != text && !*end) return make_real(m, real);
     bad_pickle(m, "not a number");
     return NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "base/real.h"
 #include "base/utf8.h"
 #include "read/torch/torch.h"
 
@@ -151,7 +152,7 @@ bool sp_torch_put_key(struct sp_text *name, const struct sp_pickle_value *key, s
         return append_text_key(name, key->as.text, key->length);
     if (text && append_encoded_key(name, text, &short_enough)) return short_enough;
     if (key->type == SP_PICKLE_INT) sp_text_printf(name, "%" PRId64, key->as.integer);
-    else if (key->type == SP_PICKLE_FLOAT) sp_text_printf(name, "%g", key->as.real);
+    else if (key->type == SP_PICKLE_FLOAT) sp_text_puts(name, sp_real_text(key->as.real, 6).text);
     else if (key->type == SP_PICKLE_BOOL) sp_text_puts(name, key->as.integer ? "True" : "False");
     else if (key->type == SP_PICKLE_NONE) sp_text_puts(name, "None");
     else if (key->type != SP_PICKLE_BIG || !append_big(name, key)) sp_text_printf(name, "<key %zu>", index);
@@ -194,7 +195,7 @@ static bool put_identity(struct sp_torch *torch, struct sp_text *out, const stru
         if (key->as.real == 0) sp_text_puts(out, "n0");
         else if (isfinite(key->as.real) && floor(key->as.real) == key->as.real)
             sp_text_printf(out, "n%.0f", key->as.real);
-        else sp_text_printf(out, "f%a", key->as.real);
+        else sp_text_printf(out, "f%s", sp_real_text(key->as.real, 17).text);
         return true;
     case SP_PICKLE_STR:
     case SP_PICKLE_BYTES:
