@@ -120,8 +120,8 @@ static const struct alias *alias_at(const char *text)
 {
     for (size_t i = 0; i < alias_count; i++) {
         const size_t length = strlen(aliases[i].path);
-        const bool whole = strncmp(text, aliases[i].path, length) == 0 && !isalnum((unsigned char)text[length]);
-        if (whole) return &aliases[i];
+        if (strncmp(text, aliases[i].path, length) != 0) continue;
+        if (!isalnum((unsigned char)text[length]) && text[length] != '-' && text[length] != '_') return &aliases[i];
     }
     return NULL;
 }
@@ -170,7 +170,7 @@ struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url
     if (terminal) fputs("\r\033[K", stderr);
     if (remote) add_alias(remote);
     else *status = cli_error(&error);
-    memset(token, 0, strlen(token));
+    explicit_bzero(token, strlen(token));
     free(token);
     free(cache);
     return remote;

@@ -30,14 +30,14 @@ static bool slurp_list(struct sp_text *text, int from, const char *name, struct 
 
 static bool is_path(const char *line) { return *line != '#' && line[strspn(line, " \t")]; }
 
-/* The line at `*place`, ended with a NUL, or NULL; the editors of Windows end lines with two characters. */
+/* The line at `*place`, ended with a NUL, or NULL; the editors of Windows end lines with \r\n. */
 static char *take_line(char **place, const char *end)
 {
     char *line = *place;
     if (line == end) return NULL;
     char *stop = memchr(line, '\n', (size_t)(end - line));
     *place = stop ? stop + 1 : line + (end - line);
-    if (!stop) return line; /* a NUL follows the text */
+    if (!stop) stop = line + (end - line); /* where a NUL follows the text */
     *stop = '\0';
     if (stop > line && stop[-1] == '\r') stop[-1] = '\0';
     return line;
@@ -63,6 +63,7 @@ bool sp_list_read(struct sp_list *list, int from, const char *name, struct shape
         return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "%s: a NUL byte is no part of a path", name);
     }
     char *place = text.data;
+    if (strncmp(place, "\xef\xbb\xbf", 3) == 0) place += 3; /* the byte order mark of editors of Windows */
     const char *end = text.data + text.length;
     list->paths = sp_realloc(NULL, count_lines(text.data, end), sizeof *list->paths);
     for (char *line; (line = take_line(&place, end)) != NULL;) {
