@@ -167,11 +167,12 @@ static void describe_binary(const struct scribe *scribe, const struct sp_env *en
             describe_expression(scribe, env, expr->args[1 - i], nested, depth);
             return;
         }
-    const bool is_sign = expr->op == SP_OP_POW && expr->args[0]->kind == SP_EXPR_UNARY; /* (-x)^2 is not -x^2 */
+    /* without parentheses (-x)^2 would be read as -(x^2), and (not a) == b as not (a == b) */
+    const bool is_tighter = expr->args[0]->kind == SP_EXPR_UNARY && expr->op != SP_OP_AND && expr->op != SP_OP_OR;
     if (nested) sp_text_puts(scribe->text, "(");
-    if (is_sign) sp_text_puts(scribe->text, "(");
+    if (is_tighter) sp_text_puts(scribe->text, "(");
     describe_expression(scribe, env, expr->args[0], true, depth);
-    if (is_sign) sp_text_puts(scribe->text, ")");
+    if (is_tighter) sp_text_puts(scribe->text, ")");
     const bool tight = expr->op >= SP_OP_MUL && expr->op <= SP_OP_POW;
     sp_text_printf(scribe->text, tight ? "%s" : " %s ", operators[expr->op]);
     describe_expression(scribe, env, expr->args[1], true, depth);
