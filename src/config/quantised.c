@@ -517,7 +517,7 @@ static void note_inherited_settings(const struct sp_quantised *quantised, struct
 {
     const struct sp_storage *storage = quantised->storage;
     const uint64_t *told = storage->told ? storage->told(storage, replacement->module) : NULL;
-    const bool has_own_entry = replacement->path != quantised->path;
+    const bool has_own_entry = replacement->path != quantised->path; /* else find_keys handed on this very pointer */
     const size_t inherited = !has_own_entry ? 0 : inherits ? INHERITED_KEYS : KEYS_OF_GROUPS;
     struct sp_given given[INHERITED_KEYS + SP_TOLD_COUNT];
     size_t count = 0;

@@ -469,12 +469,15 @@ static void put_reason(struct sp_text *text, size_t count, const char *what)
     if (count) sp_text_printf(text, "%s%zu %s", text->length ? ", " : "", count, what);
 }
 
-/* What the numbers of compared tensors leave out. NULL when that is nothing. In the arena. */
-static const char *say_note(struct comparison *c)
+/* How tensors were compared, and why others were not, in the arena; NULL when there is nothing to say:
+ *
+ *     2 transposed; 3 not compared: of another shape          one reason: its number is that of the tensors
+ *     5 not compared: 2 fused, split or quantised in one of them, 3 of another shape
+ *     1 not compared                                          the findings have the reason */
+static const char *note_words(struct comparison *c)
 {
     struct sp_text forms = {0}, reasons = {0};
     const size_t unread = c->diff->totals.data_unread;
-    for (size_t i = 0; i < shapeproof_inventory_count(c->diff->a.inventory); i++) c->fused += c->diff->a.joined[i];
     put_reason(&forms, c->widened, "the same in another dtype");
     put_reason(&forms, c->rounded, "the same but rounded to another dtype");
     put_reason(&forms, c->permuted, "permuted for rotary positions, as llama.cpp has them");
@@ -486,7 +489,8 @@ static const char *say_note(struct comparison *c)
     const size_t all = c->fused + c->dtypes + c->shapes + unread;
     const bool one = all && (all == c->fused || all == c->dtypes || all == c->shapes || all == unread);
     if (all) sp_text_printf(&forms, "%s%zu not compared", forms.length ? "; " : "", all);
-    if (all > unread) sp_text_printf(&forms, ": %s", one ? strchr(reasons.data, ' ') + 1 : reasons.data);
+    const char *words = one ? strchr(reasons.data, ' ') + 1 : reasons.data; /* one reason goes without its number */
+    if (all > unread) sp_text_printf(&forms, ": %s", words);
     const char *note = forms.length ? sp_arena_string(&c->diff->arena, forms.data) : NULL;
     sp_text_free(&forms);
     sp_text_free(&reasons);
@@ -508,7 +512,8 @@ bool sp_diff_data(struct shapeproof_diff *diff, const struct shapeproof_watch *w
     c.a = shapeproof_data_open(diff->a.inventory, error);
     c.b = c.a ? shapeproof_data_open(diff->b.inventory, error) : NULL;
     const bool ok = c.b && compare_all(&c) && find_exchanged(&c);
-    if (ok) diff->data_note = say_note(&c);
+    for (size_t i = 0; ok && i < shapeproof_inventory_count(diff->a.inventory); i++) c.fused += diff->a.joined[i];
+    if (ok) diff->data_note = note_words(&c);
     shapeproof_data_close(c.a);
     shapeproof_data_close(c.b);
     return ok;

@@ -481,8 +481,15 @@ static void solve_listed_stem(struct sp_learn_problem *problem, struct sp_stem *
     stem->is_solved = true;
 }
 
-/* Finds the loop for the numbers at one place of the names. If they are a loop with a step, or several loops in a
- * row, or a number that is always the same, the layout is changed and solved again (problem->again). */
+/* Finds the loop for the numbers at one place of the names, by what they are in each example:
+ *
+ *     1           1          spelt: the 1 of a Sequential is no loop from 1 to 1
+ *     0 2 4       0 2        a loop with the step 2
+ *     0 1 2       0 1        a loop, from the term for its first to that for its last number
+ *     0 1 2 5 6   0 1 5 6    several loops in a row (sp_layout_divide_stem)
+ *     3 7         3 7        spelt, if they are few (spell_stem_of_few)
+ *
+ * Where the layout changed, all stems are solved again (problem->again). */
 static void solve_stem(struct sp_learn_problem *problem, size_t index)
 {
     struct sp_stem_value *values;

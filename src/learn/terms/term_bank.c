@@ -8,7 +8,15 @@
 #include "learn/terms/enumerator.h"
 #include "learn/terms/likely.h"
 
-enum { MOST_TERMS = 60000, MOST_VALUES = 4000000, DEEPEST_TAKING = 2, CHEAP = 26, KEYLESS = 10, DEAR = 18, NEAR = 4 };
+enum {
+    MOST_TERMS = 60000,    /* of a bank */
+    MOST_VALUES = 4000000, /* of all terms of a bank, at all points */
+    DEEPEST_TAKING = 2,    /* operations that take_apart puts around a term of the bank */
+    CHEAP = 26,            /* the cost up to which a term is combined with others */
+    KEYLESS = 10,          /* the cost of a number that no key gives */
+    DEAR = 18,             /* the cost from which on items of lists are tried although a term was found */
+    NEAR = 4               /* from this affinity on a flag is taken to belong to a name: sp_search_term_affinity */
+};
 
 struct sp_term_bank {
     struct sp_evidence *evidence;
@@ -458,10 +466,18 @@ static void keep_number(struct search *search, double number)
     keep_found(search, kept);
 }
 
-/* Looks for terms with the wanted values, from the likely to the unlikely: a number; a term of the bank; a product, sum
- * or quotient of two of its terms (take_apart); items of lists. If nothing is found the bank grows by one level, and
- * the same is tried again with more combinations. At the end each term found is varied into equal ones that read
- * better. */
+/* Looks for terms with the wanted values, from the likely to the unlikely:
+ *
+ *  1. the number itself, if all wanted values are the same
+ *  2. a term of the bank
+ *  3. a product, sum or quotient of two of its terms (take_apart), even around a number that was found if the values
+ *     differ: at once with few operations, with more if nothing was found yet
+ *  4. items of lists, if nothing was found, or only something unlikely
+ *  5. if there is still nothing, the bank grows by one level for good, and 2 to 4 are tried again, then the share of a
+ *     sum (take_all_shares) and pairs (take_pairs)
+ *
+ * Then terms that read better take the place of equal ones (refine_found), and other terms with the same values are
+ * added (vary_found). */
 void sp_term_bank_find(struct sp_term_bank *bank, const double *wanted, const char *name, unsigned most,
                        struct sp_found *found)
 {

@@ -12,6 +12,7 @@
 
 /* ---- lists ---- */
 
+static const struct sp_atom_properties nothing_known = {0};
 /* The properties of an item of a hyper-parameter that is a list: as those of a hyper-parameter. */
 static const struct sp_atom_properties given_item = {
     .is_whole = true, .is_bounded = true, .is_given = true, .least = 1};
@@ -23,7 +24,7 @@ static struct sp_atom_properties item_of_value(struct shapeproof_value list)
     struct sp_atom_properties fact = {.is_whole = true, .is_bounded = true, .least = INT64_MAX};
     for (size_t i = 0; i < list.count; i++) {
         const struct shapeproof_value item = list.items[i];
-        if (item.type != SHAPEPROOF_VALUE_INT) return (struct sp_atom_properties){.is_condition = false};
+        if (item.type != SHAPEPROOF_VALUE_INT) return nothing_known;
         if (item.integer < fact.least) fact.least = item.integer;
     }
     return fact;
@@ -35,7 +36,7 @@ static struct sp_atom_properties any_of(struct sp_symbolic *symbolic, const stru
 {
     struct sp_atom_properties fact = {.is_whole = true, .is_bounded = true, .is_given = true, .least = 1};
     for (size_t i = 0; i < count; i++) {
-        if (items[i].kind != SP_SYM_NUMBER) return (struct sp_atom_properties){.is_condition = false};
+        if (items[i].kind != SP_SYM_NUMBER) return nothing_known;
         fact.is_whole = fact.is_whole && sp_poly_is_whole(symbolic, items[i].poly);
         fact.is_bounded = fact.is_bounded && sp_poly_never_negative(symbolic, items[i].poly);
         if (fact.least && !sp_poly_is_at_least(symbolic, items[i].poly, 1)) fact.least = 0;
@@ -44,7 +45,9 @@ static struct sp_atom_properties any_of(struct sp_symbolic *symbolic, const stru
     return fact;
 }
 
-/* c ? 7 : W[4] of a list of four, in two sums: what one has too much the other one takes away. */
+/* An item outside its list, which has no value. The table may still be right, as for c ? 7 : W[4] with a W of four
+ * items: where c is false the condition is never evaluated, so that the atom of the item must vanish from the formula
+ * in the end, multiplied by 0 (premises.voids). */
 static struct sp_sym void_item(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                                const struct sp_sym *args)
 {
@@ -58,8 +61,9 @@ static struct sp_sym void_item(struct sp_symbolic *symbolic, const struct sp_ope
 }
 
 /* list[index]. The list is a value, written in brackets, or a hyper-parameter. An item of an empty list is absent; a
- * known index gives the item, or a mistake outside the list; any other item becomes an atom, with the properties that
- * all items of the list have. */
+ * known index gives the item; outside the list it is a mistake, or void_item while such items may still vanish; any
+ * other item becomes an atom, with the properties that all items of the list have. A number may be a hyper-parameter
+ * that is a list, so it passes for one. */
 bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                  struct sp_sym *out)
 {
@@ -92,7 +96,9 @@ bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operat
                                                         : given_item;
     sp_sym_mark(symbolic, list, true, false);
     *out = sp_atom_computed(symbolic, operation, args, 2, fact,
-                            sp_arena_printf(&symbolic->algebra.arena, "%s[%s]", sp_sym_words(symbolic, list),
+                            sp_arena_printf(&symbolic->algebra.arena, "%s[%s]",
+                                            list.kind == SP_SYM_NUMBER ? sp_sym_operand(symbolic, list, false)
+                                                                       : sp_sym_words(symbolic, list),
                                             sp_sym_words(symbolic, args[1])));
     return true;
 }
@@ -223,12 +229,13 @@ static bool counts_items(const struct sp_operation *operation)
 }
 
 /* What is known of the result of a function without its value: whether it is a truth, whole, bounded below, and by
- * what. */
+ * what. The functions without a line of their own, int, round, min and max of a list and the like, give an integer that
+ * is not negative if their argument is not. */
 static struct sp_atom_properties call_fact(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                                            const struct sp_sym *args)
 {
     const bool is_number = args[0].kind == SP_SYM_NUMBER;
-    if (gives_anything(operation)) return (struct sp_atom_properties){.is_condition = false};
+    if (gives_anything(operation)) return nothing_known;
     if (is_named_function(operation, "near_multiple"))
         return (struct sp_atom_properties){.is_whole = true, .is_bounded = true, .least = 1};
     if (is_named_function(operation, "number_after")) {
@@ -243,9 +250,10 @@ static struct sp_atom_properties call_fact(struct sp_symbolic *symbolic, const s
         return is_number && sp_atom_alone(args[0].poly) == SIZE_MAX ? any_of(symbolic, args, 1) : given_item;
     if (counts_items(operation) || is_named_function(operation, "release")) fact.is_bounded = true;
     else if (is_number) fact.is_bounded = sp_poly_never_negative(symbolic, args[0].poly);
-    if (is_number && (is_named_function(operation, "ceil_div") || is_named_function(operation, "round_up")))
-        fact.least = fact.is_bounded && sp_poly_is_whole(symbolic, args[0].poly) &&
-                     sp_poly_is_at_least(symbolic, args[0].poly, 1);
+    const bool rounds_up = is_named_function(operation, "ceil_div") || is_named_function(operation, "round_up");
+    if (is_number && rounds_up && fact.is_bounded && sp_poly_is_whole(symbolic, args[0].poly) &&
+        sp_poly_is_at_least(symbolic, args[0].poly, 1))
+        fact.least = 1;
     return fact;
 }
 

@@ -399,16 +399,23 @@ static bool pass_over(struct walk *w, const char *what)
     return sp_inventory_unread(w->torch->inventory, w->name.data, &why, w->error);
 }
 
+/* Notes whether the tensor was found as a part of the model, or aside: in an attribute of a module that PyTorch does
+ * not register. What is aside is removed at the end if it is listed elsewhere. A persistent id is left alone, because
+ * its tag belongs to the storage that it names. */
 static void note_aside(struct walk *w, struct sp_pickle_value *node)
 {
     const struct frame *top = w->depth ? &w->stack[w->depth - 1] : NULL;
-    if (node->type == SP_PICKLE_PERSID) return; /* whose tag is its storage's */
+    if (node->type == SP_PICKLE_PERSID) return;
     if (top && top->aside) *SP_PUSH(&w->asides) = (struct aside){w->torch->inventory->count - 1, node};
     else node->tag |= LISTED;
 }
 
 /* Adds the tensor to the inventory under the name that its path spells. A tensor inside of an opaque (packed)
- * object is only named; if no name can be spelled it is passed over. */
+ * object is only named; if no name can be spelled it is passed over.
+ *
+ *     {"model": {"a": tensor}}       "model.a", with outer = 6, the length of "model.": loaders may want what is below
+ *                                    that key alone
+ *     a whole module, pickled        no outer: its attributes are no such keys */
 static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found, struct sp_pickle_value *node)
 {
     struct shapeproof_inventory *inventory = w->torch->inventory;
