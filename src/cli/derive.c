@@ -108,8 +108,8 @@ const struct cli_command cli_derive = {
         "numbers.\n"
         "\n"
         "With --claims the formulas hold for all cases: a flag is 1 where it holds and 0 elsewhere, and so is a "
-        "condition in brackets, [n < 2]. 'prove --claims' proves them, and refutes them once the table or a formula "
-        "has changed.",
+        "condition in brackets, [n < 2]. 'prove --claims' proves them for nearly all tables, and refutes them "
+        "once the table or a formula has changed.",
     .least = 0,
     .most = 1,
     .options = options,

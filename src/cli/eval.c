@@ -502,14 +502,16 @@ const struct cli_command cli_eval = {
         "and what --set gives. With --config, --model or --checkpoint the configuration gives the hyper-parameters and "
         "the table, and all operands are expressions.\n"
         "\n"
-        "An expression is one of the language of tables, in which [group] and total are numbers of parameters. They "
+        "An expression is one of the language of tables, in which / may give a fraction, and [group] and total are "
+        "numbers of parameters. They "
         "take "
         "other hyper-parameters in parentheses: total(vocab_size=128000), [attention](n_head=4). With --checkpoint, "
         "stored([group]) and stored(total) are what the checkpoint stores. A letter that the table does not have has "
         "its "
         "usual meaning: d is the width, L the number of layers; NAME = EXPRESSION among the operands defines one.\n"
         "\n"
-        "Numbers are exact: a fraction is printed as a decimal, then exactly. With --for "
+        "Integers and fractions of them are exact: a fraction is printed as a decimal, then exactly. What is computed "
+        "from a number with a decimal point is a floating-point number. With --for "
         "there is a row for each value of a hyper-parameter. Where the table cannot be predicted the row says why.",
     .least = 1,
     .most = CLI_MANY,

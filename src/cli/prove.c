@@ -422,7 +422,7 @@ static int run_prove(const struct cli_args *args)
 static const struct cli_term statuses[] = {
     {"0", "every claim is proved, and every erratum refuted; with --checkpoint, every claim about its hyper-parameters "
           "holds"},
-    {"1", "a claim is refuted, or an erratum is proved; with --checkpoint, a claim fails"},
+    {"1", "a claim is refuted, or an erratum is proved; at hyper-parameters or with --checkpoint, a claim fails"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table, a file of claims or a configuration is wrong"},
     {"4", "the checkpoint is unreadable or malformed, or the output could not be written"},
@@ -437,8 +437,10 @@ const struct cli_command cli_prove = {
     .summary = "prove or refute the formulas that are claimed of tables",
     .operands = "[TABLE...|MODEL]",
     .description =
-        "Judges every claim about each TABLE; when none is named, those of the files in --claims, or else every claim "
-        "about every table. Both sides of a claim are brought to one polynomial and subtracted: PROVED holds for all "
+        "Judges every claim about each TABLE; with --claim, that claim alone; when no table is named, those of the "
+        "files "
+        "in --claims, or else every claim about every table. Both sides of a claim are brought to one polynomial and "
+        "subtracted: PROVED holds for all "
         "hyper-parameters; REFUTED comes with the difference and the "
         "smallest counter-example; TESTED held at every point that was tried, where no proof was possible; UNDECIDED "
         "says "
