@@ -38,18 +38,6 @@ static const char *namesake(struct sp_trial *trial, const struct sp_values *valu
     return "";
 }
 
-/* 1 when the polynomial is never negative for sizes from 1 up, -1 when it is never positive, 0 when that is not seen.
- */
-static int sign_of(struct sp_trial *trial, const struct sp_poly *poly)
-{
-    struct sp_symbolic *symbolic = &trial->count->symbolic;
-    symbolic->premises.sizes = true;
-    const bool up = sp_poly_never_negative(symbolic, poly);
-    const bool down = sp_poly_never_negative(symbolic, sp_poly_scale(&symbolic->algebra, poly, sp_rational_int(-1)));
-    symbolic->premises.sizes = false;
-    return up - down;
-}
-
 /* What the claim lacks, or has too much of: the word is true at the example, where the error has that sign. With the
  * sign 0 it may be either, and what is shown is what the claim lacks. */
 static const char *describe_difference(struct sp_trial *trial, const struct sp_values *values,
@@ -262,13 +250,12 @@ static bool shows_error(const struct search *search, struct wish wish, struct sp
     return value_at_point(search, search->left, &truth) && truth.den == 1;
 }
 
-static bool find_example(struct search *search, struct wish wish, bool replayed)
+static bool find_example(struct search *search, struct wish wish)
 {
     struct sp_rational gap;
     for (size_t i = 0; i < search->varied; i++) search->sizes[i] = !search->is_0[i];
     for (int tries = 0; tries < MAX_TRIES && search->replays > 0; tries++) {
-        if (shows_error(search, wish, &gap) &&
-            (!replayed || (replay(search, gap) && (!wish.whole || search->truth.den == 1))))
+        if (shows_error(search, wish, &gap) && replay(search, gap) && (!wish.whole || search->truth.den == 1))
             return true;
         if (!next_point(search)) return false;
     }
@@ -283,7 +270,7 @@ static bool find_best_example(struct search *search)
         const int left = MAX_FAILED - search->trial->failed_replays;
         search->replays = left < MAX_REPLAYS ? left : MAX_REPLAYS;
         for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
-            if (find_example(search, wishes[i], true)) return true;
+            if (find_example(search, wishes[i])) return true;
     }
     return false;
 }
@@ -316,16 +303,14 @@ static void show_example(struct search *search)
     else trial->proof.difference = numbers; /* of two plain numbers there are no examples */
 }
 
-bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error, bool replayed)
+bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error)
 {
     struct search search = {.trial = trial, .values = values, .error = error, .replays = 1};
     search.left = sp_reduce(trial->count, trial->left, values);
-    if (!open_search(&search)) return false;
-    if (replayed ? !find_best_example(&search) : !find_example(&search, (struct wish){false, false}, false))
-        return false;
+    if (!open_search(&search) || !find_best_example(&search)) return false;
     trial->proof.verdict = SHAPEPROOF_REFUTED;
-    const int sign = replayed ? sp_rational_compare(search.claimed, search.truth) : sign_of(trial, error);
+    const int sign = sp_rational_compare(search.claimed, search.truth);
     trial->proof.difference = describe_difference(trial, values, error, sign);
-    if (replayed) show_example(&search);
+    show_example(&search);
     return true;
 }

@@ -695,13 +695,28 @@ static void close_search(struct search *search)
     free(search->reached);
 }
 
+/* Whether `when` gives an integer a fraction, or a value below those that are possible: n = -3. */
+static bool gives_impossible(struct search *search)
+{
+    const struct sp_trial *trial = search->trial;
+    for (size_t i = 0; i < trial->when.count; i++) {
+        const size_t atom = trial->when.atoms[i];
+        const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, atom);
+        struct sp_rational value;
+        if (!symbol || symbol->is_computed || !sp_atom_info(&trial->count->symbolic, atom)->is_whole) continue;
+        if (!sp_poly_is_constant(trial->when.values[i], &value)) continue;
+        if (value.den != 1 || value.num < least_of(search, atom)) return true;
+    }
+    return false;
+}
+
 /* Whether the table can be predicted for the values of an example, and some for all else. An example may also give a
  * value to what the table computes from texts: at no point of numbers is it so, and nothing is known then. */
 static bool is_predictable(struct sp_trial *trial)
 {
     struct search search;
     open_search(&search, trial);
-    const bool good = find_usual(&search) || !search.met;
+    const bool good = !gives_impossible(&search) && (find_usual(&search) || !search.met);
     close_search(&search);
     return good;
 }
@@ -727,20 +742,64 @@ static const char *defaults_taken(struct sp_trial *trial)
     return text.length ? sp_text_keep(&text, trial->arena) : NULL;
 }
 
+/* Removes the values of keys for which the table has different defaults. Returns the names of those that the claim
+ * depends on, "k"; NULL when there are none. */
+static const char *unset_ambiguous(struct search *search, struct sp_values *values)
+{
+    struct sp_text names = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < values->count; i++) {
+        const struct sp_symbol_info *symbol = sp_symbol_of(search->trial->count, values->atoms[i]);
+        if (symbol && symbol->is_ambiguous && search->reached[symbol->atom]) {
+            sp_text_printf(&names, "%s%s", names.length ? ", " : "", symbol->key);
+            continue;
+        }
+        values->atoms[kept] = values->atoms[i];
+        values->values[kept++] = values->values[i];
+    }
+    values->count = kept;
+    return names.length ? sp_text_keep(&names, search->trial->arena) : NULL;
+}
+
+/* Refutes a proved claim that does not hold where a key with two defaults is not set, "A = k default 3" and "B = k
+ * default 5": the formulas have one symbol for both. */
+static void refute_where_unset(struct search *search, struct sp_values *values)
+{
+    struct sp_trial *trial = search->trial;
+    const char *names = unset_ambiguous(search, values);
+    if (!names || !sp_trial_sides_at(&search->local, values, &search->left, &search->right)) return;
+    if (!sp_trial_is_possible(&search->local, values) || sp_rational_compare(search->left, search->right) == 0) return;
+    trial->proof.verdict = SHAPEPROOF_REFUTED;
+    trial->proof.cases = NULL;
+    trial->proof.difference =
+        sp_arena_printf(trial->arena, "differs where %s is not set, for which the table has different defaults: %s",
+                        names, sp_trial_sides_words(trial, search->left, search->right));
+}
+
+/* Whether all that the claim depends on has a default. */
+static bool has_defaults(const struct search *search)
+{
+    for (size_t i = 0; i < search->count; i++)
+        if (search->reached[search->atoms[i]] && !sp_symbol_of(search->trial->count, search->atoms[i])->fallback)
+            return false;
+    return true;
+}
+
 bool sp_trial_has_value_by_default(struct sp_trial *trial)
 {
     struct search search;
     struct sp_values values = {0};
     open_search(&search, trial);
     find_usual(&search);
-    const bool good =
-        !point_values(&search, &values) || sp_trial_sides_at(&search.local, &values, &search.left, &search.right) ||
-        !sp_trial_is_possible(&search.local, &values) || !sp_trial_divides_by_zero(&search.local, &values);
+    const bool good = !has_defaults(&search) || !point_values(&search, &values) ||
+                      sp_trial_sides_at(&search.local, &values, &search.left, &search.right) ||
+                      !sp_trial_is_possible(&search.local, &values) ||
+                      !sp_trial_divides_by_zero(&search.local, &values);
     if (!good) {
         trial->proof.verdict = SHAPEPROOF_REFUTED;
         trial->proof.cases = NULL;
         trial->proof.difference = "has no value by default: it divides by zero";
-    }
+    } else refute_where_unset(&search, &values);
     sp_values_free(&values);
     close_search(&search);
     return good;

@@ -88,10 +88,9 @@ bool sp_trial_prove_by_splitting(struct sp_trial *trial);
 
 /* difference.c */
 const char *sp_rational_text(struct sp_arena *arena, struct sp_rational value);
-/* Refutes the claim by `error`, what is left in the case of those values: with a counter-example that was replayed, or
- * else by hyper-parameters for which the formulas say that the case occurs. False when none were found. */
-bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error,
-                     bool replayed);
+/* Refutes the claim by `error`, what is left in the case of those values, with a counter-example that was replayed:
+ * hyper-parameters for which the table can be predicted. False when none were found. */
+bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error);
 
 /* replay.c: both sides of the claim where the table is given these values, and has its defaults for all else. False
  * when that is no point at which both have a value. */

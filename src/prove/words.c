@@ -52,7 +52,7 @@ static const char *comparison_words(struct sp_symbolic *symbolic, const struct s
 {
     struct sp_arena *arena = &symbolic->algebra.arena;
     const struct sp_sym left = origin->args[0], right = origin->args[1];
-    const char *a = sp_sym_words(symbolic, left), *b = sp_sym_words(symbolic, right);
+    const char *a = sp_sym_compared_words(symbolic, left), *b = sp_sym_compared_words(symbolic, right);
     if (origin->operation.op == SP_OP_EQ) return sp_arena_printf(arena, "%s %s %s", a, holds ? "==" : "!=", b);
     if (origin->operation.op == SP_OP_IN) return sp_arena_printf(arena, "%s %s %s", a, holds ? "in" : "not in", b);
     if (left.kind == SP_SYM_NUMBER && right.kind == SP_SYM_NUMBER && sp_poly_is_zero(left.poly))

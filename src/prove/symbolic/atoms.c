@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "prove/symbolic/atoms.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,14 +44,23 @@ static const char *symbol_text(struct sp_symbolic *symbolic, const char *name, c
     return text;
 }
 
-/* A default below 1 makes smaller values usual too. */
-static int64_t least_value(const struct sp_poly *fallback)
+static bool is_real_fallback(const struct sp_sym *fallback)
 {
+    return fallback && fallback->kind == SP_SYM_VALUE && fallback->value.type == SHAPEPROOF_VALUE_REAL;
+}
+
+/* A default below 1 makes smaller values usual too. What is a fraction by default, a ratio, is no size: it is from 0
+ * up.
+ */
+static int64_t least_value(const struct sp_sym *given, const struct sp_poly *fallback)
+{
+    if (is_real_fallback(given)) return given->value.real < 0 ? (int64_t)fmax(floor(given->value.real), -1e15) : 0;
     int64_t least = 1;
     for (size_t i = 0; fallback && i < fallback->count; i++)
         if (fallback->terms[i].count && fallback->terms[i].coefficient.num < 0) least = 0; /* 1 - [a]: 0 if a */
     struct sp_rational value;
-    if (fallback && sp_poly_is_constant(fallback, &value) && value.num < value.den) least = value.num / value.den;
+    if (fallback && sp_poly_is_constant(fallback, &value) && value.num < value.den)
+        least = value.num / value.den - (value.num % value.den < 0);
     return least;
 }
 
@@ -59,11 +69,6 @@ static const struct sp_poly *usable_fallback(struct sp_symbolic *symbolic, const
     const struct sp_poly *poly;
     if (!fallback || !sp_sym_as_number(symbolic, (struct sp_span){0}, *fallback, &poly)) return NULL;
     return sp_poly_depends(symbolic, poly) ? NULL : poly;
-}
-
-static bool is_real_fallback(const struct sp_sym *fallback)
-{
-    return fallback && fallback->kind == SP_SYM_VALUE && fallback->value.type == SHAPEPROOF_VALUE_REAL;
 }
 
 static struct sp_symbol_info *new_symbol(struct sp_symbolic *symbolic, const char *name, const char *key,
@@ -78,7 +83,7 @@ static struct sp_symbol_info *new_symbol(struct sp_symbolic *symbolic, const cha
                                                           .is_whole = !is_real_fallback(fallback),
                                                           .is_bounded = true,
                                                           .is_given = true,
-                                                          .least = is_condition ? 0 : least_value(poly)};
+                                                          .least = is_condition ? 0 : least_value(fallback, poly)};
     SP_GROW(symbolic->symbols.items, symbolic->symbols.count, symbolic->symbols.capacity);
     struct sp_symbol_info *info = &symbolic->symbols.items[symbolic->symbols.count];
     *info = (struct sp_symbol_info){.atom = atom, .name = algebra->atoms[atom].text, .key = key, .fallback = poly};
@@ -95,8 +100,8 @@ static void join_fallback(struct sp_symbolic *symbolic, struct sp_symbol_info *i
     if (info->fallback && !sp_poly_equal(info->fallback, poly)) info->is_ambiguous = true;
     if (info->fallback) return;
     info->fallback = poly;
-    if (least_value(poly) < sp_atom_info(symbolic, info->atom)->least)
-        sp_atom_info(symbolic, info->atom)->least = least_value(poly);
+    if (least_value(fallback, poly) < sp_atom_info(symbolic, info->atom)->least)
+        sp_atom_info(symbolic, info->atom)->least = least_value(fallback, poly);
 }
 
 struct sp_sym sp_atom_open(struct sp_symbolic *symbolic, const char *name, const char *key, uint64_t depends,

@@ -46,6 +46,8 @@ bool sp_poly_is_whole(struct sp_symbolic *symbolic, const struct sp_poly *poly);
 /* Whether it is 0 or more for all hyper-parameters, and all iterations of the open loops. False when that is not seen.
  * With symbolic->premises.sizes hyper-parameters are from 1 up, else from 0 up. */
 bool sp_poly_never_negative(struct sp_symbolic *symbolic, const struct sp_poly *poly);
+/* Whether it is seen to be never below that, as sp_poly_never_negative has it. */
+bool sp_poly_is_at_least(struct sp_symbolic *symbolic, const struct sp_poly *poly, int64_t least);
 /* Marks every atom that is in the polynomial, or in what an atom of it is computed from. */
 void sp_poly_reach(struct sp_symbolic *symbolic, const struct sp_poly *poly, char *seen);
 /* Notes of all these that they are sizes. */

@@ -45,6 +45,26 @@ static struct sp_atom_properties any_of(struct sp_symbolic *symbolic, const stru
     return fact;
 }
 
+/* Whether it is a hyper-parameter, or what is taken from one: a member, an item, one of two keys. */
+static bool is_from_key(struct sp_symbolic *symbolic, struct sp_sym sym)
+{
+    const size_t atom = sp_atom_alone(sym.poly);
+    const struct sp_origin *origin = atom == SIZE_MAX ? NULL : sp_atom_info(symbolic, atom)->origin;
+    if (atom == SIZE_MAX || !origin) return atom != SIZE_MAX;
+    const enum sp_operation_kind kind = origin->operation.kind;
+    return kind == SP_DO_MEMBER || kind == SP_DO_INDEX || kind == SP_DO_DEFAULT || kind == SP_DO_CHOICE ||
+           kind == SP_DO_CALL;
+}
+
+/* The properties of an unknown item of a list; of a number, as at(x, i) has it, those of the number. */
+static struct sp_atom_properties item_of(struct sp_symbolic *symbolic, struct sp_sym list)
+{
+    if (list.kind == SP_SYM_VALUE && list.value.type == SHAPEPROOF_VALUE_LIST) return item_of_value(list.value);
+    if (list.items) return any_of(symbolic, list.items, list.count);
+    if (list.kind != SP_SYM_NUMBER) return nothing_known;
+    return is_from_key(symbolic, list) ? given_item : any_of(symbolic, &list, 1);
+}
+
 /* An item outside its list, which has no value. The table may still be right, as for c ? 7 : W[4] with a W of four
  * items: where c is false the condition is never evaluated, so that the atom of the item must vanish from the formula
  * in the end, multiplied by 0 (premises.voids). */
@@ -91,9 +111,7 @@ bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operat
         *out = is_value ? sp_sym_of_value(symbolic, list.value.items[place.integer]) : list.items[place.integer];
         return true;
     }
-    const struct sp_atom_properties fact = is_value     ? item_of_value(list.value)
-                                           : list.items ? any_of(symbolic, list.items, count)
-                                                        : given_item;
+    const struct sp_atom_properties fact = item_of(symbolic, list);
     sp_sym_mark(symbolic, list, true, false);
     *out = sp_atom_computed(symbolic, operation, args, 2, fact,
                             sp_arena_printf(&symbolic->algebra.arena, "%s[%s]",
@@ -246,8 +264,7 @@ static struct sp_atom_properties call_fact(struct sp_symbolic *symbolic, const s
     struct sp_atom_properties fact = {.is_condition = is_named_function(operation, "starts_with") ||
                                                       is_named_function(operation, "ends_with")};
     fact.is_whole = true;
-    if (is_named_function(operation, "at"))
-        return is_number && sp_atom_alone(args[0].poly) == SIZE_MAX ? any_of(symbolic, args, 1) : given_item;
+    if (is_named_function(operation, "at")) return item_of(symbolic, args[0]);
     if (counts_items(operation) || is_named_function(operation, "release")) fact.is_bounded = true;
     else if (is_number) fact.is_bounded = sp_poly_never_negative(symbolic, args[0].poly);
     const bool rounds_up = is_named_function(operation, "ceil_div") || is_named_function(operation, "round_up");
@@ -280,7 +297,7 @@ static bool call_known(struct sp_symbolic *symbolic, const struct sp_operation *
     if (is_extreme && count > 1) return symbolic_extreme(symbolic, operation, args, count, out);
     if (is_extreme && is_list && first.count)
         return symbolic_extreme(symbolic, operation, first.items, first.count, out);
-    if (is_named_function(operation, "sum") && is_list) {
+    if (is_named_function(operation, "sum") && is_list && count == 1) {
         const struct sp_poly *sum = sum_of_items(symbolic, first.items, first.count);
         *out = sp_sym_of_poly(sum ? sum : first.poly);
         return sum != NULL;

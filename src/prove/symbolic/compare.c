@@ -119,8 +119,8 @@ static const struct sp_poly *same_truth(struct sp_symbolic *symbolic, const stru
 static struct sp_sym unknown_condition(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                                        const struct sp_sym *args, const char *word)
 {
-    const char *text = sp_arena_printf(&symbolic->algebra.arena, "[%s %s %s]", sp_sym_words(symbolic, args[0]), word,
-                                       sp_sym_words(symbolic, args[1]));
+    const char *text = sp_arena_printf(&symbolic->algebra.arena, "[%s %s %s]", sp_sym_compared_words(symbolic, args[0]),
+                                       word, sp_sym_compared_words(symbolic, args[1]));
     return sp_atom_computed(symbolic, operation, args, 2, (struct sp_atom_properties){.is_condition = true}, text);
 }
 
@@ -132,8 +132,12 @@ struct sp_sym sp_sym_equal(struct sp_symbolic *symbolic, const struct sp_sym *ar
         return sp_sym_of_truth(symbolic, sp_values_equal(left, right));
     if (args[0].kind == SP_SYM_CONDITION && args[1].kind == SP_SYM_CONDITION)
         return sp_sym_of_condition(same_truth(symbolic, args[0].poly, args[1].poly));
-    if (sp_sym_is_numeric(args[0]) && sp_sym_is_numeric(args[1]) && args[0].kind != args[1].kind)
+    if (sp_sym_is_numeric(args[0]) && sp_sym_is_numeric(args[1]) && args[0].kind != args[1].kind) {
+        const struct sp_sym number = args[0].kind == SP_SYM_CONDITION ? args[1] : args[0];
+        if (sp_atom_alone(number.poly) != SIZE_MAX) /* a key, or what is taken from one: it may be a truth value */
+            return unknown_condition(symbolic, &operation, args, "==");
         return sp_sym_of_truth(symbolic, false); /* a truth value is no number */
+    }
     if (sp_sym_is_numeric(args[0]) && sp_sym_is_numeric(args[1]))
         return sp_sym_of_condition(same_number(symbolic, args[0].poly, args[1].poly));
     for (size_t i = 0; i < 2; i++)

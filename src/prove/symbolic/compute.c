@@ -90,7 +90,8 @@ static struct sp_sym inexact(struct sp_symbolic *symbolic, const struct sp_opera
 {
     static const char *const words[] = {"+", "-", "*", "/", "//", "%", "^"};
     const bool whole = sp_poly_is_whole(symbolic, p) && sp_poly_is_whole(symbolic, q);
-    struct sp_atom_properties fact = {.is_whole = whole};
+    /* In a table a quotient that is no integer is an error; a claim may have one. */
+    struct sp_atom_properties fact = {.is_whole = whole && (operation->op != SP_OP_DIV || symbolic->is_counting)};
     fact.is_bounded = sp_poly_never_negative(symbolic, p) && sp_poly_never_negative(symbolic, q);
     if (operation->op == SP_OP_POW && whole && fact.is_bounded) fact.least = sp_poly_is_at_least(symbolic, p, 1);
     const char *left = sp_sym_operand(symbolic, args[0], operation->op != SP_OP_POW);

@@ -23,6 +23,8 @@ const struct sp_poly *sp_sym_least_of(struct sp_symbolic *symbolic, const struct
 const struct sp_poly *sp_sym_not(struct sp_symbolic *symbolic, const struct sp_poly *condition);
 /* As it is written in formulas, in the arena. */
 const char *sp_sym_words(struct sp_symbolic *symbolic, struct sp_sym sym);
+/* The same of a side of ==: a truth value is a word, for k == true is not k == 1. */
+const char *sp_sym_compared_words(struct sp_symbolic *symbolic, struct sp_sym sym);
 /* Whether it is computed from what a configuration may leave out: a member of an object, the place of an item. */
 bool sp_sym_may_be_unset(struct sp_symbolic *symbolic, struct sp_sym sym);
 /* Neither absent nor null. */

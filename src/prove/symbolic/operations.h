@@ -15,8 +15,6 @@ const char *sp_sym_kind(struct sp_sym sym);
 struct sp_sym sp_sym_truth(struct sp_symbolic *symbolic, struct sp_span span, struct sp_sym number);
 /* Notes that a hyper-parameter without a value is used as a list, or as a text. */
 void sp_sym_mark(struct sp_symbolic *symbolic, struct sp_sym sym, bool list, bool text);
-/* Whether it is seen to be never below that, as sp_poly_never_negative has it. */
-bool sp_poly_is_at_least(struct sp_symbolic *symbolic, const struct sp_poly *poly, int64_t least);
 /* As it is written beside an operator that binds tighter than +: in brackets, unless it is one word, or a product in
  * front of *, /, // and %: a*b // (c*d). */
 const char *sp_sym_operand(struct sp_symbolic *symbolic, struct sp_sym sym, bool may_be_product);

@@ -84,7 +84,8 @@ static void multiply_sums(const struct loop *loop, const struct sp_poly **produc
 }
 
 /* Sorts one factor of the summand: outside of the sum when it does not depend on the index; otherwise a power of
- * the index, an equality i == p (one point), a comparison i < b (a bound), or what no rule can sum (tangle). */
+ * the index, an equality i == p (one point), a comparison i < b (a bound), or what no rule can sum (tangle), such as i
+ * < b for a b that may be a fraction. */
 static void take_factor(const struct loop *loop, struct sp_factor factor, struct pieces *pieces)
 {
     struct sp_algebra *algebra = &loop->symbolic->algebra;
@@ -98,10 +99,11 @@ static void take_factor(const struct loop *loop, struct sp_factor factor, struct
     }
     multiply_sums(loop, &pieces->inside, power);
     if (factor.atom == loop->index) pieces->powers = power;
-    else if (!pieces->point && comparison_gap(loop, factor.atom, SP_OP_EQ, &gap) && is_linear(loop, gap, &sign, &rest))
+    else if (!pieces->point && comparison_gap(loop, factor.atom, SP_OP_EQ, &gap) &&
+             is_linear(loop, gap, &sign, &rest) && sp_poly_is_whole(loop->symbolic, rest))
         pieces->point = sp_poly_scale(algebra, rest, sp_rational_int(-sign));
     else if (pieces->bound_count < MAX_BOUNDS && comparison_gap(loop, factor.atom, SP_OP_LT, &gap) &&
-             is_linear(loop, gap, &sign, &rest) && sign < 0)
+             is_linear(loop, gap, &sign, &rest) && sign < 0 && sp_poly_is_whole(loop->symbolic, rest))
         pieces->bounds[pieces->bound_count++] = rest;
     else multiply_sums(loop, &pieces->tangle, power);
 }
@@ -199,8 +201,8 @@ static const struct sp_poly *floor_of_sum(const struct loop *loop, const struct 
     return sp_sym_operate(loop->symbolic, &floor, args, 2, &result) ? result.poly : NULL;
 }
 
-/* How many of first..last are multiples of k, s further: (last + s) // k - (first + s - 1) // k. Or how many are not.
- */
+/* How many of first..last are multiples of k, s further: (last + s) // k - (first + s - 1) // k, for a k from 1 up. Or
+ * how many are not. */
 static const struct sp_poly *every_few(const struct loop *loop, const struct pieces *pieces)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
@@ -213,6 +215,7 @@ static const struct sp_poly *every_few(const struct loop *loop, const struct pie
     if (!rest || !is_linear(loop, rest->args[0].poly, &sign, &shift) || sign < 0) return NULL;
     const struct sp_poly *every = rest->args[1].poly;
     if ((sp_poly_depends(symbolic, every) & bit_of(loop)) || !sp_poly_is_whole(symbolic, every)) return NULL;
+    if (!sp_poly_is_at_least(symbolic, every, 1) || !sp_poly_is_whole(symbolic, shift)) return NULL;
     const struct sp_poly *before = sp_poly_add(algebra, sp_poly_sub(algebra, loop->first, one), shift);
     const struct sp_poly *to = floor_of_sum(loop, sp_poly_add(algebra, loop->last, shift), every);
     const struct sp_poly *from = floor_of_sum(loop, before, every);

@@ -69,7 +69,8 @@ const char *sp_sym_kind(struct sp_sym sym)
     return sym.kind == SP_SYM_CONDITION ? "a truth value" : "an integer";
 }
 
-/* A decimal fraction such as 0.05 is the fraction that its digits say; one of too many digits has no exact value. */
+/* A decimal fraction such as 0.05 is the fraction that its digits say, although predictions compute with the
+ * floating-point number next to it; one of too many digits has no exact value. */
 static const struct sp_poly *real_poly(struct sp_symbolic *symbolic, double real)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
@@ -177,6 +178,13 @@ const char *sp_sym_words(struct sp_symbolic *symbolic, struct sp_sym sym)
     if (sym.kind != SP_SYM_VALUE) return sp_sym_text(symbolic, sym.poly);
     sp_value_json(&text, sym.value);
     return sp_text_keep(&text, &symbolic->algebra.arena);
+}
+
+const char *sp_sym_compared_words(struct sp_symbolic *symbolic, struct sp_sym sym)
+{
+    struct sp_rational value;
+    if (sym.kind == SP_SYM_CONDITION && sp_poly_is_constant(sym.poly, &value)) return value.num ? "true" : "false";
+    return sp_sym_words(symbolic, sym);
 }
 
 /* A name, a call, or digits: nothing that an operator beside it could tear apart. */
