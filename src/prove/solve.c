@@ -484,12 +484,12 @@ struct varied {
     size_t item;
 };
 
-/* The count with `value` there; false when the table cannot be predicted with it. */
-static bool count_with(const struct varied *varied, struct shapeproof_value value, uint64_t *count)
+/* The count with `value` there; false with the error when the table cannot be predicted with it. */
+static bool try_count(const struct varied *varied, struct shapeproof_value value, uint64_t *count,
+                      struct shapeproof_error *error)
 {
     const struct sp_scope scope = {.most = MAX_TENSORS};
     struct shapeproof_value items[MAX_ITEMS];
-    struct shapeproof_error error = {0};
     if (varied->list.type == SHAPEPROOF_VALUE_LIST) {
         memcpy(items, varied->list.items, varied->list.count * sizeof *items);
         items[varied->item] = value;
@@ -500,12 +500,41 @@ static bool count_with(const struct varied *varied, struct shapeproof_value valu
     sp_config_limit(config, &scope);
     struct shapeproof_prediction *prediction =
         shapeproof_predict(varied->question->tables, config,
-                           &(struct shapeproof_predict_options){.table = varied->question->table->name}, &error);
+                           &(struct shapeproof_predict_options){.table = varied->question->table->name}, error);
     if (prediction) *count = count_asked(varied->question, prediction);
     const bool good = prediction != NULL;
     shapeproof_prediction_free(prediction);
     shapeproof_config_free(config);
     return good;
+}
+
+static bool count_with(const struct varied *varied, struct shapeproof_value value, uint64_t *count)
+{
+    struct shapeproof_error ignored = {0};
+    return try_count(varied, value, count, &ignored);
+}
+
+/* Whether the table refuses the value, with which the formula gives the total: a dimension would be negative, a
+ * quotient no integer, a requirement is not met. Not when there would be too many tensors to try. */
+static bool is_refused(const struct varied *varied, int64_t value)
+{
+    struct shapeproof_error error = {0};
+    uint64_t count;
+    if (try_count(varied, sp_value_int(value), &count, &error)) return !is_wanted(varied->question, count);
+    return error.kind != SHAPEPROOF_KIND_LIMIT;
+}
+
+/* Removes the solutions from `first` on that the table refuses: ranges of which it refuses both ends. */
+static void drop_refused(struct shapeproof_solutions *solutions, const struct varied *varied, size_t first)
+{
+    size_t kept = first;
+    for (size_t i = first; i < solutions->count; i++) {
+        const struct shapeproof_solution item = solutions->items[i];
+        const int64_t last = item.last == INT64_MAX ? item.value : item.last;
+        const bool is_own = strcmp(item.key, varied->key) == 0; /* not one side of a pair */
+        if (!is_own || !is_refused(varied, item.value) || !is_refused(varied, last)) solutions->items[kept++] = item;
+    }
+    solutions->count = kept;
 }
 
 static bool holds_with(const struct varied *varied, int64_t value)
@@ -623,6 +652,7 @@ static void solve_or_skip(struct shapeproof_solutions *solutions, const struct q
 {
     const struct varied varied = {.question = question, .key = key};
     struct sp_symbol_info symbol = {.name = key, .key = key};
+    const size_t before = solutions->count;
     bool good = true;
     if (now.type == SHAPEPROOF_VALUE_BOOL) solve_flag(solutions, question, key, now.boolean);
     else if (now.type == SHAPEPROOF_VALUE_LIST && !is_pair_of_numbers(now))
@@ -631,6 +661,7 @@ static void solve_or_skip(struct shapeproof_solutions *solutions, const struct q
         good = now.type == SHAPEPROOF_VALUE_LIST ? solve_items(solutions, question, key, now)
                                                  : search_values(solutions, &varied, &symbol, now);
     }
+    drop_refused(solutions, &varied, before);
     if (!good) skip_key(solutions, key);
 }
 
