@@ -8,6 +8,13 @@
 
 /* ---- what agrees ---- */
 
+/* Whether an earlier tensor of the file with the same storage is predicted, too. */
+static bool is_counted_before(const struct shapeproof_check *check, size_t tensor)
+{
+    const size_t same = shapeproof_inventory_tensor(check->inventory, tensor)->same_as;
+    return same != SHAPEPROOF_NONE && check->match.predicted_of[same] != SHAPEPROOF_NONE;
+}
+
 /* "all 148 tensors, 124,439,808 elements; 1 expected difference". A tensor that shares the storage of another one
  * is not counted again. */
 static const char *matching_summary(struct shapeproof_check *check)
@@ -19,12 +26,12 @@ static const char *matching_summary(struct shapeproof_check *check)
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
         if (check->match.predicted_of[i] == SHAPEPROOF_NONE) continue;
         tensors++;
-        if (tensor->same_as == SHAPEPROOF_NONE) elements += tensor->parameters; /* at most the inventory's total */
+        if (!is_counted_before(check, i)) elements += tensor->parameters; /* at most the inventory's total */
     }
     for (size_t i = 0; i < check->finding_count; i++) expected += check->findings[i].reason != NULL;
-    sp_text_printf(&text, "all %" PRIu64 " tensors, ", tensors);
+    sp_text_printf(&text, "all %s, ", sp_count_of(&check->arena, tensors, "tensor"));
     sp_text_grouped(&text, elements);
-    sp_text_puts(&text, " elements");
+    sp_text_puts(&text, elements == 1 ? " element" : " elements");
     if (check->quantisation.method) {
         sp_text_puts(&text, " for ");
         sp_text_grouped(&text, check->counts.logical);

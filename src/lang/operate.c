@@ -15,7 +15,10 @@ static bool overflow(struct sp_eval *eval, const struct sp_expr *expr)
 static bool integer_division(struct sp_eval *eval, const struct sp_expr *expr, int64_t a, int64_t b, int64_t *result)
 {
     if (!b) return sp_eval_fail(eval, expr->span, "division by zero");
-    if (a == INT64_MIN && b == -1) return overflow(eval, expr);
+    if (a == INT64_MIN && b == -1) { /* the quotient is 2^63, the remainder 0; C knows neither */
+        *result = 0;
+        return expr->op == SP_OP_MOD || overflow(eval, expr);
+    }
     const int64_t quotient = a / b, rest = a % b;
     const bool down = rest && (rest < 0) != (b < 0);
     if (expr->op == SP_OP_DIV && rest)

@@ -272,6 +272,13 @@ struct attempt {
     unsigned cost;
 };
 
+/* The cost of the likeliest of the terms; 0 where what speaks for it, such as a bias beside its weight, outweighs it.
+ */
+static unsigned cost_of_best(const struct sp_found *found)
+{
+    return found->cost[0] > SP_FREE ? found->cost[0] - SP_FREE : 0;
+}
+
 /* What the key would have to be where it is not; false when it is something else where it is. */
 static bool rest_for_key(const struct sp_reduced *reduced, const struct sp_search_term *factor,
                          const struct sp_search_term *key, struct sp_reduced *rest)
@@ -658,7 +665,7 @@ static struct sp_answer solve_reduced(struct sp_learn_problem *problem, const st
     trace_found(problem, name, &found);
     struct sp_answer answer = best_of_found(&found, name, slack_of_values(reduced));
     if (!answer.term || found.cost[0] > SP_FREE + PLAIN || is_stranger(answer.term, reduced, name)) {
-        const unsigned limit = answer.term ? found.cost[0] - SP_FREE : most;
+        const unsigned limit = answer.term ? cost_of_best(&found) : most;
         const struct sp_answer by_default = answer_by_default(problem, bank, reduced, name, limit);
         if (by_default.term) answer = by_default;
     }

@@ -320,7 +320,7 @@ __attribute__((format(printf, 3, 4))) static void try_again(struct exchange *exc
     va_end(args);
     const uint32_t pause = exchange->work->client->options->pause_ms;
     if (seconds > MOST_PAUSE_SECONDS) {
-        refuse_exchange(exchange, SHAPEPROOF_KIND_IO, "%s, and to come again in %" PRIu64 " s", why, seconds);
+        refuse_exchange(exchange, SHAPEPROOF_KIND_IO, "%s; it asks to come again in %" PRIu64 " s", why, seconds);
     } else if (exchange->attempts == MOST_ATTEMPTS) {
         refuse_exchange(exchange, SHAPEPROOF_KIND_IO, "%s, the last of %d times", why, MOST_ATTEMPTS);
     } else {

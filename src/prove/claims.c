@@ -134,13 +134,30 @@ static bool find_refuted(struct sp_trial *trial, const struct cases *cases, size
     return refuted;
 }
 
+/* Refutes a claim whose sides differ by a number in every case, as total = total + 1 does: it is false wherever the
+ * table can be predicted, although no such point was found. */
+static bool refute_everywhere(struct sp_trial *trial, const struct cases *cases)
+{
+    const struct sp_poly *error = NULL;
+    struct sp_rational number;
+    for (size_t i = 0; i < (size_t)1 << cases->count; i++) {
+        error = error_in(trial, cases, i);
+        if (!error || !sp_poly_is_constant(error, &number)) return false;
+    }
+    trial->proof.verdict = SHAPEPROOF_REFUTED;
+    const char *word = number.num < 0 ? "short" : "too large";
+    if (number.num < 0) number.num = -number.num;
+    trial->proof.difference = sp_arena_printf(trial->arena, "%s by %s", word, sp_rational_text(trial->arena, number));
+    return true;
+}
+
 /* Looks for a counter-example that can be replayed. False when no case has one: the formulas may differ only where the
  * table cannot be predicted, or in a case that cannot occur, so that points decide. */
 static bool refute_by_cases(struct sp_trial *trial, const struct cases *cases, size_t holds, size_t good)
 {
     const size_t all = (size_t)1 << cases->count;
     size_t number;
-    if (!find_refuted(trial, cases, &number)) return false;
+    if (!find_refuted(trial, cases, &number)) return !holds && refute_everywhere(trial, cases);
     if (holds)
         trial->proof.cases = sp_arena_printf(trial->arena, "holds in %zu of %zu cases, as %s", holds, all,
                                              case_name(trial, cases, good));

@@ -545,17 +545,20 @@ static void take_lists(struct search *search, struct shapeproof_config *lists)
     search->local.settings = lists;
 }
 
+/* Values that are tried for all that have no default. */
+static const int64_t usual_sizes[] = {2, 8, 1, 4, 64, 3};
+enum { USUAL_SIZES = sizeof usual_sizes / sizeof *usual_sizes };
+
 /* Finds what can be predicted: lists, and one number for all that have no default. False when nothing was found. */
 static bool find_usual(struct search *search)
 {
-    static const int64_t usual[] = {2, 8, 1, 4, 64, 3};
     for (size_t which = 0; which < MAX_LISTS; which++) {
         struct shapeproof_config *lists = lists_like(search, which);
         const bool none = lists->setting_count == search->trial->settings->setting_count;
         take_lists(search, lists);
-        for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        for (size_t i = 0; i < USUAL_SIZES; i++) {
             struct sp_values values = {0};
-            set_base(search, search->usual = usual[i]);
+            set_base(search, search->usual = usual_sizes[i]);
             const bool met = point_values(search, &values);
             const bool good = met && sp_trial_is_possible(&search->local, &values);
             search->met = search->met || met;
@@ -785,16 +788,26 @@ static bool has_defaults(const struct search *search)
     return true;
 }
 
+/* Whether both sides have a value at the point, whose values are added to `values`; also where the table cannot be
+ * predicted, or for another reason than a division by zero. */
+static bool has_value(struct search *search, struct sp_values *values)
+{
+    return !point_values(search, values) || sp_trial_sides_at(&search->local, values, &search->left, &search->right) ||
+           !sp_trial_is_possible(&search->local, values) || !sp_trial_divides_by_zero(&search->local, values);
+}
+
 bool sp_trial_has_value_by_default(struct sp_trial *trial)
 {
     struct search search;
     struct sp_values values = {0};
     open_search(&search, trial);
     find_usual(&search);
-    const bool good = !has_defaults(&search) || !point_values(&search, &values) ||
-                      sp_trial_sides_at(&search.local, &values, &search.left, &search.right) ||
-                      !sp_trial_is_possible(&search.local, &values) ||
-                      !sp_trial_divides_by_zero(&search.local, &values);
+    bool good = has_value(&search, &values);
+    for (size_t k = 0; !good && k < USUAL_SIZES && !has_defaults(&search); k++) {
+        values.count = 0;
+        set_base(&search, usual_sizes[k]);
+        good = has_value(&search, &values);
+    }
     if (!good) {
         trial->proof.verdict = SHAPEPROOF_REFUTED;
         trial->proof.cases = NULL;

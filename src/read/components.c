@@ -294,7 +294,7 @@ static void add_unlisted(struct component_list *list)
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
     if (!stream && fd >= 0) close(fd);
     const struct dirent *entry;
-    for (size_t i = 0; stream && i < MOST_LOOKED_AT && names.count < MAX_COMPONENTS && (entry = readdir(stream)); i++)
+    for (size_t i = 0; stream && i < MOST_LOOKED_AT && (entry = readdir(stream)); i++)
         if (*entry->d_name != '.' && is_path_below(entry->d_name) && !is_listed(components, entry->d_name) &&
             look_into(list->folder, entry->d_name).weights)
             *SP_PUSH(&names) = sp_arena_string(&components->arena, entry->d_name);

@@ -464,8 +464,8 @@ static void say_numbering(struct renumbered *renumbered)
     cause->message = sp_arena_printf(
         &check->arena, "%s %s %s %s%s for %s%s%s", sp_some_names(&check->arena, fronts, renumbered->count),
         renumbered->count > 1 ? "are" : "is", how,
-        differ ? sp_arena_printf(&check->arena, "%zu layers, ", first->theirs.count) : "", theirs, ours,
-        renumbered->same ? "" : sp_arena_printf(&check->arena, " in %s, others elsewhere", fronts[0]),
+        differ ? sp_arena_printf(&check->arena, "%s, ", sp_count_of(&check->arena, first->theirs.count, "layer")) : "",
+        theirs, ours, renumbered->same ? "" : sp_arena_printf(&check->arena, " in %s, others elsewhere", fronts[0]),
         own ? sp_arena_printf(&check->arena, "; or the table is wrong, %s", sp_own_heading(check, own)) : "");
     if (differ)
         cause->hint = sp_arena_printf(&check->arena,

@@ -205,6 +205,10 @@ static void parse_heading(struct sp_parser *parser, struct sp_unit *unit, size_t
         return;
     }
     struct sp_section section = {.name = sp_parse_intern(parser, sp_parse_text(parser, from), to - from), .span = span};
+    if (strcmp(section.name, "total") == 0) {
+        sp_parse_fail(parser, span, "'total' is the sum of all groups: no group has this name");
+        return;
+    }
     sp_parse_restart(parser, end + 1);
     sp_lexer_next(&parser->lexer);
     parse_clauses(parser, &section); /* kept even after a mistake, so that its rows are checked too */

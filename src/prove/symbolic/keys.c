@@ -29,19 +29,30 @@ const struct sp_sym *sp_sym_key_given(const struct sp_sym_frame *frame, const ch
     return NULL;
 }
 
+/* The path of the object that has the member `expr`. An object that `with` gives, c = other, has the path that it has
+ * there: c.n is other.n. */
+static const char *object_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    const struct sp_expr *object = sp_sym_name_behind(env, expr->args[0]);
+    const struct sp_sym *given = object->kind == SP_EXPR_NAME ? sp_sym_key_given(env->frame, object->name) : NULL;
+    return given && given->name ? given->name : sp_sym_key_path(symbolic, env, object);
+}
+
 const char *sp_sym_key_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
 {
     if (expr->kind == SP_EXPR_NAME)
         return sp_arena_printf(&symbolic->algebra.arena, "%s%s", env->frame->path, expr->name);
-    return sp_arena_printf(&symbolic->algebra.arena, "%s.%s",
-                           sp_sym_key_path(symbolic, env, sp_sym_name_behind(env, expr->args[0])), expr->name);
+    return sp_arena_printf(&symbolic->algebra.arena, "%s.%s", object_path(symbolic, env, expr), expr->name);
 }
 
 /* The setting of a key: absent, null, or a value. */
 struct shapeproof_value sp_sym_key_setting(const struct sp_sym_env *env, const struct sp_expr *expr)
 {
     if (expr->kind == SP_EXPR_NAME) return sp_value_member(env->frame->object, expr->name);
-    return sp_value_member(sp_sym_key_setting(env, sp_sym_name_behind(env, expr->args[0])), expr->name);
+    const struct sp_expr *object = sp_sym_name_behind(env, expr->args[0]);
+    const struct sp_sym *given = object->kind == SP_EXPR_NAME ? sp_sym_key_given(env->frame, object->name) : NULL;
+    if (!given) return sp_value_member(sp_sym_key_setting(env, object), expr->name);
+    return sp_value_member(given->kind == SP_SYM_VALUE ? given->value : sp_value_absent(object->name), expr->name);
 }
 
 /* What has members is no number. */

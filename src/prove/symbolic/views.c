@@ -51,12 +51,14 @@ bool sp_sym_view_of(struct sp_symbolic *symbolic, const struct sp_sym_env *env, 
                     struct sp_sym_frame *view)
 {
     if (sp_sym_name_is_key(env, expr)) {
-        const struct sp_sym *by_table = expr->kind == SP_EXPR_NAME ? sp_sym_key_given(env->frame, expr->name) : NULL;
+        /* A key that `with` gives hides the setting; what is no known object has no known members. */
+        const struct sp_sym *given = expr->kind == SP_EXPR_NAME ? sp_sym_key_given(env->frame, expr->name) : NULL;
         view->path = sp_sym_key_path(symbolic, env, expr);
         view->depends = env->frame->depends;
         view->object = sp_sym_key_setting(env, expr);
         sp_sym_key_mark(symbolic, view->path);
-        if (by_table) view->object = by_table->kind == SP_SYM_VALUE ? by_table->value : sp_value_absent("");
+        if (given) view->object = given->kind == SP_SYM_VALUE ? given->value : sp_value_absent("");
+        if (given && given->name) view->path = given->name;
         return true;
     }
     switch (expr->kind) {
