@@ -49,6 +49,13 @@ static const struct {
     /* a ratio is from 0 up, or from its default: max(-0.5, 0) is 0 */
     {"r = ratio default -0.5\nw (int(8*max(r, 0)))\nv (int(8*r) + 10)", "total = 2*int(8*r) + 10", NOT_PROVED},
     {"r = ratio default 1.5\nw (int(8*max(r, 1)))", "total = int(8*r)", NOT_PROVED},
+    /* absent(k) where k = a default b: neither is given */
+    {"k = a default b\n[s] if not absent(k)\nw (7)\n[o]\nv (3)", "total = 10", SHAPEPROOF_REFUTED},
+    /* what a key is by default may be 0, below 0, or a fraction */
+    {"A = a default B\nB = b default 0\nw (A > 0 ? 3 : 4)\nv (A)", "total = 3 + A", NOT_PROVED},
+    {"A = a default n - 5\nw (max(A, 0))\nv (n)", "total = A + n", NOT_PROVED},
+    {"A = a default 0.5*n\nw (int(A))\nv (n)", "total = A + n", NOT_PROVED},
+    {"A = a default 4*n\nw (A > 0 ? 3 : 4)\nv (A)", "total = 3 + A", SHAPEPROOF_PROVED},
     /* a quotient need not be whole in a claim */
     {"w (E, H)", "int((E+1)/(H+1)) = (E+1)/(H+1)", SHAPEPROOF_REFUTED},
     /* the table cannot be predicted where the formulas differ: a dimension below 0, a requirement */

@@ -52,10 +52,13 @@ static bool is_real_fallback(const struct sp_sym *fallback)
 /* A default below 1 makes smaller values usual too. What is a fraction by default, a ratio, is no size: it is from 0
  * up.
  */
-static int64_t least_value(const struct sp_sym *given, const struct sp_poly *fallback)
+static int64_t least_value(struct sp_symbolic *symbolic, const struct sp_sym *given, const struct sp_poly *fallback)
 {
     if (is_real_fallback(given)) return given->value.real < 0 ? (int64_t)fmax(floor(given->value.real), -1e15) : 0;
     int64_t least = 1;
+    const size_t other = fallback ? sp_atom_alone(fallback) : SIZE_MAX;
+    if (other != SIZE_MAX && !sp_atom_info(symbolic, other)->origin && sp_atom_info(symbolic, other)->least < 1)
+        return sp_atom_info(symbolic, other)->least; /* another key, which may be 0 */
     for (size_t i = 0; fallback && i < fallback->count; i++)
         if (fallback->terms[i].count && fallback->terms[i].coefficient.num < 0) least = 0; /* 1 - [a]: 0 if a */
     struct sp_rational value;
@@ -71,6 +74,21 @@ static const struct sp_poly *usable_fallback(struct sp_symbolic *symbolic, const
     return sp_poly_depends(symbolic, poly) ? NULL : poly;
 }
 
+/* 4*n is whole, 0.5*n need not be. */
+static bool is_whole_fallback(struct sp_symbolic *symbolic, const struct sp_sym *fallback, const struct sp_poly *poly)
+{
+    return !is_real_fallback(fallback) && (!poly || sp_poly_is_whole(symbolic, poly));
+}
+
+/* n - 5 may be below 0, 1 - [a] may not. */
+static bool is_bounded_fallback(struct sp_symbolic *symbolic, const struct sp_poly *poly)
+{
+    struct sp_rational value;
+    bool takes = false;
+    for (size_t i = 0; poly && i < poly->count; i++) takes = takes || poly->terms[i].coefficient.num < 0;
+    return !takes || sp_poly_is_constant(poly, &value) || sp_poly_never_negative(symbolic, poly);
+}
+
 static struct sp_symbol_info *new_symbol(struct sp_symbolic *symbolic, const char *name, const char *key,
                                          uint64_t depends, const struct sp_sym *fallback)
 {
@@ -79,11 +97,12 @@ static struct sp_symbol_info *new_symbol(struct sp_symbolic *symbolic, const cha
     const struct sp_poly *poly = usable_fallback(symbolic, fallback);
     const char *text = symbol_text(symbolic, name, key);
     const size_t atom = is_condition ? sp_atom_condition(algebra, text) : sp_atom_symbol(algebra, text);
-    *sp_atom_info(symbolic, atom) = (struct sp_atom_info){.depends = depends,
-                                                          .is_whole = !is_real_fallback(fallback),
-                                                          .is_bounded = true,
-                                                          .is_given = true,
-                                                          .least = is_condition ? 0 : least_value(fallback, poly)};
+    *sp_atom_info(symbolic, atom) =
+        (struct sp_atom_info){.depends = depends,
+                              .is_whole = is_whole_fallback(symbolic, fallback, poly),
+                              .is_bounded = is_bounded_fallback(symbolic, poly),
+                              .is_given = true,
+                              .least = is_condition ? 0 : least_value(symbolic, fallback, poly)};
     SP_GROW(symbolic->symbols.items, symbolic->symbols.count, symbolic->symbols.capacity);
     struct sp_symbol_info *info = &symbolic->symbols.items[symbolic->symbols.count];
     *info = (struct sp_symbol_info){.atom = atom, .name = algebra->atoms[atom].text, .key = key, .fallback = poly};
@@ -100,8 +119,8 @@ static void join_fallback(struct sp_symbolic *symbolic, struct sp_symbol_info *i
     if (info->fallback && !sp_poly_equal(info->fallback, poly)) info->is_ambiguous = true;
     if (info->fallback) return;
     info->fallback = poly;
-    if (least_value(fallback, poly) < sp_atom_info(symbolic, info->atom)->least)
-        sp_atom_info(symbolic, info->atom)->least = least_value(fallback, poly);
+    if (least_value(symbolic, fallback, poly) < sp_atom_info(symbolic, info->atom)->least)
+        sp_atom_info(symbolic, info->atom)->least = least_value(symbolic, fallback, poly);
 }
 
 struct sp_sym sp_atom_open(struct sp_symbolic *symbolic, const char *name, const char *key, uint64_t depends,

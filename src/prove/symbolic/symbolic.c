@@ -267,6 +267,40 @@ static bool claimed_unset(struct sp_symbolic *symbolic, const struct sp_sym_env 
     return true;
 }
 
+static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                       struct sp_sym *out);
+
+/* absent(a default b) is that a is absent or null, and that b is absent; likewise null(a default b). False, and nothing
+ * reported, when it is no such chain of keys. */
+static bool unset_chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                        struct sp_sym *out)
+{
+    const struct sp_expr *chain = sp_sym_name_behind(env, expr->args[0]);
+    struct sp_sym all = sp_sym_of_truth(symbolic, true), sym;
+    if (chain->kind != SP_EXPR_DEFAULT || env->group) return false;
+    for (; chain->kind == SP_EXPR_DEFAULT; chain = chain->args[1]) {
+        if (!sp_sym_name_is_key(env, chain->args[0])) return false;
+        const char *path = sp_sym_key_path(symbolic, env, chain->args[0]);
+        const enum sp_sym_key_state state = sp_sym_key_look_up(symbolic, env, chain->args[0], path, &sym);
+        if (state == SP_SYM_KEY_KNOWN) {
+            *out = sp_sym_of_truth(symbolic, false);
+            return true;
+        }
+        if (state == SP_SYM_KEY_UNSET) continue;
+        const struct sp_sym absent = unset_condition(symbolic, "absent", path),
+                            null = unset_condition(symbolic, "null", path);
+        const struct sp_poly *neither =
+            sp_poly_mul(&symbolic->algebra, sp_sym_not(symbolic, absent.poly), sp_sym_not(symbolic, null.poly));
+        all = sp_sym_of_condition(sp_poly_mul(&symbolic->algebra, all.poly, sp_sym_not(symbolic, neither)));
+    }
+    struct sp_expr rest = *expr;
+    struct sp_expr *last = (struct sp_expr *)(uintptr_t)chain;
+    rest.args = &last;
+    if (!call_unset(symbolic, env, &rest, &sym)) return false;
+    *out = sp_sym_of_condition(sp_poly_mul(&symbolic->algebra, all.poly, sym.poly));
+    return true;
+}
+
 /* absent(KEY) and null(KEY): a condition of its own for a key that may be given or not; a constant for one whose
  * value is known. */
 static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
@@ -277,6 +311,7 @@ static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *en
     const struct sp_expr *arg = expr->args[0];
     struct sp_sym sym;
     if (env->group && claimed_unset(symbolic, env, expr, out)) return true;
+    if (unset_chain(symbolic, env, expr, out)) return true;
     if (sp_sym_name_is_key(env, arg) && !env->group) {
         const char *path = sp_sym_key_path(symbolic, env, arg);
         if (sp_sym_key_look_up(symbolic, env, arg, path, &sym) == SP_SYM_KEY_OPEN) {
