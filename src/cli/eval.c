@@ -510,7 +510,8 @@ const struct cli_command cli_eval = {
         "its "
         "usual meaning: d is the width, L the number of layers; NAME = EXPRESSION among the operands defines one.\n"
         "\n"
-        "Integers and fractions of them are exact: a fraction is printed as a decimal, then exactly. What is computed "
+        "Integers and fractions of them are exact: a fraction is printed as a decimal, then exactly (without --for and "
+        "--csv). What is computed "
         "from a number with a decimal point is a floating-point number. With --for "
         "there is a row for each value of a hyper-parameter. Where the table cannot be predicted the row says why.",
     .least = 1,

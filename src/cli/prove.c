@@ -426,9 +426,8 @@ static const struct cli_term statuses[] = {
     {"2", CLI_USAGE_STATUS},
     {"3", "a table, a file of claims or a configuration is wrong"},
     {"4", "the checkpoint is unreadable or malformed, or the output could not be written"},
-    {"5",
-     "a claim is undecided, or was only tested (unless --allow=tested); with --checkpoint, it cannot be evaluated, "
-     "there is none about its hyper-parameters, or no table or configuration"},
+    {"5", "a claim is undecided, or was only tested (unless --allow=tested); with --checkpoint, a claim cannot be "
+          "evaluated, no claim is about these hyper-parameters, or there is no table or no configuration"},
     {NULL, NULL},
 };
 

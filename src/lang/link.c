@@ -201,9 +201,12 @@ static void link_call(const struct scope *scope, struct sp_expr *expr)
     } else if (!function) {
         MISTAKE(scope->linker, expr->span, "there is no function '%s'", expr->name);
     } else if (expr->count < function->min_args || expr->count > function->max_args) {
-        MISTAKE(scope->linker, expr->span, "'%s' takes %zu%s argument%s, not %zu", expr->name, function->min_args,
-                function->max_args > function->min_args ? " or more" : "", function->max_args == 1 ? "" : "s",
-                expr->count);
+        if (function->max_args > function->min_args)
+            MISTAKE(scope->linker, expr->span, "'%s' takes %zu to %zu arguments, not %zu", expr->name,
+                    function->min_args, function->max_args, expr->count);
+        else
+            MISTAKE(scope->linker, expr->span, "'%s' takes %zu argument%s, not %zu", expr->name, function->min_args,
+                    function->max_args == 1 ? "" : "s", expr->count);
     } else {
         expr->function = function;
     }

@@ -47,8 +47,9 @@ struct sp_reader {
      * Never reads tensor data. sp_inventory_finish is called by the caller, after the last file. */
     bool (*index)(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
                   struct shapeproof_error *error);
-    /* Finds the places of the tensors of `file` that `index` gave none, where finding each costs a look into the file
-     * that only those need who read data. Places are as many as tensors; the others' are left alone. May be NULL. */
+    /* Fills places[i] for each tensor of `file` whose place `index` did not set: in formats where that costs a read for
+     * each tensor, and only who reads data needs it. `places` has an entry for each tensor of the inventory; entries of
+     * other files are not touched. May be NULL. */
     bool (*locate)(const struct sp_file *file, uint32_t file_index, const struct shapeproof_inventory *inventory,
                    struct sp_data_place *places, struct shapeproof_error *error);
 };

@@ -352,6 +352,7 @@ static void put_verdict(struct sp_text *text, const struct shapeproof_verified_c
 {
     static const char *const words[] = {"PROVED", "REFUTED", "TESTED", "UNDECIDED"};
     if (!claim->premises) sp_text_printf(text, " (%s)", words[claim->proof->verdict]);
+    else if (!*claim->premises) sp_text_puts(text, " (PROVED for this configuration)");
     else {
         sp_text_puts(text, " (PROVED when ");
         sp_put_visible(text, claim->premises);

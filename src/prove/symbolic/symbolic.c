@@ -255,13 +255,20 @@ static struct sp_sym unset_condition(struct sp_symbolic *symbolic, const char *f
     return sym;
 }
 
-/* In a claim absent(KEY) and null(KEY) are the conditions that the table has of that key; false when it has none. */
+/* In a claim absent(KEY) and null(KEY) are the conditions that the table has of that key, or what the configuration
+ * says where all is settled; false for anything else. */
 static bool claimed_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                           struct sp_sym *out)
 {
     const char *path = sp_sym_claimed_path(symbolic, env, expr->args[0]);
     const char *text = path ? sp_arena_printf(&symbolic->algebra.arena, "%s(%s)", expr->name, path) : NULL;
     const size_t symbol = text ? sp_map_get(&symbolic->symbols.keys, text) : SIZE_MAX;
+    if (symbol == SIZE_MAX && path && symbolic->fixed.is_settled && symbolic->fixed.settings) {
+        const bool null = strcmp(expr->name, "null") == 0;
+        const enum shapeproof_value_type type = sp_value_at(symbolic->fixed.settings->root, path).type;
+        *out = sp_sym_of_truth(symbolic, type == (null ? SHAPEPROOF_VALUE_NULL : SHAPEPROOF_VALUE_ABSENT));
+        return true;
+    }
     if (symbol == SIZE_MAX) return false;
     *out = sp_sym_of_condition(sp_poly_atom(&symbolic->algebra, symbolic->symbols.items[symbol].atom));
     return true;
