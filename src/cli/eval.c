@@ -105,6 +105,15 @@ static bool read_range(const char *text, int64_t *first, int64_t *last, int64_t 
     return !*text && *step > 0 && *first <= *last;
 }
 
+/* Up to the next comma that is not within brackets: 12 of "12,24", [2, 2] of "[2, 2],[3, 3]". */
+static size_t length_of_value(const char *text)
+{
+    size_t length = 0;
+    for (int depth = 0; text[length] && (depth > 0 || text[length] != ','); length++)
+        depth += (text[length] == '[' || text[length] == '{') - (text[length] == ']' || text[length] == '}');
+    return length;
+}
+
 static int read_scan(const struct cli_args *args, struct scan *scan)
 {
     const char *text = cli_value(args, "for", NULL), *equals = text ? strchr(text, '=') : NULL;
@@ -119,7 +128,8 @@ static int read_scan(const struct cli_args *args, struct scan *scan)
             return cli_usage_error(NULL, "--for %s: more than %d values", text, MOST_POINTS);
         const uint64_t count = ((uint64_t)last - (uint64_t)first) / (uint64_t)step + 1;
         for (uint64_t i = 0; i < count; i++) {
-            const int length = snprintf(value, sizeof value, "%" PRId64, first + (int64_t)i * step);
+            const int length =
+                snprintf(value, sizeof value, "%" PRId64, (int64_t)((uint64_t)first + i * (uint64_t)step));
             add_scan_value(scan, value, (size_t)length);
         }
         return CLI_OK;
@@ -129,7 +139,7 @@ static int read_scan(const struct cli_args *args, struct scan *scan)
                                "--for %s: a range has two whole numbers, the lower one first, and a step above 0",
                                text);
     for (const char *item = equals + 1; *item;) {
-        const size_t length = strcspn(item, ",");
+        const size_t length = length_of_value(item);
         if (scan->count == MOST_POINTS)
             return cli_usage_error(NULL, "--for %s: more than %d values", text, MOST_POINTS);
         add_scan_value(scan, item, length);

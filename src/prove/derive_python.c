@@ -617,17 +617,25 @@ static const struct sp_unit *claims_of(const struct shapeproof_tables *tables)
     return NULL;
 }
 
-/* The claims with one more definition for each symbol, below their first line: what it is by default, or computed of.
- */
+/* The claims with a definition for each symbol below their first line, of what it is by default or computed from, so
+ * that these are parsed like the rest:
+ *
+ *     table gpt2              a stub, so that "claims for gpt2" refers to something
+ *     weight (1)
+ *     claims for gpt2
+ *     origin_4 = 4*E          the default of symbol 4, n_inner
+ *     claim total = ...
+ *
+ * In a default null(KEY) counts as false: the function takes None for what is not given, and knows no null. */
 static void put_origins(struct sp_count *count, const struct sp_text *claims, struct sp_text *text)
 {
     const size_t heading = strcspn(claims->data, "\n") + 1;
     struct sp_values not_null = {0};
-    sp_text_printf(text, "table %s\nweight (1)\n\n", count->table->name); /* there is one of that name, then */
+    sp_text_printf(text, "table %s\nweight (1)\n\n", count->table->name);
     sp_text_append(text, claims->data, heading);
     for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
         const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
-        if (symbol->unset_key && *symbol->key == 'n') /* null(KEY), else absent(KEY) */
+        if (symbol->unset_key && strncmp(symbol->key, "null(", 5) == 0)
             sp_values_add(&not_null, symbol->atom, sp_poly_int(&count->symbolic.algebra, 0));
     }
     for (size_t i = 0; i < count->symbolic.symbols.count; i++) {

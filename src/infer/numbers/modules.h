@@ -57,9 +57,9 @@ void sp_modules_search(struct sp_modules *modules, size_t from);
 enum sp_answer sp_choice_tell(struct sp_known *known, const struct sp_choice *choice);
 
 struct sp_reason sp_modules_reason(const struct sp_modules *modules, size_t named);
-/* What all solutions begin with; when that is nothing new, the rest of the first one is a guess. How long lists are
- * follows from their items, as long as there is anything else to tell; one that is an item itself may have no others.
- * These tell in the name of the tensor `named`; false when nothing is new. */
+/* Sets the keys that all solutions begin with, with the tensor `named` as the reason; if these are set already, the
+ * rest of the first solution as a guess. The length of a list follows from its items while there is anything else to
+ * set; a list that is an item itself may have no others. False when nothing is new. */
 bool sp_modules_tell(struct sp_modules *modules, size_t named);
 /* The same by stages: a guess with all that follows from it in these modules; but not how long lists are that others
  * have items of as well. */

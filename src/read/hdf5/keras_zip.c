@@ -303,8 +303,9 @@ static struct sp_zip *open_arrays(struct sp_zip *zip, size_t index, const struct
     return sp_zip_open(npz, &error);
 }
 
-/* Those of the arrays listed from `first` on that are of objects have the weights of layers in them, and are none
- * themselves. */
+/* An array of dtype object stands for a layer: the weights of the layer are in its pickle. Replaces each such array, of
+ * those that are listed from `first` on, by the tensors in it; other arrays stay. "dense" of objects becomes
+ * "dense/kernel" and "dense/bias". */
 static bool unpack_objects(struct sp_zip *arrays, const struct sp_file *npz, const struct sp_file *file,
                            uint32_t file_index, size_t first, struct shapeproof_inventory *inventory,
                            struct shapeproof_error *error)

@@ -301,34 +301,38 @@ static bool take_module(struct description *d, unsigned depth)
 {
     struct sp_json *json = &d->json;
     const size_t outer = d->path.length;
-    struct sp_json lists[3];
+    struct {
+        struct sp_json json; /* at the list */
+        bool of_modules;     /* else of tensors */
+    } lists[3];
     size_t count = 0, length;
     const char *key, *name = NULL;
     if (depth > MAX_MODULES_DEEP) return sp_malformed(json->error, "modules nested deeper than %d", MAX_MODULES_DEEP);
     if (!sp_json_open(json, '{')) return false;
     for (bool first = true; (key = sp_json_member(json, &first));) {
-        const bool modules = !strcmp(key, "submodules");
+        const bool of_modules = !strcmp(key, "submodules");
         if (!strcmp(key, "name") && sp_json_peek(json) == '"') name = sp_json_string(json);
-        else if ((modules || !strcmp(key, "parameters") || !strcmp(key, "attributes")) && count < 3) {
+        else if ((of_modules || !strcmp(key, "parameters") || !strcmp(key, "attributes")) && count < 3) {
             const char *text = sp_json_skip(json, &length);
             if (!text) return false;
-            lists[count] = *json;
-            lists[count].text = (char *)text;
-            lists[count].origin = json->origin + (uint64_t)(text - json->text);
-            lists[count].offset = 0;
-            lists[count].length = length;
-            lists[count++].string_length = modules;
+            struct sp_json list = *json;
+            list.text = (char *)text;
+            list.origin = json->origin + (uint64_t)(text - json->text);
+            list.offset = 0;
+            list.length = length;
+            lists[count].json = list;
+            lists[count++].of_modules = of_modules;
         } else sp_json_skip(json, &length);
     }
     if (!sp_json_ok(json)) return false;
     if (depth) sp_text_printf(&d->path, "%.1000s.", name ? name : "");
     const struct sp_json after = *json;
     bool ok = true;
-    for (int modules = 0; modules < 2; modules++)
+    for (int of_modules = 0; of_modules < 2; of_modules++)
         for (size_t i = 0; i < count && ok; i++) {
-            if (lists[i].string_length != (size_t)modules) continue;
-            d->json = lists[i];
-            ok = take_list(d, depth, modules);
+            if (lists[i].of_modules != (of_modules == 1)) continue;
+            d->json = lists[i].json;
+            ok = take_list(d, depth, of_modules);
         }
     d->json = after;
     d->path.length = outer;
