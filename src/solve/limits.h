@@ -11,7 +11,6 @@ enum {
     SP_DEEPEST_INVERSION = 64,    /* operators that are inverted one within the other; then nothing is told */
     SP_DEEPEST_ALTERNATIVES = 24, /* conditions that choose one within the other; then the value stays open */
     SP_DEEPEST_DEPENDENCE = 40,   /* operators and definitions above what depends on a loop; deeper, and it does not */
-    SP_MOST_DEPENDENCES = 32,     /* expressions that are noted as looked through; further ones are again */
     SP_DEEPEST_LITERALS = 16,     /* definitions between an expression and the texts that it may be */
     SP_DEEPEST_USE = 64,          /* uses of parts one within the other; deeper ones have no row templates */
 

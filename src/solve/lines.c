@@ -22,30 +22,28 @@ struct sp_loop *sp_line_outermost(const struct sp_line *line)
     return loop;
 }
 
+struct looked_through {
+    const struct sp_frame *frame;
+    const struct sp_expr *expr;
+};
+
 /* Looks for a loop behind definitions. Those outside of any loop are looked through once: each may stand in several
  * others, which stand in several others. */
 struct dependence {
     const struct sp_loop *loop;
     int depth;
-    struct {
-        const struct sp_frame *frame;
-        const struct sp_expr *expr;
-    } seen[SP_MOST_DEPENDENCES];
-    size_t seen_count;
+    SP_ARRAY(struct looked_through) seen;
 };
 
 static bool depends_on(struct dependence *dependence, const struct sp_env *env, const struct sp_expr *expr);
 
-/* Notes that it is being looked through; true when it was before. More than there is room for are looked through again.
- */
+/* Notes that it is being looked through; true when it was before. */
 static bool was_seen(struct dependence *dependence, const struct sp_env *env, const struct sp_expr *expr)
 {
     if (env->loops || env->args) return false;
-    for (size_t i = 0; i < dependence->seen_count; i++)
-        if (dependence->seen[i].frame == env->frame && dependence->seen[i].expr == expr) return true;
-    if (dependence->seen_count == SP_MOST_DEPENDENCES) return false;
-    dependence->seen[dependence->seen_count].frame = env->frame;
-    dependence->seen[dependence->seen_count++].expr = expr;
+    for (size_t i = 0; i < dependence->seen.count; i++)
+        if (dependence->seen.items[i].frame == env->frame && dependence->seen.items[i].expr == expr) return true;
+    *SP_PUSH(&dependence->seen) = (struct looked_through){env->frame, expr};
     return false;
 }
 
@@ -96,7 +94,9 @@ static bool depends_on(struct dependence *dependence, const struct sp_env *env, 
 bool sp_depends_on(const struct sp_env *env, const struct sp_expr *expr, const struct sp_loop *loop)
 {
     struct dependence dependence = {.loop = loop};
-    return depends_on(&dependence, env, expr);
+    const bool depends = depends_on(&dependence, env, expr);
+    free(dependence.seen.items);
+    return depends;
 }
 
 /* ---- names ---- */
