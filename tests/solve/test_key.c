@@ -86,6 +86,9 @@ static void approached(void **state)
         {"(8*a//3 + 255)//256*256", "{\"a\": 4096}", "a", "5632", "2096 2048"},
         {"a % 2", "{\"a\": 4}", "a", "1", "3 5"},
         {"a % 2", "{\"a\": 4}", "a", "2", ""},
+        {"int(100*a + 100*a)", "{\"a\": 0.5}", "a", "1", "0.005"}, /* with a halving less it would be 0.006 */
+        {"a % 50", "{\"a\": 120}", "a", "28", "128"},              /* a neighbour; the next one is too far */
+        {"a % 50", "{\"a\": 120}", "a", "29", "29"},
     };
     CHECK(state, rows);
 }
@@ -101,6 +104,8 @@ static void conditions(void **state)
         {"a == 7", "{\"a\": 7}", "a", "false", "6 8"},
         {"not flag", "{\"flag\": true}", "flag", "true", "false"},
         {"flag and a > 0", "{\"flag\": true, \"a\": 0}", "a", "true", "1"},
+        {"a >= 65536", "{\"a\": 0}", "a", "true", "65536"},
+        {"a >= 65537", "{\"a\": 0}", "a", "true", ""},
         {"kind == \"b\"", "{\"kind\": \"a\"}", "kind", "true", "\"b\""},
     };
     CHECK(state, rows);
