@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT
+ * How many tables, classes and attempts a search takes, and what it leaves: each limit from both sides. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "infer/classes.h"
+#include "infer/finding.h"
+#include "infer/search.h"
+#include "infer/tables/prefilter.h"
+
+/* A file of one tensor "stem.odd.quux", and tables of one's own. */
+static void begin_text(struct model *model, struct sp_text *text)
+{
+    begin_with(model, text->data);
+    sp_text_free(text);
+}
+
+/* Tables that differ in their names alone: front000, front001, ... */
+static void put_tables(struct sp_text *text, const char *front, unsigned count, const char *rows)
+{
+    for (unsigned i = 0; i < count; i++) sp_text_printf(text, "table %s%03u\n%s", front, i, rows);
+}
+
+/* ---- candidate tables ---- */
+
+struct looking {
+    struct sp_arena arena;
+    struct shapeproof_inventory *inventory;
+    struct sp_infer_view view;
+    struct sp_candidate_tables candidates;
+};
+
+static void look(struct looking *looking, struct model *model)
+{
+    const struct sp_tables_searched all = {.tables = model->tables};
+    *looking = (struct looking){.inventory = model_in_memory(model)};
+    sp_infer_view_plain(&looking->view, looking->inventory);
+    sp_candidate_tables_best(&looking->candidates, &looking->arena, &all, &looking->view);
+}
+
+static void looking_close(struct looking *looking, struct model *model)
+{
+    sp_candidate_tables_free(&looking->candidates);
+    sp_infer_view_free(&looking->view);
+    shapeproof_inventory_close(looking->inventory);
+    sp_arena_free(&looking->arena);
+    model_close(model);
+}
+
+/* How many tables fit of so many that are alike. */
+static size_t fits_of(const char *rows, unsigned count)
+{
+    struct sp_text text = {0};
+    struct model model;
+    struct looking looking;
+    put_tables(&text, "same", count, rows);
+    begin_text(&model, &text);
+    model_add_shape(&model, "stem.odd.quux", SHAPE(3, 4));
+    look(&looking, &model);
+    const size_t fits = looking.candidates.count;
+    looking_close(&looking, &model);
+    return fits;
+}
+
+/* Behind the first ones only parts that have all names of the file fit. */
+static void tables_that_fit(void **state)
+{
+    (void)state;
+    assert_int_equal(fits_of("architectures \"OddForCausalLM\"\n[a]\nstem.odd.quux (A, B)\n", 60), 40);
+    assert_int_equal(fits_of("model_type \"odd\"\n[a]\nstem.odd.quux (A, B)\n", 60), 48);
+}
+
+/* The table that sees most of the file, which has that front, among tables whose names end alike. */
+static const char *best_among(unsigned others, const char *rows, const char *own_rows, const char *front, size_t *seen)
+{
+    static char name[40];
+    static const char *const ends[] = {"odd.quux", "even.corge", "third.grault"};
+    struct sp_text text = {0};
+    struct model model;
+    struct looking looking;
+    put_tables(&text, "other", others, rows);
+    put_tables(&text, "own", 1, own_rows);
+    begin_text(&model, &text);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(name, sizeof name, "%sstem.%s", front, ends[i]);
+        model_add_shape(&model, name, SHAPE(3, 4));
+    }
+    look(&looking, &model);
+    const struct sp_fit none = {.table = NULL}, best = looking.candidates.count ? looking.candidates.fits[0] : none;
+    snprintf(name, sizeof name, "%s", best.table ? best.table->name : "");
+    *seen = best.seen;
+    looking_close(&looking, &model);
+    return name;
+}
+
+static const char own[] = "[a]\nstem.odd.quux (A, B)\nstem.even.corge (A, B)\nstem.third.grault (A, B)\n";
+
+/* By the ends of their names alone all are alike, and go by their own names. */
+static void tables_that_are_laid_out(void **state)
+{
+    static const char far[] = "[a]\nx.y.odd.quux (A, B)\nx.y.even.corge (A, B)\nx.z.third.grault (A, B)\n";
+    size_t seen;
+    (void)state;
+    assert_string_equal(best_among(95, far, own, "", &seen), "own000");
+    assert_string_equal(best_among(96, far, own, "", &seen), "");
+    assert_string_equal(best_among(35, far, own, "model.", &seen), "own000");
+    assert_string_equal(best_among(36, far, own, "model.", &seen), "");
+}
+
+/* What is in front of the names of the file is found out by the first tables: those see a part without more of it. */
+static void tables_for_naming(void **state)
+{
+    static const char part[] = "[a]\nodd.quux (A, B)\neven.corge (A, B)\nstem.third.grault (A, B)\n";
+    size_t seen;
+    (void)state;
+    assert_string_equal(best_among(5, part, own, "model.", &seen), "own000");
+    assert_int_equal(seen, 3);
+    best_among(6, part, own, "model.", &seen);
+    assert_int_equal(seen, 2);
+}
+
+/* Of a file with very many patterns the first ones count, and of a pattern the last components. */
+static void ends_of_patterns(void **state)
+{
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    struct sp_patterns patterns = {0};
+    struct sp_text name = {0};
+    bool covered[1001] = {false};
+    (void)state;
+    for (unsigned i = 0; i < 30; i++) sp_text_puts(&name, i ? ".x" : "x");
+    for (unsigned i = 0; i < 1001; i++) {
+        if (i) sp_text_puts(&name, "y");
+        sp_pattern_of(&patterns, name.data, NULL);
+    }
+    struct sp_prefilter *prefilter = sp_prefilter_new(tables, &patterns);
+    assert_int_equal(prefilter->patterns, 1000);
+    name.data[2 * 30 - 1] = '\0';
+    assert_true(sp_ends_cover(&prefilter->ends, name.data + 2 * 6, covered, 1));
+    assert_false(sp_ends_cover(&prefilter->ends, name.data + 2 * 5, covered, 1));
+    sp_prefilter_free(prefilter);
+    sp_patterns_free(&patterns);
+    sp_text_free(&name);
+    shapeproof_tables_free(tables);
+}
+
+/* ---- attempts ---- */
+
+struct searching {
+    struct model model;
+    struct sp_arena arena;
+    struct shapeproof_inventory *inventory;
+    struct sp_infer_search search;
+};
+
+/* The model is made; `watch` may be NULL. */
+static void search_file_under(struct searching *searching, const struct shapeproof_watch *watch)
+{
+    searching->arena = (struct sp_arena){0};
+    searching->inventory = model_in_memory(&searching->model);
+    searching->search = (struct sp_infer_search){.file = searching->inventory,
+                                                 .arena = &searching->arena,
+                                                 .searched = {.tables = searching->model.tables},
+                                                 .watch = watch};
+    sp_infer_search_file(&searching->search);
+}
+
+static void search_file(struct searching *searching) { search_file_under(searching, NULL); }
+
+static void searching_close(struct searching *searching)
+{
+    struct sp_infer_search *search = &searching->search;
+    for (size_t i = 0; i < search->attempts.count; i++) sp_attempt_free(search->attempts.items[i]);
+    for (size_t i = 0; i < search->views.count; i++) sp_infer_view_free(search->views.items[i]);
+    free(search->attempts.items);
+    free(search->views.items);
+    sp_arena_free(&searching->arena);
+    shapeproof_inventory_close(searching->inventory);
+    model_close(&searching->model);
+}
+
+/* Those that were only made to be named beside another; or the others. */
+static size_t count_attempts(const struct searching *searching, bool further)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < searching->search.attempts.count; i++) {
+        const struct sp_attempt *attempt = searching->search.attempts.items[i];
+        count += attempt->is_further == further && !attempt->is_second_choice;
+    }
+    return count;
+}
+
+static void many_equals(void **state)
+{
+    struct sp_text text = {0};
+    struct searching searching;
+    (void)state;
+    put_tables(&text, "same", 200, "model_type \"odd\"\n[a]\nstem.odd.quux (A, B)\n");
+    begin_text(&searching.model, &text);
+    model_add_shape(&searching.model, "stem.odd.quux", SHAPE(3, 4));
+    search_file(&searching);
+    assert_int_equal(count_attempts(&searching, false), 24);
+    assert_int_equal(count_attempts(&searching, true), 64);
+    searching_close(&searching);
+}
+
+/* Of a file of many tensors fewer tables are named: 8 * 2857 are more than 20000, and 7 * 2857 are 19999; 10 * 2000 are
+ * 20000. */
+static void few_equals_of_a_large_file(void **state)
+{
+    static const struct {
+        unsigned tensors, further;
+    } cases[] = {{2857, 8}, {2000, 10}};
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct sp_text text = {0};
+        struct searching searching;
+        put_tables(&text, "same", 100, "model_type \"odd\"\n[a] for i in 0..N-1\nstem.{i}.quux (A)\n");
+        begin_text(&searching.model, &text);
+        for (unsigned i = 0; i < cases[c].tensors; i++) {
+            char name[40];
+            snprintf(name, sizeof name, "stem.%u.quux", i);
+            model_add_shape(&searching.model, name, SHAPE(3));
+        }
+        search_file(&searching);
+        assert_int_equal(count_attempts(&searching, true), cases[c].further);
+        searching_close(&searching);
+    }
+}
+
+/* What is no part of other models. */
+#define MODEL "model_type \"odd\"\narchitectures \"OddForCausalLM\"\nrequire A > 0, \"no width\"\n"
+
+/* Lean tables, then some that may have so many names more. */
+static size_t attempts_beside(unsigned lean, unsigned more)
+{
+    struct sp_text text = {0}, rows = {0};
+    struct searching searching;
+    put_tables(&text, "lean", lean, MODEL "[a]\nstem.odd.quux (A, B)\n");
+    sp_text_puts(&rows, MODEL "[a]\nstem.odd.quux (A, B)\n");
+    for (unsigned i = 0; i < more; i++) sp_text_printf(&rows, "more%u (A) if flag default false\n", i);
+    put_tables(&text, "more", 3, rows.data);
+    begin_text(&searching.model, &text);
+    model_add_shape(&searching.model, "stem.odd.quux", SHAPE(3, 4));
+    search_file(&searching);
+    const size_t count = count_attempts(&searching, false);
+    searching_close(&searching);
+    sp_text_free(&rows);
+    return count;
+}
+
+static void equals_with_more_names(void **state)
+{
+    (void)state;
+    assert_int_equal(attempts_beside(14, 5), 15); /* the one behind 14 of them, and no further */
+    assert_int_equal(attempts_beside(15, 5), 15);
+    assert_int_equal(attempts_beside(15, 4), 18);
+}
+
+/* Behind the one table that explains the file by the names as they are, those whose names end alike are laid out. */
+static size_t further_among(unsigned others)
+{
+    struct sp_text text = {0};
+    struct searching searching;
+    put_tables(&text, "first", 1, "model_type \"odd\"\n[a]\nstem.odd.quux (A, B)\n");
+    put_tables(&text, "other", others, "[a]\nx.y.odd.quux (A, B)\n");
+    put_tables(&text, "own", 1, "[a]\nstem.odd.quux (A, B)\n");
+    begin_text(&searching.model, &text);
+    model_add_shape(&searching.model, "stem.odd.quux", SHAPE(3, 4));
+    search_file(&searching);
+    const size_t count = count_attempts(&searching, true);
+    searching_close(&searching);
+    return count;
+}
+
+static void further_tables_that_are_laid_out(void **state)
+{
+    (void)state;
+    assert_int_equal(further_among(238), 1);
+    assert_int_equal(further_among(239), 0);
+}
+
+/* ---- effort ---- */
+
+struct looks {
+    size_t count, between, last;
+};
+
+static bool look_on(void *context, const char *step, size_t done)
+{
+    struct looks *looks = context;
+    if (strcmp(step, "questions") != 0) return true;
+    looks->count++;
+    looks->between = done - looks->last;
+    looks->last = done;
+    return true;
+}
+
+/* A table of many sizes, none of which takes a trial: so many questions are asked of a million, which one attempt
+ * leaves half of. */
+static void questions(void **state)
+{
+    struct sp_text text = {0};
+    struct searching searching;
+    struct looks looks = {0};
+    const struct shapeproof_watch watch = {.progress = look_on, .context = &looks};
+    (void)state;
+    sp_text_puts(&text, "table odd\nmodel_type \"odd\"\n[a] for i in 0..N-1\nstem.{i}.quux (width[i])\n");
+    begin_text(&searching.model, &text);
+    for (unsigned i = 0; i < 5000; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "stem.%u.quux", i);
+        model_add_shape(&searching.model, name, SHAPE(i));
+    }
+    search_file_under(&searching, &watch);
+    assert_int_equal(searching.search.effort.trials, 400000);
+    assert_true(looks.count > 1);
+    assert_int_equal(looks.between, 4096);
+    assert_int_equal(looks.last % 4096, 1000000 % 4096);
+    searching_close(&searching);
+}
+
+/* ---- guesses ---- */
+
+/* A number that nothing suggests, of which a table says in its own way that it is `number`: it has to be tried. */
+static bool is_number_found(unsigned number, const char *otherwise)
+{
+    struct sp_text text = {0};
+    struct searching searching;
+    sp_text_printf(&text, "table odd\nmodel_type \"odd\"\n[a]\nstem.quux (k*k %% 10007 == %u ? 1000 : %s)\n",
+                   number * number % 10007, otherwise);
+    begin_text(&searching.model, &text);
+    model_add_shape(&searching.model, "stem.quux", SHAPE(1000));
+    search_file(&searching);
+    const bool found = searching.search.best && sp_attempt_explains_all(searching.search.best);
+    searching_close(&searching);
+    return found;
+}
+
+static void small_numbers(void **state)
+{
+    (void)state;
+    assert_true(is_number_found(127, "5"));
+    assert_true(is_number_found(128, "5"));
+    assert_false(is_number_found(129, "5"));
+}
+
+/* Behind eight numbers that decide nothing no further one is tried: 1, 0, 2, ... 7. */
+static void idle_numbers(void **state)
+{
+    (void)state;
+    assert_true(is_number_found(7, "m*m % 10007"));
+    assert_false(is_number_found(8, "m*m % 10007"));
+}
+
+/* ---- messages ---- */
+
+/* What is said of a file that has one tensor of each table, which lacks so many others. */
+static void assert_nearest(unsigned tables, unsigned lacking, const char *message)
+{
+    struct sp_text text = {0}, rows = {0};
+    struct model model;
+    sp_text_puts(&rows, "[a]\nstem.quux (4)\n");
+    for (unsigned i = 0; i < lacking; i++) sp_text_printf(&rows, "more%u.corge (4)\n", i);
+    put_tables(&text, "odd", tables, rows.data);
+    begin_text(&model, &text);
+    model_add_shape(&model, "stem.quux", SHAPE(4));
+    model_add_shape(&model, "other.one", SHAPE(4));
+    FIND();
+    assert_null(finding.inference);
+    assert_string_equal(finding.error.message, message);
+    finding_close(&finding);
+    model_close(&model);
+    sp_text_free(&rows);
+}
+
+static void nearest_tables(void **state)
+{
+    (void)state;
+    assert_nearest(4, 0,
+                   "memory: no table explains the 2 tensors; nearest: odd000 (explains 1, lacks 0), "
+                   "odd001 (explains 1, lacks 0), odd002 (explains 1, lacks 0)");
+    assert_nearest(1, 7, "memory: no table explains the 2 tensors; nearest: odd000 (explains 1, lacks 7)");
+    assert_nearest(1, 8, "memory: no table explains the 2 tensors");
+}
+
+/* ---- classes ---- */
+
+/* Classes Odd0, Odd1, ..., each of which is as wide as its number says. */
+static void put_classes(struct sp_text *text, unsigned count)
+{
+    sp_text_puts(text, "table many\nmodel_type \"odd\"\narchitectures \"Odd0\"");
+    for (unsigned i = 1; i < count; i++) sp_text_printf(text, ", \"Odd%u\"", i);
+    sp_text_puts(text, "\nwidth = ");
+    for (unsigned i = 1; i < count; i++) sp_text_printf(text, "architectures[0] == \"Odd%u\" ? %u : ", i, 10 + i);
+    sp_text_puts(text, "10\nrequire width > 0, \"no width\"\n[a]\nstem.odd.quux (A, width)\n");
+}
+
+static void classes_of_a_table(void **state)
+{
+    struct sp_text text = {0};
+    struct model model;
+    size_t count;
+    (void)state;
+    put_classes(&text, 33);
+    begin_text(&model, &text);
+    sp_classes_of(model.tables, sp_tables_unit(model.tables, "many"), &count);
+    assert_int_equal(count, 32);
+    model_close(&model);
+}
+
+/* Classes that have the same names are told apart by shapes: the first one, and so many others. */
+static bool is_class_found(unsigned number)
+{
+    struct sp_text text = {0};
+    struct searching searching;
+    put_classes(&text, 8);
+    begin_text(&searching.model, &text);
+    model_add_shape(&searching.model, "stem.odd.quux", SHAPE(3, 10 + number));
+    search_file(&searching);
+    const bool found = searching.search.best && sp_attempt_explains_all(searching.search.best);
+    searching_close(&searching);
+    return found;
+}
+
+static void classes_of_the_same_names(void **state)
+{
+    (void)state;
+    assert_true(is_class_found(4));
+    assert_false(is_class_found(5));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_that_fit),
+        cmocka_unit_test(tables_that_are_laid_out),
+        cmocka_unit_test(tables_for_naming),
+        cmocka_unit_test(ends_of_patterns),
+        cmocka_unit_test(many_equals),
+        cmocka_unit_test(few_equals_of_a_large_file),
+        cmocka_unit_test(equals_with_more_names),
+        cmocka_unit_test(further_tables_that_are_laid_out),
+        cmocka_unit_test(questions),
+        cmocka_unit_test(small_numbers),
+        cmocka_unit_test(idle_numbers),
+        cmocka_unit_test(nearest_tables),
+        cmocka_unit_test(classes_of_a_table),
+        cmocka_unit_test(classes_of_the_same_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
