@@ -6,7 +6,7 @@
 #include "check/model.h"
 #include "shapeproof/learn.h"
 
-enum { MOST_EXAMPLES = 8 };
+enum { MOST_EXAMPLES = 25 };
 
 struct problem {
     struct model *models[MOST_EXAMPLES];

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "learn/asking.h"
+#include "learn/solve.h"
 
 enum { EXAMPLES = 3 };
 
@@ -45,6 +46,24 @@ static struct sp_found find_condition(struct asking *asking, const char *const *
     asking_begin(asking, false);
     sp_term_bank_find_condition(asking->bank, wanted, name, &found);
     return found;
+}
+
+/* ---- functions ---- */
+
+/* Of a function at very many points some are kept, with the last one; of its values a few are told apart. */
+static void points_of_a_function(void **state)
+{
+    struct sp_learn_function function = {.index_count = 1};
+    double values[20];
+    (void)state;
+    for (size_t i = 0; i < 401; i++) sp_function_add(&function, &(struct sp_point){.index = {i}}, (double)i);
+    struct sp_reduced reduced = sp_function_reduce(&function);
+    assert_int_equal(reduced.domain.count, 400);
+    assert_int_equal(reduced.domain.points[399].index[0], 400);
+    sp_reduced_free(&reduced);
+    sp_function_free(&function);
+    for (size_t i = 0; i < 20; i++) values[i] = (double)i;
+    assert_int_equal(sp_distinct_values(values, 20), 8);
 }
 
 /* ---- costs ---- */
@@ -336,6 +355,7 @@ static void flags_beside_a_flag(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(points_of_a_function),
         cmocka_unit_test(costs),
         cmocka_unit_test(equal_keys),
         cmocka_unit_test(many_conditions),
