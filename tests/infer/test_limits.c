@@ -8,24 +8,9 @@
 
 #include <cmocka.h>
 
-#include "base/text.h"
 #include "infer/classes.h"
-#include "infer/finding.h"
-#include "infer/search.h"
+#include "infer/searching.h"
 #include "infer/tables/prefilter.h"
-
-/* A file of one tensor "stem.odd.quux", and tables of one's own. */
-static void begin_text(struct model *model, struct sp_text *text)
-{
-    begin_with(model, text->data);
-    sp_text_free(text);
-}
-
-/* Tables that differ in their names alone: front000, front001, ... */
-static void put_tables(struct sp_text *text, const char *front, unsigned count, const char *rows)
-{
-    for (unsigned i = 0; i < count; i++) sp_text_printf(text, "table %s%03u\n%s", front, i, rows);
-}
 
 /* ---- candidate tables ---- */
 
@@ -151,39 +136,6 @@ static void ends_of_patterns(void **state)
 }
 
 /* ---- attempts ---- */
-
-struct searching {
-    struct model model;
-    struct sp_arena arena;
-    struct shapeproof_inventory *inventory;
-    struct sp_infer_search search;
-};
-
-/* The model is made; `watch` may be NULL. */
-static void search_file_under(struct searching *searching, const struct shapeproof_watch *watch)
-{
-    searching->arena = (struct sp_arena){0};
-    searching->inventory = model_in_memory(&searching->model);
-    searching->search = (struct sp_infer_search){.file = searching->inventory,
-                                                 .arena = &searching->arena,
-                                                 .searched = {.tables = searching->model.tables},
-                                                 .watch = watch};
-    sp_infer_search_file(&searching->search);
-}
-
-static void search_file(struct searching *searching) { search_file_under(searching, NULL); }
-
-static void searching_close(struct searching *searching)
-{
-    struct sp_infer_search *search = &searching->search;
-    for (size_t i = 0; i < search->attempts.count; i++) sp_attempt_free(search->attempts.items[i]);
-    for (size_t i = 0; i < search->views.count; i++) sp_infer_view_free(search->views.items[i]);
-    free(search->attempts.items);
-    free(search->views.items);
-    sp_arena_free(&searching->arena);
-    shapeproof_inventory_close(searching->inventory);
-    model_close(&searching->model);
-}
 
 /* Those that were only made to be named beside another; or the others. */
 static size_t count_attempts(const struct searching *searching, bool further)
@@ -337,10 +289,7 @@ static bool is_number_found(unsigned number, const char *otherwise)
                    number * number % 10007, otherwise);
     begin_text(&searching.model, &text);
     model_add_shape(&searching.model, "stem.quux", SHAPE(1000));
-    search_file(&searching);
-    const bool found = searching.search.best && sp_attempt_explains_all(searching.search.best);
-    searching_close(&searching);
-    return found;
+    return search_explains(&searching);
 }
 
 static void small_numbers(void **state)
@@ -423,10 +372,7 @@ static bool is_class_found(unsigned number)
     put_classes(&text, 8);
     begin_text(&searching.model, &text);
     model_add_shape(&searching.model, "stem.odd.quux", SHAPE(3, 10 + number));
-    search_file(&searching);
-    const bool found = searching.search.best && sp_attempt_explains_all(searching.search.best);
-    searching_close(&searching);
-    return found;
+    return search_explains(&searching);
 }
 
 static void classes_of_the_same_names(void **state)
