@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "infer/classes.h"
+#include "infer/deduce.h"
+#include "infer/guess/guess.h"
 #include "infer/searching.h"
 #include "infer/tables/prefilter.h"
 
@@ -308,6 +310,165 @@ static void idle_numbers(void **state)
     assert_false(is_number_found(8, "m*m % 10007"));
 }
 
+/* Of a key that may be many texts the last numbers are not tried: behind 200 texts and what comes before numbers. */
+static bool is_number_found_behind_texts(unsigned number)
+{
+    struct sp_text text = {0};
+    struct searching searching;
+    sp_text_printf(&text, "table odd\nmodel_type \"odd\"\n[a]\nstem.quux (k*k %% 10007 == %u ? 1000 : 5)\n",
+                   number * number % 10007);
+    for (unsigned i = 0; i < 200; i++) sp_text_printf(&text, "more%u.corge (4) if k == \"text%u\"\n", i, i);
+    begin_text(&searching.model, &text);
+    model_add_shape(&searching.model, "stem.quux", SHAPE(1000));
+    return search_explains(&searching);
+}
+
+static void many_values(void **state)
+{
+    (void)state;
+    assert_true(is_number_found_behind_texts(110));
+    assert_false(is_number_found_behind_texts(111));
+}
+
+/* What stands for a key where it is not set, in a part that is used behind so many others. */
+static bool is_default_found(unsigned others)
+{
+    struct sp_text text = {0};
+    struct model model;
+    struct sp_outline outline;
+    struct shapeproof_value value;
+    sp_text_puts(&text, "part idle(n)\nx = n\nw (x)\npart last(n)\nx = mode default 7\nw (x)\ntable own\n[a]\n");
+    for (unsigned i = 0; i < others; i++) sp_text_printf(&text, "u%u.* idle(A)\n", i);
+    sp_text_puts(&text, "v.* last(A)\n");
+    begin_text(&model, &text);
+    sp_outline_init(&outline, sp_tables_unit(model.tables, "own"), "", NULL);
+    struct sp_deduction deduction = {.outline = &outline, .solver = &outline.solver};
+    const bool found = sp_default_of(&deduction, "mode", &value);
+    sp_outline_free(&outline);
+    model_close(&model);
+    return found;
+}
+
+static void defaults_in_parts(void **state)
+{
+    (void)state;
+    assert_true(is_default_found(62)); /* with the table itself 64 places are looked at */
+    assert_false(is_default_found(63));
+}
+
+/* ---- texts that are supposed ---- */
+
+/* Of lines with one name, each for a text, that one has a size that can be. */
+static bool is_text_found(unsigned number)
+{
+    struct sp_text text = {0};
+    struct searching searching;
+    sp_text_puts(&text, "table odd\nmodel_type \"odd\"\n[a]\n");
+    for (unsigned i = 0; i < 40; i++)
+        sp_text_printf(&text, "stem.quux (A, k^2 %% 10007 == %u ? 1000 : 5) if kind == \"kind%u\"\n",
+                       (i == number ? 100 * 100 : 777 * 777) % 10007, i);
+    begin_text(&searching.model, &text);
+    model_add_shape(&searching.model, "stem.quux", SHAPE(3, 1000));
+    return search_explains(&searching);
+}
+
+/* So many names for each of which another key says which of two lines it is: the first one, and of the last name the
+ * second one. */
+static bool are_texts_found(unsigned names)
+{
+    struct sp_text text = {0};
+    struct searching searching;
+    sp_text_puts(&text, "table odd\nmodel_type \"odd\"\n[a]\n");
+    for (unsigned i = 0; i < names; i++)
+        for (unsigned k = 0; k < 2; k++)
+            sp_text_printf(&text, "stem%u.quux (A, k%u^2 %% 10007 == %u ? 1000 : 5) if kind%u == \"%s\"\n", i, i,
+                           (k == (i + 1 == names) ? 100 * 100 : 777 * 777) % 10007, i, k ? "second" : "first");
+    begin_text(&searching.model, &text);
+    for (unsigned i = 0; i < names; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "stem%u.quux", i);
+        model_add_shape(&searching.model, name, SHAPE(3, 1000));
+    }
+    return search_explains(&searching);
+}
+
+static void suppositions(void **state)
+{
+    (void)state;
+    assert_true(is_text_found(23));
+    assert_false(is_text_found(24));
+    assert_true(are_texts_found(3));
+    assert_false(are_texts_found(4));
+}
+
+/* ---- loops ---- */
+
+/* How far the inner loop goes depends on the outermost one of so many around it. */
+static bool are_loops_found(unsigned outer)
+{
+    struct sp_text text = {0};
+    struct searching searching;
+    sp_text_puts(&text, "table odd\nmodel_type \"odd\"\n[a]");
+    for (unsigned i = 0; i < outer; i++) sp_text_printf(&text, " for i%u in 0..1", i);
+    sp_text_puts(&text, " for j in 0..(i0 == 0 ? few : many)-1\nstem");
+    for (unsigned i = 0; i < outer; i++) sp_text_printf(&text, ".{i%u}", i);
+    sp_text_puts(&text, ".{j}.quux (4)\n");
+    begin_text(&searching.model, &text);
+    for (unsigned at = 0; at < 1U << outer; at++)
+        for (unsigned j = 0; j < (at & 1 ? 4 : 2); j++) {
+            struct sp_text name = {0};
+            sp_text_puts(&name, "stem");
+            for (unsigned i = 0; i < outer; i++) sp_text_printf(&name, ".%u", at >> i & 1);
+            sp_text_printf(&name, ".%u.quux", j);
+            model_add_shape(&searching.model, name.data, SHAPE(4));
+            sp_text_free(&name);
+        }
+    return search_explains(&searching);
+}
+
+static void loops_around_loops(void **state)
+{
+    (void)state;
+    assert_true(are_loops_found(3));
+    assert_false(are_loops_found(4));
+}
+
+/* ---- rounds ---- */
+
+/* Each size tells one more key, the line behind it first: a round for each. */
+static void rounds(void **state)
+{
+    struct sp_text text = {0};
+    struct model model;
+    struct sp_outline outline;
+    struct sp_shapes shapes;
+    struct sp_deduction deduction;
+    struct sp_effort effort = {NULL, 1000, 100000};
+    const struct sp_naming plain = {.strip = "", .add = ""};
+    (void)state;
+    sp_text_puts(&text, "table own\n[a]\n");
+    for (unsigned i = 50; i > 0; i--) sp_text_printf(&text, "stem.%u.quux (k%u + k%u)\n", i, i, i - 1);
+    sp_text_puts(&text, "stem.0.quux (k0)\n");
+    begin_text(&model, &text);
+    for (unsigned i = 0; i <= 50; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "stem.%u.quux", i);
+        model_add_shape(&model, name, SHAPE(1000 + 3 * i));
+    }
+    struct shapeproof_inventory *inventory = model_in_memory(&model);
+    sp_outline_init(&outline, sp_tables_unit(model.tables, "own"), "", NULL);
+    sp_shapes_init(&shapes, model.tables, inventory, &plain, NULL, 1);
+    sp_deduction_init(&deduction, &outline, &shapes, &effort);
+    sp_deduce(&deduction, SP_CONTESTED_FIRST);
+    assert_int_equal(sp_known_value(&outline.solver.known, "k39").type, SHAPEPROOF_VALUE_INT);
+    assert_int_equal(sp_known_value(&outline.solver.known, "k40").type, SHAPEPROOF_VALUE_UNKNOWN);
+    sp_deduction_free(&deduction);
+    sp_shapes_free(&shapes);
+    sp_outline_free(&outline);
+    shapeproof_inventory_close(inventory);
+    model_close(&model);
+}
+
 /* ---- messages ---- */
 
 /* What is said of a file that has one tensor of each table, which lacks so many others. */
@@ -396,6 +557,11 @@ int main(void)
         cmocka_unit_test(questions),
         cmocka_unit_test(small_numbers),
         cmocka_unit_test(idle_numbers),
+        cmocka_unit_test(many_values),
+        cmocka_unit_test(defaults_in_parts),
+        cmocka_unit_test(suppositions),
+        cmocka_unit_test(loops_around_loops),
+        cmocka_unit_test(rounds),
         cmocka_unit_test(nearest_tables),
         cmocka_unit_test(classes_of_a_table),
         cmocka_unit_test(classes_of_the_same_names),
