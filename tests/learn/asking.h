@@ -57,7 +57,7 @@ static inline void asking_begin(struct asking *asking, bool indices)
 
 static inline void asking_end(struct asking *asking)
 {
-    sp_term_bank_free(asking->bank);
+    if (asking->bank) sp_term_bank_free(asking->bank);
     for (size_t i = 0; i < asking->evidence.count; i++)
         shapeproof_config_free((struct shapeproof_config *)asking->examples[i].config);
     sp_evidence_free(&asking->evidence);
