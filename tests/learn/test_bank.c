@@ -87,6 +87,31 @@ static void costs(void **state)
     asking_end(&asking);
 }
 
+/* Whole numbers are exact below 2^53; a power is no larger than 62, a number that others are multiples of than 2^20. */
+static void values_of_terms(void **state)
+{
+    static const struct {
+        enum sp_term_op op;
+        double a, b, value;
+    } cases[] = {{SP_TERM_POWER, 2, 52, 4503599627370496},
+                 {SP_TERM_POWER, 2, 53, NAN},
+                 {SP_TERM_ADD, 9007199254740990, 1, 9007199254740991},
+                 {SP_TERM_POWER, 1, 62, 1},
+                 {SP_TERM_POWER, 1, 63, NAN},
+                 {SP_TERM_NEAR, 1048577, 1048576, 1048576},
+                 {SP_TERM_NEAR, 1048577, 1048577, NAN}};
+    struct sp_arena arena = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct sp_search_term *a = sp_search_term_number(&arena, cases[i].a),
+                                    *b = sp_search_term_number(&arena, cases[i].b);
+        const double value =
+            sp_search_term_value(sp_search_term_of(&arena, cases[i].op, a, b, NULL), &(struct sp_point){.example = 0});
+        assert_true(isnan(cases[i].value) ? isnan(value) : value == cases[i].value);
+    }
+    sp_arena_free(&arena);
+}
+
 /* ---- counts ---- */
 
 /* Of many keys that have the same values the first ones are kept: beside them there are `k0 - 1 + 1` and `k0 + 1 - 1`.
@@ -337,6 +362,26 @@ static void counts_that_are_compared(void **state)
     asking_end(&asking);
 }
 
+/* A key that costs 20 is compared with no number. */
+static void unlikely_keys(void **state)
+{
+    static const double wanted[] = {0, 1, 0};
+    (void)state;
+    for (unsigned cost = 19; cost <= 20; cost++) {
+        struct asking asking = {.bank = NULL};
+        struct sp_found found;
+        asking_example(&asking, "{\"a\": 12}");
+        asking_example(&asking, "{\"a\": 14}");
+        asking_example(&asking, "{\"a\": 10}");
+        asking_gather(&asking);
+        sp_evidence_terminal(&asking.evidence, "a")->cost = cost;
+        asking_begin(&asking, false);
+        sp_term_bank_find_condition(asking.bank, wanted, "x", &found);
+        assert_int_equal(is_among_found(&found, "a == 14"), cost == 19);
+        asking_end(&asking);
+    }
+}
+
 /* A second flag is told if a word of it is in the name, not if one only goes with it. */
 static void flags_beside_a_flag(void **state)
 {
@@ -357,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_of_a_function),
         cmocka_unit_test(costs),
+        cmocka_unit_test(values_of_terms),
         cmocka_unit_test(equal_keys),
         cmocka_unit_test(many_conditions),
         cmocka_unit_test(items_of_a_list),
@@ -370,6 +416,7 @@ int main(void)
         cmocka_unit_test(halves),
         cmocka_unit_test(sums_by_flag),
         cmocka_unit_test(counts_that_are_compared),
+        cmocka_unit_test(unlikely_keys),
         cmocka_unit_test(flags_beside_a_flag),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,30 @@ static void words_deep_in_names(void **state)
     assert_false(is_said_once("a.b.c.d.e.f.g.h.", "text", "sound", 6));
 }
 
+/* Of a layout of very many rows nothing is said once. */
+static bool are_words_said_of(unsigned rows_of_word, bool more)
+{
+    struct problem problem = {.count = 0};
+    for (size_t width = 8; width < 20; width += 9) {
+        lesson_beginf(&problem, "{\"width\": %zu}", width);
+        for (unsigned i = 0; i < 2 * rows_of_word; i++)
+            lesson_addf(&problem, SHAPE(width), "%s.scale_%c%c", i % 2 ? "text" : "sound", 'a' + (char)(i / 52),
+                        'a' + (char)(i / 2 % 26));
+        if (more) lesson_add(&problem, "up.weight", SHAPE(width));
+    }
+    lesson_learn(&problem);
+    const bool said = strstr(shapeproof_learning_text(problem.learning), "for name in [") != NULL;
+    lesson_close(&problem);
+    return said;
+}
+
+static void many_rows(void **state)
+{
+    (void)state;
+    assert_true(are_words_said_of(300, false));
+    assert_false(are_words_said_of(300, true));
+}
+
 /* So many words are said once; the others are written one by one. */
 static size_t words_said_once(const char *const *words, size_t count)
 {
@@ -145,8 +169,87 @@ static void numbers_that_may_be_keys(void **state)
     (void)state;
     assert_true(may_be_keys(4, "\"groups\": 4", "groups"));
     assert_false(may_be_keys(3, "\"groups\": 3", "groups"));
+    assert_false(may_be_keys(4, "\"group_id\": 4", "group_id"));
     assert_true(may_be_keys(3, "\"groups\": 6, \"more\": 2", "groups // more"));
     assert_false(may_be_keys(2, "\"groups\": 6, \"more\": 3", "groups // more"));
+}
+
+/* ---- what other tables say ---- */
+
+static void add_table(struct problem *problem, const char *text)
+{
+    struct shapeproof_error error = {0};
+    if (shapeproof_tables_add_text(problem->models[0]->tables, "t.shapes", text, strlen(text), &error))
+        die("t.shapes", shapeproof_tables_messages(problem->models[0]->tables));
+}
+
+/* What is learnt of a key when so many tables define it, by one name or each by its own. */
+static bool says_of_defined(const char *key, unsigned tables, const char *const *names, const char *words)
+{
+    struct problem problem = {.count = 0};
+    for (size_t width = 8; width < 30; width += 9) {
+        lesson_beginf(&problem, "{\"%s\": %zu}", key, width);
+        lesson_add(&problem, "up.weight", SHAPE(width));
+    }
+    for (unsigned i = 0; i < tables; i++) {
+        struct sp_text text = {0};
+        sp_text_printf(&text, "table own%u\n%s = %s default 7   # what holds an arch\n[a]\nw (%s)\n", i, names[i], key,
+                       names[i]);
+        add_table(&problem, text.data);
+        sp_text_free(&text);
+    }
+    lesson_learn(&problem);
+    const bool says = strstr(shapeproof_learning_text(problem.learning), words) != NULL;
+    lesson_close(&problem);
+    return says;
+}
+
+/* A word is taken from five tables, what is said of a key from three; a very long key is not read. */
+static void names_of_keys(void **state)
+{
+    static const char *const one[] = {"ZZ", "ZZ", "ZZ", "ZZ", "ZZ"}, *const several[] = {"X", "Y", "Z"},
+                             *const letter[] = {"Z"};
+    char key[81];
+    (void)state;
+    assert_true(says_of_defined("spandrel", 5, one, "\nZZ = spandrel   #"));
+    assert_true(says_of_defined("spandrel", 4, one, "\nS = spandrel\n"));
+    assert_true(says_of_defined("spandrel", 3, several, "# what holds an arch"));
+    assert_false(says_of_defined("spandrel", 2, several, "# what holds an arch"));
+    memset(key, 'w', sizeof key);
+    key[79] = '\0';
+    assert_true(says_of_defined(key, 1, letter, "\nZ = w"));
+    memset(key, 'w', sizeof key);
+    key[80] = '\0';
+    assert_false(says_of_defined(key, 1, letter, "\nZ = w"));
+}
+
+/* What another table says of a part of the configuration, which must have a few tensors. */
+static bool is_inner_model(unsigned rows)
+{
+    struct problem problem = {.count = 0};
+    struct sp_text text = {0};
+    for (size_t width = 8; width < 30; width += 9) {
+        lesson_beginf(&problem, "{\"width\": %zu, \"text_config\": {\"model_type\": \"tiny\", \"size\": %zu}}", width,
+                      3 * width + 1);
+        lesson_add(&problem, "up.weight", SHAPE(width));
+        for (unsigned i = 0; i < rows; i++)
+            lesson_addf(&problem, SHAPE(3 * width + 1), "text.row%c.weight", 'a' + (char)i);
+    }
+    sp_text_puts(&text, "table tiny\nmodel_type \"tiny\"\n[a]\n");
+    for (unsigned i = 0; i < rows; i++) sp_text_printf(&text, "row%c.weight (size)\n", 'a' + (char)i);
+    add_table(&problem, text.data);
+    sp_text_free(&text);
+    lesson_learn(&problem);
+    const bool is = strstr(shapeproof_learning_text(problem.learning), "tiny from text_config") != NULL;
+    lesson_close(&problem);
+    return is;
+}
+
+static void inner_models(void **state)
+{
+    (void)state;
+    assert_true(is_inner_model(8));
+    assert_false(is_inner_model(7));
 }
 
 /* ---- what the examples do not vary ---- */
@@ -278,10 +381,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_two_words),
         cmocka_unit_test(words_deep_in_names),
+        cmocka_unit_test(many_rows),
         cmocka_unit_test(many_words),
         cmocka_unit_test(long_words),
         cmocka_unit_test(periods),
         cmocka_unit_test(numbers_that_may_be_keys),
+        cmocka_unit_test(names_of_keys),
+        cmocka_unit_test(inner_models),
         cmocka_unit_test(keys_without_effect),
         cmocka_unit_test(comments_of_a_hundred_columns),
         cmocka_unit_test(idle_keys),
