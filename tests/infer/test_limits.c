@@ -280,6 +280,50 @@ static void questions(void **state)
     searching_close(&searching);
 }
 
+static void put_rows(struct sp_text *text, unsigned rows, const char *dimension)
+{
+    for (unsigned i = 0; i < rows; i++) sp_text_printf(text, "stem%u.quux (%s)\n", i, dimension);
+}
+
+/* Whether a table that is only named beside others is tried long enough to find two keys: each row of the first one
+ * takes some ninety trials. */
+static bool is_further_explained(unsigned rows)
+{
+    struct sp_text text = {0}, first = {0}, second = {0};
+    struct searching searching;
+    bool explained = false;
+    sp_text_puts(&first, "model_type \"odd\"\n[a]\nlast.quux (1000)\n");
+    put_rows(&first, rows, "1000");
+    put_tables(&text, "first", 60, first.data);
+    sp_text_puts(&second, "model_type \"odd\"\n[a]\n");
+    put_rows(&second, rows, "k^2 % 10007 == 5929 ? 1000 : 5");
+    sp_text_puts(&second, "last.quux (m^2 % 10007 == 6084 ? 1000 : 5)\n");
+    put_tables(&text, "own", 1, second.data);
+    begin_text(&searching.model, &text);
+    for (unsigned i = 0; i < rows; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "stem%u.quux", i);
+        model_add_shape(&searching.model, name, SHAPE(1000));
+    }
+    model_add_shape(&searching.model, "last.quux", SHAPE(1000));
+    search_file(&searching);
+    for (size_t i = 0; i < searching.search.attempts.count; i++) {
+        const struct sp_attempt *attempt = searching.search.attempts.items[i];
+        if (strcmp(attempt->table->name, "own000") == 0) explained = explained || sp_attempt_explains_all(attempt);
+    }
+    searching_close(&searching);
+    sp_text_free(&first);
+    sp_text_free(&second);
+    return explained;
+}
+
+static void few_trials(void **state)
+{
+    (void)state;
+    assert_true(is_further_explained(10));
+    assert_false(is_further_explained(11));
+}
+
 /* ---- guesses ---- */
 
 /* A number that nothing suggests, of which a table says in its own way that it is `number`: it has to be tried. */
@@ -328,6 +372,33 @@ static void many_values(void **state)
     (void)state;
     assert_true(is_number_found_behind_texts(110));
     assert_false(is_number_found_behind_texts(111));
+}
+
+/* A number shows to be wrong when so many sizes have followed from it, each in a round. */
+static bool is_number_found_behind_sizes(unsigned sizes)
+{
+    struct sp_text text = {0};
+    struct searching searching;
+    unsigned number = 77;
+    for (unsigned i = 1; i <= sizes; i++) number = 1000 + 50 * i - number;
+    sp_text_printf(&text, "table own\nmodel_type \"odd\"\n[a]\nlast.quux (k%u^2 %% 10007 == %u ? 1000 : 5)\n", sizes,
+                   number * number % 10007);
+    for (unsigned i = sizes; i > 0; i--) sp_text_printf(&text, "stem%u.quux (k%u + k%u)\n", i, i, i - 1);
+    begin_text(&searching.model, &text);
+    model_add_shape(&searching.model, "last.quux", SHAPE(1000));
+    for (unsigned i = 1; i <= sizes; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "stem%u.quux", i);
+        model_add_shape(&searching.model, name, SHAPE(1000 + 50 * i));
+    }
+    return search_explains(&searching);
+}
+
+static void rounds_of_a_trial(void **state)
+{
+    (void)state;
+    assert_true(is_number_found_behind_sizes(5));
+    assert_false(is_number_found_behind_sizes(6));
 }
 
 /* What stands for a key where it is not set, in a part that is used behind so many others. */
@@ -435,38 +506,74 @@ static void loops_around_loops(void **state)
 
 /* ---- rounds ---- */
 
+/* A table about a file, and what is known of its keys. */
+struct deducing {
+    struct model model;
+    struct shapeproof_inventory *inventory;
+    struct sp_outline outline;
+    struct sp_shapes shapes;
+    struct sp_effort effort;
+    struct sp_deduction deduction;
+};
+
+/* The model is made. */
+static void deducing_begin(struct deducing *deducing)
+{
+    const struct sp_naming plain = {.strip = "", .add = ""};
+    deducing->inventory = model_in_memory(&deducing->model);
+    deducing->effort = (struct sp_effort){NULL, 1000, 100000};
+    sp_outline_init(&deducing->outline, sp_tables_unit(deducing->model.tables, "own"), "", NULL);
+    sp_shapes_init(&deducing->shapes, deducing->model.tables, deducing->inventory, &plain, NULL, 1);
+    sp_deduction_init(&deducing->deduction, &deducing->outline, &deducing->shapes, &deducing->effort);
+}
+
+static void deducing_end(struct deducing *deducing)
+{
+    sp_deduction_free(&deducing->deduction);
+    sp_shapes_free(&deducing->shapes);
+    sp_outline_free(&deducing->outline);
+    shapeproof_inventory_close(deducing->inventory);
+    model_close(&deducing->model);
+}
+
 /* Each size tells one more key, the line behind it first: a round for each. */
 static void rounds(void **state)
 {
     struct sp_text text = {0};
-    struct model model;
-    struct sp_outline outline;
-    struct sp_shapes shapes;
-    struct sp_deduction deduction;
-    struct sp_effort effort = {NULL, 1000, 100000};
-    const struct sp_naming plain = {.strip = "", .add = ""};
+    struct deducing deducing;
     (void)state;
     sp_text_puts(&text, "table own\n[a]\n");
     for (unsigned i = 50; i > 0; i--) sp_text_printf(&text, "stem.%u.quux (k%u + k%u)\n", i, i, i - 1);
     sp_text_puts(&text, "stem.0.quux (k0)\n");
-    begin_text(&model, &text);
+    begin_text(&deducing.model, &text);
     for (unsigned i = 0; i <= 50; i++) {
         char name[40];
         snprintf(name, sizeof name, "stem.%u.quux", i);
-        model_add_shape(&model, name, SHAPE(1000 + 3 * i));
+        model_add_shape(&deducing.model, name, SHAPE(1000 + 3 * i));
     }
-    struct shapeproof_inventory *inventory = model_in_memory(&model);
-    sp_outline_init(&outline, sp_tables_unit(model.tables, "own"), "", NULL);
-    sp_shapes_init(&shapes, model.tables, inventory, &plain, NULL, 1);
-    sp_deduction_init(&deduction, &outline, &shapes, &effort);
-    sp_deduce(&deduction, SP_CONTESTED_FIRST);
-    assert_int_equal(sp_known_value(&outline.solver.known, "k39").type, SHAPEPROOF_VALUE_INT);
-    assert_int_equal(sp_known_value(&outline.solver.known, "k40").type, SHAPEPROOF_VALUE_UNKNOWN);
-    sp_deduction_free(&deduction);
-    sp_shapes_free(&shapes);
-    sp_outline_free(&outline);
-    shapeproof_inventory_close(inventory);
-    model_close(&model);
+    deducing_begin(&deducing);
+    sp_deduce(&deducing.deduction, SP_CONTESTED_FIRST);
+    struct sp_known *known = &deducing.outline.solver.known;
+    assert_int_equal(sp_known_value(known, "k39").type, SHAPEPROOF_VALUE_INT);
+    assert_int_equal(sp_known_value(known, "k40").type, SHAPEPROOF_VALUE_UNKNOWN);
+    deducing_end(&deducing);
+}
+
+/* Of a size that the file does not have so many keys are given values. */
+static void keys_of_a_missing_size(void **state)
+{
+    struct sp_text text = {0};
+    struct deducing deducing;
+    (void)state;
+    sp_text_puts(&text, "table own\n[a]\none.quux (4)\nmore.quux (k0");
+    for (unsigned i = 1; i < 25; i++) sp_text_printf(&text, " + k%u", i);
+    sp_text_puts(&text, ")\n");
+    begin_text(&deducing.model, &text);
+    model_add_shape(&deducing.model, "one.quux", SHAPE(4));
+    deducing_begin(&deducing);
+    sp_guess_rest(&deducing.deduction);
+    assert_int_equal(sp_known_count_set(&deducing.outline.solver.known), 20);
+    deducing_end(&deducing);
 }
 
 /* ---- messages ---- */
@@ -555,13 +662,16 @@ int main(void)
         cmocka_unit_test(equals_with_more_names),
         cmocka_unit_test(further_tables_that_are_laid_out),
         cmocka_unit_test(questions),
+        cmocka_unit_test(few_trials),
         cmocka_unit_test(small_numbers),
         cmocka_unit_test(idle_numbers),
         cmocka_unit_test(many_values),
+        cmocka_unit_test(rounds_of_a_trial),
         cmocka_unit_test(defaults_in_parts),
         cmocka_unit_test(suppositions),
         cmocka_unit_test(loops_around_loops),
         cmocka_unit_test(rounds),
+        cmocka_unit_test(keys_of_a_missing_size),
         cmocka_unit_test(nearest_tables),
         cmocka_unit_test(classes_of_a_table),
         cmocka_unit_test(classes_of_the_same_names),
