@@ -302,6 +302,57 @@ static void cases(void **state)
     assert_false(is_case_found(9, 39 - 5));
 }
 
+/* Cases are looked for as long as not too much was spent on them; a condition costs 5000, and more with more keys. */
+static void effort(void **state)
+{
+    static const double values[EXAMPLES] = {9, 221, 377};
+    (void)state;
+    for (size_t more = 0; more < 2; more++) {
+        struct solving solving;
+        solving_begin(&solving, flags);
+        solving.problem.effort = 5000000 + more;
+        assert_int_equal(answer_of(&solving, values, "x").term != NULL, more == 0);
+        if (!more) assert_int_equal(solving.problem.effort, 5000000 + 5000 + 2 * 2 * EXAMPLES / 4);
+        solving_end(&solving);
+    }
+}
+
+/* The first conditions are tried: the flag that tells the cases apart is behind so many others. */
+static bool is_case_found_behind(unsigned others)
+{
+    enum { COUNT = 6 };
+    static const double widths[COUNT] = {150, 221, 377, 491, 530, 677}, inner[COUNT] = {901, 812, 777, 733, 689, 1013};
+    struct solving solving = {
+        .problem = {.evidence = &solving.asking.evidence, .library = {.evidence = &solving.asking.evidence}}};
+    struct sp_learn_function function = {.name = "x"};
+    const unsigned own = 0x15; /* in every other example */
+    for (unsigned e = 0; e < COUNT; e++) {
+        struct sp_text text = {0};
+        unsigned flag = 1, count = 0;
+        sp_text_puts(&text, "{");
+        for (; count < others; flag++)
+            if (flag != own) sp_text_printf(&text, "\"f%u\": %s, ", count++, flag >> e & 1 ? "true" : "false");
+        sp_text_printf(&text, "\"own\": %s, \"width\": %.0f, \"inner\": %.0f}", own >> e & 1 ? "true" : "false",
+                       widths[e], inner[e]);
+        asking_example(&solving.asking, text.data);
+        sp_text_free(&text);
+        sp_function_add(&function, &(struct sp_point){.example = e}, own >> e & 1 ? widths[e] : inner[e]);
+    }
+    asking_gather(&solving.asking);
+    solving.asking.evidence.most = UINT64_MAX;
+    const bool found = is_term(sp_solve_function(&solving.problem, &function).term, "own ? width : inner");
+    sp_function_free(&function);
+    solving_end(&solving);
+    return found;
+}
+
+static void many_conditions(void **state)
+{
+    (void)state;
+    assert_true(is_case_found_behind(10));
+    assert_false(is_case_found_behind(11));
+}
+
 /* Two cases may cost so much more than a long expression, which costs 44: they cost 32 and the first key. */
 static bool are_cases_taken(unsigned cost)
 {
@@ -385,6 +436,7 @@ int main(void)
         cmocka_unit_test(priors),         cmocka_unit_test(sums),
         cmocka_unit_test(banks),          cmocka_unit_test(dearest_expressions),
         cmocka_unit_test(defaults),       cmocka_unit_test(cases),
+        cmocka_unit_test(effort),         cmocka_unit_test(many_conditions),
         cmocka_unit_test(cases_or_a_sum), cmocka_unit_test(cases_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,6 +109,16 @@ static void long_words(void **state)
 
 /* ---- numbers of modules ---- */
 
+/* Whether the whole of the last examples is explained. */
+static bool is_all_learnt(struct problem *problem)
+{
+    lesson_learn(problem);
+    const bool all = shapeproof_learning_is_proved(problem->learning) &&
+                     shapeproof_learning_explained(problem->learning) == shapeproof_learning_tensors(problem->learning);
+    lesson_close(problem);
+    return all;
+}
+
 /* Modules of so many rows that repeat after so many numbers, and so many others behind the last of them. */
 static bool is_period_found(unsigned period, unsigned rows, unsigned behind)
 {
@@ -122,11 +132,7 @@ static bool is_period_found(unsigned period, unsigned rows, unsigned behind)
         for (size_t i = 0; i < behind; i++)
             lesson_addf(&problem, SHAPE(width), "net.%zu.last_%c", depth * period + i, 'a' + (char)i);
     }
-    lesson_learn(&problem);
-    const bool found = shapeproof_learning_is_proved(problem.learning) &&
-                       shapeproof_learning_explained(problem.learning) == shapeproof_learning_tensors(problem.learning);
-    lesson_close(&problem);
-    return found;
+    return is_all_learnt(&problem);
 }
 
 static void periods(void **state)
@@ -139,6 +145,41 @@ static void periods(void **state)
     assert_false(is_period_found(2, 1, 13));
     assert_true(is_period_found(9, 7, 0)); /* of 63 rows, and not of 64 */
     assert_false(is_period_found(8, 8, 0));
+}
+
+/* Numbers without a rule, the same in all examples; so many. */
+static bool are_numbers_spelt_out(unsigned count)
+{
+    struct problem problem = {.count = 0};
+    for (size_t width = 8; width < 30; width += 9) {
+        lesson_beginf(&problem, "{\"width\": %zu}", width);
+        for (unsigned i = 0; i < count; i++) lesson_addf(&problem, SHAPE(width), "stem.%u.w", i * i + i / 3);
+    }
+    return is_all_learnt(&problem);
+}
+
+/* Two modules that flags say are there, numbered 0 and that. */
+static bool is_module_spelt_out(unsigned number)
+{
+    struct problem problem = {.count = 0};
+    for (unsigned e = 0; e < 4; e++) {
+        const size_t width = 8 + 9 * e;
+        lesson_beginf(&problem, "{\"width\": %zu, \"low\": %s, \"high\": %s}", width, e % 2 ? "true" : "false",
+                      e < 2 ? "true" : "false");
+        if (e % 2) lesson_add(&problem, "stem.0.w", SHAPE(width));
+        if (e < 2) lesson_addf(&problem, SHAPE(width), "stem.%u.w", number);
+        lesson_add(&problem, "up.w", SHAPE(width));
+    }
+    return is_all_learnt(&problem);
+}
+
+static void numbers_without_a_loop(void **state)
+{
+    (void)state;
+    assert_true(are_numbers_spelt_out(64));
+    assert_false(are_numbers_spelt_out(65));
+    assert_true(is_module_spelt_out(3));
+    assert_false(is_module_spelt_out(4));
 }
 
 /* ---- what is undecided ---- */
@@ -385,6 +426,7 @@ int main(void)
         cmocka_unit_test(many_words),
         cmocka_unit_test(long_words),
         cmocka_unit_test(periods),
+        cmocka_unit_test(numbers_without_a_loop),
         cmocka_unit_test(numbers_that_may_be_keys),
         cmocka_unit_test(names_of_keys),
         cmocka_unit_test(inner_models),
