@@ -212,11 +212,44 @@ static void passes(void **state)
     assert_false(is_found_in_passes(13));
 }
 
+/* A table that builds on one which explains a file of so many tensors: its factor is among the last values that are
+ * compared with all of them. */
+static bool is_relative_repaired(unsigned tensors)
+{
+    struct sp_text text = {0};
+    struct searching searching;
+    bool explains = false;
+    sp_text_printf(&text,
+                   "table first\n" ODD "[a] for i in 0..%u\nstem.{i}.corge (4)\n[b]\ntwo.quux (1000)\n"
+                   "table own extends first\nmodel_type \"odder\"\n"
+                   "[b]\ntwo.quux (int((f default 1.0)*1000 + 0.5)^2 %% 10007 == %u ? 1000 : 5)\n",
+                   tensors - 2, rest_of(3950));
+    begin_text(&searching.model, &text);
+    for (unsigned i = 0; i < tensors - 1; i++) add_size(&searching.model, "stem", i, 4);
+    model_add_shape(&searching.model, "two.quux", SHAPE(1000));
+    search_file(&searching);
+    for (size_t i = 0; i < searching.search.attempts.count; i++) {
+        const struct sp_attempt *attempt = searching.search.attempts.items[i];
+        if (strcmp(attempt->table->name, "own") == 0) explains = explains || sp_attempt_explains_all(attempt);
+    }
+    searching_close(&searching);
+    return explains;
+}
+
+/* 25000 tensors are compared. */
+static void relatives(void **state)
+{
+    (void)state;
+    assert_true(is_relative_repaired(291));
+    assert_false(is_relative_repaired(292));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nearest_attempts), cmocka_unit_test(factors),     cmocka_unit_test(items_of_lists),
         cmocka_unit_test(proportions),      cmocka_unit_test(small_gains), cmocka_unit_test(passes),
+        cmocka_unit_test(relatives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
