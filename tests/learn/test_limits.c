@@ -107,6 +107,35 @@ static void long_words(void **state)
     assert_int_equal(words_said_once(more, 4), 3);
 }
 
+/* Five words of a name are items of lists, two of each: four are looped over. */
+static void words_of_lists(void **state)
+{
+    struct problem problem = {.count = 0};
+    (void)state;
+    for (unsigned e = 0; e < 3; e++) {
+        struct sp_text text = {0};
+        sp_text_printf(&text, "{\"width\": %u", 8 + 9 * e);
+        for (unsigned i = 0; i < 5; i++) {
+            const char first = (char)('a' + i), second = (char)('a' + i + e * (i % 2));
+            sp_text_printf(&text, ", \"list%u\": [\"%c%c\", \"%c%c\"]", i, first, second, first, second + 1);
+        }
+        sp_text_puts(&text, "}");
+        lesson_begin(&problem, text.data);
+        for (unsigned at = 0; at < 1U << 5; at++) {
+            text.length = 0;
+            for (unsigned i = 0; i < 5; i++)
+                sp_text_printf(&text, "%c%c.", 'a' + (char)i, 'a' + (char)(i + e * (i % 2) + (at >> i & 1)));
+            sp_text_puts(&text, "scale");
+            lesson_add(&problem, text.data, SHAPE(8 + 9 * e));
+        }
+        sp_text_free(&text);
+    }
+    assert_learns(&problem);
+    assert_says(&problem, "for name in list0 for word in list1 for which in list2 for item in list3\n");
+    assert_says(&problem, "{name}.{word}.{which}.{item}.ee.scale ");
+    lesson_close(&problem);
+}
+
 /* ---- numbers of modules ---- */
 
 /* Whether the whole of the last examples is explained. */
@@ -262,6 +291,32 @@ static void names_of_keys(void **state)
     memset(key, 'w', sizeof key);
     key[80] = '\0';
     assert_false(says_of_defined(key, 1, letter, "\nZ = w"));
+}
+
+/* The name that a table which is liked has for a key is worth as much as that of a thousand others. */
+static bool is_liked_name(unsigned others)
+{
+    struct problem problem = {.count = 0, .like = "liked"};
+    struct sp_text text = {0};
+    for (size_t width = 8; width < 20; width += 9) {
+        lesson_beginf(&problem, "{\"spandrel\": %zu}", width);
+        lesson_add(&problem, "up.weight", SHAPE(width));
+    }
+    sp_text_puts(&text, "table liked\nY = spandrel default 7\n[a]\nother (Y)\n");
+    for (unsigned i = 0; i < others; i++) sp_text_printf(&text, "table own%u\nX = spandrel default 7\n[a]\nw (X)\n", i);
+    add_table(&problem, text.data);
+    sp_text_free(&text);
+    lesson_learn(&problem);
+    const bool liked = strstr(shapeproof_learning_text(problem.learning), "\nY = spandrel\n") != NULL;
+    lesson_close(&problem);
+    return liked;
+}
+
+static void liked_names(void **state)
+{
+    (void)state;
+    assert_true(is_liked_name(1000));
+    assert_false(is_liked_name(1001));
 }
 
 /* What another table says of a part of the configuration, which must have a few tensors. */
@@ -425,10 +480,12 @@ int main(void)
         cmocka_unit_test(many_rows),
         cmocka_unit_test(many_words),
         cmocka_unit_test(long_words),
+        cmocka_unit_test(words_of_lists),
         cmocka_unit_test(periods),
         cmocka_unit_test(numbers_without_a_loop),
         cmocka_unit_test(numbers_that_may_be_keys),
         cmocka_unit_test(names_of_keys),
+        cmocka_unit_test(liked_names),
         cmocka_unit_test(inner_models),
         cmocka_unit_test(keys_without_effect),
         cmocka_unit_test(comments_of_a_hundred_columns),
