@@ -407,6 +407,67 @@ static void cases_of_others(void **state)
     assert_false(comes_case_first(10 + 12 - 4));
 }
 
+/* ---- conditions within conditions ---- */
+
+/* Whether what holds in the first example alone is told by the flag of other rows of the module and what holds within
+ * that, rather than by two other flags, which cost so much together. Within it another flag holds, or the two widths
+ * of the row differ. */
+static bool is_told_within(unsigned cost, bool by_widths)
+{
+    enum { COUNT = 5 };
+    static const char *const configs[COUNT] = {
+        "\"outer\": true, \"x\": true, \"y\": true", "\"outer\": true, \"x\": true, \"y\": false",
+        "\"outer\": true, \"x\": false, \"y\": true", "\"outer\": false, \"x\": true, \"y\": false",
+        "\"outer\": false, \"x\": false, \"y\": true"};
+    static const unsigned widths[COUNT] = {101, 113, 125, 137, 149};
+    struct solving solving = {
+        .problem = {.evidence = &solving.asking.evidence, .library = {.evidence = &solving.asking.evidence}}};
+    struct sp_learn_function function = {.name = "adapter.proj.weight"};
+    struct sp_answer dims[2] = {{.term = NULL}};
+    struct sp_tensor_row row = {.rank = 2, .dims = dims};
+    for (unsigned e = 0; e < COUNT; e++) {
+        struct sp_text text = {0};
+        const bool within = e == 0 || e > 2;
+        sp_text_printf(&text, "{%s", configs[e]);
+        if (by_widths)
+            sp_text_printf(&text, ", \"width\": %u, \"size\": %u}", widths[e], within ? widths[e] + 90 : widths[e]);
+        else sp_text_printf(&text, ", \"within\": %s}", within ? "true" : "false");
+        asking_example(&solving.asking, text.data);
+        sp_text_free(&text);
+        sp_function_add(&function, &(struct sp_point){.example = e}, e == 0);
+    }
+    asking_gather(&solving.asking);
+    solving.asking.evidence.most = UINT64_MAX;
+    set_cost(&solving, "x", cost / 2);
+    set_cost(&solving, "y", cost - cost / 2);
+    if (by_widths) {
+        dims[0].term = key_of(&solving, "size");
+        dims[1].term = key_of(&solving, "width");
+    }
+    const struct sp_search_term outer = {.op = SP_TERM_TRUTH,
+                                         .terminal = sp_evidence_terminal(&solving.asking.evidence, "outer")};
+    const struct sp_prior prior = {.term = sp_search_term_about(&solving.asking.arena, outer),
+                                   .weight = "adapter.norm.weight",
+                                   .is_condition = true};
+    *SP_PUSH(&solving.problem.priors) = prior;
+    const struct sp_answer answer = sp_solve_condition(&solving.problem, &function, by_widths ? &row : NULL);
+    const struct sp_search_term *term = answer.term;
+    const bool told =
+        term && term->op == SP_TERM_AND && term->a->terminal && strcmp(term->a->terminal->path, "outer") == 0;
+    sp_function_free(&function);
+    solving_end(&solving);
+    return told;
+}
+
+static void conditions_within(void **state)
+{
+    (void)state;
+    assert_true(is_told_within(4 + 5, false)); /* beside one flag of 10 */
+    assert_false(is_told_within(4 + 4, false));
+    assert_true(is_told_within(0 + 1, true)); /* beside two widths of 10, which are those of the row */
+    assert_false(is_told_within(0 + 0, true));
+}
+
 /* ---- banks ---- */
 
 /* They are forgotten together when there are many. */
@@ -431,13 +492,21 @@ static void banks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accidents),      cmocka_unit_test(one_value),
-        cmocka_unit_test(slack),          cmocka_unit_test(many_others),
-        cmocka_unit_test(priors),         cmocka_unit_test(sums),
-        cmocka_unit_test(banks),          cmocka_unit_test(dearest_expressions),
-        cmocka_unit_test(defaults),       cmocka_unit_test(cases),
-        cmocka_unit_test(effort),         cmocka_unit_test(many_conditions),
-        cmocka_unit_test(cases_or_a_sum), cmocka_unit_test(cases_of_others),
+        cmocka_unit_test(accidents),
+        cmocka_unit_test(one_value),
+        cmocka_unit_test(slack),
+        cmocka_unit_test(many_others),
+        cmocka_unit_test(priors),
+        cmocka_unit_test(sums),
+        cmocka_unit_test(banks),
+        cmocka_unit_test(dearest_expressions),
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(cases),
+        cmocka_unit_test(effort),
+        cmocka_unit_test(many_conditions),
+        cmocka_unit_test(cases_or_a_sum),
+        cmocka_unit_test(cases_of_others),
+        cmocka_unit_test(conditions_within),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
