@@ -353,6 +353,53 @@ static void many_conditions(void **state)
     assert_false(is_case_found_behind(11));
 }
 
+/* A case by the condition of other rows comes first, if it costs no more than 90: 44 and two flags. */
+static bool comes_known_case_first(unsigned cost)
+{
+    enum { COUNT = 5 };
+    static const char *const configs[COUNT] = {
+        "{\"own\": true, \"x\": true, \"y\": true, \"width\": 150, \"inner\": 901}",
+        "{\"own\": true, \"x\": true, \"y\": true, \"width\": 221, \"inner\": 812}",
+        "{\"own\": false, \"x\": true, \"y\": false, \"width\": 377, \"inner\": 777}",
+        "{\"own\": false, \"x\": false, \"y\": true, \"width\": 491, \"inner\": 733}",
+        "{\"own\": false, \"x\": false, \"y\": false, \"width\": 530, \"inner\": 689}"};
+    static const double values[COUNT] = {150, 221, 777, 733, 689};
+    struct solving solving = {
+        .problem = {.evidence = &solving.asking.evidence, .library = {.evidence = &solving.asking.evidence}}};
+    struct sp_learn_function function = {.name = "z"};
+    const struct sp_search_term *flag[2];
+    for (size_t e = 0; e < COUNT; e++) {
+        asking_example(&solving.asking, configs[e]);
+        sp_function_add(&function, &(struct sp_point){.example = e}, values[e]);
+    }
+    asking_gather(&solving.asking);
+    solving.asking.evidence.most = UINT64_MAX;
+    set_cost(&solving, "x", cost / 2);
+    set_cost(&solving, "y", cost - cost / 2);
+    for (size_t i = 0; i < 2; i++)
+        flag[i] = sp_search_term_about(
+            &solving.asking.arena,
+            (struct sp_search_term){.op = SP_TERM_TRUTH,
+                                    .terminal = sp_evidence_terminal(&solving.asking.evidence, i ? "y" : "x")});
+    const struct sp_prior prior = {
+        .term = sp_search_term_of(&solving.asking.arena, SP_TERM_AND, flag[0], flag[1], NULL), .is_condition = true};
+    *SP_PUSH(&solving.problem.priors) = prior;
+    const struct sp_search_term *term = sp_solve_function(&solving.problem, &function).term;
+    assert_non_null(term);
+    assert_int_equal(term->op, SP_TERM_IF);
+    const bool known = term->a->op == SP_TERM_AND;
+    sp_function_free(&function);
+    solving_end(&solving);
+    return known;
+}
+
+static void known_cases(void **state)
+{
+    (void)state;
+    assert_true(comes_known_case_first(90 - 44));
+    assert_false(comes_known_case_first(91 - 44));
+}
+
 /* Two cases may cost so much more than a long expression, which costs 44: they cost 32 and the first key. */
 static bool are_cases_taken(unsigned cost)
 {
@@ -492,21 +539,14 @@ static void banks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accidents),
-        cmocka_unit_test(one_value),
-        cmocka_unit_test(slack),
-        cmocka_unit_test(many_others),
-        cmocka_unit_test(priors),
-        cmocka_unit_test(sums),
-        cmocka_unit_test(banks),
-        cmocka_unit_test(dearest_expressions),
-        cmocka_unit_test(defaults),
-        cmocka_unit_test(cases),
-        cmocka_unit_test(effort),
-        cmocka_unit_test(many_conditions),
-        cmocka_unit_test(cases_or_a_sum),
-        cmocka_unit_test(cases_of_others),
-        cmocka_unit_test(conditions_within),
+        cmocka_unit_test(accidents),       cmocka_unit_test(one_value),
+        cmocka_unit_test(slack),           cmocka_unit_test(many_others),
+        cmocka_unit_test(priors),          cmocka_unit_test(sums),
+        cmocka_unit_test(banks),           cmocka_unit_test(dearest_expressions),
+        cmocka_unit_test(defaults),        cmocka_unit_test(cases),
+        cmocka_unit_test(effort),          cmocka_unit_test(known_cases),
+        cmocka_unit_test(many_conditions), cmocka_unit_test(cases_or_a_sum),
+        cmocka_unit_test(cases_of_others), cmocka_unit_test(conditions_within),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
