@@ -112,6 +112,38 @@ static void tables_for_naming(void **state)
     assert_int_equal(seen, 2);
 }
 
+/* What is taken away in front of the names of so many tensors, when that is one thing for most of them, and another one
+ * for most of every second one. */
+static const char *taken_away_of(unsigned tensors)
+{
+    static char strip[40];
+    struct sp_text text = {0};
+    struct model model;
+    struct looking looking;
+    sp_text_puts(&text, "table own\n[a] for i in 0..N-1\nstem.{i}.quux (A)\n");
+    begin_text(&model, &text);
+    for (unsigned i = 0; i < tensors; i++) {
+        char name[60];
+        snprintf(name, sizeof name,
+                 i % 2   ? "second.stem.%u.quux"
+                 : i % 8 ? "first.stem.%u.quux"
+                         : "other.%u.corge",
+                 i / 2);
+        model_add_shape(&model, name, SHAPE(4));
+    }
+    look(&looking, &model);
+    snprintf(strip, sizeof strip, "%s", looking.candidates.naming.strip);
+    looking_close(&looking, &model);
+    return strip;
+}
+
+static void sampled_names(void **state)
+{
+    (void)state;
+    assert_string_equal(taken_away_of(1999), "second.");
+    assert_string_equal(taken_away_of(2000), "first.");
+}
+
 /* Of a file with very many patterns the first ones count, and of a pattern the last components. */
 static void ends_of_patterns(void **state)
 {
@@ -656,6 +688,7 @@ int main(void)
         cmocka_unit_test(tables_that_fit),
         cmocka_unit_test(tables_that_are_laid_out),
         cmocka_unit_test(tables_for_naming),
+        cmocka_unit_test(sampled_names),
         cmocka_unit_test(ends_of_patterns),
         cmocka_unit_test(many_equals),
         cmocka_unit_test(few_equals_of_a_large_file),

@@ -212,6 +212,73 @@ static void passes(void **state)
     assert_false(is_found_in_passes(13));
 }
 
+/* ---- what the file decides ---- */
+
+/* Whether a key is decided that only one of so many layers shows; there are sizes besides, from 20 on, by threes. */
+static bool is_decided(unsigned layers, unsigned shown_by, unsigned sizes)
+{
+    struct sp_text text = {0};
+    struct model model;
+    sp_text_puts(&text, "table own\n" ODD "[a]\none.quux (4)\n");
+    for (unsigned i = 0; i < sizes; i++) sp_text_printf(&text, "size.%u.corge (k%u)\n", i, i);
+    sp_text_printf(&text, "[b] for i in 0..N-1\nw.{i}.corge (i == %u ? (g default 499)^2 %% 10007 : 8)\n", shown_by);
+    begin_text(&model, &text);
+    model_add_shape(&model, "one.quux", SHAPE(4));
+    for (unsigned i = 0; i < sizes; i++) add_size(&model, "size", i, 20 + 3 * i);
+    for (unsigned i = 0; i < layers; i++) add_size(&model, "w", i, i == shown_by ? rest_of(500) : 8);
+    FIND();
+    assert_true(explains_all(&finding));
+    assert_value(inferred(&finding, "g").value, "500");
+    const bool decided = inferred(&finding, "g").determined;
+    END();
+    return decided;
+}
+
+/* The first four layers are looked at; the last one, unless it is beyond 1000; and where sizes point to a layer, as
+ * long as there are no more than 24: the first ones, and two for each of ten sizes. */
+static void layers_that_are_seen(void **state)
+{
+    (void)state;
+    assert_true(is_decided(50, 3, 0));
+    assert_false(is_decided(50, 4, 0));
+    assert_true(is_decided(1001, 1000, 0));
+    assert_false(is_decided(1002, 1001, 0));
+    assert_true(is_decided(80, 20 + 3 * 9, 14));
+    assert_false(is_decided(80, 20 + 3 * 10 - 1, 14));
+}
+
+/* Whether a flag is decided that does nothing under the class of that number, while all classes have the same tensors.
+ */
+static bool is_flag_decided(unsigned number)
+{
+    struct sp_text text = {0};
+    struct model model;
+    sp_text_puts(&text, "table own\n" ODD "architectures \"Odd0\"");
+    for (unsigned i = 1; i < 7; i++) sp_text_printf(&text, ", \"Odd%u\"", i);
+    sp_text_printf(&text,
+                   "\nfree = architectures[0] == \"Odd%u\"\nrequire not absent(architectures), \"no class\"\n"
+                   "[a]\none.quux (4)\ntwo.quux ((free ? 3 : flag default false ? 3 : 4)^2 %% 10007)\n",
+                   number);
+    begin_text(&model, &text);
+    model_add_shape(&model, "one.quux", SHAPE(4));
+    model_add_shape(&model, "two.quux", SHAPE(9));
+    FIND();
+    assert_true(explains_all(&finding));
+    const bool decided = inferred(&finding, "flag").determined;
+    END();
+    return decided;
+}
+
+/* It may be another class: the first three are looked at. */
+static void equal_classes(void **state)
+{
+    (void)state;
+    assert_false(is_flag_decided(3));
+    assert_true(is_flag_decided(4));
+}
+
+/* ---- relatives ---- */
+
 /* A table that builds on one which explains a file of so many tensors: its factor is among the last values that are
  * compared with all of them. */
 static bool is_relative_repaired(unsigned tensors)
@@ -247,9 +314,9 @@ static void relatives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nearest_attempts), cmocka_unit_test(factors),     cmocka_unit_test(items_of_lists),
-        cmocka_unit_test(proportions),      cmocka_unit_test(small_gains), cmocka_unit_test(passes),
-        cmocka_unit_test(relatives),
+        cmocka_unit_test(nearest_attempts),     cmocka_unit_test(factors),       cmocka_unit_test(items_of_lists),
+        cmocka_unit_test(proportions),          cmocka_unit_test(small_gains),   cmocka_unit_test(passes),
+        cmocka_unit_test(layers_that_are_seen), cmocka_unit_test(equal_classes), cmocka_unit_test(relatives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
