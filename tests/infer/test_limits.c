@@ -11,6 +11,7 @@
 #include "infer/classes.h"
 #include "infer/deduce.h"
 #include "infer/guess/guess.h"
+#include "infer/numbers/stages.h"
 #include "infer/searching.h"
 #include "infer/tables/prefilter.h"
 
@@ -608,6 +609,19 @@ static void keys_of_a_missing_size(void **state)
     deducing_end(&deducing);
 }
 
+/* Of a list with more modules shapes tell no stages. */
+static void modules_in_stages(void **state)
+{
+    struct sp_stages stages;
+    (void)state;
+    sp_stages_read(&stages, NULL, NULL, 0, NULL, 0, 4095);
+    assert_int_equal(stages.count, 4096);
+    sp_stages_free(&stages);
+    sp_stages_read(&stages, NULL, NULL, 0, NULL, 0, 4096);
+    assert_int_equal(stages.count, 0);
+    sp_stages_free(&stages);
+}
+
 /* ---- messages ---- */
 
 /* What is said of a file that has one tensor of each table, which lacks so many others. */
@@ -705,6 +719,7 @@ int main(void)
         cmocka_unit_test(loops_around_loops),
         cmocka_unit_test(rounds),
         cmocka_unit_test(keys_of_a_missing_size),
+        cmocka_unit_test(modules_in_stages),
         cmocka_unit_test(nearest_tables),
         cmocka_unit_test(classes_of_a_table),
         cmocka_unit_test(classes_of_the_same_names),
