@@ -168,7 +168,9 @@ static void describe_binary(const struct scribe *scribe, const struct sp_env *en
             return;
         }
     /* without parentheses (-x)^2 would be read as -(x^2), and (not a) == b as not (a == b) */
-    const bool is_tighter = expr->args[0]->kind == SP_EXPR_UNARY && expr->op != SP_OP_AND && expr->op != SP_OP_OR;
+    const bool is_sign = expr->args[0]->kind == SP_EXPR_UNARY && expr->args[0]->op == SP_OP_NEGATE;
+    const bool is_not = expr->args[0]->kind == SP_EXPR_UNARY && !is_sign;
+    const bool is_tighter = is_sign ? expr->op == SP_OP_POW : is_not && expr->op != SP_OP_AND && expr->op != SP_OP_OR;
     if (nested) sp_text_puts(scribe->text, "(");
     if (is_tighter) sp_text_puts(scribe->text, "(");
     describe_expression(scribe, env, expr->args[0], true, depth);

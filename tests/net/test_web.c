@@ -124,7 +124,7 @@ static void test_hostile_servers(void **state)
         {"status-404", "it is not there (HTTP status 404)", false},
         {"status-416", "HTTP status 416, no such range", false},
         {"status-418", "HTTP status 418", false},
-        {"status-430", "HTTP status 429, the server asks for fewer requests, and to come again in 3600 s", false},
+        {"status-430", "HTTP status 429, the server asks for fewer requests; it asks to come again in 3600 s", false},
         {"status-504", "HTTP status 504, the last of 5 times", false},
         {"loop", "more than 5 redirects", false},
         {"to-ftp", "redirected to what is not followed: ftp:// is not fetched: https:// and hf:// are", false},
