@@ -86,6 +86,7 @@ bool sp_derive_claims(struct sp_count *count, const struct shapeproof_tables *ta
                       struct sp_text *text, struct shapeproof_error *error)
 {
     const bool counted = sp_count_table(count, tables, table, NULL, false);
+    count->counts_may_be_0 = true; /* as for the claims that prove judges */
     const struct sp_poly **formulas = counted ? general_formulas(count) : NULL;
     if (formulas && !count->symbolic.algebra.failed) {
         put_claims(count, formulas, text);

@@ -764,18 +764,16 @@ static const char *unset_ambiguous(struct search *search, struct sp_values *valu
     return names.length ? sp_text_keep(&names, search->trial->arena) : NULL;
 }
 
-/* Refutes a proved claim that does not hold where a key with two defaults is not set, "A = k default 3" and "B = k
- * default 5": the formulas have one symbol for both. */
-static void refute_where_unset(struct search *search, struct sp_values *values)
+/* Notes of a proved claim that it does not hold where a key with two defaults is not set, "A = k default 3" and "B = k
+ * default 5": the formulas have one symbol for both, and are right for every value that is set. */
+static void note_where_unset(struct search *search, struct sp_values *values)
 {
     struct sp_trial *trial = search->trial;
     const char *names = unset_ambiguous(search, values);
     if (!names || !sp_trial_sides_at(&search->local, values, &search->left, &search->right)) return;
     if (!sp_trial_is_possible(&search->local, values) || sp_rational_compare(search->left, search->right) == 0) return;
-    trial->proof.verdict = SHAPEPROOF_REFUTED;
-    trial->proof.cases = NULL;
-    trial->proof.difference =
-        sp_arena_printf(trial->arena, "differs where %s is not set, for which the table has different defaults: %s",
+    trial->proof.cases =
+        sp_arena_printf(trial->arena, "where %s is set; where it is not, the table has different defaults for it: %s",
                         names, sp_trial_sides_words(trial, search->left, search->right));
 }
 
@@ -812,7 +810,7 @@ bool sp_trial_has_value_by_default(struct sp_trial *trial)
         trial->proof.verdict = SHAPEPROOF_REFUTED;
         trial->proof.cases = NULL;
         trial->proof.difference = "has no value by default: it divides by zero";
-    } else refute_where_unset(&search, &values);
+    } else note_where_unset(&search, &values);
     sp_values_free(&values);
     close_search(&search);
     return good;
