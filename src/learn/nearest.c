@@ -139,54 +139,65 @@ static size_t count_lines_of_table(const char *text)
     return lines;
 }
 
-/* What there is to go back to. */
+/* The table as it is without a base, to go back to. */
 struct fallback {
     const char *text;
-    bool is_proved;
-    size_t rest, explained;
+    bool is_proved, is_sound;
+    size_t explained;
+    struct sp_map unexplained;
+    SP_ARRAY(const char *) rest;
     const char **letters; /* of the terminals */
 };
 
 static struct fallback remember(struct shapeproof_learning *learning)
 {
     const struct sp_terminals *terminals = &learning->evidence.terminals;
-    struct fallback fallback = {learning->text, learning->is_proved, learning->rest.count, learning->explained, NULL};
+    struct fallback fallback = {.text = learning->text,
+                                .is_proved = learning->is_proved,
+                                .is_sound = learning->is_sound,
+                                .explained = learning->explained,
+                                .unexplained = learning->unexplained};
+    for (size_t i = 0; i < learning->rest.count; i++) *SP_PUSH(&fallback.rest) = learning->rest.items[i];
     fallback.letters = sp_arena_array(&learning->arena, terminals->count + 1, sizeof *fallback.letters);
     for (size_t i = 0; i < terminals->count; i++) fallback.letters[i] = terminals->items[i]->letter;
     return fallback;
 }
 
-static void go_back(struct shapeproof_learning *learning, const struct fallback *fallback)
+static void go_back(struct shapeproof_learning *learning, struct fallback *fallback)
 {
     const struct sp_terminals *terminals = &learning->evidence.terminals;
     learning->base = NULL;
     learning->text = fallback->text;
     learning->is_proved = fallback->is_proved;
-    learning->rest.count = fallback->rest;
+    learning->is_sound = fallback->is_sound;
+    learning->unexplained = fallback->unexplained;
+    fallback->unexplained = (struct sp_map){0};
+    learning->rest.count = 0;
+    for (size_t i = 0; i < fallback->rest.count; i++) *SP_PUSH(&learning->rest) = fallback->rest.items[i];
     learning->explained = fallback->explained;
     for (size_t i = 0; i < terminals->count; i++) terminals->items[i]->letter = fallback->letters[i];
 }
 
-/* As an extension of that table; false, and nothing is changed, where that does not come out or is hardly shorter. */
+/* Writes the learnt table as an extension of that one, if every tensor of every example is then explained, and the text
+ * is a third shorter; `asked`: by --like, however long it is. A row that could not be learnt may be one that the base
+ * has, so that no tensor is excused from the proof. False when it does not come out: then the table is as it was. */
 static bool extend_base(struct shapeproof_learning *learning, struct sp_base *base, bool asked,
                         struct shapeproof_error *error)
 {
-    const struct fallback fallback = remember(learning);
-    const char **rest = sp_arena_array(&learning->arena, fallback.rest + 1, sizeof *rest);
-    if (fallback.rest) memcpy(rest, learning->rest.items, fallback.rest * sizeof *rest);
+    struct fallback fallback = remember(learning);
     learning->base = base;
     learning->rest.count = learning->explained = 0;
+    learning->unexplained = (struct sp_map){0};
     sp_learn_letters_of_base(learning);
     sp_learn_write(learning);
     learning->is_proved = sp_learn_prove(learning, error);
     const bool shorter = asked || !fallback.is_proved ||
                          3 * count_lines_of_table(learning->text) <= 2 * count_lines_of_table(fallback.text);
-    if (!learning->is_proved || !shorter) {
-        learning->rest.count = 0;
-        for (size_t i = 0; i < fallback.rest; i++) *SP_PUSH(&learning->rest) = rest[i];
-        go_back(learning, &fallback);
-        return false;
-    }
+    const bool kept = learning->is_proved && shorter;
+    if (!kept) go_back(learning, &fallback);
+    sp_map_free(&fallback.unexplained);
+    free(fallback.rest.items);
+    if (!kept) return false;
     settle_ambiguities(learning, asked);
     sp_learn_write(learning);
     return true;

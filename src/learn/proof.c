@@ -13,6 +13,7 @@ enum { MOST_DIFFERENCES = 100 };
 
 static void add_difference(struct shapeproof_learning *learning, size_t example, const char *name, const char *what)
 {
+    learning->is_sound = false;
     if (learning->rest.count < MOST_DIFFERENCES)
         *SP_PUSH(&learning->rest) = sp_arena_printf(
             &learning->arena, "%s: %s %s", shapeproof_inventory_path(learning->evidence.examples[example].inventory),
@@ -103,9 +104,11 @@ static struct shapeproof_tables *tables_with_learnt(const struct shapeproof_lear
 bool sp_learn_prove(struct shapeproof_learning *learning, struct shapeproof_error *error)
 {
     const size_t before = learning->rest.count;
+    learning->is_sound = false;
     if (learning->are_strangers) return false;
     struct shapeproof_tables *tables = tables_with_learnt(learning, error);
     bool proved = tables != NULL;
+    learning->is_sound = proved; /* until there is a difference */
     for (size_t i = 0; i < learning->evidence.count && proved; i++)
         proved = compare_example(learning, tables, i, error);
     if (!proved)
@@ -113,7 +116,7 @@ bool sp_learn_prove(struct shapeproof_learning *learning, struct shapeproof_erro
             sp_arena_printf(&learning->arena, "the table cannot be expanded: %s", error->message);
     shapeproof_tables_free(tables);
     sp_error_reset(error);
-    learning->is_sound = proved && learning->rest.count == before;
+    learning->is_sound = learning->is_sound && proved;
     return learning->is_sound && before == 0;
 }
 

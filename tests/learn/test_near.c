@@ -171,6 +171,24 @@ static void hardly_anything_alike(void **state)
     lesson_close(&problem);
 }
 
+/* A tensor whose size nothing explains is not forgotten because the rest is a table that is known. */
+static void a_tensor_that_nothing_explains(void **state)
+{
+    static const uint64_t odd[SIZES] = {1009, 503, 211};
+    struct problem problem;
+    (void)state;
+    begin_sizes(&problem, "nearly_llama");
+    for (size_t i = 0; i < SIZES; i++) {
+        model_add_shape(problem.models[i], "odd.weight", SHAPE(odd[i], i + 2));
+        add_in_layers(&problem, i, "self_attn.sub_norm.weight", sizes[i].width, 0);
+    }
+    lesson_learn(&problem);
+    assert_false(shapeproof_learning_is_proved(problem.learning));
+    assert_int_equal(shapeproof_learning_rest_count(problem.learning), 1);
+    assert_non_null(strstr(shapeproof_learning_rest(problem.learning, 0), "odd.weight"));
+    lesson_close(&problem);
+}
+
 /* A table of the user's by the same name is what was learnt before: it is not built upon. */
 static void learnt_again(void **state)
 {
@@ -191,9 +209,15 @@ static void learnt_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_more_norm), cmocka_unit_test(another_attention),         cmocka_unit_test(no_final_norm),
-        cmocka_unit_test(a_known_model), cmocka_unit_test(what_the_other_table_says), cmocka_unit_test(other_names),
-        cmocka_unit_test(learnt_again),  cmocka_unit_test(hardly_anything_alike),
+        cmocka_unit_test(one_more_norm),
+        cmocka_unit_test(another_attention),
+        cmocka_unit_test(no_final_norm),
+        cmocka_unit_test(a_known_model),
+        cmocka_unit_test(what_the_other_table_says),
+        cmocka_unit_test(other_names),
+        cmocka_unit_test(a_tensor_that_nothing_explains),
+        cmocka_unit_test(learnt_again),
+        cmocka_unit_test(hardly_anything_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
