@@ -126,8 +126,11 @@ static void derive_markdown(const struct shapeproof_derivation *derivation, stru
         const char *shown = options->expanded ? formula->expanded : formula->text;
         sp_text_puts(text, "| ");
         put_escaped(text, formula->group);
-        if (*formula->when) sp_text_puts(text, ", if ");
-        put_escaped(text, formula->when);
+        if (*formula->when) {
+            sp_text_puts(text, ", if `");
+            put_escaped(text, formula->when);
+            sp_text_puts(text, "`");
+        }
         sp_text_puts(text, *formula->when && *shown != '-' ? " | + " : " | ");
         put_markdown_formula(text, shown, options->latex);
         sp_text_puts(text, " |\n");

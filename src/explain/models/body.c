@@ -22,7 +22,8 @@ struct body {
     size_t predicted; /* tensors of the model that are in the file, each with its shape */
     struct sp_names others;
     size_t other_count;
-    bool scores; /* the only other tensors are a matrix of one row, and its bias */
+    bool scores;  /* every other tensor is a matrix of one row, or a bias of one number */
+    bool has_row; /* one of them is such a matrix */
 };
 
 static bool is_score(const struct shapeproof_tensor *tensor)
@@ -44,6 +45,7 @@ static bool fill_body(struct body *body, struct sp_arena *arena, const struct sh
         body->predicted += match.tensor_of[i] != SHAPEPROOF_NONE;
     }
     body->scores = true;
+    body->has_row = false;
     for (size_t i = 0; whole && i < shapeproof_inventory_count(inventory); i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
         if (match.predicted_of[i] != SHAPEPROOF_NONE || sp_match_tensor(&match, i) == SP_STATE) continue;
@@ -51,6 +53,7 @@ static bool fill_body(struct body *body, struct sp_arena *arena, const struct sh
                      sp_arena_printf(arena, "%s %s", tensor->name, sp_shape_text(arena, tensor->shape, tensor->rank)));
         body->other_count++;
         body->scores = body->scores && is_score(tensor);
+        body->has_row = body->has_row || tensor->rank == 2;
     }
     sp_match_free(&match);
     return whole;
@@ -97,7 +100,7 @@ char *shapeproof_unknown_class_describe(const struct shapeproof_inventory *inven
         sp_text_printf(&text, "the file has all %zu tensors of %s", body.predicted, body.class);
         if (body.other_count)
             sp_text_printf(&text, ", and besides %s%s", sp_names_text(&body.others),
-                           body.scores ? ", a head with one output as a reward model has" : "");
+                           body.scores && body.has_row ? ", a head with one output as a reward model has" : "");
         sp_text_printf(&text, "; --set 'architectures=[\"%s\"]' checks it as that", body.class);
     }
     sp_names_free(&body.others);

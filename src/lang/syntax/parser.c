@@ -335,6 +335,8 @@ static void parse_line(struct sp_parser *parser, struct output *out, size_t offs
     else if (!unit)
         sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, (uint32_t)(end - offset)},
                       "expected 'table NAME' or 'part NAME(...)' first");
+    else if (unit->about && (kind == SP_LINE_MODEL_TYPE || kind == SP_LINE_ARCHITECTURES || kind == SP_LINE_REQUIRE))
+        sp_parse_fail(parser, parser->lexer.token.span, "among claims nothing can be said of the table itself");
     else if ((kind == SP_LINE_MODEL_TYPE || kind == SP_LINE_ARCHITECTURES) && !unit->is_table)
         sp_parse_fail(parser, parser->lexer.token.span, "a part serves no configuration: only a table can say this");
     else if (kind == SP_LINE_MODEL_TYPE) parse_texts(parser, &unit->model_types, &unit->model_type_count);

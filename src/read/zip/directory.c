@@ -100,11 +100,10 @@ static bool read_end64(const struct sp_zip *zip, uint64_t at, struct end *end, s
     struct sp_cursor cursor = sp_cursor_of(record, sizeof record);
     sp_cursor_take(&cursor, 16);
     const uint64_t disks = sp_cursor_le(&cursor, 8), here = sp_cursor_le(&cursor, 8);
-    const struct end wide = {.entries = sp_cursor_le(&cursor, 8),
-                             .size = sp_cursor_le(&cursor, 8),
-                             .offset = sp_cursor_le(&cursor, 8),
-                             .limit = at,
-                             .close = end->close};
+    struct end wide = {.limit = at, .close = end->close};
+    wide.entries = sp_cursor_le(&cursor, 8);
+    wide.size = sp_cursor_le(&cursor, 8);
+    wide.offset = sp_cursor_le(&cursor, 8);
     if (disks || here != wide.entries) return sp_malformed(error, "zip archive in several volumes");
     if (!agrees_with_zip64(end->entries, wide.entries, 0xffff) ||
         !agrees_with_zip64(end->size, wide.size, 0xffffffff) ||
