@@ -232,14 +232,16 @@ static struct claim weigh_claim(struct sp_deduction *deduction, const struct sp_
     return claim;
 }
 
-/* A tensor that several lines could have is one of them: when the conditions of all others are not met, those of the
- * one that is left are. `lacks`: a key that they need, or NULL. */
+/* A tensor whose name fits several lines of the table belongs to one of them. If the conditions of all but one are
+ * known to be false, the condition of that one must hold: of "w if tied" and "w if not tied" with a tensor w and not
+ * tied, the second. `lacks`: a key that an open condition needs, or NULL. */
 static enum sp_answer ask_claimed(struct sp_deduction *deduction, const struct sp_constraint *constraint,
                                   const char **lacks)
 {
     const struct sp_occurrences *occurrences = &deduction->occurrences;
     size_t claims = 0, last = SIZE_MAX;
-    bool is_clear = true; /* which condition of the last claim would have to be met */
+    bool is_clear =
+        true; /* the last line that is left has just one open condition, and it belongs to no other tensor */
     *lacks = NULL;
     for (size_t i = constraint->line; i != SIZE_MAX; i = deduction->namesake[i]) {
         const struct sp_occurrence *occurrence = &occurrences->of[i];
@@ -258,7 +260,7 @@ static enum sp_answer ask_claimed(struct sp_deduction *deduction, const struct s
     if (claims > 1 || !is_clear) return SP_OPEN;
     const struct sp_occurrence *occurrence = &occurrences->of[last];
     sp_occurrence_enter(occurrences, occurrence, constraint->named);
-    const struct claim claim = weigh_claim(deduction, occurrence->line);
+    const struct claim claim = weigh_claim(deduction, occurrence->line); /* again, with the indices of this tensor */
     const enum sp_answer answer = sp_invert_bool(deduction->solver, claim.open->env, claim.open->expr, true);
     sp_loop_leave(occurrence->line->loop);
     return answer;

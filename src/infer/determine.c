@@ -432,17 +432,19 @@ static const char *why_guessed(const struct recheck *recheck, const struct sp_fa
     return "other values would do as well, this one is the default";
 }
 
-/* Whether a value is certain, and why. In order: ranges and classes that the file cannot tell apart; values that
- * were guessed or follow from a guess; values that are counted only; all others are tried against different values
- * (judge_needed). */
+/* Whether a value is certain, and why. In order: ranges and types that the file cannot tell apart; values that were
+ * guessed; values that follow from a guess; lists that end with the last item that was told; values that a tensor or
+ * the metadata state; values that are counted only; all others are tried against different values (judge_needed). */
 static void judge_inferred(const struct recheck *recheck, struct shapeproof_inferred *inferred)
 {
     struct sp_arena *arena = &recheck->inference->arena;
     const struct sp_known *known = &recheck->inference->best->outline.solver.known;
     const struct sp_fact *fact = sp_known_fact(known, inferred->name);
-    const bool told = fact && fact->reason.kind != SP_REASON_NONE,
-               guessed = told && fact->reason.kind == SP_REASON_GUESS,
-               follows = told && fact->guess && (fact->guess > known->supposed || recheck->doubtful[fact->guess]);
+    const bool told = fact && fact->reason.kind != SP_REASON_NONE;
+    const bool guessed = told && fact->reason.kind == SP_REASON_GUESS;
+    /* From a guess; of those that were supposed before anything was asked, from one for which other values would do. A
+     * guess for which no other value would do is no longer one. */
+    const bool follows = told && fact->guess && (fact->guess > known->supposed || recheck->doubtful[fact->guess]);
     const char *reason = told ? because(recheck, &fact->reason) : "";
     if (is_range(inferred->value)) set(inferred, false, "other releases would do as well");
     else if (is_told_by_class(fact, inferred)) set(inferred, false, "other classes have the same tensors");
@@ -455,7 +457,7 @@ static void judge_inferred(const struct recheck *recheck, struct shapeproof_infe
     else if (told && fact->reason.kind == SP_REASON_STATED) set(inferred, true, reason);
     else if (told && is_counted(fact))
         set(inferred, false,
-            *reason ? sp_arena_printf(arena, "%s, which only count them", reason) : "other values may do as well");
+            *reason ? sp_arena_printf(arena, "%s, which only count the items", reason) : "other values may do as well");
     else if (told && is_count_of_piece(recheck, fact))
         set(inferred, false, sp_arena_printf(arena, "%s, of which there may be more", reason));
     else judge_needed(recheck, inferred, told ? fact : NULL, reason);

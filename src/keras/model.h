@@ -65,23 +65,23 @@ enum sp_keras_rule {
 };
 
 enum sp_keras_takes {
-    SP_KERAS_TAKES_NOTHING,
-    SP_KERAS_TAKES_INPUTS,
-    SP_KERAS_TAKES_CHANNELS,
-    SP_KERAS_TAKES_AXIS,
-    SP_KERAS_TAKES_AXES,
-    SP_KERAS_TAKES_KEPT_AXES,
-    SP_KERAS_TAKES_SLOPES,
-    SP_KERAS_TAKES_EINSUM,
-    SP_KERAS_TAKES_ATTENTION,
-    SP_KERAS_TAKES_CELL,
-    SP_KERAS_TAKES_CELLS,
-    SP_KERAS_TAKES_BOTH,
-    SP_KERAS_TAKES_LAYER,
-    SP_KERAS_TAKES_SPECTRAL,
-    SP_KERAS_TAKES_PLACES,
-    SP_KERAS_TAKES_DATA,
-    SP_KERAS_TAKES_MODEL
+    SP_KERAS_TAKES_NOTHING,   /* Embedding: its configuration says all */
+    SP_KERAS_TAKES_INPUTS,    /* Dense: the last axis of its input */
+    SP_KERAS_TAKES_CHANNELS,  /* Conv2D: the axis of the channels, the first or the last one */
+    SP_KERAS_TAKES_AXIS,      /* BatchNormalization: the axis that its configuration names */
+    SP_KERAS_TAKES_AXES,      /* LayerNormalization: the axes that its configuration names */
+    SP_KERAS_TAKES_KEPT_AXES, /* Normalization: the axes that it keeps apart */
+    SP_KERAS_TAKES_SLOPES,    /* PReLU: a slope for each element, but along the shared axes */
+    SP_KERAS_TAKES_EINSUM,    /* EinsumDense: the axes of its equation */
+    SP_KERAS_TAKES_ATTENTION, /* MultiHeadAttention: the widths of query, value and key */
+    SP_KERAS_TAKES_CELL,      /* LSTM: the last axis; its weights belong to a cell within it */
+    SP_KERAS_TAKES_CELLS,     /* RNN: cells one behind the other */
+    SP_KERAS_TAKES_BOTH,      /* Bidirectional: a layer forwards, and one backwards */
+    SP_KERAS_TAKES_LAYER,     /* TimeDistributed: a layer, for one step of time */
+    SP_KERAS_TAKES_SPECTRAL,  /* SpectralNormalization: a layer, and a vector beside its kernel */
+    SP_KERAS_TAKES_PLACES,    /* LocallyConnected2D: a kernel for each place of the window */
+    SP_KERAS_TAKES_DATA,      /* Discretization: bins that are computed from data */
+    SP_KERAS_TAKES_MODEL      /* a model used as a layer */
 };
 
 struct sp_keras_class {

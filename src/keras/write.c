@@ -483,7 +483,9 @@ static void put_spectral(const struct layer_use *use)
 
 /* ---- one layer ---- */
 
-/* Writes the line of a layer whose class is known, by what its weights depend on (see SP_KERAS_TAKES_*). */
+/* Writes the line of a layer whose class is known, by what its weights depend on (SP_KERAS_TAKES_* of model.h). `mode`
+ * are the arguments of its part that a quantisation adds, "mode = 8", or "": of classes that Keras does not quantise it
+ * is ignored. */
 static void put_known(const struct layer_use *use, const char *mode)
 {
     const bool first = sp_keras_channels_first(use->kind->config);

@@ -264,13 +264,16 @@ static const struct sp_poly *with_atoms_rewritten(struct splitter *splitter, con
 
 /* ---- what a case says ---- */
 
-/* Puts in that a polynomial is 0 or more: x = s - rest, for a new s from 0 up. False when that can never be. */
+/* Puts in that a polynomial is 0 or more, by solving it for an atom x that it has once: from L - F >= 0 follows L = F +
+ * s, for a new s from 0 up. The best x is one of which the bound, here F, is no less than x is by itself: then nothing
+ * that was known of x is lost. Any other is sound, too, as more cases are looked at than can occur. False when it can
+ * never be. */
 static bool assume_at_least_0(struct splitter *splitter, const struct sp_poly *poly)
 {
     struct sp_algebra *algebra = splitter->algebra;
     const size_t atoms = algebra->atom_count;
     size_t best = SIZE_MAX;
-    const struct sp_poly *best_floor = NULL;
+    const struct sp_poly *best_bound = NULL;
     poly = reduced(splitter, poly);
     if (!poly || !sp_poly_is_whole(splitter->symbolic, poly)) return true; /* nothing is put in */
     if (is_at_least(splitter, sp_poly_scale(algebra, poly, sp_rational_int(-1)), 1)) return false;
@@ -283,15 +286,15 @@ static bool assume_at_least_0(struct splitter *splitter, const struct sp_poly *p
             continue;
         const struct sp_poly *rest = sp_poly_coefficient(algebra, poly, atom, 0);
         if (sp_poly_involves(splitter->symbolic, rest, atom)) continue;
-        const struct sp_poly *floor = sp_poly_scale(algebra, rest, sp_rational_int(-1));
-        const bool good = is_at_least(splitter, floor, least_of(splitter, atom));
-        if (best != SIZE_MAX && !good) continue;
+        const struct sp_poly *bound = sp_poly_scale(algebra, rest, sp_rational_int(-1));
+        const bool keeps_least = is_at_least(splitter, bound, least_of(splitter, atom));
+        if (best != SIZE_MAX && !keeps_least) continue;
         best = atom;
-        best_floor = floor;
-        if (good) break;
+        best_bound = bound;
+        if (keeps_least) break;
     }
     if (best == SIZE_MAX) return true;
-    const struct sp_poly *value = sp_poly_add(algebra, best_floor, new_number(splitter, 0));
+    const struct sp_poly *value = sp_poly_add(algebra, best_bound, new_number(splitter, 0));
     sp_values_add(&splitter->values, best, value);
     note_value(splitter, best, value);
     return true;

@@ -308,8 +308,13 @@ static bool unset_chain(struct sp_symbolic *symbolic, const struct sp_sym_env *e
     return true;
 }
 
-/* absent(KEY) and null(KEY): a condition of its own for a key that may be given or not; a constant for one whose
- * value is known. */
+/* absent(x) and null(x), by what x is:
+ *
+ *     a chain of keys, a default b    unset_chain
+ *     a key that may be given         a condition of its own, absent(KEY)
+ *     in a claim (env->group)         the condition that the table has of that key
+ *     c ? null : 5                    c
+ *     anything else                   a constant: whether its value is absent, or null */
 static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                        struct sp_sym *out)
 {
