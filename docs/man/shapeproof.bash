@@ -89,6 +89,7 @@ _shapeproof() {
     help:help) COMPREPLY=($(compgen -W 'check derive diff eval fmt infer inspect learn models predict prove solve tables help ' -- "$word")) ;;
     *)
         if [[ $word != -* ]]; then
+            compopt -o filenames
             COMPREPLY=($(compgen -f -- "$word"))
             return
         fi
@@ -113,4 +114,4 @@ _shapeproof() {
         ;;
     esac
 }
-complete -o filenames -F _shapeproof shapeproof
+complete -F _shapeproof shapeproof

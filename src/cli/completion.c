@@ -68,6 +68,7 @@ void cli_print_bash_completion(FILE *stream)
     fputs("' -- \"$word\")) ;;\n"
           "    *)\n"
           "        if [[ $word != -* ]]; then\n"
+          "            compopt -o filenames\n"
           "            COMPREPLY=($(compgen -f -- \"$word\"))\n"
           "            return\n"
           "        fi\n"
@@ -83,6 +84,6 @@ void cli_print_bash_completion(FILE *stream)
           "        ;;\n"
           "    esac\n"
           "}\n"
-          "complete -o filenames -F _shapeproof shapeproof\n",
+          "complete -F _shapeproof shapeproof\n",
           stream);
 }

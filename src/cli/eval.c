@@ -161,13 +161,30 @@ static void put_quoted(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* The program for gnuplot: settings, one block of data for all curves, the curves. */
+static bool is_number(const char *text)
+{
+    char *end;
+    strtod(text, &end);
+    return end > text && !*end;
+}
+
+/* The place of a value that is no number on the axis, and the value as its label. */
+static void put_labelled(FILE *out, size_t place, const char *value)
+{
+    fprintf(out, "%zu ", place);
+    put_quoted(out, value);
+}
+
+/* The program for gnuplot: settings, one block of data for all curves, the curves. Values that are no numbers are
+ * labels at 0, 1, 2, ... */
 static void write_plot(FILE *out, const char *file, const char *key, const struct shapeproof_evaluated_point *points,
                        size_t count)
 {
     size_t first = 0;
     while (first < count && !points[first].evaluation) first++;
     const size_t curves = first < count ? shapeproof_evaluation_count(points[first].evaluation) : 0;
+    bool is_numeric = true;
+    for (size_t i = 0; i < count; i++) is_numeric = is_numeric && is_number(points[i].value);
     fputs("set terminal svg size 800,500 background rgb 'white' noenhanced\nset output ", out);
     put_quoted(out, file);
     fputs("\nset grid\nset key left top\nset xlabel ", out);
@@ -175,7 +192,8 @@ static void write_plot(FILE *out, const char *file, const char *key, const struc
     fputs("\n$points << END_OF_POINTS\n", out);
     for (size_t i = 0; i < count; i++) {
         if (!points[i].evaluation) continue;
-        fprintf(out, "%s", points[i].value);
+        if (is_numeric) fprintf(out, "%s", points[i].value);
+        else put_labelled(out, i, points[i].value);
         for (size_t k = 0; k < curves; k++) {
             const double number = shapeproof_evaluation_get(points[i].evaluation, k)->number;
             if (isnan(number)) fputs(" NaN", out);
@@ -185,7 +203,8 @@ static void write_plot(FILE *out, const char *file, const char *key, const struc
     }
     fputs("END_OF_POINTS\nplot ", out);
     for (size_t k = 0; k < curves; k++) {
-        fprintf(out, "%s$points using 1:%zu with linespoints title ", k ? ", " : "", k + 2);
+        if (is_numeric) fprintf(out, "%s$points using 1:%zu with linespoints title ", k ? ", " : "", k + 2);
+        else fprintf(out, "%s$points using 1:%zu:xtic(2) with linespoints title ", k ? ", " : "", k + 3);
         put_quoted(out, shapeproof_evaluation_get(points[first].evaluation, k)->expression);
     }
     fputc('\n', out);

@@ -169,7 +169,17 @@ static int inspect_groups(const struct cli_args *args, const char *path)
     return status;
 }
 
-/* `inspect PATH...`: a report for each. The exit status is the first error, or the worst of the others. */
+/* The worse of two exit statuses: 4, then 3, 5, 1 and 0. */
+static int worse_status(int one, int other)
+{
+    static const int worst_first[] = {CLI_USAGE, CLI_FILE, CLI_TABLE, CLI_UNKNOWN, CLI_DIFFERS};
+    for (size_t i = 0; i < sizeof worst_first / sizeof *worst_first; i++)
+        if (one == worst_first[i] || other == worst_first[i]) return worst_first[i];
+    return CLI_OK;
+}
+
+/* `inspect PATH...`: a report for each, with a blank line in front of every report but the first. The exit status is
+ * the worst of them. */
 static int run_inspect(const struct cli_args *args)
 {
     const uint64_t depth = cli_number(args, "depth", 0);
@@ -183,14 +193,14 @@ static int run_inspect(const struct cli_args *args)
         .to = stdout,
     };
     int status = CLI_OK;
-    bool shown = false;
+    bool was_shown = false;
     if (!options_agree(args)) return CLI_USAGE;
     for (size_t i = 0; i < args->operand_count; i++) {
-        if (shown && how.report.format == SHAPEPROOF_REPORT_TEXT) putchar('\n');
+        if (was_shown && how.report.format == SHAPEPROOF_REPORT_TEXT) putchar('\n');
         const int now = cli_value(args, "by", NULL) ? inspect_groups(args, args->operands[i])
                                                     : inspect_path(args->operands[i], &how, cli_flag(args, "strict"));
-        shown = now == CLI_OK || now == CLI_DIFFERS;
-        if (now != CLI_OK && (status == CLI_OK || !shown)) status = now; /* 4 is worse than 1 */
+        was_shown = now == CLI_OK || now == CLI_DIFFERS;
+        status = worse_status(status, now);
     }
     return status;
 }

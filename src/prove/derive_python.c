@@ -24,7 +24,8 @@ enum { MAX_BOUND = 16 };
 
 /* A parameter of the Python function: a hyper-parameter. */
 struct parameter {
-    const char *key;
+    const char *name;     /* in Python */
+    const char *key;      /* of the hyper-parameter: "vision_config.hidden_size" */
     const char *fallback; /* in Python; NULL: it must be given */
 };
 
@@ -90,19 +91,21 @@ static void bind(struct python *python, const char *name)
     else python->bound[python->bound_count++] = name;
 }
 
-/* The name of a hyper-parameter. Whoever needs a value that must be given has no fallback for it. */
-static const char *parameter(struct python *python, const char *key, const char *fallback)
+/* Adds a parameter of the function for the key, unless it has one. Returns its name. Without a fallback the caller must
+ * give a value. */
+static const char *add_parameter(struct python *python, const char *key, const char *fallback)
 {
     const char *name = python_name(python, key);
     for (size_t i = 0; i < python->parameter_count; i++) {
         struct parameter *known = &python->parameters[i];
-        if (strcmp(known->key, name) != 0) continue;
+        if (strcmp(known->name, name) != 0) continue;
+        if (strcmp(known->key, key) != 0) fail(python, "two keys that have the same name in Python");
         if (fallback && known->fallback && strcmp(fallback, known->fallback) != 0) python->is_ambiguous = true;
         if (!fallback != !known->fallback) fail(python, "a value of what may not be given");
         return name;
     }
     SP_GROW(python->parameters, python->parameter_count, python->parameter_capacity);
-    python->parameters[python->parameter_count++] = (struct parameter){name, fallback};
+    python->parameters[python->parameter_count++] = (struct parameter){name, key, fallback};
     return name;
 }
 
@@ -168,7 +171,7 @@ static bool put_plain_default(struct python *python, struct sp_text *line, const
     if (!key || !is_key(python, key, definition->name)) return false;
     struct sp_text fallback = {0};
     put_expr(python, &fallback, expr->args[1]);
-    sp_text_puts(line, parameter(python, key, sp_text_keep(&fallback, &python->arena)));
+    sp_text_puts(line, add_parameter(python, key, sp_text_keep(&fallback, &python->arena)));
     return true;
 }
 
@@ -185,7 +188,13 @@ static bool is_flag(const struct python *python, const struct sp_symbol_info *sy
     return python->count->symbolic.algebra.atoms[symbol->atom].is_condition;
 }
 
-/* The line that gives a symbol its value. */
+/* The value of a symbol, behind "NAME = ":
+ *
+ *     vocab_size                                           a parameter that must be given
+ *     n_inner if n_inner is not None else 4*E              one with a default that is computed
+ *     n_layer                                              one with a plain default, which is that of the parameter
+ *
+ * A key with a parenthesis, absent(KEY), is none that can be given. */
 static void put_symbol(struct python *python, struct sp_text *line, const struct sp_symbol_info *symbol)
 {
     const struct sp_expr *origin = origin_of(python, symbol);
@@ -196,22 +205,23 @@ static void put_symbol(struct python *python, struct sp_text *line, const struct
     }
     if (strchr(symbol->key, '(')) fail(python, sp_arena_printf(&python->arena, "'%s'", symbol->key));
     if (!origin) {
-        sp_text_printf(line, is_flag(python, symbol) ? "bool(%s)" : "%s", parameter(python, symbol->key, NULL));
+        sp_text_printf(line, is_flag(python, symbol) ? "bool(%s)" : "%s", add_parameter(python, symbol->key, NULL));
         return;
     }
     const bool is_literal = origin->kind == SP_EXPR_LITERAL, is_plain = is_literal && python->plain_defaults;
     const char *key =
-        is_plain ? NULL : parameter(python, symbol->key, "None"); /* before those that the default needs */
+        is_plain ? NULL : add_parameter(python, symbol->key, "None"); /* before the parameters that its default adds */
     struct sp_text text = {0};
     if (is_literal && is_flag(python, symbol)) sp_text_puts(&text, origin->value.integer ? "True" : "False");
     else put_expr(python, &text, origin);
     const char *fallback = sp_text_keep(&text, &python->arena);
-    if (is_plain) sp_text_puts(line, parameter(python, symbol->key, fallback));
+    if (is_plain) sp_text_puts(line, add_parameter(python, symbol->key, fallback));
     else sp_text_printf(line, "%s if %s is not None else %s", key, key, fallback);
 }
 
-/* Writes the definition above what needs it, once. */
-static void need(struct python *python, const char *own_name)
+/* Writes the line of a symbol or definition above the line that needs it, once; none for "x = x", where the parameter
+ * has the name already. One of the two must be there by that name. */
+static void write_definition_once(struct python *python, const char *own_name)
 {
     struct sp_text line = {0};
     const size_t outer = python->bound_count;
@@ -264,9 +274,9 @@ static void put_value(struct python *python, struct sp_text *text, struct shapep
 static void put_name(struct python *python, struct sp_text *text, const char *name)
 {
     const bool is_known = !is_bound(python, name) && (symbol_of(python, name) || definition_of(python, name));
-    if (is_known) need(python, name);
+    if (is_known) write_definition_once(python, name);
     if (is_known || is_bound(python, name)) sp_text_puts(text, python_name(python, name));
-    else sp_text_puts(text, parameter(python, name, NULL));
+    else sp_text_puts(text, add_parameter(python, name, NULL));
 }
 
 /* "a default b": the first that is given. */
@@ -275,7 +285,7 @@ static void put_default(struct python *python, struct sp_text *text, const struc
     struct sp_text value = {0};
     const char *key = key_of(python, expr->args[0]);
     if (key && !is_bound(python, key) && (!definition_of(python, key) || is_begun(python, key)))
-        sp_text_puts(&value, parameter(python, key, "None"));
+        sp_text_puts(&value, add_parameter(python, key, "None"));
     else put_expr(python, &value, expr->args[0]);
     sp_text_printf(text, "(%s if %s is not None else ", value.data, value.data);
     put_expr(python, text, expr->args[1]);
@@ -360,7 +370,7 @@ static void put_sum(struct python *python, struct sp_text *text, const struct sp
 /* A name for the answer, which is found above all definitions: one of them may give the key its default. */
 static void put_absent(struct python *python, struct sp_text *text, const char *key)
 {
-    const char *name = parameter(python, key, "None");
+    const char *name = add_parameter(python, key, "None");
     const char *line = sp_arena_printf(&python->arena, "    no_%s = %s is None\n", name, name);
     if (!python->tests.data || !strstr(python->tests.data, line)) sp_text_puts(&python->tests, line);
     sp_text_printf(text, "no_%s", name);
@@ -392,7 +402,7 @@ static void put_call(struct python *python, struct sp_text *text, const struct s
                  {"ends_with", "str.endswith($1, $2)"}};
     const struct sp_definition *own = is_bound(python, expr->name) ? NULL : definition_of(python, expr->name);
     if (own) {
-        need(python, expr->name);
+        write_definition_once(python, expr->name);
         put_list(python, text, expr, sp_arena_printf(&python->arena, "%s(", python_name(python, expr->name)), ")");
         return;
     }
@@ -570,9 +580,9 @@ static void put_head(struct python *python, struct sp_text *text, const char *na
             const struct parameter *one = &python->parameters[i];
             if ((one->fallback != NULL) != (with_fallback == 1)) continue;
             const char *fallback = one->fallback ? one->fallback : "";
-            const bool fits = text->length - begin + strlen(one->key) + strlen(fallback) + 3 < LINE;
+            const bool fits = text->length - begin + strlen(one->name) + strlen(fallback) + 3 < LINE;
             if (!fits) begin = text->length;
-            sp_text_printf(text, fits ? ", %s" : ",\n    %s", one->key);
+            sp_text_printf(text, fits ? ", %s" : ",\n    %s", one->name);
             if (one->fallback) sp_text_printf(text, "=%s", one->fallback);
         }
     sp_text_puts(text, "):\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Claims at points: the table is counted there with every hyper-parameter fixed, so that floors, lists and loops have
  * values. Examples have one point, their own. What is no polynomial identity is tried at many: small numbers, equal
- * ones, the table's defaults, random ones, and those at which something in the claim iterations. Of [V == 2*H + 37]
+ * ones, the table's defaults, random ones, and those at which something in the claim changes. Of [V == 2*H + 37]
  * these are V = 2*H + 37 and its neighbours, of I % 997 those with a remainder of 0, 1 and 996, and 995 where the claim
  * says so; of max(H - 100000, 0) they are H = 99999, 100000 and 100001. */
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum {
     MAX_REPLAYS = 600,  /* points at which the table is counted and predicted */
     FEW_REPLAYS = 80,   /* of them where the table could not be predicted at its defaults */
     MAX_CONSTANTS = 24, /* numbers of the claim that are tried as values */
-    MAX_TARGETS = 4000, /* points that are computed from what iterations */
+    MAX_TARGETS = 4000, /* points that are computed from what changes there */
     MAX_NESTED = 6,     /* floors in minima in floors, inverted */
     MAX_TOGETHER = 5,   /* conditions of a product that are made true and false together */
     MAX_LISTS = 6       /* lists that are tried where the table has no default for one */
@@ -276,7 +276,7 @@ static enum outcome try_point(struct search *search)
     return outcome;
 }
 
-/* ---- points at which something iterations ---- */
+/* ---- points at which something changes: a floor, a minimum, a condition ---- */
 
 static bool reach_value(struct search *search, const struct sp_poly *poly, struct sp_rational target, unsigned depth);
 
@@ -416,8 +416,8 @@ static bool try_target(struct search *search, const struct sp_poly *poly, int64_
     return false;
 }
 
-/* Numbers close to where something that is computed iterations. */
-static bool try_iterations_of(struct search *search, const struct sp_origin *origin, int *left)
+/* Numbers close to where something that is computed changes. */
+static bool try_changes_of(struct search *search, const struct sp_origin *origin, int *left)
 {
     struct sp_algebra *algebra = algebra_of(search);
     const struct sp_sym *args = origin->args;
@@ -467,14 +467,14 @@ static bool try_terms(struct search *search)
     return false;
 }
 
-static bool try_iterations(struct search *search)
+static bool try_changes(struct search *search)
 {
     const size_t atoms = search->numbers.size;
     int left = MAX_TARGETS;
     for (size_t atom = 0; atom < atoms && left > 0; atom++) {
         const struct sp_origin *origin =
             search->reached[atom] ? sp_atom_info(&search->trial->count->symbolic, atom)->origin : NULL;
-        if (origin && try_iterations_of(search, origin, &left)) return true;
+        if (origin && try_changes_of(search, origin, &left)) return true;
     }
     return false;
 }
@@ -640,7 +640,7 @@ static bool find_difference(struct search *search)
         set_random(search);
         if (try_point(search) == DIFFERS) return true;
     }
-    if (try_terms(search) || try_iterations(search) || try_constants(search)) return true;
+    if (try_terms(search) || try_changes(search) || try_constants(search)) return true;
     for (int i = 0; i < 4 * POINTS && search->agreed < POINTS; i++) {
         set_random(search);
         if (try_point(search) == DIFFERS) return true;
@@ -667,7 +667,11 @@ static void refute_formally(struct search *search)
 static void open_search(struct search *search, struct sp_trial *trial)
 {
     struct sp_symbolic *symbolic = &trial->count->symbolic;
-    *search = (struct search){.trial = trial, .local = *trial, .usual = 2, .seed = 20241, .replays = MAX_REPLAYS};
+    *search = (struct search){.trial = trial,
+                              .local = *trial,
+                              .usual = 2,    /* the first that find_usual tries */
+                              .seed = 20241, /* any: the same points in every run */
+                              .replays = MAX_REPLAYS};
     sp_assignment_open(&search->numbers, trial->count);
     search->atoms = sp_realloc(NULL, symbolic->symbols.count, sizeof *search->atoms);
     search->locked = sp_realloc(NULL, symbolic->symbols.count, sizeof *search->locked);
@@ -679,7 +683,7 @@ static void open_search(struct search *search, struct sp_trial *trial)
     }
     sp_values_add_defaults(trial->count, &search->defaults, false);
     sp_values_add_fractions(trial->count, &search->defaults);
-    sp_assignment_stand_for(&search->numbers, &trial->when);
+    sp_assignment_stand_for(&search->numbers, &trial->when); /* first, so that it wins over the defaults */
     sp_assignment_stand_for(&search->numbers, &search->defaults);
     search->reached = sp_realloc(NULL, search->numbers.size, 1);
     memset(search->reached, 0, search->numbers.size);

@@ -338,14 +338,19 @@ static bool is_spared(struct sp_solver *solver, const struct sp_env *env, const 
     return true;
 }
 
-/* The first key is told. Exceptions are `key == "auto" default ...`, which leaves more than one value, and a key that
- * means something when it is null: these are told to be unset if that will do. `len(id2label) default num_labels` is
- * told by the number. */
+/* Solves `first default rest = wanted`. Mostly the first key gets the value: n_inner = 200 of `n_inner default 4*E`.
+ * But
+ *
+ *     n default 8 with null meaning another       n is null, if that gives what is wanted and its absence does not
+ *     kind == "auto" default ...                  kind is not set, if that will do: else it could be any other text
+ *     len(id2label) default num_labels            id2label is not set, and num_labels gets the number
+ *     n_inner default 4*E, and 4*E is wanted      open, if solver->known.spares_defaults: n_inner may not be set at all
+ */
 static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                     const struct sp_want *want)
 {
     const struct sp_expr *first = expr->args[0];
-    const char *key = sp_solver_key(solver, env, first);
+    const char *key = sp_solver_key(solver, env, first); /* NULL when it is no key by itself */
     const struct shapeproof_value value = sp_solver_value(solver, env, first);
     if (!is_unknown_value(value)) return solve(solver, env, sp_value_is_set(value) ? first : expr->args[1], want);
     if (want->kind == SP_WANT_VALUE && key && holds_without(solver, env, expr, want, key, SHAPEPROOF_VALUE_NULL) &&
@@ -353,14 +358,16 @@ static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_en
         return tell_unset(solver, key, SHAPEPROOF_VALUE_NULL);
     if (want->kind == SP_WANT_VALUE && first->kind == SP_EXPR_BINARY) {
         if (contains_index(first) && !solver->known.tell_items) return SP_OPEN;
-        key = sp_solver_key(solver, env, first->args[0]);
-        if (key && holds_without(solver, env, expr, want, key, SHAPEPROOF_VALUE_ABSENT))
-            return tell_unset(solver, key, SHAPEPROOF_VALUE_ABSENT);
+        const char *compared = sp_solver_key(solver, env, first->args[0]);
+        if (compared && holds_without(solver, env, expr, want, compared, SHAPEPROOF_VALUE_ABSENT))
+            return tell_unset(solver, compared, SHAPEPROOF_VALUE_ABSENT);
+        key = compared;
     }
     if (first->kind == SP_EXPR_CALL && strcmp(first->name, "len") == 0 && expr->args[1]->kind == SP_EXPR_DEFAULT) {
-        key = sp_solver_key(solver, env, first->args[0]);
-        if (key && tell_unset(solver, key, SHAPEPROOF_VALUE_ABSENT) == SP_HOLDS)
+        const char *list = sp_solver_key(solver, env, first->args[0]);
+        if (list && tell_unset(solver, list, SHAPEPROOF_VALUE_ABSENT) == SP_HOLDS)
             return solve(solver, env, expr->args[1], want);
+        key = list;
     }
     if (key && is_spared(solver, env, expr, want)) return SP_OPEN;
     return solve(solver, env, first, want);

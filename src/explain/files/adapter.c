@@ -388,7 +388,9 @@ static void note_measure(const struct sp_judged *judged, struct measure measures
     free(words);
 }
 
-/* "cross_attention_dim is 24 there and 64 here", of up to two dimensions that every pair agrees about; "" of none. */
+/* "cross_attention_dim is 24 there and 64 here": there is the base of the adapter, as the sizes of its pairs show it,
+ * here the prediction. Of up to two dimensions that every pair agrees about; "" of none. The input of a convolution is
+ * that of the pair divided by the size of the kernel; rows of a matrix that was cut into several are not compared. */
 static const char *differing_measures(const struct sp_judged *judged)
 {
     struct measure measures[MEASURES] = {{NULL, 0, 0, false}};
@@ -400,8 +402,11 @@ static const char *differing_measures(const struct sp_judged *judged)
         if (!sp_pair_product(&judged->adapter, &judged->adapter.pairs[i], &product)) continue;
         const struct shapeproof_predicted *weight =
             shapeproof_prediction_tensor(judged->check->prediction, base->weights[0]);
-        if (weight->rank < 2 || !weight->shape[1] || is_transposed(judged, &judged->adapter.pairs[i])) continue;
-        const uint64_t kernel = weight->parameters / weight->shape[0] / weight->shape[1];
+        if (weight->rank < 2 || !weight->shape[0] || !weight->shape[1] ||
+            is_transposed(judged, &judged->adapter.pairs[i]))
+            continue;
+        const uint64_t kernel =
+            weight->parameters / weight->shape[0] / weight->shape[1]; /* of (out, in, height, width) */
         if (base->cuts <= 1) note_measure(judged, measures, base->weights[0], 0, product.out);
         if (kernel && product.in % kernel == 0)
             note_measure(judged, measures, base->weights[0], 1, product.in / kernel);

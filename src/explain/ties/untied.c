@@ -178,7 +178,8 @@ static const char *evidence(struct shapeproof_check *check, const struct sp_tie_
     return sp_arena_printf(&check->arena, ": tied to %s, or lost", stored_name(check, stored));
 }
 
-/* Explains what vanishes once the hyper-parameter of the pair is true; false when that makes nothing better. */
+/* Blames the hyper-parameter that would tie the pair: if the absent tensor of the pair is no finding once it is true,
+ * all pairs with the same condition are explained by it. False when that makes nothing better. */
 static bool blame_switch(struct shapeproof_check *check, const struct list *list, const struct sp_tie_pair *pair,
                          size_t absent)
 {

@@ -14,8 +14,8 @@ enum {
     DEEPEST_TAKING = 2,    /* operations that take_apart puts around a term of the bank */
     CHEAP = 26,            /* the cost up to which a term is combined with others */
     KEYLESS = 10,          /* the cost of a number that no key gives */
-    DEAR = 18,             /* the cost from which on items of lists are tried although a term was found */
-    NEAR = 4               /* from this affinity on a flag is taken to belong to a name: sp_search_term_affinity */
+    DEAR = 18, /* the cost from which on sums and products of two terms are tried although a term was found */
+    NEAR = 4   /* from this affinity on a flag is taken to belong to a name: sp_search_term_affinity */
 };
 
 struct sp_term_bank {
@@ -470,9 +470,9 @@ static void keep_number(struct search *search, double number)
  *
  *  1. the number itself, if all wanted values are the same
  *  2. a term of the bank
- *  3. a product, sum or quotient of two of its terms (take_apart), even around a number that was found if the values
- *     differ: at once with few operations, with more if nothing was found yet
- *  4. items of lists, if nothing was found, or only something unlikely
+ *  3. a term of the bank within fixed operations, 2*(x) + 1 (take_apart): within one if something was found that is not
+ *     the same everywhere, within two if nothing was found
+ *  4. sums and products of two terms (take_items), if nothing was found, or only something unlikely
  *  5. if there is still nothing, the bank grows by one level for good, and 2 to 4 are tried again, then the share of a
  *     sum (take_all_shares) and pairs (take_pairs)
  *

@@ -222,6 +222,13 @@ static const struct sp_poly *is_one_of_numbers(struct sp_symbolic *symbolic, str
     return sum;
 }
 
+/* `x in list`, and `not in`, which the caller negates:
+ *
+ *     x in "text"               a part of a text
+ *     x in [a, 3]               [x == a] or [x == 3], for a list with hyper-parameters in it
+ *     3 in [1, 3]               a constant
+ *     x in [1, 3]               [x == 1] + [x == 3], for a short list of numbers
+ *     x in anything else        a condition of its own */
 bool sp_sym_member(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                    struct sp_sym *out)
 {

@@ -79,8 +79,10 @@ static bool reduce_to_value(struct reducer *r, const struct sp_poly *poly, struc
     return good && !sp_sym_is_numeric(*out);
 }
 
-/* A symbolic value with the assignments applied. One that was computed from others (it has an origin, or items) is
- * computed again from the reduced ones. False when it has no value any more. */
+/* A symbolic value with the assignments applied. A number that becomes a real one, 0.5*r with r = 0.3, is a known value
+ * then; an atom that is computed to be no number, an item of a list of texts, becomes that text. One that was computed
+ * from others (it has an origin, or items) is computed again from the reduced ones. False when it has no value any
+ * more. */
 static bool reduce_sym(struct reducer *r, struct sp_sym sym, struct sp_sym *out)
 {
     struct sp_sym *parts;
@@ -98,7 +100,7 @@ static bool reduce_sym(struct reducer *r, struct sp_sym sym, struct sp_sym *out)
     }
     if (sym.kind == SP_SYM_OPAQUE) return true;
     if (!(out->poly = reduce_poly(r, sym.poly)))
-        return sym.kind <= SP_SYM_CONDITION && reduce_to_value(r, sym.poly, out);
+        return (sym.kind == SP_SYM_NUMBER || sym.kind == SP_SYM_CONDITION) && reduce_to_value(r, sym.poly, out);
     take_real(r->symbolic, out);
     if (sym.kind != SP_SYM_EITHER) return true;
     if (!reduce_list(r, sym.either, 2, &parts)) return false;
