@@ -2,6 +2,7 @@
  * shapeproof inspect: what checkpoints hold. */
 #include "cli/components.h"
 #include "cli/subject.h"
+#include "fleet/results.h"
 
 #include <limits.h>
 #include <string.h>
@@ -169,15 +170,6 @@ static int inspect_groups(const struct cli_args *args, const char *path)
     return status;
 }
 
-/* The worse of two exit statuses: 4, then 3, 5, 1 and 0. */
-static int worse_status(int one, int other)
-{
-    static const int worst_first[] = {CLI_USAGE, CLI_FILE, CLI_TABLE, CLI_UNKNOWN, CLI_DIFFERS};
-    for (size_t i = 0; i < sizeof worst_first / sizeof *worst_first; i++)
-        if (one == worst_first[i] || other == worst_first[i]) return worst_first[i];
-    return CLI_OK;
-}
-
 /* `inspect PATH...`: a report for each, with a blank line in front of every report but the first. The exit status is
  * the worst of them. */
 static int run_inspect(const struct cli_args *args)
@@ -200,7 +192,7 @@ static int run_inspect(const struct cli_args *args)
         const int now = cli_value(args, "by", NULL) ? inspect_groups(args, args->operands[i])
                                                     : inspect_path(args->operands[i], &how, cli_flag(args, "strict"));
         was_shown = now == CLI_OK || now == CLI_DIFFERS;
-        status = worse_status(status, now);
+        status = sp_worse_status(status, now);
     }
     return status;
 }
