@@ -133,16 +133,22 @@ static const char *text_of(const struct splitter *splitter, const struct sp_poly
     return sp_text_keep(&text, splitter->trial->arena);
 }
 
-/* Appends an assumption to the path of the case. */
+/* Appends an assumption to the path of the case, for an explanation that is asked for. */
 static void note_assumption(struct splitter *splitter, const char *assumption)
 {
-    if (splitter->trial->explanation)
-        sp_text_printf(&splitter->path, "%s%s", splitter->path.length ? ", " : "", assumption);
+    sp_text_printf(&splitter->path, "%s%s", splitter->path.length ? ", " : "", assumption);
 }
 
-/* The same for the value that an atom has in the case: "V = 2*q1 + 1". */
-static void note_value(struct splitter *splitter, size_t atom, const struct sp_poly *value)
+static void note_condition(struct splitter *splitter, size_t condition, bool holds)
 {
+    if (splitter->trial->explanation)
+        note_assumption(splitter, sp_condition_words(splitter->symbolic, condition, holds));
+}
+
+/* Puts in the value that an atom has in the case, and notes it: "V = 2*q1 + 1". */
+static void assume_value(struct splitter *splitter, size_t atom, const struct sp_poly *value)
+{
+    sp_values_add(&splitter->values, atom, value);
     if (!splitter->trial->explanation) return;
     const char *name = text_of(splitter, sp_poly_atom(splitter->algebra, atom));
     note_assumption(splitter, sp_arena_printf(splitter->trial->arena, "%s = %s", name, text_of(splitter, value)));
@@ -295,8 +301,7 @@ static bool assume_at_least_0(struct splitter *splitter, const struct sp_poly *p
     }
     if (best == SIZE_MAX) return true;
     const struct sp_poly *value = sp_poly_add(algebra, best_bound, new_number(splitter, 0));
-    sp_values_add(&splitter->values, best, value);
-    note_value(splitter, best, value);
+    assume_value(splitter, best, value);
     return true;
 }
 
@@ -385,7 +390,7 @@ static bool split_condition(struct splitter *splitter, size_t atom, const struct
 {
     for (int holds = 0; holds < 2; holds++) {
         const struct case_mark before = begin_case(splitter);
-        note_assumption(splitter, sp_condition_words(splitter->symbolic, atom, holds == 1));
+        note_condition(splitter, atom, holds == 1);
         const bool possible = assume_condition(splitter, atom, holds == 1);
         if (!end_case(splitter, before, !possible || is_zero_in_all(splitter, poly, depth + 1))) return false;
     }
@@ -400,8 +405,7 @@ static bool split_extreme(struct splitter *splitter, size_t atom, const struct s
     for (size_t i = 0; i < origin->count; i++) {
         const struct case_mark before = begin_case(splitter);
         bool possible = true;
-        note_value(splitter, atom, origin->args[i].poly);
-        sp_values_add(&splitter->values, atom, origin->args[i].poly);
+        assume_value(splitter, atom, origin->args[i].poly);
         for (size_t k = 0; k < origin->count && possible; k++) {
             const struct sp_poly *one = origin->args[i].poly, *other = origin->args[k].poly;
             const struct sp_poly *gap = largest ? sp_poly_sub(algebra, one, other) : sp_poly_sub(algebra, other, one);
@@ -442,8 +446,7 @@ static bool split_remainders(struct splitter *splitter, int64_t divisor, size_t 
         const int64_t from = least - rest > 0 ? (least - rest + divisor - 1) / divisor : least < 0 ? least : 0;
         const struct sp_poly *many = sp_poly_scale(algebra, new_number(splitter, from), sp_rational_int(divisor));
         const struct sp_poly *value = sp_poly_add(algebra, many, sp_poly_int(algebra, rest));
-        sp_values_add(&splitter->values, unknown, value);
-        note_value(splitter, unknown, value);
+        assume_value(splitter, unknown, value);
         if (!end_case(splitter, before, is_zero_in_all(splitter, poly, depth + 1))) return false;
     }
     return true;
