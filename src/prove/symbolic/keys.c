@@ -22,10 +22,10 @@ void sp_sym_key_mark(struct sp_symbolic *symbolic, const char *path)
             symbolic->fixed.settings_read |= (uint64_t)1 << i;
 }
 
-const struct sp_sym *sp_sym_key_given(const struct sp_sym_frame *frame, const char *key)
+const struct sp_sym *sp_sym_key_given(const struct sp_sym_frame *frame, const struct sp_expr *expr)
 {
-    for (size_t i = 0; i < frame->given_count; i++)
-        if (strcmp(frame->given[i].key, key) == 0) return &frame->given[i].sym;
+    for (size_t i = 0; expr->kind == SP_EXPR_NAME && i < frame->given_count; i++)
+        if (strcmp(frame->given[i].key, expr->name) == 0) return &frame->given[i].sym;
     return NULL;
 }
 
@@ -34,7 +34,7 @@ const struct sp_sym *sp_sym_key_given(const struct sp_sym_frame *frame, const ch
 static const char *object_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
 {
     const struct sp_expr *object = sp_sym_name_behind(env, expr->args[0]);
-    const struct sp_sym *given = object->kind == SP_EXPR_NAME ? sp_sym_key_given(env->frame, object->name) : NULL;
+    const struct sp_sym *given = sp_sym_key_given(env->frame, object);
     return given && given->name ? given->name : sp_sym_key_path(symbolic, env, object);
 }
 
@@ -50,7 +50,7 @@ struct shapeproof_value sp_sym_key_setting(const struct sp_sym_env *env, const s
 {
     if (expr->kind == SP_EXPR_NAME) return sp_value_member(env->frame->object, expr->name);
     const struct sp_expr *object = sp_sym_name_behind(env, expr->args[0]);
-    const struct sp_sym *given = object->kind == SP_EXPR_NAME ? sp_sym_key_given(env->frame, object->name) : NULL;
+    const struct sp_sym *given = sp_sym_key_given(env->frame, object);
     if (!given) return sp_value_member(sp_sym_key_setting(env, object), expr->name);
     return sp_value_member(given->kind == SP_SYM_VALUE ? given->value : sp_value_absent(object->name), expr->name);
 }
@@ -67,7 +67,7 @@ static void mark_object(struct sp_symbolic *symbolic, const char *path)
 enum sp_sym_key_state sp_sym_key_look_up(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
                                          const struct sp_expr *expr, const char *path, struct sp_sym *out)
 {
-    const struct sp_sym *by_table = expr->kind == SP_EXPR_NAME ? sp_sym_key_given(env->frame, expr->name) : NULL;
+    const struct sp_sym *by_table = sp_sym_key_given(env->frame, expr);
     if (by_table) {
         *out = *by_table;
         return sp_sym_is_set(*out) ? SP_SYM_KEY_KNOWN : SP_SYM_KEY_UNSET;

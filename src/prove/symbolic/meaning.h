@@ -35,8 +35,8 @@ const char *sp_sym_claimed_path(struct sp_symbolic *symbolic, const struct sp_sy
  * none. */
 bool sp_sym_defaulted_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const char *path,
                           struct sp_sym *out);
-/* What `with` gives for it, or NULL. */
-const struct sp_sym *sp_sym_key_given(const struct sp_sym_frame *frame, const char *key);
+/* What `with` gives for the key, if the expression is one by its name; else NULL. */
+const struct sp_sym *sp_sym_key_given(const struct sp_sym_frame *frame, const struct sp_expr *expr);
 /* Its setting: absent, null, or a value. */
 struct shapeproof_value sp_sym_key_setting(const struct sp_sym_env *env, const struct sp_expr *expr);
 /* Notes that the table looked at that setting. */

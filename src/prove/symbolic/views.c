@@ -52,7 +52,7 @@ bool sp_sym_view_of(struct sp_symbolic *symbolic, const struct sp_sym_env *env, 
 {
     if (sp_sym_name_is_key(env, expr)) {
         /* A key that `with` gives hides the setting; what is no known object has no known members. */
-        const struct sp_sym *given = expr->kind == SP_EXPR_NAME ? sp_sym_key_given(env->frame, expr->name) : NULL;
+        const struct sp_sym *given = sp_sym_key_given(env->frame, expr);
         view->path = sp_sym_key_path(symbolic, env, expr);
         view->depends = env->frame->depends;
         view->object = sp_sym_key_setting(env, expr);
