@@ -59,14 +59,13 @@ static void fail(struct python *python, const char *what)
  * pair, "patch_size[0]" and "patch_size[1]", are patch_size_0 and patch_size_1. */
 static const char *python_name(struct python *python, const char *name)
 {
+    /* reserved words, then what the output calls */
     static const char *const words[] = {
-        "False", "None",     "True",       "and",    "as",   "assert", "async",  "await",    "break",
-        "class", "continue", "def",        "del",    "elif", "else",   "except", "finally",  "for",
-        "from",  "global",   "if",         "import", "in",   "is",     "lambda", "nonlocal", "not",
-        "or",    "pass",     "raise",      "return", "try",  "while",  "with",   "yield", /* and what the output calls
-                                                                                           */
-        "bool",  "int",      "isinstance", "len",    "max",  "min",    "print",  "range",    "str",
-        "sum",   "Fraction"};
+        "False",    "None",   "True",  "and",  "as",     "assert",   "async",   "await",      "break", "class",
+        "continue", "def",    "del",   "elif", "else",   "except",   "finally", "for",        "from",  "global",
+        "if",       "import", "in",    "is",   "lambda", "nonlocal", "not",     "or",         "pass",  "raise",
+        "return",   "try",    "while", "with", "yield",  "bool",     "int",     "isinstance", "len",   "max",
+        "min",      "print",  "range", "str",  "sum",    "Fraction"};
     char *copy = sp_arena_copy(&python->arena, name, strlen(name));
     for (char *at = copy; *at; at++) {
         if (*at == ']' && !at[1]) *at = '\0';

@@ -19,6 +19,16 @@ static void lay_out(struct laid_out *laid_out, struct shapeproof_tables *tables,
 
 static void lay_out_free(struct laid_out *laid_out) { sp_outline_free(&laid_out->outline); }
 
+/* The number of lines that the table of the text has. */
+static size_t count_lines(struct shapeproof_tables *tables, struct sp_text *text)
+{
+    struct laid_out laid_out;
+    lay_out(&laid_out, tables, text);
+    const size_t count = laid_out.outline.count;
+    lay_out_free(&laid_out);
+    return count;
+}
+
 /* What follows when the first dimension of the first line is that number. */
 static enum sp_answer tell_dimension(struct laid_out *laid_out, int64_t number)
 {
@@ -95,28 +105,20 @@ static void operators_within_operators(void **state)
 static size_t alternatives_behind(struct shapeproof_tables *tables, unsigned names)
 {
     struct sp_text text = {0};
-    struct laid_out laid_out;
     sp_text_puts(&text, "table t\n");
     put_names(&text, "n", names, "old ? \"query\" : \"key\"");
     sp_text_printf(&text, "{n%u}.w (1)\n", names - 1);
-    lay_out(&laid_out, tables, &text);
-    const size_t count = laid_out.outline.count;
-    lay_out_free(&laid_out);
-    return count;
+    return count_lines(tables, &text);
 }
 
 /* The same of a name that two names of one condition choose. */
 static size_t alternatives_of_condition(struct shapeproof_tables *tables, unsigned names)
 {
     struct sp_text text = {0};
-    struct laid_out laid_out;
     sp_text_puts(&text, "table t\n");
     put_names(&text, "n", names, "width > 5");
     sp_text_printf(&text, "{n0 ? \"query\" : \"key\"}.{n%u ? \"large\" : \"small\"} (1)\n", names - 1);
-    lay_out(&laid_out, tables, &text);
-    const size_t count = laid_out.outline.count;
-    lay_out_free(&laid_out);
-    return count;
+    return count_lines(tables, &text);
 }
 
 static void alternatives_behind_names(void **state)
@@ -168,12 +170,8 @@ static size_t texts_behind_parts(struct shapeproof_tables *tables, unsigned part
 static size_t lines_behind_parts(struct shapeproof_tables *tables, unsigned parts)
 {
     struct sp_text text = {0};
-    struct laid_out laid_out;
     put_parts(&text, parts, "w (8)");
-    lay_out(&laid_out, tables, &text);
-    const size_t count = laid_out.outline.count;
-    lay_out_free(&laid_out);
-    return count;
+    return count_lines(tables, &text);
 }
 
 static void parts_within_parts(void **state)

@@ -50,8 +50,7 @@ static bool is_real_fallback(const struct sp_sym *fallback)
 }
 
 /* A default below 1 makes smaller values usual too. What is a fraction by default, a ratio, is no size: it is from 0
- * up.
- */
+ * up. */
 static int64_t least_value(struct sp_symbolic *symbolic, const struct sp_sym *given, const struct sp_poly *fallback)
 {
     if (is_real_fallback(given)) return given->value.real < 0 ? (int64_t)fmax(floor(given->value.real), -1e15) : 0;
