@@ -38,10 +38,10 @@ static bool flags_matter(struct sp_configured *configured, const struct shapepro
     struct sp_trial here = trial_at(configured, located, arena), there = here;
     struct sp_claim_sides sides, by_default;
     there.count = &usual;
-    const bool differ = read_sides(&here, &sides) &&
-                        sp_count_settled(&usual, configured->settled.tables, configured->settled.table,
-                                         sp_config_hyper(open), NULL, true) &&
-                        read_sides(&there, &by_default) && sp_rational_compare(sides.left, by_default.left) != 0;
+    const bool differ =
+        read_sides(&here, &sides) &&
+        sp_count_settled(&usual, configured->settled.tables, configured->settled.table, sp_config_hyper(open)) &&
+        read_sides(&there, &by_default) && sp_rational_compare(sides.left, by_default.left) != 0;
     if (differ)
         *why = sp_arena_printf(arena, "it is about the defaults of all flags, with which its left side is %s, not %s",
                                sp_rational_text(arena, by_default.left), sp_rational_text(arena, sides.left));

@@ -128,8 +128,7 @@ static bool evaluate_at(const struct sp_trial *trial, const struct sp_values *va
     local.count = &there;
     local.when = (struct sp_values){0};
     local.proof.difference = NULL;
-    const bool counted =
-        sp_count_settled(&there, trial->count->tables, trial->count->table, sp_config_hyper(config), NULL, true);
+    const bool counted = sp_count_settled(&there, trial->count->tables, trial->count->table, sp_config_hyper(config));
     struct point point = {trial->count, values};
     there.symbolic.fixed.named = value_of_name;
     there.symbolic.fixed.context = &point;

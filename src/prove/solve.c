@@ -13,7 +13,7 @@
 #include "base/real.h"
 #include "config/choose.h"
 #include "lang/functions.h"
-#include "prove/printed.h"
+#include "prove/solve.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/reduce.h"
 #include "prove/symbolic/symbolic.h"
@@ -240,14 +240,6 @@ static void add_solution(struct shapeproof_solutions *solutions, const struct sp
 
 /* ---- one hyper-parameter left open ---- */
 
-struct question {
-    const struct shapeproof_tables *tables;
-    const struct sp_unit *table;
-    const struct shapeproof_config *config;
-    const char *group;
-    struct sp_printed wanted;
-};
-
 /* A symbol to solve for, in a count in which all else has its value. */
 struct unknown {
     struct sp_count *count;
@@ -434,14 +426,14 @@ static bool is_pair_of_numbers(struct shapeproof_value value)
 }
 
 /* False when the count is no polynomial in this hyper-parameter alone. `name` becomes its symbol, if it has one. */
-static bool solve_for(struct shapeproof_solutions *solutions, const struct question *question, const char *key,
+static bool solve_for(struct shapeproof_solutions *solutions, const struct sp_solve_question *question, const char *key,
                       struct shapeproof_value now, const char **name)
 {
     struct sp_count count;
     const struct sp_hyper *hyper = sp_config_hyper(question->config);
     const struct sp_values none = {0};
-    bool good =
-        sp_count_settled(&count, question->tables, question->table, hyper, key, now.type != SHAPEPROOF_VALUE_LIST);
+    bool good = sp_count_settled_but(&count, question->tables, question->table, hyper, &key, 1,
+                                     now.type != SHAPEPROOF_VALUE_LIST);
     const struct sp_poly *poly = good ? sp_count_group(&count, question->group) : NULL;
     const struct sp_symbol_info *symbol = sp_sym_symbol(&count.symbolic, key);
     if (symbol) *name = sp_arena_string(&solutions->arena, symbol->name);
@@ -461,7 +453,7 @@ static bool solve_for(struct shapeproof_solutions *solutions, const struct quest
 /* ---- by prediction: where the count is no polynomial in the hyper-parameter ---- */
 
 /* The parameters that the question is about: of all the model, or of a group. */
-static uint64_t count_asked(const struct question *question, const struct shapeproof_prediction *prediction)
+static uint64_t count_asked(const struct sp_solve_question *question, const struct shapeproof_prediction *prediction)
 {
     if (!question->group) return shapeproof_prediction_totals(prediction)->unique_parameters;
     for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
@@ -471,14 +463,27 @@ static uint64_t count_asked(const struct question *question, const struct shapep
     return 0;
 }
 
-static bool is_wanted(const struct question *question, uint64_t count)
+bool sp_solve_is_wanted(const struct sp_solve_question *question, uint64_t count)
 {
     return count >= (uint64_t)question->wanted.least && count <= (uint64_t)question->wanted.most;
 }
 
+bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproof_config *config, uint64_t *count,
+                      struct shapeproof_error *error)
+{
+    const struct sp_scope scope = {.most = MAX_TENSORS};
+    sp_config_limit(config, &scope);
+    struct shapeproof_prediction *prediction = shapeproof_predict(
+        question->tables, config, &(struct shapeproof_predict_options){.table = question->table->name}, error);
+    if (prediction) *count = count_asked(question, prediction);
+    sp_config_limit(config, NULL);
+    shapeproof_prediction_free(prediction);
+    return prediction != NULL;
+}
+
 /* What is varied: the value under a key, or one item of the list there. */
 struct varied {
-    const struct question *question;
+    const struct sp_solve_question *question;
     const char *key;
     struct shapeproof_value list; /* SHAPEPROOF_VALUE_LIST when it is an item */
     size_t item;
@@ -488,7 +493,6 @@ struct varied {
 static bool try_count(const struct varied *varied, struct shapeproof_value value, uint64_t *count,
                       struct shapeproof_error *error)
 {
-    const struct sp_scope scope = {.most = MAX_TENSORS};
     struct shapeproof_value items[MAX_ITEMS];
     if (varied->list.type == SHAPEPROOF_VALUE_LIST) {
         memcpy(items, varied->list.items, varied->list.count * sizeof *items);
@@ -497,13 +501,7 @@ static bool try_count(const struct varied *varied, struct shapeproof_value value
     }
     struct shapeproof_config *config = sp_config_variant(varied->question->config);
     sp_config_set_value(config, varied->key, value, "");
-    sp_config_limit(config, &scope);
-    struct shapeproof_prediction *prediction =
-        shapeproof_predict(varied->question->tables, config,
-                           &(struct shapeproof_predict_options){.table = varied->question->table->name}, error);
-    if (prediction) *count = count_asked(varied->question, prediction);
-    const bool good = prediction != NULL;
-    shapeproof_prediction_free(prediction);
+    const bool good = sp_solve_predict(varied->question, config, count, error);
     shapeproof_config_free(config);
     return good;
 }
@@ -520,7 +518,7 @@ static bool is_refused(const struct varied *varied, int64_t value)
 {
     struct shapeproof_error error = {0};
     uint64_t count;
-    if (try_count(varied, sp_value_int(value), &count, &error)) return !is_wanted(varied->question, count);
+    if (try_count(varied, sp_value_int(value), &count, &error)) return !sp_solve_is_wanted(varied->question, count);
     return error.kind != SHAPEPROOF_KIND_LIMIT;
 }
 
@@ -540,7 +538,7 @@ static void drop_refused(struct shapeproof_solutions *solutions, const struct va
 static bool holds_with(const struct varied *varied, int64_t value)
 {
     uint64_t count;
-    return count_with(varied, sp_value_int(value), &count) && is_wanted(varied->question, count);
+    return count_with(varied, sp_value_int(value), &count) && sp_solve_is_wanted(varied->question, count);
 }
 
 /* Adds each run of consecutive values between `first` and `last`, both tried, that give the total, but the one that is
@@ -617,20 +615,22 @@ static bool search_values(struct shapeproof_solutions *solutions, const struct v
 }
 
 /* A flag that, inverted, gives the total, and does not as it is. */
-static void solve_flag(struct shapeproof_solutions *solutions, const struct question *question, const char *key,
-                       bool now)
+static void solve_flag(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
+                       const char *key, bool now)
 {
     const struct varied varied = {.question = question, .key = key};
     const struct sp_symbol_info symbol = {.name = key, .key = key};
     uint64_t count;
-    if (solutions->as_given || !count_with(&varied, sp_value_bool(!now), &count) || !is_wanted(question, count)) return;
+    if (solutions->as_given || !count_with(&varied, sp_value_bool(!now), &count) ||
+        !sp_solve_is_wanted(question, count))
+        return;
     add_solution(solutions, &symbol, sp_value_bool(now), (struct sp_range){!now, !now});
     solutions->items[solutions->count - 1].plausibility = FLAG_PLAUSIBILITY;
 }
 
 /* Each number in a list alone. False when there are too many, or numbers in a list within the list. */
-static bool solve_items(struct shapeproof_solutions *solutions, const struct question *question, const char *key,
-                        struct shapeproof_value list)
+static bool solve_items(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
+                        const char *key, struct shapeproof_value list)
 {
     bool good = list.count <= MAX_ITEMS;
     for (size_t i = 0; i < list.count && good; i++) good = list.items[i].type != SHAPEPROOF_VALUE_LIST;
@@ -647,8 +647,8 @@ static bool solve_items(struct shapeproof_solutions *solutions, const struct que
 
 /* ---- all of them ---- */
 
-static void solve_or_skip(struct shapeproof_solutions *solutions, const struct question *question, const char *key,
-                          struct shapeproof_value now)
+static void solve_or_skip(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
+                          const char *key, struct shapeproof_value now)
 {
     const struct varied varied = {.question = question, .key = key};
     struct sp_symbol_info symbol = {.name = key, .key = key};
@@ -666,7 +666,7 @@ static void solve_or_skip(struct shapeproof_solutions *solutions, const struct q
 }
 
 /* Every number, flag and list among the hyper-parameters of the prediction. */
-static void solve_all(struct shapeproof_solutions *solutions, const struct question *question,
+static void solve_all(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                       const struct shapeproof_prediction *prediction)
 {
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
@@ -678,7 +678,7 @@ static void solve_all(struct shapeproof_solutions *solutions, const struct quest
     if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
 }
 
-static bool check_group(const struct question *question, struct shapeproof_error *error)
+bool sp_solve_check_group(const struct sp_solve_question *question, struct shapeproof_error *error)
 {
     struct sp_count count;
     const bool known =
@@ -691,11 +691,11 @@ static bool check_group(const struct question *question, struct shapeproof_error
 
 /* Counts with what the configuration gives and with `open`; the hyper-parameter that was needed and lacking, or NULL.
  */
-static const char *lacking(const struct question *question, const char *open, struct sp_arena *arena)
+static const char *lacking(const struct sp_solve_question *question, const char *open, struct sp_arena *arena)
 {
     struct sp_count count;
-    const bool good =
-        sp_count_settled(&count, question->tables, question->table, sp_config_hyper(question->config), open, true);
+    const bool good = sp_count_settled_but(&count, question->tables, question->table, sp_config_hyper(question->config),
+                                           &open, open ? 1 : 0, true);
     const char *key =
         good || !count.symbolic.report.missing ? NULL : sp_arena_string(arena, count.symbolic.report.missing);
     sp_count_free(&count);
@@ -704,7 +704,7 @@ static const char *lacking(const struct question *question, const char *open, st
 
 /* The one hyper-parameter that the table needs and the configuration lacks: it can be solved for as well. NULL when
  * none is missing, or more than one. */
-static const char *missing_key(const struct question *question, struct sp_arena *arena)
+static const char *missing_key(const struct sp_solve_question *question, struct sp_arena *arena)
 {
     const char *key = lacking(question, NULL, arena);
     return key && !lacking(question, key, arena) ? key : NULL;
@@ -712,11 +712,11 @@ static const char *missing_key(const struct question *question, struct sp_arena 
 
 /* If a hyper-parameter without a default is not given, it is the one to solve for. Otherwise predicts with the
  * values as they are, notes whether they give the wanted number already, and solves for each key in turn. */
-static bool predict_and_solve(struct shapeproof_solutions *solutions, const struct question *question,
+static bool predict_and_solve(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                               struct shapeproof_error *error)
 {
     const char *missing = missing_key(question, &solutions->arena);
-    if (!check_group(question, error)) return false;
+    if (!sp_solve_check_group(question, error)) return false;
     if (missing) {
         solve_or_skip(solutions, question, missing, sp_value_absent(missing));
         return true;
@@ -725,17 +725,18 @@ static bool predict_and_solve(struct shapeproof_solutions *solutions, const stru
         shapeproof_predict(question->tables, question->config,
                            &(struct shapeproof_predict_options){.table = question->table->name}, error);
     if (prediction) {
-        solutions->as_given = is_wanted(question, count_asked(question, prediction));
+        solutions->as_given = sp_solve_is_wanted(question, count_asked(question, prediction));
         solve_all(solutions, question, prediction);
     }
     shapeproof_prediction_free(prediction);
     return prediction != NULL;
 }
 
-/* `asked` is `wanted` as it was said. */
-static struct shapeproof_solutions *
-solutions_of(const struct shapeproof_tables *tables, const struct shapeproof_config *config, const char *asked,
-             struct sp_printed wanted, const struct shapeproof_solve_options *options, struct shapeproof_error *error)
+static struct shapeproof_solutions *solutions_of(const struct shapeproof_tables *tables,
+                                                 const struct shapeproof_config *config,
+                                                 const struct sp_solve_target *target,
+                                                 const struct shapeproof_solve_options *options,
+                                                 struct shapeproof_error *error)
 {
     static const struct shapeproof_solve_options none = {0};
     assert(tables && config);
@@ -744,12 +745,39 @@ solutions_of(const struct shapeproof_tables *tables, const struct shapeproof_con
     const struct sp_unit *unit = sp_choose_table(tables, options->table, sp_config_hyper(config), error);
     if (!unit) return NULL;
     struct shapeproof_solutions *solutions = sp_realloc(NULL, 1, sizeof *solutions);
-    *solutions = (struct shapeproof_solutions){.table = unit->name, .rounded = wanted.least != wanted.most};
-    solutions->asked = sp_arena_string(&solutions->arena, asked);
-    const struct question question = {tables, unit, config, options->group, wanted};
+    *solutions = (struct shapeproof_solutions){
+        .table = unit->name, .rounded = target->wanted.least != target->wanted.most, .within = target->within};
+    solutions->asked = sp_arena_string(&solutions->arena, target->asked);
+    const struct sp_solve_question question = {tables, unit, config, options->group, target->wanted};
     if (predict_and_solve(solutions, &question, error)) return solutions;
     shapeproof_solutions_free(solutions);
     return NULL;
+}
+
+bool sp_solve_target_total(struct sp_solve_target *target, uint64_t total, double within,
+                           struct shapeproof_error *error)
+{
+    if (total > INT64_MAX)
+        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the total does not fit in 63 bits");
+    if (!(within >= 0 && within <= 100))
+        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
+                       "the total is asked within 0 to 100 per cent");
+    const int64_t slack = (int64_t)((double)total * within / 100);
+    const bool fits = (int64_t)total <= INT64_MAX - slack;
+    target->wanted = (struct sp_printed){(int64_t)total - slack, fits ? (int64_t)total + slack : INT64_MAX};
+    target->within = slack ? within : 0;
+    target->asked = target->text;
+    if (slack)
+        snprintf(target->text, sizeof target->text, "%" PRIu64 " within %s%%", total, sp_real_text(within, 6).text);
+    else snprintf(target->text, sizeof target->text, "%" PRIu64, total);
+    return true;
+}
+
+bool sp_solve_target_figure(struct sp_solve_target *target, const char *figure, struct shapeproof_error *error)
+{
+    *target = (struct sp_solve_target){.asked = figure};
+    return sp_printed_read(figure, &target->wanted) || sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
+                                                               "'%s': expected a figure such as 65M or 1.5B", figure);
 }
 
 struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *tables,
@@ -757,25 +785,10 @@ struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *ta
                                               const struct shapeproof_solve_options *options,
                                               struct shapeproof_error *error)
 {
+    struct sp_solve_target target;
     sp_error_reset(error);
-    char asked[96];
-    if (total > INT64_MAX) {
-        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the total does not fit in 63 bits");
-        return NULL;
-    }
-    const double within = options ? options->within : 0;
-    if (!(within >= 0 && within <= 100)) {
-        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the total is asked within 0 to 100 per cent");
-        return NULL;
-    }
-    const int64_t slack = (int64_t)((double)total * within / 100);
-    if (slack) snprintf(asked, sizeof asked, "%" PRIu64 " within %s%%", total, sp_real_text(within, 6).text);
-    else snprintf(asked, sizeof asked, "%" PRIu64, total);
-    const bool fits = (int64_t)total <= INT64_MAX - slack;
-    const struct sp_printed wanted = {(int64_t)total - slack, fits ? (int64_t)total + slack : INT64_MAX};
-    struct shapeproof_solutions *solutions = solutions_of(tables, config, asked, wanted, options, error);
-    if (solutions && slack) solutions->within = within;
-    return solutions;
+    if (!sp_solve_target_total(&target, total, options ? options->within : 0, error)) return NULL;
+    return solutions_of(tables, config, &target, options, error);
 }
 
 struct shapeproof_solutions *shapeproof_solve_rounded(const struct shapeproof_tables *tables,
@@ -783,12 +796,11 @@ struct shapeproof_solutions *shapeproof_solve_rounded(const struct shapeproof_ta
                                                       const struct shapeproof_solve_options *options,
                                                       struct shapeproof_error *error)
 {
-    sp_error_reset(error);
-    struct sp_printed wanted;
+    struct sp_solve_target target;
     assert(figure);
-    if (sp_printed_read(figure, &wanted)) return solutions_of(tables, config, figure, wanted, options, error);
-    sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "'%s': expected a figure such as 65M or 1.5B", figure);
-    return NULL;
+    sp_error_reset(error);
+    return sp_solve_target_figure(&target, figure, error) ? solutions_of(tables, config, &target, options, error)
+                                                          : NULL;
 }
 
 const char *shapeproof_solutions_asked(const struct shapeproof_solutions *solutions) { return solutions->asked; }

@@ -124,7 +124,7 @@ void sp_verify_alone(struct shapeproof_verification *verification, const struct 
     static const struct sp_unit no_table = {.name = SP_CHECKPOINT_ALONE, .is_table = true};
     struct shapeproof_config *config = shapeproof_config_new();
     struct sp_configured configured = {.general = NULL};
-    sp_count_settled(&configured.settled, tables, &no_table, sp_config_hyper(config), NULL, true);
+    sp_count_settled(&configured.settled, tables, &no_table, sp_config_hyper(config));
     configured.settled.symbolic.fixed.tensors = ask_tensors;
     configured.settled.symbolic.fixed.context = (void *)verification->inventory;
     for (size_t place = 0; place < sp_tables_place_count(tables); place++) {

@@ -129,8 +129,7 @@ struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expres
                                     .stored = options->checkpoint ? &options->checkpoint->sums : NULL},
                           .expressions = expressions,
                           .config = config};
-    const bool counted =
-        sp_count_settled(&count, expressions->tables, expressions->table, sp_config_hyper(config), NULL, true);
+    const bool counted = sp_count_settled(&count, expressions->tables, expressions->table, sp_config_hyper(config));
     if (counted) evaluate_all(evaluation, &asked);
     else sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, count.messages.data);
     sp_count_free(&count);

@@ -246,7 +246,7 @@ static inline void try_settled(const struct shapeproof_tables *tables, const str
 {
     struct sp_count settled;
     const struct sp_values none = {0};
-    const bool good = sp_count_settled(&settled, tables, table, sp_config_hyper(config), NULL, false);
+    const bool good = sp_count_settled_but(&settled, tables, table, sp_config_hyper(config), NULL, 0, false);
     if (!good && !is_limit(settled.messages.data)) {
         print_message("%s\n", settled.messages.data);
         tries->differences++;

@@ -163,7 +163,7 @@ static bool predict_there(struct place *place, struct shapeproof_error *error)
     const struct shapeproof_predict_options options = {.table = table->name};
     place->prediction = shapeproof_predict(place->tables, place->config, &options, error);
     place->is_counted = true;
-    const bool good = sp_count_settled(&place->there, place->tables, table, sp_config_hyper(place->config), NULL, true);
+    const bool good = sp_count_settled(&place->there, place->tables, table, sp_config_hyper(place->config));
     return good && place->prediction;
 }
 

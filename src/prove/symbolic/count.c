@@ -476,9 +476,16 @@ bool sp_count_table(struct sp_count *count, const struct shapeproof_tables *tabl
 }
 
 bool sp_count_settled(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
-                      const struct sp_hyper *settings, const char *open, bool scalars)
+                      const struct sp_hyper *settings)
 {
-    const struct sp_sym_fixed how = {.settings = settings, .is_settled = true, .open = open, .scalars = scalars};
+    return sp_count_settled_but(count, tables, table, settings, NULL, 0, true);
+}
+
+bool sp_count_settled_but(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
+                          const struct sp_hyper *settings, const char *const *open, size_t open_count, bool scalars)
+{
+    const struct sp_sym_fixed how = {
+        .settings = settings, .is_settled = true, .open = open, .open_count = open_count, .scalars = scalars};
     return count_how(count, tables, table, &how);
 }
 

@@ -42,9 +42,13 @@ struct sp_count {
 bool sp_count_table(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
                     const struct sp_hyper *settings, bool scalars);
 /* Counts it as a prediction would: what `settings` does not give is absent, and has its default. Then everything is a
- * number, but for what depends on the hyper-parameter `open` (or NULL); with `scalars` that is no list. */
+ * number. */
 bool sp_count_settled(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
-                      const struct sp_hyper *settings, const char *open, bool scalars);
+                      const struct sp_hyper *settings);
+/* The same with the keys `open` left open, so that the counts are polynomials in them; with `scalars` none of them is a
+ * list. `open` must outlive the count. */
+bool sp_count_settled_but(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
+                          const struct sp_hyper *settings, const char *const *open, size_t open_count, bool scalars);
 void sp_count_free(struct sp_count *count);
 /* The parameters of a group; of all for NULL or "total". NULL when there is no such group. */
 const struct sp_poly *sp_count_group(void *count, const char *name);

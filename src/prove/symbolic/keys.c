@@ -63,6 +63,13 @@ static void mark_object(struct sp_symbolic *symbolic, const char *path)
     if (symbol != SIZE_MAX) symbolic->symbols.items[symbol].is_text = true;
 }
 
+bool sp_sym_key_is_open(const struct sp_symbolic *symbolic, const char *path)
+{
+    for (size_t i = 0; i < symbolic->fixed.open_count; i++)
+        if (strcmp(symbolic->fixed.open[i], path) == 0) return true;
+    return false;
+}
+
 /* What is known of a key: its value (or null), that it is not set, or that it is open. */
 enum sp_sym_key_state sp_sym_key_look_up(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
                                          const struct sp_expr *expr, const char *path, struct sp_sym *out)
@@ -73,7 +80,7 @@ enum sp_sym_key_state sp_sym_key_look_up(struct sp_symbolic *symbolic, const str
         return sp_sym_is_set(*out) ? SP_SYM_KEY_KNOWN : SP_SYM_KEY_UNSET;
     }
     if (expr->kind == SP_EXPR_MEMBER) mark_object(symbolic, path);
-    if (symbolic->fixed.open && strcmp(symbolic->fixed.open, path) == 0) return SP_SYM_KEY_OPEN;
+    if (sp_sym_key_is_open(symbolic, path)) return SP_SYM_KEY_OPEN;
     struct shapeproof_value value = sp_sym_key_setting(env, expr);
     sp_sym_key_mark(symbolic, path);
     if (!sp_value_is_set(value)) value.string = path;

@@ -41,6 +41,8 @@ const struct sp_sym *sp_sym_key_given(const struct sp_sym_frame *frame, const st
 struct shapeproof_value sp_sym_key_setting(const struct sp_sym_env *env, const struct sp_expr *expr);
 /* Notes that the table looked at that setting. */
 void sp_sym_key_mark(struct sp_symbolic *symbolic, const char *path);
+/* Whether it is one of the keys that are open although the rest is settled. */
+bool sp_sym_key_is_open(const struct sp_symbolic *symbolic, const char *path);
 /* What is known of a key: its value (or null), that it is not set, or that it is open. */
 enum sp_sym_key_state sp_sym_key_look_up(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
                                          const struct sp_expr *expr, const char *path, struct sp_sym *out);

@@ -205,7 +205,7 @@ static struct sp_sym known_member(struct sp_symbolic *symbolic, struct sp_sym ob
     struct sp_sym member = sp_sym_of_value(symbolic, value);
     if (!object.name) return member;
     const char *path = sp_arena_printf(&symbolic->algebra.arena, "%s.%s", object.name, name);
-    const bool is_open = symbolic->fixed.open && strcmp(symbolic->fixed.open, path) == 0;
+    const bool is_open = sp_sym_key_is_open(symbolic, path);
     sp_sym_key_mark(symbolic, path);
     if (is_open || (value.type == SHAPEPROOF_VALUE_ABSENT && !symbolic->fixed.is_settled))
         member = sp_atom_open(symbolic, NULL, path, 0, NULL);

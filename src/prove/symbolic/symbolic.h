@@ -101,7 +101,8 @@ struct sp_sym_fixed {
     uint64_t settings_read;          /* which members of it were looked at, as bits; those from 64 on are not told */
     const struct sp_map *given;      /* keys of lists and texts that are not left out where they have a default */
     bool is_settled;                 /* what is not set is absent, so that the defaults hold */
-    const char *open;                /* the only hyper-parameter that is open although the rest is settled, or NULL */
+    const char *const *open;         /* the keys that are open although the rest is settled */
+    size_t open_count;
     /* What a name of a claim is worth that the settled table does not have: one that a part gave to a key. Or NULL. */
     bool (*named)(void *context, const char *name, struct sp_rational *value);
     void *context;

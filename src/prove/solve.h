@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * What solve.c, for one hyper-parameter, and solve_together.c, for several, have in common. */
+#ifndef SP_PROVE_SOLVE_H
+#define SP_PROVE_SOLVE_H
+
+#include "lang/tables.h"
+#include "prove/printed.h"
+#include "shapeproof/prove.h"
+
+/* The numbers of parameters that answer the question. */
+struct sp_solve_target {
+    struct sp_printed wanted;
+    double within;     /* per cent of the total; 0 where it is exact or rounded */
+    const char *asked; /* as the user put it: "124439808", "350000000 within 2%", "1.5B" */
+    char text[96];     /* what `asked` points to, where it is no figure */
+};
+
+/* The numbers at most `within` per cent away from the total. False with an error when that is no percentage, or too
+ * large. */
+bool sp_solve_target_total(struct sp_solve_target *target, uint64_t total, double within,
+                           struct shapeproof_error *error);
+/* The numbers that round to the figure, which must outlive the target. False with an error when it is none. */
+bool sp_solve_target_figure(struct sp_solve_target *target, const char *figure, struct shapeproof_error *error);
+
+/* What is counted, and must have the wanted value. */
+struct sp_solve_question {
+    const struct shapeproof_tables *tables;
+    const struct sp_unit *table;
+    const struct shapeproof_config *config;
+    const char *group; /* NULL: all of them */
+    struct sp_printed wanted;
+};
+
+/* False with an error when the table has no group of that name. */
+bool sp_solve_check_group(const struct sp_solve_question *question, struct shapeproof_error *error);
+bool sp_solve_is_wanted(const struct sp_solve_question *question, uint64_t count);
+/* The number that is asked about when the table is predicted under `config`, which is limited for that to a size that
+ * takes a few hundredths of a second. False with the error when it cannot be predicted. */
+bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproof_config *config, uint64_t *count,
+                      struct shapeproof_error *error);
+
+#endif
