@@ -78,6 +78,8 @@ _shapeproof() {
     solve:--rounds-to|solve:-r) COMPREPLY=() ;;
     solve:--within) COMPREPLY=() ;;
     solve:--group|solve:-g) COMPREPLY=() ;;
+    solve:--free) COMPREPLY=() ;;
+    solve:--keep) COMPREPLY=() ;;
     solve:--config|solve:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
     solve:--model|solve:-m) COMPREPLY=() ;;
     solve:--set|solve:-S) COMPREPLY=() ;;
@@ -105,7 +107,7 @@ _shapeproof() {
         models) words='--config --json --color= --help' ;;
         predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
         prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
-        solve) words='--total= --rounds-to= --within= --group= --config= --model= --set= --table= --json --color= --help' ;;
+        solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --json --color= --help' ;;
         tables) words='--kind= --table= --json --color= --help' ;;
         help) words='--help' ;;
         esac

@@ -221,6 +221,73 @@ SHAPEPROOF_API const struct shapeproof_solution *shapeproof_solutions_get(const 
 SHAPEPROOF_API size_t shapeproof_solutions_skipped_count(const struct shapeproof_solutions *solutions);
 SHAPEPROOF_API const char *shapeproof_solutions_skipped(const struct shapeproof_solutions *solutions, size_t index);
 
+/* Which values of several hyper-parameters give a total together, while ratios between hyper-parameters are kept. */
+
+struct shapeproof_ratio {
+    const char *of, *to; /* n_embd and n_head: n_embd / n_head stays what it is */
+};
+
+struct shapeproof_solve_together_options {
+    const char
+        *table; /* the name of the table; NULL: the one that the configuration chooses (see shapeproof_predict) */
+    const char *group;       /* the group whose parameters are counted; NULL for all */
+    double within;           /* of shapeproof_solve_together: how far from the total an answer may be, in per cent */
+    const char *const *free; /* the 1 to 3 hyper-parameters that change, by key or by the table's name for them */
+    size_t free_count;
+    const struct shapeproof_ratio *keep; /* at most 8; one side of each is free, or follows from another ratio */
+    size_t keep_count;
+    uint64_t every; /* 1: every integer is tried; 0: what is a multiple of 64 stays one, and other numbers are at most
+                       256, or such a multiple */
+    uint64_t reserved[4]; /* zero: room for later versions */
+};
+
+struct shapeproof_solved_key {
+    const char *name;                   /* as in the formulas: "E" */
+    const char *key;                    /* the hyper-parameter: "n_embd" */
+    struct shapeproof_value configured; /* the number that it is now, or SHAPEPROOF_VALUE_ABSENT */
+    bool is_kept;                       /* it follows another one by a ratio */
+};
+
+struct shapeproof_combination {
+    const int64_t *values; /* one for each key */
+    uint64_t parameters;   /* the number that they give */
+};
+
+struct shapeproof_combinations; /* opaque */
+
+/* The combinations that give `total` parameters (exactly, or within options->within). Each free hyper-parameter is
+ * tried from a 32nd of its present value to 32 times it. First come round numbers (powers of two, multiples of 128,
+ * below 128 multiples of 4) that change all keys by nearly the same factor; among equals the nearest. NULL with an
+ * error. */
+SHAPEPROOF_API struct shapeproof_combinations *
+shapeproof_solve_together(const struct shapeproof_tables *tables, const struct shapeproof_config *config,
+                          uint64_t total, const struct shapeproof_solve_together_options *options,
+                          struct shapeproof_error *error);
+/* Likewise for a total as it is printed, "65M" or "1.5B". */
+SHAPEPROOF_API struct shapeproof_combinations *
+shapeproof_solve_together_rounded(const struct shapeproof_tables *tables, const struct shapeproof_config *config,
+                                  const char *figure, const struct shapeproof_solve_together_options *options,
+                                  struct shapeproof_error *error);
+SHAPEPROOF_API void shapeproof_combinations_free(struct shapeproof_combinations *combinations);
+
+/* All borrowed until shapeproof_combinations_free. */
+
+/* As of shapeproof_solutions. */
+SHAPEPROOF_API const char *shapeproof_combinations_asked(const struct shapeproof_combinations *combinations);
+SHAPEPROOF_API bool shapeproof_combinations_rounded(const struct shapeproof_combinations *combinations);
+SHAPEPROOF_API double shapeproof_combinations_within(const struct shapeproof_combinations *combinations);
+SHAPEPROOF_API const char *shapeproof_combinations_table(const struct shapeproof_combinations *combinations);
+/* What changes: the free hyper-parameters as they were given, then those that follow by a ratio. */
+SHAPEPROOF_API size_t shapeproof_combinations_key_count(const struct shapeproof_combinations *combinations);
+SHAPEPROOF_API const struct shapeproof_solved_key *
+shapeproof_combinations_key(const struct shapeproof_combinations *combinations, size_t index);
+/* The best first; at most 256. */
+SHAPEPROOF_API size_t shapeproof_combinations_count(const struct shapeproof_combinations *combinations);
+SHAPEPROOF_API const struct shapeproof_combination *
+shapeproof_combinations_get(const struct shapeproof_combinations *combinations, size_t index);
+/* Whether there may be more: the limit of answers, or that of the values that are tried, was reached. */
+SHAPEPROOF_API bool shapeproof_combinations_is_cut(const struct shapeproof_combinations *combinations);
+
 #ifdef __cplusplus
 }
 #endif

@@ -171,6 +171,10 @@ SHAPEPROOF_API char *shapeproof_report_evaluate(const struct shapeproof_evaluate
 SHAPEPROOF_API char *shapeproof_report_solve(const struct shapeproof_solutions *solutions,
                                              const struct shapeproof_report_options *options, size_t *length);
 
+/* The combinations of several hyper-parameters that give it. The text lists the best 20. */
+SHAPEPROOF_API char *shapeproof_report_solve_together(const struct shapeproof_combinations *combinations,
+                                                      const struct shapeproof_report_options *options, size_t *length);
+
 /* Table and hyper-parameters, what the file does not determine, what is not explained. */
 SHAPEPROOF_API char *shapeproof_report_infer(const struct shapeproof_inference *inference,
                                              const struct shapeproof_report_options *options, size_t *length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * shapeproof solve: which hyper-parameter explains a total. */
+ * shapeproof solve: which hyper-parameter explains a total; or which values of several together. */
 #include "cli/subject.h"
 
 #include <stdlib.h>
@@ -10,6 +10,11 @@ static const struct cli_option options[] = {
     {.name = "rounds-to", .letter = 'r', .argument = "FIGURE", .help = "the number as it is printed: 65M, 1.5B"},
     {.name = "within", .argument = "PERCENT", .help = "with --total: how far from it an answer may be"},
     {.name = "group", .letter = 'g', .argument = "GROUP", .help = "of one group, not of the whole"},
+    {.name = "free", .argument = "KEY,KEY", .help = "up to three hyper-parameters that change together"},
+    {.name = "keep",
+     .argument = "KEY/KEY",
+     .help = "with --free: a ratio that stays what it is: when one side changes, the other follows; may be repeated"},
+    {.name = "all", .help = "with --free: try every integer, not multiples of 64 alone"},
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_MODEL},
     {CLI_OPTION_SET},
@@ -23,6 +28,8 @@ static const struct cli_example examples[] = {
     {"shapeproof solve gpt2 --total 124439808 --set vocab_size=50000", "finds the vocabulary, 50257"},
     {"shapeproof solve gpt2 --total 350000000 --within 2%", "which single change makes it a model of 350M"},
     {"shapeproof solve attention_is_all_you_need --rounds-to 65M", "the vocabularies that fit the figure of the paper"},
+    {"shapeproof solve gpt2 --rounds-to 1.5B --free n_layer,n_embd --keep n_embd/n_head",
+     "depths and widths of a larger model whose heads are as wide as now"},
     {NULL, NULL},
 };
 
@@ -40,6 +47,96 @@ static struct shapeproof_solutions *solve_total(const struct cli_args *args, con
     return shapeproof_solve(subject->tables, subject->config, cli_number(args, "total", 0), &what, error);
 }
 
+enum { MAX_WORDS = 16 }; /* keys, and ratios, on the command line: more than the library takes, which says so */
+
+/* --free and --keep as lists of words. */
+struct together {
+    char *text; /* heap: copies of all values, one after the other, in which the words end with 0 */
+    const char *free_keys[MAX_WORDS];
+    struct shapeproof_ratio keep[MAX_WORDS];
+    size_t free_count, keep_count;
+};
+
+/* Copies the values of an option to `text`, each with a 0 behind it, and returns the end; with `text` NULL only counts.
+ */
+static size_t copy_values(const struct cli_args *args, const char *option, char *text)
+{
+    size_t length = 0, position = 0;
+    for (const char *value; (value = cli_next_value(args, option, &position)); length += strlen(value) + 1)
+        if (text) memcpy(text + length, value, strlen(value) + 1);
+    return length;
+}
+
+/* "n_layer,n_embd" as two words, up to `end`. False when there are too many, or an empty one. */
+static bool split_keys(struct together *together, char *text, const char *end)
+{
+    while (text < end) {
+        char *comma = strchr(text, ',');
+        const size_t length = comma ? (size_t)(comma - text) : strlen(text);
+        if (!length || together->free_count == MAX_WORDS) return false;
+        together->free_keys[together->free_count++] = text;
+        text[length] = '\0';
+        text += length + 1;
+        if (comma && (text == end || !*text)) return false;
+    }
+    return true;
+}
+
+/* "n_embd/n_head" as two words, for each value up to `end`. False for any other. */
+static bool split_ratios(struct together *together, char *text, const char *end)
+{
+    while (text < end) {
+        const size_t length = strlen(text);
+        char *slash = strchr(text, '/');
+        if (!slash || slash == text || !slash[1] || together->keep_count == MAX_WORDS) return false;
+        *slash = '\0';
+        together->keep[together->keep_count++] = (struct shapeproof_ratio){text, slash + 1};
+        text += length + 1;
+    }
+    return true;
+}
+
+static int report_together(const struct cli_args *args, const struct cli_subject *subject, double within)
+{
+    const struct shapeproof_report_options how = cli_report_options(args);
+    const size_t free_length = copy_values(args, "free", NULL), keep_length = copy_values(args, "keep", NULL);
+    struct together together = {.text = malloc(free_length + keep_length + 1)};
+    struct shapeproof_error error = {0};
+    if (!together.text) abort();
+    char *keep = together.text + copy_values(args, "free", together.text);
+    copy_values(args, "keep", keep);
+    int status = CLI_OK;
+    if (!split_keys(&together, together.text, keep))
+        status = cli_usage_error("--free n_layer,n_embd", "solve: --free needs hyper-parameters, with commas between");
+    else if (!split_ratios(&together, keep, keep + keep_length))
+        status = cli_usage_error("--keep n_embd/n_head", "solve: --keep needs two hyper-parameters, with / between");
+    const struct shapeproof_solve_together_options what = {
+        .table = subject->table_name,
+        .group = cli_value(args, "group", NULL),
+        .within = within,
+        .free = together.free_keys,
+        .free_count = together.free_count,
+        .keep = together.keep,
+        .keep_count = together.keep_count,
+        .every = cli_flag(args, "all"),
+    };
+    const char *figure = cli_value(args, "rounds-to", NULL);
+    struct shapeproof_combinations *found = NULL;
+    if (status == CLI_OK) {
+        found = figure ? shapeproof_solve_together_rounded(subject->tables, subject->config, figure, &what, &error)
+                       : shapeproof_solve_together(subject->tables, subject->config, cli_number(args, "total", 0),
+                                                   &what, &error);
+        if (!found) status = cli_error(&error);
+    }
+    if (found) {
+        status = shapeproof_combinations_count(found) ? CLI_OK : CLI_DIFFERS;
+        cli_put_report(shapeproof_report_solve_together(found, &how, NULL));
+    }
+    shapeproof_combinations_free(found);
+    free(together.text);
+    return status;
+}
+
 /* Solves, and writes the report; exit status 1 when nothing gives the total. */
 static int report_solutions(const struct cli_args *args, const struct cli_subject *subject)
 {
@@ -54,6 +151,9 @@ static int report_solutions(const struct cli_args *args, const struct cli_subjec
         return cli_usage_error(NULL, "solve: --within goes with --total: --rounds-to is a range by itself");
     if (percent && (end == percent || (*end && strcmp(end, "%") != 0)))
         return cli_usage_error("--within 1%", "solve: --within needs a number of per cent, not '%s'", percent);
+    if (cli_value(args, "free", NULL)) return report_together(args, subject, within);
+    if (cli_value(args, "keep", NULL) || cli_flag(args, "all"))
+        return cli_usage_error(NULL, "solve: --keep and --all go with --free");
     struct shapeproof_solutions *solutions = solve_total(args, subject, within, &error);
     if (!solutions) return cli_error(&error);
     const bool found = shapeproof_solutions_count(solutions) > 0 || shapeproof_solutions_as_given(solutions);
@@ -92,7 +192,12 @@ const struct cli_command cli_solve = {
         "rounds to FIGURE; with --within, the ranges whose total is at most PERCENT away from N. Whole numbers, flags, "
         "and the numbers in a list are tried, one at a time. Flags come first, "
         "then powers of two, multiples of 64, multiples of 8, small numbers, other numbers; within each class, values "
-        "closest to the current one come first. The exit status is 1 when nothing gives the total.",
+        "closest to the current one come first. The exit status is 1 when nothing gives the total.\n\n"
+        "With --free the hyper-parameters KEY,KEY change together, each from a 32nd of its present value to 32 times "
+        "it, and those that --keep ties to them follow. A multiple of 64 stays one, and of other numbers every integer "
+        "up to 256 is tried, above that multiples of 64; --all tries every integer. First come round numbers (powers "
+        "of two, multiples of 128, below "
+        "128 multiples of 4) that change all keys by nearly the same factor.",
     .least = 0,
     .most = 1,
     .options = options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which hyper-parameters give a total: each with the value, or the values, that it would need. */
+ * Which hyper-parameters give a total: each with the value, or the values, that it would need; or several together. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +28,9 @@ static void json_solution(struct sp_writer *json, const struct shapeproof_soluti
 }
 
 /* "total": 124439808, with "within": 2 if it is meant by 2 %; or "rounds_to": "1.5B". */
-static void json_asked(struct sp_writer *json, const struct shapeproof_solutions *solutions)
+static void json_asked(struct sp_writer *json, const char *asked, bool is_rounded, double within)
 {
-    const char *asked = shapeproof_solutions_asked(solutions);
-    const double within = shapeproof_solutions_within(solutions);
-    if (shapeproof_solutions_rounded(solutions) && within <= 0) {
+    if (is_rounded && within <= 0) {
         sp_write_key_string(json, "rounds_to", asked);
         return;
     }
@@ -48,7 +46,7 @@ static void solve_json(const struct shapeproof_solutions *solutions, struct sp_t
     const bool rounded = shapeproof_solutions_rounded(solutions);
     struct sp_writer json = sp_write_document(text, "shapeproof.solve/1");
     sp_write_key_string(&json, "table", shapeproof_solutions_table(solutions));
-    json_asked(&json, solutions);
+    json_asked(&json, shapeproof_solutions_asked(solutions), rounded, shapeproof_solutions_within(solutions));
     sp_write_key_bool(&json, "as_given", shapeproof_solutions_as_given(solutions));
     sp_write_key_open(&json, "solutions", '[');
     for (size_t i = 0; i < shapeproof_solutions_count(solutions); i++) {
@@ -122,5 +120,85 @@ char *shapeproof_report_solve(const struct shapeproof_solutions *solutions,
     if (!options) options = &plain;
     if (options->format == SHAPEPROOF_REPORT_JSON) solve_json(solutions, &text);
     else solve_text(solutions, &text, options);
+    return sp_text_take(&text, length);
+}
+
+/* ---- several together ---- */
+
+enum { MOST_ROWS = 20 }; /* of the text; people look at the first few */
+
+static void solve_together_json(const struct shapeproof_combinations *found, struct sp_text *text)
+{
+    const size_t keys = shapeproof_combinations_key_count(found);
+    struct sp_writer json = sp_write_document(text, "shapeproof.solve_together/1");
+    sp_write_key_string(&json, "table", shapeproof_combinations_table(found));
+    json_asked(&json, shapeproof_combinations_asked(found), shapeproof_combinations_rounded(found),
+               shapeproof_combinations_within(found));
+    sp_write_key_open(&json, "keys", '[');
+    for (size_t i = 0; i < keys; i++) {
+        const struct shapeproof_solved_key *key = shapeproof_combinations_key(found, i);
+        sp_write_open_line(&json, '{');
+        sp_write_key_string(&json, "name", key->name);
+        sp_write_key_string(&json, "key", key->key);
+        if (key->configured.type == SHAPEPROOF_VALUE_INT) {
+            char *configured = shapeproof_value_text(key->configured);
+            sp_write_key_string(&json, "configured", configured);
+            free(configured);
+        }
+        sp_write_key_bool(&json, "kept", key->is_kept);
+        sp_write_close(&json);
+    }
+    sp_write_close(&json);
+    sp_write_key_open(&json, "combinations", '[');
+    for (size_t i = 0; i < shapeproof_combinations_count(found); i++) {
+        const struct shapeproof_combination *combination = shapeproof_combinations_get(found, i);
+        sp_write_open_line(&json, '{');
+        for (size_t k = 0; k < keys; k++)
+            sp_write_key_number(&json, shapeproof_combinations_key(found, k)->key, (uint64_t)combination->values[k]);
+        sp_write_key_number(&json, "parameters", combination->parameters);
+        sp_write_close(&json);
+    }
+    sp_write_close(&json);
+    sp_write_key_bool(&json, "complete", !shapeproof_combinations_is_cut(found));
+    sp_write_close(&json);
+}
+
+/* Rows of values under the names of the keys; under the best ones, how many more there are. */
+static void solve_together_text(const struct shapeproof_combinations *found, struct sp_text *text,
+                                const struct shapeproof_report_options *options)
+{
+    const size_t keys = shapeproof_combinations_key_count(found), count = shapeproof_combinations_count(found);
+    const size_t rows = count < MOST_ROWS ? count : MOST_ROWS;
+    struct sp_column columns[SP_TABLE_COLUMNS] = {{.title = ""}};
+    struct sp_table table = {.columns = columns, .column_count = keys + 1};
+    for (size_t i = 0; i < keys; i++) columns[i] = (struct sp_column){shapeproof_combinations_key(found, i)->key, true};
+    columns[keys] = (struct sp_column){"parameters", true};
+    if (!count) {
+        sp_text_puts(text, "no combination of these hyper-parameters gives ");
+        sp_put_visible(text, shapeproof_combinations_asked(found));
+        sp_text_puts(text, " parameters\n");
+    }
+    for (size_t i = 0; i < rows; i++) {
+        const struct shapeproof_combination *combination = shapeproof_combinations_get(found, i);
+        for (size_t k = 0; k < keys; k++) sp_text_printf(sp_table_cell(&table), "%" PRId64, combination->values[k]);
+        sp_text_grouped(sp_table_cell(&table), combination->parameters);
+    }
+    if (count) sp_table_render(&table, text, options);
+    if (count > rows) {
+        sp_text_printf(text, "and %zu more", count - rows);
+        sp_text_puts(text, "; --json lists them\n");
+    }
+    if (shapeproof_combinations_is_cut(found))
+        sp_text_puts(text, "there may be more: a limit of the search was reached\n");
+}
+
+char *shapeproof_report_solve_together(const struct shapeproof_combinations *combinations,
+                                       const struct shapeproof_report_options *options, size_t *length)
+{
+    static const struct shapeproof_report_options plain = {0};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->format == SHAPEPROOF_REPORT_JSON) solve_together_json(combinations, &text);
+    else solve_together_text(combinations, &text, options);
     return sp_text_take(&text, length);
 }

@@ -83,6 +83,10 @@ static void later_options_are_refused(void **state)
     REFUSES(shapeproof_derive_options, shapeproof_derive(world.tables, world.config, options, &error));
     REFUSES(shapeproof_solve_options, shapeproof_solve(world.tables, world.config, 7872, options, &error));
     REFUSES(shapeproof_solve_options, shapeproof_solve_rounded(world.tables, world.config, "8K", options, &error));
+    REFUSES(shapeproof_solve_together_options,
+            shapeproof_solve_together(world.tables, world.config, 7872, options, &error));
+    REFUSES(shapeproof_solve_together_options,
+            shapeproof_solve_together_rounded(world.tables, world.config, "8K", options, &error));
 }
 
 /* Takes both reports. */
@@ -193,6 +197,7 @@ static void sizes_stay(void **state)
     assert_int_equal(sizeof(struct shapeproof_derive_options), 48);
     assert_int_equal(sizeof(struct shapeproof_evaluate_options), 40);
     assert_int_equal(sizeof(struct shapeproof_solve_options), 48);
+    assert_int_equal(sizeof(struct shapeproof_solve_together_options), 96);
     assert_int_equal(sizeof(struct shapeproof_remote_options), 120);
     assert_int_equal(sizeof(struct shapeproof_report_options), 48);
     assert_int_equal(sizeof(struct shapeproof_report_inspect_options), 104);

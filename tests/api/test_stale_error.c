@@ -391,6 +391,26 @@ static bool calls_solve_rounded(struct world *world, struct shapeproof_error *er
     return solutions != NULL;
 }
 
+static const char *const layers = "n_layer";
+static const struct shapeproof_solve_together_options layers_alone = {
+    .table = "gpt2", .free = &layers, .free_count = 1};
+
+static bool calls_solve_together(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_combinations *found =
+        shapeproof_solve_together(world->tables, world->config, 7872, &layers_alone, error);
+    shapeproof_combinations_free(found);
+    return found != NULL;
+}
+
+static bool calls_solve_together_rounded(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_combinations *found =
+        shapeproof_solve_together_rounded(world->tables, world->config, "8K", &layers_alone, error);
+    shapeproof_combinations_free(found);
+    return found != NULL;
+}
+
 #define CALL(function)                                                                                                 \
     {                                                                                                                  \
         "shapeproof_" #function, calls_##function                                                                      \
@@ -435,6 +455,8 @@ static const struct call {
     CALL(derive_prediction),
     CALL(solve),
     CALL(solve_rounded),
+    CALL(solve_together),
+    CALL(solve_together_rounded),
     CALL(loadings_new),
     CALL(learn),
 };
