@@ -22,21 +22,29 @@
 
 /* ---- branches ---- */
 
-/* Getting rid of what is no polynomial to solve for an unknown x in it. Of (3*x + 1) // 8 the remainder of x decides:
- * in each of 8 cases the floor is a polynomial. 4096 // x has few values: in each case it is a number, for a range of
- * x. min(3, x) is 3 or x. The cases are all that there are, while x need not be such that the case occurs. */
+/* A floor, a minimum or a maximum of the unknown x is no polynomial, but in each of a few cases it is one:
+ *
+ *     min(3, x)         3 | x                                           one case for each argument
+ *     (3*x + 1) // 8    (3*x)/8 | (3*x - 3)/8 | ... | (3*x - 5)/8       one case for each remainder of x by 8
+ *     9 // x            9 (x = 1) | 4 (x = 2) | 3 (x = 3) | 2 (x = 4) | 1 (x in 5..9) | 0 (x from 10 up)
+ *
+ * For each x one of the cases holds. Of a minimum and of a remainder it is not known for which x it does: a solution
+ * that is found in such a case has to be checked. */
 
+/* An enumeration of the cases of one atom: opened by branches_open, advanced by branches_next. */
 struct sp_branches {
     struct sp_algebra *algebra;
-    size_t unknown;
-    const struct sp_origin *choice; /* of a minimum or maximum, else NULL */
-    int64_t slope, offset, divisor; /* (slope*x + offset) // divisor; or slope 0: offset // x */
-    int64_t next;                   /* the argument, the remainder, or the first x of the next case */
+    size_t unknown;                 /* the atom of x */
+    const struct sp_origin *choice; /* of a minimum or maximum, whose arguments are the cases; else NULL */
+    int64_t slope, offset, divisor; /* (slope*x + offset) // divisor; where slope is 0: offset // x */
+    int64_t next; /* of a choice the next argument, with a slope the next remainder, else the first x of the next case,
+                   * or -1 behind the last one */
 };
 
+/* One case. */
 struct sp_branch {
-    const struct sp_poly *value;
-    int64_t first, last; /* of x, when that is known; else both are 0 */
+    const struct sp_poly *value; /* of the atom */
+    int64_t first, last;         /* the range of x in which the case holds; both are 0 when it is not known */
 };
 
 enum { MAX_REMAINDERS = 1024, MAX_DIVIDEND = 1 << 22 };
@@ -49,7 +57,8 @@ static bool is_whole_number(const struct sp_poly *poly, int64_t *number)
     return true;
 }
 
-/* slope*x + offset, from 0 up. */
+/* Reads slope and offset of `poly`, which must be slope*x + offset with slope > 0 and offset >= 0, so that the
+ * remainder in C is that of the floor. False for any other. */
 static bool open_linear(struct sp_branches *branches, const struct sp_poly *poly)
 {
     struct sp_algebra *algebra = branches->algebra;
@@ -63,6 +72,7 @@ static bool open_linear(struct sp_branches *branches, const struct sp_poly *poly
            branches->slope > 0 && branches->slope < INT32_MAX && branches->offset >= 0 && branches->offset < INT32_MAX;
 }
 
+/* Opens the cases of above // below. False unless it is (slope*x + offset) // number or number // x. */
 static bool open_floor(struct sp_branches *branches, const struct sp_origin *origin)
 {
     const struct sp_sym above = origin->args[0], below = origin->args[1];
@@ -74,6 +84,7 @@ static bool open_floor(struct sp_branches *branches, const struct sp_origin *ori
            branches->offset >= 0 && branches->offset <= MAX_DIVIDEND;
 }
 
+/* Opens the cases of min(...) or max(...). False for any other function. */
 static bool open_choice(struct sp_branches *branches, const struct sp_origin *origin)
 {
     const char *name = origin->operation.function->name;
@@ -84,7 +95,7 @@ static bool open_choice(struct sp_branches *branches, const struct sp_origin *or
     return origin->count > 1;
 }
 
-/* False when `atom` is nothing of that kind, or has too many cases. */
+/* Opens the cases of `atom`. False when it is no floor, minimum or maximum, or has too many cases. */
 static bool branches_open(struct sp_symbolic *symbolic, size_t atom, size_t unknown, struct sp_branches *branches)
 {
     const struct sp_origin *origin = sp_atom_info(symbolic, atom)->origin;
@@ -95,6 +106,7 @@ static bool branches_open(struct sp_symbolic *symbolic, size_t atom, size_t unkn
            open_floor(branches, origin);
 }
 
+/* The next argument of a minimum or maximum. */
 static bool next_choice(struct sp_branches *branches, struct sp_branch *out)
 {
     if ((size_t)branches->next == branches->choice->count) return false;
@@ -102,7 +114,8 @@ static bool next_choice(struct sp_branches *branches, struct sp_branch *out)
     return true;
 }
 
-/* x = remainder, divisor further, ...: (slope*x + offset - what is cut off) / divisor */
+/* The next remainder r of x by the divisor. All such x lose the same by rounding, (slope*r + offset) % divisor:
+ * (3*x + 1) // 8 with r = 1 is (3*x + 1 - 4) / 8. */
 static bool next_remainder(struct sp_branches *branches, struct sp_branch *out)
 {
     struct sp_algebra *algebra = branches->algebra;
@@ -117,6 +130,8 @@ static bool next_remainder(struct sp_branches *branches, struct sp_branch *out)
     return true;
 }
 
+/* The next value of offset // x, and the largest x that has the same value: of 9 // x, from x = 5 on, it is 1 up to
+ * x = 9 // 1. The value 0 has no largest x. */
 static bool next_value(struct sp_branches *branches, struct sp_branch *out)
 {
     if (branches->next < 1) return false;
@@ -128,7 +143,7 @@ static bool next_value(struct sp_branches *branches, struct sp_branch *out)
     return true;
 }
 
-/* False behind the last case. */
+/* Advances to the next case and writes it to *out. False behind the last one. */
 static bool branches_next(struct sp_branches *branches, struct sp_branch *out)
 {
     if (branches->choice) return next_choice(branches, out);
@@ -138,9 +153,9 @@ static bool branches_next(struct sp_branches *branches, struct sp_branch *out)
 /* ---- solve ---- */
 
 enum {
-    MAX_RANGES = 16,
-    MAX_CONDITIONS = 8,
-    MAX_BRANCHINGS = 2,
+    MAX_RANGES = 16,         /* answers for one unknown in one case */
+    MAX_CONDITIONS = 8,      /* conditions that are tried both ways: 2^8 cases */
+    MAX_BRANCHINGS = 2,      /* floors, minima and maxima that are split into cases within one another */
     MAX_SCANNED = 1024,      /* values: 1 to this are tried one by one, and a range of no more of them */
     AROUND = 8,              /* values that are tried beyond each end of a range: a division that rounds makes steps */
     MAX_ITEMS = 64,          /* items of one list that are tried */
@@ -150,15 +165,19 @@ enum {
 
 struct shapeproof_solutions {
     struct sp_arena arena;
-    const char *table, *asked;
-    bool rounded, as_given;
-    double within; /* per cent */
-    struct shapeproof_solution *items;
+    const char *table;
+    const char *asked; /* the wanted total as the user wrote it: "1.5B" */
+    bool rounded;      /* several totals are wanted: those that round to the figure, or lie within per cents of it */
+    bool as_given;     /* the configuration gives a wanted total without any change */
+    double within;     /* per cent */
+    struct shapeproof_solution *items; /* heap */
     size_t count, capacity;
-    const char **skipped;
+    const char **skipped; /* heap; the keys that could not be solved for */
     size_t skipped_count, skipped_capacity;
 };
 
+/* How likely an architect chose a value of the range, from 0 (unlikely) to 4: a power of 2, then a multiple of 64, then
+ * of 8, then a small number. */
 static int plausibility(struct sp_range range)
 {
     for (int64_t power = 1; power > 0 && power <= range.last; power *= 2)
@@ -185,12 +204,14 @@ static int compare_solutions(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
+/* Notes that the key could not be solved for. */
 static void skip_key(struct shapeproof_solutions *solutions, const char *name)
 {
     SP_GROW(solutions->skipped, solutions->skipped_count, solutions->skipped_capacity);
     solutions->skipped[solutions->skipped_count++] = sp_arena_string(&solutions->arena, name);
 }
 
+/* Replaces the ranges `a` by their intersection with the ranges `b`. Returns the number of ranges. */
 static size_t intersect(struct sp_range *a, size_t a_count, const struct sp_range *b, size_t b_count)
 {
     struct sp_range both[MAX_RANGES] = {{0, 0}};
@@ -205,7 +226,8 @@ static size_t intersect(struct sp_range *a, size_t a_count, const struct sp_rang
     return count;
 }
 
-/* The integers at which a polynomial in one symbol is one of the wanted counts. */
+/* The integers from 1 up at which a polynomial in one symbol is one of the wanted counts, as at most MAX_RANGES ranges.
+ * Returns their number. *complete becomes false when there may be more. */
 static size_t find_values(struct sp_algebra *algebra, const struct sp_poly *poly, size_t atom, struct sp_printed wanted,
                           struct sp_range *ranges, bool *complete)
 {
@@ -255,29 +277,37 @@ static bool is_wanted_number(const struct sp_poly *poly, struct sp_printed wante
            number.num <= wanted.most;
 }
 
-/* Whether the count is wanted there: a range was found for one case of the conditions, which may not be the case. */
-static bool holds_at(const struct unknown *unknown, const struct sp_poly *poly, struct sp_printed wanted, int64_t value)
+/* Whether the count is a wanted one where the unknown has the value. */
+static bool holds_at(const struct unknown *unknown, const struct sp_poly *whole, struct sp_printed wanted,
+                     int64_t value)
 {
     struct sp_values values = {0};
     sp_values_add(&values, unknown->atom, sp_poly_int(&unknown->count->symbolic.algebra, value));
-    const struct sp_poly *at = sp_reduce(unknown->count, poly, &values);
+    const struct sp_poly *at = sp_reduce(unknown->count, whole, &values);
     sp_values_free(&values);
     return at && is_wanted_number(at, wanted);
 }
 
-/* The other atom of a polynomial: a condition when `condition`. SIZE_MAX when there is none. */
-static size_t other_atom(const struct unknown *unknown, const struct sp_poly *poly, bool condition)
+enum atom_sort {
+    CONDITION, /* 0 or 1: [3 < L] */
+    QUANTITY   /* any other: min(L, 8) */
+};
+
+/* The first atom of that sort in the polynomial, the unknown itself left out. SIZE_MAX when there is none. */
+static size_t other_atom(const struct unknown *unknown, const struct sp_poly *poly, enum atom_sort sort)
 {
     const struct sp_algebra *algebra = &unknown->count->symbolic.algebra;
     for (size_t i = 0; i < poly->count; i++)
         for (size_t k = 0; k < poly->terms[i].count; k++) {
             const size_t atom = poly->terms[i].factors[k].atom;
-            if (atom != unknown->atom && algebra->atoms[atom].is_condition == condition) return atom;
+            const enum atom_sort found = algebra->atoms[atom].is_condition ? CONDITION : QUANTITY;
+            if (atom != unknown->atom && found == sort) return atom;
         }
     return SIZE_MAX;
 }
 
-/* Whether the range is there already; what it covers is taken away. */
+/* Makes the range, which is about to be added for `key`, replace the solutions for the key that lie within it. Returns
+ * true, and removes none, when it lies within one of them itself: it is known then. */
 static bool is_known_range(struct shapeproof_solutions *solutions, const char *key, struct sp_range range)
 {
     size_t kept = 0;
@@ -291,13 +321,15 @@ static bool is_known_range(struct shapeproof_solutions *solutions, const char *k
     return false;
 }
 
+/* Whether the range is only the value that the configuration has, which is no change. */
 static bool is_now(const struct unknown *unknown, struct sp_range range)
 {
     return unknown->now.type == SHAPEPROOF_VALUE_INT && range.first == range.last &&
            unknown->now.integer == range.first;
 }
 
-/* Adds a range, unless the unknown does not give the count there. False when a condition changes within it. */
+/* Adds a range that was found in one case, if that case holds there: if `whole` has a wanted value at both ends. False
+ * when it has one at one end alone, so that the case ends somewhere within the range. */
 static bool add_range(struct shapeproof_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
                       const struct sp_poly *whole, struct sp_range range)
 {
@@ -311,8 +343,9 @@ static bool add_range(struct shapeproof_solutions *solutions, const struct unkno
     return first == last;
 }
 
-/* In a case in which the count does not depend on the unknown: the values for which that is the case, as far as they
- * begin below a limit. */
+/* Adds the values of the unknown for which a case holds in which the count is wanted and does not depend on the
+ * unknown. They are found by trying 1 to MAX_SCANNED, and 2^30 for a range that is still open there. False when it is
+ * not open at 2^30, so that its end is unknown. */
 static bool add_all(struct shapeproof_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
                     const struct sp_poly *whole)
 {
@@ -331,27 +364,40 @@ static bool add_all(struct shapeproof_solutions *solutions, const struct unknown
     return holds_at(unknown, whole, wanted, (int64_t)1 << 30) && add_range(solutions, unknown, wanted, whole, range);
 }
 
+/* The three functions below solve by cases, one within another. `whole` is the count as it is, in which everything but
+ * the unknown has a value; `poly` is what is left of it in one case. Of E*[3 < L]*min(L, 8), with the unknown L:
+ *
+ *     solve_cases       [3 < L] is 0 or 1         poly: 0 | E*min(L, 8)
+ *     solve_branches    min(L, 8) is L or 8       poly: E*L | E*8
+ *     solve_case        E*L = wanted              the roots of a polynomial in L
+ *
+ * Whatever is found in a case is checked in `whole` (add_range), since the case need not hold there. Each returns false
+ * when it may have missed a solution. */
+
 static bool solve_branches(struct shapeproof_solutions *solutions, const struct unknown *unknown,
                            struct sp_printed wanted, const struct sp_poly *poly, const struct sp_poly *whole,
                            size_t atom, int depth);
 
-/* Solves in one case of the conditions; false when that is not possible. */
+/* Solves in one case of the conditions. `depth`: how many floors, minima and maxima have been split into cases. */
 static bool solve_case(struct shapeproof_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
                        const struct sp_poly *poly, const struct sp_poly *whole, int depth)
 {
     struct sp_range ranges[MAX_RANGES];
     bool complete, good = true;
-    const size_t other = other_atom(unknown, poly, false);
+    const size_t other = other_atom(unknown, poly, QUANTITY);
     if (other != SIZE_MAX) return solve_branches(solutions, unknown, wanted, poly, whole, other, depth);
-    if (!sp_poly_uses(poly, unknown->atom))
-        return depth || sp_poly_equal(poly, whole) || !is_wanted_number(poly, wanted) ||
+    if (!sp_poly_uses(poly, unknown->atom)) {
+        const bool is_left_to_branches = depth > 0; /* solve_branches knows for which values its case holds */
+        const bool is_without_effect = sp_poly_equal(poly, whole); /* the unknown changes nothing: it is no answer */
+        return is_left_to_branches || is_without_effect || !is_wanted_number(poly, wanted) ||
                add_all(solutions, unknown, wanted, whole);
+    }
     const size_t found = find_values(&unknown->count->symbolic.algebra, poly, unknown->atom, wanted, ranges, &complete);
     for (size_t i = 0; i < found; i++) good = add_range(solutions, unknown, wanted, whole, ranges[i]) && good;
     return complete && good;
 }
 
-/* In each case of a floor, a minimum or a maximum. What is found is checked with it, for it may be of another case. */
+/* Solves in each case of `atom`, a floor, a minimum or a maximum. Only for one exact count, not for a range of them. */
 static bool solve_branches(struct shapeproof_solutions *solutions, const struct unknown *unknown,
                            struct sp_printed wanted, const struct sp_poly *poly, const struct sp_poly *whole,
                            size_t atom, int depth)
@@ -367,17 +413,18 @@ static bool solve_branches(struct shapeproof_solutions *solutions, const struct 
         sp_values_free(&values);
         good = in_case && solve_case(solutions, unknown, wanted, in_case, whole, depth + 1);
         if (!good || sp_poly_uses(in_case, unknown->atom) || !is_wanted_number(in_case, wanted)) continue;
+        /* the wanted number wherever the case holds */
         good = one.first ? add_range(solutions, unknown, wanted, whole, (struct sp_range){one.first, one.last})
                          : add_all(solutions, unknown, wanted, whole);
     }
     return good;
 }
 
-/* Conditions that depend on the unknown, such as [3 < L], are tried both ways. */
+/* Tries each condition that depends on the unknown, such as [3 < L], both ways. `conditions`: how many have a value. */
 static bool solve_cases(struct shapeproof_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
                         const struct sp_poly *poly, const struct sp_poly *whole, int conditions)
 {
-    const size_t condition = other_atom(unknown, poly, true);
+    const size_t condition = other_atom(unknown, poly, CONDITION);
     if (condition == SIZE_MAX) return solve_case(solutions, unknown, wanted, poly, whole, 0);
     bool good = conditions < MAX_CONDITIONS;
     for (int64_t truth = 0; truth < 2 && good; truth++) {
@@ -390,7 +437,7 @@ static bool solve_cases(struct shapeproof_solutions *solutions, const struct unk
     return good;
 }
 
-/* The symbol of a side of a pair, or SIZE_MAX. */
+/* The atom of a side of a pair, num_layers[0]; SIZE_MAX when the table does not use it. */
 static size_t side_atom(const struct sp_count *count, const char *key, size_t side)
 {
     char name[300];
@@ -399,7 +446,7 @@ static size_t side_atom(const struct sp_count *count, const char *key, size_t si
     return symbol ? symbol->atom : SIZE_MAX;
 }
 
-/* Each side of a pair alone: the other one keeps its value. */
+/* Solves for each side of a pair alone: the other one keeps its value. False when that may have missed a solution. */
 static bool solve_sides(struct shapeproof_solutions *solutions, struct sp_count *count, struct sp_printed wanted,
                         const struct sp_poly *poly, const char *key, struct shapeproof_value pair)
 {
@@ -425,7 +472,9 @@ static bool is_pair_of_numbers(struct shapeproof_value value)
            value.items[1].type == SHAPEPROOF_VALUE_INT;
 }
 
-/* False when the count is no polynomial in this hyper-parameter alone. `name` becomes its symbol, if it has one. */
+/* Solves for the hyper-parameter `key`, whose value is `now`, in the formula of the count; all others have their
+ * values. False when that may have missed a solution, such as where the table cannot be counted so, or the count is no
+ * polynomial in this hyper-parameter. *name becomes what the table calls it, if that is known. */
 static bool solve_for(struct shapeproof_solutions *solutions, const struct sp_solve_question *question, const char *key,
                       struct shapeproof_value now, const char **name)
 {
@@ -435,7 +484,7 @@ static bool solve_for(struct shapeproof_solutions *solutions, const struct sp_so
     bool good = sp_count_settled_but(&count, question->tables, question->table, hyper, &key, 1,
                                      now.type != SHAPEPROOF_VALUE_LIST);
     const struct sp_poly *poly = good ? sp_count_group(&count, question->group) : NULL;
-    const struct sp_symbol_info *symbol = sp_sym_symbol(&count.symbolic, key);
+    const struct sp_symbol_info *symbol = sp_sym_symbol(&count.symbolic, key); /* NULL: the count does not use it */
     if (symbol) *name = sp_arena_string(&solutions->arena, symbol->name);
     if (poly) poly = sp_reduce(&count, poly, &none);
     if (!poly) good = false;
@@ -444,7 +493,7 @@ static bool solve_for(struct shapeproof_solutions *solutions, const struct sp_so
         const struct unknown unknown = {&count, symbol->atom, key,
                                         now.type == SHAPEPROOF_VALUE_INT ? now : sp_value_absent("")};
         good = solve_cases(solutions, &unknown, question->wanted, poly, poly, 0);
-    } /* else the count does not depend on it */
+    }
     good = good && !count.symbolic.algebra.failed;
     sp_count_free(&count);
     return good;
@@ -485,11 +534,12 @@ bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproo
 struct varied {
     const struct sp_solve_question *question;
     const char *key;
-    struct shapeproof_value list; /* SHAPEPROOF_VALUE_LIST when it is an item */
-    size_t item;
+    struct shapeproof_value list; /* the configured list, if one item of it is varied; else all zero */
+    size_t item;                  /* its index in the list */
 };
 
-/* The count with `value` there; false with the error when the table cannot be predicted with it. */
+/* Predicts the table with `value` in the place of what is varied, and counts what the question is about. False with the
+ * error when the table cannot be predicted so. */
 static bool try_count(const struct varied *varied, struct shapeproof_value value, uint64_t *count,
                       struct shapeproof_error *error)
 {
@@ -506,6 +556,7 @@ static bool try_count(const struct varied *varied, struct shapeproof_value value
     return good;
 }
 
+/* As try_count, where nobody asks why it failed. */
 static bool count_with(const struct varied *varied, struct shapeproof_value value, uint64_t *count)
 {
     struct shapeproof_error ignored = {0};
@@ -535,6 +586,7 @@ static void drop_refused(struct shapeproof_solutions *solutions, const struct va
     solutions->count = kept;
 }
 
+/* Whether the count is predicted with the value, and is a wanted one. */
 static bool holds_with(const struct varied *varied, int64_t value)
 {
     uint64_t count;
@@ -589,9 +641,10 @@ static enum trend trend_of(const struct varied *varied, int64_t *above)
     return before == first ? CONSTANT : NEITHER;
 }
 
-/* The values that give the total. Where the count grows with the value both ends of the range are found by bisection;
- * since a division that rounds makes it grow in steps, the values around the ends are tried one by one. Elsewhere the
- * small values are tried. False when the range could not be searched. */
+/* Adds the values that give a wanted count. Where the count grows with the value, both ends of the range are found by
+ * bisection. A division that rounds makes it grow in steps, and lets it fall now and then: in a range of at most
+ * MAX_SCANNED values each is tried, and some around the ends; of a longer one only the ends are checked. Where the
+ * count does not grow, 1 to MAX_SCANNED are tried. False when that may have missed a solution. */
 static bool search_values(struct shapeproof_solutions *solutions, const struct varied *varied,
                           const struct sp_symbol_info *symbol, struct shapeproof_value now)
 {
@@ -602,7 +655,7 @@ static bool search_values(struct shapeproof_solutions *solutions, const struct v
     if (trend == GROWING) {
         const int64_t first = first_reaching(varied, (uint64_t)varied->question->wanted.least, 0, above);
         const int64_t end = first_reaching(varied, (uint64_t)varied->question->wanted.most + 1, 0, above);
-        if (!first || !end) return false;
+        if (!first || !end) return false; /* a value on the way cannot be predicted */
         if (end - first <= MAX_SCANNED)
             add_runs(solutions, varied, symbol, now, first > AROUND ? first - AROUND : 1, end + AROUND);
         else if (!is_known_range(solutions, symbol->key, (struct sp_range){first, end - 1}) &&
@@ -647,6 +700,8 @@ static bool solve_items(struct shapeproof_solutions *solutions, const struct sp_
 
 /* ---- all of them ---- */
 
+/* Solves for one key: by the formula of the count where there is one, else by predictions. A key for which a solution
+ * may have been missed is listed as skipped. */
 static void solve_or_skip(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                           const char *key, struct shapeproof_value now)
 {
@@ -678,6 +733,7 @@ static void solve_all(struct shapeproof_solutions *solutions, const struct sp_so
     if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
 }
 
+/* False, with the error, when the table is known to have no such group. A table that cannot be counted passes. */
 bool sp_solve_check_group(const struct sp_solve_question *question, struct shapeproof_error *error)
 {
     struct sp_count count;
@@ -689,8 +745,8 @@ bool sp_solve_check_group(const struct sp_solve_question *question, struct shape
            sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the table has no group [%s]", question->group);
 }
 
-/* Counts with what the configuration gives and with `open`; the hyper-parameter that was needed and lacking, or NULL.
- */
+/* The hyper-parameter that the table needs although neither the configuration gives it nor it is `open` (or NULL), the
+ * first such. NULL when nothing is missing. */
 static const char *lacking(const struct sp_solve_question *question, const char *open, struct sp_arena *arena)
 {
     struct sp_count count;
@@ -732,6 +788,7 @@ static bool predict_and_solve(struct shapeproof_solutions *solutions, const stru
     return prediction != NULL;
 }
 
+/* What both public functions have in common. `asked` is the wanted total as the user wrote it. NULL with the error. */
 static struct shapeproof_solutions *solutions_of(const struct shapeproof_tables *tables,
                                                  const struct shapeproof_config *config,
                                                  const struct sp_solve_target *target,

@@ -27,11 +27,11 @@ struct sp_solve_question {
     const struct shapeproof_tables *tables;
     const struct sp_unit *table;
     const struct shapeproof_config *config;
-    const char *group; /* NULL: all of them */
-    struct sp_printed wanted;
+    const char *group;        /* whose count is wanted; NULL: the total */
+    struct sp_printed wanted; /* the counts that are wanted, from least to most */
 };
 
-/* False with an error when the table has no group of that name. */
+/* False with an error when the table is known to have no such group. A table that cannot be counted passes. */
 bool sp_solve_check_group(const struct sp_solve_question *question, struct shapeproof_error *error);
 bool sp_solve_is_wanted(const struct sp_solve_question *question, uint64_t count);
 /* The number that is asked about when the table is predicted under `config`, which is limited for that to a size that
