@@ -49,7 +49,7 @@ static const struct sp_poly *by_default(struct sp_count *count, const struct sp_
         sp_values_add(&values, overrides->atoms[i], overrides->values[i]);
         if (sp_poly_is_zero(overrides->values[i])) add_members(count, &values, overrides->atoms[i]);
     }
-    sp_values_add_defaults(count, &values, false);
+    sp_values_add_defaults(count, &values, SP_DEFAULTS_OF_ALL);
     sp_values_add_fractions(count, &values);
     const struct sp_poly *reduced = sp_reduce(count, poly, &values);
     sp_values_free(&values);

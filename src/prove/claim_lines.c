@@ -163,7 +163,8 @@ enum shapeproof_status sp_tables_add_lines(struct shapeproof_tables *tables, con
     struct sp_count count = {.table = NULL};
     struct sp_text text = {0};
     if (!unit && !alone) return error->status;
-    if (unit) sp_count_table(&count, tables, unit, NULL, false); /* one that cannot be counted still has names */
+    /* a table that cannot be counted still has names */
+    if (unit) sp_count_table(&count, tables, unit, NULL, SP_SIDES_MAY_DIFFER);
     struct lines all = {
         .count = &count, .list = lines->items, .line_count = lines->count, .are_expressions = are_expressions};
     write_claims(&all, table, &text);

@@ -275,7 +275,7 @@ static void judge_claim(struct sp_trial *trial)
         else if (!hyper->root.count) judge_counted(trial);
         else {
             trial->count = &there;
-            if (!sp_count_table(&there, usual->tables, usual->table, hyper, false))
+            if (!sp_count_table(&there, usual->tables, usual->table, hyper, SP_SIDES_MAY_DIFFER))
                 sp_trial_undecided(trial, "the table cannot be counted under this 'when'");
             else if (sp_trial_check_settings(trial)) judge_counted(trial);
             trial->count = usual;
@@ -446,7 +446,7 @@ static void judge_claims_about(struct shapeproof_proofs *proofs, const struct sh
                           .count = &count,
                           .allow_tested = options->allow_tested != 0,
                           .explain = options->explain != 0};
-    if (unit_count && !sp_count_table(&count, tables, table, NULL, false)) {
+    if (unit_count && !sp_count_table(&count, tables, table, NULL, SP_SIDES_MAY_DIFFER)) {
         judge.uncounted = why_uncounted(&proofs->arena, &count);
         forgive_failed_count(&count);
     }

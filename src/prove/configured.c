@@ -26,7 +26,7 @@ bool sp_configured_open(struct sp_configured *configured, struct sp_count *gener
 {
     struct shapeproof_config *open = sp_config_open(config, SP_OPEN_NUMBERS);
     *configured = (struct sp_configured){.general = general};
-    const bool counted = sp_count_table(general, tables, table, sp_config_hyper(open), false) &&
+    const bool counted = sp_count_table(general, tables, table, sp_config_hyper(open), SP_SIDES_MAY_DIFFER) &&
                          sp_count_settled(&configured->settled, tables, table, sp_config_hyper(config));
     if (counted) {
         configured->values = sp_settle(general, &configured->settled, sp_config_hyper(config));

@@ -320,7 +320,7 @@ struct shapeproof_derivation *shapeproof_derive(const struct shapeproof_tables *
     struct shapeproof_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
     *derivation = (struct shapeproof_derivation){0};
     const bool latex = options->notation == SHAPEPROOF_FORMULA_LATEX;
-    const bool counted = sp_count_table(&derivation->count, tables, unit, hyper, false);
+    const bool counted = sp_count_table(&derivation->count, tables, unit, hyper, SP_SIDES_MAY_DIFFER);
     if (counted && derive(derivation, latex ? SP_NOTATION_LATEX : SP_NOTATION_TEXT) &&
         !derivation->count.symbolic.algebra.failed)
         return derivation;

@@ -85,7 +85,7 @@ static void put_claims(struct sp_count *count, const struct sp_poly *const *form
 bool sp_derive_claims(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
                       struct sp_text *text, struct shapeproof_error *error)
 {
-    const bool counted = sp_count_table(count, tables, table, NULL, false);
+    const bool counted = sp_count_table(count, tables, table, NULL, SP_SIDES_MAY_DIFFER);
     count->counts_may_be_0 = true; /* as for the claims that prove judges */
     const struct sp_poly **formulas = counted ? general_formulas(count) : NULL;
     if (formulas && !count->symbolic.algebra.failed) {

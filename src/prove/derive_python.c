@@ -531,7 +531,7 @@ static bool gives_usual_total(struct sp_count *count, uint64_t predicted)
         if (symbol->unset_key) /* null(KEY) is false, absent(KEY) true */
             sp_values_add(&values, symbol->atom, sp_poly_int(&count->symbolic.algebra, *symbol->key != 'n'));
     }
-    sp_values_add_defaults(count, &values, false);
+    sp_values_add_defaults(count, &values, SP_DEFAULTS_OF_ALL);
     const struct sp_poly *general = sp_case_general(count, count->total);
     const struct sp_poly *total = general ? sp_reduce(count, general, &values) : NULL;
     sp_values_free(&values);

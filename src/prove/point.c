@@ -136,7 +136,7 @@ enum shapeproof_status shapeproof_config_set_point(struct shapeproof_config *con
     if (!unit) return error->status;
     struct point point = {config, &count, error};
     char *rest = sp_arena_string(&config->arena, text);
-    if (sp_count_table(&count, tables, unit, NULL, false))
+    if (sp_count_table(&count, tables, unit, NULL, SP_SIDES_MAY_DIFFER))
         for (char *item; (item = next_item(&rest)) && set_item(&point, item);) continue;
     else sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "the table '%s' cannot be counted", table);
     sp_count_free(&count);

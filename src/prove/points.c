@@ -43,7 +43,7 @@ bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct s
 {
     struct sp_values all = {0};
     for (size_t i = 0; i < trial->when.count; i++) sp_values_add(&all, trial->when.atoms[i], trial->when.values[i]);
-    sp_values_add_defaults(trial->count, &all, false);
+    sp_values_add_defaults(trial->count, &all, SP_DEFAULTS_OF_ALL);
     bool good = (number_of_claim_side(trial, trial->left, &all, left) &&
                  number_of_claim_side(trial, trial->right, &all, right)) ||
                 sp_trial_sides_at(trial, &all, left, right);
@@ -681,7 +681,7 @@ static void open_search(struct search *search, struct sp_trial *trial)
         search->locked[search->count] = false;
         search->atoms[search->count++] = symbol->atom;
     }
-    sp_values_add_defaults(trial->count, &search->defaults, false);
+    sp_values_add_defaults(trial->count, &search->defaults, SP_DEFAULTS_OF_ALL);
     sp_values_add_fractions(trial->count, &search->defaults);
     sp_assignment_stand_for(&search->numbers, &trial->when); /* first, so that it wins over the defaults */
     sp_assignment_stand_for(&search->numbers, &search->defaults);

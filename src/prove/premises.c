@@ -109,7 +109,7 @@ static const char *premises_under(struct sp_configured *configured, const struct
     const struct sp_unit *table = configured->general->table;
     const char *words = NULL;
     if (sp_count_table(&count, configured->general->tables, table, settings ? sp_config_hyper(settings) : NULL,
-                       false)) {
+                       SP_SIDES_MAY_DIFFER)) {
         struct sp_values values = sp_settle(&count, &configured->settled, sp_config_hyper(config));
         struct premises premises = find_premises(&count, sp_config_hyper(config), &values);
         if (sp_claim_is_proved(&count, settings, located, premises.items, premises.count)) {

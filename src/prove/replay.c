@@ -111,7 +111,7 @@ static bool value_of_name(void *context, const char *name, struct sp_rational *v
     if (!symbol || symbol->is_text || symbol->is_list) return false;
     for (size_t i = 0; i < point->values->count; i++)
         sp_values_add(&all, point->values->atoms[i], point->values->values[i]);
-    sp_values_add_defaults(point->count, &all, false);
+    sp_values_add_defaults(point->count, &all, SP_DEFAULTS_OF_ALL);
     const struct sp_poly *poly =
         sp_reduce(point->count, sp_poly_atom(&point->count->symbolic.algebra, symbol->atom), &all);
     sp_values_free(&all);

@@ -15,7 +15,7 @@ static bool evaluated(struct sp_count *settled, const char *name, struct sp_rati
         const struct sp_expr expr = {
             .kind = SP_EXPR_NAME, .name = unit->definitions[i].name, .span = unit->definitions[i].span};
         if (!sp_sym_eval(&settled->symbolic, &env, &expr, &sym) || sym.kind > SP_SYM_CONDITION) return false;
-        sp_values_add_defaults(settled, &defaults, false);
+        sp_values_add_defaults(settled, &defaults, SP_DEFAULTS_OF_ALL);
         const struct sp_poly *poly = sp_reduce(settled, sym.poly, &defaults);
         sp_values_free(&defaults);
         return poly && sp_poly_is_constant(poly, value);
@@ -38,7 +38,7 @@ struct sp_values sp_settle(struct sp_count *count, struct sp_count *settled, con
         else if (evaluated(settled, symbol->name, &number))
             sp_values_add(&values, symbol->atom, sp_poly_rational(algebra, number));
     }
-    sp_values_add_defaults(count, &values, false);
+    sp_values_add_defaults(count, &values, SP_DEFAULTS_OF_ALL);
     return values;
 }
 

@@ -482,7 +482,7 @@ static bool solve_for(struct shapeproof_solutions *solutions, const struct sp_so
     const struct sp_hyper *hyper = sp_config_hyper(question->config);
     const struct sp_values none = {0};
     bool good = sp_count_settled_but(&count, question->tables, question->table, hyper, &key, 1,
-                                     now.type != SHAPEPROOF_VALUE_LIST);
+                                     now.type == SHAPEPROOF_VALUE_LIST ? SP_SIDES_MAY_DIFFER : SP_SIDES_ARE_EQUAL);
     const struct sp_poly *poly = good ? sp_count_group(&count, question->group) : NULL;
     const struct sp_symbol_info *symbol = sp_sym_symbol(&count.symbolic, key); /* NULL: the count does not use it */
     if (symbol) *name = sp_arena_string(&solutions->arena, symbol->name);
@@ -737,9 +737,9 @@ static void solve_all(struct shapeproof_solutions *solutions, const struct sp_so
 bool sp_solve_check_group(const struct sp_solve_question *question, struct shapeproof_error *error)
 {
     struct sp_count count;
-    const bool known =
-        !sp_count_table(&count, question->tables, question->table, sp_config_hyper(question->config), false) ||
-        sp_count_group(&count, question->group);
+    const bool known = !sp_count_table(&count, question->tables, question->table, sp_config_hyper(question->config),
+                                       SP_SIDES_MAY_DIFFER) ||
+                       sp_count_group(&count, question->group);
     sp_count_free(&count);
     return known ||
            sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the table has no group [%s]", question->group);
@@ -751,7 +751,7 @@ static const char *lacking(const struct sp_solve_question *question, const char 
 {
     struct sp_count count;
     const bool good = sp_count_settled_but(&count, question->tables, question->table, sp_config_hyper(question->config),
-                                           &open, open ? 1 : 0, true);
+                                           &open, open ? 1 : 0, SP_SIDES_ARE_EQUAL);
     const char *key =
         good || !count.symbolic.report.missing ? NULL : sp_arena_string(arena, count.symbolic.report.missing);
     sp_count_free(&count);

@@ -557,7 +557,7 @@ static bool read_columns(struct search *search, const struct shapeproof_solve_to
     const struct sp_solve_question *question = search->question;
     struct present present;
     struct shapeproof_error ignored = {0};
-    bool good = sp_count_table(&present.general, question->tables, question->table, NULL, true);
+    bool good = sp_count_table(&present.general, question->tables, question->table, NULL, SP_SIDES_ARE_EQUAL);
     present.prediction =
         shapeproof_predict(question->tables, question->config,
                            &(struct shapeproof_predict_options){.table = question->table->name}, &ignored);
@@ -578,7 +578,7 @@ static bool count_columns(struct search *search, struct shapeproof_error *error)
     const char *open[MAX_FREE + MAX_KEPT];
     for (size_t i = 0; i < found->column_count; i++) open[i] = found->columns[i].shown.key;
     if (!sp_count_settled_but(&search->count, question->tables, question->table, sp_config_hyper(question->config),
-                              open, found->column_count, true)) {
+                              open, found->column_count, SP_SIDES_ARE_EQUAL)) {
         if (search->count.symbolic.report.missing)
             return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, "the table needs a value for '%s'",
                            search->count.symbolic.report.missing);

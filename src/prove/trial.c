@@ -411,7 +411,8 @@ bool sp_trial_read_when(struct sp_trial *trial)
         trial->proof.difference = NULL;
     }
     for (size_t i = 0; i < trial->claim->when_count; i++)
-        if (is_defaults(&trial->claim->when[i])) sp_values_add_defaults(trial->count, &trial->when, true);
+        if (is_defaults(&trial->claim->when[i]))
+            sp_values_add_defaults(trial->count, &trial->when, SP_DEFAULTS_OF_CONDITIONS);
     add_premises(trial);
     return true;
 }

@@ -230,7 +230,7 @@ static inline void try_lists(const struct shapeproof_tables *tables, const struc
 {
     struct sp_count count;
     struct shapeproof_config *lists = sp_config_open(config, SP_OPEN_NUMBERS);
-    if (sp_count_table(&count, tables, table, sp_config_hyper(lists), false)) {
+    if (sp_count_table(&count, tables, table, sp_config_hyper(lists), SP_SIDES_MAY_DIFFER)) {
         struct sp_values values = point_values(&count, config);
         tries->differences += compare_counts(&count, &values, true, prediction, config, "evaluated with lists");
         sp_values_free(&values);
@@ -246,7 +246,8 @@ static inline void try_settled(const struct shapeproof_tables *tables, const str
 {
     struct sp_count settled;
     const struct sp_values none = {0};
-    const bool good = sp_count_settled_but(&settled, tables, table, sp_config_hyper(config), NULL, 0, false);
+    const bool good =
+        sp_count_settled_but(&settled, tables, table, sp_config_hyper(config), NULL, 0, SP_SIDES_MAY_DIFFER);
     if (!good && !is_limit(settled.messages.data)) {
         print_message("%s\n", settled.messages.data);
         tries->differences++;

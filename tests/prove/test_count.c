@@ -41,11 +41,11 @@ static bool try_draw(const struct shapeproof_tables *tables, const struct sp_uni
     struct sp_arena arena = {0};
     struct shapeproof_config *fixed = sp_config_variant(settings);
     const size_t classes = draw_class(fixed, tables, table, number, &arena);
-    bool counted = sp_count_table(&count, tables, table, sp_config_hyper(fixed), false);
+    bool counted = sp_count_table(&count, tables, table, sp_config_hyper(fixed), SP_SIDES_MAY_DIFFER);
     const size_t texts = draw_texts(fixed, &count, number, &arena, seed);
     if (number && texts) {
         sp_count_free(&count);
-        counted = sp_count_table(&count, tables, table, sp_config_hyper(fixed), false);
+        counted = sp_count_table(&count, tables, table, sp_config_hyper(fixed), SP_SIDES_MAY_DIFFER);
     }
     if (!counted) try_uncounted(tables, &count, fixed, &arena, seed, tries);
     const bool several = classes > 1 || texts;

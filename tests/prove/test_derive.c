@@ -338,7 +338,7 @@ static void try_built_in_table(struct law *law, const struct shapeproof_tables *
         struct sp_count count;
         struct shapeproof_config *given = shapeproof_config_new();
         draw_class(given, tables, unit, draw, &arena);
-        sp_count_table(&count, tables, unit, sp_config_hyper(given), false);
+        sp_count_table(&count, tables, unit, sp_config_hyper(given), SP_SIDES_MAY_DIFFER);
         draw_texts(given, &count, draw, &arena, &seed);
         if (draw) give_numbers(given, &count, &arena, &seed);
         tried = try_table(law, tables, table, given, given, seed + draw, spoil);

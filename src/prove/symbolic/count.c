@@ -469,23 +469,27 @@ static bool count_how(struct sp_count *count, const struct shapeproof_tables *ta
 }
 
 bool sp_count_table(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
-                    const struct sp_hyper *settings, bool scalars)
+                    const struct sp_hyper *settings, enum sp_sides sides)
 {
-    const struct sp_sym_fixed how = {.settings = settings, .scalars = scalars};
+    const struct sp_sym_fixed how = {.settings = settings, .scalars = sides == SP_SIDES_ARE_EQUAL};
     return count_how(count, tables, table, &how);
 }
 
 bool sp_count_settled(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
                       const struct sp_hyper *settings)
 {
-    return sp_count_settled_but(count, tables, table, settings, NULL, 0, true);
+    return sp_count_settled_but(count, tables, table, settings, NULL, 0, SP_SIDES_ARE_EQUAL);
 }
 
 bool sp_count_settled_but(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
-                          const struct sp_hyper *settings, const char *const *open, size_t open_count, bool scalars)
+                          const struct sp_hyper *settings, const char *const *open, size_t open_count,
+                          enum sp_sides sides)
 {
-    const struct sp_sym_fixed how = {
-        .settings = settings, .is_settled = true, .open = open, .open_count = open_count, .scalars = scalars};
+    const struct sp_sym_fixed how = {.settings = settings,
+                                     .is_settled = true,
+                                     .open = open,
+                                     .open_count = open_count,
+                                     .scalars = sides == SP_SIDES_ARE_EQUAL};
     return count_how(count, tables, table, &how);
 }
 

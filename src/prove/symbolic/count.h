@@ -36,19 +36,24 @@ struct sp_count {
     bool counts_may_be_0; /* when it is reduced, what is no dimension, divisor or number of iterations is from 0 up */
 };
 
-/* Counts `table`; `settings` (or NULL) fixes hyper-parameters; with `scalars` one that is no list has one value for
- * both sides of a pair. False with the mistakes in count->messages. Free it
- * with sp_count_free in either case. */
+/* The two sides of a hyper-parameter that may be a pair, such as patch_size, where its value is not known. */
+enum sp_sides {
+    SP_SIDES_MAY_DIFFER, /* at(patch_size, 0) is a symbol of its own, patch_size[0] */
+    SP_SIDES_ARE_EQUAL   /* it is one number: at(patch_size, 0) is patch_size itself */
+};
+
+/* Counts `table` for all hyper-parameters but those that `settings` (or NULL) fixes. False with the mistakes in
+ * count->messages. Free it with sp_count_free in either case. */
 bool sp_count_table(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
-                    const struct sp_hyper *settings, bool scalars);
+                    const struct sp_hyper *settings, enum sp_sides sides);
 /* Counts it as a prediction would: what `settings` does not give is absent, and has its default. Then everything is a
  * number. */
 bool sp_count_settled(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
                       const struct sp_hyper *settings);
-/* The same with the keys `open` left open, so that the counts are polynomials in them; with `scalars` none of them is a
- * list. `open` must outlive the count. */
+/* The same with the keys `open` left open, the only symbols. `open` must outlive the count. */
 bool sp_count_settled_but(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
-                          const struct sp_hyper *settings, const char *const *open, size_t open_count, bool scalars);
+                          const struct sp_hyper *settings, const char *const *open, size_t open_count,
+                          enum sp_sides sides);
 void sp_count_free(struct sp_count *count);
 /* The parameters of a group; of all for NULL or "total". NULL when there is no such group. */
 const struct sp_poly *sp_count_group(void *count, const char *name);

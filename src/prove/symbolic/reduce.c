@@ -417,7 +417,7 @@ static bool is_usually_absent(struct sp_count *count, const char *key)
     return !is_spoken_of;
 }
 
-void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bool conditions_only)
+void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, enum sp_defaults which)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
     for (size_t i = 0; i < symbolic->symbols.count; i++) {
@@ -425,7 +425,7 @@ void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bo
         struct sp_rational number;
         const struct sp_poly *value = symbol->fallback;
         if (!value || symbol->is_ambiguous || has_value(values, symbol->atom)) continue;
-        if (conditions_only && !symbolic->algebra.atoms[symbol->atom].is_condition) continue;
+        if (which == SP_DEFAULTS_OF_CONDITIONS && !symbolic->algebra.atoms[symbol->atom].is_condition) continue;
         if (sp_poly_is_constant(value, &number) && number.den != 1) continue; /* computed in floating point */
         if (symbol->unset_key && strncmp(symbol->key, "absent(", 7) == 0)
             value = sp_poly_int(&symbolic->algebra, is_usually_absent(count, symbol->unset_key));
@@ -448,7 +448,7 @@ bool sp_holds_by_default(struct sp_count *count, size_t condition)
 {
     struct sp_values defaults = {0};
     struct sp_rational value;
-    sp_values_add_defaults(count, &defaults, false);
+    sp_values_add_defaults(count, &defaults, SP_DEFAULTS_OF_ALL);
     const struct sp_poly *truth = sp_reduce(count, sp_poly_atom(&count->symbolic.algebra, condition), &defaults);
     sp_values_free(&defaults);
     return truth && sp_poly_is_constant(truth, &value) && value.num != 0;

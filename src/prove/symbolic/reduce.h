@@ -20,8 +20,10 @@ void sp_values_free(struct sp_values *values);
  * taken to be 1 or more. NULL when that has no value: where 0 would stand below a fraction line, or a sum below it, or
  * when the values go round in a circle. */
 const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values);
-/* Adds the default of every symbol that has none yet and that has a default; of conditions alone, or of all. */
-void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bool conditions_only);
+enum sp_defaults { SP_DEFAULTS_OF_ALL, SP_DEFAULTS_OF_CONDITIONS };
+
+/* Adds the default of every symbol, or of every condition, that has no value in `values` yet and has one default. */
+void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, enum sp_defaults which);
 /* Adds the defaults that are fractions, which a table computes with in floating point: good enough for conditions. */
 void sp_values_add_fractions(struct sp_count *count, struct sp_values *values);
 /* Whether a condition is true when every symbol has its default. */

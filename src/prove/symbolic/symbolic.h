@@ -108,7 +108,7 @@ struct sp_sym_fixed {
     void *context;
     /* What a claim about a checkpoint alone asks of its tensors; false with *why. NULL elsewhere. */
     bool (*tensors)(void *context, const struct sp_expr *expr, int64_t index, int64_t *value, const char **why);
-    bool scalars; /* a hyper-parameter that is no list stands for both sides of a pair: at(x, 0) is x */
+    bool scalars; /* SP_SIDES_ARE_EQUAL: a hyper-parameter stands for both sides of a pair, at(x, 0) is x */
 };
 
 /* What is known of the atoms, by their number in the algebra. */
