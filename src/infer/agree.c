@@ -22,7 +22,7 @@ static bool is_excused_tensor(const struct shapeproof_predicted *tensor, const s
     if (!attempt->lacks_layers) return false;
     struct sp_arena scratch = {0};
     const char *layer = sp_arena_copy(&scratch, tensor->name, sp_layer_end(tensor->name, SP_LAYERS));
-    const bool excused = !*layer || sp_map_get(&attempt->layers_there, layer) == SIZE_MAX;
+    const bool excused = !*layer || sp_map_get(&attempt->present_layers, layer) == SIZE_MAX;
     sp_arena_free(&scratch);
     return excused;
 }

@@ -18,6 +18,8 @@
 
 /* ---- what it explains ---- */
 
+/* A tensor of the view that is not predicted, and that by its name, shape and dtype is a buffer that loaders compute.
+ */
 static bool may_be_computed(const struct sp_attempt *attempt, size_t seen)
 {
     const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(attempt->match.inventory, seen);
@@ -25,6 +27,7 @@ static bool may_be_computed(const struct sp_attempt *attempt, size_t seen)
            sp_is_computed(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
 }
 
+/* The same of a predicted buffer that the view lacks. */
 static bool may_be_recomputed(const struct sp_attempt *attempt, size_t predicted)
 {
     const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(attempt->prediction, predicted);
@@ -34,7 +37,9 @@ static bool may_be_recomputed(const struct sp_attempt *attempt, size_t predicted
 
 /* Marks buffers that loaders compute anyway, such as rotary frequencies: those of the file that are not predicted
  * (is_excused) and those that are predicted and not stored (is_recomputed), in modules that are there. Some versions of
- * a library store them, others do not, so that they are no evidence against the table. */
+ * a library store them, others do not, so that they are no evidence against the table. All of these buffers are
+ * collected before the first is judged, because a module is present when the file has something else of it than such
+ * buffers. */
 static void excuse_computed(struct sp_attempt *attempt)
 {
     struct sp_arena *arena = &attempt->outline.solver.arena;
@@ -49,12 +54,13 @@ static void excuse_computed(struct sp_attempt *attempt)
     for (size_t i = 0; i < predicted; i++)
         if (may_be_recomputed(attempt, i))
             sp_present_modules_add(&present, shapeproof_prediction_tensor(attempt->prediction, i)->name);
-    if (present.tensors.count) sp_present_modules_read(&present, &attempt->match);
-    for (size_t i = 0; i < count && present.tensors.count; i++)
+    if (!present.tensors.count) return; /* no such buffers: nothing was allocated for them */
+    sp_present_modules_read(&present, &attempt->match);
+    for (size_t i = 0; i < count; i++)
         attempt->is_excused[i] =
             may_be_computed(attempt, i) &&
             sp_module_is_present(&present, shapeproof_inventory_tensor(attempt->match.inventory, i)->name);
-    for (size_t i = 0; i < predicted && present.tensors.count; i++) {
+    for (size_t i = 0; i < predicted; i++) {
         attempt->is_recomputed[i] =
             may_be_recomputed(attempt, i) &&
             sp_module_is_present(&present, shapeproof_prediction_tensor(attempt->prediction, i)->name);
@@ -85,31 +91,37 @@ bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen)
            !shapeproof_prediction_tensor(attempt->prediction, attempt->match.predicted_of[seen])->buffer;
 }
 
-/* Of the layers that the file has anything of. */
-static size_t count_holes(struct sp_attempt *attempt)
+/* Tells a file that lacks whole layers, as a piece of a model does, from one with gaps in the layers that it has. A
+ * layer is present when the file has at least one of its predicted tensors. Sets
+ *
+ *     present_layers             the names of the present layers
+ *     lacks_layers               whether another layer is predicted
+ *     missing_in_present_layers  how many tensors the present layers lack */
+static void compare_layers(struct sp_attempt *attempt)
 {
     struct sp_levels levels = {0};
-    size_t holes = 0;
     sp_levels_read(&levels, attempt->prediction, SP_LAYERS);
     const struct sp_layers *layers = &levels.at[SP_LAYERS];
-    bool *there = sp_arena_array(&levels.arena, layers->count, sizeof *there);
+    bool *is_present = sp_arena_array(&levels.arena, layers->count, sizeof *is_present);
     for (size_t i = 0; i < shapeproof_prediction_count(attempt->prediction); i++)
         if (layers->of[i] != SHAPEPROOF_NONE &&
             (attempt->match.tensor_of[i] != SHAPEPROOF_NONE || attempt->is_joined[i]))
-            there[layers->of[i]] = true;
+            is_present[layers->of[i]] = true;
     for (size_t i = 0; i < shapeproof_prediction_count(attempt->prediction); i++)
-        holes += sp_attempt_lacks(attempt, i) && layers->of[i] != SHAPEPROOF_NONE && there[layers->of[i]];
+        attempt->missing_in_present_layers +=
+            sp_attempt_lacks(attempt, i) && layers->of[i] != SHAPEPROOF_NONE && is_present[layers->of[i]];
     for (size_t i = 0; i < layers->count; i++) {
-        attempt->lacks_layers |= layers->items[i].predicted && !there[i];
-        if (there[i])
-            sp_map_add(&attempt->layers_there,
+        attempt->lacks_layers |= layers->items[i].predicted && !is_present[i];
+        if (is_present[i])
+            sp_map_add(&attempt->present_layers,
                        sp_arena_copy(&attempt->outline.solver.arena, layers->items[i].name, layers->items[i].length),
                        i);
     }
     sp_levels_free(&levels);
-    return holes;
 }
 
+/* Counts the tensors of the file that the prediction explains and those that it does not, and the predicted ones that
+ * the file lacks. What is excused counts as neither. */
 static void count_explained(struct sp_attempt *attempt)
 {
     for (size_t i = 0; i < shapeproof_inventory_count(attempt->view->file); i++) {
@@ -121,7 +133,7 @@ static void count_explained(struct sp_attempt *attempt)
     }
     for (size_t i = 0; i < shapeproof_prediction_count(attempt->prediction); i++)
         attempt->missing += sp_attempt_lacks(attempt, i);
-    attempt->holes = attempt->missing ? count_holes(attempt) : 0;
+    if (attempt->missing) compare_layers(attempt);
 }
 
 struct shapeproof_prediction *sp_attempt_predict(const struct sp_attempt *attempt, struct shapeproof_config *config)
@@ -158,6 +170,8 @@ static void predict_without_guesses(struct sp_attempt *attempt)
     }
 }
 
+/* Predicts what the table gives under what is known, and compares that with the view. Without a prediction, which is
+ * NULL then, nothing is counted. */
 static void verify(struct sp_attempt *attempt)
 {
     const struct shapeproof_inventory *inventory = attempt->view->inventory;
@@ -178,11 +192,11 @@ void sp_attempt_verify_anew(struct sp_attempt *attempt)
     if (attempt->prediction) sp_match_free(&attempt->match);
     shapeproof_prediction_free(attempt->prediction);
     shapeproof_config_free(attempt->config);
-    sp_map_free(&attempt->layers_there);
-    attempt->layers_there = (struct sp_map){0};
+    sp_map_free(&attempt->present_layers);
+    attempt->present_layers = (struct sp_map){0};
     attempt->fused.count = 0;
     attempt->joints = attempt->explained = attempt->unexplained = attempt->reshaped = attempt->missing = 0;
-    attempt->recomputed = attempt->holes = attempt->settings = 0;
+    attempt->recomputed = attempt->missing_in_present_layers = attempt->settings = 0;
     attempt->lacks_layers = false;
     attempt->joint = NULL;
     verify(attempt);
@@ -504,7 +518,7 @@ void sp_attempt_free(struct sp_attempt *attempt)
     if (attempt->prediction) sp_match_free(&attempt->match);
     shapeproof_prediction_free(attempt->prediction);
     shapeproof_prediction_free(attempt->by_name);
-    sp_map_free(&attempt->layers_there);
+    sp_map_free(&attempt->present_layers);
     free(attempt->fused.items);
     shapeproof_config_free(attempt->config);
     sp_outline_free(&attempt->outline);
@@ -524,7 +538,7 @@ struct sp_score sp_attempt_score(const struct sp_attempt *attempt)
     return (struct sp_score){
         .of = {[SP_SCORE_INCOMPLETE] = attempt->unexplained || attempt->missing,
                [SP_SCORE_UNSTATED] = !attempt->is_stated || attempt->explained <= attempt->unexplained,
-               [SP_SCORE_WRONG] = attempt->unexplained + attempt->holes,
+               [SP_SCORE_WRONG] = attempt->unexplained + attempt->missing_in_present_layers,
                [SP_SCORE_UNEXPLAINED] = attempt->unexplained,
                [SP_SCORE_LACKS_LAYERS] = attempt->lacks_layers,
                [SP_SCORE_MISSING] = attempt->lacks_layers ? 0 : attempt->missing,

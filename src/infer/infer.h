@@ -38,46 +38,54 @@ size_t sp_count_computed(const struct shapeproof_inventory *inventory);
 
 /* ---- attempt.c: one table, explained as well as can be ---- */
 
-/* A tensor that is seen, and the predicted ones that it is. */
+/* One tensor of the view that holds several predicted ones: qkv with q, k and v as its parts. */
 struct sp_fused {
-    size_t seen;
-    const size_t *parts;
-    size_t count;
+    size_t seen;         /* in the inventory of the view */
+    const size_t *parts; /* in the prediction */
+    size_t count;        /* of the parts */
 };
 
+/* A table with values for its hyper-parameters, what it predicts under them, and how far that explains the file. "Seen"
+ * are the tensors of the view, which may be other ones than the file's (view.h). */
 struct sp_attempt {
     const struct shapeproof_tables *tables;
     const struct sp_unit *table;
-    const char *class;                     /* "" when the table does not depend on it */
-    const char *name;                      /* that the model has, such as "resnet50"; or NULL */
-    struct shapeproof_prediction *by_name; /* what the table predicts under it alone; or NULL */
-    struct sp_fit fit;
-    const struct sp_infer_view *view;
-    struct sp_outline outline;
-    struct shapeproof_config *config;
-    struct shapeproof_prediction *prediction; /* NULL when there is none */
-    struct sp_naming naming;
-    struct sp_match match;           /* of what is seen of the file */
-    bool *is_excused;                /* of each tensor that is seen: not predicted, and computed by every loader */
-    bool *is_recomputed;             /* of each predicted tensor: not there, and a buffer that every loader computes */
-    bool *is_joined;                 /* of each predicted tensor, then of each that is seen: see joined.c */
-    SP_ARRAY(struct sp_fused) fused; /* those that are one in the file */
-    size_t joints;                   /* how many wholes there are of either kind */
-    const char *joint;               /* the first: "attention.qkv = query + key + value"; or NULL */
-    size_t explained, unexplained;   /* tensors of the file */
-    size_t reshaped;                 /* of the latter those that are predicted, with another shape */
-    size_t missing;                  /* predicted tensors */
-    size_t recomputed;               /* buffers that are not there besides */
-    size_t holes;                    /* of these those in layers that the file has something of */
-    size_t settings;                 /* sp_attempt_settings, when nothing is unexplained and nothing missing */
-    bool lacks_layers;               /* the file has nothing of others */
-    struct sp_map layers_there;      /* their names; when something is missing */
-    bool is_part;                    /* the table is a part of other models */
-    bool is_stated;                  /* the file's metadata name the table */
-    bool is_further;                 /* was only made to be named beside another that explains everything */
-    bool is_second_choice;           /* was only made to be transposed: no equal of others */
-    bool has_stages;                 /* sp_has_stages; not of one that was made by them */
-    bool without_layers;             /* the table has loops, and the file nothing that is in one */
+    const char *class;                        /* "" when the table does not depend on it */
+    const char *name;                         /* of the model, such as "resnet50"; or NULL */
+    struct shapeproof_prediction *by_name;    /* what the table predicts under that name alone; or NULL */
+    struct sp_fit fit;                        /* how the names of the table fitted, before any value was inferred */
+    const struct sp_infer_view *view;         /* borrowed: must live as long */
+    struct sp_outline outline;                /* the table laid out; its solver has what is known of the values */
+    struct shapeproof_config *config;         /* the known values as a configuration */
+    struct shapeproof_prediction *prediction; /* under `config`; NULL when the table predicts nothing under it */
+
+    /* ---- the comparison; not set when there is no prediction ---- */
+
+    struct sp_naming naming;         /* under which names of the view are predicted ones */
+    struct sp_match match;           /* of the view's inventory and the prediction */
+    bool *is_excused;                /* for each tensor of the view: not predicted, and computed by every loader */
+    bool *is_recomputed;             /* for each predicted tensor: not there, and a buffer that every loader computes */
+    bool *is_joined;                 /* for each predicted tensor, then for each of the view: see joined.c */
+    SP_ARRAY(struct sp_fused) fused; /* tensors that are one in the file and several in the prediction */
+    size_t joints;                   /* these, and those that are several in the file and one in the prediction */
+    const char *joint;               /* the first of the joints: "attention.qkv = query + key + value"; or NULL */
+    size_t explained, unexplained;   /* tensors of the file; the excused ones are neither */
+    size_t reshaped;                 /* unexplained tensors that are predicted, with another shape */
+    size_t missing;                  /* predicted tensors that should be in the file and are not */
+    size_t missing_in_present_layers; /* missing tensors in layers of which the file has others */
+    size_t recomputed;                /* how many are is_recomputed; they are not missing */
+    size_t settings;                  /* sp_attempt_settings, if the attempt explains all; otherwise 0 */
+    bool lacks_layers;                /* there are layers of which the file has nothing */
+    struct sp_map present_layers;     /* the names of the others; only filled when something is missing */
+
+    /* ---- what kind of attempt it is ---- */
+
+    bool is_part;          /* the table is a part of other models */
+    bool is_stated;        /* the file's metadata name the table */
+    bool is_further;       /* was only made to be named beside another that explains everything */
+    bool is_second_choice; /* was only made to be transposed: never named as an equal of the best one */
+    bool has_stages;       /* sp_has_stages; false if the attempt was made by stages (sp_attempt_by_stages) */
+    bool without_layers;   /* the table has loops, and the file no tensor of any */
 };
 
 /* joined.c: what is one in the file and several in the table, or the other way round. */
@@ -129,7 +137,7 @@ static inline bool sp_attempt_sees_all_names(const struct sp_attempt *attempt)
 /* The file is a part of a model: nothing of some layers is there, or of what is outside of them. */
 static inline bool sp_attempt_is_piece(const struct sp_attempt *attempt)
 {
-    return attempt->lacks_layers || attempt->missing > attempt->holes;
+    return attempt->lacks_layers || attempt->missing > attempt->missing_in_present_layers;
 }
 /* What attempts are ordered by: the first field that differs decides, and the smaller number is better. */
 enum sp_score_field {

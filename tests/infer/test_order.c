@@ -36,8 +36,8 @@ static struct sp_attempt random_attempt(const struct shapeproof_tables *tables, 
     static char prediction;
     attempt.prediction = random_up_to(9) ? (void *)&prediction : NULL; /* only whether there is one counts */
     attempt.unexplained = random_up_to(2);
-    attempt.holes = random_up_to(2);
-    attempt.missing = attempt.holes + random_up_to(2);
+    attempt.missing_in_present_layers = random_up_to(2);
+    attempt.missing = attempt.missing_in_present_layers + random_up_to(2);
     attempt.lacks_layers = attempt.missing && random_up_to(1);
     attempt.explained = 5 + random_up_to(2);
     attempt.recomputed = random_up_to(1);
@@ -92,7 +92,7 @@ static void complete_comes_first(void **state)
     for (size_t i = 0; i < 1000; i++) {
         struct sp_attempt whole = random_attempt(tables, views), other = random_attempt(tables, views);
         if (!whole.prediction || !other.prediction || !(other.unexplained + other.missing)) continue;
-        whole.unexplained = whole.holes = whole.missing = whole.lacks_layers = 0;
+        whole.unexplained = whole.missing_in_present_layers = whole.missing = whole.lacks_layers = 0;
         assert_true(sp_attempt_is_better(&whole, &other));
     }
     shapeproof_tables_free(tables);
