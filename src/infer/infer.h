@@ -67,7 +67,7 @@ struct sp_attempt {
     bool *is_recomputed;             /* for each predicted tensor: not there, and a buffer that every loader computes */
     bool *is_joined;                 /* for each predicted tensor, then for each of the view: see joined.c */
     SP_ARRAY(struct sp_fused) fused; /* tensors that are one in the file and several in the prediction */
-    size_t joints;                   /* these, and those that are several in the file and one in the prediction */
+    size_t joints;                   /* how many there are, with those that are several in the file and one predicted */
     const char *joint;               /* the first of the joints: "attention.qkv = query + key + value"; or NULL */
     size_t explained, unexplained;   /* tensors of the file; the excused ones are neither */
     size_t reshaped;                 /* unexplained tensors that are predicted, with another shape */

@@ -41,22 +41,23 @@ static bool is_known(const struct sp_map *known, const char *name, struct sp_tex
     return sp_map_get(known, pattern->data) != SIZE_MAX;
 }
 
-/* `pattern` is scratch. */
+/* Writes the name under the naming to `name`; sp_shapes_init says when the added prefix is left out. `pattern` is
+ * scratch memory. */
 static void put_name(const struct sp_naming *naming, const struct sp_map *known, const char *stored,
                      struct sp_text *name, struct sp_text *pattern)
 {
     name->length = 0;
     sp_naming_apply(naming, stored, name);
     if (!known || !*naming->add || is_known(known, name->data, pattern)) return;
-    struct sp_naming bare = *naming;
-    struct sp_text other = {0};
-    bare.add = "";
-    sp_naming_apply(&bare, stored, &other);
-    if (is_known(known, other.data, pattern)) {
+    struct sp_naming without_add = *naming;
+    struct sp_text bare = {0};
+    without_add.add = "";
+    sp_naming_apply(&without_add, stored, &bare);
+    if (is_known(known, bare.data, pattern)) {
         name->length = 0;
-        sp_text_puts(name, other.data);
+        sp_text_puts(name, bare.data);
     }
-    sp_text_free(&other);
+    sp_text_free(&bare);
 }
 
 void sp_shapes_init(struct sp_shapes *shapes, const struct shapeproof_tables *tables,
@@ -152,16 +153,18 @@ void sp_occurrence_enter(const struct sp_occurrences *occurrences, const struct 
 
 /* ---- numbers that are worked out ---- */
 
+/* The new `named` and `iterations` of an occurrence, while its loops are walked. */
 struct placing {
     const struct sp_occurrences *occurrences;
-    size_t pattern;
-    size_t *named;
-    int64_t *iterations;
-    size_t count, most;
-    bool is_final; /* all conditions are known */
+    size_t pattern;      /* of the line's names */
+    size_t *named;       /* the tensors found so far, in increasing order */
+    int64_t *iterations; /* of the loops, for each of these tensors */
+    size_t count, most;  /* how many were found, and how many there can be */
+    bool is_final;       /* every condition that was evaluated on the way is known */
 };
 
-/* Among those before, by the tensors; false when another iteration has the same one. */
+/* Inserts the tensor and the iterations that the loops are in now, in the order of the tensors. False when the tensor
+ * is in already: no two iterations share a tensor, so the values that the walk was made under are wrong. */
 static bool keep_iterations(struct placing *placing, const struct sp_line *line, size_t named)
 {
     const size_t depth = line->loop->depth + 1;
@@ -179,7 +182,9 @@ static bool keep_iterations(struct placing *placing, const struct sp_line *line,
     return true;
 }
 
-/* The tensor of these iterations, as far as it is there and its conditions may be met. */
+/* Visits one combination of iterations: looks up the tensor that has the name then, and keeps it. An iteration without
+ * a tensor, or whose conditions are known not to be met, is passed over. False ends the walk: a number is not known
+ * yet, or keep_iterations failed. */
 static bool place_iteration(struct sp_iterations *iterations)
 {
     struct placing *placing = iterations->context;
@@ -196,7 +201,9 @@ static bool place_iteration(struct sp_iterations *iterations)
     return placing->count < placing->most && keep_iterations(placing, iterations->line, named);
 }
 
-/* Gives the tensors their iterations, if what these depend on is known. */
+/* For a line whose name has a number that is an expression, {before(s) + j}: walks all iterations of its loops and
+ * finds the tensor of each by its name. If the walk gets to its end, sets `named` to these tensors, and `iterations`;
+ * otherwise leaves the occurrence as it was. */
 static void place_tensors(struct sp_occurrences *occurrences, struct sp_occurrence *occurrence, size_t pattern)
 {
     const size_t depth = occurrence->line->loop->depth + 1, most = occurrence->count;
@@ -208,9 +215,9 @@ static void place_tensors(struct sp_occurrences *occurrences, struct sp_occurren
                                        .left = SP_MOST_ITERATIONS};
     placing.named = sp_realloc(NULL, most, sizeof *placing.named);
     placing.iterations = sp_realloc(NULL, most * depth, sizeof *placing.iterations);
-    const bool placed = sp_walk_iterations(&iterations);
+    const bool is_complete = sp_walk_iterations(&iterations);
     sp_loop_leave(occurrence->line->loop);
-    if (!placed) {
+    if (!is_complete) {
         free(placing.named);
         free(placing.iterations);
         return;
@@ -223,7 +230,7 @@ static void place_tensors(struct sp_occurrences *occurrences, struct sp_occurren
     occurrence->unknown = SIZE_MAX;
 }
 
-/* The iterations of the outermost loop around the line, as far as they are known. */
+/* The bounds of a loop: 0 and INT64_MAX where they are not known, or there is no loop (NULL). */
 static void known_iterations(struct sp_occurrences *occurrences, const struct sp_loop *loop, int64_t *first,
                              int64_t *last)
 {
@@ -239,14 +246,15 @@ static void known_iterations(struct sp_occurrences *occurrences, const struct sp
         *last = value.integer;
 }
 
-/* Which iterations of a line's loops its conditions are known to rule out. Those that are about the outermost loop
- * alone are the same for all of a iteration of that. */
+/* Which iterations of a line's loops its conditions are known to rule out. Where the conditions depend on the outermost
+ * loop alone, the answer for its last iteration is cached: tensors come in the order of the iterations. */
 struct ruling {
     const struct sp_line *line;
     const struct sp_loop *outermost;
-    bool varies, by_outermost;
-    int64_t iteration; /* the last one that was asked for, or -1 */
-    bool is_out;
+    bool varies;       /* a condition depends on any loop; otherwise all iterations are alike */
+    bool by_outermost; /* no condition depends on an inner loop */
+    int64_t iteration; /* of the outermost loop: what the cached answer is for; -1: none is cached */
+    bool is_out;       /* the cached answer */
 };
 
 static struct ruling ruling_of(const struct sp_line *line)
@@ -274,8 +282,9 @@ static bool rules_out(struct sp_occurrences *occurrences, struct ruling *ruling,
     return ruling->is_out;
 }
 
-/* The tensors of the file that a row of the table can stand for: their names have its pattern, the numbers that are
- * known agree, the rank is the same, and the iteration lies within the loop as far as that is known. */
+/* Finds the tensors of the file that may be those of a line. Their names have its pattern, with the numbers that are
+ * known; the rank is the line's; the iteration of the outermost loop lies within its known bounds; and no condition is
+ * known to be false in the iterations that the numbers stand for. */
 static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_occurrence *occurrence)
 {
     const struct sp_shapes *shapes = occurrences->shapes;
@@ -294,12 +303,13 @@ static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_oc
     known_iterations(occurrences, loop, &least, &most);
     struct ruling ruling = ruling_of(occurrence->line);
     for (size_t i = first; i < end; i++) {
-        const int64_t iteration =
-            loop ? sp_occurrence_iteration(occurrences, occurrence, loop, i) : -1; /* it need not tell */
-        if ((iteration < 0 || (iteration >= least && iteration <= most)) &&
-            sp_line_fits(occurrence->line, &fixed, shapes->named[i].place.indices.value) &&
+        const uint64_t *numbers = shapes->named[i].place.indices.value;
+        /* -1 when the name does not tell it */
+        const int64_t iteration = loop ? sp_occurrence_iteration(occurrences, occurrence, loop, i) : -1;
+        const bool may_be_in_loop = iteration < 0 || (iteration >= least && iteration <= most);
+        if (may_be_in_loop && sp_line_fits(occurrence->line, &fixed, numbers) &&
             sp_occurrence_tensor(occurrences, i)->rank == occurrence->line->row->rank &&
-            !rules_out(occurrences, &ruling, shapes->named[i].place.indices.value))
+            !rules_out(occurrences, &ruling, numbers))
             occurrence->named[occurrence->count++] = i;
     }
     if (occurrence->unknown != SIZE_MAX && loop && occurrence->count) place_tensors(occurrences, occurrence, pattern);
@@ -317,7 +327,9 @@ static bool is_indexed(const struct sp_line *line)
 
 /* ---- all of them ---- */
 
-/* Of two lines with the same tensors the one that has them, and whether it can be told. */
+/* Which of two lines owns a tensor that both could have, by enum sp_contest; `certain`: for the owner it is not
+ * contested.
+ */
 static size_t owner_of(const struct sp_occurrences *occurrences, size_t first, size_t second, enum sp_contest contest,
                        bool *certain)
 {

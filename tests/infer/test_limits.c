@@ -556,7 +556,7 @@ static void deducing_begin(struct deducing *deducing)
     deducing->inventory = model_in_memory(&deducing->model);
     deducing->effort = (struct sp_effort){NULL, 1000, 100000};
     sp_outline_init(&deducing->outline, sp_tables_unit(deducing->model.tables, "own"), "", NULL);
-    sp_shapes_init(&deducing->shapes, deducing->model.tables, deducing->inventory, &plain, NULL, 1);
+    sp_shapes_init(&deducing->shapes, deducing->model.tables, deducing->inventory, &plain, NULL, SP_EVERY_TENSOR);
     sp_deduction_init(&deducing->deduction, &deducing->outline, &deducing->shapes, &deducing->effort);
 }
 

@@ -281,7 +281,8 @@ static void candidates_under(const struct looking *looking, const struct sp_nami
                              struct sp_candidate_tables *candidates)
 {
     *candidates = (struct sp_candidate_tables){.view = looking->view, .naming = *naming};
-    sp_shapes_init(&candidates->shapes, looking->searched->tables, looking->view->inventory, naming, known, 1);
+    sp_shapes_init(&candidates->shapes, looking->searched->tables, looking->view->inventory, naming, known,
+                   SP_EVERY_TENSOR);
     candidates->shapes.is_flat = looking->view->is_flat;
     find_fits(looking, candidates);
 }
@@ -306,7 +307,7 @@ static struct sp_naming likely_naming(const struct looking *looking, struct sp_n
     const struct sp_unit *likely[SP_MOST_TABLES_FOR_NAMING];
     struct sp_shapes shapes;
     size_t count;
-    sp_shapes_init(&shapes, looking->searched->tables, looking->view->inventory, &way, NULL, 1);
+    sp_shapes_init(&shapes, looking->searched->tables, looking->view->inventory, &way, NULL, SP_EVERY_TENSOR);
     struct sp_ranked *ranked = sp_rank_tables(looking->searched, &shapes, SP_MOST_RANKED_FOR_NAMING, NULL, &count);
     size_t few = 0;
     const struct sp_unit *meant = !looking->searched->only && way.scheme && way.scheme->table
