@@ -159,12 +159,12 @@ static void predict_attempt(struct sp_attempt *attempt)
     attempt->prediction = sp_attempt_predict_within(attempt, attempt->config);
 }
 
-/* A guess may be of another kind than what the table computes with, and a list too short: without them the defaults of
- * the table stand there. */
+/* Predicts once more without the guesses, and if that fails as well without lists, so that the defaults of the table
+ * stand there: a guess may be of a type that the table cannot compute with, and a list too short. */
 static void predict_without_guesses(struct sp_attempt *attempt)
 {
-    for (int lists = 0; lists < 2 && !attempt->prediction; lists++) {
-        if (!sp_known_forget_guesses(&attempt->outline.solver.known, lists)) continue;
+    for (int without_lists = 0; without_lists < 2 && !attempt->prediction; without_lists++) {
+        if (!sp_known_forget_guesses(&attempt->outline.solver.known, without_lists)) continue;
         shapeproof_config_free(attempt->config);
         predict_attempt(attempt);
     }
@@ -204,28 +204,31 @@ void sp_attempt_verify_anew(struct sp_attempt *attempt)
 
 /* ---- trying ---- */
 
-/* What is tried out before anything is deduced: which of several parts with the same names the table uses. */
+/* A value that is assumed before anything is deduced, of a key that chooses between parts of the table with the same
+ * names: norm = "rms" under `use rms_norm if norm == "rms"`. */
 struct supposition {
     const char *key;
-    struct shapeproof_value value; /* a text, or absent */
-    const struct supposition *next;
+    struct shapeproof_value value;  /* a text, or absent */
+    const struct supposition *next; /* the one that was made before it; NULL for none */
 };
 
+/* What an attempt is made of. */
 struct trial {
     const struct shapeproof_tables *tables;
     const struct sp_unit *table;
-    const char *class;
-    bool is_part; /* of other models */
-    const struct sp_candidate_tables *candidates;
-    const char *name;               /* that the model has; or NULL */
-    const struct sp_stated *stated; /* what the file says of the table's hyper-parameters; or NULL */
-    bool by_stages;                 /* of modules only shapes tell of which stage they are */
-    size_t *left;                   /* how many more suppositions may be tried out */
+    const char *class;                            /* "" when the table does not depend on it */
+    bool is_part;                                 /* the table is a part of other models */
+    const struct sp_candidate_tables *candidates; /* with the view, and its names under a naming */
+    const char *name;                             /* of the model, such as "resnet50"; or NULL */
+    const struct sp_stated *stated;               /* what the file says of the table's hyper-parameters; or NULL */
+    bool by_stages;                               /* sp_deduce_by_stages */
+    size_t *left;                                 /* how many more suppositions may be tried out */
     struct sp_effort *effort;
 };
 
-static struct sp_attempt *try_under(const struct trial *trial, const struct supposition *suppositions, size_t count);
+static struct sp_attempt *try_under(const struct trial *trial, const struct supposition *suppositions);
 
+/* Either may be NULL. The worse one is freed. */
 static struct sp_attempt *better_of(struct sp_attempt *a, struct sp_attempt *b)
 {
     struct sp_attempt *worse = a && b && sp_attempt_is_better(b, a) ? a : b;
@@ -240,7 +243,8 @@ static bool is_surely_there(struct sp_deduction *deduction, const struct sp_line
     return sp_line_is_decided(deduction->solver, line);
 }
 
-/* How many names that the table has under that value the file has, less those that it lacks. */
+/* How well the names fit under a value of the key: the lines that the file has, less those that it should have and
+ * lacks. */
 static int64_t names_under(struct sp_deduction *deduction, const char *key, struct shapeproof_value value)
 {
     const struct sp_want want = sp_want_value(value);
@@ -257,8 +261,8 @@ static int64_t names_under(struct sp_deduction *deduction, const char *key, stru
     return names;
 }
 
-/* Of values that choose between parts those under which the names are most those of the file: its numbers decide
- * between these. */
+/* Keeps the values under which the names fit best, in place, and returns how many: of several such values the shapes
+ * decide later. */
 static size_t keep_likeliest(struct sp_deduction *deduction, const char *key, struct shapeproof_value *texts,
                              size_t count)
 {
@@ -273,43 +277,54 @@ static size_t keep_likeliest(struct sp_deduction *deduction, const char *key, st
     return kept;
 }
 
-/* The value of the key under which the file is explained best. */
+/* Makes an attempt with each value that the key may have as one more supposition, until one explains everything.
+ * Returns the best one; NULL when there was none to make: no text is known for the key, or the budget is spent. */
 static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduction *deduction, const char *key,
-                                     const struct supposition *suppositions, size_t count)
+                                     const struct supposition *suppositions)
 {
     struct shapeproof_value texts[SP_MOST_TEXTS];
     const size_t text_count =
         keep_likeliest(deduction, key, texts, sp_guess_texts(deduction, key, texts, SP_MOST_TEXTS));
     struct sp_attempt *best = NULL;
     if (text_count == 1 && texts[0].type == SHAPEPROOF_VALUE_ABSENT)
-        return NULL; /* it is something that no text says */
+        return NULL; /* no text fits: the value is of another type */
     for (size_t i = 0;
          i < text_count && *trial->left && trial->effort->trials && !(best && sp_attempt_explains_all(best)); i++) {
         --*trial->left;
         const struct supposition supposition = {key, texts[i], suppositions};
-        best = better_of(best, try_under(trial, &supposition, count + 1));
+        best = better_of(best, try_under(trial, &supposition));
     }
     return best;
 }
 
-/* Those of the first key whose value is a text. */
+/* try_values for the first key that it can be done with, of those that decide which line has a contested tensor. NULL
+ * when there is none. */
 static struct sp_attempt *try_suppositions(const struct trial *trial, struct sp_deduction *deduction,
-                                           const struct supposition *suppositions, size_t count)
+                                           const struct supposition *suppositions)
 {
     struct sp_key_names tried = {.count = 0};
     struct sp_attempt *best = NULL;
     for (const char *key; !best && (key = sp_contest_lacks(deduction, &tried)) != NULL; *SP_PUSH(&tried) = key)
-        best = try_values(trial, deduction, key, suppositions, count);
+        best = try_values(trial, deduction, key, suppositions);
     free(tried.items);
     return best;
 }
 
+static size_t count_suppositions(const struct supposition *suppositions)
+{
+    size_t count = 0;
+    for (; suppositions; suppositions = suppositions->next) count++;
+    return count;
+}
+
+/* Makes the suppositions known, as the first guesses. */
 static void tell_suppositions(struct sp_known *known, const struct supposition *suppositions)
 {
     known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
     for (; suppositions; suppositions = suppositions->next) {
         struct shapeproof_value value = suppositions->value;
-        value.string = sp_arena_string(known->arena, value.string); /* that of an attempt that does not last */
+        value.string =
+            sp_arena_string(known->arena, value.string); /* the texts are those of an attempt that is freed first */
         const struct sp_want want = sp_want_value(value);
         const char *key = sp_arena_string(known->arena, suppositions->key);
         sp_known_guess(known, key);
@@ -318,7 +333,8 @@ static void tell_suppositions(struct sp_known *known, const struct supposition *
     known->supposed = known->guesses;
 }
 
-/* Deduces, and guesses where that leads no further. */
+/* Deduces and guesses in turn, until neither tells anything new. By stages the numbers in names are solved first,
+ * before contested tensors tell anything. */
 static void infer(struct sp_deduction *deduction)
 {
     for (int i = 0; i < SP_MOST_GUESS_ROUNDS && deduction->by_stages && sp_tell_by_numbers(deduction); i++)
@@ -329,8 +345,9 @@ static void infer(struct sp_deduction *deduction)
     sp_guess_rest(deduction);
 }
 
-/* A line whose number is worked out (blocks.{first + i}) may have had no tensor to tell by: more are explained then
- * than the lines outside of loops have. */
+/* Whether the file has no tensor of a loop, although the table has loops. A line whose number is an expression
+ * (blocks.{first + i}) may have no occurrence as long as that is unknown, and explain tensors in the end: these are
+ * more than the lines outside of loops have. */
 static bool is_without_layers(const struct sp_deduction *deduction, size_t explained)
 {
     bool has_layers = false;
@@ -345,20 +362,22 @@ static bool is_without_layers(const struct sp_deduction *deduction, size_t expla
     return has_layers && explained <= outside;
 }
 
-/* Whatever was found out is forgotten, but for the name. */
+/* Forgets every value that was inferred, so that the name of the model alone decides. */
 static void keep_name_alone(struct sp_attempt *attempt)
 {
     sp_known_clear(&attempt->outline.solver.known);
     sp_attempt_verify_anew(attempt);
 }
 
+/* How far an attempt is from explaining everything; SIZE_MAX without a prediction. */
 static size_t count_wrong(const struct sp_attempt *attempt)
 {
     return attempt->prediction ? attempt->unexplained + attempt->missing : SIZE_MAX;
 }
 
-/* As long as it was not known which of several lines has a tensor, the wrong one may have told a size by it. By now it
- * is known: the dimensions are asked anew. What was supposed are texts, and stays. */
+/* Infers the sizes a second time, and keeps them if fewer tensors are wrong then. In the first pass it was not known
+ * which of several lines has a tensor, and the wrong line may have given a size to a key. Suppositions stay, because
+ * they are texts. */
 static void infer_sizes_anew(struct sp_attempt *attempt, struct sp_deduction *deduction)
 {
     struct sp_known *known = &attempt->outline.solver.known;
@@ -375,7 +394,7 @@ static void infer_sizes_anew(struct sp_attempt *attempt, struct sp_deduction *de
     sp_attempt_verify_anew(attempt);
 }
 
-/* Shapes are most of what is wrong, and there are names that several lines make. */
+/* Whether infer_sizes_anew may help: shapes are most of what is wrong, and several lines make names of the file. */
 static bool are_sizes_doubtful(const struct sp_attempt *attempt, const struct sp_deduction *deduction)
 {
     if (!attempt->reshaped || attempt->reshaped * 2 < count_wrong(attempt)) return false;
@@ -384,13 +403,16 @@ static bool are_sizes_doubtful(const struct sp_attempt *attempt, const struct sp
     return false;
 }
 
-/* One attempt: the table with these suppositions (values that are assumed to decide a condition). Deduces what the
- * file's tensors imply; where a condition is still undecided, tries the attempts with one supposition more and
- * returns the best of them; otherwise guesses the rest, predicts and compares. The caller frees the attempt. */
-static struct sp_attempt *try_under(const struct trial *trial, const struct supposition *suppositions, size_t count)
+/* One attempt, by backtracking over suppositions. Deduces what the tensors of the file imply under those that are given
+ * (NULL: none). If a key that decides between parts with the same names is still unknown, the attempts with each of its
+ * values as one supposition more take the place of this one: the best of them is returned. Otherwise guesses what is
+ * not known, predicts and compares. The caller frees the attempt. */
+static struct sp_attempt *try_under(const struct trial *trial, const struct supposition *suppositions)
 {
-    struct sp_attempt *attempt = sp_realloc(NULL, 1, sizeof *attempt), *other = NULL;
+    struct sp_attempt *attempt = sp_realloc(NULL, 1, sizeof *attempt), *best_supposed = NULL;
     struct sp_deduction deduction;
+    /* The shapes decide by stages which modules are alike, and no tensor whose line is uncertain may tell before. */
+    const enum sp_contest contest = trial->by_stages ? SP_CONTESTED_UNKNOWN : SP_CONTESTED_REQUIRED;
     *attempt = (struct sp_attempt){.tables = trial->tables,
                                    .table = trial->table,
                                    .class = trial->class,
@@ -401,11 +423,14 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
     tell_suppositions(&attempt->outline.solver.known, suppositions);
     sp_deduction_init(&deduction, &attempt->outline, &trial->candidates->shapes, trial->effort);
     if (trial->by_stages) sp_deduce_by_stages(&deduction);
-    sp_deduce(&deduction, trial->by_stages ? SP_CONTESTED_UNKNOWN : SP_CONTESTED_REQUIRED);
-    if (trial->stated) sp_stated_tell(trial->stated, &attempt->outline.solver);
-    if (trial->stated) sp_deduce(&deduction, SP_CONTESTED_REQUIRED);
-    if (count < SP_MOST_SUPPOSITIONS) other = try_suppositions(trial, &deduction, suppositions, count);
-    if (!other) {
+    sp_deduce(&deduction, contest);
+    if (trial->stated) {
+        sp_stated_tell(trial->stated, &attempt->outline.solver);
+        sp_deduce(&deduction, SP_CONTESTED_REQUIRED);
+    }
+    if (count_suppositions(suppositions) < SP_MOST_SUPPOSITIONS)
+        best_supposed = try_suppositions(trial, &deduction, suppositions);
+    if (!best_supposed) {
         infer(&deduction);
         if (trial->name) attempt->by_name = sp_predict_named(attempt, trial->name);
         verify(attempt);
@@ -415,12 +440,13 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
         attempt->without_layers = is_without_layers(&deduction, attempt->explained);
     }
     sp_deduction_free(&deduction);
-    if (other) sp_attempt_free(attempt);
-    return other ? other : attempt;
+    if (!best_supposed) return attempt;
+    sp_attempt_free(attempt);
+    return best_supposed;
 }
 
-/* Whether it says nothing else than the file when nothing is set. */
-static bool is_by_default(struct sp_attempt *attempt, struct shapeproof_prediction *prediction)
+/* Whether the prediction (NULL: no) agrees with all of the view. */
+static bool predicts_all(struct sp_attempt *attempt, struct shapeproof_prediction *prediction)
 {
     struct sp_match match;
     if (!prediction) return false;
@@ -432,7 +458,9 @@ static bool is_by_default(struct sp_attempt *attempt, struct shapeproof_predicti
     return agrees;
 }
 
-/* What is asked of a file may lead astray: what has all of its names may be as the table has it by default. */
+/* If the table has all names of the file, and its defaults alone predict the file, forgets every value that was
+ * inferred.
+ */
 static void try_defaults(struct sp_attempt *attempt)
 {
     struct sp_known *known = &attempt->outline.solver.known;
@@ -442,7 +470,7 @@ static void try_defaults(struct sp_attempt *attempt)
     sp_solver_tell_class(&attempt->outline.solver, attempt->class);
     struct shapeproof_config *config = sp_known_config(attempt);
     struct shapeproof_prediction *prediction = sp_attempt_predict_within(attempt, config);
-    const bool agrees = is_by_default(attempt, prediction);
+    const bool agrees = predicts_all(attempt, prediction);
     shapeproof_prediction_free(prediction);
     shapeproof_config_free(config);
     if (!agrees) {
@@ -453,6 +481,7 @@ static void try_defaults(struct sp_attempt *attempt)
     sp_attempt_verify_anew(attempt);
 }
 
+/* The attempt of the fit's table and class; the name of the model, if there is one, is the first supposition. */
 static struct sp_attempt *try_fit(struct trial trial, struct sp_fit fit)
 {
     size_t left = SP_MOST_SUPPOSED;
@@ -461,7 +490,7 @@ static struct sp_attempt *try_fit(struct trial trial, struct sp_fit fit)
     trial.class = fit.class;
     trial.is_part = sp_is_part(trial.tables, fit.table);
     trial.left = &left;
-    struct sp_attempt *attempt = try_under(&trial, trial.name ? &named : NULL, trial.name != NULL);
+    struct sp_attempt *attempt = try_under(&trial, trial.name ? &named : NULL);
     attempt->fit = fit;
     return attempt;
 }
@@ -476,8 +505,8 @@ struct sp_attempt *sp_attempt_new(const struct shapeproof_tables *tables, struct
     return attempt;
 }
 
-/* What tensors told may be wrong where several keys could have told it: the file may be as it states, and nothing but
- * that. */
+/* Forgets what was inferred from tensors, and keeps the values that the file states alone, if fewer tensors are wrong
+ * then. A size that depends on several keys may have been given to the wrong one. */
 static void try_stated_alone(struct sp_attempt *attempt, const struct sp_stated *stated)
 {
     struct sp_known *known = &attempt->outline.solver.known;

@@ -96,7 +96,8 @@ struct sp_known {
     size_t count, capacity;
     SP_ARRAY(size_t) used; /* the facts to forget: there may be many more that nobody asked for */
     struct sp_map names;
-    size_t guesses, supposed;                /* of these so many were made before anything was asked */
+    size_t guesses;  /* how many were made */
+    size_t supposed; /* the first so many of these are suppositions: made before anything was deduced */
     const char *guessed[SP_MAX_GUESSES + 1]; /* by their numbers, from 1: the keys */
     const char *others[SP_MAX_GUESSES + 1];  /* and values that are as good, such as "56 and 14"; or NULL */
     size_t touched;                          /* the last guess that anything asked for follows from */
