@@ -28,22 +28,25 @@ static bool is_false_answer(struct shapeproof_value value)
 
 /* ---- why something is not there ---- */
 
-/* The conditions of a tensor that is not there: at least one of them is not met. */
+/* Why a tensor may be absent. A tensor of `w for i in 0..N-1 if a and b, tied to t` is absent because a is false, or b
+ * is, or the loop has no iterations, or it is tied: a disjunction, of which at least one term is true. If all but one
+ * are known to be false, the last one must be true (unit propagation). */
 struct excuse {
-    bool holds;        /* one is known not to be met */
-    bool broken;       /* one cannot be worked out */
-    bool by_iteration; /* a condition on the iteration of a loop that may have none is among them */
+    bool holds;        /* a term is known to be true */
+    bool broken;       /* a term cannot be computed */
+    bool by_iteration; /* a condition on the index of a loop is among the terms */
     bool by_loop;      /* a loop that may have no iterations is among them */
-    bool by_tie;       /* so is that it is tied to another one */
-    size_t unknown;    /* how many of them might be the one; of these the last: */
+    bool by_tie;       /* a tie is among them, beside such a loop */
+    size_t unknown;    /* how many terms have no value yet; the last of them: */
     const struct sp_expr *expr;
     const struct sp_env *env;
-    struct sp_want want;
-    const char *lacks; /* a key that they need, or NULL */
+    struct sp_want want; /* what `expr` is if the term is true */
+    const char *lacks;   /* the first key without a value that any of them depends on, or NULL */
 };
 
-static void may_be(struct excuse *excuse, const struct sp_env *env, const struct sp_expr *expr,
-                   struct shapeproof_value want, struct shapeproof_value value)
+/* Adds a term without a value: `expr` would have to be `want`, and is the unknown `value`, which names a key. */
+static void add_unknown_term(struct excuse *excuse, const struct sp_env *env, const struct sp_expr *expr,
+                             struct shapeproof_value want, struct shapeproof_value value)
 {
     if (!excuse->lacks && *value.string) excuse->lacks = value.string;
     excuse->unknown++;
@@ -52,7 +55,7 @@ static void may_be(struct excuse *excuse, const struct sp_env *env, const struct
     excuse->want = sp_want_value(want);
 }
 
-/* Whether it is about the iterations of a loop of which it is not known that it has any. */
+/* Whether the condition depends on the index of a loop of which it is not known that it has any iteration. */
 static bool is_about_iterations(struct sp_deduction *deduction, const struct sp_line *line,
                                 const struct sp_line_condition *condition)
 {
@@ -63,7 +66,7 @@ static bool is_about_iterations(struct sp_deduction *deduction, const struct sp_
     return false;
 }
 
-/* Whether it is put as a condition on iterations, be it that the table has the same for all. */
+/* Whether the expression names the index of a loop, whether or not its value depends on it. */
 static bool mentions_iteration(const struct sp_expr *expr)
 {
     if (expr->kind == SP_EXPR_NAME) return expr->reach == SP_REACH_LOOP;
@@ -72,11 +75,11 @@ static bool mentions_iteration(const struct sp_expr *expr)
     return false;
 }
 
-/* A condition on inner loops, in the iterations of these. */
+/* A condition that depends on inner loops, evaluated in their iterations. */
 struct iterations_of_condition {
     const struct sp_line_condition *condition;
-    bool is_met;  /* in one of them */
-    bool is_open; /* in another one it is not known */
+    bool is_met;  /* it is true in one of them, which ends the walk */
+    bool is_open; /* it has no value yet in one of them */
 };
 
 static bool visit_condition(struct sp_iterations *iterations)
@@ -88,7 +91,8 @@ static bool visit_condition(struct sp_iterations *iterations)
     return !of->is_met;
 }
 
-/* What lacks nothing but the iterations of inner loops, of which all are known: true when it is met in one of them. */
+/* Decides a condition that has no value only because it depends on inner loops: true when it is met in any of their
+ * iterations, false when in none. Returns `value`, the unknown, when a bound or the condition itself is not known. */
 static struct shapeproof_value value_in_iterations(struct sp_deduction *deduction,
                                                    const struct sp_constraint *constraint,
                                                    const struct sp_line_condition *condition,
@@ -107,7 +111,8 @@ static struct shapeproof_value value_in_iterations(struct sp_deduction *deductio
     return all && !of.is_open ? sp_value_bool(false) : value;
 }
 
-/* With `none`, whichever of its names is the right one, the tensor is not there. */
+/* The terms "this condition is false". A condition that only chooses between alternatives of the name is no term when
+ * the tensor is not there under any of them (constraint->none). */
 static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp_constraint *constraint,
                                  struct excuse *excuse)
 {
@@ -122,13 +127,14 @@ static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp
         struct shapeproof_value value = sp_condition_value(deduction->solver, condition);
         if (is_unknown_answer(value) && !*value.string && sp_condition_varies(condition))
             value = value_in_iterations(deduction, constraint, condition, value);
-        if (is_unknown_answer(value)) may_be(excuse, condition->env, condition->expr, sp_value_bool(false), value);
+        if (is_unknown_answer(value))
+            add_unknown_term(excuse, condition->env, condition->expr, sp_value_bool(false), value);
         else if (is_false_answer(value)) excuse->holds = true;
         else if (!is_truth_value(value)) excuse->broken = true;
     }
 }
 
-/* What is tied to a tensor that is there need not be stored. */
+/* The term "it is tied to a tensor that is there", which then need not be stored a second time. */
 static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
 {
     if (!line->tie || sp_shapes_find(deduction->occurrences.shapes, line->tie) == SHAPEPROOF_NONE) return;
@@ -137,12 +143,13 @@ static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *
         return;
     }
     const struct shapeproof_value value = sp_solver_value(deduction->solver, line->env, line->row->tie_condition);
-    if (is_unknown_answer(value)) may_be(excuse, line->env, line->row->tie_condition, sp_value_bool(true), value);
+    if (is_unknown_answer(value))
+        add_unknown_term(excuse, line->env, line->row->tie_condition, sp_value_bool(true), value);
     else if (!is_truth_value(value)) excuse->broken = true;
     else if (!is_false_answer(value)) excuse->holds = true;
 }
 
-/* A loop may have no iterations. */
+/* The terms "this loop has no iterations": its last index is the first one less 1. */
 static void excuse_by_loops(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
 {
     for (struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
@@ -151,11 +158,14 @@ static void excuse_by_loops(struct sp_deduction *deduction, const struct sp_line
         if (first.type == SHAPEPROOF_VALUE_INT && last.type == SHAPEPROOF_VALUE_INT && last.integer < first.integer)
             excuse->holds = true;
         if (first.type != SHAPEPROOF_VALUE_INT || !is_unknown_answer(last)) continue;
-        may_be(excuse, loop->env, loop->clause->last, sp_value_int(first.integer - 1), last);
+        add_unknown_term(excuse, loop->env, loop->clause->last, sp_value_int(first.integer - 1), last);
         excuse->by_loop = true;
     }
 }
 
+/* All terms for the tensor of a line, or of one iteration of constraint->loop, which stays entered: the caller leaves
+ * it.
+ */
 static struct excuse excuse_for(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     const struct sp_line *line = occurrence_of(deduction, constraint)->line;
@@ -166,14 +176,15 @@ static struct excuse excuse_for(struct sp_deduction *deduction, const struct sp_
     const struct excuse before = excuse;
     excuse_by_tie(deduction, line, &excuse);
     if (!before.by_loop) return excuse;
-    /* The loop comes first, as a guess. */
+    /* Of a loop and a tie the loop is told, as a guess (tell_excuse). */
     const bool by_tie = excuse.holds > before.holds || excuse.unknown > before.unknown;
     excuse = before;
     excuse.by_tie = by_tie;
     return excuse;
 }
 
-/* Of two reasons the one that is told. */
+/* Makes the only term without a value true. With by_tie that is a guess, since the tie could be the reason as well; it
+ * is no guess when nothing was told in the end. */
 static enum sp_answer tell_excuse(struct sp_deduction *deduction, const struct excuse *excuse)
 {
     struct sp_known *known = &deduction->solver->known;
@@ -210,12 +221,12 @@ static bool has_tensor(const struct sp_occurrence *occurrence, size_t named)
            bsearch(&named, occurrence->named, occurrence->count, sizeof *occurrence->named, compare_named);
 }
 
-/* What one line's conditions say of its claim. */
+/* What the conditions of a line say of its claim to a tensor, in the iterations that its loops are in. */
 struct claim {
-    bool is_ruled_out;
-    size_t unknown; /* conditions that are not known; of these the last: */
+    bool is_ruled_out; /* a condition is false */
+    size_t unknown;    /* conditions without a value; the last of them: */
     const struct sp_line_condition *open;
-    const char *lacks; /* a key that they need, or NULL */
+    const char *lacks; /* the first key that any of them depends on, or NULL */
 };
 
 static struct claim weigh_claim(struct sp_deduction *deduction, const struct sp_line *line)
@@ -233,15 +244,14 @@ static struct claim weigh_claim(struct sp_deduction *deduction, const struct sp_
 }
 
 /* A tensor whose name fits several lines of the table belongs to one of them. If the conditions of all but one are
- * known to be false, the condition of that one must hold: of "w if tied" and "w if not tied" with a tensor w and not
- * tied, the second. `lacks`: a key that an open condition needs, or NULL. */
+ * known to be false, the condition of that one must hold (unit propagation): of "w if a" and "w if b", where a is known
+ * to be false, b is true. `lacks`: the first key that a condition without a value depends on, or NULL. */
 static enum sp_answer ask_claimed(struct sp_deduction *deduction, const struct sp_constraint *constraint,
                                   const char **lacks)
 {
     const struct sp_occurrences *occurrences = &deduction->occurrences;
-    size_t claims = 0, last = SIZE_MAX;
-    bool is_clear =
-        true; /* the last line that is left has just one open condition, and it belongs to no other tensor */
+    size_t claims = 0, last = SIZE_MAX; /* the lines that may have it: how many, and one of them */
+    bool has_one_open_condition = true; /* of `last`; and every number in its name is known */
     *lacks = NULL;
     for (size_t i = constraint->line; i != SIZE_MAX; i = deduction->namesake[i]) {
         const struct sp_occurrence *occurrence = &occurrences->of[i];
@@ -252,15 +262,15 @@ static enum sp_answer ask_claimed(struct sp_deduction *deduction, const struct s
         if (claim.is_ruled_out) continue;
         if (!claim.unknown) return SP_HOLDS;
         if (!*lacks) *lacks = claim.lacks;
-        is_clear = claim.unknown == 1 && occurrence->unknown == SIZE_MAX;
+        has_one_open_condition = claim.unknown == 1 && occurrence->unknown == SIZE_MAX;
         last = i;
         claims++;
     }
     if (!claims) return SP_CONTRADICTS;
-    if (claims > 1 || !is_clear) return SP_OPEN;
+    if (claims > 1 || !has_one_open_condition) return SP_OPEN;
     const struct sp_occurrence *occurrence = &occurrences->of[last];
     sp_occurrence_enter(occurrences, occurrence, constraint->named);
-    const struct claim claim = weigh_claim(deduction, occurrence->line); /* again, with the indices of this tensor */
+    const struct claim claim = weigh_claim(deduction, occurrence->line); /* again: for its `open` */
     const enum sp_answer answer = sp_invert_bool(deduction->solver, claim.open->env, claim.open->expr, true);
     sp_loop_leave(occurrence->line->loop);
     return answer;
@@ -268,6 +278,7 @@ static enum sp_answer ask_claimed(struct sp_deduction *deduction, const struct s
 
 /* ---- the expression that a constraint is about, and what it is to be ---- */
 
+/* Whether the tensor shares its storage with another one of the file. */
 static bool is_shared_tensor(const struct shapeproof_inventory *inventory, size_t tensor)
 {
     if (!shapeproof_inventory_tensor(inventory, tensor)->storage) return false;
@@ -277,6 +288,7 @@ static bool is_shared_tensor(const struct shapeproof_inventory *inventory, size_
     return false;
 }
 
+/* What the expression of a constraint (expression_of) must be. */
 static struct sp_want want_of(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     const struct sp_shapes *shapes = deduction->occurrences.shapes;
@@ -331,6 +343,7 @@ static const struct sp_expr *expression_of(struct sp_deduction *deduction, const
     return NULL;
 }
 
+/* Sets the reason for what the constraint makes known. */
 static void set_reason(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     static const enum sp_reason_kind kinds[] = {
@@ -350,8 +363,9 @@ static void set_reason(struct sp_deduction *deduction, const struct sp_constrain
     deduction->solver->known.reason = reason;
 }
 
-/* What a part requires matters where it is used: SP_CONTRADICTS when it is not. `open`: what is not known of that. */
-static enum sp_answer is_asked_for(struct sp_deduction *deduction, const struct sp_placed_requirement *requirement,
+/* Whether the part that has the requirement is used: SP_HOLDS when all conditions of the use are true, SP_CONTRADICTS
+ * when one is false; otherwise SP_OPEN, with a condition's unknown value in `open`. */
+static enum sp_answer is_part_used(struct sp_deduction *deduction, const struct sp_placed_requirement *requirement,
                                    struct shapeproof_value *open)
 {
     enum sp_answer answer = SP_HOLDS;
@@ -369,26 +383,29 @@ static enum sp_answer ask_required(struct sp_deduction *deduction, const struct 
 {
     const struct sp_placed_requirement *requirement = &deduction->outline->requirements[constraint->place];
     struct shapeproof_value open;
-    switch (is_asked_for(deduction, requirement, &open)) {
+    switch (is_part_used(deduction, requirement, &open)) {
     case SP_HOLDS:
         return sp_invert_bool(deduction->solver, requirement->env, requirement->expr, true);
     case SP_CONTRADICTS:
-        return SP_HOLDS;
+        return SP_HOLDS; /* of a part that is not used nothing is required */
     default:
         return SP_OPEN;
     }
 }
 
-/* What a tensor tells that other lines could have as well follows from why this one has it. */
-static void touch_claim(struct sp_deduction *deduction, size_t line)
+/* If other lines make the same names, what a tensor tells about this line's expressions depends on the guesses that
+ * made it this line's tensor. Evaluating the conditions of the line notes these guesses in known.touched. */
+static void touch_guesses_of_claim(struct sp_deduction *deduction, size_t line)
 {
     const struct sp_line *own = &deduction->outline->lines[line];
-    for (const struct sp_line_condition *condition = own->condition; condition && deduction->has_namesake[line];
-         condition = condition->outer)
+    if (!deduction->has_namesake[line]) return;
+    for (const struct sp_line_condition *condition = own->condition; condition; condition = condition->outer)
         sp_condition_value(deduction->solver, condition);
 }
 
-/* Of a matrix of rank 2. When one dimension is known the other follows; `lacks` is what the first unknown one lacks. */
+/* Solves `rows * columns = elements` for a quantised matrix of which only the number of elements shows (sp_shapes),
+ * when one of both is known: the other is the quotient. `lacks`: the value of the one that is not known; of the rows if
+ * neither is. */
 static enum sp_answer ask_product(struct sp_deduction *deduction, const struct sp_constraint *constraint,
                                   struct shapeproof_value *lacks)
 {
@@ -397,10 +414,10 @@ static enum sp_answer ask_product(struct sp_deduction *deduction, const struct s
     const int64_t product = (int64_t)sp_occurrence_tensor(&deduction->occurrences, constraint->named)->parameters;
     enum sp_answer answer = SP_OPEN;
     sp_occurrence_enter(&deduction->occurrences, occurrence, constraint->named);
-    touch_claim(deduction, constraint->line);
+    touch_guesses_of_claim(deduction, constraint->line);
     const struct shapeproof_value sides[] = {sp_solver_value(deduction->solver, line->env, line->row->shape[0]),
                                              sp_solver_value(deduction->solver, line->env, line->row->shape[1])};
-    const size_t unknown = is_unknown_answer(sides[0]) ? 0 : 1;
+    const size_t unknown = is_unknown_answer(sides[0]) ? 0 : 1; /* or known as well: then it is checked */
     const struct shapeproof_value side = sides[1 - unknown];
     *lacks = sides[unknown];
     if (side.type == SHAPEPROOF_VALUE_INT && (side.integer <= 0 || product % side.integer)) answer = SP_CONTRADICTS;
@@ -416,17 +433,18 @@ enum sp_answer sp_propagate(struct sp_deduction *deduction, const struct sp_cons
 {
     struct sp_env env;
     set_reason(deduction, constraint);
-    deduction->solver->known.touched = 0;
+    deduction->solver->known.touched = 0; /* the guesses that are used from here on are noted in it */
     if (constraint->kind == SP_CONSTRAINT_REQUIRED) return ask_required(deduction, constraint);
     if (constraint->kind == SP_CONSTRAINT_MISSING) return ask_missing(deduction, constraint);
-    const char *claim;
-    if (constraint->kind == SP_CONSTRAINT_CLAIMED) return ask_claimed(deduction, constraint, &claim);
+    const char *key; /* only sp_constraint_lacks needs it, and the next one */
     struct shapeproof_value lacks;
+    if (constraint->kind == SP_CONSTRAINT_CLAIMED) return ask_claimed(deduction, constraint, &key);
     if (constraint->kind == SP_CONSTRAINT_PRODUCT) return ask_product(deduction, constraint, &lacks);
+    /* The others are about one expression, whose value the tensor tells. */
     const struct sp_want want = want_of(deduction, constraint);
     const struct sp_occurrence *occurrence = occurrence_of(deduction, constraint);
     sp_occurrence_enter(&deduction->occurrences, occurrence, constraint->named);
-    if (constraint->kind == SP_CONSTRAINT_DIMENSION) touch_claim(deduction, constraint->line);
+    if (constraint->kind == SP_CONSTRAINT_DIMENSION) touch_guesses_of_claim(deduction, constraint->line);
     const struct sp_expr *expr = expression_of(deduction, constraint, &env);
     const enum sp_answer answer = sp_invert(deduction->solver, &env, expr, &want);
     sp_loop_leave(occurrence->line->loop);
@@ -451,12 +469,12 @@ static const char *required_lacks(struct sp_deduction *deduction, const struct s
 {
     const struct sp_placed_requirement *requirement = &deduction->outline->requirements[constraint->place];
     struct shapeproof_value open = sp_value_absent("");
-    if (is_asked_for(deduction, requirement, &open) == SP_HOLDS)
+    if (is_part_used(deduction, requirement, &open) == SP_HOLDS)
         open = sp_solver_value(deduction->solver, requirement->env, requirement->expr);
     return key_in(open);
 }
 
-/* Of the expression that the constraint is about. */
+/* The value of the expression that the constraint is about, under what is known. */
 static struct shapeproof_value value_of(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     struct sp_env env;

@@ -10,6 +10,8 @@
 
 /* ---- posing them ---- */
 
+/* Propagates the constraint, and keeps it among the open ones if it is not decided. Does nothing when the effort is
+ * spent. */
 static void pose(struct sp_deduction *deduction, struct sp_constraint constraint)
 {
     if (!deduction->effort->checks) return;
@@ -229,7 +231,8 @@ static void pose_spans(struct sp_deduction *deduction, struct spans *spans)
     }
 }
 
-/* Of the lines that have a tensor in each iteration of a loop; or of the others, for loops without such lines. */
+/* Collects the spans of loops from the lines that have a tensor in every iteration. With open_ended from the other
+ * lines, for the loops that are not `told`: their last tensor need not be in the last iteration. */
 static void collect_loops(struct sp_deduction *deduction, struct spans *spans, bool *told, bool open_ended)
 {
     for (size_t i = 0; i < deduction->outline->count; i++) {
@@ -242,7 +245,8 @@ static void collect_loops(struct sp_deduction *deduction, struct spans *spans, b
     for (size_t i = 0; i < spans->count; i++) told[spans->list[i].loop->number] = true;
 }
 
-/* At last a loop is taken to end where its last tensor is, although there may be iterations without any. */
+/* Poses where the loops begin and end. Only once contested tensors go to the first line (SP_CONTESTED_FIRST), as a last
+ * resort, a loop ends with its last tensor although there may be iterations without any. */
 static void pose_loops(struct sp_deduction *deduction)
 {
     struct spans spans = {0};
@@ -271,7 +275,9 @@ static int64_t iteration_of(const struct sp_deduction *deduction, const struct s
     return sp_occurrence_iteration(&deduction->occurrences, occurrence, loop, occurrence->named[place]);
 }
 
-/* The iterations of the outermost loop without tensors; false when it is not known which iterations there are. */
+/* Poses SP_CONSTRAINT_MISSING for each iteration of the line's outermost loop in which the file has no tensor: of
+ * "h.{i}.b for i in 0..3" with h.0.b and h.3.b, for 1 and 2. Returns false when a bound of the loop is unknown, so that
+ * the caller has to ask about the line as a whole; true otherwise, even if the loop is too long to ask. */
 static bool pose_missing_iterations(struct sp_deduction *deduction, size_t line, struct sp_loop *loop)
 {
     const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
@@ -281,12 +287,13 @@ static bool pose_missing_iterations(struct sp_deduction *deduction, size_t line,
     if (first.type != SHAPEPROOF_VALUE_INT || last.type != SHAPEPROOF_VALUE_INT) return false;
     if (last.integer - first.integer > SP_MOST_ITERATIONS) return true;
     for (int64_t iteration = first.integer; iteration <= last.integer; iteration++) {
-        if (occurrence->iterations)
-            next = 0; /* with the numbers in names that are worked out their iterations need not grow */
-        while (next < occurrence->count &&
-               (occurrence->iterations ? iteration_of(deduction, occurrence, loop, next) != iteration
-                                       : iteration_of(deduction, occurrence, loop, next) < iteration))
-            next++;
+        /* Tensors are in the order of the numbers in their names, which is that of the iterations, unless the numbers
+         * are computed by expressions: then all tensors are looked through for each iteration. */
+        if (occurrence->iterations) {
+            next = 0;
+            while (next < occurrence->count && iteration_of(deduction, occurrence, loop, next) != iteration) next++;
+        } else
+            while (next < occurrence->count && iteration_of(deduction, occurrence, loop, next) < iteration) next++;
         if (next < occurrence->count && iteration_of(deduction, occurrence, loop, next) == iteration) continue;
         pose(deduction,
              (struct sp_constraint){.kind = SP_CONSTRAINT_MISSING, .line = line, .loop = loop, .iteration = iteration});
@@ -324,6 +331,8 @@ static void pose_tied(struct sp_deduction *deduction, size_t line)
              (struct sp_constraint){.kind = SP_CONSTRAINT_DIMENSION, .line = line, .named = named, .place = d});
 }
 
+/* Poses that tensors of a line are missing, in single iterations or in all. Optional lines and older names may always
+ * be absent; and of the lines under one condition the first is enough, since it asks the same of that. */
 static void pose_missing(struct sp_deduction *deduction, size_t line)
 {
     const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];

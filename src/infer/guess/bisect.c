@@ -3,7 +3,7 @@
  * image. */
 #include "infer/deduce.h"
 
-/* What the dimension is, less what it should be, if the key has that value; false when that is not known. */
+/* sp_constraint_difference under an assumed value of the key. */
 static bool difference_for(struct sp_deduction *deduction, const struct sp_constraint *constraint, const char *key,
                            int64_t value, int64_t *difference)
 {
@@ -22,7 +22,8 @@ bool sp_constraint_bisect(struct sp_deduction *deduction, const struct sp_constr
     const int64_t most = INT64_C(1) << 40;
     int64_t low = 0, high = 1, difference;
     if (constraint->kind != SP_CONSTRAINT_DIMENSION) return false;
-    for (; high < most; high *= 2) { /* the dimension is too small for `low` */
+    /* Throughout, the dimension is too small for `low`, of which 0 is taken to be so. */
+    for (; high < most; high *= 2) {
         if (!difference_for(deduction, constraint, key, high, &difference)) return false;
         if (difference >= 0) break;
         low = high;
@@ -33,6 +34,6 @@ bool sp_constraint_bisect(struct sp_deduction *deduction, const struct sp_constr
         if (difference < 0) low = middle;
         else high = middle;
     }
-    *value = high; /* the smallest for which it is large enough */
+    *value = high; /* the smallest for which it is large enough; that it is exact is still open */
     return high > 1 && high < most && difference_for(deduction, constraint, key, high, &difference) && !difference;
 }
