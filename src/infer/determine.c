@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Which hyper-parameters the file determines. One that a tensor told is determined. Of the others that is, with which
- * changed in any way the table would predict something else. What was guessed, and what follows from a guess, is not.
- */
+ * Which hyper-parameters the file determines, and the reason that is reported for each. A value is determined if a
+ * tensor told it, or if every other value that is tried in its place predicts other tensors. A value that was guessed,
+ * or that follows from a guess, is not determined. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +14,15 @@
 /* A text that no table names. */
 #define ANOTHER_TEXT "-"
 
+/* What is needed to predict the best attempt again with another value for one key. */
 struct recheck {
     struct shapeproof_inference *inference;
-    int64_t indices[SP_MOST_SEEN_INDICES]; /* that loops visit: it is enough to see some of the layers and experts */
-    struct sp_scope scope;
-    struct shapeproof_prediction *prediction; /* within the scope */
-    bool *doubtful;                           /* of each supposition: another value could take its place */
-    struct shapeproof_value equal_classes[SP_MOST_EQUAL_CLASSES]; /* some that have the same tensors */
+    int64_t
+        indices[SP_MOST_SEEN_INDICES]; /* that loops visit: it is enough to predict some of the layers and experts */
+    struct sp_scope scope;             /* of these indices */
+    struct shapeproof_prediction *prediction; /* of the best attempt, within the scope */
+    bool *doubtful; /* by number of a supposition (sp_known.supposed): another value could take its place */
+    struct shapeproof_value equal_classes[SP_MOST_EQUAL_CLASSES]; /* the first classes that have the same tensors */
     size_t equal_class_count;
 };
 
@@ -67,6 +69,8 @@ static void add_other_value(struct shapeproof_value *others, size_t *count, stru
     if (*count < SP_MOST_OTHER_VALUES) others[(*count)++] = value;
 }
 
+/* The other texts that the table names for the key, and one that it does not name, unless `text` itself is such a one.
+ * Returns how many were written to `others`. */
 static size_t other_texts(const struct recheck *recheck, const char *key, const char *text,
                           struct shapeproof_value *others)
 {
@@ -101,10 +105,12 @@ static bool is_rounded_item(const struct recheck *recheck, const char *key, size
     return item && item->reason.rounded && item->value.type == SHAPEPROOF_VALUE_INT && item->value.integer < INT64_MAX;
 }
 
-/* As people write numbers: others that are as near to what was rounded are less likely. */
+/* At most three decimals, as people write numbers: of several reals that round to one size such a one is likely. */
 static bool is_plain(double real) { return real * 1000 == round(real * 1000); }
 
-/* One that is below 1 may be on the other side of it. */
+/* Other factors in place of a real number: twice and half, a tenth more and less, and the reciprocal, since a factor
+ * below 1 may also be one above it. One with more decimals than people write is changed by a millionth as well, because
+ * it was computed from a rounded size. Returns how many were written to `others`. */
 static size_t other_reals(double real, struct shapeproof_value *others)
 {
     size_t count = 0;
@@ -117,7 +123,8 @@ static size_t other_reals(double real, struct shapeproof_value *others)
     return count;
 }
 
-/* An integer is another one only where it may have been rounded. */
+/* Other values for one item of a list; returns how many were written to `others`. An integer that a tensor told is only
+ * changed if it was rounded, any other one only if it is the first or last of its like. */
 static size_t other_items(const struct recheck *recheck, const char *key, struct shapeproof_value list, size_t place,
                           struct shapeproof_value *others)
 {
@@ -130,7 +137,8 @@ static size_t other_items(const struct recheck *recheck, const char *key, struct
     return item.type == SHAPEPROOF_VALUE_REAL ? other_reals(item.real, others) : 0;
 }
 
-/* A size that the items make together tells none of them: one more here, and one less there. */
+/* Adds the list with its first item one more and its second one less: [2, 4] -> [3, 3]. Where only the sum of the items
+ * shows in a shape, that predicts the same. */
 static void add_moved(const struct recheck *recheck, struct shapeproof_value list, struct shapeproof_value *others,
                       size_t *count)
 {
@@ -144,8 +152,8 @@ static void add_moved(const struct recheck *recheck, struct shapeproof_value lis
     add_other_value(others, count, sp_value_list_with(arena, moved, list.count, 1, less));
 }
 
-/* One item less, and one more; and another one in place of some. What follows the items that a tensor told of, no
- * tensor need tell of: `closed` when nothing may. */
+/* Other lists: with one item less, with one more, and with other values for single items. The longer one is left out if
+ * the list is `closed`: its length is told, so that no item can follow. Returns how many were written to `others`. */
 static size_t other_lists(const struct recheck *recheck, const char *key, struct shapeproof_value list, bool closed,
                           struct shapeproof_value *others)
 {
@@ -166,13 +174,14 @@ static size_t other_lists(const struct recheck *recheck, const char *key, struct
     return count;
 }
 
-/* Values of the same type to try in place of this one; returns how many were written to `others`. Of a whole number n:
- * its neighbours, and 2n, with which quotients that round come out differently. `closed`: see other_lists. */
+/* Values of the same type to try in place of this one; returns how many were written to `others`. For a flag the
+ * opposite; for an integer n its neighbours, and 2n, with which quotients that round come out differently; for an empty
+ * list [0]. `closed`: see other_lists. */
 static size_t other_values(const struct recheck *recheck, const char *key, struct shapeproof_value value, bool closed,
                            struct shapeproof_value *others)
 {
     static const struct shapeproof_value zero = {.type = SHAPEPROOF_VALUE_INT};
-    const struct shapeproof_value zeros = {.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = &zero};
+    const struct shapeproof_value one_zero = {.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = &zero};
     size_t count = 0;
     switch (value.type) {
     case SHAPEPROOF_VALUE_BOOL:
@@ -189,7 +198,7 @@ static size_t other_values(const struct recheck *recheck, const char *key, struc
         return other_texts(recheck, key, value.string, others);
     case SHAPEPROOF_VALUE_LIST:
         if (value.count) return other_lists(recheck, key, value, closed, others);
-        add_other_value(others, &count, zeros);
+        add_other_value(others, &count, one_zero);
         break;
     default:
         break;
@@ -197,6 +206,7 @@ static size_t other_values(const struct recheck *recheck, const char *key, struc
     return count;
 }
 
+/* What the table predicts under another configuration, for the indices of the scope alone; NULL when that fails. */
 static struct shapeproof_prediction *predict_in_scope(const struct recheck *recheck, struct shapeproof_config *config)
 {
     const struct sp_attempt *best = recheck->inference->best;
@@ -206,7 +216,8 @@ static struct shapeproof_prediction *predict_in_scope(const struct recheck *rech
     return prediction;
 }
 
-/* `class`: another one besides; or NULL. */
+/* Whether the prediction would explain less of the file with that value for the key, and, unless `class` is NULL, with
+ * that class as well. */
 static bool would_differ(const struct recheck *recheck, const char *key, struct shapeproof_value value,
                          const struct shapeproof_value *class)
 {
@@ -220,25 +231,26 @@ static bool would_differ(const struct recheck *recheck, const char *key, struct 
     return differs;
 }
 
-/* The other classes that the table covers, as values of the key that names the class (a list of one, for
- * `architectures`). Returns how many were written to `others`. */
+/* The other classes that the table covers, as values of the key that names the class. In a config.json of transformers
+ * that is `architectures`, a list of one text; in a table by class (sp_unit_is_by_class) it is a text, `value`. Returns
+ * how many were written to `others`. */
 static size_t other_classes(const struct recheck *recheck, struct shapeproof_value value,
                             struct shapeproof_value *others)
 {
     struct sp_arena *arena = &recheck->inference->arena;
     const struct sp_attempt *best = recheck->inference->best;
     const char *own = value.type == SHAPEPROOF_VALUE_STRING ? value.string : best->class;
-    const bool listed = !sp_unit_is_by_class(best->table);
+    const bool is_list = !sp_unit_is_by_class(best->table);
     size_t total = best->table->architecture_count, count = 0;
     const char *const *classes =
-        listed ? sp_classes_of(best->tables, best->table, &total) : (const char *const *)best->table->architectures;
+        is_list ? sp_classes_of(best->tables, best->table, &total) : (const char *const *)best->table->architectures;
     for (size_t i = 0; i < total; i++) {
         struct shapeproof_value *item = sp_arena_alloc(arena, sizeof *item);
         *item = sp_value_string(classes[i]);
         if (strcmp(classes[i], own) == 0) continue;
         add_other_value(others, &count,
-                        listed ? (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = item}
-                               : *item);
+                        is_list ? (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = item}
+                                : *item);
     }
     return count;
 }
@@ -259,15 +271,16 @@ static bool is_equal_with_flag(const struct recheck *recheck, const struct shape
     return false;
 }
 
-/* What is known of how a value was told. */
+/* How much of a value was told; all false when nothing was. */
 struct telling {
-    bool gaps;    /* of a list not all items */
-    bool partial; /* of a text or a list not all */
-    bool whole;   /* all of it */
-    bool closed;  /* tensors did, and of a list as many items as it has */
+    bool gaps;    /* of a list: some items were told and others not */
+    bool partial; /* gaps; or only some members, `"all" in lhuc`, were told of a list or a text */
+    bool whole;   /* every part of it was told, by something else than a guess */
+    bool closed;  /* tensors told it, and so how long it is: not that no other value agrees with the file */
 };
 
-/* Of a text that is told in part anything may be left. */
+/* Whether every other value of the key that is tried predicts other tensors: then the value is determined. False as
+ * well where no other value is known to try, and nothing told this one. */
 static bool is_indispensable(const struct recheck *recheck, const char *key, struct shapeproof_value value,
                              struct telling telling)
 {
@@ -276,11 +289,11 @@ static bool is_indispensable(const struct recheck *recheck, const char *key, str
     const bool named = strcmp(key, "architecture") == 0; /* a text like others: the table lists what it may be */
     size_t count = sp_is_class_key(key) && !named ? other_classes(recheck, value, others)
                                                   : other_values(recheck, key, value, telling.closed, others);
-    if (telling.partial && value.type == SHAPEPROOF_VALUE_STRING && *value.string)
+    if (telling.partial && value.type == SHAPEPROOF_VALUE_STRING && *value.string) /* the rest may be anything */
         add_other_value(others, &count, sp_value_string(""));
     bool differs = count > 0 || telling.whole || sp_is_class_key(key);
     for (size_t i = 1; sp_is_class_key(key) && i < recheck->inference->candidate_count; i++)
-        if (recheck->inference->candidates[i].same) return false; /* of another table */
+        if (recheck->inference->candidates[i].same) return false; /* another table, with other classes, does as well */
     for (size_t i = 0; i < count && differs; i++) differs = would_differ(recheck, key, others[i], NULL);
     if (differs && sp_is_class_key(key) && !named) differs = !is_equal_with_flag(recheck, others, count);
     for (size_t i = 0; i < recheck->equal_class_count && differs && value.type == SHAPEPROOF_VALUE_BOOL; i++)
@@ -288,7 +301,8 @@ static bool is_indispensable(const struct recheck *recheck, const char *key, str
     return differs;
 }
 
-/* Classes that have the same tensors may be told apart by what others would be. */
+/* Finds the first classes that predict the same tensors as the best attempt's. Flags are tried under these as well,
+ * since a flag may matter under one of them alone. */
 static void find_equal_classes(struct recheck *recheck)
 {
     const struct sp_attempt *best = recheck->inference->best;
@@ -300,6 +314,7 @@ static void find_equal_classes(struct recheck *recheck)
             recheck->equal_classes[recheck->equal_class_count++] = others[i];
 }
 
+/* Inserts the index into recheck->indices, in order and once; leaves out those that are too high or too many. */
 static void see_index(struct recheck *recheck, size_t *count, int64_t index)
 {
     size_t place = *count;
@@ -311,8 +326,8 @@ static void see_index(struct recheck *recheck, size_t *count, int64_t index)
     ++*count;
 }
 
-/* The first layers and experts, and, as far as hyper-parameters count them, the last ones and what would follow these.
- */
+/* Chooses the indices of loops that are predicted when other values are tried: the first ones; and for each number n
+ * among the hyper-parameters, which may count layers or experts, n - 1 and n. */
 static void choose_scope_indices(struct recheck *recheck)
 {
     const struct shapeproof_prediction *prediction = recheck->inference->best->prediction;
@@ -330,10 +345,10 @@ static void choose_scope_indices(struct recheck *recheck)
 
 /* ---- the verdict on each ---- */
 
-/* Of a list that was only counted the items are not told. */
+/* Whether only the length of a list was told, and no item. */
 static bool is_counted(const struct sp_fact *fact) { return !fact->item_count && fact->length != SIZE_MAX; }
 
-/* An item that nothing told is as the one beside it, for want of anything better. */
+/* Whether a list has items that nothing told. They are set to the value of a neighbour. */
 static bool has_gaps(const struct recheck *recheck, const struct sp_fact *fact)
 {
     bool gaps = fact->item_count && fact->length != SIZE_MAX && fact->length > fact->item_count;
@@ -345,7 +360,7 @@ static bool has_gaps(const struct recheck *recheck, const struct sp_fact *fact)
     return gaps;
 }
 
-/* Nor, of one of which some members were told, that there are no others; or of one of its items. */
+/* Whether only members were told of a list, or of one of its items: it may have others. */
 static bool has_members(const struct recheck *recheck, const struct sp_fact *fact)
 {
     bool members = fact->members != NULL;
@@ -357,6 +372,7 @@ static bool has_members(const struct recheck *recheck, const struct sp_fact *fac
     return members;
 }
 
+/* How much of a value was told; `fact` NULL: nothing. */
 static struct telling telling_of(const struct recheck *recheck, const struct sp_fact *fact)
 {
     if (!fact) return (struct telling){.partial = false};
@@ -368,8 +384,8 @@ static struct telling telling_of(const struct recheck *recheck, const struct sp_
                             .closed = fact->reason.kind != SP_REASON_ONLY && fact->reason.kind != SP_REASON_REQUIRED};
 }
 
-/* Whether what told a value may have meant another one as well: a text that is none of some, a list whose end does not
- * show, a real number that was rounded. Where the file is not explained as a whole anything may. */
+/* Whether the evidence for a value may agree with other values too. Only an integer in a file that is explained as a
+ * whole is beyond doubt: a text may be any but some, the end of a list may not show, a real number is rounded. */
 static bool is_ambiguous(const struct recheck *recheck, const struct shapeproof_inferred *inferred)
 {
     const struct shapeproof_value value = inferred->value;
@@ -377,25 +393,32 @@ static bool is_ambiguous(const struct recheck *recheck, const struct shapeproof_
     return value.type != SHAPEPROOF_VALUE_INT;
 }
 
-/* Of a piece of a model nobody knows how many others there are. */
+/* Whether the value counts layers in a file that has only a piece of a model: the model may have more. */
 static bool is_count_of_piece(const struct recheck *recheck, const struct sp_fact *fact)
 {
     return fact->reason.kind == SP_REASON_INDICES && sp_attempt_is_piece(recheck->inference->best);
 }
 
-/* Tables tell apart what is before a release from what is not: other releases are as good. */
-static bool is_range(struct shapeproof_value value)
+/* Whether the value is a release, "4.38.0". Tables only compare releases with a bound, so that others do as well. */
+static bool is_release_text(struct shapeproof_value value)
 {
     return value.type == SHAPEPROOF_VALUE_STRING && *value.string && !value.string[strspn(value.string, "0123456789.")];
 }
 
-static void set(struct shapeproof_inferred *inferred, bool determined, const char *why)
+static void set_determined(struct shapeproof_inferred *inferred, const char *why)
 {
-    inferred->determined = determined;
+    inferred->determined = true;
     inferred->because = why;
 }
 
-/* By what would be otherwise if it were another one; `fact` and `reason` as far as something told it. */
+static void set_undetermined(struct shapeproof_inferred *inferred, const char *why)
+{
+    inferred->determined = false;
+    inferred->because = why;
+}
+
+/* Judges a value by whether another one would predict other tensors. `fact`: what told it, or NULL; `reason`: the same
+ * in words, or "". */
 static void judge_needed(const struct recheck *recheck, struct shapeproof_inferred *inferred,
                          const struct sp_fact *fact, const char *reason)
 {
@@ -404,22 +427,23 @@ static void judge_needed(const struct recheck *recheck, struct shapeproof_inferr
     const bool rounded = fact && fact->reason.rounded;
     const bool certain = *reason && !telling.partial && !rounded && !is_ambiguous(recheck, inferred);
     const bool needed = certain || is_indispensable(recheck, inferred->name, inferred->value, telling);
-    if (needed) set(inferred, true, *reason ? reason : "any other value would predict other tensors");
-    else if (rounded) set(inferred, false, "it is rounded down: larger values would do as well");
-    else if (sp_is_class_key(inferred->name)) set(inferred, false, "other classes have the same tensors");
+    if (needed) set_determined(inferred, *reason ? reason : "any other value would predict other tensors");
+    else if (rounded) set_undetermined(inferred, "it is rounded down: larger values would do as well");
+    else if (sp_is_class_key(inferred->name)) set_undetermined(inferred, "other classes have the same tensors");
     else if (*reason && inferred->value.type == SHAPEPROOF_VALUE_BOOL)
-        set(inferred, false, sp_arena_printf(arena, "%s, but other values may do as well", reason));
-    else if (*reason) set(inferred, false, sp_arena_printf(arena, "%s, which tells a part of it", reason));
-    else set(inferred, false, "no tensor of the file depends on it");
+        set_undetermined(inferred, sp_arena_printf(arena, "%s, but other values may do as well", reason));
+    else if (*reason) set_undetermined(inferred, sp_arena_printf(arena, "%s, which tells a part of it", reason));
+    else set_undetermined(inferred, "no tensor of the file depends on it");
 }
 
-/* Of which type the model is, when its class told. */
+/* Whether the value is a model_type that follows from the class (sp_solver_tell_class). */
 static bool is_told_by_class(const struct sp_fact *fact, const struct shapeproof_inferred *inferred)
 {
     return fact && fact->reason.kind == SP_REASON_NONE && fact->value.type == SHAPEPROOF_VALUE_STRING &&
            strcmp(inferred->name, "model_type") == 0;
 }
 
+/* The words for a value that was guessed. */
 static const char *why_guessed(const struct recheck *recheck, const struct sp_fact *fact)
 {
     const struct sp_known *known = &recheck->inference->best->outline.solver.known;
@@ -432,9 +456,10 @@ static const char *why_guessed(const struct recheck *recheck, const struct sp_fa
     return "other values would do as well, this one is the default";
 }
 
-/* Whether a value is certain, and why. In order: ranges and types that the file cannot tell apart; values that were
- * guessed; values that follow from a guess; lists that end with the last item that was told; values that a tensor or
- * the metadata state; values that are counted only; all others are tried against different values (judge_needed). */
+/* Whether a value is determined, and why. In order: releases and types that the file cannot tell apart; values that
+ * were guessed; values that follow from a guess; loops that end with the last tensor that is there; values that the
+ * metadata state; lists of which only the length is told; layers of a piece of a model; all others are tried against
+ * other values (judge_needed). */
 static void judge_inferred(const struct recheck *recheck, struct shapeproof_inferred *inferred)
 {
     struct sp_arena *arena = &recheck->inference->arena;
@@ -442,34 +467,34 @@ static void judge_inferred(const struct recheck *recheck, struct shapeproof_infe
     const struct sp_fact *fact = sp_known_fact(known, inferred->name);
     const bool told = fact && fact->reason.kind != SP_REASON_NONE;
     const bool guessed = told && fact->reason.kind == SP_REASON_GUESS;
-    /* From a guess; of those that were supposed before anything was asked, from one for which other values would do. A
-     * guess for which no other value would do is no longer one. */
+    /* From a guess, or from a supposition that another value could replace. One that no other value can replace is as
+     * good as told. */
     const bool follows = told && fact->guess && (fact->guess > known->supposed || recheck->doubtful[fact->guess]);
     const char *reason = told ? because(recheck, &fact->reason) : "";
-    if (is_range(inferred->value)) set(inferred, false, "other releases would do as well");
-    else if (is_told_by_class(fact, inferred)) set(inferred, false, "other classes have the same tensors");
-    else if (guessed && follows) set(inferred, false, why_guessed(recheck, fact));
+    if (is_release_text(inferred->value)) set_undetermined(inferred, "other releases would do as well");
+    else if (is_told_by_class(fact, inferred)) set_undetermined(inferred, "other classes have the same tensors");
+    else if (guessed && follows) set_undetermined(inferred, why_guessed(recheck, fact));
     else if (follows && strcmp(known->guessed[fact->guess], inferred->name) == 0)
-        set(inferred, false, sp_arena_printf(arena, "%s, but other values may do as well", reason));
+        set_undetermined(inferred, sp_arena_printf(arena, "%s, but other values may do as well", reason));
     else if (follows)
-        set(inferred, false, sp_arena_printf(arena, "%s, if %s is right", reason, known->guessed[fact->guess]));
-    else if (told && fact->reason.kind == SP_REASON_LAST) set(inferred, false, reason);
-    else if (told && fact->reason.kind == SP_REASON_STATED) set(inferred, true, reason);
+        set_undetermined(inferred, sp_arena_printf(arena, "%s, if %s is right", reason, known->guessed[fact->guess]));
+    else if (told && fact->reason.kind == SP_REASON_LAST) set_undetermined(inferred, reason);
+    else if (told && fact->reason.kind == SP_REASON_STATED) set_determined(inferred, reason);
     else if (told && is_counted(fact))
-        set(inferred, false,
-            *reason ? sp_arena_printf(arena, "%s, which only count the items", reason) : "other values may do as well");
+        set_undetermined(inferred, *reason ? sp_arena_printf(arena, "%s, which only count the items", reason)
+                                           : "other values may do as well");
     else if (told && is_count_of_piece(recheck, fact))
-        set(inferred, false, sp_arena_printf(arena, "%s, of which there may be more", reason));
+        set_undetermined(inferred, sp_arena_printf(arena, "%s, of which there may be more", reason));
     else judge_needed(recheck, inferred, told ? fact : NULL, reason);
 }
 
-/* Releases choose names, not sizes, and what tables and classes that say the same ask for is the same. */
+/* Whether the key only chooses between names, tables or classes, and no sizes follow from it. */
 static bool is_choice_of_names(const char *key, struct shapeproof_value value)
 {
-    return is_range(value) || sp_is_choice_of_table(key);
+    return is_release_text(value) || sp_is_choice_of_table(key);
 }
 
-/* What was supposed is certain as far as no other value would do, and then what follows from it is. */
+/* Finds the suppositions that another value could replace. Of these no following value is determined. */
 static void find_doubtful(struct recheck *recheck)
 {
     const struct sp_known *known = &recheck->inference->best->outline.solver.known;
@@ -484,7 +509,7 @@ static void find_doubtful(struct recheck *recheck)
     }
 }
 
-/* What the table itself gives to a table within it is no hyper-parameter of the file. */
+/* Whether the table itself gives the value, to a table that it uses: then the file need not determine it. */
 static bool is_given_by_table(struct shapeproof_hyperparameter hyper)
 {
     return hyper.from.source == SHAPEPROOF_SOURCE_TABLE;
