@@ -73,7 +73,7 @@ bool sp_attempt_is_plausible(const struct sp_attempt *attempt, bool asked_for)
 
 /* ---- not enough ---- */
 
-/* Equals by the names of their tables: qsort may leave them in any order. */
+/* Best first; equals by the names of their tables, because qsort leaves them in any order. */
 static int by_merit(const void *left, const void *right)
 {
     const struct sp_attempt *a = *(struct sp_attempt *const *)left, *b = *(struct sp_attempt *const *)right;
@@ -81,8 +81,12 @@ static int by_merit(const void *left, const void *right)
     return order ? order : strcmp(a->table->name, b->table->name);
 }
 
-/* What has something of a layer is near, and no layer that is a table for itself is; what lacks nearly all is far. */
-enum distance { NEAR, BESIDE, FAR_OFF };
+/* How near a table comes to a file that it does not explain. */
+enum distance {
+    NEAR,   /* it explains a tensor of a layer, or has no layers */
+    BESIDE, /* it has layers, and explains none of their tensors: such as a table that shares only the embedding */
+    FAR_OFF /* it lacks more than SP_FAR_MISSING tensors for each that it explains */
+};
 
 static enum distance distance_of(const struct sp_attempt *attempt)
 {
@@ -90,7 +94,8 @@ static enum distance distance_of(const struct sp_attempt *attempt)
     return attempt->without_layers ? BESIDE : NEAR;
 }
 
-/* At most a few. Returns how many. */
+/* Prints the best tables of that distance, at most SP_MOST_NEAREST: "; nearest: llama (explains 9, lacks 200), ...".
+ * Returns how many. `attempts` are sorted by_merit. */
 static size_t put_nearest_of(struct sp_text *text, struct sp_attempt *const *attempts, size_t count,
                              enum distance distance)
 {
@@ -113,23 +118,28 @@ static void put_nearest(struct sp_text *text, struct sp_attempt **attempts, size
     if (!put_nearest_of(text, attempts, count, NEAR)) put_nearest_of(text, attempts, count, BESIDE);
 }
 
+/* One of
+ *
+ *     FILE: no table explains the 12 tensors; nearest: llama (explains 9, lacks 200), ...
+ *     FILE: the table 'llama' explains less than half of the 12 tensors
+ *     FILE: there are no tensors in it */
 void sp_fail_unknown(struct shapeproof_error *error, const struct shapeproof_inventory *inventory,
                      const char *table_name, struct sp_attempt **attempts, size_t count)
 {
     const size_t all = shapeproof_inventory_count(inventory);
+    const char *path = shapeproof_inventory_path(inventory);
     struct sp_text text = {0};
-    sp_text_puts(&text, table_name ? "the table '" : "no table");
-    if (table_name) sp_text_printf(&text, "%s'", table_name);
-    if (all == 1) sp_text_puts(&text, table_name ? " does not explain the one tensor" : " explains the one tensor");
-    else if (table_name) sp_text_printf(&text, " explains less than half of the %zu tensors", all);
-    else sp_text_printf(&text, " explains the %zu tensors", all);
+    if (!all) {
+        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%s: there are no tensors in it", path);
+        return;
+    }
+    if (table_name && all == 1) sp_text_printf(&text, "the table '%s' does not explain the one tensor", table_name);
+    else if (table_name)
+        sp_text_printf(&text, "the table '%s' explains less than half of the %zu tensors", table_name, all);
+    else if (all == 1) sp_text_puts(&text, "no table explains the one tensor");
+    else sp_text_printf(&text, "no table explains the %zu tensors", all);
     if (!table_name) put_nearest(&text, attempts, count);
-    if (all)
-        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%s: %s", shapeproof_inventory_path(inventory),
-                text.data);
-    else
-        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%s: there are no tensors in it",
-                shapeproof_inventory_path(inventory));
-    if (all) sp_hint(error, "'shapeproof tables' lists the tables; write one, and give it with --table FILE");
+    sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%s: %s", path, text.data);
+    sp_hint(error, "'shapeproof tables' lists the tables; write one, and give it with --table FILE");
     sp_text_free(&text);
 }
