@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Candidates come in kinds: not set, a text of the table, another text, true or false, the number that makes the
- * dimension, a dimension divided by a usual width, a small number. The first kind with a value that contradicts nothing
- * is the right one, since values of another kind make expressions that cannot be computed. */
+ * Guesses: a key that nothing decides gets a value by generate and test. Candidate values come in kinds, likely ones
+ * first: not set, a text of the table, another text, true or false, the number that makes the dimension, a dimension
+ * divided by a usual width, a small number. Each is tried by propagating the open constraints under it (sp_outcome).
+ * The first kind with a value that contradicts none of them is taken to be the right one, since values of another type
+ * make expressions that cannot be computed. */
 #include "infer/guess/guess.h"
 
 #include <inttypes.h>
@@ -17,15 +19,18 @@
 
 /* ---- several keys together ---- */
 
-/* What the open constraints say to something that is tried, and is forgotten again. */
-
+/* What the open constraints say to a value that is tried. Fewer contradictions are better; of equals more answers. */
 struct sp_outcome {
-    size_t contradictions;
-    size_t answered;
+    size_t contradictions; /* constraints that cannot be met under it; IMPOSSIBLE: the key cannot have the value */
+    size_t answered;       /* constraints that are met */
 };
 
-/* How the open constraints are answered with what is known now, and with what that tells, which stays. More
- * contradictions than the limit are not counted. */
+#define IMPOSSIBLE SIZE_MAX
+/* A limit of contradictions that is never reached. */
+#define NO_LIMIT (IMPOSSIBLE - 1)
+
+/* Propagates the open constraints, in a few rounds since one answer leads to the next. What they tell stays known: the
+ * caller undoes it. Stops once there are more contradictions than the limit. */
 static struct sp_outcome propagate_unresolved(struct sp_deduction *deduction, size_t limit)
 {
     const struct sp_known *known = &deduction->solver->known;
@@ -45,7 +50,7 @@ static struct sp_outcome propagate_unresolved(struct sp_deduction *deduction, si
     return outcome;
 }
 
-/* The values of facts at some time. On the heap. */
+/* A snapshot of the values of all facts, by index. On the heap. */
 struct known_values {
     struct shapeproof_value *items;
     size_t count;
@@ -58,12 +63,13 @@ static struct known_values copy_values(const struct sp_known *known)
     return values;
 }
 
-/* The same if the key is as wanted, and, if asked for, what is known then. */
+/* The outcome if the key is as wanted; `then`, unless it is NULL, gets what is known in that case. Everything is
+ * undone. */
 static struct sp_outcome try_want(struct sp_deduction *deduction, const char *key, struct sp_want want, size_t limit,
                                   struct known_values *then)
 {
     struct sp_known *known = &deduction->solver->known;
-    struct sp_outcome outcome = {.contradictions = SIZE_MAX};
+    struct sp_outcome outcome = {.contradictions = IMPOSSIBLE};
     const struct sp_mark mark = sp_known_mark(known);
     if (sp_known_tell(known, key, &want) == SP_HOLDS) outcome = propagate_unresolved(deduction, limit);
     if (then) *then = copy_values(known);
@@ -71,6 +77,7 @@ static struct sp_outcome try_want(struct sp_deduction *deduction, const char *ke
     return outcome;
 }
 
+/* The outcome if the key has that value. */
 static struct sp_outcome try_value(struct sp_deduction *deduction, const char *key, struct shapeproof_value value,
                                    size_t limit)
 {
@@ -79,6 +86,7 @@ static struct sp_outcome try_value(struct sp_deduction *deduction, const char *k
 
 /* ---- one of two alternatives ---- */
 
+/* sp_propagate, where a condition `a ? x : y` of which nothing is known is taken to be true, as a guess. */
 static enum sp_answer propagate_supposing(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     deduction->solver->known.touched = 0;
@@ -88,8 +96,9 @@ static enum sp_answer propagate_supposing(struct sp_deduction *deduction, const 
     return answer;
 }
 
-/* What no value explains may take several: of layers of two kinds, `near ? swa_heads : heads`, the first one that is
- * open is taken to be of the first kind. False unless that contradicts less than the limit. */
+/* Where no value of one key will do, two may be needed: for layers of two kinds, `near ? swa_heads : heads`, `near` is
+ * taken to be true in the first open dimension for which that tells anything. False, and nothing is told, if no such
+ * dimension leads to fewer contradictions than the limit. */
 static bool suppose_alternative(struct sp_deduction *deduction, size_t limit)
 {
     struct sp_known *known = &deduction->solver->known;
@@ -109,12 +118,13 @@ static bool suppose_alternative(struct sp_deduction *deduction, size_t limit)
 
 /* ---- guess ---- */
 
-/* A hyper-parameter, and what could be its value. */
+/* A key, and its candidate values, one kind after the other. The kind k is values[kind_end[k - 1]] up to
+ * values[kind_end[k] - 1]; kind 0 is "not set", and empty for the items of a list. */
 struct trial {
     const char *key;
     struct shapeproof_value values[SP_MOST_VALUES];
     size_t count;
-    size_t kind_end[10]; /* of each kind of values */
+    size_t kind_end[10];
     size_t kinds;
 };
 
@@ -125,13 +135,14 @@ static struct shapeproof_value value_then(const struct known_values *then, size_
     return fact < then->count ? then->items[fact] : (struct shapeproof_value){.type = SHAPEPROOF_VALUE_UNKNOWN};
 }
 
-/* Whether both values of the key lead to the same: then one is the other by default. */
+/* Whether everything else that becomes known is the same under both values of the key: then one is the default that the
+ * other, "not set", stands for. */
 static bool lead_to_the_same(struct sp_deduction *deduction, const char *key, struct shapeproof_value a,
                              struct shapeproof_value b)
 {
     struct known_values after[2];
-    const struct sp_outcome as_a = try_want(deduction, key, sp_want_value(a), SIZE_MAX - 1, &after[0]);
-    const struct sp_outcome as_b = try_want(deduction, key, sp_want_value(b), SIZE_MAX - 1, &after[1]);
+    const struct sp_outcome as_a = try_want(deduction, key, sp_want_value(a), NO_LIMIT, &after[0]);
+    const struct sp_outcome as_b = try_want(deduction, key, sp_want_value(b), NO_LIMIT, &after[1]);
     const size_t most = after[0].count > after[1].count ? after[0].count : after[1].count;
     bool same = as_a.answered == as_b.answered;
     for (size_t i = 0; i < most && same; i++) {
@@ -153,10 +164,12 @@ static void add_guess_value(struct trial *trial, struct shapeproof_value value)
 
 static void end_kind(struct trial *trial) { trial->kind_end[trial->kinds++] = trial->count; }
 
-/* Numbers of heads; or of layers, and how often something occurs in them. */
-static void add_small_numbers(struct trial *trial, const struct sp_deduction *deduction, bool heads)
+/* Small numbers: for a dimension as many as there are heads in the largest model; otherwise, for counts of layers and
+ * the like, up to 8, or one more than the highest iteration that an open constraint is about. 1 comes before 0. */
+static void add_small_numbers(struct trial *trial, const struct sp_deduction *deduction,
+                              const struct sp_constraint *constraint)
 {
-    int64_t most = heads ? SP_LARGEST_SMALL_NUMBER : 8;
+    int64_t most = constraint->kind == SP_CONSTRAINT_DIMENSION ? SP_LARGEST_SMALL_NUMBER : 8;
     for (size_t i = 0; i < deduction->open_count; i++)
         if (deduction->open[i].iteration >= most && deduction->open[i].iteration < SP_LARGEST_SMALL_NUMBER)
             most = deduction->open[i].iteration + 1;
@@ -177,7 +190,7 @@ static void add_head_counts(struct trial *trial, uint64_t dimension)
     }
 }
 
-/* The table says from which release on something is otherwise; this is one before them all, or NULL. */
+/* A release before all that the table compares with; NULL when it compares with none. */
 static const char *first_release(struct sp_arena *arena, const struct sp_literals *texts)
 {
     enum { MAJOR = 1000000 };
@@ -194,6 +207,8 @@ static const char *first_release(struct sp_arena *arena, const struct sp_literal
     return sp_arena_printf(arena, "%" PRId64 ".0.0", (lowest - 1) / MAJOR);
 }
 
+/* Two kinds: the texts that the table has for the key, and the empty one, which stands for any other. Instead of the
+ * latter a release that is before all others is among the former. */
 static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
 {
     struct sp_literals texts = {0};
@@ -209,7 +224,8 @@ static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
     sp_literals_free(&texts);
 }
 
-/* An item is of the kind that others of its list are, or what it is by default. */
+/* For the item of a list: the value of another item, or the item's default, in `item`. The candidates are of the same
+ * type then. False when there is no such value, or it is a text, which says nothing of other texts. */
 static bool find_likeness(struct sp_deduction *deduction, const char *key, struct shapeproof_value *item)
 {
     if (!sp_is_item_key(key)) return false;
@@ -225,7 +241,7 @@ static void add_bisected(struct trial *trial, struct sp_deduction *deduction, co
         add_guess_value(trial, sp_value_int(solution));
 }
 
-/* All of one kind: that which answers most is the right one. */
+/* Candidates of the type of another item, as one kind: the one that answers the most is chosen. */
 static void add_likeness(struct trial *trial, struct sp_deduction *deduction, const struct sp_constraint *constraint,
                          struct shapeproof_value item)
 {
@@ -238,17 +254,15 @@ static void add_likeness(struct trial *trial, struct sp_deduction *deduction, co
         add_guess_value(trial, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST});
     if (item.type == SHAPEPROOF_VALUE_INT) {
         add_bisected(trial, deduction, constraint);
-        add_small_numbers(trial, deduction, constraint->kind == SP_CONSTRAINT_DIMENSION);
+        add_small_numbers(trial, deduction, constraint);
     }
     end_kind(trial);
 }
 
-/* The values to try for a key, likely ones first; each kind ends with end_kind. If another item of the same list is
- * known, its value alone is tried. Otherwise: no value, texts of the table, flags, the result of bisection, head
- * counts that divide a size, small numbers. */
+/* Adds the candidates for a key that the constraint lacks: the kinds that the head of this file lists. For the item of
+ * a list of which another item is known, only values of that one's type. */
 static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
-    const bool counts = constraint->kind == SP_CONSTRAINT_DIMENSION;
     struct shapeproof_value item;
     if (!sp_is_item_key(trial->key))
         add_guess_value(trial, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT, .string = trial->key});
@@ -263,24 +277,26 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
     end_kind(trial);
     add_bisected(trial, deduction, constraint);
     end_kind(trial);
-    if (counts) {
+    if (constraint->kind == SP_CONSTRAINT_DIMENSION) {
         const struct shapeproof_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, constraint->named);
         for (uint32_t d = 0; d < tensor->rank; d++) add_head_counts(trial, tensor->shape[d]);
         end_kind(trial);
     }
-    add_small_numbers(trial, deduction, counts);
+    add_small_numbers(trial, deduction, constraint);
     end_kind(trial);
 }
 
 /* ---- choosing ---- */
 
+/* The value that is chosen for a key. */
 struct choice {
-    const char *key;
+    const char *key; /* NULL: none was possible */
     struct shapeproof_value value;
-    struct sp_outcome outcome;
-    bool only;                             /* no other value of its kind contradicts as little */
-    bool alone;                            /* nor does any other value that was tried */
-    int64_t others[SP_MOST_OTHER_NUMBERS]; /* the first numbers that do as well */
+    struct sp_outcome outcome; /* of the value */
+    bool is_alone;             /* no other value of its kind is free of contradictions: it is no guess */
+    bool is_proven; /* moreover constraints are met by it, and it does not stand for several values, as "" and
+                       lists do: it is told as SP_REASON_ONLY */
+    int64_t others[SP_MOST_OTHER_NUMBERS]; /* the first other numbers that do as well */
     size_t other_count;
 };
 
@@ -290,8 +306,8 @@ static bool is_better_guess(struct sp_outcome a, struct sp_outcome b)
     return a.answered > b.answered;
 }
 
-/* How many values besides the default contradict nothing; those of the first kind that has any, and what is the default
- * is none. */
+/* For a key that may be left unset: how many values contradict nothing, in the first kind that has any; at most 2. A
+ * single one that leads to the same as no value is the default, and does not count. */
 static size_t count_others(struct sp_deduction *deduction, const struct trial *trial)
 {
     const struct shapeproof_value absent = trial->values[0];
@@ -305,19 +321,20 @@ static size_t count_others(struct sp_deduction *deduction, const struct trial *t
     return equals == 1 && lead_to_the_same(deduction, trial->key, absent, trial->values[last]) ? 0 : equals;
 }
 
-/* A number that decides nothing: after some of them, larger ones will not either. */
+/* Whether it is a number that meets no constraint and contradicts none. After some of these in a row, larger numbers
+ * are not tried. */
 static bool is_idle_guess(struct sp_outcome outcome, struct shapeproof_value value)
 {
     return value.type == SHAPEPROOF_VALUE_INT && !outcome.answered && !outcome.contradictions;
 }
 
-/* The empty text: one that the table does not name. */
+/* Whether it is the empty text, which stands for every text that the table does not name. */
 static bool stands_for_others(struct shapeproof_value value)
 {
     return value.type == SHAPEPROOF_VALUE_STRING && !*value.string;
 }
 
-/* One number that does as well, once. */
+/* Notes a number that does as well as the chosen one; each once. */
 static void note_other(struct choice *choice, struct shapeproof_value value)
 {
     if (value.type != SHAPEPROOF_VALUE_INT || choice->value.type != SHAPEPROOF_VALUE_INT ||
@@ -337,31 +354,33 @@ static const char *say_others(struct sp_arena *arena, const struct choice *choic
     return choice->other_count ? sp_text_keep(&text, arena) : NULL;
 }
 
-/* The best value of the first kind that has one without contradictions. That the key is absent, which leaves everything
- * open, is only taken when no value answers anything. */
+/* Tries the candidates kind by kind, and stops at the first kind whose best value contradicts nothing, and meets a
+ * constraint or is the only one of its kind that would do. Otherwise a value of a later kind replaces the best one so
+ * far only if its outcome is better; so "not set", which meets nothing, stays when no value meets anything. */
 static void choose_best_guess(struct sp_deduction *deduction, const struct trial *trial, struct choice *best)
 {
     for (size_t kind = 0, i = 0; kind < trial->kinds; kind++) {
-        size_t equals = 0, idle = 0;
-        bool found = false;
+        size_t equals = 0, idle = 0; /* values of this kind without contradictions; idle ones in a row */
+        bool is_best_of_kind = false;
         for (; i < trial->kind_end[kind] && idle < SP_MOST_IDLE_VALUES; i++) {
-            const size_t limit = best->key ? best->outcome.contradictions : SIZE_MAX - 1;
+            const size_t limit = best->key ? best->outcome.contradictions : NO_LIMIT;
             const struct sp_outcome outcome = try_value(deduction, trial->key, trial->values[i], limit);
             equals += outcome.contradictions == 0;
             idle = is_idle_guess(outcome, trial->values[i]) ? idle + 1 : 0;
-            if (found && !outcome.contradictions && outcome.answered == best->outcome.answered)
+            if (is_best_of_kind && !outcome.contradictions && outcome.answered == best->outcome.answered)
                 note_other(best, trial->values[i]);
             if (best->key && !is_better_guess(outcome, best->outcome)) continue;
             *best = (struct choice){.key = trial->key, .value = trial->values[i], .outcome = outcome};
-            found = true;
+            is_best_of_kind = true;
         }
         i = trial->kind_end[kind];
-        if (!found || best->outcome.contradictions) continue;
+        if (!is_best_of_kind || best->outcome.contradictions) continue;
+        /* "Not set" is a kind of one value, which competes with those of the later kinds. */
         const size_t others = kind ? equals - 1 : count_others(deduction, trial);
-        best->alone = !others;
+        best->is_alone = !others;
         if (!best->outcome.answered && others) continue;
-        best->only = best->outcome.answered && !others && !stands_for_others(best->value) &&
-                     best->value.type != SHAPEPROOF_VALUE_LIST;
+        best->is_proven = best->outcome.answered && !others && !stands_for_others(best->value) &&
+                          best->value.type != SHAPEPROOF_VALUE_LIST;
         return;
     }
 }
@@ -379,15 +398,16 @@ static size_t guess_behind(struct sp_deduction *deduction, const char *key)
     return last;
 }
 
+/* Tells the chosen value. It counts as a guess if other values would do, so that what follows from it is known to. */
 static void accept_guess(struct sp_deduction *deduction, const struct choice *choice)
 {
     struct sp_known *known = &deduction->solver->known;
     const struct sp_want want = sp_want_value(choice->value);
-    const bool free = !choice->only && !choice->alone;
-    known->reason = (struct sp_reason){.kind = choice->only ? SP_REASON_ONLY : SP_REASON_GUESS,
+    const bool is_guess = !choice->is_proven && !choice->is_alone;
+    known->reason = (struct sp_reason){.kind = choice->is_proven ? SP_REASON_ONLY : SP_REASON_GUESS,
                                        .name = "",
-                                       .rounded = choice->only && choice->value.type == SHAPEPROOF_VALUE_INT};
-    if (free) {
+                                       .rounded = choice->is_proven && choice->value.type == SHAPEPROOF_VALUE_INT};
+    if (is_guess) {
         sp_known_guess(known, choice->key);
         known->others[known->guesses] = say_others(known->arena, choice);
     } else known->touched = guess_behind(deduction, choice->key);
@@ -425,6 +445,7 @@ static struct lacking find_lacking_keys(struct sp_deduction *deduction)
     return lacking;
 }
 
+/* The best value for a key that the constraint lacks. */
 static struct choice choose_for(struct sp_deduction *deduction, const char *key, const struct sp_constraint *constraint)
 {
     struct trial trial = {.key = key};
@@ -434,12 +455,14 @@ static struct choice choose_for(struct sp_deduction *deduction, const char *key,
     return choice;
 }
 
+/* Whether the choice contradicts nothing, and meets a constraint or has no equal. */
 static bool is_settled(const struct choice *choice)
 {
-    return choice->key && choice->outcome.contradictions == 0 && (choice->outcome.answered || choice->alone);
+    return choice->key && choice->outcome.contradictions == 0 && (choice->outcome.answered || choice->is_alone);
 }
 
-/* What the constraint lacks besides the key: of `width + more` the second. */
+/* The key that the constraint lacks once `key` has a value: of `width + more`, where width is the key, `more`. Or NULL.
+ */
 static const char *second_key(struct sp_deduction *deduction, const char *key, const struct sp_constraint *constraint)
 {
     struct sp_known *known = &deduction->solver->known;
@@ -467,13 +490,13 @@ static bool counts_heads(const char *key)
     return sp_ends_with(name, "heads") || sp_ends_with(name, "n_head");
 }
 
-/* Where one of several values was taken for a key, another one may be as it is by default: of `width * shared` rather
- * `shared`, which is 1 then, than any width that divides it. But heads of a usual width come before the number of heads
- * for keys and values that is the default: of 512 = heads * width not 32 heads of 16. */
+/* Replaces a choice that has equals by the default of another key, if that meets a constraint: of `width * shared` the
+ * default of `shared`, 1, is likelier than one of the widths that divide the product. But the default number of heads
+ * for keys and values does not replace heads of a usual width: 512 = heads * width is not 32 heads of 16. */
 static struct choice prefer_default(struct sp_deduction *deduction, const struct lacking *lacking, size_t place,
                                     struct choice choice)
 {
-    if (choice.value.type == SHAPEPROOF_VALUE_ABSENT || choice.only || choice.alone) return choice;
+    if (choice.value.type == SHAPEPROOF_VALUE_ABSENT || choice.is_proven || choice.is_alone) return choice;
     const char *keys[SP_MOST_LACKING_KEYS + 1] = {second_key(deduction, choice.key, lacking->constraints[place])};
     size_t count = 1;
     for (size_t i = place + 1; i < lacking->count; i++) keys[count++] = lacking->keys[i];
@@ -482,13 +505,14 @@ static struct choice prefer_default(struct sp_deduction *deduction, const struct
         if (counts_heads(choice.key) && counts_heads(keys[i])) continue;
         struct choice own = choose_for(deduction, keys[i], lacking->constraints[place + i]);
         if (!is_settled(&own) || own.value.type != SHAPEPROOF_VALUE_ABSENT) continue;
-        own.only = own.alone = false; /* with another value of the first key this one is another, too */
+        own.is_proven = own.is_alone = false; /* under another value of the first key this one would be another */
         return own;
     }
     return choice;
 }
 
-/* A key with a value that answers something comes before one that answers nothing, whatever it is. */
+/* The first key with a choice that is settled; otherwise that of the keys which are lacked after these; otherwise the
+ * choice with the best outcome. Its key is NULL when no key has a possible value. */
 static struct choice choose_key(struct sp_deduction *deduction, const struct lacking *lacking)
 {
     struct choice best = {.key = NULL};
@@ -506,7 +530,8 @@ static struct choice choose_key(struct sp_deduction *deduction, const struct lac
     return best;
 }
 
-/* As many as a loop around what the constraint is about has iterations; 0 when that is not known, or there is none. */
+/* How many iterations the outermost loop around the constraint's line has; 0 when that is not known, there is no loop,
+ * or it is too long to be a list. */
 static size_t iterations_around(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     const struct sp_loop *loop = constraint->kind == SP_CONSTRAINT_REQUIRED
@@ -519,7 +544,8 @@ static size_t iterations_around(struct sp_deduction *deduction, const struct sp_
                : 0;
 }
 
-/* What no value explains may be what the table has where nothing is set, although it requires that something is. */
+/* Gives the first key that has a default in the table this value, if it leads to fewer contradictions than the limit;
+ * the table may require that the key is set. False when there is no such key. */
 static bool take_default(struct sp_deduction *deduction, const struct lacking *lacking, size_t limit)
 {
     for (size_t i = 0; i < lacking->count; i++) {
@@ -533,14 +559,16 @@ static bool take_default(struct sp_deduction *deduction, const struct lacking *l
     return false;
 }
 
-/* The same; or as many as lists beside the key have items. */
+/* How many items the key has if it is a list: as many as lists of the same configuration, or as the loop around the
+ * constraint has iterations; 0 when neither is known. */
 static size_t likely_length(struct sp_deduction *deduction, const char *key, const struct sp_constraint *constraint)
 {
     const size_t beside = sp_known_length_beside(&deduction->solver->known, key);
     return beside ? beside : iterations_around(deduction, constraint);
 }
 
-/* A list of which some items were told and others are asked for has one for each iteration. */
+/* Sets the length of lists of which some items are told and others lacked: one item for each iteration. True when that
+ * changed anything. */
 static bool close_by_iterations(struct sp_deduction *deduction)
 {
     struct sp_known *known = &deduction->solver->known;
@@ -552,7 +580,9 @@ static bool close_by_iterations(struct sp_deduction *deduction)
     return any;
 }
 
-/* What no value explains may be a list of that many items: then these are asked for, one by one. An item is none. */
+/* Makes the first lacking key that will do a list of the likely length, so that its items are lacked next, one by one;
+ * it must lead to fewer contradictions than the limit. Items of lists and classes are no lists. False when no key will
+ * do. */
 static bool open_list(struct sp_deduction *deduction, const struct lacking *lacking, size_t limit)
 {
     struct sp_known *known = &deduction->solver->known;
@@ -600,7 +630,7 @@ bool sp_guess(struct sp_deduction *deduction)
         return true;
     if (!best.key || contradicts) {
         if (decide_otherwise(deduction, &lacking, &best)) return true;
-        if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
+        if (!best.key || best.outcome.contradictions == IMPOSSIBLE) return false;
     }
     accept_guess(deduction, &best);
     return true;
@@ -608,13 +638,15 @@ bool sp_guess(struct sp_deduction *deduction)
 
 /* ---- the rest ---- */
 
+/* Gives the key a value on which nothing depends: it is no guess that others follow from. */
 static void assume_guess(struct sp_deduction *deduction, const char *key, struct shapeproof_value value)
 {
-    const struct choice choice = {.key = key, .value = value, .alone = true}; /* nothing follows from it */
+    const struct choice choice = {.key = key, .value = value, .is_alone = true};
     accept_guess(deduction, &choice);
 }
 
-/* Most often a number of heads. The first matrix, an embedding, tells the width of the model. */
+/* A value for a key of which nothing is known: most often it counts heads, so the width of the model, which is that of
+ * the first matrix in the table, by the usual width of heads; 1 when the file has no matrix. */
 static struct shapeproof_value plausible(const struct sp_deduction *deduction)
 {
     struct trial trial = {.count = 0};
@@ -627,7 +659,9 @@ static struct shapeproof_value plausible(const struct sp_deduction *deduction)
     return trial.count ? trial.values[0] : sp_value_int(1);
 }
 
-/* One key that the expression lacks: absent if there is a default, and none is required. False when it lacks none. */
+/* Gives one key that the expression lacks a value: absent, if the expression can be computed under that and no further
+ * requirement of the table is unmet; otherwise its default in the table, or a plausible number. Returns false when
+ * the expression lacks no key, so that the caller can repeat it until all keys are set. */
 static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, const struct sp_expr *expr)
 {
     struct sp_known *known = &deduction->solver->known;
@@ -650,6 +684,7 @@ static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, 
     return true;
 }
 
+/* Whether the loops around a line have any iteration, as far as their bounds are known. */
 static bool has_iterations(struct sp_deduction *deduction, const struct sp_line *line)
 {
     for (const struct sp_loop *loop = line->loop; loop; loop = loop->outer) {

@@ -6,19 +6,21 @@
 #include "infer/deduce.h"
 #include "solve/literals.h"
 
-/* Settles one hyper-parameter that an open constraint lacks. False when there is none. */
+/* Gives one hyper-parameter that an open constraint lacks a value. False when there is none, or no value will do. */
 bool sp_guess(struct sp_deduction *deduction);
 
-/* The texts that a key could be without contradicting anything, as far as is known; absent first. Returns how many. */
+/* Writes the values to `texts` under which no open constraint is contradicted: "absent" first, then texts of the table.
+ * At most `most`; returns how many. */
 size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct shapeproof_value *texts, size_t most);
-/* Gives a value to what is needed only by tensors that the file lacks: without it there would be no prediction. */
+/* Gives values to the keys that are left, on which only tensors depend that the file lacks: without them the table
+ * predicts nothing. */
 void sp_guess_rest(struct sp_deduction *deduction);
 
 /* ---- defaults.c ---- */
 
-/* What stands for the key, or for the item of a list, where it is not set; false when nothing does. */
+/* The table's default for the key, or for the item of a list; false when there is none. */
 bool sp_default_of(struct sp_deduction *deduction, const char *key, struct shapeproof_value *value);
-/* How many requirements of what is used are known not to be met. */
+/* How many requirements, of the table and the parts that are known to be used, are known not to be met. */
 size_t sp_count_unmet(struct sp_deduction *deduction);
 
 #endif
