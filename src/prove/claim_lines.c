@@ -104,21 +104,31 @@ struct lines {
     const struct sp_count *count;
     const char *const *list;
     size_t line_count;
-    bool are_expressions;   /* not claims */
+    enum sp_line_kind kind;
     struct sp_map defined;  /* names that have a meaning by a definition */
-    struct sp_text letters; /* "d = E, L = N" */
+    struct sp_text letters; /* the meanings that were given to letters: "d = E, L = N" */
 };
 
-/* Gives each letter of the line that nobody defines its usual meaning. */
+/* Where the next name may begin behind `at`, where none begins: behind a text in quotes, the name of a group, or a
+ * number, 12 or 1e6, whose letters are no names. */
+static const char *skip_to_name(const char *at)
+{
+    if (*at == '"') at += strcspn(at + 1, "\"") + 1;
+    if (*at == '[') at += strcspn(at, "]");
+    if (!*at) return at;
+    at++;
+    while (continues_name(at[-1]) && continues_name(*at)) at++;
+    return at;
+}
+
+/* Gives each name in the line that neither the table nor a line defines its usual meaning, if it has one: appends the
+ * definition, "d = E", to `text`, and to the list of the letters. */
 static void define_letters(struct lines *lines, const char *line, struct sp_text *text)
 {
     for (const char *at = line; *at;) {
         const size_t length = name_length(at);
-        if (*at == '"') at += strcspn(at + 1, "\"") + 1;
-        if (*at == '[') at += strcspn(at, "]");
         if (!length) {
-            at += *at != '\0';
-            while (at > line && continues_name(at[-1]) && continues_name(*at)) at++; /* the rest of a number */
+            at = skip_to_name(at);
             continue;
         }
         const char *name = sp_arena_copy(&lines->arena, at, length);
@@ -132,7 +142,8 @@ static void define_letters(struct lines *lines, const char *line, struct sp_text
     }
 }
 
-/* Writes the definitions, then the claims. Expressions stand as they are. */
+/* Writes the lines as a file of claims about the table: its heading, the definitions, then the claims, in the order of
+ * the lines. A claim gets the word `claim` unless it has it; expressions stand as they are. */
 static void write_claims(struct lines *lines, const char *table, struct sp_text *text)
 {
     struct sp_text claims = {0};
@@ -145,7 +156,7 @@ static void write_claims(struct lines *lines, const char *table, struct sp_text 
     for (size_t i = 0; i < lines->line_count; i++) {
         const char *line = lines->list[i] + strspn(lines->list[i], " \t");
         define_letters(lines, line, text);
-        if (lines->are_expressions || is_whole_claim(line)) sp_text_printf(&claims, "%s\n", line);
+        if (lines->kind == SP_LINES_OF_EXPRESSIONS || is_whole_claim(line)) sp_text_printf(&claims, "%s\n", line);
         else if (defined_name(&lines->arena, lines->count, line)) sp_text_printf(text, "%s\n", line);
         else sp_text_printf(&claims, "claim %s\n", line);
     }
@@ -153,23 +164,28 @@ static void write_claims(struct lines *lines, const char *table, struct sp_text 
     sp_text_free(&claims);
 }
 
+/* Writes the lines as a file of claims, and adds that to the tables. *letters becomes the meanings that letters got,
+ * "d = E, L = N", or NULL for none. The table is counted for the keys behind its names; claims about a checkpoint alone
+ * have no table. */
 enum shapeproof_status sp_tables_add_lines(struct shapeproof_tables *tables, const char *table,
-                                           const struct shapeproof_claim_lines *lines, bool are_expressions,
+                                           const struct shapeproof_claim_lines *lines, enum sp_line_kind kind,
                                            char **letters, struct shapeproof_error *error)
 {
     *letters = NULL;
-    const bool alone = strcmp(table, SP_CHECKPOINT_ALONE) == 0;
-    const struct sp_unit *unit = alone ? NULL : sp_tables_table(tables, table, error);
+    const bool is_about_checkpoint = strcmp(table, SP_CHECKPOINT_ALONE) == 0;
+    const struct sp_unit *unit = is_about_checkpoint ? NULL : sp_tables_table(tables, table, error);
     struct sp_count count = {.table = NULL};
     struct sp_text text = {0};
-    if (!unit && !alone) return error->status;
+    if (!unit && !is_about_checkpoint) return error->status;
     /* a table that cannot be counted still has names */
     if (unit) sp_count_table(&count, tables, unit, NULL, SP_SIDES_MAY_DIFFER);
-    struct lines all = {
-        .count = &count, .list = lines->items, .line_count = lines->count, .are_expressions = are_expressions};
+    struct lines all = {.count = &count, .list = lines->items, .line_count = lines->count, .kind = kind};
     write_claims(&all, table, &text);
-    const struct sp_source_text source = {
-        .name = lines->name, .text = text.data, .length = text.length, .own = true, .has_expressions = are_expressions};
+    const struct sp_source_text source = {.name = lines->name,
+                                          .text = text.data,
+                                          .length = text.length,
+                                          .own = true,
+                                          .has_expressions = kind == SP_LINES_OF_EXPRESSIONS};
     const enum shapeproof_status status = sp_tables_add_source(tables, source, error);
     *letters = all.letters.data; /* handed over */
     sp_text_free(&text);
@@ -185,5 +201,5 @@ enum shapeproof_status shapeproof_tables_add_claims(struct shapeproof_tables *ta
 {
     sp_error_reset(error);
     assert(tables && table && lines && letters);
-    return sp_tables_add_lines(tables, table, lines, false, letters, error);
+    return sp_tables_add_lines(tables, table, lines, SP_LINES_OF_CLAIMS, letters, error);
 }

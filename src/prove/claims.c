@@ -12,7 +12,7 @@
 #include "prove/printed.h"
 #include "prove/words.h"
 
-enum { MAX_CASES = 10 };
+enum { MAX_CASES = 10 }; /* conditions in one difference: up to 2^10 cases */
 
 struct shapeproof_proofs {
     struct sp_arena arena;
@@ -27,8 +27,9 @@ const char *shapeproof_verdict_on_claim_name(enum shapeproof_verdict_on_claim ve
     return names[verdict];
 }
 
-/* ---- numbers ---- */
+/* ---- numbers: both sides at the values that `when` gives, and the defaults for all else ---- */
 
+/* approx left = right within PERCENT %: the right side may be that far from the left one. */
 static void judge_approximation(struct sp_trial *trial)
 {
     struct sp_rational left, right;
@@ -41,6 +42,7 @@ static void judge_approximation(struct sp_trial *trial)
                         sp_rational_text(trial->arena, left), sp_real_text(percent, 3).text);
 }
 
+/* example ...: left rounds to "1.5B". */
 static void judge_rounding(struct sp_trial *trial)
 {
     struct sp_rational left, right;
@@ -56,13 +58,16 @@ static void judge_rounding(struct sp_trial *trial)
     }
 }
 
-/* ---- cases: every combination of the conditions that are left ---- */
+/* ---- cases: every combination of the conditions that are left in the difference of the sides ---- */
 
+/* The conditions, n of them. Case `number`, from 0 to 2^n - 1, makes the condition i true if bit i of the number is 1.
+ */
 struct cases {
     size_t atoms[MAX_CASES];
     size_t count;
 };
 
+/* Collects the conditions that the difference uses. False when there are more than MAX_CASES. */
 static bool find_cases(const struct sp_trial *trial, struct cases *cases)
 {
     const struct sp_algebra *algebra = &trial->count->symbolic.algebra;
@@ -75,6 +80,7 @@ static bool find_cases(const struct sp_trial *trial, struct cases *cases)
     return true;
 }
 
+/* What `when` gives, and the truth of each condition in the case. */
 static struct sp_values case_values(struct sp_trial *trial, const struct cases *cases, size_t number)
 {
     struct sp_values values = {0};
@@ -85,6 +91,7 @@ static struct sp_values case_values(struct sp_trial *trial, const struct cases *
     return values;
 }
 
+/* "tied, n > 2"; "" where there are no conditions. */
 static const char *case_name(struct sp_trial *trial, const struct cases *cases, size_t number)
 {
     struct sp_text text = {0};
@@ -113,6 +120,7 @@ static const struct sp_poly *error_in(struct sp_trial *trial, const struct cases
     return error;
 }
 
+/* Refutes the claim in one case; false when the sides are equal there, or no counter-example could be replayed. */
 static bool refuted_in(struct sp_trial *trial, const struct cases *cases, size_t number)
 {
     const struct sp_poly *error = error_in(trial, cases, number);
@@ -125,7 +133,8 @@ static bool refuted_in(struct sp_trial *trial, const struct cases *cases, size_t
 
 /* ---- exact claims ---- */
 
-/* The first case, that of the defaults before all others, in which the claim is refuted. */
+/* Refutes the claim in the first case in which that is possible, that of the defaults before all others. False when
+ * there is none. */
 static bool find_refuted(struct sp_trial *trial, const struct cases *cases, size_t *number)
 {
     const size_t all = (size_t)1 << cases->count;
@@ -151,32 +160,33 @@ static bool refute_everywhere(struct sp_trial *trial, const struct cases *cases)
     return true;
 }
 
-/* Looks for a counter-example that can be replayed. False when no case has one: the formulas may differ only where the
- * table cannot be predicted, or in a case that cannot occur, so that points decide. */
-static bool refute_by_cases(struct sp_trial *trial, const struct cases *cases, size_t holds, size_t good)
+/* Looks for a counter-example that can be replayed, for a claim that holds in `holds` of the cases, `example` being one
+ * of them. False when no case has one: the formulas may differ only where the table cannot be predicted, or in a case
+ * that cannot occur, so that points decide. */
+static bool refute_by_cases(struct sp_trial *trial, const struct cases *cases, size_t holds, size_t example)
 {
     const size_t all = (size_t)1 << cases->count;
     size_t number;
     if (!find_refuted(trial, cases, &number)) return !holds && refute_everywhere(trial, cases);
     if (holds)
         trial->proof.cases = sp_arena_printf(trial->arena, "holds in %zu of %zu cases, as %s", holds, all,
-                                             case_name(trial, cases, good));
+                                             case_name(trial, cases, example));
     else if (all > 1)
         trial->proof.cases = sp_arena_printf(trial->arena, "shown for %s", case_name(trial, cases, number));
     return true;
 }
 
-/* In how many cases it holds, one of which is *good; false when that is not known of each. */
-static bool count_cases(struct sp_trial *trial, const struct cases *cases, size_t *holds, size_t *good)
+/* In how many cases the claim holds; *example becomes one of these. False when that is not known of some case. */
+static bool count_cases(struct sp_trial *trial, const struct cases *cases, size_t *holds, size_t *example)
 {
     const size_t all = (size_t)1 << cases->count;
-    *holds = *good = 0;
+    *holds = *example = 0;
     for (size_t number = 0; number < all; number++) {
         const struct sp_poly *error = error_in(trial, cases, number);
         if (!error) return false;
         if (!sp_poly_is_zero(error)) continue;
         ++*holds;
-        *good = number;
+        *example = number;
     }
     return true;
 }
@@ -185,34 +195,36 @@ static bool count_cases(struct sp_trial *trial, const struct cases *cases, size_
 static bool judge_by_cases(struct sp_trial *trial)
 {
     struct cases cases;
-    size_t holds, good;
-    if (!find_cases(trial, &cases) || !count_cases(trial, &cases, &holds, &good)) return false;
+    size_t holds, example;
+    if (!find_cases(trial, &cases) || !count_cases(trial, &cases, &holds, &example)) return false;
     const size_t all = (size_t)1 << cases.count;
-    if (holds < all) return refute_by_cases(trial, &cases, holds, good);
+    if (holds < all) return refute_by_cases(trial, &cases, holds, example);
     trial->proof.verdict = SHAPEPROOF_PROVED;
     if (all > 1) trial->proof.cases = sp_arena_printf(trial->arena, "in all %zu cases", all);
     return true;
 }
 
-/* The same without looking for a counter-example. */
+/* The same without a verdict, and without looking for a counter-example. */
 static bool holds_in_all_cases(struct sp_trial *trial)
 {
     struct cases cases;
-    size_t holds, good;
-    return find_cases(trial, &cases) && count_cases(trial, &cases, &holds, &good) && holds == (size_t)1 << cases.count;
+    size_t holds, example;
+    return find_cases(trial, &cases) && count_cases(trial, &cases, &holds, &example) &&
+           holds == (size_t)1 << cases.count;
 }
 
-/* Explains a verdict by the normal forms of both sides, expanded polynomials, in each case:
+/* Adds to the explanation what both sides are in each case, as expanded polynomials, their normal form:
  *
- *     total = V*E - E*V*[untied], with one condition     if untied, both sides: 0
- *                                                        if tied, both sides: V*E
+ *     total = V*E - E*V*[untied], with one condition     if tied, both sides: V*E
+ *                                                        if untied, both sides: 0
  *
- * Sides that differ have a line each. */
+ * Sides that differ have a line each; a case in which one has no value has none. With more than MAX_CASES conditions
+ * the sides are written once, with the conditions in them. */
 static void explain_sides(struct sp_trial *trial)
 {
     struct cases cases;
     if (!trial->explanation) return;
-    if (!find_cases(trial, &cases)) cases.count = 0;
+    if (!find_cases(trial, &cases)) cases.count = 0; /* one case, without a condition */
     for (size_t number = 0; number < (size_t)1 << cases.count; number++) {
         struct sp_values values = case_values(trial, &cases, number);
         const struct sp_poly *left = sp_reduce(trial->count, trial->left, &values),
@@ -231,6 +243,7 @@ static void explain_sides(struct sp_trial *trial)
     }
 }
 
+/* example left = right when ...: an exact claim about one point. */
 static void judge_example(struct sp_trial *trial)
 {
     struct sp_rational left, right;
@@ -241,19 +254,32 @@ static void judge_example(struct sp_trial *trial)
                                                   sp_rational_text(trial->arena, right));
 }
 
+/* Judges an exact claim about all hyper-parameters: by the cases of its conditions, then by splitting what is no
+ * polynomial, then at points. What is proved is refuted after all when it divides by zero at the defaults. Returns
+ * whether splitting proved it, which explains itself. */
+static bool judge_exact(struct sp_trial *trial)
+{
+    const bool is_sure = judge_by_cases(trial);
+    const bool is_split = !is_sure && sp_trial_prove_by_splitting(trial);
+    if (!is_sure && !is_split) sp_trial_try_points(trial);
+    else if (trial->proof.verdict == SHAPEPROOF_PROVED) sp_trial_has_value_by_default(trial);
+    return is_split;
+}
+
+/* Reads and judges the claim of the trial, whose table is counted. A claim that is too much for the algebra becomes
+ * undecided, and the algebra is ready for the next one. */
 static void judge_counted(struct sp_trial *trial)
 {
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
     algebra->work = 0;
     trial->count->counts_may_be_0 = true;
     if (sp_trial_read_when(trial) && sp_trial_read_sides(trial)) {
-        bool is_split = false;
+        bool is_explained = false;
         if (trial->claim->kind == SP_CLAIM_APPROX) judge_approximation(trial);
         else if (trial->claim->kind == SP_CLAIM_ROUNDS) judge_rounding(trial);
         else if (trial->claim->is_example) judge_example(trial);
-        else if (!judge_by_cases(trial) && !(is_split = sp_trial_prove_by_splitting(trial))) sp_trial_try_points(trial);
-        else if (trial->proof.verdict == SHAPEPROOF_PROVED) sp_trial_has_value_by_default(trial);
-        if (!is_split) explain_sides(trial);
+        else is_explained = judge_exact(trial);
+        if (!is_explained) explain_sides(trial);
     }
     sp_values_free(&trial->when);
     if (algebra->failed) {
@@ -263,24 +289,29 @@ static void judge_counted(struct sp_trial *trial)
     algebra->failed = NULL;
 }
 
-/* With texts or lists among its values the claim is about another count of the table. */
+/* Judges a claim whose `when` gives texts or lists, the `settings`: the table is counted anew under these. */
+static void judge_under_settings(struct sp_trial *trial, const struct sp_hyper *settings)
+{
+    struct sp_count there, *usual = trial->count;
+    trial->count = &there;
+    if (!sp_count_table(&there, usual->tables, usual->table, settings, SP_SIDES_MAY_DIFFER))
+        sp_trial_undecided(trial, "the table cannot be counted under this 'when'");
+    else if (sp_trial_check_settings(trial)) judge_counted(trial);
+    trial->count = usual;
+    sp_count_free(&there);
+}
+
+/* Judges the claim of the trial: in the count of the table that all claims share, unless its `when` gives texts or
+ * lists. The verdict is in trial->proof, also where the claim cannot be read. */
 static void judge_claim(struct sp_trial *trial)
 {
     struct shapeproof_config *settings = shapeproof_config_new();
     const struct sp_hyper *hyper = sp_config_hyper(settings);
-    struct sp_count there, *usual = trial->count;
     trial->settings = settings;
     if (sp_trial_read_settings(trial, settings)) {
-        if (!hyper->root.count && trial->uncounted) sp_trial_undecided(trial, trial->uncounted);
-        else if (!hyper->root.count) judge_counted(trial);
-        else {
-            trial->count = &there;
-            if (!sp_count_table(&there, usual->tables, usual->table, hyper, SP_SIDES_MAY_DIFFER))
-                sp_trial_undecided(trial, "the table cannot be counted under this 'when'");
-            else if (sp_trial_check_settings(trial)) judge_counted(trial);
-            trial->count = usual;
-            sp_count_free(&there);
-        }
+        if (hyper->root.count) judge_under_settings(trial, hyper);
+        else if (trial->uncounted) sp_trial_undecided(trial, trial->uncounted);
+        else judge_counted(trial);
     }
     shapeproof_config_free(settings);
 }
@@ -301,7 +332,8 @@ struct judge {
     struct shapeproof_proofs *proofs;
     struct sp_count *count;
     const char *uncounted; /* why the table cannot be counted, or NULL */
-    bool allow_tested, explain;
+    bool allow_tested;     /* a claim that is only tested counts as expected */
+    bool explain;          /* the steps of each proof are wanted */
 };
 
 struct shapeproof_proof sp_proof_begin(struct sp_arena *arena, const char *table, struct sp_located_claim located)
@@ -315,6 +347,7 @@ struct shapeproof_proof sp_proof_begin(struct sp_arena *arena, const char *table
                                      .erratum = located.claim->erratum};
 }
 
+/* Judges one claim, and appends the proof: the verdict, whether it is as expected, and the steps if they are wanted. */
 static void prove_claim(const struct judge *judge, const struct sp_unit *unit, const struct sp_claim *claim)
 {
     struct shapeproof_proofs *proofs = judge->proofs;
@@ -328,8 +361,9 @@ static void prove_claim(const struct judge *judge, const struct sp_unit *unit, c
     judge_claim(&trial);
     if (judge->explain) trial.proof.steps = sp_explanation_take(&explanation, &trial.proof.step_count);
     trial.proof.given = sp_trial_given(&trial);
-    trial.proof.as_expected = trial.proof.verdict == (claim->erratum ? SHAPEPROOF_REFUTED : SHAPEPROOF_PROVED) ||
-                              (!claim->erratum && judge->allow_tested && trial.proof.verdict == SHAPEPROOF_TESTED);
+    const enum shapeproof_verdict_on_claim verdict = trial.proof.verdict;
+    const bool is_good_enough = verdict == SHAPEPROOF_PROVED || (judge->allow_tested && verdict == SHAPEPROOF_TESTED);
+    trial.proof.as_expected = claim->erratum ? verdict == SHAPEPROOF_REFUTED : is_good_enough;
     SP_GROW(proofs->items, proofs->count, proofs->capacity);
     SP_GROW(proofs->located, proofs->count, proofs->located_capacity);
     proofs->located[proofs->count] = (struct sp_located_claim){unit, claim};
@@ -353,13 +387,14 @@ bool sp_claim_is_proved(struct sp_count *count, const struct shapeproof_config *
     count->counts_may_be_0 = true;
     const bool proved = sp_trial_read_when(&trial) && sp_trial_read_sides(&trial) &&
                         (holds_in_all_cases(&trial) || sp_trial_prove_by_splitting(&trial)) && !algebra->failed;
-    algebra->failed = NULL;
+    algebra->failed = NULL; /* what was too much for this claim is not so for the next */
     sp_values_free(&trial.when);
     sp_arena_free(&arena);
     return proved;
 }
 
-/* What stands in the lines directly below an erratum corrects it: the first claim there that is none itself. */
+/* Gives each erratum from the proof `first` on its correction: the first claim in the lines directly below it that is
+ * no erratum itself. */
 static void link_corrections(struct shapeproof_proofs *proofs, size_t first)
 {
     for (size_t i = proofs->count; i-- > first;) {
@@ -455,6 +490,8 @@ static void judge_claims_about(struct shapeproof_proofs *proofs, const struct sh
     free(units);
 }
 
+/* Judges the claims of each table that the options name, or of each one about which there are claims. A table is parsed
+ * when claims about it are judged, and when it is named, for a name that is none is an error. */
 struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *tables,
                                            const struct shapeproof_prove_options *options,
                                            struct shapeproof_error *error)
@@ -474,8 +511,9 @@ struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *table
     for (size_t i = 0; i < count && good; i++) {
         const char *name = named ? options->tables[i] : shapeproof_tables_info(tables, i)->name;
         const bool is_claimed = sp_map_get(&claimed, name) != SIZE_MAX;
-        const struct sp_unit *table = named || is_claimed ? sp_tables_table(tables, name, error) : NULL;
-        good = table || !(named || is_claimed);
+        if (!named && !is_claimed) continue;
+        const struct sp_unit *table = sp_tables_table(tables, name, error);
+        good = table != NULL;
         if (table && is_claimed) judge_claims_about(proofs, tables, options, table);
     }
     sp_map_free(&claimed);

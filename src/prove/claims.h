@@ -21,9 +21,14 @@ struct sp_located_claim sp_proofs_claim(const struct shapeproof_proofs *proofs, 
 
 /* ---- claim_lines.c ---- */
 
-/* As shapeproof_tables_add_claims; of expressions, each line that is no definition is one. */
+enum sp_line_kind {
+    SP_LINES_OF_CLAIMS,     /* total = 12*L*d^2 */
+    SP_LINES_OF_EXPRESSIONS /* 12*L*d^2 */
+};
+
+/* As shapeproof_tables_add_claims, for lines of either kind; lines that define a name, d = n_embd, stand among both. */
 enum shapeproof_status sp_tables_add_lines(struct shapeproof_tables *tables, const char *table,
-                                           const struct shapeproof_claim_lines *lines, bool are_expressions,
+                                           const struct shapeproof_claim_lines *lines, enum sp_line_kind kind,
                                            char **letters, struct shapeproof_error *error);
 
 /* ---- claims.c ---- */
@@ -58,8 +63,9 @@ struct sp_expression_value {
     double number;            /* NAN for what is no number */
     const char *why;          /* it has no value: why */
 };
-/* Evaluates the expression of the trial, whose table is counted with all settled. `varied` is what groups with other
- * settings are (struct sp_sym_env); its context is the trial. Texts are in the trial's arena. */
+/* Evaluates the expression of the trial, whose table is counted with all settled. `varied` gives the parameters of a
+ * group with other settings, [embedding](vocab_size = 128000), as in struct sp_sym_env; its context is the trial. Texts
+ * are in the trial's arena. */
 struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
                                                   const struct sp_poly *(*varied)(void *trial, const char *group,
                                                                                   const struct sp_sym_setting *settings,

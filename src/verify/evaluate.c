@@ -32,7 +32,8 @@ struct shapeproof_expressions *shapeproof_expressions_new(struct shapeproof_tabl
 {
     sp_error_reset(error);
     assert(tables && table && lines && letters);
-    if (sp_tables_add_lines(tables, table, lines, true, letters, error) != SHAPEPROOF_OK) return NULL;
+    if (sp_tables_add_lines(tables, table, lines, SP_LINES_OF_EXPRESSIONS, letters, error) != SHAPEPROOF_OK)
+        return NULL;
     struct shapeproof_expressions *expressions = sp_realloc(NULL, 1, sizeof *expressions);
     *expressions = (struct shapeproof_expressions){
         .tables = tables, .table = sp_tables_unit(tables, table), .unit = tables->own.items[tables->own.count - 1]};
