@@ -18,7 +18,8 @@ static struct sp_trial trial_at(struct sp_configured *configured, struct sp_loca
                              .stored = configured->stored};
 }
 
-/* The sides of a claim under a count with all settled. */
+/* The values of the sides of a claim under a count with all settled. False when one has none; then the reason is in
+ * trial->proof.difference, if there is one. */
 static bool read_sides(struct sp_trial *trial, struct sp_claim_sides *sides)
 {
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
@@ -29,7 +30,8 @@ static bool read_sides(struct sp_trial *trial, struct sp_claim_sides *sides)
     return read;
 }
 
-/* Whether the flags of the configuration make the claim speak of other numbers than the defaults of the table do. */
+/* Whether the left side of the claim has another value under the flags of the configuration than under the table's
+ * defaults for all flags; *why says so then. */
 static bool flags_matter(struct sp_configured *configured, const struct shapeproof_config *config,
                          struct sp_located_claim located, struct sp_arena *arena, const char **why)
 {
@@ -83,7 +85,7 @@ bool sp_claim_accepts(const struct sp_claim *claim, struct sp_claim_sides sides)
 
 /* ---- expressions ---- */
 
-/* Takes over what the symbolic value is; false when it is not known. */
+/* Writes a symbolic value as a number or a text. False when it is not known. */
 static bool read_value(struct sp_arena *arena, struct sp_sym sym, struct sp_expression_value *out)
 {
     struct shapeproof_value value = sym.value;
@@ -128,7 +130,7 @@ struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
         value.why = messages->data             ? reason_of_message(trial->arena, messages->data)
                     : symbolic->algebra.failed ? sp_arena_string(trial->arena, symbolic->algebra.failed)
                                                : "it takes too much to evaluate";
-    symbolic->algebra.failed = NULL;
+    symbolic->algebra.failed = NULL; /* so that the next expression can be evaluated */
     symbolic->report.mistakes = 0;
     sp_text_free(messages);
     return value;

@@ -9,6 +9,8 @@
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/meaning.h"
 
+/* The frame in which the names of a claim are looked up: that of the table for claims which stand in it, else one of
+ * the definitions above the claims, behind which sp_sym_env.outer has those of the table. */
 static struct sp_sym_frame *claims_frame(struct sp_trial *trial)
 {
     struct sp_arena *arena = &trial->count->symbolic.algebra.arena;
@@ -59,6 +61,8 @@ bool sp_trial_undecided(struct sp_trial *trial, const char *why)
     return false;
 }
 
+/* Makes the proof undecided with the mistake that an evaluation has just reported, and takes that back. Always false.
+ */
 static bool undecided_by_messages(struct sp_trial *trial)
 {
     struct sp_text *messages = &trial->count->messages;
@@ -72,13 +76,14 @@ static bool undecided_by_messages(struct sp_trial *trial)
 
 /* ---- texts and lists: fixed before the table is counted ---- */
 
-/* rnn_cell_type = "gru", depths = [2, 6] */
+/* Whether an item of `when` gives a text or a list: rnn_cell_type = "gru", depths = [2, 6]. */
 static bool is_setting(const struct sp_argument *when)
 {
     return when->name && (when->expr->kind == SP_EXPR_LIST ||
                           (when->expr->kind == SP_EXPR_LITERAL && when->expr->value.type == SHAPEPROOF_VALUE_STRING));
 }
 
+/* What the unit defines under the name, which is interned; NULL when it defines no value of that name. */
 static const struct sp_expr *defined(const struct sp_unit *unit, const char *name)
 {
     for (size_t i = 0; i < unit->definition_count; i++)
@@ -99,9 +104,11 @@ const char *sp_trial_key_of_name(const struct sp_trial *trial, const char *name)
     return name;
 }
 
-/* Whether the claim itself says it, and not the line `claims for ... when` above it. */
+/* Whether the item `when` of claim->when stands in the claim itself, and not in the line `claims for ... when` above
+ * all claims. Own items come first. */
 static bool is_own(const struct sp_trial *trial, size_t when) { return when < trial->claim->own_when_count; }
 
+/* Makes the proof undecided because `when` gives two values to `name`. Always false. */
 static bool contradicts(struct sp_trial *trial, const char *name)
 {
     trial->is_contradictory = true;
@@ -120,7 +127,9 @@ static bool is_own_setting(const struct sp_trial *trial, const char *key)
     return false;
 }
 
-/* What the claim itself says of a key replaces what the line above all claims says of it. */
+/* Reads the texts and lists of `when` into a configuration. Two values for one key are a contradiction, unless the
+ * claim gives the one and the line above all claims the other: then that of the claim counts, and the item of the line
+ * is noted in trial->replaced. */
 bool sp_trial_read_settings(struct sp_trial *trial, struct shapeproof_config *into)
 {
     const struct sp_sym_env env = sp_trial_env(trial);
@@ -134,7 +143,8 @@ bool sp_trial_read_settings(struct sp_trial *trial, struct shapeproof_config *in
         if (sym.kind != SP_SYM_VALUE) return sp_trial_undecided(trial, "the items of a list in 'when' must be known");
         const struct shapeproof_value known = sp_value_at(sp_config_hyper(into)->root, key);
         if (sp_value_is_set(known) && !sp_values_equal(known, sym.value)) {
-            if (is_own(trial, i) || !is_own_setting(trial, key)) return contradicts(trial, when->name);
+            const bool is_replaced = !is_own(trial, i) && is_own_setting(trial, key);
+            if (!is_replaced) return contradicts(trial, when->name);
             trial->replaced[i] = true;
             continue;
         }
@@ -143,7 +153,8 @@ bool sp_trial_read_settings(struct sp_trial *trial, struct shapeproof_config *in
     return true;
 }
 
-/* absent() and null() have no answer here, where every hyper-parameter counts as given. */
+/* Whether an expression calls absent() or null(): these have no answer here, where every hyper-parameter counts as
+ * given. */
 static bool asks_for_absence(const struct sp_expr *expr)
 {
     bool asks = expr->kind == SP_EXPR_CALL && expr->function && expr->function->sees_absent;
@@ -166,7 +177,7 @@ bool sp_trial_check_settings(struct sp_trial *trial)
             return sp_trial_undecided(trial, "the table does not cover this 'when'");
     }
     const struct shapeproof_value root = symbolic->fixed.settings->root;
-    for (size_t i = 0; i < root.count && i < 64; i++)
+    for (size_t i = 0; i < root.count && i < 64; i++) /* settings_read has 64 bits: later ones are not checked */
         if (!(symbolic->fixed.settings_read >> i & 1))
             return sp_trial_undecided(
                 trial, sp_arena_printf(trial->arena, "the table does not look at '%s'", root.members[i].key));
@@ -282,30 +293,36 @@ static bool add_condition(struct sp_trial *trial, size_t atom, bool holds, const
     return true;
 }
 
-/* "not tied" gives tied the value 0, "a and b" gives both the value 1. */
+/* Reads an item of `when` that is a condition, a polynomial which is 1 where it holds:
+ *
+ *     a and b      a*b is one term: each of its factors is true
+ *     not tied     1 - tied: what is left of 1 is one factor, which is false
+ *     a or b       a + b - a*b says of neither what it is: undecided
+ */
 static bool condition_value(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when)
 {
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
-    const struct sp_poly *condition, *other;
+    const struct sp_poly *condition;
     struct sp_rational truth;
     const struct sp_span span = when->expr->span;
     const char *name = sp_arena_copy(trial->arena, span.source->text + span.offset, span.length);
     if (!sp_sym_condition(&trial->count->symbolic, env, when->expr, &condition)) return undecided_by_messages(trial);
     if (sp_poly_is_constant(condition, &truth))
         return truth.num || sp_trial_undecided(trial, "'when' says what is never so");
-    other = sp_poly_sub(algebra, sp_poly_int(algebra, 1), condition);
-    const bool is_all =
+    const struct sp_poly *negation = sp_poly_sub(algebra, sp_poly_int(algebra, 1), condition);
+    const bool is_product =
         condition->count == 1 && sp_rational_compare(condition->terms[0].coefficient, (struct sp_rational){1, 1}) == 0;
-    const bool is_not = !is_all && other->count == 1 && other->terms[0].count == 1;
-    if (!is_all && !is_not)
+    const bool is_negated_atom = !is_product && negation->count == 1 && negation->terms[0].count == 1;
+    if (!is_product && !is_negated_atom)
         return sp_trial_undecided(trial, "this 'when' is neither NAME = value nor a condition of the table");
-    const struct sp_term *term = is_all ? &condition->terms[0] : &other->terms[0];
+    const struct sp_term *term = is_product ? &condition->terms[0] : &negation->terms[0];
     for (size_t i = 0; i < term->count; i++)
-        if (!add_condition(trial, term->factors[i].atom, is_all, name)) return false;
+        if (!add_condition(trial, term->factors[i].atom, is_product, name)) return false;
     return true;
 }
 
-/* The name stands for this; false for what has no value that a claim could give. */
+/* The polynomial that a name on the left of NAME = value stands for. False, and undecided, for a constant, to which no
+ * claim can give a value. */
 static bool symbol_of_name(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when,
                            const struct sp_poly **symbol)
 {
@@ -315,6 +332,8 @@ static bool symbol_of_name(struct sp_trial *trial, const struct sp_sym_env *env,
            sp_trial_undecided(trial, "'when' gives a value to what is no hyper-parameter");
 }
 
+/* Reads an item of `when` that is NAME = value. A hyper-parameter that is still free gets the value; of anything else,
+ * such as a name that is computed, the equation is solved for a hyper-parameter. */
 static bool number_value(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when)
 {
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
@@ -349,7 +368,7 @@ static bool is_named_by_claim(struct sp_trial *trial, const struct sp_sym_env *e
     return false;
 }
 
-/* x // y as the default of a hyper-parameter, where x is one too. */
+/* Whether the default of a hyper-parameter is x // y where x is a hyper-parameter too: x goes into *of, y into *by. */
 static bool is_quotient(struct sp_count *count, const struct sp_poly *fallback, const struct sp_symbol_info **of,
                         const struct sp_poly **by)
 {
@@ -363,6 +382,11 @@ static bool is_quotient(struct sp_count *count, const struct sp_poly *fallback, 
     return *of && !(*of)->is_computed;
 }
 
+/* What a premise about the key K says as an equation, *symbol = *value:
+ *
+ *     SP_PREMISE_VALUE       K = value
+ *     SP_PREMISE_DEFAULT     K = its default
+ *     SP_PREMISE_QUOTIENT    of D, whose default is H // A: H = A*D, so that *symbol is H */
 bool sp_premise_put(struct sp_count *count, const struct sp_premise *premise, const struct sp_symbol_info **symbol,
                     const struct sp_poly **value)
 {
@@ -378,14 +402,15 @@ bool sp_premise_put(struct sp_count *count, const struct sp_premise *premise, co
     case SP_PREMISE_DEFAULT:
         *value = named->fallback;
         return *value != NULL;
-    default:
+    case SP_PREMISE_QUOTIENT:
         if (!is_quotient(count, named->fallback, symbol, &by)) return false;
         *value = sp_poly_mul(algebra, by, sp_poly_atom(algebra, named->atom));
         return true;
     }
+    return false;
 }
 
-/* A premise about what the claim gives a value to says nothing new. */
+/* Adds what the premises say to what `when` gives, of symbols to which it gives no value itself. */
 static void add_premises(struct sp_trial *trial)
 {
     for (size_t i = 0; i < trial->premise_count; i++) {
@@ -397,7 +422,8 @@ static void add_premises(struct sp_trial *trial)
     }
 }
 
-/* What the line above all claims says counts beside what the claim itself says, unless both cannot hold. */
+/* Reads the numbers and conditions of `when` into trial->when. An item of the line above all claims that contradicts an
+ * item of the claim itself about the same name is replaced by it; any other contradiction makes the claim undecided. */
 bool sp_trial_read_when(struct sp_trial *trial)
 {
     const struct sp_sym_env env = sp_trial_env(trial);
@@ -408,7 +434,7 @@ bool sp_trial_read_when(struct sp_trial *trial)
         if (when->name ? number_value(trial, &env, when) : condition_value(trial, &env, when)) continue;
         if (!trial->is_contradictory || is_own(trial, i) || !is_named_by_claim(trial, &env, when)) return false;
         trial->replaced[i] = true;
-        trial->proof.difference = NULL;
+        trial->proof.difference = NULL; /* the contradiction, which is none */
     }
     for (size_t i = 0; i < trial->claim->when_count; i++)
         if (is_defaults(&trial->claim->when[i]))
@@ -452,7 +478,7 @@ bool sp_trial_read_sides(struct sp_trial *trial)
 
 /* ---- at the values of a configuration ---- */
 
-/* The value that the table takes for a key, of which it may have the default. */
+/* The value of a key where the table is counted: the one that is given, else the table's default. False for none. */
 static bool taken_value(struct sp_trial *trial, const char *key, struct sp_sym *out)
 {
     struct sp_symbolic *symbolic = &trial->count->symbolic;
@@ -462,7 +488,7 @@ static bool taken_value(struct sp_trial *trial, const char *key, struct sp_sym *
     return sp_value_is_set(given) || sp_sym_defaulted_key(symbolic, &env, key, out);
 }
 
-/* rnn_cell_type = "gru" */
+/* Whether a key has the text or list that `when` gives it: rnn_cell_type = "gru". */
 static bool is_setting_so(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when)
 {
     const char *key = sp_trial_key_of_name(trial, when->name);
@@ -471,7 +497,8 @@ static bool is_setting_so(struct sp_trial *trial, const struct sp_sym_env *env, 
            here.kind == SP_SYM_VALUE && wanted.kind == SP_SYM_VALUE && sp_values_equal(here.value, wanted.value);
 }
 
-/* H = 4*E: *why is "H is 100" where it is not. */
+/* Whether a number has the value that `when` gives it, H = 4*E. Where it has not, *why becomes "H is 100"; it is left
+ * as it is when a side of the equation has no value. */
 static bool is_number_so(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when,
                          const char **why)
 {
@@ -486,6 +513,7 @@ static bool is_number_so(struct sp_trial *trial, const struct sp_sym_env *env, c
     return false;
 }
 
+/* Whether a condition of `when` holds. */
 static bool is_condition_so(struct sp_trial *trial, const struct sp_sym_env *env, const struct sp_argument *when)
 {
     const struct sp_poly *condition;
@@ -494,7 +522,8 @@ static bool is_condition_so(struct sp_trial *trial, const struct sp_sym_env *env
            sp_poly_is_constant(condition, &truth) && truth.num != 0;
 }
 
-/* Whether the claim itself gives another value to what the line above all claims gives one. */
+/* Whether the item `when` stands in the line above all claims, and the claim itself has an item about the same name,
+ * which replaces it. */
 static bool gives_other_value(const struct sp_claim *claim, size_t when)
 {
     bool gives = false;
@@ -504,6 +533,8 @@ static bool gives_other_value(const struct sp_claim *claim, size_t when)
     return gives;
 }
 
+/* Checks each item of `when` in turn. For the first that is not so, *why becomes "it is about H = 4*E, and H is 100",
+ * without the second half where nothing more is known. A mistake in an item counts as not so, and is not reported. */
 bool sp_trial_applies(struct sp_trial *trial, const char **why)
 {
     const struct sp_sym_env env = sp_trial_env(trial);

@@ -20,7 +20,7 @@ struct sp_premise {
     int64_t value; /* of SP_PREMISE_VALUE: of a flag 0 or 1 */
 };
 
-/* Parameters of groups in place of those that the table has: what a file stores. */
+/* The number of parameters of each group, such as what a file stores or what is predicted. */
 struct sp_group_sums {
     const struct sp_group_sum {
         const char *name;
@@ -35,19 +35,19 @@ struct sp_trial {
     struct sp_count *count;
     const struct sp_unit *unit; /* where the claim stands */
     const struct sp_claim *claim;
-    const char *uncounted; /* why `count` is none, where the settings of the claim are needed for one; or NULL */
-    const struct shapeproof_config
-        *settings;         /* the texts and lists that `when` gives, under which the table is counted */
-    struct sp_values when; /* the numbers and conditions */
-    bool is_contradictory; /* `when` is, as far as it was read last */
-    bool *replaced;        /* by index in claim->when: the claim itself gives another value */
-    const struct sp_premise *premises;
+    const char *uncounted;                    /* why the table cannot be counted without settings, or NULL: it can be */
+    const struct shapeproof_config *settings; /* the texts and lists of `when`, under which the table is counted */
+    struct sp_values when;                    /* the numbers and conditions of `when` */
+    bool is_contradictory;                    /* the item of `when` that was read last contradicts those before it */
+    bool *replaced; /* by index in claim->when: an item of `claims for ... when` that the claim itself replaces */
+    const struct sp_premise *premises; /* what is assumed beside `when` */
     size_t premise_count;
-    const struct sp_group_sums *sums;           /* that [group] and `total` stand for; NULL: those of the table */
-    const struct sp_group_sums *stored;         /* what a checkpoint stores; NULL: there is none */
-    const struct sp_poly *left, *right, *error; /* right - left: what the claim says too much */
-    int failed_replays;                         /* of points that were no counter-example where the table is counted */
-    struct sp_explanation *explanation;         /* the steps of the proof are added to it; NULL: nobody asks for them */
+    const struct sp_group_sums *sums;   /* that [group] and `total` stand for; NULL: those of the table */
+    const struct sp_group_sums *stored; /* what a checkpoint stores; NULL: there is none */
+    const struct sp_poly *left, *right; /* the sides, under `when` */
+    const struct sp_poly *error;        /* right - left: what the claim says too much */
+    int failed_replays;                 /* of points that were no counter-example where the table is counted */
+    struct sp_explanation *explanation; /* the steps of the proof are added to it; NULL: nobody asks for them */
     struct shapeproof_proof proof;
 };
 
@@ -70,7 +70,8 @@ const struct sp_poly *sp_trial_sum_of_group(const struct sp_trial *trial, const 
                                             const char *name);
 /* Where the expressions of the claim are evaluated; its context is the trial. */
 struct sp_sym_env sp_trial_env(struct sp_trial *trial);
-/* A premise as a value of one symbol in terms of others; false where it says nothing of this count. */
+/* A premise as an equation, *symbol = *value, where the value is in terms of other symbols. False when the count has no
+ * such symbol, or none with such a default. */
 bool sp_premise_put(struct sp_count *count, const struct sp_premise *premise, const struct sp_symbol_info **symbol,
                     const struct sp_poly **value);
 /* Whether what the claim gives in `when` is so where the table is counted with all settled. *why says what is not. */
@@ -79,8 +80,8 @@ bool sp_trial_applies(struct sp_trial *trial, const char **why);
 bool sp_claim_takes_defaults(const struct sp_claim *claim);
 /* Whether `when` gives a text or a list, so that the claim is about another count of the table. */
 bool sp_claim_has_settings(const struct sp_claim *claim);
-/* Solves gap = 0, which is linear in it, for a hyper-parameter: its value in terms of others. False when there is
- * none. */
+/* Solves gap = 0 for a hyper-parameter in which it is linear: *atom has the *value, in terms of others. False when
+ * there is no such hyper-parameter. */
 bool sp_trial_solve(struct sp_trial *trial, const struct sp_poly *gap, size_t *atom, const struct sp_poly **value);
 
 /* split.c: proves the claim by cases, X = 2*q and X = 2*q + 1; false when that is no proof. */
