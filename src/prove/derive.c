@@ -25,37 +25,48 @@ struct shapeproof_derivation {
     size_t assumed_count, assumed_capacity;
 };
 
-static const char *formula_text(struct sp_count *count, const struct sp_poly *poly, bool factored,
-                                enum sp_notation notation)
+static const char *factored_text(struct sp_count *count, const struct sp_poly *poly, enum sp_notation notation)
 {
     struct sp_text text = {0};
-    if (notation == SP_NOTATION_LATEX) sp_words_typeset(&count->symbolic, poly);
-    if (factored) sp_poly_put_factored(&text, &count->symbolic.algebra, poly, notation);
-    else sp_poly_put_expanded(&text, &count->symbolic.algebra, poly, notation);
+    sp_poly_put_factored(&text, &count->symbolic.algebra, poly, notation);
     return sp_text_keep(&text, &count->symbolic.algebra.arena);
 }
 
+static const char *expanded_text(struct sp_count *count, const struct sp_poly *poly, enum sp_notation notation)
+{
+    struct sp_text text = {0};
+    sp_poly_put_expanded(&text, &count->symbolic.algebra, poly, notation);
+    return sp_text_keep(&text, &count->symbolic.algebra.arena);
+}
+
+/* Appends a formula of the group, in both forms. `when`: the change of which it is the gain, "" for the usual case. */
 static void add_formula(struct shapeproof_derivation *derivation, const char *group, const char *when,
                         const struct sp_poly *poly, enum sp_notation notation)
 {
     SP_GROW(derivation->formulas, derivation->formula_count, derivation->formula_capacity);
+    if (notation == SP_NOTATION_LATEX) sp_words_typeset(&derivation->count.symbolic, poly);
     derivation->formulas[derivation->formula_count++] =
-        (struct shapeproof_formula){group, when, formula_text(&derivation->count, poly, true, notation),
-                                    formula_text(&derivation->count, poly, false, notation)};
+        (struct shapeproof_formula){group, when, factored_text(&derivation->count, poly, notation),
+                                    expanded_text(&derivation->count, poly, notation)};
 }
 
-/* The table with its conditions as they are by default, but for one that may be set apart. */
+/* A derivation under way. */
 struct forms {
     struct shapeproof_derivation *derivation;
     enum sp_notation notation;
     const struct sp_poly *total; /* for all cases */
-    char *seen;                  /* by atom: enum mark */
+    char *seen;                  /* heap, by atom: enum mark */
     size_t seen_count;
 };
 
-/* What formulas speak of: directly, or only to compute something else with it. */
-enum mark { MARK_NONE, MARK_REACHED, MARK_USED };
+/* Whether the formulas so far speak of an atom. */
+enum mark {
+    MARK_NONE,
+    MARK_REACHED, /* only to compute another atom with it: the F of min(F, L) */
+    MARK_USED     /* as a factor of a term */
+};
 
+/* Marks what the polynomial speaks of. */
 static void see(struct forms *forms, const struct sp_poly *poly)
 {
     struct sp_symbolic *symbolic = &forms->derivation->count.symbolic;
@@ -68,12 +79,14 @@ static void see(struct forms *forms, const struct sp_poly *poly)
         if (sp_poly_uses(poly, atom)) forms->seen[atom] = MARK_USED;
 }
 
+/* Appends a formula, and marks what it speaks of. */
 static void add_form(struct forms *forms, const char *group, const char *when, const struct sp_poly *poly)
 {
     see(forms, poly);
     add_formula(forms->derivation, group, when, poly, forms->notation);
 }
 
+/* The condition in words, "tied" or "not tied", and marks what it speaks of. */
 static const char *say_condition(struct forms *forms, size_t condition, bool holds)
 {
     struct sp_symbolic *symbolic = &forms->derivation->count.symbolic;
@@ -81,7 +94,7 @@ static const char *say_condition(struct forms *forms, size_t condition, bool hol
     return sp_condition_words(symbolic, condition, holds);
 }
 
-/* Where a condition says that a size is 0, it is. */
+/* The gain with 0 put in for x where the condition is 0 < x, which does not hold, and x is never less. */
 static const struct sp_poly *without_zero(struct sp_count *count, const struct sp_poly *gain, size_t condition)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
@@ -89,7 +102,7 @@ static const struct sp_poly *without_zero(struct sp_count *count, const struct s
     return zero == SIZE_MAX ? gain : sp_sym_put(symbolic, gain, zero, sp_poly_int(&symbolic->algebra, 0));
 }
 
-/* "relative and reach < 1" */
+/* A change, and the conditions that decide it as they are after it: "relative and reach < 1". */
 static const char *change_words(struct forms *forms, const struct sp_case_change *change,
                                 const struct sp_conditions *others)
 {
@@ -107,8 +120,9 @@ static void assume_words(struct shapeproof_derivation *derivation, const char *w
     derivation->assumed[derivation->assumed_count++] = words;
 }
 
-/* Conditions that change nothing alone are taken for granted, but for those that were spoken of and change nothing
- * together either. */
+/* Lists what the formulas assume: that no loop goes backwards, and the conditions that change nothing alone as they are
+ * in the usual case. One that a formula speaks of already is left out, unless it changes something together with
+ * another. */
 static void add_assumptions(struct forms *forms, const struct sp_changes *changes)
 {
     struct shapeproof_derivation *derivation = forms->derivation;
@@ -174,7 +188,8 @@ static void add_changes(struct forms *forms)
     free(changes.items);
 }
 
-/* ", or 2 if second": for each condition that decides it and that formulas speak of. */
+/* ", or 2 if second": for each flag on which a default depends and of which formulas speak, the default where that flag
+ * alone is not as usual. */
 static const char *exception_words(struct sp_count *count, const struct sp_poly *fallback, const struct sp_poly *usual,
                                    const char *seen)
 {
@@ -196,6 +211,7 @@ static const char *exception_words(struct sp_count *count, const struct sp_poly 
     return words;
 }
 
+/* The default of a symbol in words: "true", "0.5", "4*E", "1, or 2 if second"; "" for none. */
 static const char *default_words(struct sp_count *count, const struct sp_symbol_info *info, const char *seen)
 {
     struct sp_rational value;
@@ -212,7 +228,7 @@ static const char *default_words(struct sp_count *count, const struct sp_symbol_
                            exception_words(count, info->fallback, usual, seen));
 }
 
-/* The hyper-parameter that this is a side of: of num_layers[0] it is num_layers. */
+/* The hyper-parameter that the symbol is a side of: of num_layers[0] it is num_layers. NULL for what is no side. */
 static const struct sp_symbol_info *pair_of_side(struct sp_symbolic *symbolic, const struct sp_symbol_info *side)
 {
     const struct sp_origin *origin = side->is_computed ? NULL : sp_atom_info(symbolic, side->atom)->origin;
@@ -223,7 +239,7 @@ static const struct sp_symbol_info *pair_of_side(struct sp_symbolic *symbolic, c
     return NULL;
 }
 
-/* Formulas speak of its sides, and nowhere of the pair itself. */
+/* Whether it is a pair of whose sides formulas speak, but not of the pair itself. */
 static bool is_only_pair(struct sp_symbolic *symbolic, const struct sp_symbol_info *info, const char *seen)
 {
     for (size_t i = 0; seen[info->atom] != MARK_USED && i < symbolic->symbols.count; i++)
@@ -258,6 +274,7 @@ static void list_symbols(struct shapeproof_derivation *derivation, const char *s
     }
 }
 
+/* Adds the formula of each group in the usual case. False when one has no value. */
 static bool derive_groups(struct forms *forms)
 {
     struct sp_count *count = &forms->derivation->count;
@@ -270,6 +287,8 @@ static bool derive_groups(struct forms *forms)
     return true;
 }
 
+/* Adds all formulas of the counted table: the groups, the total, and the changes. False when the usual case has no
+ * value. */
 static bool derive(struct shapeproof_derivation *derivation, enum sp_notation notation)
 {
     struct sp_count *count = &derivation->count;
@@ -299,6 +318,20 @@ static void hint_at_settings(const struct sp_unit *unit, const struct sp_hyper *
         sp_hint(error, "say which model it is, such as --set %s=%s", key, unit->architectures[0]);
 }
 
+/* The error of a derivation that failed: the mistakes of the table if it could not be counted, else what the algebra
+ * says, else that there is no value in the usual case. */
+static void fail_derivation(const struct shapeproof_derivation *derivation, bool is_counted, const struct sp_unit *unit,
+                            const struct sp_hyper *hyper, struct shapeproof_error *error)
+{
+    const struct sp_symbolic *symbolic = &derivation->count.symbolic;
+    const char *why = symbolic->algebra.failed ? symbolic->algebra.failed : "a default stands below a fraction line";
+    sp_fail_lines(error, symbolic->report.unknown ? SHAPEPROOF_ERR_UNKNOWN : SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE,
+                  is_counted ? why : derivation->count.messages.data);
+    if (error->status == SHAPEPROOF_ERR_UNKNOWN)
+        sp_hint(error, "'shapeproof tables' lists the tables; name one that comes near, or write one");
+    hint_at_settings(unit, hyper, error);
+}
+
 struct shapeproof_derivation *shapeproof_derive(const struct shapeproof_tables *tables,
                                                 const struct shapeproof_config *config,
                                                 const struct shapeproof_derive_options *options,
@@ -324,19 +357,14 @@ struct shapeproof_derivation *shapeproof_derive(const struct shapeproof_tables *
     if (counted && derive(derivation, latex ? SP_NOTATION_LATEX : SP_NOTATION_TEXT) &&
         !derivation->count.symbolic.algebra.failed)
         return derivation;
-    const char *why = derivation->count.symbolic.algebra.failed;
-    sp_fail_lines(error, derivation->count.symbolic.report.unknown ? SHAPEPROOF_ERR_UNKNOWN : SHAPEPROOF_ERR_TABLE,
-                  SHAPEPROOF_KIND_NONE,
-                  counted ? (why ? why : "a default stands below a fraction line") : derivation->count.messages.data);
-    if (error->status == SHAPEPROOF_ERR_UNKNOWN)
-        sp_hint(error, "'shapeproof tables' lists the tables; name one that comes near, or write one");
-    hint_at_settings(unit, hyper, error);
+    fail_derivation(derivation, counted, unit, hyper, error);
     shapeproof_derivation_free(derivation);
     return NULL;
 }
 
 /* ---- of a prediction ---- */
 
+/* Adds the formula of a group if it gives that number. */
 static void add_checked(struct shapeproof_derivation *derivation, struct sp_configured *configured, const char *group,
                         uint64_t number)
 {
@@ -344,6 +372,7 @@ static void add_checked(struct shapeproof_derivation *derivation, struct sp_conf
     if (form) add_formula(derivation, group, "", form, SP_NOTATION_TEXT);
 }
 
+/* Adds the formulas of the groups and of the total that give the predicted numbers, and the symbols of the total. */
 static void derive_prediction(struct shapeproof_derivation *derivation, struct sp_configured *configured,
                               const struct shapeproof_prediction *prediction)
 {
