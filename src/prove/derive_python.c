@@ -29,25 +29,30 @@ struct parameter {
     const char *fallback; /* in Python; NULL: it must be given */
 };
 
+/* The function under way. It is written from its end: the formulas of the groups ask for the definitions that they use,
+ * which are written to `body`, and those for parameters, from which the head follows. */
 struct python {
     struct sp_arena arena;
     struct sp_count *count; /* of the table: its symbols have the keys and the defaults */
-    const struct sp_unit *table, *claims;
-    struct sp_text tests;         /* which hyper-parameters are not given */
-    struct sp_text body;          /* the definitions so far, in the order in which they need one another */
+    const struct sp_unit *table;
+    const struct sp_unit *claims; /* the formulas, one claim for each group, and the definitions above them */
+    struct sp_text tests;         /* lines "no_n_inner = n_inner is None" */
+    struct sp_text body;          /* the lines of the definitions so far, each behind those that it needs */
     struct parameter *parameters; /* heap */
     size_t parameter_count, parameter_capacity;
     const char **names; /* heap; of the definitions that are written or begun */
     size_t name_count, name_capacity;
-    const char *bound[MAX_BOUND]; /* what a sum or a function binds, at the place that is written */
+    const char *bound[MAX_BOUND]; /* the indices of sums and parameters of functions around what is written now */
     size_t bound_count;
-    bool plain_defaults; /* in the head of the function, where a key has one default throughout */
-    bool is_ambiguous;   /* a key has two */
-    const char *failed;  /* what cannot be written in Python, or NULL */
+    bool plain_defaults; /* a default that is a literal stands in the head, n_embd=768; false: the head has None, and
+                          * the definition "n_embd if n_embd is not None else 768" */
+    bool is_ambiguous;   /* one key has two such defaults, so that the head cannot have it */
+    const char *failed;  /* the first thing that cannot be written in Python, or NULL */
 };
 
 static void put_expr(struct python *python, struct sp_text *text, const struct sp_expr *expr);
 
+/* Notes that the table needs something which has no counterpart in Python. */
 static void fail(struct python *python, const char *what)
 {
     if (!python->failed) python->failed = sp_arena_string(&python->arena, what);
@@ -90,8 +95,8 @@ static void bind(struct python *python, const char *name)
     else python->bound[python->bound_count++] = name;
 }
 
-/* Adds a parameter of the function for the key, unless it has one. Returns its name. Without a fallback the caller must
- * give a value. */
+/* Adds a parameter of the function for the key, unless it has one. Returns its name in Python. The fallback is written
+ * in Python; NULL for a parameter that must be given. */
 static const char *add_parameter(struct python *python, const char *key, const char *fallback)
 {
     const char *name = python_name(python, key);
@@ -108,6 +113,7 @@ static const char *add_parameter(struct python *python, const char *key, const c
     return name;
 }
 
+/* The definition of the name in the unit, or in one around it; NULL when there is none. */
 static const struct sp_definition *definition_in(const struct sp_unit *unit, const char *name)
 {
     for (; unit; unit = unit->parent)
@@ -152,7 +158,8 @@ static const char *key_of(struct python *python, const struct sp_expr *expr)
     return before ? sp_arena_printf(&python->arena, "%s.%s", before, expr->name) : NULL;
 }
 
-/* Whether the name stands for the key itself: nothing defines it, or its own definition asks for it. */
+/* Whether the name stands for the key itself: nothing defines it, or it stands in the definition `under` (or NULL) of
+ * the same name, "depth = depth default 2". */
 static bool is_key(const struct python *python, const char *name, const char *under)
 {
     return !is_bound(python, name) && (!definition_of(python, name) || (under && strcmp(name, under) == 0));
@@ -160,7 +167,8 @@ static bool is_key(const struct python *python, const char *name, const char *un
 
 /* ---- definitions ---- */
 
-/* "V = vocab_size default 50257" has its default in the head of the function. */
+/* Of "V = vocab_size default 50257" writes the parameter vocab_size, which gets the default 50257 in the head. False,
+ * and nothing written, for any other definition. */
 static bool put_plain_default(struct python *python, struct sp_text *line, const struct sp_definition *definition)
 {
     const struct sp_expr *expr = definition->expr;
@@ -193,6 +201,9 @@ static bool is_flag(const struct python *python, const struct sp_symbol_info *sy
  *     n_inner if n_inner is not None else 4*E              one with a default that is computed
  *     n_layer                                              one with a plain default, which is that of the parameter
  *
+ *     bool(use_bias)                                       a flag, for which 0 and 1 may be given too
+ *     min(F, L)                                            one that is computed
+ *
  * A key with a parenthesis, absent(KEY), is none that can be given. */
 static void put_symbol(struct python *python, struct sp_text *line, const struct sp_symbol_info *symbol)
 {
@@ -208,8 +219,8 @@ static void put_symbol(struct python *python, struct sp_text *line, const struct
         return;
     }
     const bool is_literal = origin->kind == SP_EXPR_LITERAL, is_plain = is_literal && python->plain_defaults;
-    const char *key =
-        is_plain ? NULL : add_parameter(python, symbol->key, "None"); /* before the parameters that its default adds */
+    /* before put_expr, so that it stands in the head in front of the parameters that its default adds */
+    const char *key = is_plain ? NULL : add_parameter(python, symbol->key, "None");
     struct sp_text text = {0};
     if (is_literal && is_flag(python, symbol)) sp_text_puts(&text, origin->value.integer ? "True" : "False");
     else put_expr(python, &text, origin);
@@ -218,20 +229,22 @@ static void put_symbol(struct python *python, struct sp_text *line, const struct
     else sp_text_printf(line, "%s if %s is not None else %s", key, key, fallback);
 }
 
-/* Writes the line of a symbol or definition above the line that needs it, once; none for "x = x", where the parameter
- * has the name already. One of the two must be there by that name. */
-static void write_definition_once(struct python *python, const char *own_name)
+/* Writes the line of a name, unless it is written: "    H = n_inner if n_inner is not None else 4*E". Lines that it
+ * needs are written first, while its own is put together. Nothing is written for "x = x", where the parameter has the
+ * name already. The name is that of a symbol or of a definition; one above the claims goes before a symbol. */
+static void write_definition_once(struct python *python, const char *table_name)
 {
+    static const char indent[] = "    ";
     struct sp_text line = {0};
     const size_t outer = python->bound_count;
-    if (is_begun(python, own_name)) return;
+    if (is_begun(python, table_name)) return;
     SP_GROW(python->names, python->name_count, python->name_capacity);
-    python->names[python->name_count++] = own_name;
-    const struct sp_symbol_info *symbol = symbol_of(python, own_name);
-    const struct sp_definition *definition = definition_of(python, own_name);
-    const char *name = python_name(python, own_name);
-    sp_text_printf(&line, "    %s = ", name);
-    if (symbol && !own_definition(python, own_name)) put_symbol(python, &line, symbol);
+    python->names[python->name_count++] = table_name;
+    const struct sp_symbol_info *symbol = symbol_of(python, table_name);
+    const struct sp_definition *definition = definition_of(python, table_name);
+    const char *name = python_name(python, table_name);
+    sp_text_printf(&line, "%s%s = ", indent, name);
+    if (symbol && !own_definition(python, table_name)) put_symbol(python, &line, symbol);
     else if (definition->is_function) {
         sp_text_puts(&line, "lambda ");
         for (size_t i = 0; i < definition->param_count; i++) {
@@ -242,13 +255,14 @@ static void write_definition_once(struct python *python, const char *own_name)
         put_expr(python, &line, definition->expr);
     } else if (!put_plain_default(python, &line, definition)) put_expr(python, &line, definition->expr);
     python->bound_count = outer;
-    if (strcmp(line.data + 4 + strlen(name), sp_arena_printf(&python->arena, " = %s", name)) != 0)
-        sp_text_printf(&python->body, "%s\n", line.data);
+    const bool says_nothing = strcmp(line.data, sp_arena_printf(&python->arena, "%s%s = %s", indent, name, name)) == 0;
+    if (!says_nothing) sp_text_printf(&python->body, "%s\n", line.data);
     sp_text_free(&line);
 }
 
 /* ---- expressions ---- */
 
+/* The arguments of the expression with commas between them. */
 static void put_list(struct python *python, struct sp_text *text, const struct sp_expr *expr, const char *before,
                      const char *behind)
 {
@@ -270,6 +284,7 @@ static void put_value(struct python *python, struct sp_text *text, struct shapep
     else fail(python, "this literal");
 }
 
+/* A name: one that is bound, one whose line is written first, or else a key that must be given. */
 static void put_name(struct python *python, struct sp_text *text, const char *name)
 {
     const bool is_known = !is_bound(python, name) && (symbol_of(python, name) || definition_of(python, name));
@@ -278,7 +293,8 @@ static void put_name(struct python *python, struct sp_text *text, const char *na
     else sp_text_puts(text, add_parameter(python, name, NULL));
 }
 
-/* "a default b": the first that is given. */
+/* "a default b" as "(a if a is not None else b)". A key without a definition, or whose line is being written, is its
+ * parameter. */
 static void put_default(struct python *python, struct sp_text *text, const struct sp_expr *expr)
 {
     struct sp_text value = {0};
@@ -292,7 +308,8 @@ static void put_default(struct python *python, struct sp_text *text, const struc
     sp_text_free(&value);
 }
 
-/* By default: the formula has a factor of 0 beside the quotient then, but Python computes both. */
+/* Whether a divisor is 0 by default: the formula has a factor of 0 beside the quotient then, but Python computes both.
+ */
 static bool may_be_0(struct python *python, const struct sp_expr *expr)
 {
     const char *key = key_of(python, expr);
@@ -312,6 +329,7 @@ static const char *operator_of(enum sp_op op)
     return operators[op];
 }
 
+/* Whether what is written for the expression is one word, or stands in brackets. */
 static bool is_simple(const struct sp_expr *expr)
 {
     return expr->kind == SP_EXPR_NAME || expr->kind == SP_EXPR_LITERAL || expr->kind == SP_EXPR_CALL ||
@@ -320,10 +338,14 @@ static bool is_simple(const struct sp_expr *expr)
            expr->kind == SP_EXPR_CHOICE;
 }
 
-/* An operand; parentheses keep it whole unless it is a product or a power within a sum, or a sum in the first place. */
+enum side { LEFT, RIGHT };
+
+/* Writes an operand of `op` in parentheses, where it needs them. It needs none when it is simple, a product or a power
+ * in a sum, a power in a product, or a sum or product of the same kind on the left side. */
 static void put_operand(struct python *python, struct sp_text *text, const struct sp_expr *expr, enum sp_op op,
-                        bool left)
+                        enum side side)
 {
+    const bool left = side == LEFT;
     const bool additive = op == SP_OP_ADD || op == SP_OP_SUB;
     const bool binary = expr->kind == SP_EXPR_BINARY;
     const bool whole =
@@ -336,6 +358,7 @@ static void put_operand(struct python *python, struct sp_text *text, const struc
     if (!whole) sp_text_puts(text, ")");
 }
 
+/* An operation of two operands. A division is one of fractions, which Python computes exactly. */
 static void put_binary(struct python *python, struct sp_text *text, const struct sp_expr *expr)
 {
     if ((expr->op == SP_OP_DIV || expr->op == SP_OP_FLOOR || expr->op == SP_OP_MOD) && may_be_0(python, expr->args[1]))
@@ -344,14 +367,21 @@ static void put_binary(struct python *python, struct sp_text *text, const struct
         sp_text_puts(text, "Fraction(");
         put_expr(python, text, expr->args[0]);
         sp_text_puts(text, ") / ");
-        put_operand(python, text, expr->args[1], expr->op, false);
+        put_operand(python, text, expr->args[1], expr->op, RIGHT);
         return;
     }
-    put_operand(python, text, expr->args[0], expr->op, true);
+    put_operand(python, text, expr->args[0], expr->op, LEFT);
     sp_text_puts(text, operator_of(expr->op));
-    put_operand(python, text, expr->args[1], expr->op, false);
+    put_operand(python, text, expr->args[1], expr->op, RIGHT);
 }
 
+/* Whatever the expression is, in parentheses unless it is simple. */
+static void put_closed(struct python *python, struct sp_text *text, const struct sp_expr *expr)
+{
+    put_operand(python, text, expr, SP_OP_POW, RIGHT);
+}
+
+/* sum(i in 0..N-1: body) as "sum(body for i in range(0, N - 1 + 1))"; of count(...) the truth of the body is summed. */
 static void put_sum(struct python *python, struct sp_text *text, const struct sp_expr *expr)
 {
     const bool counts = expr->value.type == SHAPEPROOF_VALUE_BOOL && expr->value.boolean;
@@ -366,7 +396,7 @@ static void put_sum(struct python *python, struct sp_text *text, const struct sp
     sp_text_puts(text, " + 1))");
 }
 
-/* A name for the answer, which is found above all definitions: one of them may give the key its default. */
+/* absent(KEY) as "no_KEY", which a line above all definitions computes: one of these may give the key its default. */
 static void put_absent(struct python *python, struct sp_text *text, const char *key)
 {
     const char *name = add_parameter(python, key, "None");
@@ -384,7 +414,8 @@ static void put_missing(struct python *python, struct sp_text *text, const struc
     else fail(python, "absent() of an expression");
 }
 
-/* A function of the language that Python has, under its name or as a pattern of its arguments ($1, $2). */
+/* A call of a function: one that the table defines, absent() or null(), or one of the language. For the last the table
+ * below has a pattern, in which $1 is the first argument and $* all of them. sum() of several lists has none. */
 static void put_call(struct python *python, struct sp_text *text, const struct sp_expr *expr)
 {
     static const struct {
@@ -422,7 +453,7 @@ static void put_call(struct python *python, struct sp_text *text, const struct s
     fail(python, sp_arena_printf(&python->arena, "%s()", expr->name));
 }
 
-/* Of which Python makes True or False, whatever it compares. */
+/* Whether Python makes True or False of it, whatever the operands are: not of `a and b`, which is a or b. */
 static bool is_comparison(const struct sp_expr *expr)
 {
     return (expr->kind == SP_EXPR_BINARY && expr->op >= SP_OP_EQ && expr->op <= SP_OP_NOT_IN) ||
@@ -439,8 +470,8 @@ static const char *side_of_pair(struct python *python, const struct sp_expr *exp
     return symbol_of(python, name) ? name : NULL;
 }
 
-/* Appends the expression as Python; what has no counterpart there makes the function fail. [CONDITION] is a number:
- * int() of what compares, and of anything else, which may be a number already, of its truth. */
+/* Appends the expression as Python; what has no counterpart there makes the function fail. [CONDITION] is 0 or 1:
+ * int() of a comparison, and of anything else, which may be a number such as 5, int() of its truth. */
 static void put_expr(struct python *python, struct sp_text *text, const struct sp_expr *expr)
 {
     const char *key;
@@ -460,7 +491,7 @@ static void put_expr(struct python *python, struct sp_text *text, const struct s
         break;
     case SP_EXPR_UNARY:
         sp_text_puts(text, expr->op == SP_OP_NOT ? "(not " : "(-");
-        put_operand(python, text, expr->args[0], SP_OP_POW, false);
+        put_closed(python, text, expr->args[0]);
         sp_text_puts(text, ")");
         break;
     case SP_EXPR_BINARY:
@@ -486,7 +517,7 @@ static void put_expr(struct python *python, struct sp_text *text, const struct s
             put_name(python, text, key);
             break;
         }
-        put_operand(python, text, expr->args[0], SP_OP_POW, false);
+        put_closed(python, text, expr->args[0]);
         sp_text_puts(text, "[");
         put_expr(python, text, expr->args[1]);
         sp_text_puts(text, "]");
@@ -520,8 +551,8 @@ static bool usual_total(const struct shapeproof_tables *tables, const char *tabl
     return found;
 }
 
-/* Whether the formula gives what is predicted when nothing is given, with the defaults of its symbols: then the
- * function does, too. Of some tables the default of a key is another one at another place. */
+/* Whether the formula of the total gives the predicted number with the defaults of its symbols: then the function does,
+ * too. It need not, as a table may have different defaults for one key. */
 static bool gives_usual_total(struct sp_count *count, uint64_t predicted)
 {
     struct sp_values values = {0};
@@ -541,7 +572,7 @@ static bool gives_usual_total(struct sp_count *count, uint64_t predicted)
 /* "name", as a string of Python. */
 static void put_quoted(struct sp_text *text, const char *name) { sp_value_json(text, sp_value_string(name)); }
 
-/* What the formulas assume, then the numbers by group. */
+/* Writes the end of the function: an assertion for each assumption, and the numbers by group. */
 static void put_groups(struct python *python, struct sp_text *text)
 {
     for (size_t i = 0; i < python->claims->given_count; i++) {
@@ -587,6 +618,8 @@ static void put_head(struct python *python, struct sp_text *text, const char *na
     sp_text_puts(text, "):\n");
 }
 
+/* The text of the whole file: the function, and a test that it gives the predicted total where every parameter has a
+ * default. Allocated; it means nothing when python->failed is set. */
 static char *write_function(struct python *python, const struct shapeproof_tables *tables, size_t *length)
 {
     struct sp_text groups = {0}, text = {0};
@@ -594,7 +627,7 @@ static char *write_function(struct python *python, const struct shapeproof_table
     uint64_t total;
     bool is_complete = true;
     put_groups(python, &groups);
-    if (python->is_ambiguous) { /* once more, with None for what is not given */
+    if (python->is_ambiguous) { /* once more, with None in the head for all defaults */
         python->plain_defaults = python->is_ambiguous = false;
         python->parameter_count = python->name_count = 0;
         sp_text_free(&python->tests);
@@ -619,6 +652,7 @@ static char *write_function(struct python *python, const struct shapeproof_table
     return text.data; /* handed over */
 }
 
+/* The claims among the tables that were parsed; the other one is the stub of put_origins. */
 static const struct sp_unit *claims_of(const struct shapeproof_tables *tables)
 {
     for (size_t i = 0; i < tables->own.count; i++)
