@@ -7,8 +7,18 @@
 #include "lang/functions.h"
 #include "prove/symbolic/atoms.h"
 
-enum { MAX_DEPTH = 400, MAX_ITERATIONS = 512 };
-enum { STATE_NEW, STATE_BUSY, STATE_KNOWN, STATE_NONE };
+enum {
+    MAX_DEPTH = 400,     /* atoms computed within one another: bounds the stack */
+    MAX_ITERATIONS = 512 /* of a sum: bounds the time for one point */
+};
+
+/* Of an atom since the last change. */
+enum {
+    STATE_NEW,
+    STATE_BUSY, /* it is being computed: met again, it would be computed from itself */
+    STATE_KNOWN,
+    STATE_NONE /* it has no value */
+};
 
 void sp_assignment_open(struct sp_assignment *numbers, struct sp_count *count)
 {
@@ -72,8 +82,9 @@ static bool floor_quotient(struct sp_rational a, struct sp_rational b, struct sp
     return true;
 }
 
-/* The value of `a op b` in exact fractions. Truths are 0 and 1. False where it has no value: division by zero, an
- * overflow, or an exponent that is no small whole number. */
+/* The value of `a op b` in exact fractions. Truths are 0 and 1. Only EQ and LT are compared: the other comparisons were
+ * written with these. False where it has no value: division by zero, an overflow, or an exponent that is no whole
+ * number from 0 to 64. */
 static bool operate_on_numbers(enum sp_op op, struct sp_rational a, struct sp_rational b, struct sp_rational *value)
 {
     struct sp_rational part;
@@ -88,7 +99,7 @@ static bool operate_on_numbers(enum sp_op op, struct sp_rational a, struct sp_ra
         return sp_rational_div(a, b, value);
     case SP_OP_FLOOR:
         return floor_quotient(a, b, value);
-    case SP_OP_MOD:
+    case SP_OP_MOD: /* a - (a // b)*b */
         return floor_quotient(a, b, &part) && sp_rational_mul(part, b, &part) && sp_rational_sub(a, part, value);
     case SP_OP_POW:
         return b.den == 1 && b.num >= 0 && b.num <= 64 && sp_rational_power(a, (int)b.num, value);
@@ -103,11 +114,13 @@ static bool operate_on_numbers(enum sp_op op, struct sp_rational a, struct sp_ra
     }
 }
 
+/* The value of an argument of an operation. False for a text or a list, too. */
 static bool argument(struct sp_assignment *numbers, struct sp_sym sym, struct sp_rational *value)
 {
     return sym.kind <= SP_SYM_CONDITION && sp_assignment_of(numbers, sym.poly, value);
 }
 
+/* The smallest argument, or the largest. */
 static bool extreme_of(struct sp_assignment *numbers, const struct sp_origin *origin, bool largest,
                        struct sp_rational *value)
 {
@@ -120,7 +133,8 @@ static bool extreme_of(struct sp_assignment *numbers, const struct sp_origin *or
     return origin->count > 0;
 }
 
-/* Of whole numbers, as the table language has it. */
+/* The value of a function of the table language, which is computed as a prediction does it. False when an argument has
+ * no value, or the result is neither an integer nor a truth. */
 static bool call(struct sp_assignment *numbers, const struct sp_origin *origin, struct sp_rational *value)
 {
     struct shapeproof_value args[SP_MAX_PARAMS], result = sp_value_int(0);
@@ -141,7 +155,7 @@ static bool call(struct sp_assignment *numbers, const struct sp_origin *origin, 
     return result.type == SHAPEPROOF_VALUE_INT || result.type == SHAPEPROOF_VALUE_BOOL;
 }
 
-/* What depends on the index of the loop is computed anew in each iteration. */
+/* Forgets what was computed from the index of the loop: it is computed anew in each iteration. */
 static void forget_iteration(struct sp_assignment *numbers, uint64_t index)
 {
     for (size_t i = 0; i < numbers->size; i++)
@@ -149,9 +163,9 @@ static void forget_iteration(struct sp_assignment *numbers, uint64_t index)
             numbers->states[i] = STATE_NEW;
 }
 
-/* The sum of args[0] while the index runs from args[1] to args[2], by adding up. The index gets each number in
- * turn; what was computed from the last one is forgotten. False when a bound is unknown or no whole number, or when
- * the loop is too long. */
+/* The sum of args[0] while the index runs from args[1] to args[2], by adding up. The index is set to each number in
+ * turn, and is not set behind the loop. False when a bound is unknown or no whole number, when the loop has more than
+ * MAX_ITERATIONS, or when an iteration has no value. */
 static bool sum(struct sp_assignment *numbers, const struct sp_origin *origin, struct sp_rational *value)
 {
     const size_t index = origin->operation.index;
@@ -175,8 +189,8 @@ static bool sum(struct sp_assignment *numbers, const struct sp_origin *origin, s
     return good;
 }
 
-/* The value of an atom that is computed from others, whose values are looked up or computed first. False when it
- * has none. */
+/* The value of an atom that is computed from others, by how it was computed. False when it has none, such as an item or
+ * a member of what is not known. */
 static bool computed(struct sp_assignment *numbers, const struct sp_origin *origin, struct sp_rational *value)
 {
     struct sp_rational a, b;
@@ -201,14 +215,22 @@ static bool computed(struct sp_assignment *numbers, const struct sp_origin *orig
 
 /* ---- atoms ---- */
 
+/* The value of an atom that is not set:
+ *
+ *     H, for which 4*E stands       that of 4*E
+ *     patch_size[0]                 that of patch_size, which is one number for both sides
+ *     min(F, L)                     computed from those of F and L
+ *     any other hyper-parameter     none */
 static bool find_number(struct sp_assignment *numbers, size_t atom, struct sp_rational *value)
 {
     if (numbers->instead[atom]) return sp_assignment_of(numbers, numbers->instead[atom], value);
     const struct sp_symbol_info *symbol = sp_symbol_of(numbers->count, atom);
     const struct sp_origin *origin = sp_atom_info(&numbers->count->symbolic, atom)->origin;
-    if (symbol && !symbol->is_computed && origin && origin->operation.kind == SP_DO_CALL) /* one number for a pair */
-        return argument(numbers, origin->args[0], value);
-    return origin && (!symbol || symbol->is_computed) && computed(numbers, origin, value);
+    const bool is_hyperparameter = symbol && !symbol->is_computed;
+    if (!origin) return false;
+    if (!is_hyperparameter) return computed(numbers, origin, value);
+    const bool is_side_of_pair = origin->operation.kind == SP_DO_CALL;
+    return is_side_of_pair && argument(numbers, origin->args[0], value);
 }
 
 bool sp_assignment_of_atom(struct sp_assignment *numbers, size_t atom, struct sp_rational *value)
@@ -229,6 +251,8 @@ bool sp_assignment_of_atom(struct sp_assignment *numbers, size_t atom, struct sp
     return good;
 }
 
+/* Adds up the terms. A term with a factor of 0 is 0 even when another of its factors has no value, as in [i < n]*w[i]:
+ * all its factors are looked at for a 0 before the term counts as one without a value. */
 bool sp_assignment_of(struct sp_assignment *numbers, const struct sp_poly *poly, struct sp_rational *value)
 {
     if (!poly || numbers->count->symbolic.algebra.failed) return false;
@@ -240,7 +264,7 @@ bool sp_assignment_of(struct sp_assignment *numbers, const struct sp_poly *poly,
             const struct sp_factor factor = poly->terms[i].factors[k];
             struct sp_rational power;
             const bool known = sp_assignment_of_atom(numbers, factor.atom, &power);
-            is_zero = known && power.num == 0 && factor.exponent > 0; /* whatever stands beside it */
+            is_zero = known && power.num == 0 && factor.exponent > 0;
             good = good && known && sp_rational_power(power, factor.exponent, &power) &&
                    sp_rational_mul(term, power, &term);
         }

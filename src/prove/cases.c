@@ -17,6 +17,7 @@
 
 /* ---- one case ---- */
 
+/* The value that the atom has among `values` (or NULL). False, and *value as it was, for none. */
 static bool value_in(const struct sp_values *values, size_t atom, const struct sp_poly **value)
 {
     for (size_t i = 0; values && i < values->count; i++)
@@ -27,7 +28,8 @@ static bool value_in(const struct sp_values *values, size_t atom, const struct s
     return false;
 }
 
-/* An object that is given has one of each thing that it counts, although there are none without it. */
+/* For a case in which an object is given, absent(OBJECT) being 0: its members that count something and are 0 by default
+ * are 1. There is one of each thing then, although there are none without the object. */
 static void add_members(struct sp_count *count, struct sp_values *values, size_t absent)
 {
     const struct sp_symbol_info *object = sp_symbol_of(count, absent);
@@ -40,7 +42,7 @@ static void add_members(struct sp_count *count, struct sp_values *values, size_t
     }
 }
 
-/* What the defaults, and the conditions that are overridden, make of a polynomial. */
+/* A polynomial with the overridden conditions (or NULL) and, for all else, the defaults put in. NULL for no value. */
 static const struct sp_poly *by_default(struct sp_count *count, const struct sp_poly *poly,
                                         const struct sp_values *overrides)
 {
@@ -58,19 +60,21 @@ static const struct sp_poly *by_default(struct sp_count *count, const struct sp_
 
 /* ---- comparisons of one quantity ---- */
 
-/* Comparisons that ask one quantity q, a polynomial with whole values: each holds above a number, below it, or at it.
- * The numbers where they threshold, and those next to them, stand for every value of q: in between none of them
- * changes.
+/* All comparisons of one quantity q, a polynomial with whole values, with constants. Each holds above a number, its
+ * threshold, or below it, or at it. The thresholds and the numbers next to them stand for every value of q, since
+ * between them no comparison changes:
  *
- *     q < 2, 2 < q, q < 3       thresholds at 2, 2, 3       candidates 1, 2, 3, 4
+ *     q < 2, 2 < q, q < 3       thresholds 2, 2, 3       candidates 1, 2, 3, 4
  *
- * So that a case never says q <= 2 and q >= 3, it is decided which candidates it allows. */
+ * A case makes some comparisons true or false. It is possible, q <= 2 and q >= 3 is not, when a candidate is left. */
 enum { MOST_THRESHOLDS = 64 };
 
+/* One comparison. */
 struct threshold {
-    size_t condition;
+    size_t condition; /* its atom */
     struct sp_rational at;
-    bool equality, above; /* it holds at that number alone; else above it, or below it */
+    bool equality; /* it holds where q is `at`; else only where q is more or less */
+    bool above;    /* where it is no equality: it holds where q > at; else where q < at */
 };
 
 struct candidate {
@@ -91,36 +95,39 @@ static bool threshold_holds(const struct threshold *threshold, struct sp_rationa
     return threshold->above ? order > 0 : order < 0;
 }
 
-/* Whether a = factor*b + offset with constants for both: the terms of a and b are the same but for their coefficients,
- * all in one ratio. 2*n + 3 and n + 1 have the factor 2 and the offset 1. False on overflow, too; the results mean
- * nothing then. */
+static bool have_same_factors(const struct sp_term *a, const struct sp_term *b)
+{
+    if (a->count != b->count) return false;
+    for (size_t f = 0; f < a->count; f++)
+        if (a->factors[f].atom != b->factors[f].atom || a->factors[f].exponent != b->factors[f].exponent) return false;
+    return true;
+}
+
+/* Whether a = factor*b + offset, with constants for both: the terms of a and b, which have one order, are the same but
+ * for their coefficients, all in one ratio. 2*n + 3 and n + 1 have the factor 2 and the offset 1. False on overflow,
+ * too; the results mean nothing then. */
 static bool is_multiple_of(const struct sp_poly *a, const struct sp_poly *b, struct sp_rational *factor,
                            struct sp_rational *offset)
 {
-    struct sp_rational constants[2] = {sp_rational_int(0), sp_rational_int(0)}, ratio;
+    struct sp_rational constant_of_a = sp_rational_int(0), constant_of_b = sp_rational_int(0), ratio, part;
     size_t i = 0, k = 0, matched = 0;
     while (i < a->count || k < b->count) {
         const struct sp_term *one = i < a->count ? &a->terms[i] : NULL, *other = k < b->count ? &b->terms[k] : NULL;
-        if (one && !one->count) constants[0] = one->coefficient, i++;
-        else if (other && !other->count) constants[1] = other->coefficient, k++;
+        if (one && !one->count) constant_of_a = one->coefficient, i++;
+        else if (other && !other->count) constant_of_b = other->coefficient, k++;
         else {
-            if (!one || !other || one->count != other->count) return false;
-            for (size_t f = 0; f < one->count; f++)
-                if (one->factors[f].atom != other->factors[f].atom ||
-                    one->factors[f].exponent != other->factors[f].exponent)
-                    return false;
+            if (!one || !other || !have_same_factors(one, other)) return false;
             if (!sp_rational_div(one->coefficient, other->coefficient, &ratio)) return false;
             if (matched && sp_rational_compare(ratio, *factor) != 0) return false;
             *factor = ratio;
             matched++, i++, k++;
         }
     }
-    struct sp_rational part;
-    return matched && sp_rational_mul(*factor, constants[1], &part) && sp_rational_sub(constants[0], part, offset);
+    return matched && sp_rational_mul(*factor, constant_of_b, &part) && sp_rational_sub(constant_of_a, part, offset);
 }
 
-/* The gap of a comparison without its constant and its common factor: n of 6 - 2*n. NULL when that may be a fraction.
- */
+/* The quantity that a comparison is about: its gap without the constant, divided by the common factor of what is left,
+ * and with a positive first term. Of 6 - 2*n it is n, and so of n - 7. NULL when the quantity may be a fraction. */
 static const struct sp_poly *quantity_of_gap(struct sp_symbolic *symbolic, const struct sp_poly *gap)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
@@ -140,6 +147,7 @@ static const struct sp_poly *quantity_of_gap(struct sp_symbolic *symbolic, const
     return sp_rational_div(sp_rational_int(sign), common, &share) ? sp_poly_scale(algebra, sum, share) : NULL;
 }
 
+/* Adds a comparison and its candidates. One that is too far from 0, or too many, is left out. */
 static void add_threshold(struct quantity *quantity, struct threshold threshold)
 {
     enum { FARTHEST = 1 << 30 };
@@ -150,7 +158,9 @@ static void add_threshold(struct quantity *quantity, struct threshold threshold)
         quantity->candidates[quantity->candidate_count++] = (struct candidate){.value = value};
 }
 
-/* All comparisons that ask the same as this one, and itself; false when it is no comparison, or the only one. */
+/* Collects all comparisons of the quantity that `condition` is about, itself among them. A comparison with the gap
+ * slope*q + offset changes where the gap is 0, at q = -offset/slope. False when the condition is no comparison, or the
+ * only one of its quantity. */
 static bool find_quantity(struct sp_count *count, size_t condition, struct quantity *quantity)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
@@ -172,7 +182,7 @@ static bool find_quantity(struct sp_count *count, size_t condition, struct quant
     return quantity->count > 1;
 }
 
-/* Excludes what contradicts the condition being so. */
+/* Excludes the candidates at which the comparison has not the truth `holds`. */
 static void exclude_candidates(struct quantity *quantity, const struct threshold *threshold, bool holds)
 {
     for (size_t i = 0; i < quantity->candidate_count; i++)
@@ -196,7 +206,7 @@ static bool is_excluded_by_range(struct sp_symbolic *symbolic, size_t condition)
     return false;
 }
 
-/* Excludes what contradicts what the formulas take for granted. */
+/* Excludes the candidates at which a loop would go backwards. */
 static void exclude_by_range(struct sp_count *count, struct quantity *quantity)
 {
     for (size_t i = 0; i < quantity->count; i++)
@@ -204,7 +214,9 @@ static void exclude_by_range(struct sp_count *count, struct quantity *quantity)
             exclude_candidates(quantity, &quantity->thresholds[i], false);
 }
 
-/* Excludes what contradicts the overridden conditions. Returns whether the quantity has any. */
+/* Excludes the candidates that contradict the overridden conditions. Returns whether any of these is about the
+ * quantity.
+ */
 static bool exclude_by_case(struct quantity *quantity, const struct sp_values *overrides)
 {
     bool any = false;
@@ -217,8 +229,8 @@ static bool exclude_by_case(struct quantity *quantity, const struct sp_values *o
     return any;
 }
 
-/* The first candidate at which none of the conditions holds but the overridden ones (*none_holds is true); else the
- * largest one that is possible. NULL: none is possible. */
+/* The value that the quantity has in the usual case: the first possible candidate at which no comparison holds but
+ * overridden ones, *none_holds being true then; else the largest possible candidate. NULL when none is possible. */
 static const struct candidate *usual_candidate(const struct quantity *quantity, const struct sp_values *overrides,
                                                bool *none_holds)
 {
@@ -252,7 +264,8 @@ static bool asks_same_quantity(struct sp_count *count, size_t condition, size_t 
     return find_quantity(count, condition, &quantity) && threshold_of_condition(&quantity, other);
 }
 
-/* Excludes what contradicts the comparisons that the defaults decide, where that leaves something. */
+/* Excludes the candidates that contradict the comparisons which the defaults decide, one after the other, unless that
+ * would leave none. */
 static void exclude_by_default(struct sp_count *count, struct quantity *quantity, const struct sp_values *overrides)
 {
     for (size_t i = 0; i < quantity->count; i++) {
@@ -266,8 +279,8 @@ static void exclude_by_default(struct sp_count *count, struct quantity *quantity
     }
 }
 
-/* Whether the condition holds beside the other comparisons of its quantity: none of them does, if that is possible;
- * else they are as the largest value makes them. */
+/* Whether a comparison holds at the usual value of its quantity. Where the defaults decide the comparison
+ * (`is_decided`), or some comparison has to hold, the values that contradict the defaults are excluded first. */
 static bool holds_among(struct sp_count *count, struct quantity *quantity, const struct threshold *threshold,
                         bool is_decided, const struct sp_values *overrides)
 {
@@ -280,7 +293,7 @@ static bool holds_among(struct sp_count *count, struct quantity *quantity, const
     return candidate && threshold_holds(threshold, sp_rational_int(candidate->value));
 }
 
-/* Puts the candidate that is next to the value in its place, the larger one of two; false when there is none. */
+/* Replaces the value by the possible candidate next to it, the larger one of two. False when none is possible. */
 static bool nearest_candidate(const struct quantity *quantity, struct sp_rational *value)
 {
     const struct candidate *nearest = NULL;
@@ -298,20 +311,21 @@ static bool nearest_candidate(const struct quantity *quantity, struct sp_rationa
     return nearest != NULL;
 }
 
-/* The value that is allowed and next to the one that the quantity has by default; false when it has none by default. */
+/* The value of the quantity by default: (gap - offset)/slope of any of its comparisons, whose gap is slope*q + offset.
+ * Where it contradicts the overridden conditions, the possible candidate next to it. False when the quantity has no
+ * value by default, or no candidate is possible. */
 static bool default_of_quantity(struct sp_count *count, const struct quantity *quantity,
                                 const struct threshold *threshold, const struct sp_values *overrides,
                                 struct sp_rational *value)
 {
-    const struct sp_poly *gap, *now;
-    struct sp_rational constant, slope, offset;
+    const struct sp_poly *gap;
+    struct sp_rational gap_by_default, slope, offset;
     bool equality;
     sp_atom_comparison(&count->symbolic, threshold->condition, &gap, &equality);
-    now = by_default(count, gap, overrides);
-    const struct sp_poly *asked = quantity_of_gap(&count->symbolic, gap);
-    if (!now || !sp_poly_is_constant(now, &constant) || !asked || !is_multiple_of(gap, asked, &slope, &offset))
+    const struct sp_poly *now = by_default(count, gap, overrides), *asked = quantity_of_gap(&count->symbolic, gap);
+    if (!now || !sp_poly_is_constant(now, &gap_by_default) || !asked || !is_multiple_of(gap, asked, &slope, &offset))
         return false;
-    if (!sp_rational_sub(constant, offset, value) || !sp_rational_div(*value, slope, value)) return false;
+    if (!sp_rational_sub(gap_by_default, offset, value) || !sp_rational_div(*value, slope, value)) return false;
     bool allowed = true;
     for (size_t i = 0; i < quantity->count; i++) {
         const struct sp_poly *truth;
@@ -334,7 +348,15 @@ static bool is_possible_case(struct sp_count *count, const struct sp_values *ove
     return true;
 }
 
-/* A condition that the defaults leave open counts as false, unless a comparison of the same quantity excludes that. */
+/* The truth of a condition in the case:
+ *
+ *     one that is overridden                 as the case says
+ *     one that the defaults leave open       false
+ *     any other                              as the defaults make it
+ *
+ * A comparison must agree with the others of its quantity. If the case says something of the quantity, or the defaults
+ * leave the comparison open, it is decided at one value of the quantity which the case allows: the default, or the
+ * candidate next to it; without a default the usual value. */
 static bool holds_in_case(struct sp_count *count, size_t condition, const struct sp_values *overrides)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
@@ -470,9 +492,9 @@ static bool may_change_case(struct sp_count *count, const struct sp_poly *total,
     return sp_symbol_of(count, atom) ? sp_poly_involves(symbolic, total, atom) : sp_poly_uses(reduced, atom);
 }
 
-/* Lists the conditions that change the total when they alone are changed, with the difference, the gain. Such a change
- * may force others: the gains are computed again with the other conditions of the list held as they are, so that each
- * difference counts once. */
+/* Tries each condition with the value that it does not have in the usual case, and lists it when the total changes.
+ * Such a change may bring about others: once the list is known, each gain is computed again with the other conditions
+ * of the list held as they are, so that each difference counts once. */
 struct sp_changes sp_case_changes(struct sp_count *count, const struct sp_poly *total)
 {
     struct sp_changes changes = {0};
@@ -505,6 +527,7 @@ bool sp_case_holds(struct sp_count *count, size_t condition, const struct sp_cas
     return truth;
 }
 
+/* Whether the condition is one of the changes. */
 static bool is_changed(const struct sp_changes *changes, size_t condition)
 {
     for (size_t i = 0; i < changes->count; i++)

@@ -113,7 +113,7 @@ static const char *add_parameter(struct python *python, const char *key, const c
     return name;
 }
 
-/* The definition of the name in the unit, or in one around it; NULL when there is none. */
+/* The definition of the name in the unit, or in one that it extends; NULL when there is none. */
 static const struct sp_definition *definition_in(const struct sp_unit *unit, const char *name)
 {
     for (; unit; unit = unit->parent)
