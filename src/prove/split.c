@@ -305,9 +305,16 @@ static bool assume_at_least_0(struct splitter *splitter, const struct sp_poly *p
     return true;
 }
 
-/* The floor f of a gap above - below*f, which is a remainder. */
-static bool is_remainder(struct splitter *splitter, const struct sp_poly *gap, size_t *floor,
-                         const struct sp_poly **quotient)
+/* A remainder above - below*f, where f is the floor above // below. */
+struct remainder {
+    size_t floor;                   /* the atom of f */
+    const struct sp_poly *below;    /* the divisor */
+    const struct sp_poly *quotient; /* above/below, which f is where the remainder is 0 */
+    bool is_negated;                /* the polynomial is below*f - above */
+};
+
+/* Whether the polynomial is a remainder, or the negative of one. */
+static bool is_remainder(struct splitter *splitter, const struct sp_poly *gap, struct remainder *remainder)
 {
     struct sp_algebra *algebra = splitter->algebra;
     const size_t atoms = algebra->atom_count;
@@ -317,13 +324,20 @@ static bool is_remainder(struct splitter *splitter, const struct sp_poly *gap, s
         const struct sp_poly *above = origin->args[0].poly, *below = origin->args[1].poly;
         const struct sp_poly *rest =
             sp_poly_sub(algebra, above, sp_poly_mul(algebra, below, sp_poly_atom(algebra, atom)));
-        if (!sp_poly_equal(gap, rest) && !sp_poly_equal(sp_poly_scale(algebra, gap, sp_rational_int(-1)), rest))
-            continue;
-        *floor = atom;
-        *quotient = sp_poly_divide(algebra, above, below);
-        return *quotient != NULL;
+        const bool is_negated = sp_poly_equal(sp_poly_scale(algebra, gap, sp_rational_int(-1)), rest);
+        if (!is_negated && !sp_poly_equal(gap, rest)) continue;
+        *remainder = (struct remainder){atom, below, sp_poly_divide(algebra, above, below), is_negated};
+        return remainder->quotient != NULL;
     }
     return false;
+}
+
+/* Whether the polynomial is never below 0: by what is known of its atoms, or as a remainder of a positive divisor. */
+static bool is_never_negative(struct splitter *splitter, const struct sp_poly *gap)
+{
+    struct remainder remainder;
+    return is_at_least(splitter, gap, 0) || (is_remainder(splitter, gap, &remainder) && !remainder.is_negated &&
+                                             is_at_least(splitter, remainder.below, 1));
 }
 
 /* Puts in that a polynomial is 0. False when that can never be. */
@@ -332,14 +346,15 @@ static bool assume_zero(struct splitter *splitter, const struct sp_poly *gap)
     struct sp_algebra *algebra = splitter->algebra;
     const struct sp_poly *value;
     struct sp_rational number;
+    struct remainder remainder;
     size_t atom;
     gap = reduced(splitter, gap);
     if (!gap) return true;
     if (sp_poly_is_constant(gap, &number)) return number.num == 0;
     if (is_at_least(splitter, gap, 1) || is_at_least(splitter, sp_poly_scale(algebra, gap, sp_rational_int(-1)), 1))
         return false;
-    if (is_remainder(splitter, gap, &atom, &value) || sp_trial_solve(splitter->trial, gap, &atom, &value))
-        sp_values_add(&splitter->values, atom, value);
+    if (is_remainder(splitter, gap, &remainder)) sp_values_add(&splitter->values, remainder.floor, remainder.quotient);
+    else if (sp_trial_solve(splitter->trial, gap, &atom, &value)) sp_values_add(&splitter->values, atom, value);
     return true;
 }
 
@@ -358,10 +373,8 @@ static bool assume_condition(struct splitter *splitter, size_t atom, bool holds)
     const size_t reverse = sp_atom_alone(sp_sym_less(splitter->symbolic, origin->args[1].poly, origin->args[0].poly));
     if (holds && reverse != SIZE_MAX) sp_values_add(&splitter->values, reverse, sp_poly_int(algebra, 0));
     if (holds) return assume_at_least_0(splitter, sp_poly_sub(algebra, gap, one));
-    size_t floor;
-    const struct sp_poly *quotient, *now = reduced(splitter, gap);
-    if (now && (is_at_least(splitter, now, 0) || is_remainder(splitter, now, &floor, &quotient)))
-        return assume_zero(splitter, now);
+    const struct sp_poly *now = reduced(splitter, gap);
+    if (now && is_never_negative(splitter, now)) return assume_zero(splitter, now);
     return assume_at_least_0(splitter, sp_poly_scale(algebra, gap, sp_rational_int(-1)));
 }
 

@@ -239,6 +239,11 @@ static void proved_by_cases(void **state)
     expect(TABLE "claim round_up(n, 8) - n = (8 - n % 8) % 8\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim (n + 15) // 16 = ceil_div(n, 16)\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim (n % k == 0 ? n // k * k : n) = n\n", SHAPEPROOF_PROVED, NULL);
+    /* a remainder is not 0 for being at least 0, nor one of a negative divisor for being at most 0 */
+    expect(TABLE "claim (n % k)*[n >= k*(n // k)] = 0\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim (n - k*(n // k))*[n >= k*(n // k)] = 0\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim (n + k*(n // (0-k)))*[0 >= n + k*(n // (0-k))] = 0\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim (n - k*(n // k))*[n <= k*(n // k)] = 0\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim min(n, m) + max(n, m) = n + m\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim min(n, m)*max(n, m) = n*m\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim (n < m ? n : m) = min(n, m)\n", SHAPEPROOF_PROVED, NULL);
