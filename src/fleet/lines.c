@@ -44,7 +44,9 @@ static void put_folded(struct sp_text *text, const char *document)
     }
 }
 
-/* `signal`: that ended the process; 0: none did. */
+enum { NO_SIGNAL = 0 };
+
+/* The line of a checkpoint without a report. `signal` is the one that ended the process, or NO_SIGNAL. */
 static void put_error_line(struct sp_text *text, const char *path, const struct shapeproof_error *error, int status,
                            int signal)
 {
@@ -57,29 +59,39 @@ static void put_error_line(struct sp_text *text, const char *path, const struct 
     sp_write_key_string(&json, "error", error->message);
     sp_write_key_filled(&json, "kind", shapeproof_kind_name(error->kind));
     sp_write_key_filled(&json, "hint", error->hint);
-    if (signal) sp_write_key_number(&json, "signal", (uint64_t)signal);
+    if (signal != NO_SIGNAL) sp_write_key_number(&json, "signal", (uint64_t)signal);
     sp_write_close(&json);
     sp_text_free(&readable);
 }
 
+/* A report has its schema on the first line after the brace. The path and the status go behind the schema, and all that
+ * follows is put on the same line:
+ *
+ *   {
+ *     "schema": "shapeproof.check/1",   ->   {"schema": "shapeproof.check/1", "path": "a", "status": 0, "verdict": ...}
+ *     "verdict": "match"
+ *   }
+ *
+ * Without a report that begins like this the line says the error. */
 void sp_line_write(struct sp_text *text, const char *path, int status, const char *report,
                    const struct shapeproof_error *error)
 {
-    static const char schema[] = "{\n  \"schema\": ";
-    const char *rest = NULL;
-    if (report && strncmp(report, schema, sizeof schema - 1) == 0) rest = strchr(report + sizeof schema, '\n');
-    if (!rest) {
-        put_error_line(text, path, error, status, 0);
+    static const char opening[] = "{\n  \"schema\": ";
+    const char *schema_end = NULL;
+    if (report && strncmp(report, opening, strlen(opening)) == 0) schema_end = strchr(report + strlen(opening), '\n');
+    if (!schema_end) {
+        put_error_line(text, path, error, status, NO_SIGNAL);
         return;
     }
+    const char *schema = report + strlen("{\n  ");
     sp_text_puts(text, "{");
-    sp_text_append(text, report + 4, (size_t)(rest - report) - 4); /* with the comma behind the schema */
+    sp_text_append(text, schema, (size_t)(schema_end - schema)); /* with the comma behind it */
     struct sp_text readable = readable_path(path);
     sp_text_puts(text, " \"path\": ");
     sp_text_json(text, readable.data);
     sp_text_printf(text, ", \"status\": %d, ", status);
     sp_text_free(&readable);
-    put_folded(text, rest + strspn(rest, "\n "));
+    put_folded(text, schema_end + strspn(schema_end, "\n "));
     sp_text_puts(text, "\n");
 }
 
@@ -127,7 +139,8 @@ static bool read_outcome(struct sp_fleet_line *line, struct sp_json *json, const
     return kind != NULL;
 }
 
-/* The rest is as it was written: names in a document can be such as the scanner refuses. */
+/* Scans only what sp_line_write puts first: the schema, the path, the status, and the verdict or the error. The rest of
+ * the document is not looked at, because it can have names in it that the scanner refuses. */
 bool sp_line_read(struct sp_fleet_line *line, char *text, size_t length)
 {
     struct shapeproof_error error = {0};
@@ -171,8 +184,17 @@ bool sp_line_fails(const struct sp_fleet_line *line)
 void sp_line_put_counts(struct sp_text *text, const size_t counts[SP_LINE_OUTCOMES], size_t failed)
 {
     static const char *const words[SP_LINE_OUTCOMES] = {
-        "match",   "explained",     "differs",    "all claims hold", "a claim fails",
-        "unknown", "misconfigured", "unreadable", "crashed",         "not as the options say"};
+        [SP_LINE_MATCH] = "match",
+        [SP_LINE_EXPLAINED] = "explained",
+        [SP_LINE_DIFFERS] = "differs",
+        [SP_LINE_HOLDS] = "all claims hold",
+        [SP_LINE_FAILS] = "a claim fails",
+        [SP_LINE_UNKNOWN] = "unknown",
+        [SP_LINE_MISCONFIGURED] = "misconfigured",
+        [SP_LINE_UNREADABLE] = "unreadable",
+        [SP_LINE_CRASHED] = "crashed",
+        [SP_LINE_USAGE] = "not as the options say",
+    };
     size_t total = 0;
     for (size_t i = 0; i < SP_LINE_OUTCOMES; i++) total += counts[i];
     sp_text_grouped(text, total);

@@ -18,34 +18,34 @@
  * none. */
 void sp_line_write(struct sp_text *text, const char *path, int status, const char *report,
                    const struct shapeproof_error *error);
-/* Likewise for a process that came to no end: `signal`, if it is not 0, ended it. */
+/* Likewise for a process that ended without a result: `signal` is the one that ended it, or 0; `why` is the message. */
 void sp_line_write_crash(struct sp_text *text, const char *path, int signal, const char *why);
 
-/* How checkpoints are counted: by verdict, and where there is none by what stands in its way. */
+/* How checkpoints are counted: by the verdict, or, where there is none, by the exit status (the number here). */
 enum sp_line_outcome {
     SP_LINE_MATCH,
     SP_LINE_EXPLAINED,
     SP_LINE_DIFFERS,
-    SP_LINE_HOLDS,         /* of claims: all that are about it hold */
-    SP_LINE_FAILS,         /* of claims: one does not */
-    SP_LINE_UNKNOWN,       /* 5: it cannot be told, in whole or in part */
-    SP_LINE_MISCONFIGURED, /* 3: a configuration that is wrong */
-    SP_LINE_UNREADABLE,    /* 4 */
-    SP_LINE_CRASHED,       /* 4 */
-    SP_LINE_USAGE,         /* 2: the options do not fit it */
-    SP_LINE_OUTCOMES
+    SP_LINE_HOLDS,         /* verdict of prove: all claims about the checkpoint hold */
+    SP_LINE_FAILS,         /* verdict of prove: at least one claim does not hold */
+    SP_LINE_UNKNOWN,       /* 5: the checkpoint could not be checked, in whole or in part */
+    SP_LINE_MISCONFIGURED, /* 3: the configuration is wrong */
+    SP_LINE_UNREADABLE,    /* 4: the file is not readable, or was not checked in time */
+    SP_LINE_CRASHED,       /* 4, and the kind of the error is "crashed": the process ended without a result */
+    SP_LINE_USAGE,         /* 2: the options do not fit the checkpoint */
+    SP_LINE_OUTCOMES       /* how many there are */
 };
 
+/* What is read of a line. */
 struct sp_fleet_line {
-    char *path;
-    int status;
+    char *path; /* borrowed from the text of the line */
+    int status; /* the exit status of the check */
     enum sp_line_outcome outcome;
 };
 
-/* Reads the head of a line, which is `length` bytes without the line's end and is overwritten: the path lies in it.
- * False when it is no such line. */
+/* Reads a line of `length` bytes, without its line break. The text is overwritten. False when it is no such line. */
 bool sp_line_read(struct sp_fleet_line *line, char *text, size_t length);
-/* Whether its path is this one, as far as it can be written: of one that is no UTF-8 the rest. */
+/* Whether the line is about this path. Bytes of the path that are not UTF-8 are U+FFFD in a line, and equal that. */
 bool sp_line_is_about(const struct sp_fleet_line *line, const char *path);
 /* Whether these bytes, the first of a file, can be the beginning of a line that was cut. */
 bool sp_line_may_begin(const char *text, size_t length);
