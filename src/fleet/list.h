@@ -12,11 +12,12 @@
 struct sp_list {
     char *text; /* what the paths point into */
     const char **paths;
-    size_t count, repeated;
+    size_t count;
+    size_t repeated; /* lines that name a path again, and are not in `paths` */
 };
 
-/* Reads it from an open descriptor, a pipe or a file, to its end; `name` is for messages. Free it with sp_list_free,
- * also after an error. */
+/* Reads the list from the open descriptor `from`, a pipe or a file, to its end; `name` is for messages. False with an
+ * error when it cannot be read or has a NUL byte. Free it with sp_list_free, also after an error. */
 bool sp_list_read(struct sp_list *list, int from, const char *name, struct shapeproof_error *error);
 void sp_list_free(struct sp_list *list);
 

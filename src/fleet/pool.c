@@ -24,21 +24,24 @@ enum { STEP = 1 << 16, MOST_OUTPUT = 1 << 28 };
 
 /* A process and what it has written so far. */
 struct slot {
-    pid_t pid; /* 0: free */
-    int from;
+    pid_t pid; /* 0: the slot is free */
+    int from;  /* the pipe that its stdout goes to */
     size_t task;
-    int64_t end; /* when it has had its time */
-    bool late, too_long;
+    int64_t end;   /* of its time, in ms of sp_clock_ms; INT64_MAX: no limit */
+    bool late;     /* it was killed because its time is over */
+    bool too_long; /* it was killed because it wrote more than MOST_OUTPUT bytes */
     struct sp_text output;
 };
 
 struct run {
     struct sp_pool *pool;
     struct slot slots[SP_POOL_JOBS];
-    size_t busy, next;
-    pid_t host;
-    int signals; /* from which the signals that end the run are read */
-    sigset_t ending, before;
+    size_t busy;     /* slots that are not free */
+    size_t next;     /* the task that begins next */
+    pid_t host;      /* the process of the pool */
+    int signals;     /* the descriptor from which the signals that end the run are read */
+    sigset_t ending; /* these signals */
+    sigset_t before; /* the signal mask of the host before the run */
     struct shapeproof_error *error;
 };
 

@@ -138,7 +138,8 @@ static bool write_result(struct sp_results *results, const char *line, size_t le
     return true;
 }
 
-/* Whether the process said of this path what its exit status says, on one line. */
+/* Whether the output of a process is one whole line about this path, with the exit status of the process. `copy` is of
+ * the output, and is overwritten by reading the line. */
 static bool is_sound(struct sp_fleet_line *line, struct sp_text *copy, const char *path, int status)
 {
     if (!copy->length || memchr(copy->data, '\n', copy->length) != copy->data + copy->length - 1) return false;
