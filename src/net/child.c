@@ -24,7 +24,14 @@ enum {
     SKIPPED = 4 * 1024 * 1024, /* in front of what is needed, where a server knows no ranges */
 };
 
-enum stage { WAITING, ACTIVE, DONE };
+enum stage {
+    WAITING, /* for its next request, until `due` */
+    ACTIVE,  /* libcurl has the request */
+    DONE     /* the answer is final */
+};
+
+/* The total of a server that sends the whole file without its length: known once all of it has come. */
+#define UNKNOWN_TOTAL UINT64_MAX
 
 struct exchange {
     const struct sp_work *work;
@@ -33,18 +40,22 @@ struct exchange {
     struct sp_net_response *answer;
     unsigned char *bytes;
     enum stage stage;
-    int64_t due;           /* of the next attempt */
+    int64_t due;           /* of the next request, in ms of the clock */
     struct sp_arena arena; /* of the URLs */
-    struct sp_url url;
-    unsigned attempts, redirects;
+    struct sp_url url;     /* of the next request, or of the active one */
+    unsigned attempts;     /* from the first URL, with the one that is under way */
+    unsigned redirects;    /* of this attempt */
+    uint64_t received;     /* bytes of bodies, of all requests */
     /* of the request that is active */
     CURL *easy;
     struct curl_slist *headers;
     struct sp_response response;
-    bool begun, enough; /* the body is what was asked for; all of it that is wanted is there */
-    uint64_t asked, skip, discarded;
-    int64_t checked; /* when it had `come` bytes */
-    uint64_t received, come;
+    bool begun;         /* the headers were checked, and the body is what was asked for */
+    bool enough;        /* all that is wanted is there, and the server would send more */
+    uint64_t skip;      /* bytes of the body that are still to come before those that are wanted */
+    uint64_t discarded; /* bytes of the body of a redirect or an error */
+    int64_t checked;    /* when progress was last looked at, in ms of the clock */
+    uint64_t come;      /* `received` at that time */
 };
 
 static int64_t clock_ms(void)
@@ -84,7 +95,8 @@ static uint64_t wanted_bytes(const struct exchange *exchange)
     return left < exchange->transfer->room ? left : exchange->transfer->room;
 }
 
-/* The file is the one that it was when bytes came before. */
+/* Compares the version in the headers with the one that bytes have come of before, and with the one that is asked for.
+ * Returns why the answer cannot be used, or NULL; so do the next two functions. */
 static const char *compare_version(struct exchange *exchange, uint64_t total)
 {
     struct sp_net_response *answer = exchange->answer;
@@ -106,6 +118,7 @@ static uint64_t wanted_begin(const struct exchange *exchange, uint64_t total)
     return total > transfer->room ? total - transfer->room : 0;
 }
 
+/* Checks the headers of a 206: the range has to begin where bytes are missing, and not to end behind what is wanted. */
 static const char *begin_range(struct exchange *exchange)
 {
     const struct sp_response *response = &exchange->response;
@@ -123,12 +136,13 @@ static const char *begin_range(struct exchange *exchange)
     return response->end <= begin + wanted_bytes(exchange) ? NULL : "it is more than was asked for";
 }
 
-/* A server that knows no ranges sends all; what is wanted of it is taken. */
+/* Checks the headers of a 200: the server knows no ranges and sends the whole file. What is in front of the bytes that
+ * are wanted is skipped, unless that is too much. */
 static const char *begin_whole(struct exchange *exchange)
 {
     const struct sp_response *response = &exchange->response;
     struct sp_net_response *answer = exchange->answer;
-    const uint64_t total = response->has_length ? response->length : UINT64_MAX;
+    const uint64_t total = response->has_length ? response->length : UNKNOWN_TOTAL;
     if (!response->has_length && exchange->transfer->tail) return "the server tells no lengths and knows no ranges";
     const char *changed = compare_version(exchange, total);
     if (changed) return changed;
@@ -152,11 +166,14 @@ static bool has_body(const struct exchange *exchange)
     return exchange->response.status == 200 || exchange->response.status == 206;
 }
 
-/* Returns how many of the bytes are taken: fewer end the request. */
+/* libcurl calls this with each piece of a body: `count` units of `size` bytes. Stores those that are wanted behind what
+ * has come before, and passes over those in front of them. Returns the number of bytes to go on, or 0, with which
+ * libcurl ends the request: after a fault, or because a server that sends the whole file has sent enough. */
 static size_t take_body_bytes(char *bytes, size_t size, size_t count, void *context)
 {
     struct exchange *exchange = context;
     const size_t length = size * count;
+    const bool is_range = exchange->response.status == 206;
     struct sp_net_response *answer = exchange->answer;
     exchange->received += length;
     exchange->work->counters->bytes += length;
@@ -171,13 +188,14 @@ static size_t take_body_bytes(char *bytes, size_t size, size_t count, void *cont
     exchange->skip -= skipped;
     memcpy(exchange->bytes + answer->length, bytes + skipped, taken);
     answer->length += taken;
-    if (fresh > taken && (exchange->response.status == 206 || answer->begin + answer->length == answer->total))
-        exchange->response.fault = "it is longer than it says";
-    exchange->enough = !exchange->response.fault && answer->length == wanted_bytes(exchange) &&
-                       exchange->response.status == 200 && answer->begin + answer->length < answer->total;
+    const bool is_complete = answer->length == wanted_bytes(exchange);
+    const bool is_at_end = answer->begin + answer->length == answer->total; /* of the file */
+    if (fresh > taken && (is_range || is_at_end)) exchange->response.fault = "it is longer than it says";
+    exchange->enough = !exchange->response.fault && is_complete && !is_range && !is_at_end;
     return exchange->response.fault || exchange->enough ? 0 : length;
 }
 
+/* Likewise with each line of the headers. */
 static size_t take_header_line(char *bytes, size_t size, size_t count, void *context)
 {
     struct exchange *exchange = context;
@@ -334,19 +352,20 @@ __attribute__((format(printf, 3, 4))) static void try_again(struct exchange *exc
     }
 }
 
-/* Ends an exchange whose body was transferred: complete, refused, or to be repeated when the connection broke or
- * the body is shorter than announced. */
+/* After a request with a 200 or 206: ends the exchange when all that is wanted has come, or when the answer cannot be
+ * used. Tries again when the connection broke, or when the body is shorter than announced. `code` is libcurl's word on
+ * how the request ended; where `enough` has come it is an error, since take_body_bytes ended it. */
 static void finish_body(struct exchange *exchange, CURLcode code)
 {
     struct sp_net_response *answer = exchange->answer;
     struct sp_response *response = &exchange->response;
-    if (!exchange->begun && !response->fault) begin_body(exchange); /* without a body */
+    if (!exchange->begun && !response->fault) begin_body(exchange); /* an empty body: take_body_bytes was not called */
     if (response->fault) {
         refuse_exchange(exchange, SHAPEPROOF_KIND_REFUSED, "the answer of the server is not used: %s", response->fault);
         return;
     }
-    if (code == CURLE_OK && answer->total == UINT64_MAX) answer->total = answer->begin + answer->length;
-    if (answer->total == UINT64_MAX && exchange->enough) {
+    if (code == CURLE_OK && answer->total == UNKNOWN_TOTAL) answer->total = answer->begin + answer->length;
+    if (answer->total == UNKNOWN_TOTAL && exchange->enough) {
         refuse_exchange(exchange, SHAPEPROOF_KIND_LIMIT, "the server tells no lengths and knows no ranges");
     } else if (answer->length == wanted_bytes(exchange)) {
         memccpy(answer->url, exchange->url.text, '\0', sizeof answer->url);
@@ -359,7 +378,7 @@ static void finish_body(struct exchange *exchange, CURLcode code)
     }
 }
 
-/* An attempt later may go better. */
+/* Whether a later attempt may succeed. */
 static bool is_passing(CURLcode code)
 {
     switch (code) {
@@ -450,6 +469,8 @@ static void settle_status(struct exchange *exchange, CURLcode code)
     }
 }
 
+/* Decides what follows from a request that has ended: by the HTTP status where there was one, otherwise by libcurl's
+ * error. CURLE_WRITE_ERROR means that one of the functions above ended the request by itself. */
 static void settle_request(struct exchange *exchange, CURLcode code)
 {
     const char *text = exchange->curl->do_easy_strerror(code);
@@ -465,6 +486,8 @@ static void settle_request(struct exchange *exchange, CURLcode code)
 
 /* ---- all of them ---- */
 
+/* Starts the requests that are due, at most MOST_ACTIVE at once. Returns how many exchanges are not done yet. *next
+ * becomes the time when the next request is due, if that is earlier. */
 static size_t start_due(struct exchange *exchanges, size_t count, CURLM *multi, int64_t *next)
 {
     size_t active = 0, open = 0;
@@ -482,6 +505,8 @@ static size_t start_due(struct exchange *exchanges, size_t count, CURLM *multi, 
     return open;
 }
 
+/* Ends requests that have stalled, and tries them again: less than LEAST_PROGRESS has come since the last look, which
+ * was at least `stall_ms` ago. */
 static void check_stalls(struct exchange *exchanges, size_t count, CURLM *multi)
 {
     const int64_t now = clock_ms();
@@ -498,7 +523,7 @@ static void check_stalls(struct exchange *exchanges, size_t count, CURLM *multi)
     }
 }
 
-/* Whether there were any. */
+/* Settles the requests that libcurl has ended. Returns whether there were any. */
 static bool take_messages(const struct sp_curl *curl, CURLM *multi)
 {
     int left;

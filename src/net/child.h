@@ -19,6 +19,7 @@ struct sp_work {
     struct sp_counters *counters;
 };
 
+/* Gives each transfer its answer. Where libcurl cannot be used at all they stay SP_UNANSWERED. */
 void sp_child_work(const struct sp_work *work, const struct sp_curl *curl);
 
 #endif
