@@ -110,7 +110,8 @@ static bool allow_threads(scmp_filter_ctx filter)
            seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
 }
 
-/* To read alone. */
+/* Files may be opened to read, but not to write: the flags, the third argument of openat and the second of open, must
+ * have no bit of WRITES. */
 static bool allow_files(scmp_filter_ctx filter)
 {
     enum { WRITES = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC };
@@ -130,7 +131,8 @@ enum {
           LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM
 };
 
-/* What the path leads to, a folder or a file: whoever follows links comes to that. */
+/* Adds to the Landlock ruleset `rules` that what the path leads to may be read: a file, or a folder with all below it.
+ * The descriptor follows symbolic links, so that the rule is about their target. False when the rule is refused. */
 static bool allow_path(int rules, const char *path)
 {
     struct landlock_path_beneath_attr below = {.allowed_access = READS, .parent_fd = open(path, O_PATH | O_CLOEXEC)};
