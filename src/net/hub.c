@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * hf://[ORG/]NAME[@REVISION][/PATH]: the hub is asked once for the commit that a revision is and the names of its
- * files; what is fetched of a commit never changes. The answer is kept, so that a commit that was asked for before, and
- * with
- * --offline every revision, needs no request. */
+ * files; what is fetched of a commit never changes. The answer is kept, so that no request is needed for a commit that
+ * was asked for before, nor, with --offline, for any revision that was. */
 #include "net/listing.h"
 #include "net/remote.h"
 
@@ -14,7 +13,12 @@
 #include "read/directory.h"
 #include "shapeproof/components.h"
 
-enum { MAX_LISTING = 32 << 20, MOST_DOCUMENTS = 200 };
+enum {
+    MAX_LISTING = 32 << 20, /* bytes */
+    MOST_DOCUMENTS = 200    /* that are fetched at once */
+};
+
+#define SCHEME "hf://"
 
 struct hub {
     struct shapeproof_remote *remote;
@@ -48,12 +52,12 @@ static size_t revision_length(const char *text)
     return length;
 }
 
-/* Reads "hf://OWNER/NAME@REVISION/PATH"; the owner, the revision (main) and the path may be missing. False with an
- * error. */
+/* Reads "hf://ORG/NAME@REVISION/PATH": "ORG/NAME" becomes hub->id. Without an organisation the id is "NAME", without a
+ * revision it is "main", and without a path that is "". False with an error for anything else. */
 static bool read_hub_name(struct hub *hub, const char *url, struct shapeproof_error *error)
 {
     struct sp_arena *arena = &hub->remote->arena;
-    const char *text = url + 5, *slash = strchr(text, '/'), *at = strchr(text, '@');
+    const char *text = url + strlen(SCHEME), *slash = strchr(text, '/'), *at = strchr(text, '@');
     const size_t first = strcspn(text, "/@");
     if (!is_hub_word(text, first)) return refuse_name(url, error);
     size_t length = first;
@@ -230,14 +234,15 @@ static void hint_at_distributed(const struct hub *hub, struct shapeproof_error *
             sp_hint(error, "a distributed checkpoint (*.distcp) is read where it is on this machine: download it");
 }
 
-/* Fetches what the path names: a file with its companions, or a folder, which may be a pipeline of several models. */
+/* Fetches what the path names: a file with its companions, or a folder, which may be a pipeline of several models. A
+ * listing names files alone: one that is called as the path is the file, and one below the path makes it a folder. */
 static bool read_place(struct hub *hub, struct shapeproof_error *error)
 {
     struct shapeproof_remote *remote = hub->remote;
     bool folder = !*hub->path, file = false;
     for (size_t i = 0; i < hub->listing.count; i++) {
-        file = file || strcmp(hub->listing.items[i], hub->path) == 0;
-        folder = folder || (is_listed_below(hub->listing.items[i], hub->path) && !file);
+        if (strcmp(hub->listing.items[i], hub->path) == 0) file = true;
+        else if (is_listed_below(hub->listing.items[i], hub->path)) folder = true;
     }
     if (!folder && !file) {
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s%s: it is not among the %zu files of this revision",
@@ -271,7 +276,7 @@ bool sp_hub_fetch(struct shapeproof_remote *remote, const char *url, struct shap
     struct hub hub = {.remote = remote};
     bool ok = read_hub_name(&hub, url, error);
     if (ok) {
-        const bool named = strchr(url + 5, '@') != NULL;
+        const bool named = strchr(url + strlen(SCHEME), '@') != NULL;
         remote->name =
             sp_arena_printf(&remote->arena, "hf://%s%s%s/", hub.id, named ? "@" : "", named ? hub.revision : "");
         ok = find_listing(&hub, error) && fetch_commit(&hub, error);
