@@ -9,16 +9,18 @@
 
 enum { MAX_FILES = 200 * 1000, COMMIT_BYTES = 64 };
 
+/* [{"rfilename": "config.json"}, ...]: adds the names to the listing, but those that could lead out of its folder. */
 static bool read_siblings(struct sp_listing *listing, struct sp_json *json, struct sp_arena *arena)
 {
     char *key;
+    size_t ignored;
     if (!sp_json_open(json, '[')) return false;
     for (bool first = true; sp_json_item(json, &first);) {
         const char *name = NULL;
         if (!sp_json_open(json, '{')) return false;
         for (bool member = true; (key = sp_json_member(json, &member));) {
             if (strcmp(key, "rfilename") == 0) name = sp_json_string(json);
-            else sp_json_skip(json, &(size_t){0});
+            else sp_json_skip(json, &ignored);
             if (!sp_json_ok(json)) return false;
         }
         if (listing->count == MAX_FILES)
@@ -44,6 +46,7 @@ bool sp_listing_read(struct sp_listing *listing, char *text, size_t length, stru
 {
     struct sp_json json = {.what = "listing", .text = text, .length = length, .error = error};
     char *key;
+    size_t ignored;
     listing->commit = NULL;
     listing->count = 0;
     if (!sp_json_check(&json) || !sp_json_open(&json, '{')) return false;
@@ -53,7 +56,7 @@ bool sp_listing_read(struct sp_listing *listing, char *text, size_t length, stru
         } else if (strcmp(key, "siblings") == 0) {
             if (!read_siblings(listing, &json, arena)) return false;
         } else {
-            sp_json_skip(&json, &(size_t){0});
+            sp_json_skip(&json, &ignored);
         }
         if (!sp_json_ok(&json)) return false;
     }
