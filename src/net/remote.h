@@ -19,7 +19,12 @@ enum {
     SP_MOST_FILLS = 200           /* requests for more of one file */
 };
 
-enum sp_presence { SP_NOT_ASKED, SP_FOUND, SP_NOT_FOUND };
+/* What is known of a file. */
+enum sp_presence {
+    SP_NOT_ASKED,
+    SP_FOUND,    /* its beginning, at least, is in the cache */
+    SP_NOT_FOUND /* the server has no such file; or it is a document that the server refuses or that --offline lacks */
+};
 
 struct shapeproof_remote;
 
@@ -32,8 +37,8 @@ struct sp_remote_file {
     const char *direct; /* where redirects led to, or NULL */
     enum sp_presence presence;
     struct sp_cached_file cached;
-    uint64_t ahead; /* bytes that the next range brings at least */
-    unsigned fills;
+    uint64_t ahead;    /* bytes that the next range brings at least; it grows with each */
+    unsigned fills;    /* ranges that readers needed besides the first */
     unsigned requests; /* that brought bytes of it, or led to where they are, in this command */
 };
 
@@ -67,7 +72,8 @@ bool sp_remote_read_file(struct shapeproof_remote *remote, const char *name, str
 bool sp_remote_fail(const struct sp_net_response *answer, const char *shown, struct shapeproof_error *error);
 /* Takes the name of the file off the beginning of an error, for callers that put it there by themselves. */
 void sp_remote_unname(const struct sp_remote_file *remote_file, struct shapeproof_error *error);
-/* Whether a name of a file beside a checkpoint is one that is read, and small. */
+/* Whether this is the name, with or without folders, of a small file beside a checkpoint that the reading code may look
+ * at, such as config.json: it is fetched whole, and need not be there. */
 bool sp_is_document(const char *name);
 
 /* Of the text what may stand in the name of a folder. */

@@ -11,7 +11,13 @@
 #include "read/directory.h"
 #include "read/reader.h"
 
-enum { SMALL_FILE = 4 << 20, FIRST_AHEAD = 128 * 1024, MOST_AHEAD = 8 << 20, GRAIN = 4096 };
+/* All in bytes. */
+enum {
+    SMALL_FILE = 4 << 20,     /* a file up to this size is fetched whole, once more than its beginning is needed */
+    FIRST_AHEAD = 128 * 1024, /* the first range that is filled brings at least so much, each next one twice as much, */
+    MOST_AHEAD = 8 << 20,     /* up to this */
+    GRAIN = 4096              /* ranges begin at multiples of it */
+};
 
 bool sp_is_document(const char *name)
 {
@@ -29,8 +35,8 @@ bool sp_is_document(const char *name)
         "added_tokens.json",
         "hf_quant_config.json",
         "tokenizer_config.json",
-        "config",
-        "version",
+        "config",  /* of Sockeye, */
+        "version", /* too */
         "sentence_bert_config.json",
     };
     return SP_IS_AMONG(sp_base_name(name), documents);
@@ -68,7 +74,9 @@ static bool fail_offline(const struct sp_remote_file *remote_file, struct shapep
     return false;
 }
 
-/* One range into the sparse cache; the file has to be the version that is there. */
+/* Fetches one range of the file from `url` into the sparse cache, and copies the answer of the server to *told. False
+ * without an error when the server did not give the bytes, which *told has the reason for. False with an error when
+ * nothing could be asked, when the file is of another size than before, or when the cache cannot be written. */
 static bool fetch_span(struct sp_remote_file *remote_file, struct sp_byte_range span, const char *url,
                        struct sp_net_response *told, struct shapeproof_error *error)
 {
@@ -95,7 +103,8 @@ static bool fetch_span(struct sp_remote_file *remote_file, struct sp_byte_range 
     return ok;
 }
 
-/* Where redirects led may be for a short time only: then from the beginning. */
+/* Fetches one more range: from the URL that redirects led to, which may be good for a short time only, and when that
+ * fails from the first URL. */
 static bool fetch_more(struct sp_remote_file *remote_file, struct sp_byte_range span, struct shapeproof_error *error)
 {
     struct sp_net_response *told = sp_realloc(NULL, 1, sizeof *told);
@@ -111,7 +120,8 @@ static bool fetch_more(struct sp_remote_file *remote_file, struct sp_byte_range 
     return ok && sp_cached_file_save(&remote_file->cached, &remote_file->remote->sparse, error);
 }
 
-/* What is around it, too: readers go forwards. */
+/* The range that is fetched where `length` bytes at `offset` are needed. It begins at a multiple of GRAIN and reaches
+ * further than needed, since readers go forwards; it is all of a small file. */
 static struct sp_byte_range widen_span(struct sp_remote_file *remote_file, uint64_t offset, uint64_t length)
 {
     const uint64_t size = remote_file->cached.size;
@@ -132,6 +142,7 @@ static bool fail_limit(const struct sp_remote_file *remote_file, struct shapepro
     return false;
 }
 
+/* Makes sure that the range is in the sparse cache: fetches what is missing of it. */
 static bool fill_span(struct sp_remote_file *remote_file, struct sp_byte_range wanted, struct shapeproof_error *error)
 {
     struct sp_byte_range span = sp_cached_file_missing(&remote_file->cached, wanted);
@@ -181,11 +192,15 @@ struct sp_remote_file *sp_remote_find(struct shapeproof_remote *remote, const ch
 struct asking {
     struct shapeproof_remote *remote;
     SP_ARRAY(struct sp_transfer) transfers;
-    struct sp_remote_file **owners;
+    struct sp_remote_file **owners; /* of each transfer */
     size_t owner_capacity;
 };
 
-static void add_asked_range(struct asking *asking, struct sp_remote_file *remote_file, uint64_t room, bool tail)
+enum file_end { FILE_BEGINNING, FILE_TAIL };
+
+/* Adds a request for the first or the last `room` bytes of a file. Where the cache has a version of it, the server
+ * sends nothing if that is still the newest. */
+static void add_asked_range(struct asking *asking, struct sp_remote_file *remote_file, enum file_end end, uint64_t room)
 {
     const char *etag = remote_file->cached.fd >= 0 && remote_file->cached.etag[0] ? remote_file->cached.etag : NULL;
     SP_GROW(asking->owners, asking->transfers.count, asking->owner_capacity);
@@ -194,7 +209,7 @@ static void add_asked_range(struct asking *asking, struct sp_remote_file *remote
                                                         .etag = etag,
                                                         .if_changed = etag != NULL,
                                                         .room = room,
-                                                        .tail = tail,
+                                                        .tail = end == FILE_TAIL,
                                                         .fixed = asking->remote->fixed};
 }
 
@@ -216,16 +231,16 @@ static bool plan_remote_file(struct asking *asking, struct sp_remote_file *remot
         return true;
     }
     const bool archive = may_be_archive(remote_file->name);
-    add_asked_range(asking, remote_file,
+    add_asked_range(asking, remote_file, FILE_BEGINNING,
                     is_read_whole(remote_file->name) ? SP_MAX_DOCUMENT
                     : archive                        ? SP_ARCHIVE_BYTES
-                                                     : SP_FIRST_BYTES,
-                    false);
-    if (archive) add_asked_range(asking, remote_file, SP_TAIL_BYTES, true);
+                                                     : SP_FIRST_BYTES);
+    if (archive) add_asked_range(asking, remote_file, FILE_TAIL, SP_TAIL_BYTES);
     return true;
 }
 
-/* Bytes that came into the sparse cache, a new one unless they are of the version that is there. */
+/* Puts the bytes that came into the sparse cache. A file of the cache that is of another version, or of which the
+ * server tells no version, is replaced before its first bytes are put; a later change of version is an error. */
 static bool keep_answer(struct sp_remote_file *remote_file, const struct sp_transfer *transfer,
                         struct shapeproof_error *error)
 {
@@ -281,7 +296,7 @@ static bool take_answer(struct sp_remote_file *remote_file, const struct sp_tran
         sp_sparse_cache_drop(&remote_file->remote->sparse, remote_file->name);
         return true;
     default:
-        /* What may not be seen beside a file need not be there: stores of objects say 403 for both. */
+        /* Object stores answer 403 for a file that is not there as well as for one that is private. */
         if (sp_is_document(remote_file->name) && !remote_file->remote->fixed &&
             (answer->status == 401 || answer->status == 403)) {
             remote_file->presence = SP_NOT_FOUND;
