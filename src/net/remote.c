@@ -169,14 +169,18 @@ static bool fetch_beside(struct shapeproof_remote *remote, const char *name, str
 }
 
 /* Fetches from a plain web server: a folder when the URL ends with a slash, otherwise a file with its companions.
- * The cache key holds the URL with its query, which may be a signature. */
+ *
+ *   https://host/dir/a.safetensors?sig=1   ->   base "https://host/dir/", name "a.safetensors", query "?sig=1"
+ *
+ * The name is also that of the file in the cache, and is escaped again for a request: one with a %XX in it is refused.
+ * The key of the cache is of the base and the query, as a query can decide what is there. */
 static bool fetch_web(struct shapeproof_remote *remote, const char *text, struct shapeproof_error *error)
 {
     struct sp_arena *arena = &remote->arena;
     struct sp_url url;
     if (!sp_url_parse(text, arena, &url, error)) return false;
-    const size_t scheme = (size_t)(strchr(url.shown, ':') - url.shown) + 3;
-    const char *path = strchr(url.shown + scheme, '/');
+    const char *host = strstr(url.shown, "://") + strlen("://");
+    const char *path = strchr(host, '/');
     const char *name = path ? strrchr(path, '/') + 1 : "";
     if (strchr(name, '%') || !sp_is_safe_path(name))
         return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_REFUSED, "%s: the name of the file is not plain",

@@ -71,7 +71,7 @@ static bool refuse_url(const char *text, const char *why, struct shapeproof_erro
 
 bool sp_url_parse(const char *text, struct sp_arena *arena, struct sp_url *url, struct shapeproof_error *error)
 {
-    const size_t scheme = strcspn(text, ":"), length = strcspn(text, "#");
+    const size_t scheme = strcspn(text, ":"), length = strcspn(text, "#"); /* a fragment is left out */
     const bool tls = SP_IS(text, scheme, "https"), plain = SP_IS(text, scheme, "http");
     if ((!tls && !plain) || strncmp(text + scheme, "://", 3) != 0) return refuse_scheme(text, error);
     const char *host = text + scheme + 3;
@@ -86,14 +86,14 @@ bool sp_url_parse(const char *text, struct sp_arena *arena, struct sp_url *url, 
         !is_url_text(path, length - (size_t)(path - text)))
         return refuse_url(text, "not a plain URL", error);
     if (plain && !is_loopback(host, name)) return refuse_scheme(text, error);
-    const int digits = path > port ? (int)(path - port) : tls ? 3 : 2;
+    const bool has_port = port < path;
+    const char *usual_port = tls ? "443" : "80";
     url->text = sp_arena_copy(arena, text, length);
     url->shown = sp_arena_copy(arena, text, strcspn(text, "?#"));
-    url->origin = lower_case(sp_arena_printf(arena, "%.*s://%.*s:%.*s", (int)scheme, text, (int)name, host, digits,
-                                             path > port ? port
-                                             : tls       ? "443"
-                                                         : "80"));
-    url->loopback = plain;
+    url->origin = lower_case(sp_arena_printf(arena, "%.*s://%.*s:%.*s", (int)scheme, text, (int)name, host,
+                                             (int)(has_port ? (size_t)(path - port) : strlen(usual_port)),
+                                             has_port ? port : usual_port));
+    url->loopback = plain; /* the only host that plain http is allowed for */
     return true;
 }
 

@@ -19,6 +19,7 @@ struct sp_url {
     bool loopback;      /* plain http */
 };
 
+/* Checks a URL and takes it apart; the texts are in the arena. False with an error for one that is not followed. */
 bool sp_url_parse(const char *text, struct sp_arena *arena, struct sp_url *url, struct shapeproof_error *error);
 /* `text` with everything that is no plain character of a path as %XX. */
 char *sp_url_escape(const char *text, struct sp_arena *arena);
