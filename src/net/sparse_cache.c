@@ -43,8 +43,8 @@ static bool make_parents(int at, char *path)
 
 static int open_below(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
 
-/* By its descriptor, where the system has names for these: reports are laid out with it, and must not depend on where
- * the cache is. */
+/* Another path of the open folder, "/dev/fd/5", or `path` where the system has none. The layout of reports depends on
+ * the length of the path, and must not depend on where the cache is. */
 static const char *short_path(int folder, const char *path, struct sp_arena *arena)
 {
     const char *name = sp_arena_printf(arena, "/dev/fd/%d", folder);
@@ -54,8 +54,9 @@ static const char *short_path(int folder, const char *path, struct sp_arena *are
     return name;
 }
 
-/* Two that fetch the same would else make and fill files under each other, and say of one what is in the other. Not
- * every file system has locks: there it is as without. */
+/* Waits until no other process has the lock, and takes it. Two processes that fetch the same would otherwise replace
+ * each other's files, and a state could be that of the other's file. On a file system without locks nothing is locked.
+ * Returns the descriptor of the lock file, or -1 when it cannot be opened. */
 static int lock_sparse_cache(const char *path)
 {
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -72,7 +73,7 @@ void sp_sparse_cache_unlock(struct sp_sparse_cache *sparse)
 bool sp_sparse_cache_open(struct sp_sparse_cache *sparse, const char *cache, const char *key, struct sp_arena *arena,
                           struct shapeproof_error *error)
 {
-    char *files = sp_arena_printf(arena, "%s/%s/files/", cache, key);
+    char *files = sp_arena_printf(arena, "%s/%s/files/", cache, key); /* with a slash: make_parents makes it, too */
     char *state = sp_arena_printf(arena, "%s/%s/state/", cache, key);
     *sparse = (struct sp_sparse_cache){.path = files, .files = -1, .state = -1, .lock = -1};
     if (make_parents(AT_FDCWD, files) && make_parents(AT_FDCWD, state)) {

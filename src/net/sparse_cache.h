@@ -3,7 +3,7 @@
  * nothing was fetched, and beside it what is known of each: its version, and which bytes of it are there.
  *
  *   CACHE/KEY/files/model.safetensors    5 GB long, of which 120 KiB take place on the disk
- *   CACHE/KEY/state/model.safetensors    "shapeproof-sparse cache 1", "etag ...", "size N", "has BEGIN END" lines
+ *   CACHE/KEY/state/model.safetensors    "shapeproof-mirror 1", "etag ...", "size N", "has BEGIN END" lines
  *
  *   CACHE/KEY/lock                       held by the process that fetches: what it writes of bytes and state fits
  *                                        together, and another that wants the same waits and finds it there
@@ -34,17 +34,20 @@ struct sp_cached_file {
     SP_ARRAY(struct sp_byte_range) spans; /* that are there, in order, none next to another */
 };
 
-/* Waits for any other process that fetches from the same place. */
+/* Makes the folders CACHE/KEY/files and CACHE/KEY/state where they are not there, and opens them; `key` may have
+ * slashes in it. Waits for any other process that fetches from the same place. False with an error, and nothing open.
+ */
 bool sp_sparse_cache_open(struct sp_sparse_cache *sparse, const char *cache, const char *key, struct sp_arena *arena,
                           struct shapeproof_error *error);
 /* For others to fetch; what is there can still be read. */
 void sp_sparse_cache_unlock(struct sp_sparse_cache *sparse);
 void sp_sparse_cache_close(struct sp_sparse_cache *sparse);
-/* An empty file under that name, unless there is a file: so that it is listed. */
+/* Makes an empty file of that name, unless there is a file: so that it is found when the folder is listed. */
 bool sp_sparse_cache_name(const struct sp_sparse_cache *sparse, const char *name, struct shapeproof_error *error);
 /* Forgets a file that is there no more. */
 void sp_sparse_cache_drop(const struct sp_sparse_cache *sparse, const char *name);
-/* A short text of our own, under a name of its own. NULL when it is not there; free() it. */
+/* Stores a short text of our own among the states, in place of an older one; sp_sparse_cache_noted reads it again, with
+ * a NUL at its end. That is NULL when it is not there, or longer than `limit`; free() it. */
 bool sp_sparse_cache_note(const struct sp_sparse_cache *sparse, const char *name, const void *bytes, size_t length,
                           struct shapeproof_error *error);
 char *sp_sparse_cache_noted(const struct sp_sparse_cache *sparse, const char *name, size_t limit);

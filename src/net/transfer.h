@@ -36,12 +36,12 @@ enum sp_outcome {
 
 struct sp_net_response {
     enum sp_outcome outcome;
-    enum shapeproof_kind kind; /* of SP_NO_ANSWER, with `why` and `hint` */
-    int status;                /* the last that was seen, or 0 */
-    uint64_t begin;            /* of the bytes in the file */
-    uint64_t length;           /* how many have come, at most `room`; also of SP_NO_ANSWER some may have */
-    uint64_t total;            /* of the file, where bytes have come */
-    uint32_t requests;
+    enum shapeproof_kind kind;  /* of SP_NO_ANSWER, with `why` and `hint` */
+    int status;                 /* the last that was seen, or 0 */
+    uint64_t begin;             /* of the bytes in the file */
+    uint64_t length;            /* how many have come, at most `room`; also of SP_NO_ANSWER some may have */
+    uint64_t total;             /* bytes of the whole file, where some have come */
+    uint32_t requests;          /* that it took */
     char etag[SP_ETAG_BYTES];   /* of the file, or its date, or "" */
     char url[SP_URL_BYTES + 1]; /* where the bytes came from, after redirects */
     char why[400], hint[200];
@@ -71,7 +71,8 @@ struct sp_batch {
 };
 bool sp_batch_run(struct sp_batch *batch, struct sp_client *client, struct shapeproof_error *error);
 void sp_batch_free(struct sp_batch *batch);
-/* Whether what a child left as the answer of this transfer can be one: it may have been taken over by a server. */
+/* Whether the answer that the child left can be one to this transfer. A server may have taken over the child by a fault
+ * of libcurl, so that any bytes may be there. */
 bool sp_answer_is_sound(const struct sp_transfer *transfer);
 
 #endif
