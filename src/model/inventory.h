@@ -95,9 +95,15 @@ void sp_inventory_adopt_remarks(struct shapeproof_inventory *inventory, const st
 void sp_inventory_suspect_global(struct shapeproof_inventory *inventory, const char *name, bool called);
 /* The same of all code in the configuration of a Keras model, a JSON text. */
 void sp_inventory_judge_keras(struct shapeproof_inventory *inventory, const char *json, size_t length);
-/* Copies the names; `tensor` may be NULL. */
+/* Notes a tensor that is listed in `shard` and is not there. `unreadable`: neither is the shard, or it cannot be
+ * opened. Copies the names. */
 void sp_inventory_promise(struct shapeproof_inventory *inventory, const char *tensor, const char *shard,
                           bool unreadable);
+/* The same for a shard that is not there, or several in one text, when it is not known which tensors are in it. */
+static inline void sp_inventory_promise_shard(struct shapeproof_inventory *inventory, const char *shard)
+{
+    sp_inventory_promise(inventory, NULL, shard, true);
+}
 
 /* Sets parameters and bytes from shape and dtype; false, and nothing set, when a product overflows 64 bits or the
  * bits do not fill whole bytes. Readers call it before comparing with the bytes that the file holds. */

@@ -184,7 +184,7 @@ static void warn_absent_shards(const struct sp_shard *shards, size_t count, stru
     if (absent.count) {
         const char *names = sp_names_text(&absent);
         sp_inventory_warn(inventory, "%zu of %u shards are absent: %s", absent.count, first.of, names);
-        sp_inventory_promise(inventory, NULL, names, true);
+        sp_inventory_promise_shard(inventory, names);
     }
     sp_names_free(&absent);
 }

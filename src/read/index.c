@@ -206,12 +206,13 @@ static void compare_placements(const struct index *index)
         const struct placement *placement = &map->placements[i];
         const uint32_t file = index->shards[placement->shard].file;
         const size_t found = shapeproof_inventory_find(inventory, placement->tensor);
-        if (found == SHAPEPROOF_NONE)
-            sp_inventory_promise(inventory, placement->tensor, placement->shard_name, file == SP_NO_FILE);
-        if (found == SHAPEPROOF_NONE && file != SP_NO_FILE) sp_names_add(&missing, placement->tensor);
-        if (found == SHAPEPROOF_NONE) continue;
-        listed[found] = true;
-        if (inventory->tensors[found].file != file) sp_names_add(&elsewhere, placement->tensor);
+        if (found != SHAPEPROOF_NONE) {
+            listed[found] = true;
+            if (inventory->tensors[found].file != file) sp_names_add(&elsewhere, placement->tensor);
+            continue;
+        }
+        sp_inventory_promise(inventory, placement->tensor, placement->shard_name, file == SP_NO_FILE);
+        if (file != SP_NO_FILE) sp_names_add(&missing, placement->tensor);
     }
     for (size_t i = 0; i < inventory->count; i++)
         if (!listed[i]) sp_names_add(&unindexed, inventory->tensors[i].name);
@@ -245,7 +246,7 @@ static void compare_groups(const struct index *index)
         const struct placement *placement = &map->placements[i];
         const uint32_t file = index->shards[placement->shard].file;
         const char *key = group_key(&scratch, file, placement->tensor, strlen(placement->tensor));
-        if (file == SP_NO_FILE) sp_inventory_promise(inventory, NULL, placement->shard_name, true);
+        if (file == SP_NO_FILE) sp_inventory_promise_shard(inventory, placement->shard_name);
         else if (sp_map_get(&groups, key) == SIZE_MAX) sp_names_add(&missing, placement->tensor);
     }
     warn_names(inventory, "groups of which the index places a part in a shard without any", &missing);

@@ -201,7 +201,7 @@ static bool index_zipped_shards(struct sp_zip *zip, struct shapeproof_value root
             continue;
         }
         sp_inventory_warn(inventory, "shard %s, which " INDEX " names, is not in the archive", sp_quote(name).text);
-        sp_inventory_promise(inventory, NULL, name, true);
+        sp_inventory_promise_shard(inventory, name);
     }
     if (ok && !read) ok = sp_malformed(error, "none of the shards that " INDEX " names is in the archive");
     sp_map_free(&shards.names);
