@@ -20,8 +20,9 @@
 enum { MAX_INDEX = 256 << 20, MAX_SHARDS = 10000 };
 
 struct placement {
-    const char *tensor, *shard_name;
-    size_t shard;
+    const char *tensor; /* or the group, of Keras */
+    const char *shard_name;
+    size_t shard; /* its number in index.shards, once these are collected */
 };
 
 struct weight_map {
@@ -93,7 +94,7 @@ static bool scan_weight_map(struct index *index)
 
 /* The value of a metadata member as text: a string decoded, all else as written, since totals can be longer than any
  * integer type. */
-static const char *metadata_value(struct index *index)
+static const char *metadata_value(struct index *index) /* NULL: an error */
 {
     size_t length;
     if (sp_json_peek(&index->json) == '"') return sp_json_string(&index->json);
@@ -222,13 +223,14 @@ static void compare_placements(const struct index *index)
     warn_names(inventory, "tensors that the index does not list", &unindexed);
 }
 
-/* The group that a tensor is in, with the number of the file. */
+/* A group in one file: "3:layers/dense/vars" for that group in the file with number 3. */
 static const char *group_key(struct sp_arena *arena, uint32_t file, const char *group, size_t length)
 {
     return sp_arena_printf(arena, "%" PRIu32 ":%.*s", file, (int)length, group);
 }
 
-/* Groups that a shard ought to have a part of, and has not. */
+/* The same for an index of Keras, whose names are those of groups. A group may be spread over several shards: warns of
+ * each that the index places a part of in a shard without any tensor of that group. */
 static void compare_groups(const struct index *index)
 {
     const struct weight_map *map = index->has_map ? &index->map : &index->bare;
