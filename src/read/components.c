@@ -48,7 +48,9 @@ struct component_list {
 /* ---- what lies in the folder of a component ---- */
 
 struct contents {
-    bool there, weights, config;
+    bool there;   /* the folder itself */
+    bool weights; /* a file that may be a checkpoint */
+    bool config;  /* config.json */
 };
 
 /* Parts of a distributed checkpoint count too: it is for who opens them to refuse them. */
@@ -73,9 +75,15 @@ static struct contents look_into(const struct sp_folder *folder, const char *nam
 
 /* ---- what classes need ---- */
 
-enum need { NEEDS_WEIGHTS, NEEDS_FOLDER, NEEDS_NOTHING, NEED_UNKNOWN };
+enum need {
+    NEEDS_WEIGHTS, /* without a file of weights it is missing */
+    NEEDS_FOLDER,  /* it has no weights; without its folder it is missing */
+    NEEDS_NOTHING, /* it is never missing */
+    NEED_UNKNOWN   /* of another library: it is not known whether it has weights */
+};
 
-/* Of pipelines: configurations of models alone are called config.json. */
+/* Of a component of a pipeline. The configurations of schedulers, tokenizers and their like have other names, so that a
+ * config.json shows that the class is a model. */
 static enum need need_in_pipeline(const struct shapeproof_component *component, const struct contents *found)
 {
     static const char *const plain[] = {"Scheduler",        "Tokenizer", "Processor",
@@ -86,7 +94,7 @@ static enum need need_in_pipeline(const struct shapeproof_component *component, 
     return found->config || SP_IS_AMONG(component->library, known) ? NEEDS_WEIGHTS : NEEDS_FOLDER;
 }
 
-/* Of Normalize there is no more than an empty folder, which few ways of copying a model keep. */
+/* Of a module of Sentence Transformers. Normalize has an empty folder, which is often lost when a model is copied. */
 static enum need need_of_module(const struct shapeproof_component *component)
 {
     static const char *const plain[] = {"Pooling",      "Dropout",         "BoW",        "WordWeights", "SpladePooling",
@@ -96,7 +104,8 @@ static enum need need_of_module(const struct shapeproof_component *component)
     return SP_IS_AMONG(component->class_name, plain) ? NEEDS_FOLDER : NEEDS_WEIGHTS;
 }
 
-/* Weights are evidence of their own; where there are none, it depends. */
+/* Sets the state and its note. A component whose folder has weights is a model, whatever its class needs; without
+ * weights it is missing or plain, by what the class needs. */
 static void judge_component(struct shapeproof_component *component, const struct contents *found, enum need need)
 {
     const bool missing = need == NEEDS_WEIGHTS || (need == NEEDS_FOLDER && !found->there);
@@ -126,7 +135,7 @@ static bool is_path_below(const char *path)
     return true;
 }
 
-/* Some modules have a name of their own for it. */
+/* The name of the configuration of a component; some modules have another one than config.json. */
 static const char *config_name(const struct shapeproof_component *component)
 {
     static const struct {
@@ -146,7 +155,8 @@ static const char *find_config(const struct component_list *list, const struct s
     return sp_arena_printf(arena, "%s/%s", component->path, config_name(component));
 }
 
-/* Appends one with its place; NULL after an error. `entry` is its path in the folder of the list. */
+/* Appends a component with its name and its path; NULL after an error. `entry` is its folder, as the list has it. The
+ * name counts from the directory: "below/entry", or "." for the directory itself. */
 static struct shapeproof_component *add_component(const struct component_list *list, const char *entry)
 {
     struct shapeproof_components *components = list->components;
@@ -178,11 +188,16 @@ static bool is_named_before(const struct shapeproof_components *components)
     return false;
 }
 
-static void finish_component(const struct component_list *list, struct shapeproof_component *component, bool module)
+enum list_kind { PIPELINE_LIST, MODULE_LIST };
+
+/* Sets the configuration and the state of the component that was added last, whose class is known. */
+static void finish_component(const struct component_list *list, struct shapeproof_component *component,
+                             enum list_kind kind)
 {
     const struct contents found = look_into(list->folder, component->name);
     component->config = find_config(list, component);
-    judge_component(component, &found, module ? need_of_module(component) : need_in_pipeline(component, &found));
+    judge_component(component, &found,
+                    kind == MODULE_LIST ? need_of_module(component) : need_in_pipeline(component, &found));
     if (!is_named_before(list->components)) return;
     component->state = SHAPEPROOF_COMPONENT_PLAIN;
     component->note = "the folder is named before";
@@ -190,14 +205,16 @@ static void finish_component(const struct component_list *list, struct shapeproo
 
 /* ---- model_index.json ---- */
 
-/* What is said of one component: a library and a class, both NULL for anything else. Of a modular pipeline also where
- * it was loaded from, "org/name", and the folder in that. */
+/* What a list says of one component: a library and a class, both NULL when the entry is anything else. Of a modular
+ * pipeline also where it was loaded from, "org/name", and the folder in that. */
 struct told {
     const char *library, *class_name, *repository, *subfolder;
-    bool listed; /* by the list itself, and not by what it was to be */
+    bool listed; /* the class is in the entry itself; false: only in its type hint, since it was not loaded */
 };
 
-/* ["library", "class"], and what else is in the list. */
+/* Reads an entry. Of a pipeline it is ["library", "class"], and `rest` is NULL. Of a modular pipeline it has a third
+ * item, an object that `rest` reads; the type hint in that is again a pair without `rest`. Anything else is passed over
+ * and leaves *told as it is. False when the text is no JSON. */
 static bool scan_pair(struct sp_json *json, struct told *told, bool (*rest)(struct sp_json *, struct told *))
 {
     const char *words[2] = {NULL, NULL};
@@ -217,7 +234,8 @@ static bool scan_pair(struct sp_json *json, struct told *told, bool (*rest)(stru
     return true;
 }
 
-/* The object behind the two: what the component ought to be, where it was not there when the list was written. */
+/* The third item of an entry: {"type_hint": ["library", "class"], "subfolder": ..., ...}. The type hint is the class
+ * that the component has to be of, also where none was loaded when the list was written. */
 static bool scan_origin(struct sp_json *json, struct told *told)
 {
     const char *key;
@@ -235,7 +253,7 @@ static bool scan_origin(struct sp_json *json, struct told *told)
     return sp_json_ok(json);
 }
 
-/* Then there is no need to tell its components apart. */
+/* Whether no component but the directory itself is or ought to be a model: then it is read as a checkpoint of one. */
 static bool is_single(const struct shapeproof_components *components)
 {
     for (size_t i = 0; i < components->list.count; i++) {
@@ -265,7 +283,7 @@ static bool add_further_models(struct component_list *list, const char *entry, c
         if (!component) return false;
         component->library = sp_arena_string(arena, told->library);
         component->class_name = component->model_class = sp_arena_string(arena, told->class_name);
-        finish_component(list, component, false);
+        finish_component(list, component, PIPELINE_LIST);
     }
 }
 
@@ -326,7 +344,7 @@ static bool scan_pipeline(struct component_list *list)
         if (!component) return false;
         component->library = sp_arena_string(arena, told.library);
         component->class_name = component->model_class = sp_arena_string(arena, told.class_name);
-        finish_component(list, component, false);
+        finish_component(list, component, PIPELINE_LIST);
         if (*key && !add_further_models(list, key, &told)) return false;
     }
     if (!sp_json_end(&list->json)) return false;
@@ -344,7 +362,7 @@ static bool is_on_hub(const char *repository)
            !strpbrk(repository, " :\\");
 }
 
-/* Where it is that is not in the directory. */
+/* A component that is missing here and was loaded from a repository of the hub is not missing: it is there. */
 static void say_elsewhere(struct sp_arena *arena, struct shapeproof_component *component, const struct told *told)
 {
     if (component->state != SHAPEPROOF_COMPONENT_MISSING || !is_on_hub(told->repository)) return;
@@ -354,7 +372,8 @@ static void say_elsewhere(struct sp_arena *arena, struct shapeproof_component *c
                                       *folder ? ", in the folder " : "", folder);
 }
 
-/* A component that was never loaded has no folder to be in. */
+/* Reads modular_model_index.json of a diffusers pipeline. A component that was not loaded, and has no repository to be
+ * loaded from, is left out. */
 static bool scan_modular(struct component_list *list)
 {
     struct sp_arena *arena = &list->components->arena;
@@ -368,7 +387,7 @@ static bool scan_modular(struct component_list *list)
         if (!component) return false;
         component->library = sp_arena_string(arena, told.library);
         component->class_name = component->model_class = sp_arena_string(arena, told.class_name);
-        finish_component(list, component, false);
+        finish_component(list, component, PIPELINE_LIST);
         say_elsewhere(arena, component, &told);
     }
     return sp_json_end(&list->json);
@@ -387,7 +406,7 @@ static bool add_module(const struct component_list *list, const char *path, cons
     component->library = sp_arena_copy(arena, type, dot ? strcspn(type, ".") : 0);
     component->model_class =
         dot ? sp_arena_printf(arena, "%s.%s", component->library, component->class_name) : component->class_name;
-    finish_component(list, component, true);
+    finish_component(list, component, MODULE_LIST);
     return true;
 }
 
