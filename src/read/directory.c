@@ -254,9 +254,10 @@ static bool has_shape(const struct shapeproof_inventory *inventory, const struct
     return false;
 }
 
-/* A trainer that resumes reads it: it must be whole, and its moments must be of this model. Of many the first few are
- * compared, and only matrices, as vectors may be pieces of flattened parameters. */
-static void look_at_optimizer(const struct sp_folder *folder, struct shapeproof_inventory *inventory)
+/* Warns of an optimizer.pt beside the model from which no training can go on: one that cannot be read, or one of
+ * another model. Of the latter a moment (".exp_avg") has a shape that no tensor has. The first few matrices are
+ * compared; vectors may be pieces of flattened parameters. */
+static void check_optimizer(const struct sp_folder *folder, struct shapeproof_inventory *inventory)
 {
     static const char name[] = "optimizer.pt";
     enum { MOST = 16 };
@@ -287,7 +288,7 @@ static bool read_chosen(const struct sp_folder *folder, const char *name, const 
         warn_stray(name, listing, inventory);
     }
     note_others(folder, name, listing, inventory);
-    look_at_optimizer(folder, inventory);
+    check_optimizer(folder, inventory);
     return true;
 }
 
@@ -302,6 +303,8 @@ static const struct {
     {"consolidated.", "these are tensor-parallel ranks: gather them into one checkpoint, or name one to read it"},
 };
 
+/* The hint for a listing of such files, NULL for any other. The names are sorted, so that the first and the last one
+ * tell for all. */
 static const char *hint_for_ranks(const struct listing *listing)
 {
     for (size_t i = 0; i < COUNT(ranks); i++)
@@ -382,7 +385,7 @@ static bool refuse_choice(const struct sp_folder *folder, const struct listing *
     if (listing->distributed) return refuse_distributed(folder, error);
     if (!listing->count) return sp_folder_refuse_empty(folder, error);
     struct shard_set sets[MOST_SETS];
-    const size_t set_count = gather ? 0 : list_shard_sets(listing, sets);
+    const size_t set_count = gather ? 0 : list_shard_sets(listing, sets); /* ranks are numbered like shards */
     if (set_count > 1) {
         refuse_shard_sets(sets, set_count, error);
         sp_error_prefix(error, folder->path);
@@ -401,7 +404,7 @@ static bool refuse_choice(const struct sp_folder *folder, const struct listing *
     return false;
 }
 
-/* The only one, or the only one of those that count where others are; NULL. */
+/* The only file of the listing, or the only one besides those that count SP_IF_ALONE; NULL when there are several. */
 static const char *only_name(const struct listing *listing)
 {
     const char *only = NULL;
@@ -433,7 +436,7 @@ static bool are_dcp_shards(const struct listing *listing)
 
 /* Chooses what to read in a folder, in this order: a file with a usual name (the list `candidates`), a distributed
  * checkpoint with metadata, shards of DCP, files of ranks (DeepSpeed, Megatron, FSDP), numbered shards without an
- * index, the only file. Otherwise the choice is refused. */
+ * index, the only file. Otherwise the choice is refused. `shards` has room for as many as there are names. */
 static bool choose_checkpoint(const struct sp_folder *folder, const struct listing *listing, struct sp_shard *shards,
                               struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
@@ -446,9 +449,9 @@ static bool choose_checkpoint(const struct sp_folder *folder, const struct listi
     const char *backend = sp_megatron_backend(folder, &inventory->arena);
     if (backend && !listing->distributed) return sp_megatron_refuse(folder, backend, error);
     if (are_dcp_shards(listing)) return sp_dcp_read_shards(folder, listing->names, listing->count, inventory, error);
-    bool mine = false;
-    const bool ok = sp_ranks_read(folder, &mine, inventory, error);
-    if (mine) return ok;
+    bool are_ranks = false;
+    const bool ok = sp_ranks_read(folder, &are_ranks, inventory, error);
+    if (are_ranks) return ok;
     const size_t count = find_shards(listing, shards);
     if (count) {
         warn_absent_shards(shards, count, inventory);
@@ -472,7 +475,7 @@ bool sp_directory_read_pieces(const struct sp_folder *folder, const char *first,
             shards[count++] = (struct sp_shard){.name = listing.names[i], .file = SP_NO_FILE};
     if (count) warn_absent_shards(shards, count, inventory);
     if (count) ok = sp_folder_read_shards(folder, NULL, shards, count, inventory, error);
-    else ok = ok && sp_folder_read(folder, first, inventory, error); /* it is not there: let that be said */
+    else ok = ok && sp_folder_read(folder, first, inventory, error); /* which fails, as `first` is not there */
     free(shards);
     free(listing.names);
     free(listing.rank_metadata.items);

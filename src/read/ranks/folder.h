@@ -5,8 +5,9 @@
 
 #include "read/folder.h"
 
-/* Reads it, and finishes the inventory; *mine is false, and nothing done, when there are none. */
-bool sp_ranks_read(const struct sp_folder *folder, bool *mine, struct shapeproof_inventory *inventory,
+/* Reads the files of ranks, and finishes the inventory. Where there are none, *are_ranks is false and nothing was done;
+ * it is true as well when the folder cannot be listed, which is an error. */
+bool sp_ranks_read(const struct sp_folder *folder, bool *are_ranks, struct shapeproof_inventory *inventory,
                    struct shapeproof_error *error);
 
 #endif

@@ -166,13 +166,13 @@ static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder,
     return false;
 }
 
-bool sp_ranks_read(const struct sp_folder *folder, bool *mine, struct shapeproof_inventory *inventory,
+bool sp_ranks_read(const struct sp_folder *folder, bool *are_ranks, struct shapeproof_inventory *inventory,
                    struct shapeproof_error *error)
 {
     struct sp_ranks ranks = {0};
     bool ok = sp_ranks_list(&ranks, folder, error);
     if (!ok) sp_error_prefix(error, folder->path);
-    *mine = !ok || ranks.files.count;
+    *are_ranks = !ok || ranks.files.count;
     if (ok && ranks.files.count) ok = put_together(&ranks, folder, inventory, error);
     for (size_t i = 0; i < ranks.files.count; i++) shapeproof_inventory_close(ranks.files.items[i].own);
     free(ranks.files.items);
