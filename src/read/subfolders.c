@@ -70,7 +70,7 @@ static size_t list_snapshots(const struct sp_folder *folder, struct sp_arena *ar
     return count;
 }
 
-/* Without a refs/main that leads to a snapshot: which there are. */
+/* The error for a cached model without a refs/main that leads to a snapshot: it names the snapshots that there are. */
 static void fail_cached(const struct sp_folder *folder, struct sp_arena *arena, struct shapeproof_error *error)
 {
     const char **names = sp_realloc(NULL, MOST_SNAPSHOTS, sizeof *names);
@@ -95,6 +95,7 @@ static void fail_cached(const struct sp_folder *folder, struct sp_arena *arena, 
 
 /* ---- a training ---- */
 
+/* Whether one of the first names in the folder may be that of a checkpoint. */
 static bool has_checkpoint(const struct sp_folder *folder)
 {
     bool found = false;
@@ -142,7 +143,8 @@ static const struct {
      "ask about the checkpoint that it was converted from"},
 };
 
-/* True, with an error that says what the directory is, when it is one of those. */
+/* Whether the directory is a cached model, a training with steps, or one of `kinds`; the first of these that it is.
+ * Then the error says so, and names what to read in it. */
 static bool folder_is_known(const struct sp_folder *folder, struct shapeproof_error *error)
 {
     struct sp_arena arena = {0};
@@ -250,7 +252,7 @@ static void search_level(struct search *search, int fd, const char *path, int le
 /* Of a distributed checkpoint, or the folder of a rank. */
 static bool is_part(const char *name) { return sp_ends_with(name, ".distcp") || strncmp(name, "mp_rank_", 8) == 0; }
 
-/* A folder with a checkpoint counts as a whole; of any other those below it may. */
+/* Looks into one entry of a folder, if it is a folder. */
 static void search_entry(struct search *search, int fd, const char *path, const char *name, int level)
 {
     if (strncmp(name, "optimizer_", strlen("optimizer_")) == 0) return; /* as accelerate saves it beside the model */
@@ -262,6 +264,8 @@ static void search_entry(struct search *search, int fd, const char *path, const 
     close(below);
 }
 
+/* Notes the folder when it has a checkpoint; otherwise looks into those in it, down to LEVELS. `level` is 0 for the
+ * directory that the search begins in, which is not noted itself. */
 static void search_level(struct search *search, int fd, const char *path, int level)
 {
     const char **names;
@@ -288,7 +292,7 @@ static bool is_pipeline(const struct sp_folder *folder)
            faccessat(folder->fd, "modular_model_index.json", R_OK, 0) == 0;
 }
 
-/* What the directory is, and what there is below it. */
+/* The error for a directory without a checkpoint: whether it is a pipeline, and which folders below it have one. */
 static void fail_empty(const struct sp_folder *folder, struct search *search, struct shapeproof_error *error)
 {
     const bool pipeline = is_pipeline(folder), any = search->found.count;
