@@ -19,7 +19,9 @@ static const char *prefixed(struct sp_arena *arena, const char *prefix, const ch
     return *prefix ? sp_arena_printf(arena, "%s%s", prefix, name) : name;
 }
 
-/* As parts of the file: names of their own, and their places counted from its beginning. */
+/* Makes the tensors from `first` on, which were read from an inner file, tensors of the outer one: puts the prefix in
+ * front of their names and storages, and adds `base`, where the inner file begins, to their places. Without `in_place`
+ * the inner file is no range of the outer one, and they have no place. */
 static void adopt_tensors(struct shapeproof_inventory *inventory, size_t first, const char *prefix, bool in_place,
                           uint64_t base)
 {
@@ -35,7 +37,8 @@ static void adopt_tensors(struct shapeproof_inventory *inventory, size_t first, 
     }
 }
 
-/* What its reader claimed, in the same way. What was inflated is claimed as a whole by who inflated it. */
+/* The same for the claims from `first` on. Without `in_place` they are dropped: who inflated the bytes claims them as a
+ * whole. */
 static void adopt_claims(struct shapeproof_inventory *inventory, size_t first, const char *prefix, bool in_place,
                          uint64_t base)
 {
@@ -75,9 +78,10 @@ bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, c
     const struct sp_reader *reader = sp_reader_for(&file, error);
     const bool ok = reader && reader->index(&file, file_index, inventory, error) &&
                     prefixes_fit(prefix, inventory->count - first, error);
-    const bool in_place = file.fd == outer->fd;
-    adopt_claims(inventory, claims, prefix, ok && in_place, in_place ? file.base - outer->base : 0);
-    if (ok) adopt_tensors(inventory, first, prefix, in_place, in_place ? file.base - outer->base : 0);
+    const bool in_place = file.fd == outer->fd; /* otherwise it was inflated into a file of its own */
+    const uint64_t base = in_place ? file.base - outer->base : 0;
+    adopt_claims(inventory, claims, prefix, ok && in_place, base);
+    if (ok) adopt_tensors(inventory, first, prefix, in_place, base);
     return ok;
 }
 
