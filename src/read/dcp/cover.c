@@ -46,6 +46,8 @@ static int compare_edges(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+/* Lists the chunks that have elements, sorted by where they begin in the dimension. Returns at how many different
+ * places they begin. */
 static size_t sort_edges(const struct sp_dcp_tensor *tensor, uint32_t dimension, struct edge *edges)
 {
     size_t count = 0, distinct = 1;
@@ -80,7 +82,8 @@ static bool do_overlap(const struct sp_dcp_chunk *a, const struct sp_dcp_chunk *
     return true;
 }
 
-/* Two chunks that overlap. */
+/* Sets the first two chunks that overlap, or `unknown` when that takes too many comparisons. The edges are the chunks,
+ * sorted by where they begin in the dimension: only those that begin before a chunk ends can overlap it. */
 static void find_overlap(const struct sp_dcp_tensor *tensor, const struct edge *edges, size_t count, uint32_t dimension,
                          struct sp_dcp_cover *cover, uint64_t *steps)
 {
@@ -114,7 +117,7 @@ static struct sp_dcp_cover cover_scalar(const struct sp_dcp_tensor *tensor)
 struct sp_dcp_cover sp_dcp_cover(const struct sp_dcp_tensor *tensor, uint64_t *steps)
 {
     struct sp_dcp_cover cover = {.covered = tensor->elements};
-    size_t count = 0;
+    size_t count = 0; /* of chunks that have elements */
     if (*steps > MAX_COVER_STEPS) return (struct sp_dcp_cover){.unknown = true};
     if (!tensor->elements || is_row(tensor, steps)) return cover;
     if (!tensor->rank) return cover_scalar(tensor);

@@ -17,8 +17,8 @@
 /* Steps through lists of chunks, for one that is named without its number. */
 enum { SP_DCP_MAX_SEARCH = 50 * 1000 * 1000 };
 
-/* A text's tag is the number of the tensor of that name, and 1; or with this bit that of the file. The very same text
- * may be both. */
+/* The tag of a text is 0, or the number of the tensor of that name plus 1, or, with this bit, the number of the file of
+ * that name. One text object of the pickle may be met as both: its tag is then of the last. */
 enum { SP_DCP_FILE_TAG = 1 << 30 };
 
 /* Where a chunk begins in its tensor, and how far it reaches: as many numbers as the tensor has dimensions. */
@@ -75,16 +75,18 @@ struct sp_dcp {
     bool has_places;   /* one of them says where chunks lie */
 };
 
-/* How the chunks of a tensor lie in it. */
+/* How the chunks of a tensor lie in it. They cover it, each element once, when no two overlap and `covered` is the
+ * number of its elements. */
 struct sp_dcp_cover {
-    uint64_t covered;                     /* elements, when no two chunks overlap */
+    uint64_t covered;                     /* elements of all chunks together: those of two that overlap count twice */
     const struct sp_dcp_chunk *one, *two; /* that overlap; NULL when none do */
     bool unknown;                         /* too many to compare each with each */
 };
 
 /* ---- cover.c ---- */
 
-/* `steps` counts comparisons over all tensors. */
+/* Compares the chunks of a tensor with each other. `steps` counts the comparisons for all tensors together; past a
+ * limit the rest of them are `unknown`. */
 struct sp_dcp_cover sp_dcp_cover(const struct sp_dcp_tensor *tensor, uint64_t *steps);
 
 /* ---- metadata.c ---- */
@@ -93,7 +95,8 @@ struct sp_dcp_cover sp_dcp_cover(const struct sp_dcp_tensor *tensor, uint64_t *s
 bool sp_dcp_metadata(struct sp_dcp *dcp, const struct sp_pickle *pickle);
 /* Attribute of a pickled object, or NULL. */
 struct sp_pickle_value *sp_dcp_attribute(const struct sp_pickle_value *object, const char *name);
-/* The numbers of a torch.Size, of a tuple or a list, in dcp->arena. */
+/* The numbers of a torch.Size, of a tuple or a list, in dcp->arena. `what` they are is for messages. False with an
+ * error when one is no number, or negative. */
 bool sp_dcp_sizes(struct sp_dcp *dcp, const struct sp_pickle_value *value, const char *what, const uint64_t **sizes,
                   uint32_t *rank);
 /* One more chunk of the tensor. */

@@ -34,7 +34,7 @@ struct sp_pickle_value *sp_dcp_attribute(const struct sp_pickle_value *object, c
 bool sp_dcp_sizes(struct sp_dcp *dcp, const struct sp_pickle_value *value, const char *what, const uint64_t **sizes,
                   uint32_t *rank)
 {
-    if (sp_torch_role(value) == SP_TORCH_TRANSPARENT) value = sp_pickle_arg(value, 0);
+    if (sp_torch_role(value) == SP_TORCH_TRANSPARENT) value = sp_pickle_arg(value, 0); /* torch.Size((2, 3)) */
     if (!sp_pickle_is(value, SP_PICKLE_TUPLE) && !sp_pickle_is(value, SP_PICKLE_LIST))
         return sp_malformed(dcp->error, "%s that is no tuple", what);
     if (value->length > SP_MAX_RANK)
@@ -142,7 +142,8 @@ struct sp_dcp_chunk *sp_dcp_chunk_at(struct sp_dcp *dcp, const struct sp_dcp_ten
     return &tensor->chunks[low];
 }
 
-/* A list that a tensor of the same size has, too: its chunks were looked at. */
+/* The pickle may have one list of chunks for many tensors. Where the list was read for a tensor of the same size before
+ * (its tag says which), that tensor's chunks are copied. False when they have to be read. */
 static bool take_shared_chunks(struct sp_dcp *dcp, const struct sp_pickle_value *list, struct sp_dcp_tensor *tensor)
 {
     const struct sp_dcp_tensor *first = list->tag ? &dcp->tensors.items[list->tag - 1] : NULL;
@@ -217,7 +218,7 @@ static bool is_replica(struct sp_dcp *dcp, struct sp_dcp_tensor *known, const st
     return same != NULL;
 }
 
-/* Two ranks that have not talked to each other have each a list of their own. */
+/* Adds the chunks that another rank lists of a tensor. Chunks of both, which are replicas, count once. */
 static bool merge_tensor(struct sp_dcp *dcp, struct sp_dcp_tensor *known, const struct sp_dcp_tensor *more)
 {
     if (known->source == more->source)
@@ -242,7 +243,8 @@ static void tag_key(struct sp_pickle_value *key, size_t number)
     if (key->type == SP_PICKLE_STR) key->tag = (uint32_t)number + 1;
 }
 
-/* One that is broken is left out, and named; what is wrong with all of them ends it. */
+/* Adds a tensor, or its chunks to the tensor of that name from the pickle of another rank. One that cannot be read is
+ * noted as unread, and is no error. False with an error when a limit for all tensors together is passed. */
 static bool add_tensor_entry(struct sp_dcp *dcp, struct sp_pickle_value *key, const char *name,
                              const struct sp_pickle_value *value)
 {

@@ -74,8 +74,9 @@ static const char *spell_offsets(struct sp_arena *arena, const struct sp_dcp_chu
     return sp_text_keep(&text, arena);
 }
 
-/* True when something is wrong with its chunks; it is said when `say` is set. */
-static bool is_uneven(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor, bool say)
+/* Whether chunks of the tensor overlap or leave gaps; sets tensor->gaps. Where there are too many of them to compare
+ * that is not known: the tensor is counted as uncompared, and the result is false. `named`: a warning names it. */
+static bool is_uneven(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor, bool named)
 {
     struct shapeproof_inventory *inventory = dcp->inventory;
     const struct sp_dcp_cover cover = sp_dcp_cover(tensor, &dcp->cover_steps);
@@ -86,11 +87,11 @@ static bool is_uneven(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor, bool say
     }
     /* Where some overlap, what all of them have together is the most that they can cover. */
     tensor->gaps = cover.one ? cover.covered < tensor->elements : cover.covered != tensor->elements;
-    if (cover.one && say)
+    if (cover.one && named)
         sp_inventory_warn(inventory, "tensor %s: its chunks at %s and %s overlap", name.text,
                           spell_offsets(&dcp->arena, cover.one, tensor->rank),
                           spell_offsets(&dcp->arena, cover.two, tensor->rank));
-    if (tensor->gaps && say)
+    if (tensor->gaps && named)
         sp_inventory_warn(inventory, "tensor %s: its chunks cover %s%" PRIu64 " of %" PRIu64 " elements", name.text,
                           cover.one ? "at most " : "", cover.covered, tensor->elements);
     return cover.one || tensor->gaps;
@@ -226,7 +227,7 @@ bool sp_dcp_read_shards(const struct sp_folder *folder, const char *const *names
     }
     if (ok) {
         warn_absent_ranks(&dcp, names, count);
-        dcp.folder = NULL; /* the files were there */
+        dcp.folder = NULL; /* sp_dcp_check_files need not look for the files, which were read */
         ok = sp_dcp_settle_shards(&dcp) && list_dcp_entries(&dcp, 0) && sp_inventory_finish(inventory, error);
         if (!ok) sp_error_prefix(error, folder->path);
     }

@@ -35,9 +35,9 @@ bool sp_is_dcp_shard(const char *name, uint32_t *rank)
 /* ---- where the chunks of a file begin ---- */
 
 struct offsets {
-    struct sp_map names; /* name -> number in `list` */
+    struct sp_map names; /* of a tensor -> number in both lists */
     SP_ARRAY(uint64_t *) list;
-    SP_ARRAY(size_t) ranks;
+    SP_ARRAY(size_t) ranks; /* how many offsets each has */
 };
 
 /* The inner object: {"saved_offsets": [2, 0]}. */
@@ -102,17 +102,20 @@ static struct sp_dcp_tensor *find_or_add(struct sp_dcp *dcp, const struct shapep
     return &dcp->tensors.items[dcp->tensors.count - 1];
 }
 
-/* Adds one tensor of a shard file as a chunk of the whole tensor, whose size grows to where its chunks end. */
+/* Adds one tensor of a shard file as a chunk of the whole tensor, whose size grows to where its chunks end. A tensor
+ * that DCP_SHARDING_INFO does not name begins at 0 in each dimension. False with an error when the chunks of one tensor
+ * have different types or ranks, or when one ends beyond 64 bits. */
 static bool add_chunk(struct sp_dcp *dcp, const struct shapeproof_tensor *piece, const struct offsets *offsets)
 {
-    const size_t at = sp_map_get(&offsets->names, piece->name);
+    const size_t info = sp_map_get(&offsets->names, piece->name);
+    const bool has_offsets = info != SIZE_MAX;
     struct sp_dcp_tensor *tensor = find_or_add(dcp, piece);
     uint64_t *sizes = sp_arena_array(&dcp->arena, piece->rank, sizeof *sizes), end;
     struct sp_dcp_chunk chunk = {.sizes = sizes, .elements = piece->parameters, .source = dcp->sources};
-    chunk.offsets = at == SIZE_MAX ? sp_arena_array(&dcp->arena, piece->rank, sizeof end) : offsets->list.items[at];
+    chunk.offsets = has_offsets ? offsets->list.items[info] : sp_arena_array(&dcp->arena, piece->rank, sizeof end);
     if (piece->rank) memcpy(sizes, piece->shape, piece->rank * sizeof *sizes);
     if (piece->rank != tensor->rank || piece->dtype != tensor->dtype ||
-        (at != SIZE_MAX && offsets->ranks.items[at] != piece->rank))
+        (has_offsets && offsets->ranks.items[info] != piece->rank))
         return sp_malformed(dcp->error, "tensor %s: its chunks are of different types or dimensions",
                             sp_quote(piece->name).text);
     for (uint32_t d = 0; d < piece->rank; d++) {

@@ -30,7 +30,8 @@ static bool copy_file_name(const struct sp_pickle_value *value, char name[MAX_FI
     return true;
 }
 
-/* The number of the file, added on first sight. */
+/* The number of the file that the text names. It is added on first sight, and the text keeps the number as its tag.
+ * False with an error for a name that is not a plain file name. */
 static bool find_file(struct sp_dcp *dcp, struct sp_pickle_value *value, size_t *number)
 {
     char name[MAX_FILE_NAME + 1];
@@ -159,6 +160,8 @@ static void look_for_files(struct sp_dcp *dcp, struct sp_names *absent, struct s
     }
 }
 
+/* Whether the data of a chunk are not all there. When the search for chunks was cut short at its limit, one without a
+ * file may still have one, and does not count. */
 static bool lacks_data(const struct sp_dcp *dcp, const struct sp_dcp_chunk *chunk)
 {
     if (!chunk->elements) return false;
@@ -168,8 +171,8 @@ static bool lacks_data(const struct sp_dcp *dcp, const struct sp_dcp_chunk *chun
     return dcp->folder && (file->size == NOT_THERE || file->size < chunk->end);
 }
 
-/* Marks the tensors whose data are not complete and returns how many there are. Also collects the names of those
- * with a chunk that is in no file (unplaced), or in a file that is too short (cramped). */
+/* Marks the tensors whose data are not complete and returns how many there are. Also collects the names of those with a
+ * chunk that no file was named for (unplaced), or that has fewer bytes than its elements need (cramped). */
 static size_t mark_tensors(struct sp_dcp *dcp, struct sp_names *unplaced, struct sp_names *cramped)
 {
     size_t lacking = 0;
