@@ -30,11 +30,19 @@ struct value {
     bool negative;
 };
 
-enum role { PLAIN, CHUNKED, SHAPE, CHUNKS };
+/* What a map or a list is to an array in chunks. */
+enum role {
+    PLAIN,   /* nothing */
+    CHUNKED, /* the array itself: the map with CHUNKED_KEY */
+    SHAPE,   /* its member "shape" */
+    CHUNKS   /* its member "chunks" */
+};
 
+/* A map or a list that the walk is in. */
 struct level {
-    uint64_t left, index;
-    size_t name; /* length of the path to it */
+    uint64_t left;  /* items that are still to be read */
+    uint64_t index; /* of the next item of a list */
+    size_t name;    /* length of the path to it */
     bool map;
     enum role role;
 };
@@ -76,41 +84,42 @@ static struct value take_extension(struct sp_window *window, uint64_t length)
 
 static struct value sized(enum kind kind, uint64_t count) { return (struct value){.kind = kind, .count = count}; }
 
-/* The types from 0xc0 to 0xdf. */
+/* The rest of a value whose first byte is from 0xc0 to 0xdf. Its length or number follows in 1, 2, 4 or 8 bytes: the
+ * first byte says in how many. */
 static struct value take_long_value(struct sp_window *window, unsigned byte)
 {
     switch (byte) {
-    case 0xc4:
+    case 0xc4: /* bin 8, 16, 32 */
     case 0xc5:
     case 0xc6:
         return sized(BYTES, big_endian(window, 1U << (byte - 0xc4)));
-    case 0xc7:
+    case 0xc7: /* ext 8, 16, 32 */
     case 0xc8:
     case 0xc9:
         return take_extension(window, big_endian(window, 1U << (byte - 0xc7)));
-    case 0xca:
+    case 0xca: /* float 32, 64 */
     case 0xcb:
         sp_window_skip(window, byte == 0xca ? 4 : 8);
         return sized(NOTHING, 0);
-    case 0xcc:
+    case 0xcc: /* uint 8, 16, 32, 64 */
     case 0xcd:
     case 0xce:
     case 0xcf:
         return sized(INTEGER, big_endian(window, 1U << (byte - 0xcc)));
-    case 0xd0:
+    case 0xd0: /* int 8, 16, 32, 64 */
     case 0xd1:
     case 0xd2:
     case 0xd3:
         sp_window_skip(window, 1U << (byte - 0xd0));
         return (struct value){.kind = INTEGER, .negative = true}; /* signed: a shape is never written so */
-    case 0xd9:
+    case 0xd9:                                                    /* str 8, 16, 32 */
     case 0xda:
     case 0xdb:
         return sized(TEXT, big_endian(window, 1U << (byte - 0xd9)));
-    case 0xdc:
+    case 0xdc: /* array 16, 32 */
     case 0xdd:
         return sized(LIST, big_endian(window, byte == 0xdc ? 2 : 4));
-    case 0xde:
+    case 0xde: /* map 16, 32 */
     case 0xdf:
         return sized(MAP, big_endian(window, byte == 0xde ? 2 : 4));
     default: /* nil, false, true; 0xd4 to 0xd8 are extensions of 1, 2, 4, 8, 16 bytes */
@@ -118,7 +127,7 @@ static struct value take_long_value(struct sp_window *window, unsigned byte)
     }
 }
 
-/* Failure is that of the window, with a value of nothing. */
+/* The head of the next value; what is in it follows. On failure the window is not ok, and the value is NOTHING. */
 static struct value take_value(struct sp_window *window)
 {
     const uint64_t at = window->at;
@@ -207,7 +216,8 @@ static void set_flax_type(struct shapeproof_tensor *tensor, const char *word, st
     tensor->dtype_name = tensor->dtype ? shapeproof_dtype_name(tensor->dtype) : name;
 }
 
-/* `bytes` in all; where they lie is told when they are in one piece. */
+/* Fills in the tensor that the array is, which has `bytes` of data in all. An array in chunks has no one place in the
+ * file: its `end` is 0. False with an error when the array is broken. */
 static bool describe_array(struct tree *tree, const struct array *array, uint64_t bytes,
                            struct shapeproof_tensor *tensor, struct shapeproof_error *error)
 {
@@ -246,7 +256,8 @@ static bool add_array(struct tree *tree, const struct array *array, uint64_t byt
 
 static struct level *top_of(struct tree *tree) { return tree->depth ? &tree->levels[tree->depth - 1] : NULL; }
 
-/* An array, or a part of one that is in chunks. */
+/* An extension: adds the array in it, or, as a chunk, its bytes to those of the array in chunks. A broken one is noted
+ * as unread, and reading goes on behind it, since its length is known. */
 static bool take_leaf(struct tree *tree, const struct value *value, struct shapeproof_error *error)
 {
     struct level *top = top_of(tree);
@@ -258,7 +269,7 @@ static bool take_leaf(struct tree *tree, const struct value *value, struct shape
         return sp_window_skip(&tree->window, value->count);
     }
     const bool good = take_array(tree, end, &array, &why);
-    tree->window.ok = true; /* what follows is found by the length of the whole */
+    tree->window.ok = true; /* also after a failure within the array */
     tree->why = (struct shapeproof_error){0};
     tree->window.at = end;
     if (!good) {
