@@ -177,7 +177,8 @@ static void skip_items(struct metadata_reader *reader, struct list *list)
     list->left = 0;
 }
 
-/* Lists of lists are passed over with a stack: no writer is known that makes them. */
+/* Passes over the items of a list, which may be lists again. A stack takes the place of recursion. False with an error
+ * when they are nested too deep, or the file ends; no writer is known that makes lists of lists. */
 static bool skip_lists(struct metadata_reader *reader, struct list outer)
 {
     struct list stack[MAX_LIST_DEPTH] = {outer};
@@ -492,10 +493,11 @@ static uint64_t padded(uint64_t end, uint64_t alignment)
     return over && sp_add_u64(end, alignment - over, &to) ? to : end;
 }
 
-/* Whether the file does not tell how many bytes the tensor has. */
+/* Whether the tensor has elements and the size of its data is not known: its type is unknown here. */
 static bool is_unmeasured(const struct shapeproof_tensor *tensor) { return !tensor->bytes && tensor->parameters; }
 
-/* Whether a tensor lies behind the one before it: ggml has them one after the other, each padded. */
+/* Checks one tensor against the one that lies before it, or NULL: ggml has them one after the other, each padded. False
+ * with an error when it is not aligned, or the two overlap; a gap between them is a warning. */
 static bool check_place(const struct shapeproof_tensor *before, const struct shapeproof_tensor *tensor,
                         uint64_t alignment, struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
@@ -576,7 +578,7 @@ static bool gguf_place_tensors(const struct sp_file *file, uint64_t data, uint64
     }
     free(sorted);
     if (!ok) return false;
-    if (!count && file->size > data && file->size - data > alignment)
+    if (!count && file->size > data && file->size - data > alignment) /* up to that it may be padding */
         return sp_malformed(error, "%" PRIu64 " bytes after the header of a GGUF file that declares no tensor",
                             file->size - data);
     check_data_end(file, data, last, alignment, first, inventory);
