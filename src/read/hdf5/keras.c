@@ -84,7 +84,7 @@ static void flag_state(const struct sp_h5_contents *contents, const char *prefix
 struct ranking {
     const struct sp_h5_contents *contents;
     struct sp_map tensors; /* name -> index from `first` */
-    struct sp_map groups;  /* path -> index of its weight_names in contents->lists */
+    struct sp_map groups;  /* path -> index of its weight_names in contents->lists; SIZE_MAX once they are ranked */
     size_t *rank;          /* per tensor: its place in the order of the names, SHAPEPROOF_NONE when no name has it */
     size_t ranked;
     size_t missing_weights, missing_layers;
@@ -119,7 +119,7 @@ static void rank_layers(struct ranking *ranking, const struct sp_h5_names *list)
         if (index == SIZE_MAX && !ranking->missing_layers++) ranking->first_layer = path;
         if (index == SIZE_MAX) continue;
         rank_weights(ranking, &ranking->contents->lists[index]);
-        sp_map_set(&ranking->groups, path, SIZE_MAX); /* done, also when the layer is named twice */
+        sp_map_set(&ranking->groups, path, SIZE_MAX); /* ranked: a layer may be named twice */
     }
 }
 
@@ -189,9 +189,10 @@ static void follow_names(const struct sp_h5_contents *contents)
             snprintf(layers, sizeof layers, "%zu", contents->lists[i].count);
             sp_inventory_add_metadata(contents->inventory, "layers", layers);
         }
-    for (size_t i = 0; i < contents->list_count; i++) /* what layer_names left out: the optimizer's */
-        if (is_list(&contents->lists[i], "weight_names") && sp_map_get(&ranking.groups, contents->lists[i].group) == i)
-            rank_weights(&ranking, &contents->lists[i]);
+    for (size_t i = 0; i < contents->list_count; i++) {
+        const bool is_unranked = sp_map_get(&ranking.groups, contents->lists[i].group) == i; /* as the optimizer's */
+        if (is_list(&contents->lists[i], "weight_names") && is_unranked) rank_weights(&ranking, &contents->lists[i]);
+    }
     warn_of_mismatches(&ranking);
     sort_by_rank(&ranking);
     sp_map_free(&ranking.tensors);

@@ -250,6 +250,7 @@ static const char *variable_of_object(struct sp_arena *arena, struct sp_map *nam
 static bool find_pickle(struct sp_zip *arrays, const char *member, const char *name, struct sp_file *pickle,
                         struct shapeproof_error *why)
 {
+    enum { VERSION_AT = 6, LENGTH_AT = 8 };
     unsigned char head[12];
     uint64_t begin;
     const size_t index = sp_zip_find(arrays, member);
@@ -259,8 +260,9 @@ static bool find_pickle(struct sp_zip *arrays, const char *member, const char *n
     if (sp_zip_entry(arrays, index)->size < sizeof head) return sp_malformed(why, "ends within its header");
     if (!sp_zip_data_offset(arrays, index, &begin, why) || !sp_zip_read_head(arrays, index, head, sizeof head, why))
         return false;
-    uint64_t length = head[8] + ((uint64_t)head[9] << 8) + 10;
-    if (head[6] > 1) length += ((uint64_t)head[10] << 16) + ((uint64_t)head[11] << 24) + 2;
+    uint64_t length = head[LENGTH_AT] + ((uint64_t)head[LENGTH_AT + 1] << 8) + LENGTH_AT + 2;
+    if (head[VERSION_AT] > 1)
+        length += ((uint64_t)head[LENGTH_AT + 2] << 16) + ((uint64_t)head[LENGTH_AT + 3] << 24) + 2;
     if (length > sp_zip_entry(arrays, index)->size) return sp_malformed(why, "ends within its header");
     pickle->path = name;
     pickle->base += begin + length;
@@ -304,8 +306,9 @@ static struct sp_zip *open_arrays(struct sp_zip *zip, size_t index, const struct
 }
 
 /* An array of dtype object stands for a layer: the weights of the layer are in its pickle. Replaces each such array, of
- * those that are listed from `first` on, by the tensors in it; other arrays stay. "dense" of objects becomes
- * "dense/kernel" and "dense/bias". */
+ * those that are listed from `first` on, by the tensors in it; other arrays stay. "layers/dense" becomes
+ * "layers/dense/vars/0" and "layers/dense/vars/1". Without `arrays`, when these are deflated, the layers are noted as
+ * unread. */
 static bool unpack_objects(struct sp_zip *arrays, const struct sp_file *npz, const struct sp_file *file,
                            uint32_t file_index, size_t first, struct shapeproof_inventory *inventory,
                            struct shapeproof_error *error)

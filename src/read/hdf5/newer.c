@@ -148,23 +148,25 @@ static bool lower_enum(unsigned char *bytes, struct sp_cursor *in, uint64_t coun
     return in->ok;
 }
 
-/* Moves past one datatype, and sets its version and those of its parts to 3. */
+/* Moves past one datatype in `bytes`, and sets its version and those of its parts to 3. It is laid out as
+ *   class (4 bits) and version (4), bits whose meaning depends on the class (24), size of an element (32), properties
+ * with the parts among the properties. False when it cannot be lowered, is broken, or is nested too deep. */
 static bool lower_version(unsigned char *bytes, struct sp_cursor *in, unsigned depth)
 {
     const size_t at = in->offset;
     const uint64_t head = sp_cursor_le(in, 1), bits = sp_cursor_le(in, 3), size = sp_cursor_le(in, 4);
     const unsigned class_of = head & 15, version = (unsigned)head >> 4;
-    const bool has_parts = class_of == COMPOUND || class_of == ENUM || class_of == ARRAY; /* laid out anew in 3 */
-    if (!in->ok || depth > MAX_PARTS_DEPTH || (has_parts && version < 3)) return false;
+    const bool was_laid_out_otherwise = class_of == COMPOUND || class_of == ENUM || class_of == ARRAY; /* before 3 */
+    if (!in->ok || depth > MAX_PARTS_DEPTH || (was_laid_out_otherwise && version < 3)) return false;
     if (version > 3) bytes[at] = (unsigned char)(class_of | 3 << 4);
     switch (class_of) {
-    case OPAQUE:
+    case OPAQUE: /* the length of a tag, and the tag */
         return sp_cursor_take(in, bits & 255) != NULL || !(bits & 255);
-    case COMPOUND:
+    case COMPOUND: /* so many members */
         return lower_members(bytes, in, bits & 0xffff, size, depth);
     case ENUM:
         return lower_enum(bytes, in, bits & 0xffff, size, depth);
-    case ARRAY:
+    case ARRAY: /* the rank, the dimensions, the type of an element */
         sp_cursor_take(in, 4 * sp_cursor_le(in, 1));
         return lower_version(bytes, in, depth + 1);
     case VLEN:

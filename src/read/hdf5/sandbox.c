@@ -112,8 +112,8 @@ static bool collect_output(struct collector *c, struct shapeproof_error *error)
     }
 }
 
-/* Whether the child ended well. Otherwise an error that says how it ended: too slow, killed, crashed, not started,
- * not confined. */
+/* Whether the child ended well, or it is not known how because the host reaps children by itself. Otherwise an error
+ * that says how it ended: too slow, killed, crashed, not started, not confined. */
 static bool judge_child(const struct collector *c, struct shapeproof_error *error)
 {
     const char *library = c->job->library, *name = NULL;

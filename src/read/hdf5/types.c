@@ -11,6 +11,9 @@ static struct sp_h5_type known(enum shapeproof_dtype dtype, hid_t type)
                                .big_endian = H5Tget_size(type) > 1 && H5Tget_order(type) == H5T_ORDER_BE};
 }
 
+enum { NO_SIZE = 0 };
+
+/* A type without a dtype: "opaque16" for 16 bits, or with NO_SIZE the name alone. */
 static struct sp_h5_type other_type(const char *name, size_t bits)
 {
     struct sp_h5_type result = {.dtype = SHAPEPROOF_DTYPE_UNKNOWN};
@@ -61,7 +64,7 @@ static struct sp_h5_type enumeration(hid_t type)
         has_member(type, 1, "TRUE"))
         return known(SHAPEPROOF_DTYPE_BOOL, type);
     const hid_t base = H5Tget_super(type);
-    if (base < 0) return other_type("enum", 0);
+    if (base < 0) return other_type("enum", NO_SIZE);
     const struct sp_h5_type result = integer(base);
     H5Tclose(base);
     return result;
@@ -70,7 +73,7 @@ static struct sp_h5_type enumeration(hid_t type)
 /* Complex numbers, as h5py writes them: two equal floats named r and i. */
 static struct sp_h5_type compound(hid_t type)
 {
-    struct sp_h5_type result = other_type("compound", 0);
+    struct sp_h5_type result = other_type("compound", NO_SIZE);
     if (H5Tget_nmembers(type) != 2 || !has_member(type, 0, "r") || !has_member(type, 1, "i")) return result;
     const hid_t real = H5Tget_member_type(type, 0), imaginary = H5Tget_member_type(type, 1);
     if (real >= 0 && imaginary >= 0 && H5Tget_class(real) == H5T_FLOAT && H5Tequal(real, imaginary) > 0 &&
@@ -112,16 +115,16 @@ struct sp_h5_type sp_h5_type_of(hid_t type, const char *meaning)
     case H5T_BITFIELD:
         return other_type("bitfield", 8 * H5Tget_size(type));
     case H5T_STRING:
-        return other_type("string", 0);
+        return other_type("string", NO_SIZE);
     case H5T_VLEN:
-        return other_type("vlen", 0);
+        return other_type("vlen", NO_SIZE);
     case H5T_REFERENCE:
-        return other_type("reference", 0);
+        return other_type("reference", NO_SIZE);
     case H5T_ARRAY:
-        return other_type("array", 0);
+        return other_type("array", NO_SIZE);
     case H5T_TIME:
-        return other_type("time", 0);
+        return other_type("time", NO_SIZE);
     default:
-        return other_type("unknown", 0);
+        return other_type("unknown", NO_SIZE);
     }
 }
