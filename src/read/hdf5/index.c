@@ -49,6 +49,8 @@ static void set_shape(struct shapeproof_tensor *tensor, const struct sp_wire_ten
     if (wire->flags & SP_WIRE_UNREAD_SPACE) tensor->flags |= SHAPEPROOF_TENSOR_NO_SHAPE | SHAPEPROOF_TENSOR_NO_DATA;
 }
 
+/* Sets where the data are. A claim of bytes without a place stands for data that are not contiguous, and data that were
+ * inflated have no place in the file. False with an error when they pass the end of the file. */
 static bool set_place(struct decoder *d, struct shapeproof_tensor *tensor, const struct sp_wire_tensor *wire,
                       struct shapeproof_error *error)
 {
@@ -89,14 +91,15 @@ static bool take_tensor(struct decoder *d)
     set_shape(tensor, &wire, arena);
     if (wire.flags & SP_WIRE_BIG_ENDIAN) tensor->flags |= SHAPEPROOF_TENSOR_BIG_ENDIAN;
     struct shapeproof_error why = {0};
-    if (sp_tensor_measure(tensor) ? set_place(d, tensor, &wire, &why)
-                                  : sp_malformed(&why, "the product of its dimensions overflows 64 bits")) {
-        sp_map_add(&d->storages, tensor->storage, d->inventory->count - 1);
-        if (wire.flags & SP_WIRE_BIG_ENDIAN && !d->big_endian++) d->first_big_endian = tensor->name;
-        return true;
+    const bool measured =
+        sp_tensor_measure(tensor) || sp_malformed(&why, "the product of its dimensions overflows 64 bits");
+    if (!measured || !set_place(d, tensor, &wire, &why)) {
+        d->inventory->count--; /* and it gets no storage, so that hard links to it are unread as well */
+        return sp_inventory_unread(d->inventory, wire.path, &why, d->error);
     }
-    d->inventory->count--; /* it stands for itself alone: hard links to it are left out, too */
-    return sp_inventory_unread(d->inventory, wire.path, &why, d->error);
+    sp_map_add(&d->storages, tensor->storage, d->inventory->count - 1);
+    if (wire.flags & SP_WIRE_BIG_ENDIAN && !d->big_endian++) d->first_big_endian = tensor->name;
+    return true;
 }
 
 /* What the child says that it could not read. */
@@ -229,7 +232,8 @@ static bool take_failure(struct decoder *d)
 
 /* ---- the stream ---- */
 
-/* Reads one record of the child's answer by its kind. False when the answer is malformed. */
+/* Reads one record of the child's answer by its kind. False when it cannot be read, or is a failure, or when something
+ * follows the end. */
 static bool take_record(struct decoder *d)
 {
     switch (sp_cursor_le(&d->in, 1)) {

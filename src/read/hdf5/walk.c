@@ -29,7 +29,13 @@ struct place {
     unsigned depth;
 };
 
-enum seen_as { SEEN_GROUP, SEEN_DATASET, SEEN_TYPE, SEEN_UNREAD };
+/* What an object was when it was visited first. */
+enum seen_as {
+    SEEN_GROUP,
+    SEEN_DATASET, /* the parent was told of it: further names of it are aliases */
+    SEEN_TYPE,    /* a committed datatype, which is no tensor */
+    SEEN_UNREAD   /* it could not be read; that was told */
+};
 
 struct walk {
     struct sp_wire wire;
@@ -108,8 +114,8 @@ static void say_too_new(char *text, size_t size, const struct reason *reason)
     snprintf(text, size, "too new for libhdf5 %u.%u.%u (%.300s)", major, minor, release, reason->text);
 }
 
-/* An object could not be read: a dataset that is newer than the library without it, if that is what it is; otherwise
- * it is left out. */
+/* After the library could not read an object. A dataset that is too new for the library is read without it: then the
+ * parent is told of it, and the result is true. Otherwise the parent is told that it is unread. */
 static bool hdf5_failed(struct walk *walk, const struct place *place)
 {
     struct sp_wire_tensor tensor = {.path = place->path, .dtype_name = "", .address = place->address};
@@ -250,8 +256,9 @@ static bool visit_group(struct walk *walk, hid_t group, const struct place *plac
     return true;
 }
 
-/* Whether the data lies in other files: then even H5Dget_space may open them. Data that has an address in this file
- * does not, and of such a dataset the properties, which are dear, need not be asked for. */
+/* Sets *elsewhere to whether the data lies in other files: then even H5Dget_space may open them. `begin` is the address
+ * of the data in this file; a dataset that has one lies here, and its properties, which cost time, are not asked for.
+ * False when HDF5 fails. */
 static bool lies_elsewhere(hid_t dataset, haddr_t begin, enum sp_wire_note *why, bool *elsewhere)
 {
     *elsewhere = false;
@@ -353,13 +360,21 @@ static bool visit_object(struct walk *walk, const struct place *place)
     const hid_t object = H5Oopen_by_addr(walk->file, place->address);
     const H5I_type_t type = object < 0 ? H5I_BADID : H5Iget_type(object);
     const char *address = sp_arena_string(&walk->arena, key);
-    if (type == H5I_GROUP) sp_map_add(&walk->seen, address, SEEN_GROUP); /* it may be a member of its own */
-    bool ok = true;                                                      /* a committed datatype is no tensor */
-    if (object < 0) ok = hdf5_failed(walk, place);
-    if (type == H5I_GROUP) ok = visit_group(walk, object, place);
-    if (type == H5I_DATASET) ok = visit_dataset(walk, object, place);
+    enum seen_as seen = SEEN_TYPE;
+    bool ok = true;
+    if (type == H5I_GROUP) {
+        seen = SEEN_GROUP;
+        sp_map_add(&walk->seen, address, seen); /* before its members: it may be one of them */
+        ok = visit_group(walk, object, place);
+    } else if (type == H5I_DATASET) {
+        seen = SEEN_DATASET;
+        ok = visit_dataset(walk, object, place);
+    } else if (object < 0) {
+        seen = SEEN_DATASET; /* which is all that can be read without the library */
+        ok = hdf5_failed(walk, place);
+    }
     if (object >= 0 && ok) add_structure(walk, object, type);
-    sp_map_add(&walk->seen, address, !ok ? SEEN_UNREAD : type == H5I_DATASET || object < 0 ? SEEN_DATASET : SEEN_TYPE);
+    if (type != H5I_GROUP) sp_map_add(&walk->seen, address, ok ? seen : SEEN_UNREAD);
     if (object >= 0) H5Oclose(object);
     return ok;
 }
