@@ -35,11 +35,11 @@ struct list {
 };
 
 struct array {
-    uint32_t version;
+    uint32_t version; /* V1, V2, V3, or of a V0 array the number of its dimensions */
     enum storage storage;
     uint32_t rank;
     uint64_t shape[SP_MAX_RANK];
-    bool undefined; /* there is no body */
+    bool undefined; /* its shape was not known when it was written: there is no body */
 };
 
 /* ---- types ---- */
@@ -120,7 +120,8 @@ static bool take_storage(struct list *list, struct array *array)
     return true;
 }
 
-/* What the body's size hangs on: the shape of what is stored, then of each of the indices. */
+/* The shape that is stored of a sparse array: of its values, or of one of its indices. The size of the body depends on
+ * these. */
 struct stored {
     uint32_t rank;
     uint64_t shape[SP_MAX_RANK];
@@ -154,7 +155,8 @@ static bool take_indices(struct list *list, const struct array *array, uint64_t 
     return true;
 }
 
-/* Reads what follows the shape of an array: device, type, the indices of a sparse one, and the place of the data. */
+/* Reads what follows the shape of an array: device, type, the indices of a sparse one, and the data, which are passed
+ * over. `stored` is for a sparse array, whose data and indices have no one place and are claimed here. */
 static bool take_body(struct list *list, const struct array *array, struct stored *stored,
                       struct shapeproof_tensor *tensor)
 {

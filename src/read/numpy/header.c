@@ -78,7 +78,7 @@ static bool take_quoted(struct scan *scan, const char **text, size_t *length)
 static bool is_opening(char c) { return c == '[' || c == '(' || c == '{'; }
 static bool is_closing(char c) { return c == ']' || c == ')' || c == '}'; }
 
-/* Whatever it is, brackets and all. */
+/* Passes over one value with brackets, up to the bracket that closes it: "[('a', '<f4'), ('b', '<i8')]". */
 static bool skip_nested(struct scan *scan)
 {
     const char *ignored;
@@ -174,8 +174,9 @@ static void name_kind(struct sp_npy *npy, const char *word, size_t length, struc
     }
 }
 
-/* Reads the dtype of the header, such as '<f4'. A structured dtype is skipped; 'V2', which NumPy writes for
- * bfloat16, is read as such and marked as untyped. */
+/* Reads the dtype of the header: a sign for the byte order ('<' little-endian, '>' big-endian, '=' that of the machine,
+ * '|' none), a letter and a size, as in '<f4'. A structured dtype is skipped and called "compound". 'V2', which NumPy
+ * writes for bfloat16, is read as such and marked as untyped. */
 static bool take_descr(struct scan *scan, struct sp_npy *npy, struct sp_arena *arena)
 {
     struct shapeproof_tensor *tensor = &npy->tensor;

@@ -34,7 +34,9 @@ struct sp_npy_notes {
 void sp_npy_note(struct sp_npy_notes *notes, const struct sp_npy *npy);
 void sp_npy_warn(const struct sp_npy_notes *notes, struct shapeproof_inventory *inventory);
 
-/* Adds the array with `data` bytes behind its header, which begin at byte `begin` of the file (0: not told). */
+/* Adds the array with `data` bytes behind its header, which begin at byte `begin` of the file (0: they have no place in
+ * it). False with an error when these are fewer than its shape needs; more are a warning. Where the size of an element
+ * is not known all of them are claimed. */
 bool sp_npy_add(struct shapeproof_inventory *inventory, const struct sp_npy *npy, const char *name, uint32_t file,
                 uint64_t begin, uint64_t data, struct shapeproof_error *error);
 
