@@ -33,8 +33,11 @@ struct initializer {
     uint64_t type;
     uint32_t rank;
     uint64_t shape[SP_MAX_RANK];
-    uint64_t raw_begin, raw_end;
-    bool external, negative, deep, segment;
+    uint64_t raw_begin, raw_end; /* where the data in one piece lie; `raw_end` 0: there are none */
+    bool external;               /* the data are in another file */
+    bool negative;               /* a dimension is */
+    bool deep;                   /* more than SP_MAX_RANK dimensions */
+    bool segment;                /* a part of a tensor, which no known writer makes */
 };
 
 /* ---- types ---- */
@@ -185,8 +188,8 @@ static bool describe_initializer(struct model *model, const struct initializer *
     return set_data(tensor, from, error);
 }
 
-/* Reads one initializer (a TensorProto of the graph). A broken one is noted as unread, and reading goes on behind
- * it. */
+/* Reads one initializer (a TensorProto of the graph). A broken one is noted as unread, and reading goes on behind it,
+ * since its length is known. False with an error when it is about more than this one. */
 static bool take_initializer(struct model *model, const struct sp_proto_field *field, struct shapeproof_error *error)
 {
     struct initializer from = {.name = ""};
@@ -198,7 +201,7 @@ static bool take_initializer(struct model *model, const struct sp_proto_field *f
         take_field(model, &part, &from);
         if (model->window.ok) model->window.at = part.end;
     }
-    if (!model->window.ok) { /* what follows is found by the length of the whole */
+    if (!model->window.ok) { /* which has put the reason into model->why */
         model->window.ok = true;
         model->window.at = field->end;
         const struct shapeproof_error broken = model->why;

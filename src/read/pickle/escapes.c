@@ -54,7 +54,7 @@ bool sp_pickle_plain_text(const char *text, size_t length, char *out, size_t *co
     return true;
 }
 
-/* Up to three octal digits. */
+/* Sets *byte to the value of up to three octal digits. Returns how many there are; without any the byte is 0. */
 static size_t take_octal(const char *text, size_t length, char *byte)
 {
     unsigned value = 0;
@@ -65,6 +65,8 @@ static size_t take_octal(const char *text, size_t length, char *byte)
     return digits;
 }
 
+/* Python's escapes: \ with one of the letters, \ooo with one to three octal digits, \xhh; \ in front of anything else
+ * stands for itself. */
 bool sp_pickle_plain_bytes(const char *text, size_t length, char *out, size_t *count)
 {
     static const char letters[] = "abfnrtv\\'\"", meant[] = "\a\b\f\n\r\t\v\\'\"";

@@ -20,7 +20,23 @@ enum opcode {
 #undef SP_OPCODE
 };
 
-enum form { FORM_UNKNOWN, NONE, U1, U2, U4, U8, I4, F8, LINE, LINES, S1, S4, S8, T4 };
+/* The operand that follows an opcode. Numbers are little-endian but for F8. */
+enum form {
+    FORM_UNKNOWN, /* there is no such opcode */
+    NONE,
+    U1, /* an unsigned integer of so many bytes */
+    U2,
+    U4,
+    U8,
+    I4,    /* a signed one */
+    F8,    /* a big-endian double */
+    LINE,  /* text up to a line break */
+    LINES, /* two such lines */
+    S1,    /* bytes behind their length, which has so many bytes */
+    S4,
+    S8,
+    T4 /* the same with a signed length */
+};
 
 static const struct {
     const char *name;
