@@ -25,14 +25,16 @@ static bool number_behind(const char *name, const char *marker, size_t *begin, s
     return true;
 }
 
-/* What is numbered, on which rank: "LEVEL:text in front#RANK"; without a rank all that belong together. */
+enum { ALL_RANKS = -1 };
+
+/* The key of a range: "LEVEL:text in front of the number#RANK", with ALL_RANKS "LEVEL:text in front of the number". */
 static const char *spell_range(struct sp_rank_numbers *numbers, const char *name, size_t length, uint32_t level,
                                int64_t rank)
 {
     numbers->key.length = 0;
     sp_text_printf(&numbers->key, "%" PRIu32 ":", level);
     sp_text_append(&numbers->key, name, length);
-    if (rank >= 0) sp_text_printf(&numbers->key, "#%" PRId64, rank);
+    if (rank != ALL_RANKS) sp_text_printf(&numbers->key, "#%" PRId64, rank);
     return numbers->key.data;
 }
 
@@ -50,20 +52,21 @@ void sp_numbers_note(struct sp_rank_numbers *numbers, const char *name, uint32_t
     }
     const size_t added = numbers->list.count;
     sp_map_add(&numbers->ranges, sp_arena_string(&numbers->arena, numbers->key.data), added);
-    struct sp_number_range range = {.lowest = value, .highest = value, .before = SHAPEPROOF_NONE, .rank = rank};
-    const char *all = spell_range(numbers, name, begin, level, -1);
-    range.before = sp_map_get(&numbers->last, all);
-    sp_map_set(&numbers->last, range.before == SIZE_MAX ? sp_arena_string(&numbers->arena, all) : all, added);
+    struct sp_number_range range = {.lowest = value, .highest = value, .rank = rank};
+    const char *all = spell_range(numbers, name, begin, level, ALL_RANKS);
+    const size_t before = sp_map_get(&numbers->last, all); /* ranks are noted in rising order */
+    range.before = before == SIZE_MAX ? SHAPEPROOF_NONE : before;
+    sp_map_set(&numbers->last, before == SIZE_MAX ? sp_arena_string(&numbers->arena, all) : all, added);
     *SP_PUSH(&numbers->list) = range;
 }
 
 void sp_numbers_settle(struct sp_rank_numbers *numbers)
 {
-    for (size_t i = 0; i < numbers->list.count; i++) { /* those before stand before */
+    for (size_t i = 0; i < numbers->list.count; i++) { /* the range before is in front, so that it is settled */
         struct sp_number_range *range = &numbers->list.items[i];
         if (range->before == SHAPEPROOF_NONE) continue;
         const struct sp_number_range *before = &numbers->list.items[range->before];
-        range->offset = before->offset + (before->global ? before->highest - before->offset : before->highest) + 1;
+        range->offset = (before->global ? 0 : before->offset) + before->highest + 1;
         range->global = range->lowest && range->lowest == range->offset;
         range->odd = before->odd || (range->lowest && !range->global) || range->offset > MAX_LAYER_NUMBER;
     }
