@@ -17,6 +17,7 @@ struct piece {
     const struct shapeproof_tensor *tensor;
 };
 
+/* A tensor of the whole model, and what the files have of it. */
 struct whole {
     const char *name;
     struct piece *pieces;
@@ -31,9 +32,11 @@ struct join {
     SP_ARRAY(struct whole) wholes;
     struct sp_map names;
     struct sp_rank_numbers layers, experts;
-    struct sp_names unknown, uneven, odd;
-    size_t *of_rank; /* the piece of each tensor-parallel rank */
-    size_t state;    /* tensors that are no part of the model */
+    struct sp_names unknown; /* tensors that no rule knows */
+    struct sp_names uneven;  /* those whose pieces do not fit the rule */
+    struct sp_names odd;     /* those whose number in the whole is not known */
+    size_t *of_rank;         /* the piece of each tensor-parallel rank */
+    size_t state;            /* tensors that are no part of the model */
     uint32_t first_file, stages;
 };
 
@@ -125,8 +128,12 @@ static const uint64_t *copy_shape(struct join *join, const uint64_t *shape, uint
     return copy;
 }
 
-/* A tensor of the whole, as a piece of it is; with what is said of the bytes only when that is all of it. */
-static struct shapeproof_tensor *list_piece(struct join *join, const char *name, const struct piece *piece, bool alone)
+enum place { WITH_PLACE, WITHOUT_PLACE };
+
+/* Lists a tensor as the piece is. WITH_PLACE when the piece is all of it, so that its bytes in the file are those of
+ * the tensor; WITHOUT_PLACE when other files have pieces or copies of it as well. NULL with an error. */
+static struct shapeproof_tensor *list_piece(struct join *join, const char *name, const struct piece *piece,
+                                            enum place place)
 {
     struct sp_arena *arena = &join->inventory->arena;
     const struct shapeproof_tensor *from = piece->tensor;
@@ -136,18 +143,21 @@ static struct shapeproof_tensor *list_piece(struct join *join, const char *name,
     tensor->name = sp_arena_string(arena, name);
     tensor->dtype_name = sp_arena_string(arena, from->dtype_name);
     tensor->shape = copy_shape(join, from->shape, from->rank);
-    tensor->stride = from->stride && alone ? copy_shape(join, from->stride, from->rank) : NULL;
+    tensor->stride = from->stride && place == WITH_PLACE ? copy_shape(join, from->stride, from->rank) : NULL;
     tensor->file = join->first_file + (uint32_t)piece->file;
     tensor->flags &= ~(uint32_t)SHAPEPROOF_TENSOR_VIEW;
     tensor->same_as = SHAPEPROOF_NONE;
     if (from->storage) tensor->storage = sp_arena_string(arena, from->storage);
     if (from->piece) tensor->piece = sp_tensor_piece_copy(from->piece, arena);
-    if (alone) return tensor;
+    if (place == WITH_PLACE) return tensor;
     tensor->data_begin = tensor->data_end = tensor->offset = 0;
     if (from->storage) tensor->storage = sp_arena_printf(arena, "rank 0: %s+%" PRIu64, from->storage, from->offset);
     return tensor;
 }
 
+#define NO_DIMENSION UINT32_MAX
+
+/* Whether both have the same dtype and shape, but for the dimension `but`, or NO_DIMENSION. */
 static bool is_alike(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b, uint32_t but)
 {
     if (a->dtype != b->dtype || a->rank != b->rank) return false;
@@ -174,30 +184,31 @@ static bool drop_copies(struct join *join, struct whole *whole)
         if (same >= kept || file_of(join, whole->pieces[same].file)->tensor != rank) {
             join->of_rank[rank] = kept;
             whole->pieces[kept++] = whole->pieces[i];
-        } else if (!is_alike(whole->pieces[same].tensor, whole->pieces[i].tensor, UINT32_MAX)) return false;
+        } else if (!is_alike(whole->pieces[same].tensor, whole->pieces[i].tensor, NO_DIMENSION)) return false;
     }
     whole->count = kept;
     return true;
 }
 
+/* Lists each piece as a tensor of its own, "name (path of the file)", and notes the name in `list`. */
 static bool list_side_by_side(struct join *join, const struct whole *whole, struct sp_names *list)
 {
     sp_names_add(list, whole->name);
     for (size_t i = 0; i < whole->count; i++) {
         const struct sp_rank_file *file = file_of(join, whole->pieces[i].file);
         const char *name = sp_arena_printf(&join->arena, "%s (%s)", whole->name, file->path);
-        if (!list_piece(join, name, &whole->pieces[i], true)) return false;
+        if (!list_piece(join, name, &whole->pieces[i], WITH_PLACE)) return false;
     }
     return true;
 }
 
-/* All pieces along one dimension. */
+/* Lists the pieces as one tensor, whose size in the dimension is their sum. */
 static bool list_joined(struct join *join, const struct whole *whole, uint32_t dimension)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < whole->count; i++)
         if (!sp_add_u64(sum, whole->pieces[i].tensor->shape[dimension], &sum)) sum = UINT64_MAX;
-    struct shapeproof_tensor *tensor = list_piece(join, whole->name, &whole->pieces[0], false);
+    struct shapeproof_tensor *tensor = list_piece(join, whole->name, &whole->pieces[0], WITHOUT_PLACE);
     if (!tensor) return false;
     uint64_t *shape = sp_arena_array(&join->inventory->arena, tensor->rank, sizeof *shape);
     memcpy(shape, tensor->shape, tensor->rank * sizeof *shape);
@@ -207,30 +218,32 @@ static bool list_joined(struct join *join, const struct whole *whole, uint32_t d
            sp_malformed(join->error, "tensor %s: its size overflows 64 bits", sp_quote(whole->name).text);
 }
 
-/* Tensors that say which piece of the whole they are: together they are the whole, once for each piece that there is.
- * What is in each rank whole is there once. */
+/* Lists a tensor of FSDP. Each rank's tensor has the shape of the whole and says which piece of it is there. The bytes
+ * of the tensor are those of the different pieces together; ranks may have the same one. A tensor that is whole in
+ * every rank is listed once. Where a rank has none, or they are not alike, they are listed side by side. */
 static bool list_sharded(struct join *join, struct whole *whole)
 {
     const struct shapeproof_tensor *first = whole->pieces[0].tensor;
     struct sp_map seen = {0};
     uint64_t bytes = 0;
-    bool all = whole->count == join->ranks->world;
-    for (size_t i = 0; i < whole->count && all; i++) {
+    bool alike = whole->count == join->ranks->world;
+    for (size_t i = 0; i < whole->count && alike; i++) {
         const struct shapeproof_tensor *tensor = whole->pieces[i].tensor;
         const struct shapeproof_tensor_piece *piece = tensor->piece;
-        all = is_alike(first, tensor, UINT32_MAX) && !piece == !first->piece;
-        const bool again = all && piece && piece->index != SHAPEPROOF_NONE &&
+        alike = is_alike(first, tensor, NO_DIMENSION) && !piece == !first->piece;
+        const bool again = alike && piece && piece->index != SHAPEPROOF_NONE &&
                            !sp_map_add(&seen, sp_arena_printf(&join->arena, "%" PRIu64, piece->index), i);
-        if (all && piece && !again && !sp_add_u64(bytes, piece->bytes, &bytes)) bytes = UINT64_MAX;
+        if (alike && piece && !again && !sp_add_u64(bytes, piece->bytes, &bytes)) bytes = UINT64_MAX;
     }
     sp_map_free(&seen);
-    if (!all) return list_side_by_side(join, whole, &join->uneven);
-    struct shapeproof_tensor *tensor = list_piece(join, whole->name, &whole->pieces[0], !first->piece);
+    if (!alike) return list_side_by_side(join, whole, &join->uneven);
+    struct shapeproof_tensor *tensor =
+        list_piece(join, whole->name, &whole->pieces[0], first->piece ? WITHOUT_PLACE : WITH_PLACE);
     if (!tensor || !tensor->piece) return tensor != NULL;
-    struct shapeproof_tensor_piece *of_all = sp_arena_alloc(&join->inventory->arena, sizeof *of_all);
-    *of_all = *tensor->piece;
-    of_all->bytes = bytes;
-    tensor->piece = bytes < tensor->bytes ? of_all : NULL;
+    struct shapeproof_tensor_piece *pieces = sp_arena_alloc(&join->inventory->arena, sizeof *pieces);
+    *pieces = *tensor->piece;
+    pieces->bytes = bytes;
+    tensor->piece = bytes < tensor->bytes ? pieces : NULL; /* together they may be the whole */
     join->inventory->joined++;
     return true;
 }
@@ -243,19 +256,19 @@ static enum sp_cut cut_of(const struct join *join, const struct whole *whole)
     return (cut == SP_CUT_COLUMNS && !tensor->rank) || (cut == SP_CUT_ROWS && tensor->rank < 2) ? SP_CUT_UNKNOWN : cut;
 }
 
+/* Lists one tensor of the whole by the rule of its layer, or its pieces side by side. False with an error. */
 static bool list_whole(struct join *join, struct whole *whole)
 {
     if (join->ranks->world) return list_sharded(join, whole);
     const bool once = drop_copies(join, whole);
     if (once && whole->count == 1 && join->ranks->tensor_ranks == 1)
-        return list_piece(join, whole->name, &whole->pieces[0], true) != NULL;
+        return list_piece(join, whole->name, &whole->pieces[0], WITH_PLACE) != NULL;
     if (!once || whole->count != join->ranks->tensor_ranks) return list_side_by_side(join, whole, &join->uneven);
     const enum sp_cut cut = cut_of(join, whole);
     if (cut == SP_CUT_UNKNOWN) return list_side_by_side(join, whole, &join->unknown);
-    const uint32_t dimension = cut == SP_CUT_ROWS;
-    if (!are_pieces_alike(whole, cut == SP_CUT_NOT ? UINT32_MAX : dimension))
-        return list_side_by_side(join, whole, &join->uneven);
-    if (cut == SP_CUT_NOT) return list_piece(join, whole->name, &whole->pieces[0], false) != NULL;
+    const uint32_t dimension = cut == SP_CUT_NOT ? NO_DIMENSION : cut == SP_CUT_ROWS ? 1 : 0;
+    if (!are_pieces_alike(whole, dimension)) return list_side_by_side(join, whole, &join->uneven);
+    if (cut == SP_CUT_NOT) return list_piece(join, whole->name, &whole->pieces[0], WITHOUT_PLACE) != NULL;
     return list_joined(join, whole, dimension);
 }
 
