@@ -118,7 +118,7 @@ static void add_zero(struct sp_ranks *ranks, const struct sp_rank_file *file, ui
         struct sp_rank_file *known = &ranks->files.items[i];
         if (known->tensor != file->tensor || known->layer != SP_NO_LAYER) continue;
         if (rank < known->stage) {
-            known->stage = rank; /* until all are listed */
+            known->stage = rank; /* kept there until all are listed */
             known->path = sp_arena_string(&ranks->arena, name);
         }
         return;
@@ -128,8 +128,8 @@ static void add_zero(struct sp_ranks *ranks, const struct sp_rank_file *file, ui
 }
 
 /* Notes a file of the folder by its name: of DeepSpeed (mp_rank_*, layer_*, zero_pp_rank_*, *_optim_states.pt),
- * Megatron (folders mp_rank_NN) or FSDP (*_rank_*). */
-static void look_at_entry(struct sp_ranks *ranks, const struct sp_folder *folder, const char *name)
+ * Megatron (folders mp_rank_NN) or FSDP (model_world_size_*). Any other is passed over. */
+static void note_entry(struct sp_ranks *ranks, const struct sp_folder *folder, const char *name)
 {
     struct sp_rank_file file;
     uint32_t rank;
@@ -195,12 +195,13 @@ bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struc
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s", strerror(errno));
     }
     for (const struct dirent *entry; ranks->files.count <= MOST_RANK_FILES && (entry = readdir(stream));)
-        look_at_entry(ranks, folder, entry->d_name);
+        note_entry(ranks, folder, entry->d_name);
     closedir(stream);
     if (ranks->files.count > MOST_RANK_FILES)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "files of more than %d ranks",
                        MOST_RANK_FILES);
-    for (size_t i = 0; i < ranks->files.count && ranks->zero_files; i++) ranks->files.items[i].stage = 0;
+    for (size_t i = 0; i < ranks->files.count && ranks->zero_files; i++)
+        ranks->files.items[i].stage = 0; /* add_zero has kept the number of the data-parallel rank there */
     drop_settings(ranks);
     if (ranks->optimizers.count)
         qsort(ranks->optimizers.items, ranks->optimizers.count, sizeof *ranks->optimizers.items, compare_names);

@@ -18,7 +18,8 @@ static uint64_t said_number(const struct shapeproof_inventory *own, const char *
     return found == SIZE_MAX ? 0 : strtoull(own->metadata[found].value, NULL, 10);
 }
 
-/* Of "mp_rank_00_001" alone it cannot be told whether the second number is that of a stage or of experts. */
+/* The second number in "mp_rank_00_001" is that of a stage, or of experts when there is a single stage, which only the
+ * arguments in the file say. Then it is moved to where it belongs. */
 static void tell_experts(struct sp_ranks *ranks)
 {
     const struct shapeproof_inventory *own = ranks->files.items[0].own;
@@ -41,14 +42,16 @@ static bool refuse_absent(const char *what, uint32_t rank, uint64_t of, struct s
     return false;
 }
 
-/* The lowest rank below `count` that no file is of; `count` when there is none. */
-static uint32_t absent_rank(const struct sp_ranks *ranks, uint32_t count, bool stages)
+enum rank_kind { TENSOR_RANK, STAGE };
+
+/* The lowest rank of the kind, below `count`, that no file is of; `count` when there is none. */
+static uint32_t absent_rank(const struct sp_ranks *ranks, uint32_t count, enum rank_kind kind)
 {
     bool *there = sp_realloc(NULL, (size_t)count + 1, sizeof *there);
     uint32_t rank = 0;
     memset(there, 0, ((size_t)count + 1) * sizeof *there);
     for (size_t i = 0; i < ranks->files.count; i++) {
-        const uint32_t own = stages ? ranks->files.items[i].stage : ranks->files.items[i].tensor;
+        const uint32_t own = kind == STAGE ? ranks->files.items[i].stage : ranks->files.items[i].tensor;
         if (own < count) there[own] = true;
     }
     while (rank < count && there[rank]) rank++;
@@ -56,33 +59,34 @@ static uint32_t absent_rank(const struct sp_ranks *ranks, uint32_t count, bool s
     return rank;
 }
 
-/* Whether the files of all ranks are there. How many there should be is what the first file says, or the highest
- * number of a file if that is larger. False with an error that names the first absent one. */
+/* Whether the files of all ranks are there. How many tensor-parallel ranks and stages there should be is what the first
+ * file says, or the highest number of a file if that is larger. False with an error that names the first absent one.
+ * Sets ranks->tensor_ranks and few_groups. */
 static bool all_are_there(struct sp_ranks *ranks, struct shapeproof_error *error)
 {
     const struct shapeproof_inventory *own = ranks->files.items[0].own;
     const bool megatron = ranks->format == &sp_format_megatron;
     const char *divided = ranks->world ? "FSDP" : "tensor-parallel";
-    uint64_t wide = said_number(own, megatron ? "tensor_model_parallel_size" : "mp_world_size");
-    uint64_t long_as = megatron ? said_number(own, "pipeline_model_parallel_size") : 1;
-    if (ranks->files.items[0].layer != SP_NO_LAYER) wide = 0; /* of another count */
-    if (ranks->world) wide = ranks->world;
-    for (size_t i = 0; i < ranks->files.count; i++) {
-        if (ranks->files.items[i].tensor >= wide) wide = ranks->files.items[i].tensor + 1;
-        if (ranks->files.items[i].stage >= long_as) long_as = ranks->files.items[i].stage + 1;
+    const size_t files = ranks->files.count;
+    uint64_t tensor_ranks = said_number(own, megatron ? "tensor_model_parallel_size" : "mp_world_size");
+    uint64_t stages = megatron ? said_number(own, "pipeline_model_parallel_size") : 1;
+    if (ranks->files.items[0].layer != SP_NO_LAYER) tensor_ranks = 0; /* a file of a layer has another count */
+    if (ranks->world) tensor_ranks = ranks->world;
+    for (size_t i = 0; i < files; i++) {
+        if (ranks->files.items[i].tensor >= tensor_ranks) tensor_ranks = ranks->files.items[i].tensor + 1;
+        if (ranks->files.items[i].stage >= stages) stages = ranks->files.items[i].stage + 1;
     }
-    if (wide > ranks->files.count || long_as > ranks->files.count) { /* some are certainly absent */
-        const bool stages = wide <= ranks->files.count;
-        const uint32_t rank = absent_rank(ranks, (uint32_t)ranks->files.count, stages);
-        return refuse_absent(stages ? "pipeline" : divided, rank, stages ? long_as : wide, error);
-    }
-    const uint32_t tensor = absent_rank(ranks, (uint32_t)wide, false),
-                   stage = absent_rank(ranks, (uint32_t)long_as, true);
-    if (tensor < wide) return refuse_absent(divided, tensor, wide, error);
-    if (stage < long_as) return refuse_absent("pipeline", stage, long_as, error);
-    ranks->tensor_ranks = (uint32_t)wide;
+    /* A file may say any number of ranks. With more ranks than files, one of the first `files` + 1 is absent. */
+    if (tensor_ranks > files)
+        return refuse_absent(divided, absent_rank(ranks, (uint32_t)files, TENSOR_RANK), tensor_ranks, error);
+    if (stages > files) return refuse_absent("pipeline", absent_rank(ranks, (uint32_t)files, STAGE), stages, error);
+    const uint32_t absent_tensor = absent_rank(ranks, (uint32_t)tensor_ranks, TENSOR_RANK),
+                   absent_stage = absent_rank(ranks, (uint32_t)stages, STAGE);
+    if (absent_tensor < tensor_ranks) return refuse_absent(divided, absent_tensor, tensor_ranks, error);
+    if (absent_stage < stages) return refuse_absent("pipeline", absent_stage, stages, error);
+    ranks->tensor_ranks = (uint32_t)tensor_ranks;
     const uint64_t groups = said_number(own, "num_query_groups");
-    ranks->few_groups = groups && groups < wide;
+    ranks->few_groups = groups && groups < tensor_ranks;
     return true;
 }
 
@@ -113,26 +117,26 @@ static void describe_ranks(const struct sp_ranks *ranks, const struct sp_folder 
                            struct shapeproof_inventory *inventory)
 {
     const struct shapeproof_inventory *own = ranks->files.items[0].own;
-    const uint64_t ways = said_number(own, "dp_world_size");
+    const uint64_t data_ranks = said_number(own, "dp_world_size"); /* 0: the file does not say */
+    const size_t optimizers = ranks->optimizer_files, models = ranks->zero_files;
     char text[32];
     for (size_t i = 0; i < own->metadata_count; i++)
         sp_inventory_add_metadata(inventory, own->metadata[i].key, own->metadata[i].value);
-    if (ranks->optimizer_files) {
-        snprintf(text, sizeof text, "%zu", ranks->optimizer_files);
+    if (optimizers) {
+        snprintf(text, sizeof text, "%zu", optimizers);
         sp_inventory_add_metadata(inventory, "optimizer_files", text);
     }
     if (ranks->universal) sp_inventory_add_metadata(inventory, "universal", "zero");
     inventory->divided = own->divided;
-    inventory->gatherable = ranks->universal || (ranks->zero_files && ranks->optimizer_files >= ranks->zero_files &&
-                                                 (!ways || ranks->optimizer_files >= ways));
+    inventory->gatherable = ranks->universal || (models && optimizers >= models && optimizers >= data_ranks);
     if (inventory->divided) inventory->broken_optimizer = broken_optimizer(ranks, folder, inventory);
-    if (ranks->zero_files && ranks->zero_files < ways)
+    if (models && models < data_ranks)
         sp_inventory_warn(inventory,
                           "files of the model (zero_pp_rank_*_model_states.pt) are there for %zu of %" PRIu64 " ranks",
-                          ranks->zero_files, ways);
+                          models, data_ranks);
     if (inventory->divided && !inventory->gatherable)
         sp_inventory_warn(inventory, "files of the optimizer, which have the data, are not there for all ranks: %zu",
-                          ranks->optimizer_files);
+                          optimizers);
 }
 
 static bool read_files(struct sp_ranks *ranks, const struct sp_folder *folder, struct shapeproof_error *error)
