@@ -105,7 +105,12 @@ static bool skip_unknown(struct scan *scan, const char *field, const char *tenso
 
 /* ---- an entry ---- */
 
-enum field { DTYPE, SHAPE, DATA_OFFSETS, FIELDS };
+enum field {
+    DTYPE,
+    SHAPE,
+    DATA_OFFSETS,
+    FIELDS /* how many there are; a key that is none of them */
+};
 
 static enum field which_field(const char *key, size_t length)
 {
@@ -155,7 +160,8 @@ static bool refuse_measure(const struct shapeproof_tensor *tensor, struct shapep
                         tensor->dtype_name, shapeproof_dtype_bits(tensor->dtype));
 }
 
-/* Experts are many, and have one shape. */
+/* The shape of the entry, in the arena. It is shared with the tensor before where both are equal: experts are many, and
+ * have one shape. */
 static const uint64_t *keep_shape(struct scan *scan, size_t rank)
 {
     const struct shapeproof_inventory *inventory = scan->inventory;
@@ -301,10 +307,10 @@ static bool is_named_so(const char *path)
  * its name alone, with the lowest score, so that the message says what is wrong with it. */
 static unsigned probe_safetensors(const struct sp_probe *probe)
 {
-    unsigned bits = 0;
+    enum { ZERO_BITS = 64 - 27 /* MAX_HEADER has 27 */, BRACE_BITS = 8 };
     if (probe->head_length > LENGTH_BYTES && begins_object(probe) && declared_length(probe->head) <= MAX_HEADER)
-        bits = 37 + 8;
-    return bits ? bits : probe->file->size > 0 && is_named_so(probe->file->path);
+        return ZERO_BITS + BRACE_BITS;
+    return probe->file->size > 0 && is_named_so(probe->file->path);
 }
 
 /* ---- the header's length ---- */

@@ -147,7 +147,8 @@ static bool add_tar_member(struct tar_walk *w, const char *name, uint64_t size)
     return true;
 }
 
-/* The member whose header is in the block; w->at is behind it, and moves behind its data. */
+/* The member whose header is in the block; w->at is behind it, and moves behind its data. A plain file is added, a
+ * member about the next one is read, any other is passed over. False with an error. */
 static bool take_tar_member(struct tar_walk *w, const unsigned char *block)
 {
     const char type = (char)block[TYPE_AT];
@@ -158,7 +159,7 @@ static bool take_tar_member(struct tar_walk *w, const unsigned char *block)
         return sp_malformed(w->error, "the tar header at byte %" PRIu64 " is broken", w->at - SP_TAR_BLOCK);
     const bool extension = is_extension(type);
     if (!extension && w->sized) size = w->size;
-    if (type >= '1' && type <= '6') size = 0; /* links and folders: what they say there is no data */
+    if (type >= '1' && type <= '6') size = 0; /* links, devices, folders, pipes: they have no data, whatever is there */
     if (extension && size > MAX_RECORD_BYTES)
         return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                        "tar header at byte %" PRIu64 ": %" PRIu64 " bytes about one member, at most %d",
@@ -168,7 +169,7 @@ static bool take_tar_member(struct tar_walk *w, const unsigned char *block)
                             "the tar member at byte %" PRIu64 " has %" PRIu64 " bytes, and the file ends at %" PRIu64,
                             w->at, size, w->file->size);
     if (extension) ok = read_extension(w, type, size);
-    else if (type == '0' || !type || type == '7')
+    else if (type == '0' || !type || type == '7') /* a plain file, of an old writer, in one piece on the disk */
         ok = add_tar_member(w, w->name ? w->name : name_in_header(&w->tar->arena, block), size);
     if (!extension) {
         w->name = NULL;
@@ -196,18 +197,18 @@ bool sp_tar_read(struct sp_tar *tar, const struct sp_file *file, struct shapepro
 {
     struct tar_walk walk = {.tar = tar, .file = file, .error = error};
     unsigned char block[SP_TAR_BLOCK];
-    bool ok = true, more = true;
+    bool ok = true, ended = false; /* by a block of zeros; or else with the file */
     *tar = (struct sp_tar){0};
-    while (ok && more && file->size - walk.at >= SP_TAR_BLOCK) {
+    while (ok && file->size - walk.at >= SP_TAR_BLOCK) {
         ok = sp_file_read(file, walk.at, block, sizeof block, error);
-        more = ok && block[0];
-        if (!more) break;
+        ended = ok && !block[0];
+        if (!ok || ended) break;
         walk.at += SP_TAR_BLOCK;
         ok = take_tar_member(&walk, block);
     }
     tar->end = walk.at;
     if (ok) tar->blank = blank_end(file, walk.at);
-    if (ok && more && walk.at < file->size)
+    if (ok && !ended && walk.at < file->size)
         ok = sp_malformed(error, "the tar header at byte %" PRIu64 " is cut", walk.at);
     sp_map_free(&walk.names);
     return ok;

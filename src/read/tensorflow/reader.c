@@ -29,8 +29,9 @@ struct table {
     const struct sp_file *file;
     struct shapeproof_inventory *inventory;
     struct shapeproof_error *error;
-    uint64_t names_left;      /* bytes of names: keys share their beginnings */
-    uint64_t parts, last_end; /* of the block that was read last: blocks follow one another */
+    uint64_t names_left; /* bytes of names: keys share their beginnings */
+    uint64_t parts;      /* entries of parts of tensors, which are not listed */
+    uint64_t last_end;   /* of the block that was read last: blocks follow one another */
     uint32_t index;
 };
 
@@ -43,6 +44,7 @@ struct walk {
 
 /* ---- blocks ---- */
 
+/* Where a block lies: its begin and its size, as two varints. */
 static bool take_handle(struct sp_window *window, struct block *block)
 {
     block->begin = sp_proto_varint(window);
