@@ -10,7 +10,7 @@
 #include "base/cursor.h"
 #include "read/zip/directory.h"
 
-enum { SHOWN_NAME = 512 }; /* bytes of a name that are compared */
+enum { COMPARED_NAME = 512 }; /* bytes of a name that are compared with the directory */
 
 struct sp_zip *sp_zip_open(const struct sp_file *file, struct shapeproof_error *error)
 {
@@ -34,11 +34,14 @@ size_t sp_zip_count(const struct sp_zip *zip) { return zip->count; }
 const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index) { return &zip->entries[index]; }
 size_t sp_zip_find(const struct sp_zip *zip, const char *name) { return sp_map_get(&zip->names, name); }
 
+/* A local header has the lengths of the name and of an extra field at byte 26; then follow the name, which must be that
+ * of the directory, the extra field and the data. */
 bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, struct shapeproof_error *error)
 {
     const struct sp_zip_entry *entry = &zip->entries[index];
+    enum { LENGTHS_AT = 26 };
     const size_t length = strlen(entry->name);
-    unsigned char header[SP_ZIP_LOCAL_SIZE], own[SHOWN_NAME];
+    unsigned char header[SP_ZIP_LOCAL_SIZE], own[COMPARED_NAME];
     if (!sp_file_read(zip->file, entry->header_offset, header, sizeof header, error)) return false;
     if (memcmp(header, "PK\3\4", 4))
         return sp_malformed(error,
@@ -46,7 +49,7 @@ bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, stru
                             ": a part of the archive was overwritten, or lost",
                             entry->name, entry->header_offset);
     struct sp_cursor cursor = sp_cursor_of(header, sizeof header);
-    sp_cursor_take(&cursor, 26);
+    sp_cursor_take(&cursor, LENGTHS_AT);
     const uint64_t name = sp_cursor_le(&cursor, 2), extra = sp_cursor_le(&cursor, 2);
     const size_t compared = length < sizeof own ? length : sizeof own;
     if (!sp_file_read(zip->file, entry->header_offset + SP_ZIP_LOCAL_SIZE, own, compared, error)) return false;

@@ -51,9 +51,10 @@ static bool parse_end(const unsigned char *record, struct end *end, struct shape
     return true;
 }
 
-/* The last end record in the final 64 KiB. */
+/* Finds the last end record in the final 64 KiB and reads it. A comment may follow it, whose length is at byte 20. */
 static bool find_end(const struct sp_zip *zip, struct end *end, struct shapeproof_error *error)
 {
+    enum { COMMENT_LENGTH_AT = 20 };
     const uint64_t size = zip->file->size, most = SP_ZIP_END_SIZE + SP_ZIP_MAX_COMMENT;
     const size_t length = (size_t)(size < most ? size : most);
     unsigned char *window = sp_realloc(NULL, length, 1);
@@ -69,7 +70,8 @@ static bool find_end(const struct sp_zip *zip, struct end *end, struct shapeproo
         ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                      "%zu zip end records at the end of the file, at most %d", records, MAX_END_RECORDS);
     if (ok) {
-        const size_t comment = window[found + 20] | (size_t)window[found + 21] << 8;
+        const unsigned char *length_at = window + found + COMMENT_LENGTH_AT;
+        const size_t comment = length_at[0] | (size_t)length_at[1] << 8;
         end->limit = size - length + found;
         end->close = end->limit + SP_ZIP_END_SIZE + comment;
         if (comment > length - found - SP_ZIP_END_SIZE)
@@ -98,8 +100,9 @@ static bool read_end64(const struct sp_zip *zip, uint64_t at, struct end *end, s
     if (!starts_with_signature(record, END64_MAGIC))
         return sp_malformed(error, "no zip64 end record at byte %" PRIu64, at);
     struct sp_cursor cursor = sp_cursor_of(record, sizeof record);
-    sp_cursor_take(&cursor, 16);
-    const uint64_t disks = sp_cursor_le(&cursor, 8), here = sp_cursor_le(&cursor, 8);
+    sp_cursor_take(&cursor, 16);                     /* signature, size of the record, versions */
+    const uint64_t disks = sp_cursor_le(&cursor, 8); /* the number of this volume, and of the one with the directory */
+    const uint64_t here = sp_cursor_le(&cursor, 8);  /* entries in this volume */
     struct end wide = {.limit = at, .close = end->close};
     wide.entries = sp_cursor_le(&cursor, 8);
     wide.size = sp_cursor_le(&cursor, 8);
@@ -170,8 +173,8 @@ static bool check_name(const char *name, size_t length, size_t index, struct sha
     return true;
 }
 
-/* Reads one entry of the central directory. Refuses what readers of zip understand differently: names used twice,
- * short zip64 fields. */
+/* Reads one entry of the central directory into zip->entries[index]. The fields that are passed over say nothing about
+ * the data. Refuses what readers of zip understand differently: names used twice, short zip64 fields. */
 static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t index, struct shapeproof_error *error)
 {
     struct sp_zip_entry *entry = &zip->entries[index];
@@ -179,16 +182,16 @@ static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t ind
     if (!magic || !starts_with_signature(magic, CENTRAL_MAGIC))
         return sp_malformed(error, "zip directory: no entry %zu at byte %" PRIu64, index,
                             zip->directory_offset + cursor->offset - (magic ? 4 : 0));
-    sp_cursor_take(cursor, 4);
+    sp_cursor_take(cursor, 4); /* versions */
     entry->flags = (uint16_t)sp_cursor_le(cursor, 2);
     entry->method = (uint16_t)sp_cursor_le(cursor, 2);
-    sp_cursor_take(cursor, 4);
+    sp_cursor_take(cursor, 4); /* time and date */
     entry->crc = (uint32_t)sp_cursor_le(cursor, 4);
     entry->compressed_size = sp_cursor_le(cursor, 4);
     entry->size = sp_cursor_le(cursor, 4);
     const uint64_t name_length = sp_cursor_le(cursor, 2), extra_length = sp_cursor_le(cursor, 2);
     const uint64_t comment_length = sp_cursor_le(cursor, 2);
-    sp_cursor_take(cursor, 8);
+    sp_cursor_take(cursor, 8); /* volume and attributes */
     entry->header_offset = sp_cursor_le(cursor, 4);
     const char *name = (const char *)sp_cursor_take(cursor, name_length);
     const unsigned char *extra = sp_cursor_take(cursor, extra_length);
