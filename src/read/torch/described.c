@@ -32,8 +32,8 @@ static const char WEIGHTS[] = "_weights_config.json", CONSTANTS[] = "_constants_
 /* A tensor as JSON has it. */
 struct described {
     const char *path; /* of its record; NULL when it has none */
-    uint64_t dtype;   /* a number of torch.export */
-    const char *word; /* or a word of TorchScript */
+    uint64_t dtype;   /* of torch.export: its number in that schema */
+    const char *word; /* of TorchScript: its word; or NULL */
     struct sp_torch_tensor tensor;
     bool bad; /* a size that is no number, or too many of them */
 };
@@ -59,7 +59,7 @@ struct description {
 
 /* ---- numbers and lists of them ---- */
 
-/* 3, "3" or {"as_int": 3}. */
+/* 3, "3" or {"as_int": 3}. False for anything else, which is passed over. */
 static bool take_described_number(struct sp_json *json, uint64_t *value)
 {
     const char *key;
@@ -193,8 +193,8 @@ static bool open_description(struct description *d, size_t record, char **text, 
 
 /* ---- torch.export ---- */
 
-/* Reads one entry of weights_config: the record and the shape of a tensor. Entries without a shape are other
- * objects. */
+/* Reads one entry of weights_config: the record and the shape of a tensor. An entry whose tensor_meta is null is
+ * another kind of object, and is passed over. False with an error. */
 static bool take_export_entry(struct description *d, const char *name, const char *subfolder, uint32_t flags)
 {
     struct sp_json *json = &d->json;
@@ -205,12 +205,12 @@ static bool take_export_entry(struct description *d, const char *name, const cha
     for (bool first = true; (key = sp_json_member(json, &first));) {
         if (!strcmp(key, "path_name") && sp_json_peek(json) == '"') file = sp_json_string(json);
         else if (!strcmp(key, "tensor_meta")) {
-            is_tensor = sp_json_peek(json) != 'n';
+            is_tensor = sp_json_peek(json) != 'n'; /* null */
             take_tensor_meta(json, &described);
         } else sp_json_skip(json, &(size_t){0});
     }
     if (!sp_json_ok(json)) return false;
-    if (!is_tensor) return true; /* an object of another kind */
+    if (!is_tensor) return true;
     if (file) described.path = sp_arena_printf(&d->torch->arena, "%s%s", subfolder, file);
     if (d->program) name = sp_arena_printf(&d->torch->arena, "%s:%s", d->program, name);
     return list_described(d, name, &described, flags, json->error);
@@ -262,7 +262,8 @@ static bool index_export(struct description *d, struct shapeproof_error *error)
 
 static bool take_module(struct description *d, unsigned depth);
 
-/* {"tensorId": "0", "name": "weight"} or {"type": "Tensor", "name": "value", "id": "0"} */
+/* {"tensorId": "0", "name": "weight"} or, of an attribute, {"type": "Tensor", "name": "value", "id": "0"}: adds it to
+ * the parameters, under its name below that of the module. Attributes of other types are passed over. */
 static bool take_parameter(struct description *d)
 {
     struct sp_json *json = &d->json;
@@ -287,11 +288,14 @@ static bool take_parameter(struct description *d)
     return true;
 }
 
-static bool take_list(struct description *d, unsigned depth, bool modules)
+/* A list in a module: of parameters or attributes, or of the modules in it. */
+enum module_list { OF_PARAMETERS, OF_MODULES };
+
+static bool take_list(struct description *d, unsigned depth, enum module_list kind)
 {
     if (!sp_json_open(&d->json, '[')) return false;
     for (bool first = true; sp_json_item(&d->json, &first);)
-        if (modules ? !take_module(d, depth + 1) : !take_parameter(d)) return false;
+        if (kind == OF_MODULES ? !take_module(d, depth + 1) : !take_parameter(d)) return false;
     return sp_json_ok(&d->json);
 }
 
@@ -303,16 +307,17 @@ static bool take_module(struct description *d, unsigned depth)
     const size_t outer = d->path.length;
     struct {
         struct sp_json json; /* at the list */
-        bool of_modules;     /* else of tensors */
-    } lists[3];
+        enum module_list kind;
+    } lists[3]; /* parameters, attributes, submodules */
     size_t count = 0, length;
     const char *key, *name = NULL;
     if (depth > MAX_MODULES_DEEP) return sp_malformed(json->error, "modules nested deeper than %d", MAX_MODULES_DEEP);
     if (!sp_json_open(json, '{')) return false;
     for (bool first = true; (key = sp_json_member(json, &first));) {
-        const bool of_modules = !strcmp(key, "submodules");
+        const enum module_list kind = !strcmp(key, "submodules") ? OF_MODULES : OF_PARAMETERS;
+        const bool is_list = kind == OF_MODULES || !strcmp(key, "parameters") || !strcmp(key, "attributes");
         if (!strcmp(key, "name") && sp_json_peek(json) == '"') name = sp_json_string(json);
-        else if ((of_modules || !strcmp(key, "parameters") || !strcmp(key, "attributes")) && count < 3) {
+        else if (is_list && count < 3) {
             const char *text = sp_json_skip(json, &length);
             if (!text) return false;
             struct sp_json list = *json;
@@ -321,18 +326,18 @@ static bool take_module(struct description *d, unsigned depth)
             list.offset = 0;
             list.length = length;
             lists[count].json = list;
-            lists[count++].of_modules = of_modules;
+            lists[count++].kind = kind;
         } else sp_json_skip(json, &length);
     }
     if (!sp_json_ok(json)) return false;
     if (depth) sp_text_printf(&d->path, "%.1000s.", name ? name : "");
     const struct sp_json after = *json;
     bool ok = true;
-    for (int of_modules = 0; of_modules < 2; of_modules++)
+    for (int kind = OF_PARAMETERS; kind <= OF_MODULES; kind++)
         for (size_t i = 0; i < count && ok; i++) {
-            if (lists[i].of_modules != (of_modules == 1)) continue;
+            if ((int)lists[i].kind != kind) continue;
             d->json = lists[i].json;
-            ok = take_list(d, depth, of_modules);
+            ok = take_list(d, depth, lists[i].kind);
         }
     d->json = after;
     d->path.length = outer;
