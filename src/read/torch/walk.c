@@ -31,8 +31,14 @@ enum {
     BROKEN_NAMED = 20
 };
 
-/* Bits of the tag of a container; and of a tensor that is listed as a part of the model. */
-enum { VISITS = 0xff, ON_PATH = 0x100, BARREN = 0x200, LISTED = 0x400, SETTLED = 0x800 };
+/* Bits of the tag of a node. */
+enum {
+    VISITS = 0xff,   /* a container: how often it was entered */
+    ON_PATH = 0x100, /* a container that is being walked: on the stack */
+    BARREN = 0x200,  /* a container in which no tensor was found */
+    LISTED = 0x400,  /* a tensor that is listed as a part of the model */
+    SETTLED = 0x800  /* a dictionary, or an object that behaves as one, whose keys were made unique */
+};
 
 enum part_kind {
     KEYED,      /* a dict: key, value, key, value */
@@ -167,24 +173,28 @@ static void add_keyed(struct walk *w, struct frame *frame, struct sp_pickle_valu
     add_node_part(frame, KEYED, dict);
 }
 
-/* What an object that behaves as a dict holds: what it was made of, a dict or a list of (key, value), and what was set
- * then. */
+/* A DICT of what an object that behaves as a dict holds: what it was made of, and then what was set, or NULL. It may be
+ * made of a DICT or of a LIST of (key, value), of which items that are no pairs are left out.
+ *
+ *   OrderedDict([("a", 1), ("b", 2)]), then d["c"] = 3   ->   a, 1, b, 2, c, 3 */
 static struct sp_pickle_value *merge_pairs(struct walk *w, const struct sp_pickle_value *initial,
                                            const struct sp_pickle_value *set)
 {
-    const bool paired = initial->type == SP_PICKLE_LIST;
-    const size_t most = (size_t)initial->length * (paired ? 2 : 1) + (set ? set->length : 0);
+    const bool is_list = initial->type == SP_PICKLE_LIST;
+    const size_t most = (size_t)initial->length * (is_list ? 2 : 1) + (set ? set->length : 0);
     struct sp_pickle_value *dict = sp_arena_array(&w->torch->arena, 1, sizeof *dict);
     dict->type = SP_PICKLE_DICT;
     dict->as.items = sp_arena_array(&w->torch->arena, most, sizeof *dict->as.items);
     for (uint32_t i = 0; i < initial->length; i++) {
         struct sp_pickle_value *item = initial->as.items[i];
-        struct sp_pickle_value *key = paired ? sp_pickle_item(item, 0) : item, *own = sp_pickle_item(item, 1);
-        if (!paired) dict->as.items[dict->length++] = key;
-        else if (key && own) {
-            dict->as.items[dict->length++] = key;
-            dict->as.items[dict->length++] = own;
+        if (!is_list) { /* a key or its value, in turns */
+            dict->as.items[dict->length++] = item;
+            continue;
         }
+        struct sp_pickle_value *key = sp_pickle_item(item, 0), *own = sp_pickle_item(item, 1);
+        if (!key || !own) continue;
+        dict->as.items[dict->length++] = key;
+        dict->as.items[dict->length++] = own;
     }
     if (set && set->length) memcpy(dict->as.items + dict->length, set->as.items, set->length * sizeof *dict->as.items);
     dict->length += set ? set->length : 0;
@@ -458,7 +468,9 @@ static bool is_listed_anyhow(const struct aside *aside, const struct sp_map *pla
            (tensor->storage && sp_map_get(places, spell_place(NULL, text, tensor)) != SIZE_MAX);
 }
 
-/* A module may hold its own parameters once more, in a list: nobody wants to see them twice. */
+/* Removes the tensors that were found aside and are listed as parts of the model as well: a module may hold its own
+ * parameters once more, in a list. The same tensor is the same node of the pickle, or the same place in a storage with
+ * the same shape. The first pass collects the places of the model's tensors. */
 static void drop_asides(struct walk *w, size_t first)
 {
     struct shapeproof_inventory *inventory = w->torch->inventory;
@@ -650,13 +662,16 @@ static bool step_into(struct walk *w, struct sp_pickle_value *child)
     return visit_node(w, child);
 }
 
-/* Keys at the top of a pickle, one after the other. */
+/* The keys at the top of a pickle, one after the other. */
 struct top_keys {
-    bool begun, has_tensor;
-    size_t listed, count; /* before the key that is being walked */
+    bool begun;      /* there is a key that is being walked */
+    bool has_tensor; /* the value of a key was a tensor itself */
+    size_t listed;   /* tensors that were found before this key, */
+    size_t count;    /* and those of them that are in the inventory */
 };
 
-/* Notes what the last key led to, and that the next begins. */
+/* Called before each key at the top, and after the last: notes what the key before led to (plain_keys and headed of the
+ * inventory), and that the next begins. */
 static void end_top_key(struct walk *w, struct top_keys *top)
 {
     struct shapeproof_inventory *inventory = w->torch->inventory;
@@ -691,6 +706,8 @@ static void warn_of_the_rest(struct walk *w)
                           sp_names_text(&w->packed));
 }
 
+/* A depth-first walk over a stack of frames: each step takes the next child of the topmost frame, which is listed when
+ * it is a tensor and entered when it is a container, or leaves the frame when none is left. */
 bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct shapeproof_error *error)
 {
     struct walk w = {.torch = torch, .error = error};
@@ -712,7 +729,7 @@ bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct 
         else leave(&w);
     }
     if (ok && w.asides.count) drop_asides(&w, before);
-    if (ok && w.broken && !torch->inventory->count && !torch->count_only) {
+    if (ok && w.broken && !torch->inventory->count && !torch->count_only) { /* all that there is cannot be read */
         *error = w.first;
         ok = false;
     }
