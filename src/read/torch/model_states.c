@@ -14,6 +14,8 @@
 #include "base/chars.h"
 #include "read/torch/torch.h"
 
+static const char module_prefix[] = "module.";
+
 struct shapes {
     struct sp_map names; /* name -> where its shape is in `sizes` */
     SP_ARRAY(const struct sp_pickle_value *) sizes;
@@ -108,17 +110,20 @@ static const struct sp_pickle_value *shape_of(const struct shapes *shapes, const
 /* Empty, or of older versions a single element. */
 static bool is_placeholder_tensor(const struct shapeproof_tensor *tensor)
 {
-    return tensor->rank == 1 && tensor->shape[0] <= 1 && strncmp(tensor->name, "module.", 7) == 0;
+    return tensor->rank == 1 && tensor->shape[0] <= 1 &&
+           strncmp(tensor->name, module_prefix, strlen(module_prefix)) == 0;
 }
 
-/* Whether there is another shape for the tensor, which then becomes what it stands for, if `restore`. */
+/* Whether the shapes have another one for the tensor than its own, so that it is a placeholder. With `restore` it
+ * becomes the tensor that it stands for: with that shape, without data, and with a storage of its own that tensors
+ * which share the parameter have in common. */
 static bool restore_shape(struct sp_torch *torch, const struct shapes *shapes, struct shapeproof_tensor *tensor,
                           bool restore)
 {
     struct sp_arena *arena = &torch->inventory->arena;
     struct sp_torch_tensor whole = {0};
     struct shapeproof_error ignored = {0};
-    const char *name = tensor->name + 7;
+    const char *name = tensor->name + strlen(module_prefix);
     const struct sp_pickle_value *size = shape_of(shapes, &name);
     if (!size || !sp_torch_shape(size, &whole, &ignored)) return false;
     struct shapeproof_tensor restored = *tensor;

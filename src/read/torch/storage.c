@@ -108,7 +108,8 @@ static struct sp_torch_storage *find_root(struct sp_torch *torch, const struct s
     return root;
 }
 
-/* A view is its root, entered at an offset and left before the end. */
+/* The storage of a persistent id with a view (key, first element, size): its root, entered at the first element and
+ * left before the end. Without a view, None, that is the root itself. NULL with an error. */
 static struct sp_torch_storage *find_view(struct sp_torch *torch, struct sp_torch_storage *root,
                                           const struct sp_pickle_value *view, struct shapeproof_error *error)
 {

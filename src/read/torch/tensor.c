@@ -188,7 +188,7 @@ static bool read_old(struct sp_torch *torch, const struct call *call, struct sp_
     return read_dense(torch, &as_call, tensor, error);
 }
 
-/* What a call says of the shape of a tensor without a storage. */
+/* The dtype, the shape and the strides of a tensor without a storage: the arguments from number `first` on. */
 static bool read_without_bytes(const struct call *call, size_t first, struct sp_torch_tensor *tensor,
                                struct shapeproof_error *error)
 {
@@ -270,7 +270,7 @@ bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struc
     if (torch->arrays && sp_pickle_is(node, SP_PICKLE_OBJECT) &&
         (role == SP_TORCH_ARRAY || role == SP_TORCH_ARRAY_BUFFER))
         return sp_torch_array(torch, node, tensor, is_tensor, error);
-    *is_tensor = unwrap(node, &call) && (call.role != SP_TORCH_OLD_TENSOR || call.state);
+    *is_tensor = unwrap(node, &call) && (call.role != SP_TORCH_OLD_TENSOR || call.state); /* its storage is in that */
     if (*is_tensor && call.role == SP_TORCH_SAVED) return read_saved(torch, call.args, tensor, is_tensor, error);
     if (!*is_tensor) return true;
     *tensor = (struct sp_torch_tensor){.dtype_name = shapeproof_dtype_name(SHAPEPROOF_DTYPE_UNKNOWN)};
@@ -289,7 +289,7 @@ bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struc
         return read_without_bytes(&call, 1, tensor, error) && sp_torch_wrapped(torch, call.wrapped, tensor, error);
     case SP_TORCH_SPARSE:
         return read_sparse(torch, &call, tensor, error);
-    default:
+    default: /* SP_TORCH_FROM_NUMPY, the only other role that unwrap leaves */
         return read_from_numpy(&call, tensor, error);
     }
 }

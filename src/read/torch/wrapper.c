@@ -123,16 +123,18 @@ static bool is_of_class(const struct sp_pickle_value *value, const char *word)
     return last && strstr(last, word) != NULL;
 }
 
-/* Fills in how a piece has been cut: along which axes of the mesh, into how many pieces, and which this is. */
+/* Fills in how a piece of a DTensor has been cut: the placements as text, "Shard(0), Replicate()", into how many
+ * pieces, and which of them this is, as far as the mesh says so. Each placement is for one axis of the mesh; axes along
+ * which the tensor is replicated do not cut it. */
 static void describe_cut(struct sp_torch *torch, const struct sp_pickle_value *spec,
                          struct shapeproof_tensor_piece *piece)
 {
     const struct sp_pickle_value *mesh = attribute(torch, spec, "mesh"),
                                  *placements = attribute(torch, spec, "placements");
-    const struct sp_pickle_value *place = attribute(torch, mesh, "_coordinate_on_dim");
+    const struct sp_pickle_value *place = attribute(torch, mesh, "_coordinate_on_dim"); /* of this rank, by axis */
     struct sp_text text = {0};
-    uint64_t ranks, all = 1;
-    size_t cuts = 0, cut = 0;
+    uint64_t ranks, all = 1;  /* pieces; 0 once it is not known how many */
+    size_t cuts = 0, cut = 0; /* axes that cut it; the first of them */
     for (size_t i = 0; i < MAX_PLACEMENTS && sp_pickle_item(placements, i); i++) {
         const struct sp_pickle_value *placement = sp_pickle_item(placements, i);
         sp_text_puts(&text, i ? ", " : "");
@@ -141,7 +143,7 @@ static void describe_cut(struct sp_torch *torch, const struct sp_pickle_value *s
         if (!ranks_along(torch, mesh, i, &ranks) || !sp_mul_u64(all, ranks, &all)) all = 0;
         if (ranks > 1 && !cuts++) cut = i;
     }
-    const struct sp_pickle_value *own = sp_pickle_item(place, cut);
+    const struct sp_pickle_value *own = sp_pickle_item(place, cut); /* with a single cut the number of the piece */
     if (text.length) piece->placement = sp_text_keep(&text, &torch->inventory->arena);
     else sp_text_free(&text);
     piece->pieces = all > 1 ? all : 0;
@@ -168,8 +170,9 @@ static bool read_dtensor(struct sp_torch *torch, struct sp_pickle_value *local, 
 
 /* ---- ShardedTensor ---- */
 
-/* Reads a ShardedTensor: the shards that this file holds. When they are less than the whole, the tensor is marked
- * as a piece. */
+/* Reads a ShardedTensor: the shards that this file holds. A single one that is the whole takes the place of the tensor,
+ * several that are the whole leave it as it is, and when they are less than the whole it is marked as a piece, which
+ * has the shape of the first shard and the bytes of all of them. False with an error. */
 static bool read_sharded(struct sp_torch *torch, const struct sp_pickle_value *shards,
                          const struct sp_pickle_value *metadata, struct sp_torch_tensor *tensor,
                          struct shapeproof_error *error)
