@@ -43,7 +43,7 @@ bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage
     return true;
 }
 
-/* A record that is not named in any pickle is nobody's, too. */
+/* Whether the name is that of a record of a storage, also of one that no pickle names. */
 static bool is_record(const struct sp_torch *torch, const char *name)
 {
     const size_t folder = strlen(torch->folder);
@@ -54,19 +54,20 @@ void sp_torch_zip_claim(const struct sp_torch *torch)
 {
     const struct sp_zip *zip = torch->zip;
     struct shapeproof_inventory *inventory = torch->inventory;
-    const struct sp_torch_storage **of = sp_realloc(NULL, sp_zip_count(zip) + 1, sizeof *of);
+    const struct sp_torch_storage **of = sp_realloc(NULL, sp_zip_count(zip) + 1, sizeof *of); /* each member; or NULL */
     memset(of, 0, (sp_zip_count(zip) + 1) * sizeof *of);
     for (size_t i = 0; i < torch->storage_count; i++)
         if (torch->storages[i]->record) of[torch->storages[i]->record - 1] = torch->storages[i]->root;
     sp_zip_claim(zip, inventory, torch->file);
     for (size_t i = 0; i < sp_zip_count(zip); i++) {
         const struct sp_zip_entry *entry = sp_zip_entry(zip, i);
+        const bool is_compressed = entry->method != 0;
         uint64_t begin, end;
         sp_zip_span(zip, i, &begin, &end);
         if (of[i] && of[i]->parts) sp_inventory_claim(inventory, torch->file, begin, end, SP_USE_TENSOR);
         else if (of[i] || is_record(torch, entry->name))
             sp_inventory_claim_storage(inventory, torch->file, begin, end, of[i] ? of[i]->key : NULL,
-                                       sp_arena_string(&inventory->arena, entry->name), entry->method);
+                                       sp_arena_string(&inventory->arena, entry->name), is_compressed);
         else sp_inventory_claim(inventory, torch->file, begin, end, SP_USE_STRUCTURE);
     }
     free(of);
@@ -278,7 +279,7 @@ bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, const struct s
     struct records records = {.zip = zip, .folder = "", .suffix = ""};
     size_t pickle;
     const char *path = NULL;
-    bool big = false, ok = sp_torch_zip_find(zip, &pickle, error);
+    bool big = false, is_ours = true, ok = sp_torch_zip_find(zip, &pickle, error);
     records.begin = sp_arena_array(&arena, sp_zip_count(zip), sizeof *records.begin);
     const size_t package = ok && pickle == SIZE_MAX ? sp_torch_package_prefix(zip, &path) : 0;
     if (ok && pickle != SIZE_MAX) {
@@ -289,8 +290,8 @@ bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, const struct s
         records.folder = sp_arena_printf(&arena, "%.*s.data/", (int)package, path);
         records.suffix = ".storage";
     } else if (ok && sp_torch_described_is(zip)) records.folder = sp_torch_described_folder(zip, &arena);
-    else file_index = UINT32_MAX; /* no file of PyTorch */
-    ok = ok && locate_records(&records, big, file_index, inventory, places, error);
+    else is_ours = false; /* an archive of another kind, whose tensors stay without a place */
+    if (ok && is_ours) ok = locate_records(&records, big, file_index, inventory, places, error);
     sp_map_free(&records.known);
     sp_text_free(&records.name);
     sp_arena_free(&arena);
