@@ -122,7 +122,8 @@ static void append_digits(struct sp_text *name, uint32_t *limbs, size_t count)
     while (groups) sp_text_printf(name, "%09" PRIu32, digits[--groups]);
 }
 
-/* Two's complement, little-endian. False when it is longer than anybody would use as a key. */
+/* Appends an integer of more than 64 bits in decimal, from its two's complement or its decimal text (SP_PICKLE_BIG). A
+ * negative number is negated by inverting the bytes and adding 1. False when it has more than MAX_BIG_BYTES. */
 static bool append_big(struct sp_text *name, const struct sp_pickle_value *key)
 {
     uint32_t limbs[MAX_BIG_BYTES / 4] = {0};
@@ -172,8 +173,9 @@ static void put_identity_bytes(struct sp_text *out, char kind, const char *bytes
         else sp_text_puts(out, bytes[i] ? "\\\\" : "\\0");
 }
 
-/* The same text for two keys exactly when Python takes them for the same key of a dictionary: 1, 1.0 and True are one.
- * False for a key that nothing is known of, such as an object, or NaN, which equals nothing. */
+/* Appends the same text for two keys exactly when Python takes them for the same key of a dictionary: 1, 1.0 and True
+ * are one. The text begins with the kind: - None, n integer, f other number, s text, b bytes, ( tuple. False for a key
+ * that nothing is known of, such as an object, or NaN, which equals nothing. */
 static bool put_identity(struct sp_torch *torch, struct sp_text *out, const struct sp_pickle_value *key, unsigned depth)
 {
     const char *bytes;

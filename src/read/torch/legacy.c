@@ -31,9 +31,9 @@ struct stream {
     const struct sp_file *file; /* NULL: everything is in memory */
     const char *bytes;
     size_t length;
-    uint64_t size; /* of the whole stream */
-    bool placed;   /* it lies in the file as it is, at byte `begin` */
-    uint64_t begin;
+    uint64_t size;  /* of the whole stream */
+    bool placed;    /* it lies in the file as it is; otherwise its storages have no place there */
+    uint64_t begin; /* where, when it is placed */
     struct sp_pickle pickles[PICKLES];
     uint64_t end; /* of the last pickle: where the storages begin */
 };
@@ -112,13 +112,13 @@ static char *read_window(struct stream *stream, struct sp_arena *arena, struct s
 
 static bool read_count(const struct stream *stream, uint64_t at, uint64_t *count, struct shapeproof_error *error)
 {
-    unsigned char raw[8];
+    unsigned char raw[COUNT_BYTES];
     if (at > stream->size || stream->size - at < sizeof raw)
         return sp_malformed(error, "ends at byte %" PRIu64 ", before the storages are complete", stream->size);
     if (!stream->file) memcpy(raw, stream->bytes + at, sizeof raw);
     else if (!sp_file_read(stream->file, at, raw, sizeof raw, error)) return false;
     struct sp_cursor cursor = sp_cursor_of(raw, sizeof raw);
-    *count = sp_cursor_le(&cursor, 8);
+    *count = sp_cursor_le(&cursor, COUNT_BYTES);
     return true;
 }
 
@@ -139,7 +139,7 @@ static struct sp_torch_storage *find_key(struct sp_torch *torch, const struct sp
     return error->status ? NULL : torch->storages[known];
 }
 
-/* One storage at *at, which moves on to the next. */
+/* Sets where the storage at *at lies, and moves *at on to the next. Its count is compared with that of its id. */
 static bool place_storage(const struct stream *stream, struct sp_torch_storage *storage, uint64_t *at,
                           struct shapeproof_error *error)
 {
@@ -151,7 +151,7 @@ static bool place_storage(const struct stream *stream, struct sp_torch_storage *
     if (count != storage->count)
         return sp_malformed(error, "storage '%s' at byte %" PRIu64 " has %" PRId64 " elements, its id says %" PRIu64,
                             storage->key, *at, (int64_t)count, storage->count);
-    *at += 8; /* read_count has been there */
+    *at += COUNT_BYTES; /* which read_count has found to be there */
     if (storage->bytes > stream->size - *at)
         return sp_malformed(error, "storage '%s' of %" PRIu64 " bytes at byte %" PRIu64 " passes the end at %" PRIu64,
                             storage->key, storage->bytes, *at, stream->size);
@@ -211,7 +211,7 @@ struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct 
 {
     struct stream stream = {0};
     if (!sp_pickle_is(call, SP_PICKLE_OBJECT)) return NULL; /* its name, not called */
-    if (call->tag) return torch->nested[call->tag - 1];
+    if (call->tag) return torch->nested[call->tag - 1];     /* read before */
     if (torch->nesting >= MAX_NESTING || torch->arena.used > SP_PICKLE_MAX_MEMORY) {
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "streams nested deeper than %d, or too many of them",
                 MAX_NESTING);
@@ -220,6 +220,7 @@ struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct 
     if (!sp_torch_bytes(torch, sp_pickle_arg(call, 0), &stream.bytes, &stream.length)) return NULL;
     if (!begins_with_magic(stream.bytes, stream.length)) return NULL;
     stream.size = stream.length;
+    /* Bytes that lie in the pickle itself, and were not decoded from a text, have a place in the file. */
     stream.placed = torch->bytes && stream.bytes >= torch->bytes && stream.bytes < torch->bytes + torch->length;
     if (stream.placed) stream.begin = (uint64_t)(stream.bytes - torch->bytes);
     struct sp_pickle_value *root = read_nested(torch, &stream, error);
