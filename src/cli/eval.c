@@ -21,7 +21,8 @@ static const struct cli_option options[] = {
     {.name = "checkpoint",
      .letter = 'k',
      .argument = "PATH",
-     .help = "at the hyper-parameters of this checkpoint; stored([group]) and stored(total) are what it stores"},
+     .help = "at the hyper-parameters of this checkpoint; stored([group]), stored(total) and stored(bytes) are what it "
+             "stores"},
     {CLI_OPTION_VOCABULARY},
     {.name = "for",
      .argument = "KEY=VALUES",
@@ -532,12 +533,11 @@ const struct cli_command cli_eval = {
         "the table, and all operands are expressions.\n"
         "\n"
         "An expression is one of the language of tables, in which / may give a fraction, and [group] and total are "
-        "numbers of parameters. They "
-        "take "
-        "other hyper-parameters in parentheses: total(vocab_size=128000), [attention](n_head=4). With --checkpoint, "
-        "stored([group]) and stored(total) are what the checkpoint stores. A letter that the table does not have has "
-        "its "
-        "usual meaning: d is the width, L the number of layers; NAME = EXPRESSION among the operands defines one.\n"
+        "numbers of parameters. They take other hyper-parameters in parentheses: total(vocab_size=128000), "
+        "[attention](n_head=4). With --checkpoint, stored([group]), stored(total) and stored(bytes) are what the "
+        "checkpoint stores. A letter that the table does "
+        "not have has its usual meaning: d is the width, L the number of layers; NAME = EXPRESSION among the operands "
+        "defines one.\n"
         "\n"
         "Integers and fractions of them are exact: a fraction is printed as a decimal, then exactly (without --for and "
         "--csv). What is computed "

@@ -280,7 +280,8 @@ static void describe_expression(const struct scribe *scribe, const struct sp_env
         sp_text_printf(scribe->text, "sum(%s in ...)", expr->name);
         break;
     case SP_EXPR_STORED:
-        sp_text_printf(scribe->text, "stored([%s])", expr->name);
+        if (strcmp(expr->name, SP_STORED_BYTES) == 0) sp_text_puts(scribe->text, "stored(bytes)");
+        else sp_text_printf(scribe->text, "stored([%s])", expr->name);
         break;
     case SP_EXPR_TENSORS:
         sp_text_printf(scribe->text, "%s(%s)", expr->name, expr->value.string);

@@ -29,6 +29,7 @@ static bool same_reduced(struct sp_trial *trial, const struct sp_poly *part, con
 static const char *namesake(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *gap)
 {
     const struct sp_count *count = trial->count;
+    if (trial->asks_rows) return "";
     for (size_t i = 0; i < count->group_count; i++)
         if (same_reduced(trial, count->groups[i].parameters, values, gap))
             return sp_arena_printf(trial->arena, ": [%s]", count->groups[i].name);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lang/functions.h"
+#include "prove/rows.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/meaning.h"
 
@@ -39,16 +40,34 @@ static const struct sp_poly *group_of_claim(void *context, const char *name)
     return trial->sums ? sp_trial_sum_of_group(trial, trial->sums, name) : sp_count_group(trial->count, name);
 }
 
-/* stored([group]) and stored(total). */
+/* stored([group]), stored(total) and stored(bytes). */
 static const struct sp_poly *stored_group(void *context, const char *name)
 {
     const struct sp_trial *trial = context;
+    if (strcmp(name, SP_STORED_BYTES) == 0) return sp_poly_int(&trial->count->symbolic.algebra, trial->stored->bytes);
     return sp_trial_sum_of_group(trial, trial->stored, name);
+}
+
+/* elements(NAME), count(NAME) and dim(NAME, index): of the table, or of what stands in its place. */
+static const struct sp_poly *rows_of_claim(void *context, const struct sp_expr *expr, int64_t index, const char **why)
+{
+    struct sp_trial *trial = context;
+    const struct sp_group_sums *sums = trial->sums;
+    trial->asks_rows = true;
+    const struct sp_poly *poly = sp_count_of_rows(trial->count, expr, index, why);
+    struct sp_rational number;
+    if (!poly || !sums || !sums->rows) return poly;
+    *why = "it is no number";
+    if (!sp_poly_is_constant(poly, &number) || number.den != 1) return NULL;
+    return sums->rows(sums->context, expr, index, &number.num, why)
+               ? sp_poly_int(&trial->count->symbolic.algebra, number.num)
+               : NULL;
 }
 
 struct sp_sym_env sp_trial_env(struct sp_trial *trial)
 {
-    struct sp_sym_env env = {.frame = claims_frame(trial), .group = group_of_claim, .context = trial};
+    struct sp_sym_env env = {
+        .frame = claims_frame(trial), .group = group_of_claim, .rows = rows_of_claim, .context = trial};
     if (trial->stored) env.stored = stored_group;
     if (trial->unit->about) env.outer = trial->count->frame;
     return env;

@@ -28,6 +28,11 @@ struct sp_group_sums {
     } * items;
     size_t count;
     int64_t total; /* with what is in no group of the table */
+    int64_t bytes; /* of what a checkpoint stores: stored(bytes) */
+    /* Changes *value, what elements(NAME), count(NAME) or dim(NAME, index) is for the rows of the table, to what it is
+     * here; false with *why. NULL where it is the same. */
+    bool (*rows)(const void *context, const struct sp_expr *expr, int64_t index, int64_t *value, const char **why);
+    const void *context;
 };
 
 struct sp_trial {
@@ -46,7 +51,8 @@ struct sp_trial {
     const struct sp_group_sums *stored; /* what a checkpoint stores; NULL: there is none */
     const struct sp_poly *left, *right; /* the sides, under `when` */
     const struct sp_poly *error;        /* right - left: what the claim says too much */
-    int failed_replays;                 /* of points that were no counter-example where the table is counted */
+    bool asks_rows;     /* it is about rows, elements(NAME): that a row is as large as the difference says nothing */
+    int failed_replays; /* of points that were no counter-example where the table is counted */
     struct sp_explanation *explanation; /* the steps of the proof are added to it; NULL: nobody asks for them */
     struct shapeproof_proof proof;
 };

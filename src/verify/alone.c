@@ -8,33 +8,10 @@
 #include <string.h>
 
 #include "names/name_pattern.h"
+#include "prove/rows.h"
 #include "verify/verify.h"
 
 /* ---- what a claim asks of the tensors ---- */
-
-/* {q_proj, k_proj} is {q_proj,k_proj}. */
-static void put_without_blanks(struct sp_text *text, const char *from, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (from[i] != ' ') sp_text_append(text, from + i, 1);
-}
-
-/* The pattern that a name of a claim means: h.{i}.ln_1.weight stands for h.{}.ln_1.weight, {} for any number. */
-static const char *pattern_of_name(struct sp_arena *arena, const char *name)
-{
-    struct sp_text text = {0};
-    while (*name) {
-        const size_t before = strcspn(name, "{"), inside = name[before] ? strcspn(name + before, "}") : 0;
-        sp_text_append(&text, name, before);
-        name += before;
-        if (!inside) continue;
-        const bool is_index = memchr(name, ',', inside) == NULL && strspn(name + 1, "0123456789-") + 1 < inside;
-        if (is_index) sp_text_puts(&text, "{}");
-        else put_without_blanks(&text, name, inside + (name[inside] == '}'));
-        name += inside + (name[inside] == '}');
-    }
-    return sp_text_keep(&text, arena);
-}
 
 /* A question about some tensors, and what was found so far. */
 struct question {
@@ -51,6 +28,7 @@ static void ask_tensor(struct question *question, const struct shapeproof_tensor
     question->found++;
     if (strcmp(question->function, "count") == 0) question->value++;
     else if (strcmp(question->function, "elements") == 0) question->value += is_new ? (int64_t)tensor->parameters : 0;
+    else if (strcmp(question->function, "bytes") == 0) question->value += is_new ? (int64_t)tensor->bytes : 0;
     else if (question->index < 0 || question->index >= (int64_t)tensor->rank)
         question->why = "the tensor has no such dimension: the first is 0";
     else {
@@ -68,7 +46,7 @@ static bool ask_tensors(void *context, const struct sp_expr *expr, int64_t index
     struct sp_arena arena = {0};
     struct sp_name_pattern pattern;
     struct sp_pattern_mistake mistake;
-    const char *text = pattern_of_name(&arena, expr->value.string);
+    const char *text = sp_pattern_of_claimed_name(&arena, expr->value.string);
     const bool right = sp_name_pattern_parse(&pattern, text, strlen(text), &mistake);
     for (size_t i = 0; right && i < shapeproof_inventory_count(inventory) && !question.why; i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Each claim at the values of the file: once with the parameters of the table's groups, once with those that the file
- * stores. By how much one group makes the left side differ is found by exchanging that group alone; where the sum of
- * these is the whole difference, the side is linear in the groups, and the terms of their deviations name it. */
+ * stores. By how much one deviation makes the left side differ is found by adding that deviation alone to what the
+ * table gives; where the sum of these is the whole difference, the side is linear in them, and their terms name it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,26 +24,31 @@ struct held {
     struct sp_claim_sides by_table, by_file;
 };
 
-/* What the deviations of one group change in the left side, for each parameter. False when that has no value. */
-static bool weight_of_group(struct held *held, size_t group, struct sp_rational *weight)
+static int64_t deviation_parameters(const struct sp_deviation *deviation)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < deviation->tensors.count; i++) sum += deviation->tensors.items[i].parameters;
+    return sum;
+}
+
+/* What one deviation changes in the left side, for each parameter of it. False when that has no value. */
+static bool weight_of_deviation(struct held *held, const struct sp_deviation *deviation, struct sp_rational *weight)
 {
     struct shapeproof_verification *verification = held->verification;
+    const struct sp_deviating alone = {verification, deviation};
+    const int64_t more = deviation_parameters(deviation);
     struct sp_arena scratch = {0};
     struct sp_claim_sides sides;
     struct sp_rational change;
     const char *why;
-    int64_t more = 0;
     struct sp_group_sums sums = held->predicted;
     struct sp_group_sum *items = sp_arena_array(&scratch, sums.count, sizeof *items);
-    for (size_t i = 0; i < verification->deviations.count; i++) {
-        const struct sp_deviation *deviation = &verification->deviations.items[i];
-        for (size_t k = 0; deviation->group == group && k < deviation->tensors.count; k++)
-            more += deviation->tensors.items[k].parameters;
-    }
     if (sums.count) memcpy(items, sums.items, sums.count * sizeof *items);
-    if (group != SHAPEPROOF_NONE) items[group].parameters += more;
+    if (deviation->group != SHAPEPROOF_NONE) items[deviation->group].parameters += more;
     sums.items = items;
     sums.total += more;
+    sums.rows = sp_verify_rows;
+    sums.context = &alone;
     *weight = (struct sp_rational){0, 1};
     const bool known = sp_claim_sides_of(&verification->configured, held->located, &sums, &scratch, &sides, &why) &&
                        sp_rational_sub(sides.left, held->by_table.left, &change) &&
@@ -71,13 +76,6 @@ struct change {
     const struct sp_poly *term;
     struct sp_deviation all;
 };
-
-static int64_t deviation_parameters(const struct sp_deviation *deviation)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < deviation->tensors.count; i++) sum += deviation->tensors.items[i].parameters;
-    return sum;
-}
 
 static void add_change(struct held *held, struct change *change, const struct sp_deviation *deviation,
                        struct sp_rational weight)
@@ -129,7 +127,7 @@ static bool put_terms(struct held *held, struct sp_text *text)
     bool first = true, good = sp_rational_sub(held->by_file.left, held->by_table.left, &whole);
     for (size_t i = 0; i < all->count && good; i++) {
         const struct sp_deviation *deviation = &all->items[i];
-        good = weight_of_group(held, deviation->group, &weight) &&
+        good = weight_of_deviation(held, deviation, &weight) &&
                sp_rational_mul(weight, sp_rational_int(deviation_parameters(deviation)), &part) &&
                sp_rational_add(sum, part, &sum);
         if (good && !sp_rational_is_zero(part)) add_change(held, &changes[deviation->kind], deviation, weight);

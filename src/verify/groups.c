@@ -69,7 +69,7 @@ static void add_class(struct tally *tally, size_t predicted)
     const int64_t promised = (int64_t)info->logical;
     if (tally->kept[predicted] == SHAPEPROOF_NONE) {
         deviate(tally, SHAPEPROOF_DEVIATION_MISSING, info->group,
-                (struct sp_deviant){SHAPEPROOF_NONE, predicted, -promised});
+                (struct sp_deviant){SHAPEPROOF_NONE, predicted, -promised, NULL});
         return;
     }
     const size_t tensor = tally->check->match.tensor_of[tally->kept[predicted]];
@@ -77,7 +77,7 @@ static void add_class(struct tally *tally, size_t predicted)
     tally->stored[info->group] += found;
     if (found != promised)
         deviate(tally, SHAPEPROOF_DEVIATION_SHAPE, info->group,
-                (struct sp_deviant){tensor, predicted, found - promised});
+                (struct sp_deviant){tensor, predicted, found - promised, NULL});
 }
 
 /* One that is tied, and stored. */
@@ -90,7 +90,7 @@ static void add_tied(struct tally *tally, size_t predicted, size_t class)
         storage_of(tally->check, tensor) == storage_of(tally->check, tally->check->match.tensor_of[kept]))
         return;
     tally->stored[info->group] += found;
-    deviate(tally, SHAPEPROOF_DEVIATION_TIED, info->group, (struct sp_deviant){tensor, predicted, found});
+    deviate(tally, SHAPEPROOF_DEVIATION_TIED, info->group, (struct sp_deviant){tensor, predicted, found, NULL});
 }
 
 static void add_predicted(struct tally *tally, size_t predicted)
@@ -113,7 +113,7 @@ static void add_unpredicted(struct tally *tally, size_t tensor)
     else if (info->same_as == SHAPEPROOF_NONE) {
         tally->stored[shapeproof_prediction_group_count(tally->check->prediction)] += (int64_t)info->parameters;
         deviate(tally, SHAPEPROOF_DEVIATION_UNPREDICTED, SHAPEPROOF_NONE,
-                (struct sp_deviant){tensor, SHAPEPROOF_NONE, (int64_t)info->parameters});
+                (struct sp_deviant){tensor, SHAPEPROOF_NONE, (int64_t)info->parameters, NULL});
     }
 }
 
@@ -130,7 +130,14 @@ static void keep_sums(struct tally *tally)
     const struct shapeproof_prediction *prediction = tally->check->prediction;
     const size_t count = shapeproof_prediction_group_count(prediction);
     struct sp_group_sum *sums = sp_arena_array(&verification->arena, count, sizeof *sums);
-    verification->sums = (struct sp_group_sums){.items = sums, .count = count, .total = tally->stored[count]};
+    const uint64_t bytes = shapeproof_inventory_totals(tally->check->inventory)->bytes;
+    verification->deviating = (struct sp_deviating){.verification = verification};
+    verification->sums = (struct sp_group_sums){.items = sums,
+                                                .count = count,
+                                                .total = tally->stored[count],
+                                                .bytes = bytes <= INT64_MAX ? (int64_t)bytes : INT64_MAX,
+                                                .rows = sp_verify_rows,
+                                                .context = &verification->deviating};
     for (size_t i = 0; i < count; i++) {
         sums[i] = (struct sp_group_sum){shapeproof_prediction_group(prediction, i)->name, tally->stored[i]};
         verification->sums.total += tally->stored[i];

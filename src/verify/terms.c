@@ -259,8 +259,12 @@ static void find_term(struct terms *terms, struct sp_deviation *deviation)
     memset(buckets, 0, 2 * rows * sizeof *buckets);
     deviation->term = sp_poly_int(algebra, 0);
     for (size_t i = 0; i < deviation->tensors.count; i++) {
-        const struct sp_deviant *deviant = &deviation->tensors.items[i];
+        struct sp_deviant *deviant = &deviation->tensors.items[i];
         const struct source source = source_of(terms, deviant);
+        const struct pattern_row *own = deviant->predicted == SHAPEPROOF_NONE
+                                            ? (source.is_bias ? NULL : source.row)
+                                            : row_of_pattern(terms, predicted_at(terms, deviant->predicted)->name);
+        deviant->row = own ? own->row : NULL;
         const struct sp_poly *term = term_of_tensor(terms, deviation->kind, source, deviant);
         if (!source.row) deviation->term = sp_poly_add(algebra, deviation->term, term);
         else

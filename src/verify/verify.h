@@ -4,6 +4,7 @@
  *     check        which tensor of the file is which predicted one
  *     groups.c     [attention]: predicted 2,240, stored 2,144; deviation: h.{0-1}.attn.c_attn.bias missing, -96
  *     terms.c      -96 is -3*E*N, by the shape that the row of the table has
+ *     rows.c       elements(h.{i}.attn.c_attn.bias): predicted 96, stored 0
  *     alone.c      claims that need no table: dim(wte.weight, 1) is a number of the file
  *     claims.c     total = 12*L*d^2 + ... : formula 7,872, predicted 7,872, stored 7,776, and the deviations in between
  *
@@ -21,9 +22,10 @@ enum { SP_DEVIATION_KINDS = SHAPEPROOF_DEVIATION_UNPREDICTED + 1 };
 
 /* A tensor that deviates: of the file, or one that is predicted and not there. */
 struct sp_deviant {
-    size_t tensor;      /* of the file, or SHAPEPROOF_NONE */
-    size_t predicted;   /* or SHAPEPROOF_NONE */
-    int64_t parameters; /* stored less predicted */
+    size_t tensor;                  /* of the file, or SHAPEPROOF_NONE */
+    size_t predicted;               /* or SHAPEPROOF_NONE */
+    int64_t parameters;             /* stored less predicted */
+    const struct sp_row_count *row; /* of the table: that predicts it, or its siblings with other indices; or NULL */
 };
 
 /* A deviation under way: its tensors. */
@@ -42,6 +44,12 @@ struct sp_deviations {
     size_t count, capacity;
 };
 
+/* What makes numbers of rows other than predicted: all deviations of a verification, or one of them alone. */
+struct sp_deviating {
+    struct shapeproof_verification *verification;
+    const struct sp_deviation *only; /* or NULL */
+};
+
 struct shapeproof_verification {
     struct sp_arena arena;                          /* of all texts and lists that are handed out */
     const struct shapeproof_inventory *inventory;   /* NULL: there is no checkpoint, only hyper-parameters */
@@ -51,7 +59,8 @@ struct shapeproof_verification {
     struct sp_count general;
     struct sp_configured configured;
     struct sp_deviations deviations;
-    struct sp_group_sums sums; /* what the file stores */
+    struct sp_group_sums sums;     /* what the file stores */
+    struct sp_deviating deviating; /* of the sums: all deviations */
     struct shapeproof_proofs *proofs;
     struct shapeproof_stored_group *groups;
     size_t group_count;
@@ -72,6 +81,9 @@ bool sp_verify_groups(struct shapeproof_verification *verification, struct shape
 struct sp_group_sums sp_verify_predicted_sums(struct sp_arena *arena, const struct shapeproof_prediction *prediction);
 /* terms.c: finds the term of each deviation. */
 void sp_verify_terms(struct shapeproof_verification *verification);
+/* rows.c: changes *value, what the table gives for elements(NAME), count(NAME) or dim(NAME, index), by what deviates;
+ * `context` is a struct sp_deviating. False with *why where that cannot be told. As `rows` of struct sp_group_sums. */
+bool sp_verify_rows(const void *context, const struct sp_expr *expr, int64_t index, int64_t *value, const char **why);
 /* claims.c: holds each claim about the table against the sums. */
 void sp_verify_claims(struct shapeproof_verification *verification);
 /* alone.c: holds each claim about a checkpoint alone that stands in these files against the file. */

@@ -57,7 +57,7 @@ src/learn/terms/      learn/terms  names config lang base
 src/learn/rows/         learn/rows   learn/terms names config lang base
 src/learn/              learn        learn/rows learn/terms names config lang base
 src/prove/symbolic/     prove/symbolic  config lang math base
-src/prove/              prove        prove/symbolic config lang base
+src/prove/              prove        prove/symbolic names config lang base
 src/verify/             verify       prove check names config lang model base
 src/report/             report       names base
 src/fleet/              fleet        base

@@ -182,6 +182,27 @@ static inline bool may_stay_open(struct sp_count *count)
     return false;
 }
 
+/* How many tensors all rows have together, likewise: 1 when that differs. */
+static inline size_t compare_tensors(struct sp_count *count, const struct sp_values *values, bool lenient,
+                                     const struct shapeproof_prediction *prediction,
+                                     const struct shapeproof_config *config, const char *how)
+{
+    const struct sp_poly *sum = sp_poly_int(&count->symbolic.algebra, 0);
+    uint64_t expected = 0;
+    struct sp_rational value;
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, i);
+        expected += !tensor->optional && !tensor->buffer && tensor->same_as == SHAPEPROOF_NONE;
+    }
+    for (size_t i = 0; i < count->row_count; i++)
+        sum = sp_poly_add(&count->symbolic.algebra, sum, count->rows[i].tensors);
+    sum = sp_reduce(count, sum, values);
+    if (count->symbolic.algebra.failed || same_number(sum, expected)) return 0;
+    if (lenient && (!sum || !sp_poly_is_constant(sum, &value))) return 0;
+    complain(count, how, "number of tensors", sum, expected, config);
+    return 1;
+}
+
 /* Groups and total of `count`, with `values` in them, against the prediction. Returns how many differ. With `lenient`
  * what stays open is no difference. */
 static inline size_t compare_counts(struct sp_count *count, const struct sp_values *values, bool lenient,
@@ -205,6 +226,8 @@ static inline size_t compare_counts(struct sp_count *count, const struct sp_valu
         complain(count, how, group.name, poly, expected, config);
         differences++;
     }
+    if (!off_by && !count->symbolic.algebra.failed)
+        differences += compare_tensors(count, values, lenient, prediction, config, how);
     count->symbolic.algebra.failed = NULL;
     return differences;
 }

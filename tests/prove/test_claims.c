@@ -273,6 +273,50 @@ static void proved_by_cases(void **state)
 #undef TABLE
 }
 
+/* Undecided, with a reason that has these words in it. */
+static void expect_reason(const char *text, const char *words)
+{
+    struct shapeproof_tables *tables;
+    struct shapeproof_proofs *proofs;
+    const struct shapeproof_proof proof = judge(text, &tables, &proofs);
+    if (proof.verdict != SHAPEPROOF_UNDECIDED || !strstr(proof.difference, words))
+        fail_msg("%s\nis %s: %s", text, shapeproof_verdict_on_claim_name(proof.verdict), proof.difference);
+    shapeproof_proofs_free(proofs);
+    shapeproof_tables_free(tables);
+}
+
+/* Rows by their names: without optional ones, buffers and tied tensors, in the case that is claimed. */
+static void rows_by_name(void **state)
+{
+    (void)state;
+#define TABLE                                                                                                          \
+    "table t\np = bare default true ? \"\" : \"model.\"\nN = layers default 2\n"                                       \
+    "[a] for i in 0..N-1\n{p}h.{i}.q.weight (n, m)\n{p}h.{i}.q.bias (m) if biased default true\n"                      \
+    "{p}h.{i}.mask (n, n) buffer\n{p}h.{i}.kv.{i % 2}.w (n, i + 1)\n"                                                  \
+    "[b]\n{p}wte.weight (V, n)\nhead.weight (V, n) same as {p}wte.weight when tied default true\n"
+    expect(TABLE "claim elements(h.{i}.q.weight) = N*n*m\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim elements(h.{layer}.q.{weight,bias}) = N*m*(n + 1) when biased\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim elements(h.{layer}.q.*) = N*m*(n + 1)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim elements(*) = total\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim elements(h.*) = [a]\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim elements(h.{i}.kv.{k}.w) = n*N*(N + 1)/2\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim count(h.{i}.q.weight) = N\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim count(h.{i}.q.bias) = N*[biased]\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim count(head.weight) = [not tied]\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim count(*) = 3*N + 1 when biased, tied\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim count(*) = 4*N + 1 when biased, tied\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim count([n, m, 1], 1) = 1 when n = 2, m = 3\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim dim(wte.weight, 0) = V\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim dim(wte.weight, 1) = V\n", SHAPEPROOF_REFUTED, NULL);
+    expect_reason(TABLE "claim dim(wte.weight, 2) = V\n", "no such dimension");
+    expect_reason(TABLE "claim dim(h.{i}.q.*, 0) = n\n", "differ in that dimension");
+    expect_reason(TABLE "claim dim(h.{i}.kv.{k}.w, 1) = n\n", "differ in shape");
+    expect_reason(TABLE "claim elements(h.0.q.weight) = n*m\n", "no such row");
+    expect_reason(TABLE "claim elements(h.{i}.mask) = N*n^2\n", "no such row");
+    expect_reason(TABLE "claim elements(q.weight) = N*n*m\n", "no such row");
+#undef TABLE
+}
+
 /* What a claim says where it divides by zero by default, and at points at which the table cannot be predicted. */
 static void where_there_is_no_value(void **state)
 {
@@ -452,6 +496,7 @@ int main(void)
                                        cmocka_unit_test(keys_of_other_kinds),
                                        cmocka_unit_test(proved_by_cases),
                                        cmocka_unit_test(names_of_parts),
+                                       cmocka_unit_test(rows_by_name),
                                        cmocka_unit_test(where_there_is_no_value)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

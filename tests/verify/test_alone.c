@@ -76,6 +76,8 @@ static void answers(void **state)
     expect(LINES("elements( words ) = elements(head)"), SHAPEPROOF_CLAIM_FAILS,
            "300"); /* one storage, under one name */
     expect(LINES("count(*) = 7"), SHAPEPROOF_CLAIM_HOLDS, NULL);
+    expect(LINES("bytes(*) = 4*elements(*)"), SHAPEPROOF_CLAIM_HOLDS, NULL);
+    expect(LINES("bytes(block.{1}.up) = 480"), SHAPEPROOF_CLAIM_HOLDS, NULL);
     expect(LINES("count(nobody) = 0"), SHAPEPROOF_CLAIM_HOLDS, NULL);
     expect(LINES("dim(block.{i}.up, 2 - 1) = min(6, 7)"), SHAPEPROOF_CLAIM_HOLDS, NULL);
     expect(LINES("approx total = 800 within 2%"), SHAPEPROOF_CLAIM_HOLDS, NULL);
@@ -96,16 +98,18 @@ static void refused(void **state)
     expect(LINES("total = E"), SHAPEPROOF_CLAIM_UNKNOWN, NULL);
 }
 
-/* Elsewhere the names are what they were: functions of a table, and of nobody. */
+/* In claims about a table, `count` is a name of it, or of its rows; bytes(NAME) is for checkpoints alone. */
 static void other_claims(void **state)
 {
     (void)state;
-    static const char text[] = "table t\ncount = 3\n[a]\nw (n, count)\nclaims for t\nclaim total = count*n\n"
-                               "claims for checkpoint\nclaim count(w) = 1\nclaims for t\nclaim dim(w, 0) = n\n";
+    static const char text[] =
+        "table t\ncount = 3\n[a]\nw (n, count)\nclaims for t\nclaim total = count*n\n"
+        "claims for checkpoint\nclaim count(w) = 1\nclaims for t\nclaim dim(w, 0) = n\nclaim count(w) = 1\n"
+        "claim bytes(w) = n\n";
     struct shapeproof_error error = {0};
     struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     assert_int_equal(shapeproof_tables_add_text(tables, "t", text, sizeof text - 1, &error), SHAPEPROOF_ERR_TABLE);
-    assert_non_null(strstr(error.message, "t:10:7: there is no function 'dim'"));
+    assert_non_null(strstr(error.message, "t:12:7: there is no function 'bytes'"));
     assert_null(strstr(error.message, "count"));
     shapeproof_tables_free(tables);
 }

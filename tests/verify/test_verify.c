@@ -271,6 +271,71 @@ static void three_numbers(void **state)
     model_close(&model);
 }
 
+/* Claims on rows: the table is right, the file lost a bias, has a padded embedding, a head of its own and one layer
+ * norm that is not predicted. */
+static void rows(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, gpt2);
+    model_predict(&model, 0);
+    model_drop(&model, "*.1.attn.c_attn.bias");
+    model_drop(&model, "*.mlp.c_fc.bias");
+    store_head(&model, "*wte.weight");
+    model_resize(&model, "*wte.weight", 700, 704);
+    model_copy(&model, "*.2.ln_1.weight", ".2.", ".3.");
+    model_check(&model);
+    expect_claim(&model, "elements(h.{i}.attn.c_attn.weight) = 3*E^2*N",
+                 (struct answer){SHAPEPROOF_CLAIM_HOLDS, 20736, 20736, 20736, NULL}, "none");
+    expect_claim(&model, "elements(h.{i}.attn.c_attn.bias) = 3*E*N",
+                 (struct answer){SHAPEPROOF_CLAIM_FAILS, 432, 432, 288,
+                                 "144 less = -3*E (transformer.h.1.attn.c_attn.bias is missing)"},
+                 "none");
+    expect_claim(&model, "elements(transformer.h.{i}.mlp.c_fc.*) = H*(E + 1)*N",
+                 (struct answer){SHAPEPROOF_CLAIM_FAILS, 28224, 28224, 27648,
+                                 "576 less = -N*H (transformer.h.{0-2}.mlp.c_fc.bias are missing)"},
+                 "none");
+    expect_claim(&model, "count(h.{i}.attn.c_attn.bias) = N",
+                 (struct answer){SHAPEPROOF_CLAIM_FAILS, 3, 3, 2, "1 less"}, NULL);
+    expect_claim(&model, "count(h.{i}.ln_1.weight) = N", (struct answer){SHAPEPROOF_CLAIM_FAILS, 3, 3, 4, "1 more"},
+                 NULL);
+    expect_claim(&model, "elements(h.{i}.ln_1.weight) = E*N",
+                 (struct answer){SHAPEPROOF_CLAIM_FAILS, 144, 144, 192,
+                                 "48 more = E (transformer.h.3.ln_1.weight is not predicted)"},
+                 NULL);
+    expect_claim(&model, "elements(lm_head.weight) = V*E*[not tied]",
+                 (struct answer){SHAPEPROOF_CLAIM_FAILS, 0, 0, 33600,
+                                 "33,600 more = V*E (lm_head.weight is stored although it is tied)"},
+                 NULL);
+    expect_claim(&model, "dim(wte.weight, 0) = V", (struct answer){SHAPEPROOF_CLAIM_FAILS, 700, 700, 704, "4 more"},
+                 NULL);
+    expect_claim(&model, "dim(wte.weight, 1) = E", (struct answer){SHAPEPROOF_CLAIM_HOLDS, 48, 48, 48, NULL}, NULL);
+    expect_claim(
+        &model, "dim(h.{i}.ln_1.weight, 0) = E",
+        (struct answer){SHAPEPROOF_CLAIM_UNKNOWN, 0, 0, 0, "tensors of that name that the table does not have"}, NULL);
+    expect_claim(&model, "elements(*) = stored(total) when tied",
+                 (struct answer){SHAPEPROOF_CLAIM_HOLDS, 0, 0, 0, NULL}, NULL);
+    expect_claim(&model, "stored(bytes) = 4*stored(total)", (struct answer){SHAPEPROOF_CLAIM_HOLDS, 0, 0, 0, NULL},
+                 NULL);
+    model_close(&model);
+}
+
+/* One of three tensors has another size: the row has no dimension that all share. */
+static void one_dimension_of_several(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, gpt2);
+    model_predict(&model, 0);
+    model_resize(&model, "*.1.mlp.c_fc.bias", 192, 200);
+    model_check(&model);
+    expect_claim(&model, "dim(h.{i}.mlp.c_fc.bias, 0) = H",
+                 (struct answer){SHAPEPROOF_CLAIM_UNKNOWN, 0, 0, 0, "these tensors differ in that dimension"}, NULL);
+    expect_claim(&model, "dim(h.{i}.mlp.c_fc.weight, 1) = H",
+                 (struct answer){SHAPEPROOF_CLAIM_HOLDS, 192, 192, 192, NULL}, NULL);
+    model_close(&model);
+}
+
 /* Flags of the configuration: what is claimed of the defaults is not about an untied model. */
 static void flags(void **state)
 {
@@ -383,9 +448,14 @@ static void names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(changed_models), cmocka_unit_test(whole_file),
-                                       cmocka_unit_test(three_numbers),  cmocka_unit_test(flags),
-                                       cmocka_unit_test(one_storage),    cmocka_unit_test(other_tensors),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(changed_models),
+                                       cmocka_unit_test(whole_file),
+                                       cmocka_unit_test(three_numbers),
+                                       cmocka_unit_test(rows),
+                                       cmocka_unit_test(one_dimension_of_several),
+                                       cmocka_unit_test(flags),
+                                       cmocka_unit_test(one_storage),
+                                       cmocka_unit_test(other_tensors),
                                        cmocka_unit_test(names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

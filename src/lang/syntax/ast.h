@@ -25,10 +25,13 @@ enum sp_expr_kind {
                         total(vocab_size = 128000), args are pairs of a key, as a literal text, and its value */
     SP_EXPR_BRACKET, /* [name] in a claim that may also be a condition, args[0]: then 1 where it holds, else 0 */
     SP_EXPR_SUM, /* sum(i in first..last: body) in a claim: name, and args are the three; count(...): value is true */
-    SP_EXPR_STORED, /* stored([name]), stored(total) in a claim: what the checkpoint stores of it */
-    SP_EXPR_TENSORS /* dim(wte.weight, 0), count(h.{i}.ln_1.weight), elements(h.*) in a claim about a checkpoint alone:
-                       `value` is the name, args[0] what else is given */
+    SP_EXPR_STORED, /* stored([name]), stored(total) in a claim: what the checkpoint stores of it; of stored(bytes) the
+                       name is SP_STORED_BYTES */
+    SP_EXPR_TENSORS /* dim(wte.weight, 0), count(h.{i}.ln_1.weight), elements(h.*), bytes(h.*) in a claim: `value` is
+                       the name, args[0] what else is given */
 };
+
+#define SP_STORED_BYTES "(bytes)" /* a name that no group has */
 
 enum sp_op {
     SP_OP_ADD,

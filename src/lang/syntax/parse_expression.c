@@ -72,13 +72,6 @@ static bool parse_arguments(struct sp_parser *parser, struct sp_expr *expr, cons
     return true;
 }
 
-/* In a claim about a checkpoint alone. */
-static bool takes_tensors(const struct sp_parser *parser, const char *function)
-{
-    return parser->is_about_checkpoint &&
-           (strcmp(function, "dim") == 0 || strcmp(function, "count") == 0 || strcmp(function, "elements") == 0);
-}
-
 /* Up to the comma or the bracket behind it; "h.0.{q_proj,k_proj}.weight" has a comma in it. */
 static size_t tensor_name_length(const char *name)
 {
@@ -91,7 +84,18 @@ static size_t tensor_name_length(const char *name)
     return length;
 }
 
-/* tensors = ( "dim" | "count" | "elements" ) "(" tensor-name [ "," expr ] ")" ;
+/* Whether the brackets behind `function`, the current token, hold the name of a tensor. In a claim about a table,
+ * count(sizes, 3) counts the items of a list; with one argument, as in count(h.{i}.weight), it counts tensors. */
+static bool takes_tensors(const struct sp_parser *parser, const char *function)
+{
+    const char *name = parser->lexer.source->text + parser->lexer.token.span.offset + 1;
+    if (!parser->in_claim && !parser->is_about_checkpoint) return false;
+    if (strcmp(function, "count") == 0) return parser->is_about_checkpoint || name[tensor_name_length(name)] == ')';
+    if (strcmp(function, "bytes") == 0) return parser->is_about_checkpoint;
+    return strcmp(function, "dim") == 0 || strcmp(function, "elements") == 0;
+}
+
+/* tensors = ( "dim" | "count" | "elements" | "bytes" ) "(" tensor-name [ "," expr ] ")" ;
  *
  * The name of a tensor is no expression: it is read up to the comma or the bracket. */
 static bool parse_tensors(struct sp_parser *parser, struct sp_expr *expr)
@@ -164,7 +168,7 @@ static struct sp_expr *parse_group(struct sp_parser *parser);
 static bool parse_iteration(struct sp_parser *parser, struct sp_expr *expr);
 static bool begins_iteration(const struct sp_lexer *lexer);
 
-/* stored = "stored" "(" ( "[" group-name "]" | "total" ) ")" ; */
+/* stored = "stored" "(" ( "[" group-name "]" | "total" | "bytes" ) ")" ; */
 static bool parse_stored(struct sp_parser *parser, struct sp_expr *expr)
 {
     const struct sp_span open = parser->lexer.token.span;
@@ -175,7 +179,12 @@ static bool parse_stored(struct sp_parser *parser, struct sp_expr *expr)
         expr->name = group->name;
     } else if (sp_token_is(&parser->lexer, "total")) {
         expr->name = sp_parse_name(parser, "total");
-    } else return sp_parse_fail(parser, parser->lexer.token.span, "expected stored([group name]) or stored(total)");
+    } else if (sp_token_is(&parser->lexer, "bytes")) {
+        expr->name = SP_STORED_BYTES;
+        sp_lexer_next(&parser->lexer);
+    } else
+        return sp_parse_fail(parser, parser->lexer.token.span,
+                             "expected stored([group name]), stored(total) or stored(bytes)");
     expr->kind = SP_EXPR_STORED;
     expr->span = join_spans(expr->span, parser->lexer.token.span);
     return sp_parse_close(parser, ")", open, "')'");

@@ -32,34 +32,45 @@ static bool have_same_shape(const struct sp_row_count *a, const struct sp_row_co
     return same;
 }
 
-static void add_to(struct walk *walk, struct tally *tally, struct sp_row_count row, const struct sp_poly *poly)
+/* Adds the tensors of a row, to those that the tally has of it already. */
+static void add_to(struct walk *walk, struct tally *tally, struct sp_row_count row)
 {
     for (size_t i = 0; i < tally->count; i++)
         if (strcmp(tally->rows[i].name, row.name) == 0 && strcmp(tally->rows[i].group, row.group) == 0) {
             struct sp_row_count *known = &tally->rows[i];
             if (sp_poly_is_zero(known->parameters)) known->shape = row.shape, known->rank = row.rank;
-            else if (!sp_poly_is_zero(poly) && !have_same_shape(known, &row)) known->shape = NULL;
-            known->parameters = sp_poly_add(&walk->symbolic->algebra, known->parameters, poly);
+            else if (!sp_poly_is_zero(row.parameters) && !have_same_shape(known, &row)) known->shape = NULL;
+            known->parameters = sp_poly_add(&walk->symbolic->algebra, known->parameters, row.parameters);
+            known->tensors = sp_poly_add(&walk->symbolic->algebra, known->tensors, row.tensors);
             return;
         }
     SP_GROW(tally->rows, tally->count, tally->capacity);
-    row.parameters = poly;
     tally->rows[tally->count++] = row;
 }
 
 static void multiply_into(struct walk *walk, struct tally *tally, const struct tally *inner, const struct sp_poly *by)
 {
-    for (size_t i = 0; i < inner->count; i++)
-        add_to(walk, tally, inner->rows[i], sp_poly_mul(&walk->symbolic->algebra, by, inner->rows[i].parameters));
+    for (size_t i = 0; i < inner->count; i++) {
+        struct sp_row_count row = inner->rows[i];
+        row.parameters = sp_poly_mul(&walk->symbolic->algebra, by, row.parameters);
+        row.tensors = sp_poly_mul(&walk->symbolic->algebra, by, row.tensors);
+        add_to(walk, tally, row);
+    }
 }
 
 /* ---- rows ---- */
 
-/* A hole whose value is a known text is filled in, others stay as they are written. */
-static const char *row_name(struct walk *walk, const struct sp_sym_env *env, const struct sp_template *name)
+/* The name of the rows that a template makes, and how much of it is a prefix: *prefix bytes, which a placeholder at its
+ * beginning gave. A placeholder whose value is a known text is filled in, others stay as they are written:
+ *
+ *     {p}h.{i}.ln_1.weight, where p is "transformer."  ->  transformer.h.{i}.ln_1.weight, of which 12 are the prefix */
+static const char *row_name(struct walk *walk, const struct sp_sym_env *env, const struct sp_template *name,
+                            size_t *prefix)
 {
     struct sp_text text = {0};
+    bool is_prefix = env->frame->prefix_length == strlen(env->frame->prefix);
     sp_text_puts(&text, env->frame->prefix);
+    *prefix = env->frame->prefix_length;
     for (size_t i = 0; i < name->count; i++) {
         const struct sp_expr *hole = name->pieces[i].hole;
         struct sp_sym sym = {.kind = SP_SYM_NUMBER};
@@ -68,6 +79,8 @@ static const char *row_name(struct walk *walk, const struct sp_sym_env *env, con
         if (!hole) sp_text_puts(&text, name->pieces[i].text);
         else if (text_known && strlen(sym.value.string) < MAX_NAME) sp_text_puts(&text, sym.value.string);
         else sp_text_printf(&text, "{%.*s}", (int)hole->span.length, hole->span.source->text + hole->span.offset);
+        is_prefix = is_prefix && hole && sym.kind != SP_SYM_NUMBER;
+        if (is_prefix) *prefix = text.length;
     }
     return sp_text_keep(&text, &walk->symbolic->algebra.arena);
 }
@@ -93,19 +106,25 @@ static const char *group_of_section(struct walk *walk, const struct sp_sym_env *
 
 static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, struct tally *tally)
 {
-    const struct sp_poly *size, **shape = sp_arena_array(&walk->symbolic->algebra.arena, row->rank, sizeof *shape);
-    if (!sp_sym_spend(walk->symbolic, row->span, 1) || !presence(walk, env, row, &size)) return false;
+    const struct sp_poly *present, **shape = sp_arena_array(&walk->symbolic->algebra.arena, row->rank, sizeof *shape);
+    if (!sp_sym_spend(walk->symbolic, row->span, 1) || !presence(walk, env, row, &present)) return false;
+    const struct sp_poly *size = present;
     for (size_t i = 0; i < row->rank && !sp_poly_is_zero(size); i++) {
         if (!sp_sym_number(walk->symbolic, env, row->shape[i], &shape[i])) return false;
         sp_poly_mark_sizes(walk->symbolic, shape[i]);
         size = sp_poly_mul(&walk->symbolic->algebra, size, shape[i]);
     }
+    size_t prefix;
+    const char *name = row_name(walk, env, &row->name, &prefix);
     const struct sp_row_count count = {.group = group_of_section(walk, env),
-                                       .name = row_name(walk, env, &row->name),
+                                       .name = name,
+                                       .prefix = prefix,
+                                       .parameters = size,
+                                       .tensors = present,
                                        .shape = sp_poly_is_zero(size) ? NULL : shape,
                                        .rank = row->rank};
     if (row->optional || row->buffer) return true; /* but its hyper-parameters are known now */
-    add_to(walk, tally, count, size);
+    add_to(walk, tally, count);
     return true;
 }
 
@@ -191,7 +210,7 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
     if (walk->uses >= MAX_USES)
         return sp_sym_fail(walk->symbolic, row->unit_span, "parts used more than %d deep", MAX_USES);
     frame->group = group_of_section(walk, env);
-    frame->prefix = row_name(walk, env, &row->name);
+    frame->prefix = row_name(walk, env, &row->name, &frame->prefix_length);
     frame->path = env->frame->path;
     frame->object = env->frame->object;
     frame->depends = env->frame->depends;
@@ -272,8 +291,11 @@ static bool sum_loop(struct walk *walk, const struct sp_sym_env *env, size_t cla
     const bool good = (!list || item_of(walk, span, list, &sym)) && with_index(walk, env, clause, sym, &inner);
     symbolic->loops.count--;
     for (size_t i = 0; good && i < inner.count; i++) {
-        if (varies_with(symbolic, &inner.rows[i], index)) inner.rows[i].shape = NULL;
-        add_to(walk, tally, inner.rows[i], sp_sym_sum(symbolic, span, index, inner.rows[i].parameters, first, last));
+        struct sp_row_count row = inner.rows[i];
+        if (varies_with(symbolic, &row, index)) row.shape = NULL;
+        row.parameters = sp_sym_sum(symbolic, span, index, row.parameters, first, last);
+        row.tensors = sp_sym_sum(symbolic, span, index, row.tensors, first, last);
+        add_to(walk, tally, row);
     }
     free(inner.rows);
     return good;

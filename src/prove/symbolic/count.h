@@ -14,8 +14,10 @@ struct sp_group_count {
 /* The tensors of one row of a table, over all its loops. */
 struct sp_row_count {
     const char *group;
-    const char *name; /* with the holes of its template: "h.{i}.attn.c_proj.weight" */
+    const char *name; /* with the placeholders of its template: "transformer.h.{i}.attn.c_proj.weight" */
+    size_t prefix;    /* how many bytes of it a placeholder at the beginning gave: "transformer." */
     const struct sp_poly *parameters;
+    const struct sp_poly *tensors;      /* how many count: neither optional, nor buffers, nor tied to another */
     const struct sp_poly *const *shape; /* of each of them: `rank` dimensions; NULL when they have not all the same */
     size_t rank;
 };

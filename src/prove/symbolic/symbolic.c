@@ -492,7 +492,7 @@ static bool symbolic_stored(struct sp_symbolic *symbolic, const struct sp_sym_en
     return true;
 }
 
-/* dim(wte.weight, 0) is a number of the checkpoint. */
+/* dim(wte.weight, 0): a number of the checkpoint in a claim about it alone, else of the rows of the table. */
 static bool symbolic_tensors(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                              struct sp_sym *out)
 {
@@ -503,10 +503,13 @@ static bool symbolic_tensors(struct sp_symbolic *symbolic, const struct sp_sym_e
     if (expr->count && !sp_sym_eval(symbolic, env, expr->args[0], &given)) return false;
     if (expr->count && (!sp_sym_literal(given, &index) || index.type != SHAPEPROOF_VALUE_INT))
         return sp_sym_fail(symbolic, expr->span, "which dimension it is must be a whole number");
-    if (!symbolic->fixed.tensors ||
-        !symbolic->fixed.tensors(symbolic->fixed.context, expr, index.integer, &value, &why))
-        return sp_sym_fail(symbolic, expr->span, "%s(%s): %s", expr->name, expr->value.string, why);
-    *out = sp_sym_of_poly(sp_poly_int(&symbolic->algebra, value));
+    const struct sp_poly *poly = NULL;
+    if (symbolic->fixed.tensors) {
+        if (symbolic->fixed.tensors(symbolic->fixed.context, expr, index.integer, &value, &why))
+            poly = sp_poly_int(&symbolic->algebra, value);
+    } else if (env->rows) poly = env->rows(env->context, expr, index.integer, &why);
+    if (!poly) return sp_sym_fail(symbolic, expr->span, "%s(%s): %s", expr->name, expr->value.string, why);
+    *out = sp_sym_of_poly(poly);
     return true;
 }
 

@@ -193,6 +193,7 @@ struct sp_sym_frame {
     char *cached;         /* 0 no, 1 under way, 2 done */
     const char *group;    /* NULL: the section's own name */
     const char *prefix;   /* in front of every name */
+    size_t prefix_length; /* of it, what a placeholder at its beginning gave */
 };
 
 /* The index of sum(i in first..last: body). */
@@ -228,6 +229,8 @@ struct sp_sym_env {
     const struct sp_poly *(*varied)(void *context, const char *name, const struct sp_sym_setting *settings,
                                     size_t count, const char **why);
     const struct sp_poly *(*stored)(void *context, const char *name);
+    /* In a claim about a table what elements(NAME), count(NAME) and dim(NAME, index) are; NULL with *why. */
+    const struct sp_poly *(*rows)(void *context, const struct sp_expr *expr, int64_t index, const char **why);
     void *context;
     const struct sp_sym_bound *bound; /* indices of sums around the expression, innermost first */
 };
