@@ -162,29 +162,36 @@ void sp_adapter_free(struct sp_adapter *adapter)
     sp_map_free(&adapter->modules);
 }
 
-/* A rank beyond both dimensions is none: that is the wrong reading. */
+/* Whether the rank is at most one of the dimensions. A reading of A and B that gives a larger one is the wrong one. */
 static bool is_low(struct sp_product product) { return product.rank <= product.out || product.rank <= product.in; }
 
+/* The rows of A and B are their first dimensions, the columns all others together. For a matrix W of (1024, 4096):
+ *
+ *     usual         A (8, 4096)   B (1024, 8)    PEFT, kohya: W + B A
+ *     transposed    A (4096, 8)   B (8, 1024)    MLX: W + (A B)^T; matrices alone
+ *
+ * A convolution has its kernel in the columns of A, so that `in` is input channels x height x width; with a `mid` of
+ * (rank, rank, height, width) the kernel is in that, and A has the input channels alone. */
 bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pair, struct sp_product *product)
 {
     if (pair->a == SHAPEPROOF_NONE || pair->b == SHAPEPROOF_NONE) return false;
     const struct shapeproof_tensor *a = shapeproof_inventory_tensor(adapter->inventory, pair->a);
     const struct shapeproof_tensor *b = shapeproof_inventory_tensor(adapter->inventory, pair->b);
     if (a->rank < 2 || b->rank < 2 || !a->shape[0] || !b->shape[0]) return false;
-    /* Of a convolution the kernel belongs to `in`. */
-    uint64_t columns_a = a->parameters / a->shape[0];
-    const uint64_t columns_b = b->parameters / b->shape[0];
-    if (pair->mid != SHAPEPROOF_NONE) { /* (rank, rank, height, width): the kernel is there, and A is without it */
+    const uint64_t rows_a = a->shape[0], rows_b = b->shape[0], columns_b = b->parameters / rows_b;
+    uint64_t columns_a = a->parameters / rows_a;
+    if (pair->mid != SHAPEPROOF_NONE) {
         const struct shapeproof_tensor *mid = shapeproof_inventory_tensor(adapter->inventory, pair->mid);
-        const uint64_t rank = a->shape[0];
-        if (mid->rank < 2 || mid->shape[0] != rank || mid->shape[1] != rank) return false;
-        if (!sp_mul_u64(columns_a, mid->parameters / rank / rank, &columns_a)) return false;
+        if (mid->rank < 2 || mid->shape[0] != rows_a || mid->shape[1] != rows_a) return false;
+        const uint64_t kernel = mid->parameters / rows_a / rows_a;
+        if (!sp_mul_u64(columns_a, kernel, &columns_a)) return false;
     }
-    const struct sp_product usual = {b->shape[0], columns_a, a->shape[0]};
-    const struct sp_product transposed = {columns_b, a->shape[0], columns_a};
-    const bool is_usual = a->shape[0] == columns_b && is_low(usual);
-    const bool is_transposed = a->rank == 2 && b->rank == 2 && columns_a == b->shape[0] && is_low(transposed);
-    *product = is_usual && !(is_transposed && transposed.rank < usual.rank) ? usual : transposed;
+    const struct sp_product usual = {.out = rows_b, .in = columns_a, .rank = rows_a};
+    const struct sp_product transposed = {.out = columns_b, .in = rows_a, .rank = columns_a};
+    const bool is_usual = rows_a == columns_b && is_low(usual);
+    const bool is_transposed = a->rank == 2 && b->rank == 2 && columns_a == rows_b && is_low(transposed);
+    const bool is_transposed_better = is_transposed && transposed.rank < usual.rank;
+    *product = is_usual && !is_transposed_better ? usual : transposed;
     return is_usual || is_transposed;
 }
 
