@@ -25,7 +25,12 @@ struct place {
     const char *label;
 };
 
-/* What follows the ending: nothing, "weight", "default", "default.weight". A bias is none of the two. */
+/* Reads what follows the ending of a name:
+ *
+ *     ""  ".weight"                        no label
+ *     ".default"  ".default.weight"        the label "default"
+ *
+ * False for anything else, such as ".bias": the tensor is neither A nor B. */
 static bool read_label(struct sp_arena *arena, const char *rest, struct place *place)
 {
     const size_t length = strlen(rest), tail = strlen(".weight");
@@ -38,13 +43,15 @@ static bool read_label(struct sp_arena *arena, const char *rest, struct place *p
     return true;
 }
 
-/* llama.cpp puts the component behind the tensor, blk.0.attn_q.weight.lora_a, and not behind the module. */
+/* The length of the module's name: without the ".weight" that llama.cpp leaves in front of the ending,
+ * "blk.0.attn_q" of "blk.0.attn_q.weight.lora_a". */
 static size_t module_length(const char *name, size_t length)
 {
     const size_t tail = strlen(".weight");
     return length > tail && memcmp(name + length - tail, ".weight", tail) == 0 ? length - tail : length;
 }
 
+/* Reads the name of a tensor of a pair; false for any other tensor. */
 static bool find_place(struct sp_arena *arena, const char *name, struct place *place)
 {
     if (!sp_adapter_place(name, &place->is)) return false;
@@ -206,7 +213,8 @@ bool sp_has_magnitudes(const struct shapeproof_inventory *inventory)
 
 /* ---- without a base ---- */
 
-/* The first pair that is not one, in words; NULL when all are. */
+/* What is wrong with the first pair that lacks a matrix, or whose matrices do not fit each other; NULL when all pairs
+ * are right. On the heap. */
 static char *first_fault(const struct sp_adapter *adapter)
 {
     for (size_t i = 0; i < adapter->count; i++) {
@@ -224,28 +232,36 @@ static char *first_fault(const struct sp_adapter *adapter)
     return NULL;
 }
 
+/* "this is a LoRA adapter of rank 8 for 32 modules of 'meta-llama/Llama-3.2-1B'", of pairs that are all right. */
+static void put_pairs(struct sp_text *text, const struct sp_adapter *adapter)
+{
+    const struct shapeproof_value base = sp_value_member(adapter->config, "base_model_name_or_path");
+    const char **modules = sp_arena_array(adapter->arena, adapter->count, sizeof *modules);
+    struct sp_product product = {0};
+    for (size_t i = 0; i < adapter->count; i++) modules[i] = adapter->pairs[i].module;
+    sp_pair_product(adapter, &adapter->pairs[0], &product);
+    sp_text_printf(
+        text, "this is a %s adapter of rank %" PRIu64 " for %s",
+        sp_has_magnitudes(adapter->inventory) ? "DoRA" : "LoRA", product.rank,
+        sp_adapter_modules_in_words(adapter->arena, modules, adapter->count, adapter->pairs[0].ending->names));
+    if (base.type == SHAPEPROOF_VALUE_STRING) sp_text_printf(text, " of %s", sp_quote(base.string).text);
+}
+
+/* By the pairs of LoRA where there are any, else by the parts of other methods. The text stays NULL without either. */
 char *shapeproof_adapter_describe(const struct shapeproof_inventory *inventory, bool *consistent)
 {
     struct sp_arena arena = {0};
     struct sp_adapter adapter;
-    struct sp_product product = {0};
-    char *fault = NULL;
-    *consistent = true;
-    const bool is_adapter = sp_adapter_read(&adapter, &arena, inventory);
     struct sp_text text = {0};
-    if (is_adapter && (fault = first_fault(&adapter)) != NULL) *consistent = false;
-    else if (is_adapter) {
-        const struct shapeproof_value base = sp_value_member(adapter.config, "base_model_name_or_path");
-        const char **modules = sp_arena_array(&arena, adapter.count, sizeof *modules);
-        for (size_t i = 0; i < adapter.count; i++) modules[i] = adapter.pairs[i].module;
-        sp_pair_product(&adapter, &adapter.pairs[0], &product);
-        sp_text_printf(&text, "this is a %s adapter of rank %" PRIu64 " for %s",
-                       sp_has_magnitudes(inventory) ? "DoRA" : "LoRA", product.rank,
-                       sp_adapter_modules_in_words(&arena, modules, adapter.count, adapter.pairs[0].ending->names));
-        if (base.type == SHAPEPROOF_VALUE_STRING) sp_text_printf(&text, " of %s", sp_quote(base.string).text);
+    char *fault = NULL;
+    if (sp_adapter_read(&adapter, &arena, inventory)) {
+        fault = first_fault(&adapter);
+        if (!fault) put_pairs(&text, &adapter);
+    } else {
+        const char *parts = sp_parts_describe(&arena, inventory);
+        if (parts) sp_text_printf(&text, "this is %s", parts);
     }
-    const char *parts = is_adapter ? NULL : sp_parts_describe(&arena, inventory);
-    if (parts) sp_text_printf(&text, "this is %s", parts);
+    *consistent = !fault;
     sp_adapter_free(&adapter);
     sp_arena_free(&arena);
     return fault ? fault : text.data;
@@ -253,6 +269,8 @@ char *shapeproof_adapter_describe(const struct shapeproof_inventory *inventory, 
 
 /* ---- its base ---- */
 
+/* Tries base_model_name_or_path as it is, then behind the folder of the adapter. The name of a model on the hub is no
+ * folder here, mostly, and gives NULL. */
 char *shapeproof_adapter_base_config(const struct shapeproof_inventory *inventory)
 {
     struct sp_arena arena = {0};
@@ -275,7 +293,8 @@ char *shapeproof_adapter_base_config(const struct shapeproof_inventory *inventor
     return found;
 }
 
-/* A front that names no component may mean any of its side. */
+/* Whether a front may be for the component, "unet" or "text_encoder_2". One that names no component may be for any of
+ * its side; one that names no side, for any denoiser. */
 static bool is_front_for(const struct sp_adapter_front *front, const char *component)
 {
     const bool encoder = strncmp(component, "text_encoder", strlen("text_encoder")) == 0;

@@ -37,8 +37,8 @@ const char *sp_adapter_folder(struct sp_arena *arena, const struct shapeproof_in
 /* adapter_config.json beside the file; absent without one, or when it cannot be read. In the arena. */
 struct shapeproof_value sp_adapter_config(struct sp_arena *arena, const struct shapeproof_inventory *inventory);
 
-/* Whether the file is an adapter alone: at least half of a sample of its tensors are of one. The model is elsewhere
- * then, and whether it is quantised no matter of this file. */
+/* Whether the file is an adapter alone: at least half of a sample of its tensors belong to one. The model is in
+ * another file then, and this one does not tell whether it is quantised. */
 bool sp_is_adapter(const struct shapeproof_inventory *inventory);
 
 /* Whether pairs have magnitudes beside them, which makes them DoRA's. */
