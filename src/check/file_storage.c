@@ -5,14 +5,15 @@
 #include "check/quantised.h"
 #include "stored/suffixes.h"
 
-/* One tensor of the file under one of the names that it may stand for. */
+/* What read_name needs besides a name. */
 struct reading {
-    struct sp_file_storage *storage;
-    const struct sp_part_suffixes *members;
-    struct sp_part_suffixes beside; /* of experts in one tensor */
-    const struct shapeproof_tensor *tensor;
+    struct sp_file_storage *storage;         /* which is filled */
+    const struct sp_part_suffixes *suffixes; /* of the method: "qweight", "scales" */
+    struct sp_part_suffixes beside;          /* those behind experts in one tensor; empty where there is no such part */
+    const struct shapeproof_tensor *tensor;  /* whose name it is */
 };
 
+/* A module that is packed by one of its tensors stays packed, whatever the others look like. */
 static void note_storage(struct sp_file_storage *storage, const struct sp_text *module, enum sp_stored stored)
 {
     const size_t known = sp_map_get(&storage->modules, module->data);
@@ -21,7 +22,7 @@ static void note_storage(struct sp_file_storage *storage, const struct sp_text *
     sp_map_set(&storage->modules, sp_arena_copy(&storage->arena, module->data, module->length), stored);
 }
 
-/* What is told of a module; none of it, when that is new. */
+/* The sizes that the file tells of a module (sp_told), all 0 for a module that is new. */
 static uint64_t *told_of_module(struct sp_file_storage *storage, const char *module)
 {
     size_t place = sp_map_get(&storage->told, module);
@@ -33,7 +34,7 @@ static uint64_t *told_of_module(struct sp_file_storage *storage, const char *mod
     return storage->told_sizes.items[place].of;
 }
 
-/* What the tensor tells of the module that it belongs to. */
+/* Notes the sizes that a tensor tells of the module that it belongs to, which its name has in front of the last dot. */
 static void note_told(struct sp_file_storage *storage, const struct shapeproof_tensor *tensor, const char *name)
 {
     uint64_t sizes[SP_TOLD_COUNT] = {0};
@@ -44,31 +45,41 @@ static void note_told(struct sp_file_storage *storage, const struct shapeproof_t
         if (sizes[i]) told_of_module(storage, sp_arena_copy(&storage->arena, name, (size_t)(dot - name)))[i] = sizes[i];
 }
 
-/* Notes for one tensor's name whether its module is stored packed or plain: packed when the name ends like a part
- * of the scheme (qweight, scales ...), and for a plain `weight` when its dtype is one of packed numbers. */
+/* Puts the name without one of the suffixes into `module`; false when it ends with none of them. */
+static bool strip_any_suffix(struct sp_text *module, const char *name, const char *dot,
+                             const struct sp_part_suffixes *suffixes)
+{
+    for (size_t i = 0; i < suffixes->count; i++)
+        if (sp_strip_suffix(module, name, dot, suffixes->name[i])) return true;
+    return false;
+}
+
+/* Notes whether the module of a tensor is stored packed or plain, by the tensor's name:
+ *
+ *     "lm_head.qweight"          packed   a suffix of the method
+ *     "experts.up_proj_scales"   packed   a suffix behind experts in one tensor
+ *     "lm_head.weight"           plain, or packed if its dtype is one of packed numbers
+ *     "experts.up_proj"          the same, for a tensor of rank 3 of a method that has a part for experts
+ *
+ * It is the `find` of a finder, which calls it for every name that the tensor may stand for as long as nothing is
+ * found; so it returns SHAPEPROOF_NONE always. */
 static size_t read_name(const void *context, const char *name)
 {
     const struct reading *reading = context;
-    const struct sp_part_suffixes *members = reading->members;
+    const struct sp_part_suffixes *suffixes = reading->suffixes, *beside = &reading->beside;
+    const enum sp_stored by_dtype = sp_looks_packed(reading->tensor) ? SP_STORED_PACKED : SP_STORED_PLAIN;
     struct sp_text module = {0};
-    bool member = false;
-    for (size_t i = 0; i < members->count && !member; i++) {
-        member = sp_strip_suffix(&module, name, members->stacked ? "" : ".", members->name[i]);
-        if (member) note_storage(reading->storage, &module, SP_STORED_PACKED);
-    }
-    const struct sp_part_suffixes *beside = &reading->beside;
-    for (size_t i = 0; i < beside->count && !member; i++) {
-        member = sp_strip_suffix(&module, name, "", beside->name[i]);
-        if (member) note_storage(reading->storage, &module, SP_STORED_PACKED);
-    }
-    if (!member && members->stacked) {
+    if (strip_any_suffix(&module, name, suffixes->stacked ? "" : ".", suffixes) ||
+        strip_any_suffix(&module, name, "", beside)) {
+        note_storage(reading->storage, &module, SP_STORED_PACKED);
+    } else if (suffixes->stacked) { /* names of experts do not end with "weight" */
         sp_text_puts(&module, name);
         note_storage(reading->storage, &module, SP_STORED_PLAIN);
-    } else if (!member && sp_strip_suffix(&module, name, ".", "weight")) {
-        note_storage(reading->storage, &module, sp_looks_packed(reading->tensor) ? SP_STORED_PACKED : SP_STORED_PLAIN);
-    } else if (!member && beside->stacked && reading->tensor->rank == 3) {
+    } else if (sp_strip_suffix(&module, name, ".", "weight")) {
+        note_storage(reading->storage, &module, by_dtype);
+    } else if (beside->stacked && reading->tensor->rank == 3) {
         sp_text_puts(&module, name);
-        note_storage(reading->storage, &module, sp_looks_packed(reading->tensor) ? SP_STORED_PACKED : SP_STORED_PLAIN);
+        note_storage(reading->storage, &module, by_dtype);
     }
     note_told(reading->storage, reading->tensor, name);
     sp_text_free(&module);
@@ -81,7 +92,7 @@ static enum sp_stored ask_storage(const struct sp_storage *storage, const char *
     return known == SIZE_MAX ? SP_STORED_NOWHERE : (enum sp_stored)known;
 }
 
-static const uint64_t *what_is_told(const struct sp_storage *storage, const char *module)
+static const uint64_t *told_sizes_of(const struct sp_storage *storage, const char *module)
 {
     const struct sp_file_storage *file = (const struct sp_file_storage *)storage;
     const size_t known = sp_map_get(&file->told, module);
@@ -91,15 +102,15 @@ static const uint64_t *what_is_told(const struct sp_storage *storage, const char
 void sp_file_storage_read(struct sp_file_storage *storage, const struct sp_unit *part, const struct sp_unit *beside,
                           const struct shapeproof_inventory *inventory, const struct sp_naming *naming)
 {
-    struct sp_part_suffixes members;
-    *storage = (struct sp_file_storage){.storage = {ask_storage, what_is_told}};
-    sp_part_suffixes_of(&members, part);
-    struct reading reading = {.storage = storage, .members = &members};
+    struct sp_part_suffixes suffixes;
+    *storage = (struct sp_file_storage){.storage = {ask_storage, told_sizes_of}};
+    sp_part_suffixes_of(&suffixes, part);
+    struct reading reading = {.storage = storage, .suffixes = &suffixes};
     if (beside) sp_part_suffixes_of(&reading.beside, beside);
     reading.beside.stacked = beside != NULL;
     struct sp_finder finder = {.naming = naming, .find = read_name, .context = &reading};
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
-        unsigned renaming;
+        unsigned renaming; /* of no interest here */
         reading.tensor = shapeproof_inventory_tensor(inventory, i);
         if (!(reading.tensor->flags & SHAPEPROOF_TENSOR_STATE))
             sp_finder_find(&finder, reading.tensor->name, &renaming);
