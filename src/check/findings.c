@@ -38,7 +38,7 @@ static void shape_finding(struct shapeproof_check *check, struct shapeproof_find
                                        differing_dimensions(check, tensor, finding->predicted));
 }
 
-/* How a tied tensor stands to its partner in the file. */
+/* The beginning of "is stored although it is the same as wte.weight": how a tied tensor stands to its partner. */
 static const char *tie_words(const struct shapeproof_check *check, size_t predicted, size_t partner, bool present)
 {
     if (!present) return "is not stored: it is";
@@ -60,7 +60,7 @@ static void tie_finding(struct shapeproof_check *check, struct shapeproof_findin
                         present ? "" : sp_tie_rule(check, sp_tie_condition_between(check, finding->predicted), NULL));
 }
 
-/* Adds the finding about one predicted tensor, unless it is stored as predicted. */
+/* Adds the finding about one predicted tensor, unless it is stored as predicted, or optional and absent. */
 static void predicted_finding(struct shapeproof_check *check, size_t index)
 {
     const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, index);
@@ -83,12 +83,17 @@ static void predicted_finding(struct shapeproof_check *check, size_t index)
         finding.kind = SHAPEPROOF_FINDING_OPTIONAL;
         finding.message = expected->buffer ? "is an optional buffer" : "is optional";
         break;
-    default:
+    case SP_TIED_PRESENT:
+    case SP_TIED_ABSENT:
         tie_finding(check, &finding, difference == SP_TIED_PRESENT);
+        break;
+    default: /* SP_UNEXPECTED and SP_STATE are about tensors that are not predicted */
+        return;
     }
     sp_check_add_finding(check, finding);
 }
 
+/* Adds the finding about a tensor of the file that is not predicted. */
 static void tensor_finding(struct shapeproof_check *check, size_t index)
 {
     const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, index);
@@ -111,7 +116,7 @@ void sp_find_differences(struct shapeproof_check *check)
 
 /* ---- groups ---- */
 
-/* All of a finding but its name. */
+/* All of a finding but its name, as a text: two findings with the same text can be one line of a report. */
 static void put_finding_kind(struct sp_text *text, const struct shapeproof_finding *finding)
 {
     const char *const words[] = {finding->expected, finding->found, finding->message, finding->reason};
@@ -136,7 +141,8 @@ static bool is_same_kind(const struct shapeproof_finding *a, const struct shapep
            is_same_text(a->message, b->message) && is_same_text(a->reason, b->reason);
 }
 
-/* Findings that may be merged agree in all but their names, as neighbours mostly do; each such kind gets a number. */
+/* A number for each finding: findings that agree in all but their names have the same one. Neighbours often agree, so
+ * that a finding is compared with the one before it first. To be freed. */
 static size_t *merge_keys(struct shapeproof_check *check)
 {
     size_t *keys = sp_realloc(NULL, check->finding_count, sizeof *keys);
@@ -156,7 +162,13 @@ static size_t *merge_keys(struct shapeproof_check *check)
     return keys;
 }
 
-enum { OPEN, EXPLAINED, NOTE, SECTIONS };
+/* The sections of a report, in their order. */
+enum {
+    OPEN,      /* errors and warnings without a cause */
+    EXPLAINED, /* those with a cause */
+    NOTE,      /* notes, with a cause or without */
+    SECTIONS
+};
 
 static int section_of(const struct shapeproof_finding *finding)
 {
@@ -164,6 +176,9 @@ static int section_of(const struct shapeproof_finding *finding)
     return finding->cause == SHAPEPROOF_NONE ? OPEN : EXPLAINED;
 }
 
+/* Fills check->groups: findings that agree in all but the indices in their names become one group, such as
+ * "h.{0-11}.attn.bias is missing". Groups are sorted by section, and keep the order of their first findings within
+ * one. */
 void sp_group_findings(struct shapeproof_check *check)
 {
     struct sp_collapse_input *input = sp_realloc(NULL, check->finding_count, sizeof *input);
