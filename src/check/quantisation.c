@@ -7,7 +7,8 @@
 #include "check/adapter.h"
 #include "check/check.h"
 
-/* The method that a configuration names, and its part; false when it quantises nothing. */
+/* The method that a configuration names, and the part of a table that describes it, or NULL; false when the
+ * configuration quantises nothing. */
 static bool method_of_file(struct shapeproof_check *check, const struct shapeproof_config *config, const char **method,
                            const struct sp_unit **part)
 {
@@ -19,7 +20,8 @@ static bool method_of_file(struct shapeproof_check *check, const struct shapepro
     return found;
 }
 
-/* One tensor that is stored in place of a weight; `next` is behind the last of them. */
+/* The errors about the tensors that are stored in place of one weight: missing ones, other shapes and other dtypes; 0
+ * when the file has none of them. `first` is the first of them, and `*next` becomes the index behind the last. */
 static size_t weight_errors(const struct sp_match *match, size_t first, size_t *next)
 {
     const char *weight = shapeproof_prediction_tensor(match->prediction, first)->stands_for;
@@ -55,7 +57,7 @@ size_t sp_stored_errors(const struct shapeproof_check *check, const struct shape
     return errors;
 }
 
-/* The first line of a mistake in a table, without its place. */
+/* The first line of a mistake in a table, without its place: "MESSAGE" of "FILE:LINE: MESSAGE\n...". */
 static const char *what_failed(struct shapeproof_check *check, const char *message)
 {
     const char *place = strstr(message, ": ");
@@ -63,8 +65,8 @@ static const char *what_failed(struct shapeproof_check *check, const char *messa
     return sp_arena_copy(&check->arena, text, strcspn(text, "\n"));
 }
 
-/* Predicts what is stored under this configuration. If that works, it and the prediction become those of the check; if
- * not, the configuration is freed, those of the check stay, and the reason is noted. */
+/* Predicts what is stored under this configuration, which is taken over. True: it and the prediction are now those of
+ * the check. False: it is freed, the check keeps its own, and quantisation->failure says why. */
 static bool adopt(struct shapeproof_check *check, struct shapeproof_config *config, const char *method,
                   const struct sp_unit *part)
 {
@@ -103,7 +105,8 @@ static void adopt_configured(struct shapeproof_check *check)
     if (part) adopt(check, sp_config_variant(check->config), method, part);
 }
 
-/* Whether an object has what the form has, but for numbers. */
+/* Whether an object has the members of the form with the same strings and flags. Numbers may differ, or be absent:
+ * {"bits": 8, "sym": true} has the kind of {"bits": 4, "sym": true}. */
 static bool has_kind_of(struct shapeproof_value object, struct shapeproof_value form)
 {
     if (form.type == SHAPEPROOF_VALUE_INT)
@@ -118,6 +121,7 @@ static bool has_kind_of(struct shapeproof_value object, struct shapeproof_value 
     return true;
 }
 
+/* Whether the configuration says something of another kind than the form. */
 static bool differs_in_kind(const struct shapeproof_check *check, struct shapeproof_value form)
 {
     struct sp_quantised quantised;
@@ -127,14 +131,16 @@ static bool differs_in_kind(const struct shapeproof_check *check, struct shapepr
     return !same;
 }
 
-/* The same method with other numbers is a matter of hyper-parameters; and what a configuration says is not given up for
- * a few tensors. */
+/* Whether the recognised method, which leaves `left` of `errors` errors, is to replace the configured one. That must
+ * take away half of the errors: a configuration is not given up for a few tensors. The same method with other numbers
+ * does not count: trials of hyper-parameters find these. If no part of a table describes the configured method, the
+ * recognised one must leave no error. */
 static bool is_better_method(const struct shapeproof_check *check, const char *method, struct shapeproof_value form,
                              size_t errors, size_t left)
 {
-    const bool same = strcmp(method, check->quantisation.configured) == 0;
-    if (!check->quantisation.described) return !left; /* what it would be like, nobody knows */
-    return left <= errors / 2 && !(same && !differs_in_kind(check, form));
+    if (!check->quantisation.described) return !left;
+    const bool same_method = strcmp(method, check->quantisation.configured) == 0;
+    return left <= errors / 2 && (!same_method || differs_in_kind(check, form));
 }
 
 /* Whether nearly all of what is predicted in place of quantised weights is in the file as predicted. */
@@ -154,7 +160,9 @@ static bool is_mostly_right(const struct shapeproof_check *check)
     return packed && right * 10 > packed * 9;
 }
 
-/* What the tensors say, where the configuration leaves most of them unexplained. */
+/* Recognises the method by the tensors, where the configuration does not explain nearly all of them, and adopts it in
+ * place of the configured one if it explains more. "quantization", which MLX writes, is read before
+ * "quantization_config" and is therefore set to null. */
 static void adopt_recognised(struct shapeproof_check *check)
 {
     struct sp_quantisation *quantisation = &check->quantisation;
