@@ -38,13 +38,13 @@
 enum { SP_FINDING_KINDS = 0 SHAPEPROOF_FINDINGS(SP_ONE_FINDING) };
 #undef SP_ONE_FINDING
 
-/* What is followed of a configuration that names two models. */
+/* Which model of a configuration that names two is predicted. */
 struct sp_contradiction {
-    struct sp_two_models two; /* the class is NULL: it names one */
-    bool by_class;            /* the one that the class belongs to */
-    bool as_good;             /* the file agrees with one as well as with the other */
-    size_t errors;            /* that are left */
-    const char *left_out;     /* a class that the table does not have, though the user has named it; or NULL */
+    struct sp_two_models two; /* a NULL class: the configuration names one model */
+    bool by_class;            /* the model of the class is predicted; false: that of the model_type */
+    bool as_good;             /* the file agrees as well with the other one */
+    size_t errors;            /* of the file under the predicted one */
+    const char *left_out;     /* the configured class, where the table that the user names does not have it; or NULL */
 };
 
 struct shapeproof_check {
@@ -59,14 +59,15 @@ struct shapeproof_check {
         struct shapeproof_tables *tables;
         struct shapeproof_config *config;
     } opened;
-    struct shapeproof_config *own_config; /* that one, where the given one contradicts itself; or NULL */
-    const struct shapeproof_config *given_config;
+    struct shapeproof_config
+        *own_config; /* `config`, where it was made since given_config contradicts itself; or NULL */
+    const struct shapeproof_config *given_config; /* of the caller */
     struct sp_contradiction contradiction;
     struct shapeproof_data *data;        /* NULL when only headers are read */
     bool reads_data;                     /* the check was asked to compare data; `data` is there while explainers run */
     struct shapeproof_error *data_error; /* filled when reading it failed */
     const struct shapeproof_watch *watch; /* of the caller; only while explainers run */
-    bool is_cancelled;                    /* it wants the check to end */
+    bool is_cancelled;                    /* the caller wants the check to end */
     size_t trials;                        /* that were made */
     struct sp_answer_cache *asked; /* what the file is by itself, as far as it was asked; only while explainers run */
     struct shapeproof_prediction *prediction;
@@ -122,6 +123,7 @@ static inline bool sp_finding_is_open_as(const struct shapeproof_finding *findin
  * error unless that is NULL, when there is none. */
 struct shapeproof_prediction *sp_check_predict(const struct shapeproof_check *check, struct shapeproof_config *config,
                                                const struct sp_scope *scope, struct shapeproof_error *error);
+/* How many findings are errors that no cause explains. */
 size_t sp_check_open(const struct shapeproof_check *check);
 /* Of each predicted tensor the open finding that it is missing, or SHAPEPROOF_NONE. To be freed. */
 size_t *sp_check_missing(const struct shapeproof_check *check);
@@ -135,6 +137,7 @@ static inline size_t sp_check_matched(const struct shapeproof_check *check) { re
 /* Whether there are both, missing and unexpected: only then can one be the other under another name or in another
  * layout. */
 bool sp_check_open_both(const struct shapeproof_check *check);
+/* Whether the cause explains the finding; `cause_index` points to the cause's number, a size_t. For sp_check_names. */
 bool sp_explained_by(const struct shapeproof_finding *finding, const void *cause_index);
 /* The hyper-parameter of that name in the prediction, or SHAPEPROOF_NONE. */
 size_t sp_find_hyperparameter(const struct shapeproof_prediction *prediction, const char *name);
