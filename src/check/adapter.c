@@ -155,7 +155,7 @@ bool sp_is_adapter(const struct shapeproof_inventory *inventory)
         const char *name = shapeproof_inventory_tensor(inventory, i)->name;
         struct place place;
         struct sp_part part;
-        const bool scale = sp_adapter_front(name)->flat && sp_adapter_scaled(&arena, name);
+        const bool scale = sp_adapter_front(name)->form == SP_FRONT_FLAT && sp_adapter_scaled(&arena, name);
         count += scale || find_place(&arena, name, &place) || sp_part_read(&arena, name, &part);
         seen++;
     }

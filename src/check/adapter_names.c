@@ -3,40 +3,41 @@
 
 #include <string.h>
 
+#include "base/chars.h"
 #include "names/components.h"
 
 /* ---- fronts ---- */
 
 static const struct sp_adapter_front fronts[] = {
-    {"base_model.model.", "", "", SP_SIDE_ANY, false, false},
-    {"unet.", "diffusers'", "unet", SP_SIDE_DENOISER, false, false},
-    {"transformer.", "diffusers'", "transformer", SP_SIDE_DENOISER, false, false},
-    {"transformer_2.", "diffusers'", "transformer_2", SP_SIDE_DENOISER, false, false},
-    {"prior.", "diffusers'", "prior", SP_SIDE_DENOISER, false, false},
-    {"text_encoder.", "diffusers'", "text_encoder", SP_SIDE_TEXT_ENCODER, false, false},
-    {"text_encoder_2.", "diffusers'", "text_encoder_2", SP_SIDE_TEXT_ENCODER, false, false},
-    {"text_encoder_3.", "diffusers'", "text_encoder_3", SP_SIDE_TEXT_ENCODER, false, false},
-    {"lora_unet_", "kohya's", "", SP_SIDE_DENOISER, true, false},
-    {"lora_te_", "kohya's", "text_encoder", SP_SIDE_TEXT_ENCODER, true, false},
-    {"lora_te1_", "kohya's", "text_encoder", SP_SIDE_TEXT_ENCODER, true, false},
-    {"lora_te2_", "kohya's", "text_encoder_2", SP_SIDE_TEXT_ENCODER, true, false},
-    {"lora_te3_", "kohya's", "text_encoder_3", SP_SIDE_TEXT_ENCODER, true, false},
-    {"lora_transformer_", "OneTrainer's", "transformer", SP_SIDE_DENOISER, true, false},
-    {"lora_prior_unet_", "OneTrainer's", "prior", SP_SIDE_DENOISER, true, false},
-    {"lora_prior_te_", "OneTrainer's", "text_encoder", SP_SIDE_TEXT_ENCODER, true, false},
-    {"lycoris_", "LyCORIS'", "", SP_SIDE_DENOISER, true, false},
-    {"diffusion_model.", "ComfyUI's", "", SP_SIDE_DENOISER, false, true},
-    {"model.diffusion_model.", "ComfyUI's", "", SP_SIDE_DENOISER, false, true},
-    {"text_encoders.", "ComfyUI's", "", SP_SIDE_TEXT_ENCODER, false, true},
-    {"text_encoders.clip_l.transformer.", "ComfyUI's", "text_encoder", SP_SIDE_TEXT_ENCODER, false, true},
-    {"text_encoders.clip_g.transformer.", "ComfyUI's", "text_encoder_2", SP_SIDE_TEXT_ENCODER, false, true},
-    {"text_encoders.t5xxl.transformer.", "ComfyUI's", "", SP_SIDE_TEXT_ENCODER, false, true},
-    {"cond_stage_model.", "ComfyUI's", "", SP_SIDE_TEXT_ENCODER, false, true},
+    {"base_model.model.", "", "", SP_SIDE_ANY, SP_FRONT_DOTTED},
+    {"unet.", "diffusers'", "unet", SP_SIDE_DENOISER, SP_FRONT_DOTTED},
+    {"transformer.", "diffusers'", "transformer", SP_SIDE_DENOISER, SP_FRONT_DOTTED},
+    {"transformer_2.", "diffusers'", "transformer_2", SP_SIDE_DENOISER, SP_FRONT_DOTTED},
+    {"prior.", "diffusers'", "prior", SP_SIDE_DENOISER, SP_FRONT_DOTTED},
+    {"text_encoder.", "diffusers'", "text_encoder", SP_SIDE_TEXT_ENCODER, SP_FRONT_DOTTED},
+    {"text_encoder_2.", "diffusers'", "text_encoder_2", SP_SIDE_TEXT_ENCODER, SP_FRONT_DOTTED},
+    {"text_encoder_3.", "diffusers'", "text_encoder_3", SP_SIDE_TEXT_ENCODER, SP_FRONT_DOTTED},
+    {"lora_unet_", "kohya's", "", SP_SIDE_DENOISER, SP_FRONT_FLAT},
+    {"lora_te_", "kohya's", "text_encoder", SP_SIDE_TEXT_ENCODER, SP_FRONT_FLAT},
+    {"lora_te1_", "kohya's", "text_encoder", SP_SIDE_TEXT_ENCODER, SP_FRONT_FLAT},
+    {"lora_te2_", "kohya's", "text_encoder_2", SP_SIDE_TEXT_ENCODER, SP_FRONT_FLAT},
+    {"lora_te3_", "kohya's", "text_encoder_3", SP_SIDE_TEXT_ENCODER, SP_FRONT_FLAT},
+    {"lora_transformer_", "OneTrainer's", "transformer", SP_SIDE_DENOISER, SP_FRONT_FLAT},
+    {"lora_prior_unet_", "OneTrainer's", "prior", SP_SIDE_DENOISER, SP_FRONT_FLAT},
+    {"lora_prior_te_", "OneTrainer's", "text_encoder", SP_SIDE_TEXT_ENCODER, SP_FRONT_FLAT},
+    {"lycoris_", "LyCORIS'", "", SP_SIDE_DENOISER, SP_FRONT_FLAT},
+    {"diffusion_model.", "ComfyUI's", "", SP_SIDE_DENOISER, SP_FRONT_CONVERTED},
+    {"model.diffusion_model.", "ComfyUI's", "", SP_SIDE_DENOISER, SP_FRONT_CONVERTED},
+    {"text_encoders.", "ComfyUI's", "", SP_SIDE_TEXT_ENCODER, SP_FRONT_CONVERTED},
+    {"text_encoders.clip_l.transformer.", "ComfyUI's", "text_encoder", SP_SIDE_TEXT_ENCODER, SP_FRONT_CONVERTED},
+    {"text_encoders.clip_g.transformer.", "ComfyUI's", "text_encoder_2", SP_SIDE_TEXT_ENCODER, SP_FRONT_CONVERTED},
+    {"text_encoders.t5xxl.transformer.", "ComfyUI's", "", SP_SIDE_TEXT_ENCODER, SP_FRONT_CONVERTED},
+    {"cond_stage_model.", "ComfyUI's", "", SP_SIDE_TEXT_ENCODER, SP_FRONT_CONVERTED},
 };
 
 const struct sp_adapter_front *sp_adapter_front(const char *module)
 {
-    static const struct sp_adapter_front none = {"", "", "", SP_SIDE_ANY, false, false};
+    static const struct sp_adapter_front none = {"", "", "", SP_SIDE_ANY, SP_FRONT_DOTTED};
     const struct sp_adapter_front *found = &none;
     for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
         const size_t length = strlen(fronts[i].text);
@@ -57,7 +58,7 @@ static bool is_of_unet(const char *module)
     return false;
 }
 
-/* "a U-Net", "a transformer", "a text encoder", "a model": what a module with that front is of. */
+/* Which model a module with that front is of: "a U-Net", "a transformer", "a text encoder" or "a model". */
 static const char *adapter_model_of(const struct sp_adapter_front *front, const char *module)
 {
     const char *body = module + strlen(front->text);
@@ -102,39 +103,43 @@ const char *sp_adapter_modules_in_words(struct sp_arena *arena, const char *cons
 /* ---- endings ---- */
 
 static const struct sp_adapter_ending endings[] = {
-    {{"lora_A", "lora_B", NULL}, "", false, false, SP_TAKEN_BY_FRONT},
-    {{"lora_a", "lora_b", NULL}, "", false, false, SP_TAKEN_ANYWHERE},
-    {{"lora_embedding_A", "lora_embedding_B", NULL}, "", false, false, SP_TAKEN_BY_FRONT},
-    {{"lora_down", "lora_up", "lora_mid"}, "kohya's", false, false, SP_TAKEN_BY_FRONT},
-    {{"lora.down", "lora.up", NULL}, "diffusers'", true, false, SP_TAKEN_BY_FRONT},
-    {{"lora_linear_layer.down", "lora_linear_layer.up", NULL}, "diffusers'", true, false, SP_TAKEN_BY_FRONT},
-    {{"_lora.down", "_lora.up", NULL}, "diffusers'", true, true, SP_TAKEN_BY_FRONT},
-    {{"_lora1.down", "_lora1.up", NULL}, "XLabs'", true, true, SP_TAKEN_CONVERTED},
-    {{"_lora2.down", "_lora2.up", NULL}, "XLabs'", true, true, SP_TAKEN_CONVERTED},
+    {{"lora_A", "lora_B", NULL}, "", SP_ENDING_PEFT, SP_TAKEN_BY_FRONT},
+    {{"lora_a", "lora_b", NULL}, "", SP_ENDING_PEFT, SP_TAKEN_ANYWHERE},
+    {{"lora_embedding_A", "lora_embedding_B", NULL}, "", SP_ENDING_PEFT, SP_TAKEN_BY_FRONT},
+    {{"lora_down", "lora_up", "lora_mid"}, "kohya's", SP_ENDING_PEFT, SP_TAKEN_BY_FRONT},
+    {{"lora.down", "lora.up", NULL}, "diffusers'", SP_ENDING_BEFORE_PEFT, SP_TAKEN_BY_FRONT},
+    {{"lora_linear_layer.down", "lora_linear_layer.up", NULL}, "diffusers'", SP_ENDING_BEFORE_PEFT, SP_TAKEN_BY_FRONT},
+    {{"_lora.down", "_lora.up", NULL}, "diffusers'", SP_ENDING_GLUED, SP_TAKEN_BY_FRONT},
+    {{"_lora1.down", "_lora1.up", NULL}, "XLabs'", SP_ENDING_GLUED, SP_TAKEN_CONVERTED},
+    {{"_lora2.down", "_lora2.up", NULL}, "XLabs'", SP_ENDING_GLUED, SP_TAKEN_CONVERTED},
 };
 
-/* Whether the text begins with that ending, as whole components. */
+/* Whether the text begins with that ending, as whole components; false for a NULL ending. */
 static bool begins_with(const char *text, const char *ending)
 {
     const size_t length = ending ? strlen(ending) : 0;
     return length && strncmp(text, ending, length) == 0 && (!text[length] || text[length] == '.');
 }
 
-/* The ending is the component, or the end of the component for one that is glued to it. */
+/* Whether the component, with what follows it, is that ending, or ends with it for one that is glued:
+ *
+ *     "blocks.0.to_q.lora_A.weight"              lora_A       module "blocks.0.to_q"
+ *     "blocks.0.to_q_lora.down.weight"           _lora.down   module "blocks.0.to_q"
+ *     "blocks.0.processor.qkv_lora1.up.weight"   _lora1.up    module "blocks.0.processor.qkv_lora1": the names of XLabs
+ *                                                             number what is glued, and number the modules by it */
 static bool fits_ending(const char *name, const struct sp_component_walk *part, const struct sp_adapter_ending *ending,
                         struct sp_adapter_place *place)
 {
+    const bool is_glued = ending->style == SP_ENDING_GLUED;
     for (enum sp_adapter_role role = SP_ROLE_DOWN; role < SP_ROLES; role++) {
         const char *text = ending->parts[role];
-        const size_t glue = text && ending->glued ? strcspn(text, ".") : 0;
-        const char *begin = part->text + (glue < part->length ? part->length - glue : 0);
-        if (!ending->glued) begin = part->text;
+        const size_t glue = text && is_glued ? strcspn(text, ".") : 0; /* the length of "_lora1" */
+        const char *begin = part->text + (is_glued && glue < part->length ? part->length - glue : 0);
         if (!begins_with(begin, text)) continue;
-        /* The names of XLabs number what is glued, and the number belongs to the module. */
-        const bool numbered = ending->glued && text[glue - 1] != 'a';
-        *place = (struct sp_adapter_place){(size_t)(begin - name) + (numbered ? glue : 0), begin + strlen(text), ending,
-                                           role};
-        if (!ending->glued) place->module--; /* the dot */
+        size_t module = (size_t)(begin - name);
+        if (!is_glued) module--; /* the dot */
+        else if (sp_is_digit(text[glue - 1])) module += glue;
+        *place = (struct sp_adapter_place){module, begin + strlen(text), ending, role};
         return true;
     }
     return false;
@@ -166,7 +171,8 @@ static const struct sp_adapter_original originals[] = {
 
 enum { MOST_INDICES = 4, LONGEST = 512 };
 
-/* Whether the module is the pattern; where its indices are goes into `indices`. */
+/* Whether the module has the form of the pattern, whose "{}" stand for indices; `indices` gets where these are in it.
+ */
 static bool fits_pattern(const char *pattern, const char *module, struct sp_component_walk indices[MOST_INDICES])
 {
     size_t count = 0;
@@ -182,7 +188,7 @@ static bool fits_pattern(const char *pattern, const char *module, struct sp_comp
     return !*module;
 }
 
-/* The original name with these indices. */
+/* Puts the pattern into `text`, with these indices in place of its "{}". */
 static void put_original(struct sp_text *text, const char *pattern, const struct sp_component_walk *indices)
 {
     text->length = 0;

@@ -19,24 +19,37 @@ enum sp_adapter_side {
     SP_SIDE_TEXT_ENCODER /* one of its text encoders */
 };
 
+/* How the name of a module is written behind a front. */
+enum sp_front_form {
+    SP_FRONT_DOTTED,   /* as the model has it, with dots */
+    SP_FRONT_FLAT,     /* with underscores in place of the dots */
+    SP_FRONT_CONVERTED /* with dots; loaders convert these names, whatever front they look for themselves */
+};
+
 struct sp_adapter_front {
     const char *text;      /* "lora_unet_" */
-    const char *names;     /* whose they are: "kohya's"; "" for PEFT's */
-    const char *component; /* its folder in a pipeline: "text_encoder_2"; "" when it may be any */
+    const char *names;     /* whose names begin so: "kohya's"; "" for PEFT's */
+    const char *component; /* the folder in a pipeline that it is for: "text_encoder_2"; "" when it may be any */
     enum sp_adapter_side side;
-    bool flat;      /* the dots of the module are underscores */
-    bool converted; /* loaders convert these names, whatever they look for themselves */
+    enum sp_front_form form;
 };
 
 /* What the module begins with, the longest one that fits; one with an empty text when there is none. */
 const struct sp_adapter_front *sp_adapter_front(const char *module);
 
-/* "32 modules of a U-Net and 4 of a text encoder, with kohya's names"; `names` are whose names they are where no front
- * tells, or NULL to leave that out. In the arena. */
+/* "32 modules of a U-Net and 4 of a text encoder, with kohya's names". Whose names they are is that of the last front
+ * which says so, or else `names`; a NULL `names` leaves it out altogether, and a "" where no front says it. In the
+ * arena. */
 const char *sp_adapter_modules_in_words(struct sp_arena *arena, const char *const *modules, size_t count,
                                         const char *names);
 
-enum sp_adapter_role { SP_ROLE_DOWN, SP_ROLE_UP, SP_ROLE_MID, SP_ROLES };
+/* Which matrix of a pair a tensor is. */
+enum sp_adapter_role {
+    SP_ROLE_DOWN, /* A, from the input to the rank */
+    SP_ROLE_UP,   /* B, from the rank to the output */
+    SP_ROLE_MID,  /* the core of a convolution in three parts, between them */
+    SP_ROLES
+};
 
 /* Which prefix a module must have so that the loader of the base finds it. */
 enum sp_adapter_taking {
@@ -45,13 +58,24 @@ enum sp_adapter_taking {
     SP_TAKEN_ANYWHERE /* none: the program that wrote the adapter (MLX, torchtune) loads it by the names as they are */
 };
 
+/* How an ending follows the name of the module. */
+enum sp_ending_style {
+    SP_ENDING_PEFT,        /* as a component of its own: "to_q.lora_A" */
+    SP_ENDING_BEFORE_PEFT, /* the same, from diffusers before PEFT: modules have other names */
+    SP_ENDING_GLUED        /* from before PEFT as well, at the end of a component: "to_q_lora.down" */
+};
+
 struct sp_adapter_ending {
     const char *parts[SP_ROLES]; /* "lora_down", "lora_up", "lora_mid"; NULL: has none */
     const char *names;           /* whose they are where the front does not tell, or "" */
-    bool before_peft;            /* of diffusers before PEFT: modules have other names */
-    bool glued;                  /* behind a component, not a component: "to_q_lora.down" */
+    enum sp_ending_style style;
     enum sp_adapter_taking taken;
 };
+
+static inline bool sp_ending_is_before_peft(const struct sp_adapter_ending *ending)
+{
+    return ending->style != SP_ENDING_PEFT;
+}
 
 struct sp_adapter_place {
     size_t module;      /* its length in the name */
@@ -60,7 +84,7 @@ struct sp_adapter_place {
     enum sp_adapter_role role;
 };
 
-/* Where the name of a tensor ends as one of a pair does; false when it does not. */
+/* Takes the name of a tensor of a pair apart; false when it does not end as one. */
 bool sp_adapter_place(const char *name, struct sp_adapter_place *place);
 
 /* A module as its first publisher names it, and what diffusers makes of it: one module, or up to four whose rows stand
@@ -69,7 +93,8 @@ enum { SP_MOST_FUSED = 4 };
 struct sp_adapter_original {
     char name[64], modules[SP_MOST_FUSED][72];
 };
-/* Calls `found` with every original name of the module of diffusers, and with which of the fused ones it is. */
+/* Calls `found` with every original name of a module of diffusers: where the original fuses several, `parts` is how
+ * many, and `part` which of them the module is; 1 and 0 otherwise. */
 void sp_adapter_originals(const char *module, void (*found)(void *context, const char *name, size_t part, size_t parts),
                           void *context);
 

@@ -7,14 +7,14 @@
 #include "base/arena.h"
 #include "shapeproof/inventory.h"
 
-/* How its shape follows from that of the weight, (out, in). */
+/* How the shape of a part follows from that of the weight, (out, in). */
 enum sp_part_rule {
     SP_PART_ANY,       /* not at all */
     SP_PART_OUT,       /* `out` elements */
     SP_PART_OUT_OR_IN, /* `out` elements, or `in` */
     SP_PART_ROWS,      /* (out, ...) */
     SP_PART_COLUMNS,   /* (..., in) */
-    SP_PART_SAME,      /* that of the tensor of the same name without it */
+    SP_PART_SAME,      /* that of the tensor whose name lacks the component: x.weight for x.modules_to_save.weight */
     SP_PART_WEIGHT,    /* that of the weight, where a module has one */
     SP_PART_BIAS,      /* `out` elements, where a module has it */
     SP_PART_KRONECKER, /* that of a factor of the weight, together with the other one */
@@ -22,12 +22,18 @@ enum sp_part_rule {
     SP_PART_PROMPT     /* likewise, and as wide as an embedding */
 };
 
+/* Where a component stands for a part. */
+enum sp_part_where {
+    SP_PART_ANYWHERE,
+    SP_PART_WITH_PAIRS, /* beside a pair of LoRA: a module with one needs the other */
+    SP_PART_BEHIND_FLAT /* behind a flat module alone (SP_FRONT_FLAT): the word is too common elsewhere */
+};
+
 struct sp_part_kind {
-    const char *component;
-    const char *method; /* "IA3"; NULL of what stands beside the parts of any method */
+    const char *component; /* "ia3_l" */
+    const char *method;    /* "IA3"; NULL of what stands beside the parts of any method */
     enum sp_part_rule rule;
-    bool with_pairs; /* belongs to the pairs of LoRA: a module with one needs the other */
-    bool flat;       /* is one behind a flat module alone: the word is too common elsewhere */
+    enum sp_part_where where;
 };
 
 static inline bool sp_part_is_of_all(const struct sp_part_kind *kind) { return kind->rule >= SP_PART_OF_ALL; }

@@ -120,7 +120,7 @@ static size_t find_anywhere(const struct sp_adapter_base *base, const char *modu
 static bool is_foreign(const struct sp_adapter_base *base, const struct sp_adapter_front *front, const char *module)
 {
     if (front->side == SP_SIDE_ANY || (front->side == SP_SIDE_DENOISER) == base->diffusers) return false;
-    return front->flat ||
+    return front->form == SP_FRONT_FLAT ||
            shapeproof_prediction_find(base->check->prediction,
                                       sp_arena_printf(&base->check->arena, "%s.weight", module)) == SHAPEPROOF_NONE;
 }
@@ -142,9 +142,9 @@ static const struct sp_adapter_target *find_target(const struct sp_adapter_base 
 static bool is_looked_for(const struct sp_adapter_base *base, const struct sp_adapter_front *front,
                           const struct sp_adapter_target *target, const struct sp_adapter_ending *ending)
 {
-    if (base->whole || front->flat || (ending && ending->taken == SP_TAKEN_CONVERTED)) return true;
+    if (base->whole || front->form == SP_FRONT_FLAT || (ending && ending->taken == SP_TAKEN_CONVERTED)) return true;
     if (!base->diffusers) return front->side == SP_SIDE_TEXT_ENCODER || strcmp(front->text, base->front) == 0;
-    if (front->converted) return true;
+    if (front->form == SP_FRONT_CONVERTED) return true;
     if (target->original && !base->strips) return false;
     if (strcmp(front->text, base->front) == 0) return true;
     if (strcmp(front->text, "transformer_2.") == 0) return strcmp(base->front, "transformer.") == 0;
@@ -166,7 +166,7 @@ static size_t outer_length(const struct sp_adapter_base *base, const char *modul
 static bool is_usable(const struct sp_adapter_target *target, const struct sp_adapter_front *front,
                       const struct sp_adapter_ending *ending)
 {
-    return !target->before_peft || front->flat || (ending && ending->before_peft);
+    return !target->before_peft || front->form == SP_FRONT_FLAT || (ending && sp_ending_is_before_peft(ending));
 }
 
 /* Looks up a module in the model by the three pieces of its name:
@@ -186,7 +186,7 @@ struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *ba
     struct sp_adapter_found found = {.outer = outer, .foreign = is_foreign(base, front, module)};
     if (found.foreign) return found;
     const char *body = module + strlen(front->text);
-    const struct sp_adapter_target *target = find_target(base, body, front->flat);
+    const struct sp_adapter_target *target = find_target(base, body, front->form == SP_FRONT_FLAT);
     if (target && is_usable(target, front, ending)) {
         memcpy(found.weights, target->weights, sizeof found.weights);
         found.count = target->count;
@@ -194,7 +194,7 @@ struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *ba
         found.behind_front = true;
         found.original = target->original;
         found.in_place = is_looked_for(base, front, target, ending);
-    } else if (!front->flat) {
+    } else if (front->form != SP_FRONT_FLAT) {
         found.weights[0] = find_anywhere(base, module, "weight");
         found.count = found.weights[0] != SHAPEPROOF_NONE;
         found.in_place = base->whole || (front->side == SP_SIDE_TEXT_ENCODER && !base->diffusers);

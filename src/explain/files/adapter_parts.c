@@ -36,7 +36,7 @@ struct parts {
     size_t count, capacity;
     struct sp_map there; /* "module label component" -> item */
     size_t counts[PART_FITS_COUNT];
-    const char *method; /* of the first that has one, and goes without pairs */
+    const char *method; /* "IA3": of the first part that has one and goes without pairs; NULL for none */
 };
 
 /* ---- judging ---- */
@@ -56,7 +56,8 @@ static const struct shapeproof_tensor *part_beside(const struct parts *parts, co
     return item == SIZE_MAX ? NULL : shapeproof_inventory_tensor(parts->check->inventory, parts->items[item].tensor);
 }
 
-/* Both dimensions of a factor of LoKr, which is there as a whole or as a product of two; false when neither is. */
+/* Both dimensions of a factor of LoKr, which the file has as a whole, names[0], or as a product of names[1] and
+ * names[2]; false when it has neither. */
 static bool read_factor(const struct parts *parts, const struct sp_part *part, const char *const names[3],
                         uint64_t *rows, uint64_t *columns)
 {
@@ -95,7 +96,8 @@ static bool read_out_in(const struct parts *parts, const struct sp_adapter_found
     return true;
 }
 
-/* Whether the part has the size that its rule derives from the weight of the module, or from several fused ones. */
+/* Whether the part has the size that its rule derives from the weight of the module, or from several fused ones. With
+ * SP_PART_COLUMNS only matrices are compared: the last dimension of a part of a convolution is one of its kernel. */
 static bool has_right_size(const struct parts *parts, const struct part *part, const struct sp_adapter_found *weights,
                            enum sp_part_rule rule)
 {
@@ -113,7 +115,7 @@ static bool has_right_size(const struct parts *parts, const struct part *part, c
     case SP_PART_ROWS:
         return tensor->rank && tensor->shape[0] == out;
     case SP_PART_COLUMNS:
-        return tensor->rank && (tensor->shape[tensor->rank - 1] == in || tensor->rank > 2);
+        return tensor->rank > 2 || (tensor->rank && tensor->shape[tensor->rank - 1] == in);
     case SP_PART_SAME:
         return sp_same_shape(tensor, weight);
     case SP_PART_WEIGHT:
@@ -129,7 +131,8 @@ static bool has_right_size(const struct parts *parts, const struct part *part, c
     return true;
 }
 
-/* What a module that was trained as a whole stands for has the rest of its name. */
+/* The predicted tensor that a part is for, or SHAPEPROOF_NONE: the weight of its module. A module that was trained as a
+ * whole stands for the tensor with the rest of its name; what looks like a label may be a component of that. */
 static size_t base_of_part(const struct parts *parts, const struct sp_part *part)
 {
     if (part->kind->rule != SP_PART_SAME) return sp_adapter_base_find(&parts->base, part->module, "weight");
@@ -139,7 +142,7 @@ static size_t base_of_part(const struct parts *parts, const struct sp_part *part
                                 sp_arena_printf(&parts->check->arena, "%s.%s", part->label, part->rest));
 }
 
-/* How wide an embedding of tokens is; 0 without one. */
+/* The width of the embedding of tokens; 0 when none is predicted. */
 static uint64_t embedding_width(const struct shapeproof_prediction *prediction)
 {
     for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
@@ -154,7 +157,7 @@ static uint64_t embedding_width(const struct shapeproof_prediction *prediction)
 }
 
 /* Virtual tokens are as wide as real ones; a prefix has keys and values of every layer in their place. */
-static enum part_fit is_prompt(const struct parts *parts, const struct shapeproof_tensor *tensor)
+static enum part_fit judge_prompt(const struct parts *parts, const struct shapeproof_tensor *tensor)
 {
     const struct shapeproof_value type = sp_value_member(parts->config, "peft_type");
     const uint64_t width = embedding_width(parts->check->prediction);
@@ -162,12 +165,13 @@ static enum part_fit is_prompt(const struct parts *parts, const struct shapeproo
     return !width || prefix || (tensor->rank == 2 && tensor->shape[1] == width) ? PART_FITS : PART_UNFIT;
 }
 
+/* How a part fits; fills part->base. */
 static enum part_fit judge_part(const struct parts *parts, struct part *part)
 {
     const struct shapeproof_check *check = parts->check;
     const enum sp_part_rule rule = part->is.kind->rule;
     part->base = SHAPEPROOF_NONE;
-    if (rule == SP_PART_PROMPT) return is_prompt(parts, shapeproof_inventory_tensor(check->inventory, part->tensor));
+    if (rule == SP_PART_PROMPT) return judge_prompt(parts, shapeproof_inventory_tensor(check->inventory, part->tensor));
     if (rule == SP_PART_OF_ALL) return PART_FITS;
     struct sp_adapter_found found = {.weights = {base_of_part(parts, &part->is)}, .count = 1};
     if (rule != SP_PART_SAME) found = sp_adapter_base_weights(&parts->base, part->is.module, NULL);
@@ -178,14 +182,14 @@ static enum part_fit judge_part(const struct parts *parts, struct part *part)
     return has_right_size(parts, part, &found, rule) ? PART_FITS : PART_UNFIT;
 }
 
-/* The scale of a module that has parts of a method without pairs goes with them. */
+/* Adds the scales, "x.alpha", of modules that have parts of a method without pairs: they belong to these parts. */
 static void read_part_scales(struct parts *parts)
 {
-    static const struct sp_part_kind scale = {"alpha", NULL, SP_PART_ANY, false, false};
+    static const struct sp_part_kind scale = {"alpha", NULL, SP_PART_ANY, SP_PART_ANYWHERE};
     struct shapeproof_check *check = parts->check;
     struct sp_map modules = {0};
     for (size_t i = 0; i < parts->count; i++)
-        if (!parts->items[i].is.kind->with_pairs) sp_map_add(&modules, parts->items[i].is.module, i);
+        if (parts->items[i].is.kind->where != SP_PART_WITH_PAIRS) sp_map_add(&modules, parts->items[i].is.module, i);
     for (size_t i = 0; modules.count && i < check->finding_count; i++) {
         const struct shapeproof_finding *finding = &check->findings[i];
         if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED)) continue;
@@ -196,6 +200,7 @@ static void read_part_scales(struct parts *parts)
     sp_map_free(&modules);
 }
 
+/* Lists the open findings that a tensor is unexpected and is a part of an adapter. */
 static void read_parts(struct parts *parts)
 {
     struct shapeproof_check *check = parts->check;
@@ -205,13 +210,13 @@ static void read_parts(struct parts *parts)
         if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED)) continue;
         if (!sp_part_read(&check->arena, finding->name, &part.is)) continue;
         *SP_PUSH(parts) = part;
-        if (!parts->method && !part.is.kind->with_pairs) parts->method = part.is.kind->method;
+        if (!parts->method && part.is.kind->where != SP_PART_WITH_PAIRS) parts->method = part.is.kind->method;
     }
 }
 
 /* ---- what fits ---- */
 
-/* The tensors that parts which fit are for, each once. */
+/* The names of the predicted tensors that fitting parts are for, each once, in one line; `count` is how many. */
 static const char *list_bases(const struct parts *parts, size_t *count)
 {
     struct sp_arena *arena = &parts->check->arena;
@@ -255,7 +260,8 @@ static const char *hint_of_names(const struct parts *parts)
            "some models";
 }
 
-/* Without pairs it is this that the file is about. */
+/* Makes notes of the fitting parts. In a file without pairs they are the adapter, and have a cause that says so; beside
+ * pairs they belong to these, whose cause says it (adapter.c). */
 static void explain_fitting_parts(struct parts *parts)
 {
     struct shapeproof_cause *cause = NULL;
@@ -293,6 +299,7 @@ static void explain_foreign_parts(struct parts *parts)
     sp_map_free(&known);
 }
 
+/* One cause of that kind for the parts with that fit. */
 static void explain_unfit_parts(struct parts *parts, enum part_fit fit, enum sp_cause_kind kind, const char *says)
 {
     struct shapeproof_cause *cause = NULL;
@@ -306,32 +313,39 @@ static void explain_unfit_parts(struct parts *parts, enum part_fit fit, enum sp_
 
 /* ---- what is lacking ---- */
 
-/* Methods whose parts depend on the sizes of the weight, and what is no part of any method. */
+/* Whether modules may differ in having such a part: those of LoKr depend on the sizes of the weight, whole weights and
+ * biases on what was trained, and what belongs to no method is for single modules. */
 static bool varies(const struct sp_part_kind *kind)
 {
     return !kind->method || sp_part_is_of_all(kind) || strcmp(kind->method, "LoKr") == 0 ||
            kind->rule == SP_PART_WEIGHT || kind->rule == SP_PART_BIAS;
 }
 
-struct lacking {
-    struct parts *parts;
-    struct sp_map kinds; /* components that were asked for */
-};
-
-/* Of that kind those modules that lack it: of pairs, or those that have other parts of the method. */
-static void blame_lacking(struct lacking *lacking, const struct sp_part_kind *kind, const char *label)
+/* The module of the pair or part with that index, if it should have a part of the kind under the label; NULL if it need
+ * not. A kind that goes with pairs belongs to every pair; any other kind to the modules with a part of its method. */
+static const char *module_in_need(const struct parts *parts, size_t index, const struct sp_part_kind *kind,
+                                  const char *label)
 {
-    struct parts *parts = lacking->parts;
+    if (kind->where == SP_PART_WITH_PAIRS) {
+        const struct sp_pair *pair = &parts->pairs.pairs[index];
+        return strcmp(pair->label, label) == 0 ? pair->module : NULL;
+    }
+    const struct sp_part *part = &parts->items[index].is;
+    const bool is_of_method = part->kind->method && strcmp(part->kind->method, kind->method) == 0;
+    return is_of_method && !varies(part->kind) && strcmp(part->label, label) == 0 ? part->module : NULL;
+}
+
+/* One cause for the modules that lack a part of the kind which others have: "the adapter lacks ia3_l of 2 modules, and
+ * has it of others". */
+static void blame_lacking(const struct parts *parts, const struct sp_part_kind *kind, const char *label)
+{
     struct sp_arena *arena = &parts->check->arena;
     struct sp_names names = {0};
-    struct sp_map asked = {0};
-    for (size_t i = 0; i < (kind->with_pairs ? parts->pairs.count : parts->count); i++) {
-        const struct sp_pair *pair = &parts->pairs.pairs[i];
-        const struct sp_part *part = kind->with_pairs ? NULL : &parts->items[i].is;
-        if (part && (!part->kind->method || strcmp(part->kind->method, kind->method) != 0 || varies(part->kind)))
-            continue;
-        if (strcmp(part ? part->label : pair->label, label) != 0) continue;
-        const char *module = part ? part->module : pair->module;
+    struct sp_map asked = {0}; /* keys of parts: a module may have several parts, and is named once */
+    const size_t count = kind->where == SP_PART_WITH_PAIRS ? parts->pairs.count : parts->count;
+    for (size_t i = 0; i < count; i++) {
+        const char *module = module_in_need(parts, i, kind, label);
+        if (!module) continue;
         const char *key = key_of_part(arena, module, label, kind->component);
         if (sp_map_get(&parts->there, key) == SIZE_MAX && sp_map_add(&asked, key, i)) sp_names_add(&names, module);
     }
@@ -346,18 +360,18 @@ static void blame_lacking(struct lacking *lacking, const struct sp_part_kind *ki
     sp_map_free(&asked);
 }
 
-static void explain_lacking_parts(struct parts *parts)
+/* Looks at each kind of part once, under each label. */
+static void explain_lacking_parts(const struct parts *parts)
 {
-    struct lacking lacking = {.parts = parts};
+    struct sp_map kinds = {0};
     struct sp_arena *arena = &parts->check->arena;
     for (size_t i = 0; i < parts->count; i++) {
         const struct sp_part *part = &parts->items[i].is;
-        if (varies(part->kind) ||
-            !sp_map_add(&lacking.kinds, key_of_part(arena, "", part->label, part->kind->component), i))
+        if (varies(part->kind) || !sp_map_add(&kinds, key_of_part(arena, "", part->label, part->kind->component), i))
             continue;
-        blame_lacking(&lacking, part->kind, part->label);
+        blame_lacking(parts, part->kind, part->label);
     }
-    sp_map_free(&lacking.kinds);
+    sp_map_free(&kinds);
 }
 
 /* Judges every part against the model. */
