@@ -14,7 +14,8 @@
 
 /* ---- judging ---- */
 
-/* Conv1D of Hugging Face's GPT-2 keeps its weight as (in, out), and so does an embedding, (tokens, width). */
+/* Whether the base keeps the weight as (in, out): Conv1D of Hugging Face's GPT-2 does, and an embedding, (tokens,
+ * width), counts as one. */
 static bool is_transposed(const struct sp_judged *judged, const struct sp_pair *pair)
 {
     const struct shapeproof_value transposed = sp_value_member(judged->adapter.config, "fan_in_fan_out");
@@ -22,6 +23,8 @@ static bool is_transposed(const struct sp_judged *judged, const struct sp_pair *
            strncmp(sp_behind_last(pair->module, '.'), "c_", 2) == 0 || strcmp(pair->kind, "lora_embedding_A") == 0;
 }
 
+/* Whether the product has the shape of the weights. Where the adapter's module is one of several that are cut from a
+ * weight, and the sizes of these are not known, it must have the columns of the weight and fewer rows. */
 static bool fits_base(const struct sp_judged *judged, size_t index, struct sp_product product)
 {
     uint64_t out, in;
@@ -33,7 +36,9 @@ static bool fits_base(const struct sp_judged *judged, size_t index, struct sp_pr
     return rank == 2 && is_transposed(judged, &judged->adapter.pairs[index]) && out == product.in && in == product.out;
 }
 
-/* The rank that adapter_config.json promises to the module, or 0: a pattern that is more than a name tells nothing. */
+/* The rank that adapter_config.json promises to the module: r, or the first key of rank_pattern that means the module.
+ * 0 where it cannot be told: without r, of AdaLoRA, which changes ranks, and with a key that is a regular expression.
+ */
 static uint64_t promised_rank(const struct sp_adapter *adapter, const char *module)
 {
     const struct shapeproof_value others = sp_value_member(adapter->config, "rank_pattern");
@@ -48,6 +53,7 @@ static uint64_t promised_rank(const struct sp_adapter *adapter, const char *modu
     return rank.type == SHAPEPROOF_VALUE_INT && rank.integer > 0 ? (uint64_t)rank.integer : 0;
 }
 
+/* How a pair fits; fills the found weights of the pair, and notes the rank of one that fits. */
 static enum sp_fit judge_pair(struct sp_judged *judged, size_t index)
 {
     const struct sp_pair *pair = &judged->adapter.pairs[index];
@@ -67,7 +73,7 @@ static enum sp_fit judge_pair(struct sp_judged *judged, size_t index)
     return SP_FITS;
 }
 
-/* Whether the base lies in a folder of that name, as in a pipeline. */
+/* Whether the configuration of the base lies in a folder of that name, as in a pipeline: "unet/config.json". */
 static bool lies_in(const struct shapeproof_check *check, const char *folder)
 {
     const char *path = check->config->path, *file = sp_base_name(path);
@@ -77,19 +83,19 @@ static bool lies_in(const struct shapeproof_check *check, const char *folder)
            (before == length || path[before - length - 1] == '/');
 }
 
-/* Of pairs for several text encoders those are for this one that the folder of the base names, or else that fit: the
- * others are for another model. */
+/* Pairs for several text encoders: the base is one of these, and pairs for the others become foreign. Which one it is
+ * tells the folder of the base, "text_encoder_2/"; or else the first pair for a named encoder that fits. */
 static void part_encoders(struct sp_judged *judged)
 {
     const struct sp_adapter *adapter = &judged->adapter;
-    const char *mine = NULL;
-    for (int named = 1; named >= 0 && !mine; named--)
-        for (size_t i = 0; i < adapter->count && !mine; i++) {
-            const struct sp_adapter_front *front = sp_adapter_front(adapter->pairs[i].module);
-            if (front->side != SP_SIDE_TEXT_ENCODER || judged->fits[i] == SP_FIT_FOREIGN || !*front->component)
-                continue;
-            if (named ? lies_in(judged->check, front->component) : judged->fits[i] == SP_FITS) mine = front->component;
-        }
+    const char *by_folder = NULL, *by_fit = NULL;
+    for (size_t i = 0; i < adapter->count; i++) {
+        const struct sp_adapter_front *front = sp_adapter_front(adapter->pairs[i].module);
+        if (front->side != SP_SIDE_TEXT_ENCODER || judged->fits[i] == SP_FIT_FOREIGN || !*front->component) continue;
+        if (!by_folder && lies_in(judged->check, front->component)) by_folder = front->component;
+        if (!by_fit && judged->fits[i] == SP_FITS) by_fit = front->component;
+    }
+    const char *mine = by_folder ? by_folder : by_fit;
     for (size_t i = 0; mine && i < adapter->count; i++) {
         const struct sp_adapter_front *front = sp_adapter_front(adapter->pairs[i].module);
         if (front->side != SP_SIDE_TEXT_ENCODER || strcmp(front->component, mine) == 0) continue;
@@ -99,6 +105,7 @@ static void part_encoders(struct sp_judged *judged)
     }
 }
 
+/* Judges all pairs; the adapter was made for another model when more than half of the pairs for this one fail. */
 static void judge_pairs(struct sp_judged *judged)
 {
     const size_t pairs = judged->adapter.count;
@@ -124,7 +131,8 @@ static void release_adapter(struct sp_judged *judged)
 
 /* ---- saying it ---- */
 
-/* The modules of the pairs that are so, and how many there are; by their names in the model where they are known. */
+/* The modules of the pairs with that fit in one line, and how many they are: by the names of their weights in the
+ * model, or, where the model has none for them, by the adapter's names. */
 static const char *modules(const struct sp_judged *judged, enum sp_fit fit, size_t *count)
 {
     const char **names = sp_realloc(NULL, judged->adapter.count * SP_MOST_FUSED, sizeof *names);
@@ -141,6 +149,7 @@ static const char *modules(const struct sp_judged *judged, enum sp_fit fit, size
     return list;
 }
 
+/* "rank 8", "ranks 4 to 16": of the pairs that fit. */
 static const char *ranks(const struct sp_judged *judged)
 {
     struct sp_arena *arena = &judged->check->arena;
@@ -153,7 +162,7 @@ static const char *shape_of(const struct sp_judged *judged, size_t tensor)
     return sp_found_shape(&judged->check->arena, shapeproof_inventory_tensor(judged->check->inventory, tensor));
 }
 
-/* The rank that the first of those with another one should have. */
+/* The rank that adapter_config.json promises to the first pair with another one. There must be such a pair. */
 static uint64_t first_promised(const struct sp_judged *judged)
 {
     size_t i = 0;
@@ -161,7 +170,7 @@ static uint64_t first_promised(const struct sp_judged *judged)
     return promised_rank(&judged->adapter, judged->adapter.pairs[i].module);
 }
 
-/* "; the first: A (8, 4096) and B (4096, 8) for (1024, 4096)". */
+/* "A (8, 4096) and B (4096, 8) for (1024, 4096)", of the first pair that is unfit. There must be one, with a base. */
 static const char *first_unfit(const struct sp_judged *judged)
 {
     size_t i = 0;
@@ -175,7 +184,7 @@ static const char *first_unfit(const struct sp_judged *judged)
                            judged->bases[i].count > 1 ? " and those with it" : "");
 }
 
-/* The first pair that fits, of those that there are. */
+/* The first pair that fits. There must be one. */
 static size_t first_fitting(const struct sp_judged *judged)
 {
     size_t i = 0;
@@ -183,7 +192,7 @@ static size_t first_fitting(const struct sp_judged *judged)
     return i;
 }
 
-/* Whose names the pairs have that fit, "kohya's"; "" for PEFT's own. */
+/* Whose names the fitting pairs have, by the first of them: "kohya's"; "" for PEFT's own. */
 static const char *naming(const struct sp_judged *judged)
 {
     const size_t i = first_fitting(judged);
@@ -192,7 +201,8 @@ static const char *naming(const struct sp_judged *judged)
     return *front && judged->bases[i].in_place ? front : pair->ending->names;
 }
 
-/* What loads it; an adapter's own name in its names counts more. */
+/* Which program loads an adapter with such names; NULL for PEFT, which the usual hint names. A label in the names,
+ * which PEFT leaves out when it saves, is said before anything else. */
 static const char *loading_hint(const struct sp_judged *judged)
 {
     struct sp_arena *arena = &judged->check->arena;
@@ -240,14 +250,16 @@ static void say_fitting(const struct sp_judged *judged, const char *names, size_
                       : loading_hint(judged);
 }
 
-/* What two names begin with, up to where they are the same as far as their ends. */
+/* What two names begin with that end alike: "unet." and "base_model.model.unet." of names that are the same behind. */
 struct fronts {
-    const char *is, *should;
-    size_t is_length, should_length;
+    const char *is, *should;         /* the adapter's name, and the one that a loader looks for */
+    size_t is_length, should_length; /* of the fronts */
 };
 
 static bool begins_component(const char *name, size_t place) { return !place || name[place - 1] == '.'; }
 
+/* Compares the names from their ends, and back to the next component that begins in both. `front`, which loaders look
+ * for, always counts as a front. */
 static struct fronts different_fronts(const char *is, const char *should, const char *front)
 {
     const size_t peft = strlen(front), least = strncmp(is, front, peft) == 0 ? peft : 0;
@@ -268,7 +280,7 @@ static bool is_composed(const struct shapeproof_check *check)
     return false;
 }
 
-/* Why a loader may find the modules all the same; NULL when none does. */
+/* Why a loader may find the modules under their names all the same; NULL when no loader does. */
 static const char *excuse_elsewhere(const struct sp_judged *judged)
 {
     const struct shapeproof_value task = sp_value_member(judged->adapter.config, "task_type");
@@ -279,7 +291,7 @@ static const char *excuse_elsewhere(const struct sp_judged *judged)
     return NULL;
 }
 
-/* How the names become those that the loader looks for. */
+/* What to do to the names so that the loader finds them. */
 static const char *elsewhere_hint(const struct sp_judged *judged, struct fronts fronts)
 {
     struct sp_arena *arena = &judged->check->arena;
@@ -294,43 +306,57 @@ static const char *elsewhere_hint(const struct sp_judged *judged, struct fronts 
                            length ? sp_arena_printf(arena, " in place of '%.*s'", length, fronts.is) : "");
 }
 
-/* The adapter fits, but under names with another prefix than the loader looks for. Says both prefixes, by the first
- * such module, and how many modules are lost; a warning if there is a loader for which the names are right. */
+/* What the module's name in the adapter begins with, and what the loader looks for in its place. */
+static struct fronts fronts_elsewhere(const struct sp_judged *judged, size_t pair)
+{
+    const struct sp_adapter_base *base = &judged->base;
+    const char *module = judged->adapter.pairs[pair].module;
+    if (judged->bases[pair].behind_front)
+        return (struct fronts){module, base->front, strlen(sp_adapter_front(module)->text), strlen(base->front)};
+    const char *name = shapeproof_prediction_tensor(judged->check->prediction, judged->bases[pair].weights[0])->name;
+    const int length = (int)(strlen(name) - strlen(".weight"));
+    const char *should = sp_arena_printf(&judged->check->arena, "%s%.*s", base->front, length, name);
+    return different_fronts(module, should, base->front);
+}
+
+/* The pairs fit, but loaders do not find their modules by these names. Says what the names begin with and should begin
+ * with, by the first such pair:
+ *
+ *     transformers    "the adapter's names begin with 'model.' where those of the model begin with
+ *                     'base_model.model.model.': it has no effect on 32 modules"; a warning, and "it may have no
+ *                     effect", where some loader may take these names (excuse_elsewhere)
+ *     diffusers       "the adapter's names have no prefix where diffusers looks for 'unet.': it does not find 4
+ * modules" original names  "the adapter has the original names of modules behind 'transformer.', where diffusers ..."
+ */
 static void say_elsewhere(const struct sp_judged *judged, struct shapeproof_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
-    const struct sp_adapter_base *base = &judged->base;
-    size_t i = 0;
-    while (judged->fits[i] != SP_FIT_ELSEWHERE) i++;
-    const char *module = judged->adapter.pairs[i].module;
-    const char *name = shapeproof_prediction_tensor(judged->check->prediction, judged->bases[i].weights[0])->name;
-    const int length = (int)(strlen(name) - strlen(".weight"));
-    const char *should = sp_arena_printf(arena, "%s%.*s", base->front, length, name);
-    struct fronts fronts = different_fronts(module, should, base->front);
-    if (judged->bases[i].behind_front)
-        fronts = (struct fronts){module, base->front, strlen(sp_adapter_front(module)->text), strlen(base->front)};
-    cause->hint = base->diffusers ? NULL : excuse_elsewhere(judged);
+    const bool is_diffusers = judged->base.diffusers;
+    size_t first = 0;
+    while (judged->fits[first] != SP_FIT_ELSEWHERE) first++;
+    const struct fronts fronts = fronts_elsewhere(judged, first);
+    const int is_length = (int)fronts.is_length, should_length = (int)fronts.should_length;
+    const char *excuse = is_diffusers ? NULL : excuse_elsewhere(judged);
     const char *count = sp_count_of(arena, judged->counts[SP_FIT_ELSEWHERE], "module");
-    const char *begins = fronts.is_length ? sp_arena_printf(arena, "the adapter's names begin with '%.*s'",
-                                                            (int)fronts.is_length, fronts.is)
-                                          : "the adapter's names have no prefix";
-    if (judged->bases[i].original) {
+    if (judged->bases[first].original) {
         cause->message = sp_arena_printf(arena,
                                          "the adapter has the original names of modules behind '%.*s', where diffusers "
                                          "looks for its own: it does not find %s",
-                                         (int)fronts.is_length, fronts.is, count);
+                                         is_length, fronts.is, count);
         cause->hint = "let the names begin with 'diffusion_model.', as ComfyUI has them, and load it there";
         return;
     }
-    if (base->diffusers)
+    const char *begins = is_length
+                             ? sp_arena_printf(arena, "the adapter's names begin with '%.*s'", is_length, fronts.is)
+                             : "the adapter's names have no prefix";
+    if (is_diffusers)
         cause->message = sp_arena_printf(arena, "%s where diffusers looks for '%.*s': it does not find %s", begins,
-                                         (int)fronts.should_length, fronts.should, count);
+                                         should_length, fronts.should, count);
     else
-        cause->message =
-            sp_arena_printf(arena, "%s where those of the model begin with '%.*s': it %s no effect on %s", begins,
-                            (int)fronts.should_length, fronts.should, cause->hint ? "may have" : "has", count);
-    if (cause->hint) cause->severity = SHAPEPROOF_SEVERITY_WARNING;
-    else cause->hint = elsewhere_hint(judged, fronts);
+        cause->message = sp_arena_printf(arena, "%s where those of the model begin with '%.*s': it %s no effect on %s",
+                                         begins, should_length, fronts.should, excuse ? "may have" : "has", count);
+    if (excuse) cause->severity = SHAPEPROOF_SEVERITY_WARNING;
+    cause->hint = excuse ? excuse : elsewhere_hint(judged, fronts);
 }
 
 /* ---- made for another model ---- */
@@ -339,39 +365,42 @@ static void say_elsewhere(const struct sp_judged *judged, struct shapeproof_caus
 struct measure {
     char *words; /* "cross_attention_dim" */
     uint64_t here, there;
-    bool twice; /* with several values there: it tells nothing */
+    bool twice; /* pairs differ in what they have there: it tells nothing */
 };
-enum { MEASURES = 8 };
+enum { MEASURES = 8 }; /* dimensions that are compared; others are left out */
 
-/* A formula says no more than the shapes. */
+/* Whether a dimension reads well in a sentence: "hidden_size" or "4*hidden_size", but no number and no long formula. */
 static bool is_plain(const char *words)
 {
     enum { LONGEST = 40 };
     return !sp_is_digit(*words) && strlen(words) <= LONGEST && !strpbrk(words, "?<>([");
 }
 
-/* A dimension in terms of hyper-parameters; of a formula the one that has its value, or "". Free with free. */
+/* What a dimension of a weight is called: "hidden_size", or "3*hidden_size" if that is short enough. Of a longer
+ * formula the one key in it that has its value; "" when none or several have it. Free with free. */
 static char *measure_words(const struct sp_judged *judged, size_t weight, uint32_t dimension)
 {
     struct shapeproof_prediction *prediction = judged->check->prediction;
     const uint64_t here = shapeproof_prediction_tensor(prediction, weight)->shape[dimension];
     char *words = shapeproof_prediction_dimension(prediction, weight, dimension);
     if (is_plain(words) && sp_prediction_dimension_keys(prediction, weight, dimension).count) return words;
+    free(words);
     const struct sp_keys keys = sp_prediction_depends_on(prediction, weight, dimension);
-    struct sp_text text = {0};
+    const char *equal = "";
+    size_t count = 0;
     for (size_t i = 0; i < keys.count; i++) {
         const struct shapeproof_hyperparameter *key = shapeproof_prediction_hyperparameter(prediction, keys.list[i]);
-        if (key->value.type == SHAPEPROOF_VALUE_INT && key->value.integer >= 0 && (uint64_t)key->value.integer == here)
-            sp_text_printf(&text, "%s%s", text.length ? " " : "", key->name);
+        if (key->value.type != SHAPEPROOF_VALUE_INT || key->value.integer < 0 || (uint64_t)key->value.integer != here)
+            continue;
+        equal = key->name;
+        count++;
     }
-    free(words);
-    if (!text.length || strchr(text.data, ' ')) {
-        text.length = 0;
-        sp_text_puts(&text, "");
-    }
+    struct sp_text text = {0};
+    sp_text_puts(&text, count == 1 ? equal : "");
     return text.data;
 }
 
+/* Notes that a dimension of a weight is `there` in the adapter's base, if that differs from the prediction. */
 static void note_measure(const struct sp_judged *judged, struct measure measures[MEASURES], size_t weight,
                          uint32_t dimension, uint64_t there)
 {
@@ -421,8 +450,12 @@ static const char *differing_measures(const struct sp_judged *judged)
     return sp_text_keep(&text, &judged->check->arena);
 }
 
-/* The adapter was trained with another model: the sizes that differ, the number of pairs for modules that this
- * model lacks, and of those that do not fit. */
+/* The adapter was trained with another model: the sizes that differ, and the number of pairs for modules that this
+ * model lacks, and of those that do not fit.
+ *
+ *     "hidden_size is 4096 there and 2048 here; 32 pairs do not fit: model.layers.{0-15}.self_attn.q_proj.weight"
+ *     "2 pairs are for modules that are not here, 30 have another size: ..., such as A (8, 64) and B (64, 8) for ..."
+ */
 static void say_another(const struct sp_judged *judged, struct shapeproof_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
@@ -457,7 +490,7 @@ static void say_foreign(const struct sp_judged *judged, struct shapeproof_cause 
     sp_adapter_say_foreign(judged->check, cause, names, count, count == adapter->count);
 }
 
-/* The message, and the hint, for all pairs of the adapter that have this verdict. */
+/* The message, and the hint, for all pairs of the adapter with that fit. */
 static void describe_adapter(const struct sp_judged *judged, enum sp_fit fit, struct shapeproof_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
@@ -465,29 +498,45 @@ static void describe_adapter(const struct sp_judged *judged, enum sp_fit fit, st
     const char *names = modules(judged, fit, &count);
     const char *pairs = sp_count_of(arena, judged->counts[fit], "pair");
     const bool one = judged->counts[fit] == 1;
-    if (fit == SP_FITS) say_fitting(judged, names, count, cause);
-    else if (fit == SP_FIT_FOREIGN) say_foreign(judged, cause);
-    else if (fit == SP_FIT_ELSEWHERE) say_elsewhere(judged, cause);
-    else if (fit == SP_UNFIT)
+    switch (fit) {
+    case SP_FITS:
+        say_fitting(judged, names, count, cause);
+        break;
+    case SP_FIT_FOREIGN:
+        say_foreign(judged, cause);
+        break;
+    case SP_FIT_ELSEWHERE:
+        say_elsewhere(judged, cause);
+        break;
+    case SP_UNFIT:
         cause->message = sp_arena_printf(arena, "%s of the adapter %s not fit the model: %s, such as %s", pairs,
                                          one ? "does" : "do", names, first_unfit(judged));
-    else if (fit == SP_FIT_NO_BASE)
+        break;
+    case SP_FIT_NO_BASE:
         cause->message =
             sp_arena_printf(arena, "the adapter is for what the model does not have: %s (%s)", names, pairs);
-    else if (fit == SP_FIT_UNTOLD)
+        break;
+    case SP_FIT_UNTOLD:
         cause->message = sp_arena_printf(
             arena, "%s of the adapter %s for several weights at once, whose shapes do not tell whether it fits: %s",
             pairs, one ? "is" : "are", names);
-    else if (fit == SP_FIT_LONELY)
+        break;
+    case SP_FIT_LONELY:
         cause->message = sp_arena_printf(arena, "the adapter has one matrix of two for %s (%s)", names, pairs);
-    else
+        break;
+    case SP_FIT_OTHER_RANK:
         cause->message =
             sp_arena_printf(arena, "adapter_config.json says r = %" PRIu64 ", %s of the adapter %s another rank: %s",
                             first_promised(judged), pairs, one ? "has" : "have", names);
+        break;
+    case SP_FIT_COUNT:
+        break;
+    }
 }
 
 /* ---- causes ---- */
 
+/* Explains the finding that a tensor of the adapter is unexpected, if it is one; a fitting tensor becomes a note. */
 static void explain_tensor(const struct sp_judged *judged, size_t tensor, const struct shapeproof_cause *cause,
                            bool fits)
 {
@@ -496,7 +545,7 @@ static void explain_tensor(const struct sp_judged *judged, size_t tensor, const 
     if (fits) sp_adapter_tensor_fits(&judged->base, tensor);
 }
 
-/* The tensors of the pairs that are so; those of pairs that fit are no error. */
+/* Explains the tensors of the pairs with that fit. A pair that fits, may fit or is for another model is no error. */
 static void explain_tensors(const struct sp_judged *judged, enum sp_fit fit, const struct shapeproof_cause *cause)
 {
     const bool fits = fit == SP_FITS || fit == SP_FIT_UNTOLD || fit == SP_FIT_FOREIGN;
@@ -508,6 +557,7 @@ static void explain_tensors(const struct sp_judged *judged, enum sp_fit fit, con
     }
 }
 
+/* One cause of that kind for the pairs with that fit. */
 static void explain_pairs(struct sp_judged *judged, enum sp_fit fit, enum sp_cause_kind kind)
 {
     if (!judged->counts[fit]) return;
@@ -529,6 +579,9 @@ static void explain_another(const struct sp_judged *judged)
     say_another(judged, cause);
 }
 
+/* One cause for each way in which pairs fit, or do not. If the adapter was made for another model, one cause has all
+ * pairs but those for other models of the pipeline. In a file without the weights of the model, the first cause also
+ * explains that these are missing. */
 void sp_explain_adapter(struct shapeproof_check *check)
 {
     static const enum sp_cause_kind kinds[SP_FIT_COUNT] = {[SP_FITS] = SP_CAUSE_ADAPTER,
@@ -544,7 +597,7 @@ void sp_explain_adapter(struct shapeproof_check *check)
     if (!sp_count_wanted(check, sp_is_open_kind, &unexpected)) return;
     if (sp_adapter_read(&judged.adapter, &check->arena, check->inventory)) {
         judge_pairs(&judged);
-        const size_t first = check->cause_count;
+        const size_t first = check->cause_count; /* there will be one: the adapter has pairs */
         if (judged.another) explain_another(&judged);
         for (enum sp_fit fit = SP_FITS; fit < SP_FIT_COUNT; fit++)
             if (!judged.another || fit == SP_FIT_FOREIGN) explain_pairs(&judged, fit, kinds[fit]);

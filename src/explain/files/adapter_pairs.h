@@ -6,15 +6,16 @@
 #include "check/adapter.h"
 #include "explain/files/adapter_base.h"
 
+/* How a pair fits the model. */
 enum sp_fit {
-    SP_FITS,
-    SP_FIT_ELSEWHERE,
-    SP_UNFIT,
-    SP_FIT_NO_BASE,
-    SP_FIT_UNTOLD,
-    SP_FIT_LONELY,
-    SP_FIT_OTHER_RANK,
-    SP_FIT_FOREIGN, /* for another model of the pipeline */
+    SP_FITS,           /* the product has the shape of the weight, and a loader finds the module by its name */
+    SP_FIT_ELSEWHERE,  /* the shape fits, but loaders do not find the module by this name */
+    SP_UNFIT,          /* the product has another shape, or A and B do not fit each other */
+    SP_FIT_NO_BASE,    /* the model has no such module */
+    SP_FIT_UNTOLD,     /* for several weights at once, such as all experts: no shape tells whether it fits */
+    SP_FIT_LONELY,     /* A or B is missing */
+    SP_FIT_OTHER_RANK, /* the shape fits, but adapter_config.json promises another rank */
+    SP_FIT_FOREIGN,    /* for another model of the pipeline */
     SP_FIT_COUNT
 };
 
@@ -26,7 +27,7 @@ struct sp_judged {
     struct sp_adapter_found *bases; /* for each pair: the predicted weights */
     size_t counts[SP_FIT_COUNT];
     uint64_t least, most; /* ranks of those that fit */
-    bool another;         /* the adapter was made for another model */
+    bool another;         /* the adapter was made for another model: most pairs are unfit or have no base */
 };
 
 /* Whether a key of rank_pattern, or a target module, means the module: the end of its name, from a component on. */
