@@ -8,7 +8,9 @@
 #include "load/memory_names.h"
 #include "names/components.h"
 
-/* One name more for a weight, or for one of several that are fused. Names of two modules mean neither. */
+/* Adds a name to one of the maps, for the target `is`. Of several fused weights each is added by itself, `part` being
+ * its place: the name is known then, and its weight joins the others. A name that means two modules gets the count 0.
+ */
 static void add_name(struct sp_adapter_modules *modules, struct sp_map *map, const char *name,
                      const struct sp_adapter_target *is, size_t part)
 {
@@ -26,7 +28,7 @@ static void add_name(struct sp_adapter_modules *modules, struct sp_map *map, con
     else target->count = 0;
 }
 
-/* By the name with dots, and by that with underscores. */
+/* Adds a name with dots, and the same with underscores. */
 static void add_both(struct sp_adapter_modules *modules, const char *name, const struct sp_adapter_target *is,
                      size_t part)
 {
@@ -37,9 +39,10 @@ static void add_both(struct sp_adapter_modules *modules, const char *name, const
     add_name(modules, &modules->flat, flat, is, part);
 }
 
+/* The context of add_original. */
 struct adding {
     struct sp_adapter_modules *modules;
-    size_t predicted;
+    size_t predicted; /* the weight whose module has the name */
 };
 
 static void add_original(void *context, const char *name, size_t part, size_t parts)
@@ -50,16 +53,23 @@ static void add_original(void *context, const char *name, size_t part, size_t pa
     add_both(adding->modules, name, &target, part);
 }
 
-static struct sp_adapter_target one_weight(size_t predicted, bool before_peft)
+/* The target that is one weight as a whole. */
+static struct sp_adapter_target one_weight(size_t predicted)
 {
-    return (struct sp_adapter_target){.weights = {predicted, SHAPEPROOF_NONE, SHAPEPROOF_NONE, SHAPEPROOF_NONE},
-                                      .count = 1,
-                                      .cuts = 1,
-                                      .before_peft = before_peft};
+    return (struct sp_adapter_target){
+        .weights = {predicted, SHAPEPROOF_NONE, SHAPEPROOF_NONE, SHAPEPROOF_NONE}, .count = 1, .cuts = 1};
+}
+
+static struct sp_adapter_target one_weight_before_peft(size_t predicted)
+{
+    struct sp_adapter_target target = one_weight(predicted);
+    target.before_peft = true;
+    return target;
 }
 
 /* ---- names in memory ---- */
 
+/* Adds a name that a module of transformers has in memory. */
 static void add_in_memory(void *context, const struct sp_memory_name *state)
 {
     static const char ending[] = ".weight";
@@ -77,7 +87,8 @@ static void add_in_memory(void *context, const struct sp_memory_name *state)
 
 /* ---- names from before PEFT ---- */
 
-/* The processors of attention had the pairs, and called what they are for alike in all models. */
+/* Adds the name of a projection of attention from before PEFT: the pairs were in processors then, which had the same
+ * four names in all models, "attn1.to_out" for "attn1.to_out.0". */
 static void add_before_peft(struct sp_adapter_modules *modules, const char *module, size_t predicted)
 {
     static const char *const names[][2] = {{".to_out.0", ".to_out"},
@@ -85,7 +96,7 @@ static void add_before_peft(struct sp_adapter_modules *modules, const char *modu
                                            {".k_proj", ".to_k"},
                                            {".v_proj", ".to_v"},
                                            {".out_proj", ".to_out"}};
-    const struct sp_adapter_target target = one_weight(predicted, true);
+    const struct sp_adapter_target target = one_weight_before_peft(predicted);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!sp_ends_with(module, names[i][0])) continue;
         const int front = (int)(strlen(module) - strlen(names[i][0]));
@@ -96,16 +107,24 @@ static void add_before_peft(struct sp_adapter_modules *modules, const char *modu
 
 /* ---- the U-Net of CompVis and Stability AI ---- */
 
-/* It numbers the resnets of all levels and what halves or doubles the size in one sequence:
+/* The original U-Net has one list of blocks for each direction. A residual block with its attention is one of the list,
+ * and what halves the size (down) is one; what doubles it (up) is the last module of the block before it. The first of
+ * the inputs is conv_in. Of diffusers' U-Net with two resnets in each down block and three in each up block:
  *
- *     down_blocks.1.attentions.0.proj_in -> input_blocks.4.1.proj_in
- */
+ *     down_blocks.1.resnets.0.conv1          input_blocks.4.0.in_layers.2       4 = conv_in + 2 resnets + 1 halving
+ *     down_blocks.1.attentions.0.proj_in     input_blocks.4.1.proj_in           the attention of the same block
+ *     down_blocks.0.downsamplers.0.conv      input_blocks.3.0.op
+ *     up_blocks.0.upsamplers.0.conv          output_blocks.2.1.conv             behind the resnet; .2. behind attention
+ *     mid_block.resnets.1.conv1              middle_block.2.in_layers.2         resnet, attention, resnet */
 enum { MOST_LEVELS = 16 };
+
+/* What each level has, of one direction. */
 struct levels {
     size_t resnets[MOST_LEVELS];
     bool attentions[MOST_LEVELS], resampled[MOST_LEVELS];
 };
 
+/* Reads an index below `most` and moves behind it and its dot; false when there is none. */
 static bool read_index(const char **text, size_t most, size_t *index)
 {
     char *end;
@@ -115,13 +134,18 @@ static bool read_index(const char **text, size_t most, size_t *index)
     return *index < most;
 }
 
-/* "down_blocks.1.resnets.0.conv1": the level, which list of modules, which of them, and the rest. */
+enum block_list { RESNETS, ATTENTIONS, SAMPLERS, NO_LIST };
+
+/* "down_blocks.1.resnets.0.conv1" taken apart. */
 struct block {
-    size_t level, item;
-    char list; /* 'r', 'a' or 's': resnets, attentions, samplers */
-    const char *rest;
+    size_t level; /* 1; 0 in mid_block */
+    enum block_list list;
+    size_t item;      /* 0: which of the list */
+    const char *rest; /* "conv1" */
 };
 
+/* Takes the name of a module behind `front`, "down_blocks.", "up_blocks." or "mid_block.", apart; false for any other
+ * module. */
 static bool read_block(const char *module, const char *front, struct block *block)
 {
     if (strncmp(module, front, strlen(front)) != 0) return false;
@@ -130,38 +154,58 @@ static bool read_block(const char *module, const char *front, struct block *bloc
     else if (!read_index(&module, MOST_LEVELS, &block->level)) return false;
     const char *list = module;
     module = sp_behind_component(module, ".");
-    block->list = strncmp(list, "resnets.", 8) == 0       ? 'r'
-                  : strncmp(list, "attentions.", 11) == 0 ? 'a'
-                  : strstr(list, "samplers.")             ? 's'
-                                                          : '\0';
-    if (!module || !block->list || !read_index(&module, 1000, &block->item)) return false;
+    block->list = strncmp(list, "resnets.", 8) == 0       ? RESNETS
+                  : strncmp(list, "attentions.", 11) == 0 ? ATTENTIONS
+                  : strstr(list, "samplers.")             ? SAMPLERS
+                                                          : NO_LIST;
+    if (!module || block->list == NO_LIST || !read_index(&module, 1000, &block->item)) return false;
     block->rest = module;
     return true;
 }
 
+/* Counts a module in its level. */
 static void count_level(struct levels *levels, const struct block *block)
 {
     size_t *resnets = &levels->resnets[block->level];
-    if (block->list == 'r' && *resnets <= block->item) *resnets = block->item + 1;
-    levels->attentions[block->level] |= block->list == 'a';
-    levels->resampled[block->level] |= block->list == 's';
+    if (block->list == RESNETS && *resnets <= block->item) *resnets = block->item + 1;
+    levels->attentions[block->level] |= block->list == ATTENTIONS;
+    levels->resampled[block->level] |= block->list == SAMPLERS;
 }
 
-/* How what is in a resnet is called. */
-static const char *original_rest(const struct block *block, bool down)
+enum direction { DOWN, UP };
+
+/* What the original calls the last components of a module: "in_layers.2" for "conv1" of a resnet, "op" for what halves
+ * the size. Modules of attention have the same names in both. */
+static const char *original_rest(const struct block *block, enum direction direction)
 {
     static const char *const names[][2] = {{"conv1", "in_layers.2"},          {"conv2", "out_layers.3"},
                                            {"norm1", "in_layers.0"},          {"norm2", "out_layers.0"},
                                            {"time_emb_proj", "emb_layers.1"}, {"conv_shortcut", "skip_connection"}};
-    if (block->list == 's') return down ? "op" : "conv";
-    for (size_t i = 0; block->list == 'r' && i < sizeof names / sizeof *names; i++)
+    if (block->list == SAMPLERS) return direction == DOWN ? "op" : "conv";
+    for (size_t i = 0; block->list == RESNETS && i < sizeof names / sizeof *names; i++)
         if (strcmp(block->rest, names[i][0]) == 0) return names[i][1];
     return block->rest;
 }
 
-/* Adds a module of a U-Net under its original name, which adapters of ComfyUI and A1111 use:
- * down_blocks.1.resnets.0.conv1 is input_blocks.4.0.in_layers.2. The original numbers every residual block and
- * every resampling of all levels in one list; `levels` says how many each level has. */
+/* "input_blocks.4.0.in_layers.2" of a block of one direction, whose levels are given. In the arena. */
+static const char *original_block(struct sp_arena *arena, const struct levels *levels, const struct block *block,
+                                  enum direction direction)
+{
+    const bool is_down = direction == DOWN, is_sampler = block->list == SAMPLERS;
+    const size_t resnets = levels->resnets[block->level];
+    size_t number = is_down ? 1 : 0; /* conv_in is the first of the inputs */
+    for (size_t i = 0; i < block->level; i++) number += levels->resnets[i] + (is_down && levels->resampled[i]);
+    if (!is_sampler) number += block->item;
+    else number += is_down ? resnets : resnets - 1; /* one more block, or in the last one */
+    size_t place = 0; /* in that block: the resnet, its attention, what doubles the size */
+    if (block->list == ATTENTIONS) place = 1;
+    else if (is_sampler && !is_down) place = 1 + levels->attentions[block->level];
+    return sp_arena_printf(arena, "%s_blocks.%zu.%zu.%s", is_down ? "input" : "output", number, place,
+                           original_rest(block, direction));
+}
+
+/* Adds a module of a U-Net under its original name, which adapters of ComfyUI and A1111 use. `levels` are those of both
+ * directions. Other modules are left out. */
 static void add_unet_module(struct sp_adapter_modules *modules, const struct levels levels[2], const char *module,
                             size_t predicted)
 {
@@ -172,23 +216,15 @@ static void add_unet_module(struct sp_adapter_modules *modules, const struct lev
                                             {"time_embedding.linear_2", "time_embed.2"},
                                             {"add_embedding.linear_1", "label_emb.0.0"},
                                             {"add_embedding.linear_2", "label_emb.0.2"}};
-    struct sp_adapter_target target = one_weight(predicted, false);
+    struct sp_adapter_target target = one_weight(predicted);
     struct block block;
     const char *name = NULL;
     target.original = true;
-    const bool down = read_block(module, "down_blocks.", &block);
-    if (down || read_block(module, "up_blocks.", &block)) {
-        const struct levels *of = &levels[!down];
-        size_t number = down; /* conv_in is the first of the inputs */
-        for (size_t i = 0; i < block.level; i++) number += of->resnets[i] + (down && of->resampled[i]);
-        const bool resampled = block.list == 's';
-        number += !resampled ? block.item : down ? of->resnets[block.level] : of->resnets[block.level] - 1;
-        const size_t place = block.list == 'a' ? 1 : resampled && !down ? 1 + of->attentions[block.level] : 0;
-        name = sp_arena_printf(modules->arena, "%s_blocks.%zu.%zu.%s", down ? "input" : "output", number, place,
-                               original_rest(&block, down));
-    } else if (read_block(module, "mid_block.", &block) && block.list != 's')
-        name = sp_arena_printf(modules->arena, "middle_block.%zu.%s", block.list == 'a' ? 1 : 2 * block.item,
-                               original_rest(&block, false));
+    if (read_block(module, "down_blocks.", &block)) name = original_block(modules->arena, &levels[DOWN], &block, DOWN);
+    else if (read_block(module, "up_blocks.", &block)) name = original_block(modules->arena, &levels[UP], &block, UP);
+    else if (read_block(module, "mid_block.", &block) && block.list != SAMPLERS)
+        name = sp_arena_printf(modules->arena, "middle_block.%zu.%s", block.list == ATTENTIONS ? 1 : 2 * block.item,
+                               original_rest(&block, UP));
     for (size_t i = 0; !name && i < sizeof others / sizeof *others; i++)
         if (strcmp(module, others[i][0]) == 0) name = others[i][1];
     if (name) add_both(modules, name, &target, 0);
@@ -203,42 +239,54 @@ static const char *module_of(struct sp_arena *arena, const struct shapeproof_pre
     return sp_ends_with(tensor->name, ".weight") ? sp_arena_copy(arena, tensor->name, length - tail) : NULL;
 }
 
+/* Counts what the levels of both directions have. */
 static void read_levels(const struct shapeproof_prediction *prediction, struct levels levels[2])
 {
     for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
         const char *name = shapeproof_prediction_tensor(prediction, i)->name;
         struct block block;
-        if (read_block(name, "down_blocks.", &block)) count_level(&levels[0], &block);
-        else if (read_block(name, "up_blocks.", &block)) count_level(&levels[1], &block);
+        if (read_block(name, "down_blocks.", &block)) count_level(&levels[DOWN], &block);
+        else if (read_block(name, "up_blocks.", &block)) count_level(&levels[UP], &block);
     }
+}
+
+/* Adds the names that a module of diffusers has besides: the original ones. */
+static void add_names_of_diffusers(struct sp_adapter_modules *modules, const struct levels levels[2],
+                                   const char *module, size_t predicted)
+{
+    struct adding adding = {modules, predicted};
+    sp_adapter_originals(module, add_original, &adding);
+    add_unet_module(modules, levels, module, predicted);
+}
+
+/* Adds the name of a module of CLIP with "text_model." in front, or without it: some releases of transformers have
+ * that, and others leave it out. */
+static void add_name_of_clip(struct sp_adapter_modules *modules, const char *module, size_t predicted)
+{
+    static const char front[] = "text_model.";
+    const size_t length = strlen(front);
+    const char *other =
+        strncmp(module, front, length) == 0 ? module + length : sp_arena_printf(modules->arena, "%s%s", front, module);
+    const struct sp_adapter_target former = one_weight_before_peft(predicted);
+    add_both(modules, other, &former, 0);
+    add_before_peft(modules, other, predicted);
 }
 
 void sp_adapter_modules_open(struct sp_adapter_modules *modules, const struct shapeproof_check *check,
                              struct sp_arena *arena, bool diffusers)
 {
     const struct shapeproof_prediction *prediction = check->prediction;
-    static const char clip[] = "text_model."; /* which releases of transformers have in front or leave out */
     struct levels levels[2] = {0};
     *modules = (struct sp_adapter_modules){.arena = arena};
     if (diffusers) read_levels(prediction, levels);
     for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
         const char *module = module_of(arena, shapeproof_prediction_tensor(prediction, i));
-        const struct sp_adapter_target target = one_weight(i, false);
-        struct adding adding = {modules, i};
+        const struct sp_adapter_target target = one_weight(i);
         if (!module) continue;
         add_both(modules, module, &target, 0);
         add_before_peft(modules, module, i);
-        if (diffusers) {
-            sp_adapter_originals(module, add_original, &adding);
-            add_unet_module(modules, levels, module, i);
-        } else {
-            const size_t length = strlen(clip);
-            const char *other =
-                strncmp(module, clip, length) == 0 ? module + length : sp_arena_printf(arena, "%s%s", clip, module);
-            const struct sp_adapter_target former = one_weight(i, true);
-            add_both(modules, other, &former, 0);
-            add_before_peft(modules, other, i);
-        }
+        if (diffusers) add_names_of_diffusers(modules, levels, module, i);
+        else add_name_of_clip(modules, module, i);
     }
     if (!diffusers) {
         const struct sp_load_subject subject = {.inventory = check->inventory,
@@ -258,6 +306,7 @@ void sp_adapter_modules_close(struct sp_adapter_modules *modules)
     free(modules->targets);
 }
 
+/* The target of the name in the map, if all of its weights are known; or NULL. */
 static const struct sp_adapter_target *find_whole(const struct sp_adapter_modules *modules, const struct sp_map *map,
                                                   const char *name)
 {

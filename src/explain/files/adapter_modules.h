@@ -12,11 +12,12 @@
 
 /* What a module of an adapter is for: mostly one weight, or several whose rows stand one behind the other. */
 struct sp_adapter_target {
-    size_t weights[SP_MOST_FUSED]; /* predicted; SHAPEPROOF_NONE: not there */
-    size_t count;
-    size_t cuts;      /* as in struct sp_memory_name; mostly 1 */
-    bool original;    /* by a name of its publisher's */
-    bool before_peft; /* by a name that only files from before PEFT have: to_out for to_out.0 */
+    size_t weights[SP_MOST_FUSED]; /* predicted; SHAPEPROOF_NONE while one of several has not been added */
+    size_t count;                  /* 0: the name means two modules, and therefore none */
+    size_t cuts;                   /* as in struct sp_memory_name; mostly 1 */
+    bool original;                 /* by a name of its publisher's */
+    bool before_peft; /* by an older name, which only files from before PEFT and names with underscores have: to_out for
+                       * to_out.0, or a text encoder with or without "text_model." */
 };
 
 struct sp_adapter_modules {
@@ -28,12 +29,12 @@ struct sp_adapter_modules {
     size_t count, capacity;
 };
 
-/* `diffusers`: the base is one of its models, which has original names besides; one of transformers has the names that
- * modules have in memory besides. */
+/* Lists the modules of the check's prediction. `diffusers`: the base is one of its models, and its modules have
+ * original names as well; otherwise it is one of transformers, and they have names in memory. */
 void sp_adapter_modules_open(struct sp_adapter_modules *modules, const struct shapeproof_check *check,
                              struct sp_arena *arena, bool diffusers);
 void sp_adapter_modules_close(struct sp_adapter_modules *modules);
-/* The target with all its weights, or NULL. */
+/* The target of that name, if all of its weights are known; or NULL. `flat`: the name has underscores for dots. */
 const struct sp_adapter_target *sp_adapter_modules_find(const struct sp_adapter_modules *modules, const char *name,
                                                         bool flat);
 
