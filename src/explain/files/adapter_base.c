@@ -17,6 +17,7 @@
 const char sp_adapter_merge_hint[] =
     "not merged: call merge_and_unload() on the PEFT model, and save the model that it returns";
 
+/* Notes a predicted name without its first component, and without its first two. */
 static void note_left_out(struct sp_adapter_base *base, size_t predicted)
 {
     const char *name = shapeproof_prediction_tensor(base->check->prediction, predicted)->name;
@@ -27,7 +28,7 @@ static void note_left_out(struct sp_adapter_base *base, size_t predicted)
     }
 }
 
-/* More than half of what must be there is. */
+/* Whether the file has the model itself: more than half of the predicted tensors that are not optional. */
 static bool is_model_there(const struct shapeproof_check *check)
 {
     size_t needed = 0, there = 0;
@@ -39,7 +40,9 @@ static bool is_model_there(const struct shapeproof_check *check)
     return there * 2 > needed;
 }
 
-/* What the loader of the base looks for in front of the names: diffusers the name of the model in its pipelines. */
+/* What the loader of the base looks for in front of the names of modules: PEFT "base_model.model."; diffusers the name
+ * of the model in its pipelines, "unet.". `diffusers` is whether it is that; `strips`, whether its loader takes
+ * original names behind the front as well. */
 static const char *looked_for(const struct shapeproof_check *check, bool *diffusers, bool *strips)
 {
     const struct shapeproof_value class = sp_value_member(sp_config_hyper(check->config)->root, "_class_name");
@@ -50,7 +53,8 @@ static const char *looked_for(const struct shapeproof_check *check, bool *diffus
     return strncmp(class.string, "Prior", strlen("Prior")) == 0 ? "prior." : "transformer.";
 }
 
-/* PEFT and diffusers take files of certain names or formats; any other one is for the program that wrote it. */
+/* Whether the file may be what a trainer saved for itself, with keys of its own in front of the names: a distributed
+ * checkpoint, or one of PyTorch that is not called adapter_model.bin, as PEFT calls it. */
 static bool is_of_trainer(const struct shapeproof_inventory *inventory)
 {
     if (sp_format_has(inventory, SP_DISTRIBUTED)) return true;
@@ -81,7 +85,8 @@ void sp_adapter_base_close(struct sp_adapter_base *base)
     free(base->finding_of);
 }
 
-/* Of the name as it is, then with a few components taken off in front, the first that `find` finds. */
+/* The predicted tensor of that name, or of the name without its first component, without its first two, and so on; or
+ * SHAPEPROOF_NONE. `left_out` is how many components predicted names are to lack in front: 0 compares whole ones. */
 static size_t find_behind(const struct sp_adapter_base *base, const char *name, int left_out)
 {
     enum { DEEPEST = 6 };
@@ -95,14 +100,14 @@ static size_t find_behind(const struct sp_adapter_base *base, const char *name, 
     return SHAPEPROOF_NONE;
 }
 
-/* The module without wrappers, in `text`. */
+/* Puts the module without wrappers into `text`. */
 static void put_bare_module(struct sp_text *text, const char *module)
 {
     sp_unwrap(text, module);
     if (text->length && text->data[text->length - 1] == '.') text->data[--text->length] = '\0';
 }
 
-/* The predicted tensor `rest` of the module, whatever stands in front of it. */
+/* The predicted tensor `rest` of the module, whatever stands in front of either name; or SHAPEPROOF_NONE. */
 static size_t find_anywhere(const struct sp_adapter_base *base, const char *module, const char *rest)
 {
     struct sp_text name = {0};
@@ -115,17 +120,20 @@ static size_t find_anywhere(const struct sp_adapter_base *base, const char *modu
     return found;
 }
 
-/* Whether a front is of a model that the base is not; one that the model has in its own names, as GPT-2 has
- * "transformer.h.0", is none. */
+/* Whether the module is of another model of the pipeline than the base: of a denoiser, when that is a model of
+ * transformers, or of a text encoder, when it is one of diffusers. But "transformer.h.0" is a name of GPT-2 itself, and
+ * no front. */
 static bool is_foreign(const struct sp_adapter_base *base, const struct sp_adapter_front *front, const char *module)
 {
-    if (front->side == SP_SIDE_ANY || (front->side == SP_SIDE_DENOISER) == base->diffusers) return false;
+    const bool is_for_diffusers = front->side == SP_SIDE_DENOISER;
+    if (front->side == SP_SIDE_ANY || is_for_diffusers == base->diffusers) return false;
     return front->form == SP_FRONT_FLAT ||
            shapeproof_prediction_find(base->check->prediction,
                                       sp_arena_printf(&base->check->arena, "%s.weight", module)) == SHAPEPROOF_NONE;
 }
 
-/* The target of the module behind its front; files from before PEFT have processors in between. */
+/* The target of the module by its name behind the front, or NULL. Files from before PEFT have processors in between,
+ * "attn1.processor.to_q" for "attn1.to_q". */
 static const struct sp_adapter_target *find_target(const struct sp_adapter_base *base, const char *body, bool flat)
 {
     static const char processor[] = ".processor.";
@@ -138,7 +146,8 @@ static const struct sp_adapter_target *find_target(const struct sp_adapter_base 
         flat);
 }
 
-/* Whether the loader of the base finds by its front what is right behind it. */
+/* Whether the loader of the base looks for that front, where the name behind it is one of the target's. A file with the
+ * model itself has no front to look for, and names with underscores or those of XLabs are converted by every loader. */
 static bool is_looked_for(const struct sp_adapter_base *base, const struct sp_adapter_front *front,
                           const struct sp_adapter_target *target, const struct sp_adapter_ending *ending)
 {
@@ -151,7 +160,8 @@ static bool is_looked_for(const struct sp_adapter_base *base, const struct sp_ad
     return base->peft && strcmp(front->text, "base_model.model.") == 0;
 }
 
-/* The length of a trainer's keys in front of a name that begins as adapters do: 6 of "model.base_model.model.x". */
+/* The length of a trainer's keys in front of a name that begins as names of adapters do: 6 for
+ * "model.base_model.model.x"; 0 without any. */
 static size_t outer_length(const struct sp_adapter_base *base, const char *module)
 {
     if (!base->training || *sp_adapter_front(module)->text) return 0;
@@ -161,8 +171,8 @@ static size_t outer_length(const struct sp_adapter_base *base, const char *modul
     return 0;
 }
 
-/* Whether an adapter with that front and ending may mean the target by its name: one from before PEFT only by an ending
- * of that time. Names with underscores are made from both. */
+/* Whether an adapter with that front and ending may mean the target. A target by a name from before PEFT needs an
+ * ending of that time, or a front with underscores: programs make such names from old and new ones. */
 static bool is_usable(const struct sp_adapter_target *target, const struct sp_adapter_front *front,
                       const struct sp_adapter_ending *ending)
 {
@@ -175,8 +185,9 @@ static bool is_usable(const struct sp_adapter_target *target, const struct sp_ad
  *     keys of the      front          body, which is looked up in base->modules
  *     trainer (outer)
  *
- * A body that is not among these may still be the end of a predicted name, or such a name may be the end of the body;
- * then the weight is found, but only loaders that do not go by names put it in place. */
+ * A body that is not among these may still end as a predicted name does, or be the end of one. Then the weight is
+ * found, and is in place (loaders put it there) only if no loader looks for a front: in a file with the model itself,
+ * in one for a text encoder that was saved alone, and with the endings of programs that load names as they are. */
 struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *base, const char *module,
                                                 const struct sp_adapter_ending *ending)
 {

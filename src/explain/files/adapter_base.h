@@ -9,15 +9,15 @@
 #include "check/check.h"
 #include "explain/files/adapter_modules.h"
 
-enum { SP_MOST_LEFT_OUT = 2 }; /* components in front of a predicted name that an adapter may leave out */
+enum { SP_MOST_LEFT_OUT = 2 }; /* how many components in front of a predicted name an adapter may leave out */
 
 struct sp_adapter_base {
     struct shapeproof_check *check;
-    struct sp_map
-        left_out[SP_MOST_LEFT_OUT]; /* predicted names without so many -> predicted; SHAPEPROOF_NONE when several */
-    bool whole;                     /* the weights of the model are in the file */
-    bool diffusers;                 /* the base is a model of diffusers */
-    bool peft;                      /* adapter_config.json is beside the file: PEFT loads it */
+    /* left_out[i]: predicted names without their first i + 1 components -> predicted; SHAPEPROOF_NONE when several */
+    struct sp_map left_out[SP_MOST_LEFT_OUT];
+    bool whole;        /* the weights of the model are in the file */
+    bool diffusers;    /* the base is a model of diffusers */
+    bool peft;         /* adapter_config.json is beside the file: PEFT loads it */
     bool training;     /* the file is a checkpoint of a trainer, which has the adapter under keys of its own */
     bool strips;       /* its loader takes original names behind the front as well */
     const char *front; /* what its loader looks for in front of the names of the model: "base_model.model.", "unet." */
@@ -28,6 +28,7 @@ struct sp_adapter_base {
 void sp_adapter_base_open(struct sp_adapter_base *base, struct shapeproof_check *check);
 void sp_adapter_base_close(struct sp_adapter_base *base);
 
+/* What a module of an adapter is in the model. */
 struct sp_adapter_found {
     size_t weights[SP_MOST_FUSED]; /* predicted, whose rows stand one behind the other */
     size_t count;                  /* 0: the model has no such module */
@@ -35,25 +36,28 @@ struct sp_adapter_found {
     size_t outer;                  /* the length of a trainer's keys in front of the module: "state_dict.model." */
     bool foreign;                  /* the module is of another model of the pipeline */
     bool in_place;                 /* a loader finds it by this name */
-    bool behind_front;             /* what is behind its front is the name of the module */
-    bool original;                 /* and that of its publisher */
+    bool behind_front;             /* its name behind the front is one that the module has, in some program */
+    bool original;                 /* that is the name that its publisher gave to it */
 };
-/* The weights of a module; `ending` is how the names of its tensors end, or NULL. */
+/* Looks a module up by its name in the adapter; `ending` is how the names of its tensors end, or NULL. */
 struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *base, const char *module,
                                                 const struct sp_adapter_ending *ending);
-/* Both dimensions of the matrix that these are together; false when they are none. */
+/* Both dimensions of the matrix that the weights are together, one below the other; false when they are none. The
+ * kernel of a convolution belongs to `in`. Where `cuts` is known, `out` is that of one of the parts. */
 bool sp_adapter_found_matrix(const struct sp_adapter_base *base, const struct sp_adapter_found *found, uint64_t *out,
                              uint64_t *in);
 /* The predicted tensor `rest` of the module, such as "weight", or SHAPEPROOF_NONE. */
 size_t sp_adapter_base_find(const struct sp_adapter_base *base, const char *module, const char *rest);
-/* Whether the module is one of several weights, such as all experts: what is for it belongs to more than one. */
+/* Whether the module stands for several weights, such as all experts of a layer, so that no single shape is right. */
 bool sp_adapter_base_holds(const struct sp_adapter_base *base, const char *module);
 
-/* What is as it should be in an adapter is no error. */
+/* Makes a note of the finding that a tensor is unexpected, if it is one: the tensor is as it should be in an adapter.
+ */
 void sp_adapter_tensor_fits(const struct sp_adapter_base *base, size_t tensor);
-/* The model itself is not in such a file, apart from what was trained as a whole: a head, an embedding. */
+/* Makes notes of all findings that tensors of the model are missing, explained by the cause: the base has them. */
 void sp_adapter_take_absent(struct shapeproof_check *check, const struct shapeproof_cause *cause);
-/* Says of modules that they are of other models of a pipeline: all that the adapter has, or some. */
+/* Words the cause that modules are of other models of a pipeline. `all`: the adapter has no others, which is an error;
+ * otherwise it is a note. */
 void sp_adapter_say_foreign(struct shapeproof_check *check, struct shapeproof_cause *cause, const char *const *modules,
                             size_t count, bool all);
 extern const char sp_adapter_merge_hint[];
