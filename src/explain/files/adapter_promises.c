@@ -23,6 +23,7 @@ bool sp_adapter_is_meant(const char *module, const char *key)
            (length == tail || module[length - tail - 1] == '.');
 }
 
+/* Whether the adapter has a pair for a module that the entry of target_modules means. */
 static bool is_targeted(const struct sp_judged *judged, const char *target)
 {
     for (size_t i = 0; i < judged->adapter.count; i++) {
@@ -32,7 +33,8 @@ static bool is_targeted(const struct sp_judged *judged, const char *target)
     return false;
 }
 
-/* Modules that were to be adapted and are not. A single text is a regular expression: it tells nothing here. */
+/* Entries of target_modules for which the adapter has no pair. A single string is a regular expression, which is not
+ * compared. */
 static void explain_targets(const struct sp_judged *judged)
 {
     const struct shapeproof_value targets = sp_value_member(judged->adapter.config, "target_modules");
@@ -50,8 +52,9 @@ static void explain_targets(const struct sp_judged *judged)
     sp_names_free(&absent);
 }
 
-/* Layers without a pair where others have one. adapter_config.json may say that it is to be so; where it lists the
- * modules and no layers, it says that it is not. */
+/* Matrices without a pair, where the same matrix of another layer has one: of pairs for layers 0, 1 and 3 of a q_proj
+ * the one of layer 2. It is an error where adapter_config.json lists the modules: they mean all layers then. Nothing is
+ * said where it chooses layers, by layers_to_transform or exclude_modules. */
 static void explain_lacking(const struct sp_judged *judged)
 {
     struct shapeproof_check *check = judged->check;
@@ -84,7 +87,8 @@ static void explain_lacking(const struct sp_judged *judged)
     sp_siblings_free(&siblings);
 }
 
-/* Whether a module of that name is in the tensor's name. */
+/* Whether the tensor is in a module of that name, which may have a dot: the name is whole components of the tensor's.
+ */
 static bool is_in_module(const char *tensor, const char *module)
 {
     const size_t length = strlen(module);
@@ -93,6 +97,7 @@ static bool is_in_module(const char *tensor, const char *module)
     return false;
 }
 
+/* Whether the file has anything of the module. */
 static bool is_module_stored(const struct shapeproof_inventory *inventory, const char *module)
 {
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
@@ -100,7 +105,7 @@ static bool is_module_stored(const struct shapeproof_inventory *inventory, const
     return false;
 }
 
-/* PEFT lists heads of several names for a task, of which the model has one. */
+/* Whether the model has the module: for a classifier PEFT lists "classifier" and "score", of which a model has one. */
 static bool is_module_predicted(const struct shapeproof_prediction *prediction, const char *module)
 {
     for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++)
@@ -108,7 +113,7 @@ static bool is_module_predicted(const struct shapeproof_prediction *prediction, 
     return false;
 }
 
-/* Modules that were trained as a whole, of which the adapter has nothing. */
+/* Entries of modules_to_save that the model has, and of which the adapter has nothing. */
 static void explain_unsaved(const struct sp_judged *judged)
 {
     struct shapeproof_check *check = judged->check;
@@ -130,7 +135,8 @@ static void explain_unsaved(const struct sp_judged *judged)
     sp_names_free(&absent);
 }
 
-/* A tensor of the adapter that has another number of tokens than the base: the first dimension alone differs. */
+/* Whether a tensor of the adapter differs from the base in the number of tokens alone, its first dimension. `rows` is
+ * the number that it must have; 0: any. */
 static bool has_other_tokens(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                              const void *rows)
 {
@@ -146,10 +152,11 @@ static bool has_other_tokens(const struct shapeproof_check *check, const struct 
     return is;
 }
 
-/* Tokens were added for the training, and with the adapter the embedding and the head were saved that have them. */
+/* One cause for the embedding and the head that were saved with the adapter with more tokens than the base has: tokens
+ * were added for the training. The first such tensor gives the number. */
 static void explain_added_tokens(struct shapeproof_check *check)
 {
-    uint64_t rows = 0;
+    uint64_t rows = 0; /* any number */
     size_t first = 0;
     while (first < check->finding_count && (check->findings[first].cause != SHAPEPROOF_NONE ||
                                             !has_other_tokens(check, &check->findings[first], &rows)))
@@ -235,7 +242,7 @@ static bool is_saved_apart(const struct sp_judged *judged, const char *tensor)
     return false;
 }
 
-/* The base has one tensor where the model has two names; that which the adapter has for one of them is another. */
+/* The base ties two tensors, and the adapter has one of them trained as a whole: once it is loaded, they differ. */
 static void explain_ties(const struct sp_judged *judged)
 {
     struct shapeproof_check *check = judged->check;
@@ -266,22 +273,24 @@ static bool is_of_head(const char *name)
     return false;
 }
 
-/* PEFT saves the head of a classifier with the adapter only where task_type or modules_to_save ask for it. */
+/* The base is a classifier, and the adapter has nothing of its head: PEFT saves that only where task_type or
+ * modules_to_save ask for it. Nothing is said if the adapter has one module of a head of several. */
 static void explain_head(const struct sp_judged *judged)
 {
     struct shapeproof_check *check = judged->check;
     const struct shapeproof_value config = judged->adapter.config, task = sp_value_member(config, "task_type");
     const char *class = sp_first_class(sp_config_hyper(check->config));
     struct sp_names names = {0};
-    const char *module = NULL;
-    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+    const char *module = NULL; /* of the head: "score" */
+    bool is_stored = false;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction) && !is_stored; i++) {
         const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, i);
         if (tensor->optional || tensor->buffer || !is_of_head(tensor->name)) continue;
         module = sp_arena_copy(&check->arena, tensor->name, strcspn(tensor->name, "."));
-        if (is_module_stored(check->inventory, module)) break;
-        sp_names_add(&names, tensor->name);
+        is_stored = is_module_stored(check->inventory, module);
+        if (!is_stored) sp_names_add(&names, tensor->name);
     }
-    if (names.count && !is_module_stored(check->inventory, module)) {
+    if (names.count && !is_stored) {
         struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_HEAD);
         if (config.type != SHAPEPROOF_VALUE_OBJECT) cause->severity = SHAPEPROOF_SEVERITY_WARNING;
         cause->explains = names.count;
@@ -302,7 +311,7 @@ static void explain_head(const struct sp_judged *judged)
     sp_names_free(&names);
 }
 
-/* use_dora in adapter_config.json, and magnitudes in the file: both, or none. */
+/* use_dora in adapter_config.json without magnitudes in the file, or magnitudes without use_dora. */
 static void explain_magnitudes(const struct sp_judged *judged)
 {
     const struct shapeproof_value config = judged->adapter.config;
