@@ -7,6 +7,7 @@
 #include "model/format.h"
 #include "names/counters.h"
 
+/* The predicted tensors, without optional ones that the file lacks. To be freed. */
 static struct sp_variable *list_predicted(const struct shapeproof_check *check, size_t *count)
 {
     struct sp_variable *variables = sp_realloc(NULL, shapeproof_prediction_count(check->prediction), sizeof *variables);
@@ -19,6 +20,7 @@ static struct sp_variable *list_predicted(const struct shapeproof_check *check, 
     return variables;
 }
 
+/* The variables of the model in the file. To be freed. */
 static struct sp_variable *list_found(const struct shapeproof_check *check, size_t *count)
 {
     struct sp_variable *variables = sp_realloc(NULL, shapeproof_inventory_count(check->inventory), sizeof *variables);
@@ -31,11 +33,13 @@ static struct sp_variable *list_found(const struct shapeproof_check *check, size
     return variables;
 }
 
-/* Of each tensor on either side whether it has its counterpart under another number. */
+/* Which tensors have their counterpart under another number. */
 struct moved {
-    bool *predicted, *tensors;
+    bool *predicted; /* for each predicted tensor */
+    bool *tensors;   /* for each tensor of the file */
 };
 
+/* "the layers of the file are numbered otherwise: conv3d_{n} is conv3d_{n+12} (24 tensors)". */
 static const char *describe_counters(struct shapeproof_check *check, const struct sp_counted *counted)
 {
     enum { SHOWN = 3 };
@@ -49,6 +53,7 @@ static const char *describe_counters(struct shapeproof_check *check, const struc
     return message;
 }
 
+/* Whether an open finding is about such a tensor, on either side. */
 static bool is_moved(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                      const void *context)
 {
@@ -67,6 +72,8 @@ static void explain_moved(struct shapeproof_check *check, const struct moved *mo
     cause->hint = "load it by the order of its layers: by name some would be mistaken for others";
 }
 
+/* sp_count_layers pairs the variables of both sides by the order of the layers of each class, whatever their counters
+ * are. One cause explains the findings about all that it pairs under other names. */
 void sp_explain_counters(struct shapeproof_check *check)
 {
     struct sp_counted counted = {.arena = &check->arena};

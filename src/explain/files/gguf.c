@@ -14,7 +14,7 @@
 
 /* ---- tokens and rows ---- */
 
-/* Of another shape in the vocabulary alone, with so many rows. */
+/* Whether a tensor has another shape in one dimension alone, which counts tokens and has `rows` in the file. */
 static bool is_of_rows(const struct shapeproof_check *check, const struct shapeproof_finding *finding, const void *rows)
 {
     if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_SHAPE)) return false;
@@ -29,13 +29,15 @@ static bool is_of_rows(const struct shapeproof_check *check, const struct shapep
            sp_is_vocabulary(shapeproof_prediction_hyperparameter(check->prediction, key)->name);
 }
 
+/* A cause that explains the tensors with that many rows, which may be none: the metadata may agree with the embedding.
+ */
 static struct shapeproof_cause *blame_tokens(struct shapeproof_check *check, uint64_t rows)
 {
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_TOKEN_ROWS, is_of_rows, &rows);
     return cause ? cause : sp_blame(check, SP_CAUSE_TOKEN_ROWS);
 }
 
-/* A list that has an entry for each token. */
+/* Blames a list of the tokenizer that should have an entry for each token and has not; an absent list has 0 entries. */
 static void compare_list(struct shapeproof_check *check, const char *list, uint64_t entries, uint64_t tokens)
 {
     if (!entries || entries == tokens) return;
@@ -80,7 +82,7 @@ static bool is_of_other_part(const struct shapeproof_check *check, const struct 
     return sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED) && sp_gguf_part(finding->name);
 }
 
-/* "a vision tower and a projector (v., mm.)" */
+/* "a vision tower and a projector (v., mm.)": what the findings of a cause belong to. */
 static const char *parts_said(struct shapeproof_check *check, size_t cause)
 {
     struct sp_text what = {0}, fronts = {0};
@@ -97,6 +99,7 @@ static const char *parts_said(struct shapeproof_check *check, size_t cause)
     return said;
 }
 
+/* One cause for tensors of another model than the language model, such as a vision tower. */
 static void explain_other_part(struct shapeproof_check *check)
 {
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_OTHER_PART, is_of_other_part, NULL);
@@ -110,7 +113,7 @@ static void explain_other_part(struct shapeproof_check *check)
 
 /* ---- layers with attention and without ---- */
 
-/* The layer of "blk.3.attn_k.weight", or of another tensor of a block; SIZE_MAX for any other name. */
+/* The layer of "blk.3.attn_k.weight", 3, and what follows it, "attn_k.weight"; SIZE_MAX for a tensor of no block. */
 static size_t block_of(const char *name, const char **rest)
 {
     uint64_t layer;
@@ -120,7 +123,8 @@ static size_t block_of(const char *name, const char **rest)
     return (size_t)layer;
 }
 
-/* Whether the file has attention in a layer where the list says 0 heads, or none where it says more. */
+/* Whether the finding shows that the list of heads is wrong: the keys of a layer are in the file where the list says 0
+ * heads, or missing where it says more. `*layer` is that layer. */
 static bool is_against_list(const struct shapeproof_finding *finding, struct shapeproof_value heads, size_t *layer)
 {
     const char *rest;
@@ -131,8 +135,9 @@ static bool is_against_list(const struct shapeproof_finding *finding, struct sha
     return heads.items[*layer].type == SHAPEPROOF_VALUE_INT && (heads.items[*layer].integer > 0) != there;
 }
 
+/* Layers whose entry in the list is wrong, the context of is_of_wrong_layer. */
 struct layers {
-    const bool *wrong;
+    const bool *wrong; /* for each layer */
     size_t count;
 };
 
@@ -146,20 +151,22 @@ static bool is_of_wrong_layer(const struct shapeproof_check *check, const struct
     return sp_finding_is_open(finding) && layer < layers->count && layers->wrong[layer];
 }
 
-/* A list of key-value heads, one number for each layer, which is 0 where a layer has no attention. */
+/* In some models num_key_value_heads is a list with a number for each layer, 0 for a layer without attention: "the file
+ * has attention in layer 3, 7". Blames the list for all that is missing or unexpected in layers whose entry is wrong.
+ * Where both kinds of layers are wrong, the message is about those with attention. */
 static void explain_head_list(struct shapeproof_check *check)
 {
     const size_t place = sp_find_hyperparameter(check->prediction, "num_key_value_heads");
     if (place == SHAPEPROOF_NONE || !sp_config_is_of_gguf(check->config, check->inventory)) return;
     const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(check->prediction, place);
     const size_t count = hyper.value.type == SHAPEPROOF_VALUE_LIST ? hyper.value.count : 0;
-    bool *wrong = sp_arena_array(&check->arena, count, sizeof *wrong);
-    size_t there = 0, layer;
+    bool *wrong = sp_arena_array(&check->arena, count, sizeof *wrong); /* for each layer */
+    size_t with_attention = 0, layer;                                  /* how many of these have it in the file */
     struct sp_text text = {0};
     for (size_t i = 0; i < check->finding_count && count; i++) {
         if (!is_against_list(&check->findings[i], hyper.value, &layer) || wrong[layer]) continue;
         wrong[layer] = true;
-        there += check->findings[i].kind == SHAPEPROOF_FINDING_UNEXPECTED;
+        with_attention += check->findings[i].kind == SHAPEPROOF_FINDING_UNEXPECTED;
     }
     for (size_t i = 0; i < count; i++)
         if (wrong[i]) sp_text_printf(&text, "%s%zu", text.length ? ", " : "", i);
@@ -167,7 +174,7 @@ static void explain_head_list(struct shapeproof_check *check)
         struct shapeproof_cause *cause =
             sp_gather(check, SP_CAUSE_HYPERPARAMETER, is_of_wrong_layer, &(struct layers){wrong, count});
         cause->message = sp_arena_printf(&check->arena, "%s, the file has %sattention in layer %.60s",
-                                         sp_said(check, hyper), there ? "" : "no ", text.data);
+                                         sp_said(check, hyper), with_attention ? "" : "no ", text.data);
         cause->hint = "convert the model again: each layer with attention needs its number of heads in that list, each "
                       "other one a 0";
         cause->hyperparameter = hyper.name;
