@@ -17,9 +17,9 @@
 #include "names/components.h"
 #include "names/wrappers.h"
 
-/* ---- flat parameters of FSDP ---- */
+/* ---- flattened parameters ---- */
 
-/* Flattened parameters. FSDP and ZeRO lay the parameters of a module in one row and give each rank a piece of it. Saved
+/* FSDP and ZeRO lay the parameters of a module in one row and give each rank a piece of it. Saved
  * as it is in memory, a rank has of each parameter a flat piece, or nothing; or one flat tensor for a whole module; or,
  * in the state of the optimizer, the row itself. */
 
@@ -28,7 +28,8 @@ static const char gather_hint[] = "gather the ranks before saving: FSDP's FULL_S
 
 /* ---- a piece of each parameter ---- */
 
-/* A flat tensor with no more elements than a matrix has, or with fewer than a vector has. */
+/* Whether a tensor has one dimension where another shape is expected, and no more elements than expected: a flattened
+ * matrix, or a piece of one or of a vector. */
 static bool is_flat(const struct shapeproof_check *check, const struct shapeproof_finding *finding, const void *context)
 {
     (void)context;
@@ -38,7 +39,8 @@ static bool is_flat(const struct shapeproof_check *check, const struct shapeproo
     return tensor->rank == 1 && !expected->stands_for && tensor->shape[0] <= expected->parameters;
 }
 
-/* Of a matrix, neither all of it nor the single element that stands for one that is elsewhere. */
+/* Whether it is a piece of a matrix: more than the single element that stands for one that is elsewhere, and not all.
+ */
 static bool is_piece(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                      const void *context)
 {
@@ -48,7 +50,7 @@ static bool is_piece(const struct shapeproof_check *check, const struct shapepro
     return expected->rank > 1 && elements > 1 && elements < expected->parameters;
 }
 
-/* One tensor alone is a wrong one. */
+/* Whether the file has a piece of a matrix and another flat tensor: a single one is just wrong. */
 static bool has_flat_pieces(const struct shapeproof_check *check)
 {
     return sp_count_wanted(check, is_piece, NULL) > 0 && sp_count_wanted(check, is_flat, NULL) > 1;
@@ -66,8 +68,8 @@ static void explain_pieces(struct shapeproof_check *check)
 
 /* ---- one flat tensor for a module ---- */
 
-/* The length of the module's name, with its dot, in front of what holds its parameters; SIZE_MAX for any other tensor.
- */
+/* For a flat parameter of FSDP the length of its module's name, with the dot: 15 for "model.layers.0._flat_param" or
+ * "model.layers.0.flat_param_0". SIZE_MAX for any other tensor. */
 static size_t flat_module(const char *name)
 {
     const size_t last = sp_last_component(name, strlen(name), ".");
@@ -76,7 +78,7 @@ static size_t flat_module(const char *name)
     return strspn(own + strlen("flat_param"), "_0123456789") == strlen(own + strlen("flat_param")) ? last : SIZE_MAX;
 }
 
-/* Whether the missing tensor is below one of the modules, of which wrappers and what holds the whole do not count. */
+/* Whether the tensor is in one of the modules, whose names end with a dot. */
 static bool is_below(const char *tensor, const char *const *modules, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -84,6 +86,7 @@ static bool is_below(const char *tensor, const char *const *modules, size_t coun
     return false;
 }
 
+/* The first `length` characters of the name, without the wrappers that FSDP and DDP put into it. In the arena. */
 static const char *bare_module(struct sp_arena *arena, const char *name, size_t length)
 {
     struct sp_text bare = {0};
@@ -94,6 +97,7 @@ static const char *bare_module(struct sp_arena *arena, const char *name, size_t 
     return module;
 }
 
+/* Explains the parameters that are missing in one of the modules. */
 static void take_below(struct shapeproof_check *check, const char *const *modules, size_t count,
                        const struct shapeproof_cause *cause)
 {
@@ -132,6 +136,7 @@ static void explain_flat_modules(struct shapeproof_check *check)
 
 /* ---- the row itself ---- */
 
+/* The first tensor that is such a row in the state of ZeRO's optimizer; NULL without one. */
 static const char *flat_group(const struct shapeproof_inventory *inventory)
 {
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
@@ -169,7 +174,7 @@ static bool is_open_shape(const struct shapeproof_finding *finding)
 
 /* ---- placeholders ---- */
 
-/* A flat tensor of so many elements, 0 or 1, where more are expected. */
+/* Whether a tensor is flat and has `elements`, 0 or 1, where more are expected. */
 static bool is_placeholder(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                            const void *elements)
 {
@@ -186,7 +191,8 @@ static bool has_matrices(const struct shapeproof_check *check)
     return false;
 }
 
-/* An empty tensor is one whatever else there is. Those with one element are when no matrix has more. */
+/* One cause for the placeholders with 0 elements, or with 1. An empty tensor always is a placeholder; tensors of one
+ * element only if there are two or more and the file has no matrix. */
 static void explain_placeholders(struct shapeproof_check *check, uint64_t elements)
 {
     if (elements && (sp_count_wanted(check, is_placeholder, &elements) < 2 || has_matrices(check))) return;
@@ -202,14 +208,19 @@ static void explain_placeholders(struct shapeproof_check *check, uint64_t elemen
 
 /* ---- slices ---- */
 
-enum { MAX_RANKS = 1024, PADDING = 128 };
-
-struct slice {
-    uint32_t dimension;
-    uint64_t ranks;
+enum {
+    MAX_RANKS = 1024,
+    PADDING = 128 /* rows for each rank: vocabularies are padded to a multiple of this at most, before they are cut */
 };
 
-/* Vocabularies are padded before they are cut. */
+/* How a tensor was cut. */
+struct slice {
+    uint32_t dimension; /* along which */
+    uint64_t ranks;     /* into how many equal parts */
+};
+
+/* Whether the slices together, `whole`, are the expected dimension with padding, which only vocabularies have: fewer
+ * than PADDING rows for each rank, and no more than 1/32 of all. */
 static bool is_padded(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                       struct slice slice, uint64_t whole)
 {
@@ -222,7 +233,8 @@ static bool is_padded(const struct shapeproof_check *check, const struct shapepr
     return false;
 }
 
-/* Where and into how many equal parts the tensor would have been cut; false when it differs in more than that. */
+/* How a tensor of another shape may have been cut; false when more than one dimension differs, or the file's one is not
+ * an equal part of the expected one. */
 static bool slice_of(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                      struct slice *slice)
 {
@@ -239,13 +251,14 @@ static bool slice_of(const struct shapeproof_check *check, const struct shapepro
     return part * slice->ranks == whole || is_padded(check, finding, *slice, part * slice->ranks);
 }
 
-/* Into so many parts. */
+/* Whether the tensor of the finding was cut into that many parts. */
 static bool is_cut(const struct shapeproof_check *check, const struct shapeproof_finding *finding, const void *ranks)
 {
     struct slice slice;
     return slice_of(check, finding, &slice) && slice.ranks == *(const uint64_t *)ranks;
 }
 
+/* Into how many parts most tensors were cut; 0 when none was. */
 static uint64_t most_common_ranks(const struct shapeproof_check *check)
 {
     size_t counts[MAX_RANKS + 1] = {0};
@@ -256,7 +269,7 @@ static uint64_t most_common_ranks(const struct shapeproof_check *check)
     return best;
 }
 
-/* Whether one hyper-parameter is in all the dimensions. */
+/* Whether one hyper-parameter is in all of the dimensions, each given by its keys. There must be a first one. */
 static bool have_common_key(const struct sp_keys *dimensions, size_t count)
 {
     for (size_t i = 0; i < dimensions[0].count; i++) {
@@ -269,12 +282,13 @@ static bool have_common_key(const struct sp_keys *dimensions, size_t count)
 
 enum { MAX_DIMENSIONS = 32 };
 
-/* One hyper-parameter that is a factor of all that is cut would explain it as well, and more simply. */
+/* Whether one hyper-parameter is in every dimension that was cut: if it is wrong, that explains the same more simply.
+ */
 static bool has_one_factor(const struct shapeproof_check *check, uint64_t ranks)
 {
     struct sp_keys dimensions[MAX_DIMENSIONS] = {{NULL, 0}};
     size_t count = 0;
-    struct sp_map asked = {0};
+    struct sp_map asked = {0}; /* messages: findings in the same words are about the same keys */
     struct slice slice;
     for (size_t i = 0; i < check->finding_count && count < MAX_DIMENSIONS; i++) {
         const struct shapeproof_finding *finding = &check->findings[i];
@@ -297,7 +311,8 @@ static bool makes_queries(const char *name)
     return false;
 }
 
-/* Ranks divide the heads first of all; keys and values may be too few for that. */
+/* Whether the queries of a layer are as predicted: ranks divide these always, whereas keys and values may have too few
+ * heads for that. */
 static bool are_queries_whole(const struct shapeproof_check *check)
 {
     for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
@@ -325,8 +340,9 @@ static bool are_layers_cut(const struct shapeproof_check *check, uint64_t ranks)
     return false;
 }
 
-/* Nearly all that differs is cut into the same number of parts, and more than one hyper-parameter would have to be
- * divided by it. */
+/* One cause for a rank of tensor parallelism: at least 7/8 of the tensors of another shape are cut into the same number
+ * of parts, more than one hyper-parameter would have to be divided by it, and matrices of layers are cut, the queries
+ * among them. */
 static void explain_slices(struct shapeproof_check *check)
 {
     static const enum shapeproof_finding_kind shape = SHAPEPROOF_FINDING_SHAPE;
@@ -342,7 +358,7 @@ static void explain_slices(struct shapeproof_check *check)
         sp_arena_printf(&check->arena, "gather the %" PRIu64 " ranks into one checkpoint before loading it", ranks);
 }
 
-/* The file tells the shapes, and other files have the data. */
+/* Parameters of ZeRO stage 3 whose shapes this file has, and whose data is in files of the optimizer beside it. */
 static void explain_divided(struct shapeproof_check *check)
 {
     const struct shapeproof_inventory *inventory = check->inventory;
