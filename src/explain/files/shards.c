@@ -10,6 +10,7 @@
 
 /* ---- which finding a promise is about ---- */
 
+/* What the promises of an index, that a shard has a tensor, are compared with. */
 struct promises {
     struct shapeproof_check *check;
     size_t *finding_of; /* for each predicted tensor: the finding that it is missing, or SHAPEPROOF_NONE */
@@ -31,7 +32,7 @@ static void close_promises(struct promises *promises)
     sp_finder_free(&promises->finder);
 }
 
-/* The finding that the promised tensor is missing, or SHAPEPROOF_NONE: nothing needs it. */
+/* The finding that the promised tensor is missing, or SHAPEPROOF_NONE: the model does not need it. */
 static size_t finding_of(struct promises *promises, const struct sp_promise *promise)
 {
     unsigned renaming;
@@ -41,54 +42,66 @@ static size_t finding_of(struct promises *promises, const struct sp_promise *pro
 
 /* ---- shards ---- */
 
-/* The distinct shards that promises of a kind are about. Those of one shard need not stand together. */
-static void list_shards(const struct shapeproof_inventory *inventory, bool unreadable, struct sp_names *names)
+/* Why the file lacks what a shard should have. */
+enum fault {
+    UNREADABLE, /* the shard is absent or damaged */
+    INCOMPLETE  /* the shard is there without the tensor */
+};
+
+/* Whether the promise is about a tensor, and was broken for that reason. */
+static bool is_broken(const struct sp_promise *promise, enum fault fault)
+{
+    return promise->tensor && promise->unreadable == (fault == UNREADABLE);
+}
+
+/* Adds the shards with that fault, each once. */
+static void list_shards(const struct shapeproof_inventory *inventory, enum fault fault, struct sp_names *names)
 {
     struct sp_map known = {0};
     for (size_t i = 0; i < inventory->promise_count; i++) {
         const struct sp_promise *promise = &inventory->promises[i];
-        if (promise->tensor && promise->unreadable == unreadable && sp_map_add(&known, promise->shard, i))
-            sp_names_add(names, promise->shard);
+        if (is_broken(promise, fault) && sp_map_add(&known, promise->shard, i)) sp_names_add(names, promise->shard);
     }
     sp_map_free(&known);
 }
 
-static void describe_promised(struct shapeproof_check *check, struct shapeproof_cause *cause, bool unreadable)
+/* Words the cause of what is missing for that reason. */
+static void describe_promised(struct shapeproof_check *check, struct shapeproof_cause *cause, enum fault fault)
 {
     struct sp_names shards = {0};
-    list_shards(check->inventory, unreadable, &shards);
+    list_shards(check->inventory, fault, &shards);
     const char *names = sp_names_of(check, cause);
     const char *count = sp_tensors_of(check, cause);
     const bool one = shards.count == 1;
-    if (unreadable)
+    if (fault == UNREADABLE)
         cause->message = sp_arena_printf(
             &check->arena, "%s %s cannot be read: %s that the index has there %s missing: %s", one ? "shard" : "shards",
             sp_names_text(&shards), count, cause->explains == 1 ? "is" : "are", names);
     else
         cause->message = sp_arena_printf(&check->arena, "%s %s what the index has there: %s (%s)",
                                          sp_names_text(&shards), one ? "lacks" : "lack", names, count);
-    cause->hint = unreadable ? "fetch the shard again" : "the index and the shards are of different versions";
+    cause->hint = fault == UNREADABLE ? "fetch the shard again" : "the index and the shards are of different versions";
     sp_names_free(&shards);
 }
 
-/* Of promised tensors those that are missing. */
-static void explain_promises(struct promises *promises, bool unreadable)
+/* One cause for the missing tensors that are promised in shards with that fault. */
+static void explain_promises(struct promises *promises, enum fault fault)
 {
     struct shapeproof_check *check = promises->check;
     const struct shapeproof_inventory *inventory = check->inventory;
     struct shapeproof_cause *cause = NULL;
     for (size_t i = 0; i < inventory->promise_count; i++) {
         const struct sp_promise *promise = &inventory->promises[i];
-        if (!promise->tensor || promise->unreadable != unreadable) continue;
+        if (!is_broken(promise, fault)) continue;
         const size_t finding = finding_of(promises, promise);
         if (finding == SHAPEPROOF_NONE || check->findings[finding].cause != SHAPEPROOF_NONE) continue;
-        if (!cause) cause = sp_blame(check, unreadable ? SP_CAUSE_SHARD_MISSING : SP_CAUSE_INDEX);
+        if (!cause) cause = sp_blame(check, fault == UNREADABLE ? SP_CAUSE_SHARD_MISSING : SP_CAUSE_INDEX);
         sp_attribute_finding(check, finding, cause);
     }
-    if (cause) describe_promised(check, cause, unreadable);
+    if (cause) describe_promised(check, cause, fault);
 }
 
-/* Whether it is tied to one that is there. */
+/* Whether the promised tensor is one that is tied to another in the file; then `*predicted` is the tied one. */
 static bool is_tied_promise(struct promises *promises, const struct sp_promise *promise, size_t *predicted)
 {
     unsigned renaming;
@@ -97,7 +110,8 @@ static bool is_tied_promise(struct promises *promises, const struct sp_promise *
            sp_match_partner(&promises->check->match, *predicted) != SHAPEPROOF_NONE;
 }
 
-/* A head that was trained by itself is gone for good; one that is tied is not. */
+/* A warning that a tied tensor is in the index and in no shard: a head that was trained by itself is lost, one that is
+ * tied is not, and the file does not tell which it was. */
 static void explain_tied(struct shapeproof_check *check, size_t predicted)
 {
     const size_t partner = check->match.tensor_of[sp_match_partner(&check->match, predicted)];
@@ -112,7 +126,7 @@ static void explain_tied(struct shapeproof_check *check, size_t predicted)
     sp_check_add_cause(check, cause);
 }
 
-/* Those that nothing needs: loaders that go by the index stumble over them. */
+/* Promised tensors that the model does not need: loaders that go by the index fail at them. */
 static void explain_needless(struct promises *promises)
 {
     struct shapeproof_check *check = promises->check;
@@ -157,8 +171,8 @@ void sp_explain_shards(struct shapeproof_check *check)
     struct promises promises;
     if (!inventory->promise_count) return;
     open_promises(&promises, check);
-    explain_promises(&promises, true);
-    explain_promises(&promises, false);
+    explain_promises(&promises, UNREADABLE);
+    explain_promises(&promises, INCOMPLETE);
     explain_needless(&promises);
     close_promises(&promises);
     for (size_t i = 0; i < inventory->promise_count; i++)
