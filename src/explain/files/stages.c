@@ -14,6 +14,8 @@
 
 /* ---- one shard alone ---- */
 
+/* Blames what is missing on the other shards, if the file is one shard by its name, "model-00001-of-00004.safetensors";
+ * false otherwise. */
 static bool explain_shard_alone(struct shapeproof_check *check)
 {
     static const enum shapeproof_finding_kind missing = SHAPEPROOF_FINDING_MISSING;
@@ -32,16 +34,21 @@ static bool explain_shard_alone(struct shapeproof_check *check)
 
 /* ---- one stage of a pipeline ---- */
 
-/* The layers of one loop: those that are gone, and where those that are not begin and end. */
+/* One loop of layers, of which the file has some in a row:
+ *
+ *     model.layers.4 to model.layers.7 of 12    begin 4, end 8, layers 12 */
 struct stage {
     struct shapeproof_check *check;
     struct sp_missing_layers gone;
-    size_t front;     /* of the loop: length of "model.layers." in the names of its layers */
-    const char *loop; /* a layer of it */
-    uint64_t begin, end, layers;
+    const char *loop;   /* the name of a layer of it; NULL: no layer is gone */
+    size_t front;       /* the length of "model.layers." in that name */
+    uint64_t begin;     /* the first layer that the file has */
+    uint64_t end;       /* behind the last one */
+    uint64_t layers;    /* how many are predicted */
     size_t first, last; /* predicted tensors of the loop */
 };
 
+/* The number at the end of a layer's name: 3 of "model.layers.3". */
 static uint64_t index_of_layer(const struct sp_layer *layer)
 {
     size_t digits = 0;
@@ -49,6 +56,7 @@ static uint64_t index_of_layer(const struct sp_layer *layer)
     return strtoull(layer->name + layer->length - digits, NULL, 10);
 }
 
+/* The length of the name in front of that number. */
 static size_t front_of_layer(const struct sp_layer *layer)
 {
     size_t front = layer->length;
@@ -56,12 +64,14 @@ static size_t front_of_layer(const struct sp_layer *layer)
     return front;
 }
 
+/* Whether the name is that of a layer of the loop, or of a tensor in one. */
 static bool is_of_loop(const struct stage *stage, const char *name)
 {
     return strncmp(name, stage->loop, stage->front) == 0 && sp_is_digit(name[stage->front]);
 }
 
-/* All layers that are gone are of one loop, and the others of that are in a row. */
+/* Finds the loop of which layers are gone, and the run of layers that the file has of it. False unless only one loop
+ * has lost layers, some of its layers are there, and these have no gap between them. */
 static bool find_run(struct stage *stage)
 {
     const struct sp_layers *layers = stage->gone.layers;
@@ -86,6 +96,7 @@ static bool find_run(struct stage *stage)
     return there && there == stage->end - stage->begin && there < stage->layers;
 }
 
+/* Finds the first and the last predicted tensor of the loop. */
 static void find_ends(struct stage *stage)
 {
     const size_t total = shapeproof_prediction_count(stage->check->prediction);
@@ -97,7 +108,8 @@ static void find_ends(struct stage *stage)
     }
 }
 
-/* Of what is predicted in [from, to), beside the layers, how much is missing; false when something is there. */
+/* Whether nothing is there of what is predicted in [from, to) and needed, without tensors of the loop. `*missing` is
+ * how much is missing; tied tensors are not. */
 static bool all_missing(const struct stage *stage, size_t from, size_t to, size_t *missing)
 {
     for (size_t i = from; i < to; i++) {
@@ -109,7 +121,9 @@ static bool all_missing(const struct stage *stage, size_t from, size_t to, size_
     return true;
 }
 
-/* What stands before the layers is there with the first one alone, what stands behind with the last. */
+/* Whether the file is a stage of a pipeline: what is predicted before the layers (embeddings) is there if and only if
+ * the first layer is, what is predicted behind them (a head) if and only if the last layer is, and one of both is
+ * missing. */
 static bool is_stage(const struct stage *stage)
 {
     const size_t total = shapeproof_prediction_count(stage->check->prediction);
@@ -121,19 +135,19 @@ static bool is_stage(const struct stage *stage)
     return before + behind > 0;
 }
 
-/* The file has the layers `begin` to `end` and lacks all others: one stage of a pipeline. Not said if much is
- * missing inside of the layers as well (more than an eighth of all). */
+/* One cause for all that is missing: the file is one stage of a pipeline. Nothing is said if more than an eighth of
+ * that is missing inside of layers that the file has. */
 static void explain_stage(struct stage *stage)
 {
     static const enum shapeproof_finding_kind missing = SHAPEPROOF_FINDING_MISSING;
     struct shapeproof_check *check = stage->check;
     const size_t count = sp_count_wanted(check, sp_is_open_kind, &missing);
-    size_t outside = 0;
+    size_t inside = 0; /* of a layer that the file has */
     for (size_t i = 0; i < check->finding_count; i++)
-        outside += sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_MISSING) &&
-                   is_of_loop(stage, check->findings[i].name) &&
-                   !sp_is_missing_layer(&stage->gone, sp_missing_layer_of(&stage->gone, &check->findings[i]));
-    if (outside * 8 > count) return; /* of the layers that are there much is missing as well */
+        inside += sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_MISSING) &&
+                  is_of_loop(stage, check->findings[i].name) &&
+                  !sp_is_missing_layer(&stage->gone, sp_missing_layer_of(&stage->gone, &check->findings[i]));
+    if (inside * 8 > count) return;
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_PIPELINE, sp_is_open_kind, &missing);
     const bool before = stage->begin > 0, behind = stage->end < stage->layers;
     cause->message = sp_arena_printf(&check->arena,
