@@ -17,6 +17,7 @@ enum { MAX_TENSORS = 50000 };
 
 /* ---- evidence ---- */
 
+/* Whether a finding is an error about the tensors that there are, with a cause or without. */
 static bool is_about_tensors(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                              const void *context)
 {
@@ -29,9 +30,9 @@ static bool is_about_tensors(const struct shapeproof_check *check, const struct 
 
 /* What the findings about tensors, with causes or without, show. */
 struct evidence {
-    size_t missing, others;
-    bool several_kinds;  /* not one tensor, or one of each layer, which may be lost or added */
-    bool several_layers; /* not one layer, which may be lost or there twice */
+    size_t missing, others; /* how many are missing; unexpected or of another shape */
+    bool several_kinds;     /* false: all are one tensor, or that tensor of each layer, which may be lost or added */
+    bool several_layers;    /* false: all are in one layer, which may be lost or there twice */
 };
 
 static struct evidence weigh_findings(const struct shapeproof_check *check)
@@ -54,21 +55,24 @@ static struct evidence weigh_findings(const struct shapeproof_check *check)
     return evidence;
 }
 
-/* That something is missing may have many reasons; that much is there which no model of the configured kind has, hardly
- * any other. */
+/* Whether the findings suggest that the file is another model: they are about several kinds of tensors in several
+ * layers, and something is there that the configured model does not have. If all that differs is missing, which may
+ * have many reasons, a quarter of the prediction must be. */
 static bool is_another_model(const struct shapeproof_check *check, struct evidence evidence)
 {
     return evidence.several_kinds && evidence.several_layers &&
            (evidence.others || evidence.missing * 4 >= shapeproof_prediction_count(check->prediction));
 }
 
-/* Whether nothing differs but that the file lacks kinds of tensors altogether, in each of several layers: a model of
- * another type may have no such kinds. Of a kind without an index, such as a last norm, there is one tensor alone. */
+/* Whether all that differs is that the file lacks whole kinds of tensors, such as the biases of every layer: a model of
+ * another type may have no such kinds. So each kind that is missing somewhere is missing everywhere, at least one has
+ * an index, and those with an index have two missing tensors each on average. A kind without an index, such as a last
+ * norm, has one tensor. */
 static bool lacks_whole_kinds(const struct shapeproof_check *check)
 {
     struct sp_patterns patterns = {.rule = check->patterns.rule};
-    size_t lacking = 0, single = 0;
-    bool whole = true;
+    size_t lacking = 0, single = 0; /* missing tensors, and kinds without an index */
+    bool whole = true;              /* so far */
     for (size_t i = 0; i < check->finding_count && whole; i++) {
         const struct shapeproof_finding *finding = &check->findings[i];
         if (!is_about_tensors(check, finding, NULL)) continue;
@@ -81,13 +85,14 @@ static bool lacks_whole_kinds(const struct shapeproof_check *check)
         single += patterns.count > known && !indices.count;
         lacking++;
     }
-    const size_t kinds = patterns.count;
+    const size_t kinds = patterns.count; /* that are missing: a tensor of another kind gets a higher number */
     for (size_t i = 0; i < shapeproof_prediction_count(check->prediction) && whole && kinds; i++) {
         if (check->match.tensor_of[i] == SHAPEPROOF_NONE) continue;
         whole = sp_pattern_of(&patterns, shapeproof_prediction_tensor(check->prediction, i)->name, NULL) >= kinds;
     }
     sp_patterns_free(&patterns);
-    return whole && kinds > single && lacking >= 2 * kinds - single;
+    const size_t indexed = kinds - single;
+    return whole && indexed > 0 && lacking - single >= 2 * indexed;
 }
 
 /* ---- the cause ---- */
@@ -119,6 +124,7 @@ static const char *first_class_of(struct shapeproof_value classes)
                : NULL;
 }
 
+/* A value as a report shows it; of a long list only its length. */
 static const char *value_said(struct shapeproof_check *check, struct shapeproof_value value)
 {
     enum { FEW = 4 };

@@ -19,19 +19,21 @@
 /* How well the prediction for one of the known classes fits the file. */
 struct body {
     const char *class;
-    size_t predicted; /* tensors of the model that are in the file, each with its shape */
-    struct sp_names others;
+    size_t predicted;       /* tensors of the model that are in the file, each with its shape */
+    struct sp_names others; /* "NAME SHAPE" of the tensors that the file has besides */
     size_t other_count;
-    bool scores;  /* every other tensor is a matrix of one row, or a bias of one number */
-    bool has_row; /* one of them is such a matrix */
+    bool scores;  /* every other tensor is a matrix of one row or a bias of one number, as in the head of a reward model
+                   */
+    bool has_row; /* and one of them is such a matrix */
 };
 
+/* Whether a tensor may belong to a head with one output. */
 static bool is_score(const struct shapeproof_tensor *tensor)
 {
     return (tensor->rank == 2 && tensor->shape[0] == 1) || (tensor->rank == 1 && tensor->shape[0] == 1);
 }
 
-/* False when something of the model is missing or has another shape. */
+/* Fills `body` from the file under a prediction; false when something predicted is missing or has another shape. */
 static bool fill_body(struct body *body, struct sp_arena *arena, const struct shapeproof_inventory *inventory,
                       const struct shapeproof_prediction *prediction)
 {
@@ -59,7 +61,8 @@ static bool fill_body(struct body *body, struct sp_arena *arena, const struct sh
     return whole;
 }
 
-/* The class under which the most tensors of the file are predicted, and none is missing. */
+/* Fills `best` with the class under which nothing is missing and most tensors of the file are predicted. It stays as it
+ * is when something is missing under every class. */
 static void find_body(struct body *best, struct sp_arena *arena, const struct shapeproof_inventory *inventory,
                       const struct shapeproof_tables *tables, const struct shapeproof_config *config,
                       const struct sp_unit *table)
@@ -73,7 +76,7 @@ static void find_body(struct body *best, struct sp_arena *arena, const struct sh
         const struct shapeproof_value class = sp_value_string(classes[i]);
         sp_config_set_value(variant, "architectures",
                             (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = &class}, "");
-        struct shapeproof_prediction *prediction =
+        struct shapeproof_prediction *prediction = /* a class "" says that the table does not depend on the class */
             *classes[i] ? shapeproof_predict(tables, variant, NULL, &error) : NULL;
         const bool whole = prediction && fill_body(&body, arena, inventory, prediction);
         if (whole && body.predicted > best->predicted) {
