@@ -10,6 +10,7 @@
 
 enum { MAX_DESCRIPTION = 400, MAX_DEPTH = 40 };
 
+/* By enum sp_op. */
 static const char *const operators[] = {"+",  "-", "*",  "/",  "//",     "%",   "^",  "==",   "!=", "<",
                                         "<=", ">", ">=", "in", "not in", "and", "or", "not ", "-"};
 
@@ -57,8 +58,14 @@ static void put_member(const struct scribe *scribe, const char *member)
         keys->list[keys->count - 1].to = scribe->text->length;
 }
 
+/* What is around an expression that is written. */
+enum role {
+    ALONE,  /* nothing that an operator in it could bind to: it needs no parentheses */
+    OPERAND /* an operation: if it is one itself, it is put into parentheses */
+};
+
 static void describe_expression(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
-                                bool nested, int depth);
+                                enum role role, int depth);
 
 /* The value of a key, `a` or `a.b`; absent for any other expression. */
 static struct shapeproof_value value_of_key(const struct sp_env *env, const struct sp_expr *expr)
@@ -87,42 +94,42 @@ static const struct sp_expr *alternative(const struct sp_env *env, const struct 
 
 /* `a default b`: the one that holds; as a whole, all up to the first that is set. */
 static void describe_fallback(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
-                              bool nested, int depth)
+                              enum role role, int depth)
 {
     const struct sp_expr *first = expr->args[0];
     if (!scribe->whole) {
-        describe_expression(scribe, env, alternative(env, expr), nested, depth);
+        describe_expression(scribe, env, alternative(env, expr), role, depth);
         return;
     }
-    describe_expression(scribe, env, first, true, depth);
+    describe_expression(scribe, env, first, OPERAND, depth);
     if (is_set_key(env, first)) return;
     sp_text_puts(scribe->text, " default ");
-    describe_expression(scribe, env, expr->args[1], true, depth);
+    describe_expression(scribe, env, expr->args[1], OPERAND, depth);
 }
 
-static void describe_argument(const struct scribe *scribe, const struct sp_expr *expr, bool nested, int depth)
+static void describe_argument(const struct scribe *scribe, const struct sp_expr *expr, enum role role, int depth)
 {
     const struct call *call = scribe->call;
     struct scribe outer = *scribe;
     outer.call = call->caller;
-    describe_expression(&outer, call->env, call->expr->args[expr->index], nested, depth);
+    describe_expression(&outer, call->env, call->expr->args[expr->index], role, depth);
 }
 
 /* Writes what a name stands for: the argument that was given, the definition, or the full path of the key. */
 static void describe_name(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
-                          bool nested, int depth)
+                          enum role role, int depth)
 {
     const struct sp_meaning meaning = sp_meaning_at(env->frame->unit, expr);
     const struct sp_frame *frame = env->frame;
     struct scribe plain = *scribe;
     plain.call = NULL;
     if (meaning.kind == SP_MEANS_ARGUMENT && scribe->call) {
-        describe_argument(scribe, expr, nested, depth);
+        describe_argument(scribe, expr, role, depth);
     } else if (meaning.kind == SP_MEANS_PARAM && frame->param_exprs[meaning.index] && frame->caller) {
-        describe_expression(&plain, &(struct sp_env){.frame = frame->caller}, frame->param_exprs[meaning.index], nested,
+        describe_expression(&plain, &(struct sp_env){.frame = frame->caller}, frame->param_exprs[meaning.index], role,
                             depth);
     } else if (meaning.kind == SP_MEANS_DEFINITION && !meaning.definition->is_function) {
-        describe_expression(&plain, env, meaning.definition->expr, nested, depth);
+        describe_expression(&plain, env, meaning.definition->expr, role, depth);
     } else if (meaning.kind == SP_MEANS_KEY) {
         put_key(scribe, frame->view->prefix, expr->name);
     } else { /* the values of loops are not kept */
@@ -153,44 +160,46 @@ static bool is_no_setting(const struct scribe *scribe, const struct sp_env *env,
     struct sp_text text = {0};
     struct key_words words = {.count = 0};
     const struct scribe own = {.text = &text, .call = scribe->call, .keys = &words};
-    describe_expression(&own, env, operand, false, depth);
+    describe_expression(&own, env, operand, ALONE, depth);
     const bool neutral = ask_for_release(&text, &words) || strcmp(text.data, op == SP_OP_AND ? "true" : "false") == 0;
     sp_text_free(&text);
     return neutral;
 }
 
+/* "a + b", "4*n"; with scribe->settings only the operand of `and` and `or` that is a setting. */
 static void describe_binary(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
-                            bool nested, int depth)
+                            enum role role, int depth)
 {
-    for (size_t i = 0; scribe->settings && (expr->op == SP_OP_AND || expr->op == SP_OP_OR) && i < 2; i++)
+    const bool is_logical = expr->op == SP_OP_AND || expr->op == SP_OP_OR;
+    for (size_t i = 0; scribe->settings && is_logical && i < 2; i++)
         if (is_no_setting(scribe, env, expr->args[i], expr->op, depth)) {
-            describe_expression(scribe, env, expr->args[1 - i], nested, depth);
+            describe_expression(scribe, env, expr->args[1 - i], role, depth);
             return;
         }
     /* without parentheses (-x)^2 would be read as -(x^2), and (not a) == b as not (a == b) */
     const bool is_sign = expr->args[0]->kind == SP_EXPR_UNARY && expr->args[0]->op == SP_OP_NEGATE;
     const bool is_not = expr->args[0]->kind == SP_EXPR_UNARY && !is_sign;
-    const bool is_tighter = is_sign ? expr->op == SP_OP_POW : is_not && expr->op != SP_OP_AND && expr->op != SP_OP_OR;
-    if (nested) sp_text_puts(scribe->text, "(");
+    const bool is_tighter = is_sign ? expr->op == SP_OP_POW : is_not && !is_logical;
+    if (role == OPERAND) sp_text_puts(scribe->text, "(");
     if (is_tighter) sp_text_puts(scribe->text, "(");
-    describe_expression(scribe, env, expr->args[0], true, depth);
+    describe_expression(scribe, env, expr->args[0], OPERAND, depth);
     if (is_tighter) sp_text_puts(scribe->text, ")");
-    const bool tight = expr->op >= SP_OP_MUL && expr->op <= SP_OP_POW;
-    sp_text_printf(scribe->text, tight ? "%s" : " %s ", operators[expr->op]);
-    describe_expression(scribe, env, expr->args[1], true, depth);
-    if (nested) sp_text_puts(scribe->text, ")");
+    const bool is_product = expr->op >= SP_OP_MUL && expr->op <= SP_OP_POW; /* these have no blanks around them: 4*n */
+    sp_text_printf(scribe->text, is_product ? "%s" : " %s ", operators[expr->op]);
+    describe_expression(scribe, env, expr->args[1], OPERAND, depth);
+    if (role == OPERAND) sp_text_puts(scribe->text, ")");
 }
 
 static void describe_choice(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
-                            bool nested, int depth)
+                            enum role role, int depth)
 {
-    if (nested) sp_text_puts(scribe->text, "(");
-    describe_expression(scribe, env, expr->args[0], true, depth);
+    if (role == OPERAND) sp_text_puts(scribe->text, "(");
+    describe_expression(scribe, env, expr->args[0], OPERAND, depth);
     sp_text_puts(scribe->text, " ? ");
-    describe_expression(scribe, env, expr->args[1], true, depth);
+    describe_expression(scribe, env, expr->args[1], OPERAND, depth);
     sp_text_puts(scribe->text, " : ");
-    describe_expression(scribe, env, expr->args[2], true, depth);
-    if (nested) sp_text_puts(scribe->text, ")");
+    describe_expression(scribe, env, expr->args[2], OPERAND, depth);
+    if (role == OPERAND) sp_text_puts(scribe->text, ")");
 }
 
 static void describe_arguments(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
@@ -198,25 +207,26 @@ static void describe_arguments(const struct scribe *scribe, const struct sp_env 
 {
     for (size_t i = 0; i < expr->count; i++) {
         if (i) sp_text_puts(scribe->text, ", ");
-        describe_expression(scribe, env, expr->args[i], false, depth);
+        describe_expression(scribe, env, expr->args[i], ALONE, depth);
     }
 }
 
-static void own_function(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
-                         const struct sp_definition *function, bool nested, int depth)
+/* A call of a function that the table defines: its body, with the arguments in place of its parameters. */
+static void describe_own_function(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
+                                  const struct sp_definition *function, enum role role, int depth)
 {
     const struct call call = {expr, env, scribe->call};
     struct scribe body = *scribe;
     body.call = &call;
-    describe_expression(&body, env, function->expr, nested, depth);
+    describe_expression(&body, env, function->expr, role, depth);
 }
 
-static void function(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
-                     int depth)
+static void describe_call(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
+                          enum role role, int depth)
 {
     const struct sp_meaning meaning = sp_meaning_at(env->frame->unit, expr);
     if (meaning.kind == SP_MEANS_DEFINITION && meaning.definition->is_function) {
-        own_function(scribe, env, expr, meaning.definition, nested, depth);
+        describe_own_function(scribe, env, expr, meaning.definition, role, depth);
         return;
     }
     sp_text_printf(scribe->text, "%s(", expr->name);
@@ -224,10 +234,11 @@ static void function(const struct scribe *scribe, const struct sp_env *env, cons
     sp_text_puts(scribe->text, ")");
 }
 
-/* Writes the expression with its definitions put in, in the language of tables. `nested`: needs parentheses if it
- * is an operation. "..." stands for what is too deep or too long. */
+/* Writes the expression in the language of tables, with its definitions, parameters and functions replaced by what they
+ * stand for: "4*n" becomes "4*hidden_size" where n = hidden_size. `depth` counts the expressions around this one; "..."
+ * stands for what is too deep or too long. */
 static void describe_expression(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
-                                bool nested, int depth)
+                                enum role role, int depth)
 {
     if (depth > MAX_DEPTH || scribe->text->length > MAX_DESCRIPTION) {
         sp_text_puts(scribe->text, "...");
@@ -239,20 +250,20 @@ static void describe_expression(const struct scribe *scribe, const struct sp_env
         sp_value_json(scribe->text, expr->value);
         break;
     case SP_EXPR_NAME:
-        describe_name(scribe, env, expr, nested, depth);
+        describe_name(scribe, env, expr, role, depth);
         break;
     case SP_EXPR_DEFAULT:
-        describe_fallback(scribe, env, expr, nested, depth);
+        describe_fallback(scribe, env, expr, role, depth);
         break;
     case SP_EXPR_BINARY:
-        describe_binary(scribe, env, expr, nested, depth);
+        describe_binary(scribe, env, expr, role, depth);
         break;
     case SP_EXPR_UNARY:
         sp_text_puts(scribe->text, operators[expr->op]);
-        describe_expression(scribe, env, expr->args[0], true, depth);
+        describe_expression(scribe, env, expr->args[0], OPERAND, depth);
         break;
     case SP_EXPR_CHOICE:
-        describe_choice(scribe, env, expr, nested, depth);
+        describe_choice(scribe, env, expr, role, depth);
         break;
     case SP_EXPR_LIST:
         sp_text_puts(scribe->text, "[");
@@ -260,16 +271,16 @@ static void describe_expression(const struct scribe *scribe, const struct sp_env
         sp_text_puts(scribe->text, "]");
         break;
     case SP_EXPR_CALL:
-        function(scribe, env, expr, nested, depth);
+        describe_call(scribe, env, expr, role, depth);
         break;
     case SP_EXPR_INDEX:
-        describe_expression(scribe, env, expr->args[0], true, depth);
+        describe_expression(scribe, env, expr->args[0], OPERAND, depth);
         sp_text_puts(scribe->text, "[");
-        describe_expression(scribe, env, expr->args[1], false, depth);
+        describe_expression(scribe, env, expr->args[1], ALONE, depth);
         sp_text_puts(scribe->text, "]");
         break;
     case SP_EXPR_MEMBER:
-        describe_expression(scribe, env, expr->args[0], true, depth);
+        describe_expression(scribe, env, expr->args[0], OPERAND, depth);
         put_member(scribe, expr->name);
         break;
     case SP_EXPR_GROUP:
@@ -292,7 +303,7 @@ static void describe_expression(const struct scribe *scribe, const struct sp_env
 void sp_describe(struct sp_text *text, const struct sp_env *env, const struct sp_expr *expr)
 {
     const struct scribe scribe = {.text = text};
-    describe_expression(&scribe, env, expr, false, 0);
+    describe_expression(&scribe, env, expr, ALONE, 0);
 }
 
 /* ---- dimensions and conditions of a prediction ---- */
@@ -306,7 +317,7 @@ static void describe_dimension(const struct shapeproof_prediction *prediction, s
     sp_text_puts(scribe->text, "");
     if (dimension < lead) sp_text_number(scribe->text, prediction->tensors[tensor].shape[dimension]);
     else if (dimension - lead < origin->row->rank)
-        describe_expression(scribe, &env, origin->row->shape[dimension - lead], false, 0);
+        describe_expression(scribe, &env, origin->row->shape[dimension - lead], ALONE, 0);
 }
 
 char *shapeproof_prediction_dimension(const struct shapeproof_prediction *prediction, size_t tensor, uint32_t dimension)
@@ -400,7 +411,7 @@ static const struct sp_condition *condition_of(struct shapeproof_prediction *pre
 {
     struct sp_text text = {0};
     struct key_words words = {.count = 0};
-    describe_expression(&(struct scribe){.text = &text, .keys = &words, .settings = settings}, env, expr, false, 0);
+    describe_expression(&(struct scribe){.text = &text, .keys = &words, .settings = settings}, env, expr, ALONE, 0);
     sp_text_puts(&text, "");
     const size_t known = sp_map_get(&prediction->condition_words, text.data);
     const struct sp_condition *condition =
