@@ -137,18 +137,18 @@ static struct sp_unit *find_parent(const struct linker *linker, const struct sp_
 }
 
 /* Gives the unit what the one that it extends has: parameters, definitions, sections, requirements; parents first.
- * link_state 1 marks units in progress, to find cycles. */
+ * `depth` is the number of units that extend one another on the way to this one. */
 static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
 {
-    if (unit->link_state == 2 || !unit->parent_name) return;
+    if (unit->link_state == SP_LINK_DONE || !unit->parent_name) return;
     struct sp_unit *parent = find_parent(linker, unit);
-    if (unit->link_state == 1) MISTAKE(linker, unit->parent_span, "'%s' extends itself", unit->name);
+    if (unit->link_state == SP_LINK_UNDER_WAY) MISTAKE(linker, unit->parent_span, "'%s' extends itself", unit->name);
     else if (!parent)
         MISTAKE(linker, unit->parent_span, "there is no table or part without parameters '%s' to extend",
                 unit->parent_name);
     else if (depth == MAX_EXTENDS) MISTAKE(linker, unit->parent_span, "extends more than %d deep", MAX_EXTENDS);
     else {
-        unit->link_state = 1;
+        unit->link_state = SP_LINK_UNDER_WAY;
         inherit(linker, parent, depth + 1);
         unit->parent = parent;
         inherit_params(&linker->tables->arena, unit, parent);
@@ -156,7 +156,7 @@ static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
         inherit_sections(&linker->tables->arena, unit, parent);
         inherit_requirements(&linker->tables->arena, unit, parent);
     }
-    unit->link_state = 2;
+    unit->link_state = SP_LINK_DONE;
 }
 
 /* The unit that is used under that name. */

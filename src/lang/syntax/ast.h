@@ -215,6 +215,13 @@ struct sp_name_slot {
     struct sp_meaning meaning;
 };
 
+/* How far the linker is with what a unit inherits. */
+enum sp_link_state {
+    SP_LINK_TO_DO,
+    SP_LINK_UNDER_WAY, /* its parents are being linked: who comes to it now has found a cycle */
+    SP_LINK_DONE       /* also after a mistake, which was reported */
+};
+
 struct sp_unit {
     bool is_table; /* otherwise a part */
     const char *name;
@@ -245,8 +252,8 @@ struct sp_unit {
     struct sp_argument *given; /* what `when` says there, for all of the claims */
     size_t given_count;
     const char *given_text; /* as it is written, or "" */
-    int link_state;         /* of the linker: 0 to do, 1 under way, 2 done */
-    const char **classes;   /* that it covers, kept when somebody has found them; NULL: nobody has */
+    enum sp_link_state link_state;
+    const char **classes; /* that it covers, kept when somebody has found them; NULL: nobody has */
     size_t class_count;
 };
 
