@@ -266,6 +266,7 @@ static bool eval_name(struct sp_eval *eval, const struct sp_env *env, const stru
     case SP_MEANS_DEFINITION:
         return eval_definition(eval, env, meaning, value);
     case SP_MEANS_KEY:
+        /* a key is searched for among all members of the object: 16 of them are a step */
         if (!sp_eval_spend(eval, expr->span, env->frame->view->object.count / 16)) return false;
         return sp_eval_key(eval, env->frame->view, expr->name, value);
     }
@@ -382,7 +383,8 @@ static bool eval_list(struct sp_eval *eval, const struct sp_env *env, const stru
     return true;
 }
 
-/* Of a list that is not known as a whole an item may be. */
+/* The value of `list[index]` in inference, where the list is not known as a whole: the item may be known nevertheless.
+ * If it is not either, the value is the unknown list. */
 static bool eval_item_of_unknown(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *index,
                                  struct shapeproof_value list, struct shapeproof_value *value)
 {
@@ -396,14 +398,15 @@ static bool eval_item_of_unknown(struct sp_eval *eval, const struct sp_env *env,
     return true;
 }
 
-/* The value of `list[index]`. Unset when the list or the index is. */
+/* The value of `list[index]`. Not set when the list or the index is not set; absent when the list is empty, so that
+ * `architectures[0] default ""` can be written. An index outside of any other list is a mistake. */
 static bool eval_index(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
                        struct shapeproof_value *value)
 {
     struct shapeproof_value from;
     if (!sp_eval(eval, env, expr->args[0], &from)) return false;
-    if (from.type == SHAPEPROOF_VALUE_UNKNOWN && *from.string)
-        return eval_item_of_unknown(eval, env, expr->args[1], from, value);
+    const bool is_unknown_key = from.type == SHAPEPROOF_VALUE_UNKNOWN && *from.string; /* its path; "": no key */
+    if (is_unknown_key) return eval_item_of_unknown(eval, env, expr->args[1], from, value);
     if (!sp_value_is_set(from)) {
         *value = from;
         return true;
@@ -415,7 +418,7 @@ static bool eval_index(struct sp_eval *eval, const struct sp_env *env, const str
     if (value->type != SHAPEPROOF_VALUE_INT)
         return sp_eval_fail(eval, expr->args[1]->span, "an index is an integer, not %s", sp_value_kind(value->type));
     const int64_t place = value->integer;
-    if (from.count == 0) { /* architectures[0] of an empty list: as good as absent */
+    if (from.count == 0) {
         *value = sp_value_absent(sp_eval_path(eval, env, expr->args[0]));
         if (!value->string) value->string = "an item of an empty list";
         return true;
@@ -467,7 +470,8 @@ static bool eval_call_own(struct sp_eval *eval, const struct sp_env *env, const 
     return sp_eval(eval, &own, definition->expr, value);
 }
 
-/* Of a list that is not known as a whole. */
+/* The first item of the list that inference does not know yet; false when there is none. It explains why a function
+ * failed. */
 static bool find_unknown_item(struct shapeproof_value list, struct shapeproof_value *item)
 {
     for (size_t i = 0; list.type == SHAPEPROOF_VALUE_LIST && i < list.count; i++) {
@@ -477,8 +481,8 @@ static bool find_unknown_item(struct shapeproof_value list, struct shapeproof_va
     return false;
 }
 
-/* The value of a function call. An argument that is not set makes the result so, except for functions that ask for
- * that (absent, null). */
+/* The value of a function call. The first argument that is not set is the result, except of the functions that ask
+ * for that (absent, null). */
 static bool eval_call(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
                       struct shapeproof_value *value)
 {
@@ -496,6 +500,7 @@ static bool eval_call(struct sp_eval *eval, const struct sp_env *env, const stru
         *value = args[i];
         return true;
     }
+    /* every built-in function has at least one argument: the linker counted them */
     if (args[0].type == SHAPEPROOF_VALUE_LIST && !sp_eval_spend(eval, expr->span, args[0].count / 8)) return false;
     *value = args[0];
     if (sp_function_apply(expr->function, eval->arena, args, expr->count, value, &problem)) return true;
@@ -503,7 +508,8 @@ static bool eval_call(struct sp_eval *eval, const struct sp_env *env, const stru
     return sp_eval_fail(eval, expr->span, "%s: %s", expr->name, problem);
 }
 
-/* Not inlined: the literals and names, which are most of what is evaluated, would pay for its frame. */
+/* The value of an expression that is neither a literal nor a name. Not inlined: those, which are most of what is
+ * evaluated, would pay for its stack frame. */
 static __attribute__((noinline)) bool operate(struct sp_eval *eval, const struct sp_env *env,
                                               const struct sp_expr *expr, struct shapeproof_value *value)
 {

@@ -153,14 +153,17 @@ bool sp_eval_int(struct sp_eval *eval, const struct sp_env *env, const struct sp
                  int64_t *value);
 /* The name that a template makes, behind the frame's prefix. Borrowed until the next call; NULL after a mistake. */
 const struct sp_text *sp_eval_template(struct sp_eval *eval, const struct sp_env *env, const struct sp_template *name);
-/* Counts towards the limits; false when one is reached, which was reported. */
+/* Counts the steps towards SP_MAX_STEPS: what takes time in proportion to a size is counted as a fraction of that size.
+ * False when a limit is reached (steps or memory), which was reported. */
 bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps);
 /* Reads a key of the configuration; what was read is listed. */
 bool sp_eval_key(struct sp_eval *eval, const struct sp_view *view, const char *key, struct shapeproof_value *value);
-/* The dotted path of the hyper-parameter that an expression means; NULL when it means none. It was evaluated before. */
+/* The dotted path of the hyper-parameter that an expression means, "text_config.vocab_size"; NULL when it means none,
+ * as a sum does. Of `a default b` it is that of the one that is set, or of the first. The expression was evaluated
+ * before, without a mistake. */
+const char *sp_eval_path(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr);
 /* "layers[2].width" for a member of an item of a list that is not known as a whole; NULL for anything else. */
 const char *sp_eval_item_path(struct sp_arena *arena, struct shapeproof_value item, const char *name);
-const char *sp_eval_path(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr);
 /* Reports a mistake (each once); always false. */
 bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
