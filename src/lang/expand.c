@@ -30,7 +30,8 @@ static size_t group_index(struct sp_expander *x, const char *name)
     return out->group_count++;
 }
 
-/* Evaluates the dimensions of a row. Where a part replaces a matrix (quantisation), the leading dimensions of the
+/* Evaluates the dimensions of a row, into the shape and the number of parameters of the tensor. False after a mistake.
+ * Where a part replaces a matrix (quantisation), the leading dimensions of the
  * matrix, such as experts, come first. */
 static bool expand_shape(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
                          struct shapeproof_predicted *tensor)
@@ -40,9 +41,10 @@ static bool expand_shape(struct sp_expander *x, const struct sp_env *env, const 
     uint64_t *whole = sp_arena_array(x->eval.arena, lead + row->rank, sizeof *whole), *dims = whole + lead;
     bool good = true;
     tensor->parameters = 1;
-    for (uint32_t i = 0; i < lead; i++)
-        tensor->parameters *= whole[i] =
-            replaced->lead[i]; /* no overflow: it divides the number of parameters of the matrix */
+    for (uint32_t i = 0; i < lead; i++) {
+        whole[i] = replaced->lead[i];
+        tensor->parameters *= whole[i]; /* no overflow: the product divides the number of parameters of the matrix */
+    }
     for (size_t i = 0; i < row->rank; i++) {
         int64_t size;
         if (!sp_eval_int(&x->eval, env, row->shape[i], "the dimension", &size)) good = false;
@@ -119,6 +121,7 @@ void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin,
     }
 }
 
+/* Adds the tensor of a row, or those that are stored in its place. */
 static void emit(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
 {
     struct shapeproof_predicted tensor = {.same_as = SHAPEPROOF_NONE,
@@ -206,6 +209,7 @@ static void close_frame(struct sp_frame *frame)
     frame->user_env = NULL;
 }
 
+/* Expands the unit of an open frame, with the prefix in front of all names. */
 static void expand_behind(struct sp_expander *x, struct sp_frame *frame, struct sp_usage *usage, const char *prefix)
 {
     const struct sp_usage start = sp_usage_start(x);
@@ -232,7 +236,8 @@ void sp_expander_use(struct sp_expander *x, const struct sp_env *env, struct sp_
     close_frame(frame);
 }
 
-/* The table that serves the architecture which the row names. */
+/* The table that serves the architecture which the row names, `table(backbone.model_type)`; NULL, reported, when there
+ * is none or when it has parameters that must be given. */
 static const struct sp_unit *chosen_table(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
 {
     struct shapeproof_value name;
@@ -246,6 +251,7 @@ static const struct sp_unit *chosen_table(struct sp_expander *x, const struct sp
     return NULL;
 }
 
+/* The frame of a use of a part or table; NULL after a mistake. */
 static struct sp_frame *new_use_frame(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
                                       const struct sp_view *view)
 {

@@ -9,6 +9,7 @@
 
 enum { MAX_TIE_DEPTH = 16 };
 
+/* Whether a tensor can be the same as the target: of equal shape, or, with `same rows as`, its first rows. */
 static bool tie_fits(const struct shapeproof_predicted *tensor, const struct shapeproof_predicted *target)
 {
     if (tensor->rank != target->rank) return false;
@@ -19,7 +20,7 @@ static bool tie_fits(const struct shapeproof_predicted *tensor, const struct sha
     return true;
 }
 
-/* One of two tensors that are the same as each other would have to come first. */
+/* Whether the chain of ties from a tensor ends at one that is not tied: in a circle no tensor would be stored. */
 static bool ties_end(const struct shapeproof_prediction *out, size_t tensor)
 {
     for (unsigned depth = 0; depth < MAX_TIE_DEPTH; depth++) {
@@ -37,8 +38,9 @@ static void check_tie_chains(struct sp_expander *x)
                          x->out->tensors[x->ties[i].tensor].name, MAX_TIE_DEPTH);
 }
 
-/* Finds the tensor that each tied one is the same as, once all are known. Their shapes must agree; `loose` keeps
- * those that do not, for the report. */
+/* Finds the tensor that each tied one is the same as, once all are known: `same_as`. A tie to no tensor, to itself or
+ * to one of another shape is a mistake. With `loose` tensors of different shapes are noted as odd ties and stay untied;
+ * in a scope a tie to a tensor outside of it is left out. */
 static void resolve_ties(struct sp_expander *x)
 {
     struct shapeproof_prediction *out = x->out;
@@ -54,14 +56,16 @@ static void resolve_ties(struct sp_expander *x)
             if (x->eval.hyper->loose) {
                 SP_GROW(out->odd_ties, out->odd_tie_count, out->odd_tie_capacity);
                 out->odd_ties[out->odd_tie_count++] = (struct sp_odd_tie){tied->tensor, target};
-                continue;
+            } else {
+                sp_eval_fail(&x->eval, tied->span, "'%s' and '%s' have different shapes",
+                             out->tensors[tied->tensor].name, tied->target);
             }
-            sp_eval_fail(&x->eval, tied->span, "'%s' and '%s' have different shapes", out->tensors[tied->tensor].name,
-                         tied->target);
         } else out->tensors[tied->tensor].same_as = target;
     }
 }
 
+/* The totals of the prediction and of its groups, without optional tensors; tied ones count in `parameters` alone.
+ * False when a sum does not fit in 64 bits. */
 static bool sum_up(struct shapeproof_prediction *out)
 {
     struct shapeproof_predicted_totals *totals = &out->totals;
@@ -81,6 +85,7 @@ static bool sum_up(struct shapeproof_prediction *out)
     return true;
 }
 
+/* Hands what was read of the configuration to the prediction: all keys as `asked`, those that are set as `hypers`. */
 static void keep_readings(struct sp_expander *x)
 {
     struct shapeproof_prediction *out = x->out;
