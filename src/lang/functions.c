@@ -205,7 +205,7 @@ static bool call_find(const struct shapeproof_value *args, size_t count, struct 
     return true;
 }
 
-/* A text without its first bytes. */
+/* skip(text, n): the text without its first n bytes. */
 static bool call_skip(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
                       const char **problem)
 {
@@ -272,7 +272,7 @@ static bool has_affix(const char *text, const char *affix, bool at_end)
     return length <= all && strncmp(at_end ? text + all - length : text, affix, length) == 0;
 }
 
-/* Of several affixes, any one will do. */
+/* Whether the text args[0] begins or ends with args[1], or with one of a list of texts. */
 static bool affix(const struct shapeproof_value *args, struct shapeproof_value *result, const char **problem,
                   bool at_end)
 {
@@ -305,7 +305,8 @@ static bool text_ends_with(const struct shapeproof_value *args, size_t count, st
     return affix(args, result, problem, true);
 }
 
-/* Of rows, lists that each begin with a text, the one whose text is the longest that `text` begins with. */
+/* row(text, rows, ...): the row with the longest prefix of the text. A row is a list whose first item is a text:
+ * row("resnet50", [["resnet", 1], ["resnet50", 2]]) is ["resnet50", 2]. A mistake when no row begins the text. */
 static bool call_row(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
                      const char **problem)
 {
@@ -319,7 +320,7 @@ static bool call_row(const struct shapeproof_value *args, size_t count, struct s
             if (row.type != SHAPEPROOF_VALUE_LIST || !row.count || row.items[0].type != SHAPEPROOF_VALUE_STRING)
                 return fail_call(problem, "a row is a list that begins with a text");
             const size_t length = strlen(row.items[0].string);
-            if ((found && length <= longest) || !has_affix(args[0].string, row.items[0].string, false)) continue;
+            if ((found && length <= longest) || strncmp(args[0].string, row.items[0].string, length) != 0) continue;
             found = true;
             longest = length;
             *result = row;
@@ -328,7 +329,8 @@ static bool call_row(const struct shapeproof_value *args, size_t count, struct s
     return found || fail_call(problem, "there is no row for the text");
 }
 
-/* number_after("vit_base_patch16_224", "patch", 14) is 16: the digits behind the first place where there are any. */
+/* number_after("vit_base_patch16_224", "patch", 14) is 16: the digits behind the first "patch" that has some; 14 when
+ * none has. */
 static bool number_after(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
                          const char **problem)
 {
@@ -350,7 +352,7 @@ static bool number_after(const struct shapeproof_value *args, size_t count, stru
     return true;
 }
 
-/* What follows the first `mark` in the text; all of it when there is none. */
+/* after(text, mark): what follows the first `mark` in the text; the whole text when it has none. */
 static bool text_after(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
                        const char **problem)
 {
@@ -362,7 +364,8 @@ static bool text_after(const struct shapeproof_value *args, size_t count, struct
     return true;
 }
 
-/* What stands in front of the first `mark` in the text, whose bytes are counted; all of it when there is none. */
+/* until(text, mark): what stands in front of the first `mark` in the text; the whole text when it has none. The result
+ * is no copy: its `count` is the number of bytes, which sp_function_apply copies. */
 static bool text_until(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
                        const char **problem)
 {
@@ -384,7 +387,8 @@ static bool is_in_lists(const char *key, const struct shapeproof_value *lists, s
     return false;
 }
 
-/* The first key of an object, other than of null, that is in none of the lists; absent if there is none. */
+/* stray(object, keys, ...): the first key of the object that is in none of the lists, and whose value is not null;
+ * absent when there is none. */
 static bool stray_key(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
                       const char **problem)
 {
@@ -401,8 +405,7 @@ static bool stray_key(const struct shapeproof_value *args, size_t count, struct 
     return true;
 }
 
-/* The multiple of a divisor that is nearest to x, the divisor at least; the next one if it were less than 0.9 of x. So
- * the frameworks' mobile networks make widths of scaled ones. */
+/* The frameworks' mobile networks round the widths of their layers in this way after scaling them. */
 int64_t sp_near_multiple(double x, int64_t divisor)
 {
     int64_t multiple = (int64_t)floor((double)(int64_t)(x + (double)divisor / 2) / (double)divisor) * divisor;
@@ -433,7 +436,7 @@ static uint64_t power_of(uint64_t base, uint64_t exponent, uint64_t modulus)
     return power;
 }
 
-/* Of an odd number: whether `base` is no witness against its being a prime (Miller and Rabin). */
+/* One round of the Miller-Rabin test of an odd number: false when `base` proves that it is composite. */
 static bool may_be_prime(uint64_t number, uint64_t base)
 {
     uint64_t odd = number - 1;
@@ -457,8 +460,8 @@ static bool is_prime(uint64_t number)
     return true;
 }
 
-/* The sum of some primes from a number up, the first ones left out: tables of hashed words have a prime number of rows
- * for each hash. */
+/* primes(n, skipped, count): the sum of `count` primes from n up, after the first `skipped` ones: primes(10, 1, 2) is
+ * 13 + 17. Tables of hashed words have a prime number of rows for each hash. */
 static bool sum_primes(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
                        const char **problem)
 {
@@ -498,6 +501,7 @@ static bool call_release(const struct shapeproof_value *args, size_t count, stru
     return true;
 }
 
+/* Name, fewest and most arguments, whether it sees an absent one (functions.h). Each has one argument at least. */
 static const struct sp_function functions[] = {
     {"at", 2, 2, false, call_at},
     {"count", 2, 2, false, call_count},
