@@ -226,11 +226,11 @@ static void give_meanings(struct slots *slots)
                      (struct sp_meaning){.kind = SP_MEANS_DEFINITION, .definition = &unit->definitions[i], .index = i});
 }
 
-/* Resolves every name in the unit to its meaning, once; what it extends first. */
+/* Gives each name in the unit a slot, and each slot its meaning; what the unit extends first. */
 static void resolve_unit(struct slots *slots, struct sp_unit *unit)
 {
     const struct place outside = {.section = NULL};
-    if (unit->name_count) return;
+    if (unit->name_count) return; /* done before: begin_slots makes one at least */
     if (unit->parent) resolve_unit(slots, unit->parent);
     begin_slots(slots, unit);
     for (size_t i = 0; i < unit->param_count; i++) resolve_expr(slots, &outside, unit->params[i].fallback);

@@ -12,6 +12,7 @@ static bool overflow(struct sp_eval *eval, const struct sp_expr *expr)
     return sp_eval_fail(eval, expr->span, "the result does not fit in 64 bits");
 }
 
+/* '/' is exact, '//' rounds down, '%' has the sign of the divisor, as in Python. */
 static bool integer_division(struct sp_eval *eval, const struct sp_expr *expr, int64_t a, int64_t b, int64_t *result)
 {
     if (!b) return sp_eval_fail(eval, expr->span, "division by zero");
@@ -32,37 +33,40 @@ static bool integer_power(struct sp_eval *eval, const struct sp_expr *expr, int6
 {
     int64_t power = 1;
     if (exponent < 0) return sp_eval_fail(eval, expr->span, "the exponent is negative");
-    if (base == 0 || base == 1 || base == -1) exponent = exponent ? 2 - exponent % 2 : 0;
+    /* 0, 1 and -1 can have any exponent: instead of multiplying so often, take 2 for an even one and 1 for an odd one
+     */
+    const bool has_parity_alone = base == 0 || base == 1 || base == -1;
+    if (has_parity_alone && exponent) exponent = exponent % 2 ? 1 : 2;
     for (; exponent; exponent--)
         if (__builtin_mul_overflow(power, base, &power)) return overflow(eval, expr);
     *result = power;
     return true;
 }
 
-/* The operation on two integers, with overflow as an error. */
+/* One of + - * / // % ^ on two integers. False after a mistake: an overflow, a division by 0, a remainder of '/'. */
 static bool integer_arithmetic(struct sp_eval *eval, const struct sp_expr *expr, int64_t a, int64_t b,
                                struct shapeproof_value *value)
 {
     int64_t result = 0;
-    bool wrong = false;
+    bool overflows = false;
     switch (expr->op) {
     case SP_OP_ADD:
-        wrong = __builtin_add_overflow(a, b, &result);
+        overflows = __builtin_add_overflow(a, b, &result);
         break;
     case SP_OP_SUB:
-        wrong = __builtin_sub_overflow(a, b, &result);
+        overflows = __builtin_sub_overflow(a, b, &result);
         break;
     case SP_OP_MUL:
-        wrong = __builtin_mul_overflow(a, b, &result);
+        overflows = __builtin_mul_overflow(a, b, &result);
         break;
     case SP_OP_POW:
         if (!integer_power(eval, expr, a, b, &result)) return false;
         break;
-    default:
+    default: /* SP_OP_DIV, SP_OP_FLOOR, SP_OP_MOD */
         if (!integer_division(eval, expr, a, b, &result)) return false;
     }
     *value = sp_value_int(result);
-    return wrong ? overflow(eval, expr) : true;
+    return overflows ? overflow(eval, expr) : true;
 }
 
 double sp_calculate(enum sp_op op, double a, double b)
