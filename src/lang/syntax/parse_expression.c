@@ -5,28 +5,52 @@
 
 #include <string.h>
 
+/* How strongly an operator binds its operands, from the weakest on. */
+enum strength {
+    STRENGTH_ANY, /* of no operator: asks for a whole expression */
+    STRENGTH_CHOICE,
+    STRENGTH_DEFAULT,
+    STRENGTH_OR,
+    STRENGTH_AND,
+    STRENGTH_NOT, /* a prefix */
+    STRENGTH_COMPARE,
+    STRENGTH_SUM,
+    STRENGTH_PRODUCT,
+    STRENGTH_NEGATE, /* a prefix */
+    STRENGTH_POWER
+};
+
 static const struct infix {
     const char *text;
-    int strength;
-    bool right; /* groups from the right */
+    enum strength strength;
+    enum { LEFT, RIGHT } grouping; /* a - b - c is (a - b) - c, a ^ b ^ c is a ^ (b ^ c) */
     enum sp_expr_kind kind;
-    enum sp_op op;
+    enum sp_op op; /* of SP_EXPR_BINARY */
 } infixes[] = {
-    {"?", 1, true, SP_EXPR_CHOICE, SP_OP_ADD},     {"default", 2, true, SP_EXPR_DEFAULT, SP_OP_ADD},
-    {"or", 3, false, SP_EXPR_BINARY, SP_OP_OR},    {"and", 4, false, SP_EXPR_BINARY, SP_OP_AND},
-    {"==", 6, false, SP_EXPR_BINARY, SP_OP_EQ},    {"!=", 6, false, SP_EXPR_BINARY, SP_OP_NE},
-    {"<", 6, false, SP_EXPR_BINARY, SP_OP_LT},     {"<=", 6, false, SP_EXPR_BINARY, SP_OP_LE},
-    {">", 6, false, SP_EXPR_BINARY, SP_OP_GT},     {">=", 6, false, SP_EXPR_BINARY, SP_OP_GE},
-    {"in", 6, false, SP_EXPR_BINARY, SP_OP_IN},    {"not", 6, false, SP_EXPR_BINARY, SP_OP_NOT_IN}, /* x not in y */
-    {"+", 7, false, SP_EXPR_BINARY, SP_OP_ADD},    {"-", 7, false, SP_EXPR_BINARY, SP_OP_SUB},
-    {"*", 8, false, SP_EXPR_BINARY, SP_OP_MUL},    {"/", 8, false, SP_EXPR_BINARY, SP_OP_DIV},
-    {"//", 8, false, SP_EXPR_BINARY, SP_OP_FLOOR}, {"%", 8, false, SP_EXPR_BINARY, SP_OP_MOD},
-    {"^", 10, true, SP_EXPR_BINARY, SP_OP_POW},
+    {"?", STRENGTH_CHOICE, RIGHT, .kind = SP_EXPR_CHOICE},
+    {"default", STRENGTH_DEFAULT, RIGHT, .kind = SP_EXPR_DEFAULT},
+    {"or", STRENGTH_OR, LEFT, SP_EXPR_BINARY, SP_OP_OR},
+    {"and", STRENGTH_AND, LEFT, SP_EXPR_BINARY, SP_OP_AND},
+    {"==", STRENGTH_COMPARE, LEFT, SP_EXPR_BINARY, SP_OP_EQ},
+    {"!=", STRENGTH_COMPARE, LEFT, SP_EXPR_BINARY, SP_OP_NE},
+    {"<", STRENGTH_COMPARE, LEFT, SP_EXPR_BINARY, SP_OP_LT},
+    {"<=", STRENGTH_COMPARE, LEFT, SP_EXPR_BINARY, SP_OP_LE},
+    {">", STRENGTH_COMPARE, LEFT, SP_EXPR_BINARY, SP_OP_GT},
+    {">=", STRENGTH_COMPARE, LEFT, SP_EXPR_BINARY, SP_OP_GE},
+    {"in", STRENGTH_COMPARE, LEFT, SP_EXPR_BINARY, SP_OP_IN},
+    {"not", STRENGTH_COMPARE, LEFT, SP_EXPR_BINARY, SP_OP_NOT_IN}, /* x not in y */
+    {"+", STRENGTH_SUM, LEFT, SP_EXPR_BINARY, SP_OP_ADD},
+    {"-", STRENGTH_SUM, LEFT, SP_EXPR_BINARY, SP_OP_SUB},
+    {"*", STRENGTH_PRODUCT, LEFT, SP_EXPR_BINARY, SP_OP_MUL},
+    {"/", STRENGTH_PRODUCT, LEFT, SP_EXPR_BINARY, SP_OP_DIV},
+    {"//", STRENGTH_PRODUCT, LEFT, SP_EXPR_BINARY, SP_OP_FLOOR},
+    {"%", STRENGTH_PRODUCT, LEFT, SP_EXPR_BINARY, SP_OP_MOD},
+    {"^", STRENGTH_POWER, RIGHT, SP_EXPR_BINARY, SP_OP_POW},
 };
-enum { STRENGTH_NOT = 5, STRENGTH_COMPARE = 6, STRENGTH_NEGATE = 9 };
 
-static struct sp_expr *parse_strength(struct sp_parser *parser, int weakest);
+static struct sp_expr *parse_strength(struct sp_parser *parser, enum strength weakest);
 
+/* A new expression with room for `count` operands, which are NULL so far. */
 static struct sp_expr *node(struct sp_parser *parser, enum sp_expr_kind kind, struct sp_span span, size_t count)
 {
     struct sp_expr *expr = sp_arena_alloc(parser->arena, sizeof *expr);
@@ -61,7 +85,7 @@ static bool parse_arguments(struct sp_parser *parser, struct sp_expr *expr, cons
     while (!sp_token_is(&parser->lexer, close)) {
         if (expr->count == sizeof items / sizeof *items)
             return sp_parse_fail(parser, parser->lexer.token.span, "more than 64 items");
-        items[expr->count] = parse_strength(parser, 0);
+        items[expr->count] = sp_parse_expression(parser);
         if (!items[expr->count++]) return false;
         if (!sp_parse_accept(parser, ",")) break;
     }
@@ -72,7 +96,8 @@ static bool parse_arguments(struct sp_parser *parser, struct sp_expr *expr, cons
     return true;
 }
 
-/* Up to the comma or the bracket behind it; "h.0.{q_proj,k_proj}.weight" has a comma in it. */
+/* The length of the name of a tensor up to the comma or the bracket behind it; "h.0.{q_proj,k_proj}.weight" has a comma
+ * in it. */
 static size_t tensor_name_length(const char *name)
 {
     size_t length = 0, depth = 0;
@@ -97,13 +122,14 @@ static bool takes_tensors(const struct sp_parser *parser, const char *function)
 
 /* tensors = ( "dim" | "count" | "elements" | "bytes" ) "(" tensor-name [ "," expr ] ")" ;
  *
- * The name of a tensor is no expression: it is read up to the comma or the bracket. */
+ * The bracket is the current token. The name of a tensor is no expression: it is read from the text, and the tokens go
+ * on at the comma or the bracket behind it. */
 static bool parse_tensors(struct sp_parser *parser, struct sp_expr *expr)
 {
     struct sp_lexer *lexer = &parser->lexer;
     const struct sp_span open = lexer->token.span;
     const char *name = lexer->source->text + open.offset + 1;
-    size_t blanks = strspn(name, " "), length = tensor_name_length(name);
+    size_t blanks = strspn(name, " "), length = tensor_name_length(name); /* with the blanks around it */
     const struct sp_span span = {lexer->source, (uint32_t)(open.offset + 1), (uint32_t)length};
     lexer->offset = open.offset + 1 + length;
     while (length > blanks && name[length - 1] == ' ') length--;
@@ -114,7 +140,7 @@ static bool parse_tensors(struct sp_parser *parser, struct sp_expr *expr)
                                             .string = sp_parse_intern(parser, name + blanks, length - blanks)};
     expr->args = sp_arena_array(parser->arena, 1, sizeof *expr->args);
     sp_lexer_next(lexer);
-    if (sp_parse_accept(parser, ",") && !(expr->args[expr->count++] = parse_strength(parser, 0))) return false;
+    if (sp_parse_accept(parser, ",") && !(expr->args[expr->count++] = sp_parse_expression(parser))) return false;
     expr->span = join_spans(expr->span, lexer->token.span);
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }
@@ -146,14 +172,15 @@ static bool parse_settings(struct sp_parser *parser, struct sp_expr *group)
         if (!key->value.string || !sp_parse_expect(parser, "=", "between the hyper-parameter and its value"))
             return false;
         group->args = sp_parse_grow(parser->arena, group->args, group->count, sizeof *group->args);
-        if (!(group->args[group->count] = parse_strength(parser, 0))) return false;
+        if (!(group->args[group->count] = sp_parse_expression(parser))) return false;
         group->count++;
     } while (sp_parse_accept(parser, ","));
     group->span = join_spans(group->span, parser->lexer.token.span);
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
-/* A group with other hyper-parameters than those that are given, where the source allows that. */
+/* The group, with what follows it in parentheses where the source may have that: other values of hyper-parameters, as
+ * in [attention](n_head = 16). NULL after a mistake. */
 static struct sp_expr *with_settings(struct sp_parser *parser, struct sp_expr *group)
 {
     const bool has_settings = group && parser->lexer.source->has_expressions && sp_token_is(&parser->lexer, "(");
@@ -210,7 +237,7 @@ static struct sp_expr *parse_named(struct sp_parser *parser)
     return parse_arguments(parser, expr, ")") ? expr : NULL;
 }
 
-static struct sp_expr *parse_unary(struct sp_parser *parser, enum sp_op op, int strength)
+static struct sp_expr *parse_unary(struct sp_parser *parser, enum sp_op op, enum strength strength)
 {
     const struct sp_span span = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
@@ -226,7 +253,7 @@ static struct sp_expr *parse_parenthesis(struct sp_parser *parser)
 {
     const struct sp_span open = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
-    struct sp_expr *expr = parse_strength(parser, 0);
+    struct sp_expr *expr = sp_parse_expression(parser);
     return expr && sp_parse_close(parser, ")", open, "')'") ? expr : NULL;
 }
 
@@ -258,7 +285,7 @@ static struct sp_expr *try_condition(struct sp_parser *parser, size_t end)
     const struct sp_parser before = *parser;
     const size_t messages = parser->messages->length;
     sp_lexer_next(&parser->lexer);
-    struct sp_expr *condition = parse_strength(parser, 0);
+    struct sp_expr *condition = sp_parse_expression(parser);
     const bool good =
         condition && !parser->failed && sp_token_is(&parser->lexer, "]") && parser->lexer.token.span.offset + 1 == end;
     *parser = before;
@@ -315,15 +342,15 @@ static bool parse_iteration(struct sp_parser *parser, struct sp_expr *expr)
     expr->name = sp_parse_name(parser, "the name of an index");
     expr->args = sp_arena_array(parser->arena, 3, sizeof *expr->args);
     expr->count = 3;
-    if (!sp_parse_expect(parser, "in", "behind the index") || !(expr->args[0] = parse_strength(parser, 0)) ||
-        !sp_parse_expect(parser, "..", "between the bounds") || !(expr->args[1] = parse_strength(parser, 0)) ||
-        !sp_parse_expect(parser, ":", "behind the bounds") || !(expr->args[2] = parse_strength(parser, 0)))
+    if (!sp_parse_expect(parser, "in", "behind the index") || !(expr->args[0] = sp_parse_expression(parser)) ||
+        !sp_parse_expect(parser, "..", "between the bounds") || !(expr->args[1] = sp_parse_expression(parser)) ||
+        !sp_parse_expect(parser, ":", "behind the bounds") || !(expr->args[2] = sp_parse_expression(parser)))
         return false;
     expr->span = join_spans(expr->span, parser->lexer.token.span);
     return sp_parse_close(parser, ")", open, "')'");
 }
 
-/* Whether the bracket that is the current token begins with "NAME in". */
+/* Whether behind the bracket that is the current token stands "NAME in": sum(i in 1..n: ...). */
 static bool begins_iteration(const struct sp_lexer *lexer)
 {
     const char *text = lexer->source->text + lexer->token.span.offset + 1;
@@ -334,14 +361,16 @@ static bool begins_iteration(const struct sp_lexer *lexer)
     return length && sp_is_name_start(*text) && strncmp(behind, "in ", 3) == 0;
 }
 
-/* primary = "[" group-name "]" [ settings ]
+/* What operators bind; here also the prefixes "not" and "-", which are no primaries in the grammar:
+ *
+ *     primary = "[" group-name "]" [ settings ]
  *             | "[" expr "]"
  *             | iteration
  *             | tensors
  *             | stored
  *             | "total" settings
- *             | INTEGER | REAL | TEXT | "true" | "false" | NAME | NAME "(" [ list ] ")" | "[" [ list ] "]" | "(" expr
- * ")" ; */
+ *             | INTEGER | REAL | TEXT | "true" | "false"
+ *             | NAME | NAME "(" [ list ] ")" | "[" [ list ] "]" | "(" expr ")" ; */
 static struct sp_expr *parse_primary(struct sp_parser *parser)
 {
     struct sp_lexer *lexer = &parser->lexer;
@@ -369,7 +398,7 @@ static struct sp_expr *parse_index(struct sp_parser *parser, struct sp_expr *lis
 {
     const struct sp_span open = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
-    struct sp_expr *place = parse_strength(parser, 0);
+    struct sp_expr *place = sp_parse_expression(parser);
     if (!place) return NULL;
     struct sp_expr *expr = node(parser, SP_EXPR_INDEX, join_spans(list->span, parser->lexer.token.span), 2);
     expr->args[0] = list;
@@ -416,9 +445,9 @@ static const struct infix *infix_here(const struct sp_lexer *lexer)
 
 static struct sp_expr *parse_choice(struct sp_parser *parser, struct sp_expr *condition)
 {
-    struct sp_expr *yes = parse_strength(parser, 0);
+    struct sp_expr *yes = sp_parse_expression(parser);
     if (!yes || !sp_parse_expect(parser, ":", "between the two values of a choice")) return NULL;
-    struct sp_expr *no = parse_strength(parser, 1);
+    struct sp_expr *no = parse_strength(parser, STRENGTH_CHOICE);
     if (!no) return NULL;
     struct sp_expr *expr = node(parser, SP_EXPR_CHOICE, join_spans(condition->span, no->span), 3);
     expr->args[0] = condition;
@@ -434,7 +463,7 @@ static struct sp_expr *parse_infix(struct sp_parser *parser, struct sp_expr *lef
     if (how->op == SP_OP_NOT_IN && !sp_parse_expect(parser, "in", "after 'not'")) return NULL;
     const bool in_claim = parser->in_claim;
     parser->in_claim = in_claim && how->op != SP_OP_IN && how->op != SP_OP_NOT_IN; /* there a bracket is a list */
-    struct sp_expr *right = parse_strength(parser, how->right ? how->strength : how->strength + 1);
+    struct sp_expr *right = parse_strength(parser, how->grouping == RIGHT ? how->strength : how->strength + 1);
     parser->in_claim = in_claim;
     if (!right) return NULL;
     struct sp_expr *expr = node(parser, how->kind, join_spans(left->span, right->span), 2);
@@ -444,7 +473,8 @@ static struct sp_expr *parse_infix(struct sp_parser *parser, struct sp_expr *lef
     return expr;
 }
 
-/* An expression whose operators are all at least as strong as `weakest`.
+/* An expression whose operators are all at least as strong as `weakest`; NULL after a mistake. This is one level of
+ * precedence climbing: the right operand of an operator is read with the strength of that operator, or the next one.
  *
  *     expr = or-default [ "?" expr ":" expr ] ;
  *     or-default = disjunction [ "default" or-default ] ;
@@ -456,7 +486,7 @@ static struct sp_expr *parse_infix(struct sp_parser *parser, struct sp_expr *lef
  *     product = signed { ( "*" | "/" | "//" | "%" ) signed } ;
  *     signed = "-" signed | power ;
  *     power = postfix [ "^" ( power | signed ) ] ; */
-static struct sp_expr *parse_strength(struct sp_parser *parser, int weakest)
+static struct sp_expr *parse_strength(struct sp_parser *parser, enum strength weakest)
 {
     if (++parser->depth > SP_MAX_EXPR_DEPTH) {
         sp_parse_fail(parser, parser->lexer.token.span, "nested more than %d deep", SP_MAX_EXPR_DEPTH);
@@ -464,7 +494,7 @@ static struct sp_expr *parse_strength(struct sp_parser *parser, int weakest)
         return NULL;
     }
     struct sp_expr *left = parse_postfix(parser);
-    bool compared = false; /* a < b < c would compare a truth value with c */
+    bool compared = false; /* `left` is a comparison: a < b < c would compare a truth value with c */
     while (left) {
         const struct infix *how = infix_here(&parser->lexer);
         if (!how || how->strength < weakest) break;
@@ -479,4 +509,4 @@ static struct sp_expr *parse_strength(struct sp_parser *parser, int weakest)
     return left;
 }
 
-struct sp_expr *sp_parse_expression(struct sp_parser *parser) { return parse_strength(parser, 0); }
+struct sp_expr *sp_parse_expression(struct sp_parser *parser) { return parse_strength(parser, STRENGTH_ANY); }
