@@ -33,13 +33,15 @@ static void finish_token(struct sp_lexer *lexer, enum sp_token_kind kind, size_t
     lexer->offset += length;
 }
 
+/* Makes what is there the token SP_TOKEN_BAD; the parser reports `problem` if it comes to it. */
 static void bad(struct sp_lexer *lexer, size_t length, const char *problem)
 {
     lexer->token.problem = problem;
     finish_token(lexer, SP_TOKEN_BAD, length);
 }
 
-/* The fraction is read by hand, because strtod depends on the locale. Exact for up to 15 digits. */
+/* A number with a point behind its first `whole` digits. It is read by hand, because strtod depends on the locale. With
+ * up to 15 digits both the digits and the power of ten are exact doubles, so their quotient is the nearest one. */
 static void real_number(struct sp_lexer *lexer, const char *p, size_t whole)
 {
     double value = 0, scale = 1;
@@ -54,7 +56,9 @@ static void real_number(struct sp_lexer *lexer, const char *p, size_t whole)
     else finish_token(lexer, SP_TOKEN_REAL, i);
 }
 
-/* INTEGER = digit { digit } ;
+/* A number at the current offset; SP_TOKEN_BAD when it is too large or a letter follows it, as in 12b.
+ *
+ *     INTEGER = digit { digit } ;
  *     REAL = digit { digit } "." digit { digit } ; */
 static void lex_number(struct sp_lexer *lexer)
 {
@@ -90,6 +94,7 @@ static void string(struct sp_lexer *lexer)
     finish_token(lexer, SP_TOKEN_STRING, length + 2);
 }
 
+/* A character that the language does not have: the token is all of its bytes. */
 static void meaningless(struct sp_lexer *lexer, const char *p)
 {
     size_t length = 1;

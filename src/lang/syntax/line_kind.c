@@ -47,9 +47,9 @@ enum sp_line_kind sp_line_kind_at(const char *p)
                  {"require", SP_LINE_REQUIRE}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strlen(words[i].word);
-        if (*p != *words[i].word || strncmp(p, words[i].word, length) != 0 || (p[length] != ' ' && p[length] != '\t'))
-            continue;
-        if (can_precede(words[i].kind, p[length + strspn(p + length, " \t\r")])) return words[i].kind;
+        const bool is_word =
+            *p == *words[i].word && strncmp(p, words[i].word, length) == 0 && (p[length] == ' ' || p[length] == '\t');
+        if (is_word && can_precede(words[i].kind, p[length + strspn(p + length, " \t\r")])) return words[i].kind;
     }
     if (*p == '[') return SP_LINE_HEADING;
     return is_definition(p) ? SP_LINE_DEFINITION : SP_LINE_ROW;

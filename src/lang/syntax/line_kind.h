@@ -8,14 +8,16 @@ enum sp_line_kind {
     SP_LINE_ROW,
     SP_LINE_DEFINITION,
     SP_LINE_HEADING,
-    SP_LINE_UNIT, /* table, part, claims: the directives are the last ones */
+    /* From here on the directives, which begin with a word of their own. */
+    SP_LINE_UNIT, /* table, part, claims */
     SP_LINE_MODEL_TYPE,
     SP_LINE_ARCHITECTURES,
     SP_LINE_REQUIRE,
-    SP_LINE_CLAIM
+    SP_LINE_CLAIM /* claim, erratum, approx, example */
 };
 
-/* Of the line that begins at `p` with what is no blank; NUL-terminated somewhere behind it. */
+/* The kind of the line whose first character that is no blank is at `p`, in a text that ends with a NUL. "table gpt2"
+ * is SP_LINE_UNIT, "table (n)" a row: a tensor may be called "table". */
 enum sp_line_kind sp_line_kind_at(const char *p);
 
 #endif

@@ -35,7 +35,9 @@ static bool ends_name(char c, bool quoted)
     return c == '\0' || c == '\n' || (quoted ? c == '"' : sp_parse_is_blank(c));
 }
 
-/* A name begins at `offset`; afterwards the token behind it is the current one.
+/* Reads the name that begins at `offset`, "h.{i}.weight" or "\"a name with blanks\"", into pieces; afterwards the token
+ * behind it is the current one. Names are no tokens: `offset` walks over the bytes of the text, `from` is where the
+ * piece begins that is not added yet. False after a mistake.
  *
  *     name = { character | "{" expr "}" } ; */
 static bool parse_template(struct sp_parser *parser, size_t offset, struct sp_template *name)
@@ -73,7 +75,7 @@ static bool parse_template_here(struct sp_parser *parser, struct sp_template *na
     return parse_template(parser, token->span.offset, name);
 }
 
-/* "prefix.*": the star is taken off.
+/* Whether the name ends in a star, "prefix.*", which is taken off.
  *
  *     prefix = name ; */
 static bool take_star(struct sp_template *name)
@@ -159,7 +161,8 @@ static bool parse_row_condition(struct sp_parser *parser, struct sp_row *row)
                          "the condition of the tensor goes in front of 'same as'; for that of the tie write 'when'");
 }
 
-static bool stray_when(struct sp_parser *parser, const struct sp_row *row)
+/* Reports a 'when' that belongs to no tie; always false. */
+static bool fail_on_when(struct sp_parser *parser, const struct sp_row *row)
 {
     return sp_parse_fail(parser, parser->lexer.token.span,
                          row->has_tie
@@ -173,7 +176,7 @@ static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
     while (!sp_parse_at_end(parser)) {
         bool good = true;
         if (sp_token_is(&parser->lexer, "if")) good = parse_row_condition(parser, row);
-        else if (sp_token_is(&parser->lexer, "when")) good = stray_when(parser, row);
+        else if (sp_token_is(&parser->lexer, "when")) good = fail_on_when(parser, row);
         else if (sp_token_is(&parser->lexer, "same")) good = parse_tie(parser, row);
         else if (sp_token_is(&parser->lexer, "was")) good = parse_old_name(parser, row);
         else if (sp_parse_accept(parser, "optional")) row->optional = true;
@@ -186,7 +189,7 @@ static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
     return true;
 }
 
-/* NAME = ...; anything else begins an expression. */
+/* Whether an argument has a name: NAME = ...; anything else begins an expression. */
 static bool is_named(const struct sp_parser *parser)
 {
     struct sp_lexer ahead = parser->lexer;
@@ -227,7 +230,9 @@ static bool parse_with(struct sp_parser *parser, struct sp_row *row)
     return true;
 }
 
-/* use = prefix NAME [ "(" [ argument { "," argument } [ "," ] ] ")" ] { clause }
+/* What stands behind "prefix.*", which is read; the current token is the name of the part or table.
+ *
+ *     use = prefix NAME [ "(" [ argument { "," argument } [ "," ] ] ")" ] { clause }
  *         | prefix "table" "(" expr ")" { clause } ;
  *     clause = "from" expr | "with" NAME "=" expr { "," NAME "=" expr } | "if" expr | "optional" ; */
 static bool parse_use(struct sp_parser *parser, struct sp_row *row)
@@ -243,16 +248,19 @@ static bool parse_use(struct sp_parser *parser, struct sp_row *row)
             row->has_from = true;
             row->from = sp_parse_expression(parser);
             good = row->from != NULL;
-        } else if (sp_parse_accept(parser, "with")) good = parse_with(parser, row);
-        else if (sp_parse_accept(parser, "optional")) good = row->optional = true;
-        else good = sp_parse_fail(parser, parser->lexer.token.span, "expected 'from', 'with', 'optional' or 'if' here");
+        } else if (sp_parse_accept(parser, "with")) {
+            good = parse_with(parser, row);
+        } else if (sp_parse_accept(parser, "optional")) {
+            good = row->optional = true;
+        } else
+            good = sp_parse_fail(parser, parser->lexer.token.span, "expected 'from', 'with', 'optional' or 'if' here");
         if (!good) return false;
     }
     return true;
 }
 
-/* "weight(V," is a name to the parser. */
-static bool glued(const struct sp_template *name)
+/* Whether the name runs into its shape: without a blank between them "weight(V," is a name to the parser. */
+static bool is_glued_to_shape(const struct sp_template *name)
 {
     for (size_t i = 0; i < name->count; i++)
         if (name->pieces[i].text && strchr(name->pieces[i].text, '(')) return true;
@@ -268,7 +276,7 @@ bool sp_parse_row(struct sp_parser *parser, struct sp_row *row, size_t offset)
     if (star && parser->lexer.token.kind == SP_TOKEN_NAME) return parse_use(parser, row);
     if (star) return sp_parse_fail(parser, parser->lexer.token.span, "expected a part or table after 'prefix.*'");
     if (sp_token_is(&parser->lexer, "(")) return parse_shape(parser, row) && parse_modifiers(parser, row);
-    if (glued(&row->name))
+    if (is_glued_to_shape(&row->name))
         return sp_parse_fail(parser, row->name.span, "expected a space between the name and its shape");
     return sp_parse_fail(parser, row->name.span, "expected 'name (shape)', 'prefix.* part(...)' or 'NAME = value'");
 }

@@ -176,6 +176,7 @@ static bool parse_loop(struct sp_parser *parser, struct sp_clause *clause)
     return clause->last != NULL;
 }
 
+/* The loops and conditions of a heading, up to the end of the line. */
 static bool parse_clauses(struct sp_parser *parser, struct sp_section *section)
 {
     while (!sp_parse_at_end(parser)) {
@@ -193,7 +194,9 @@ static bool parse_clauses(struct sp_parser *parser, struct sp_section *section)
     return true;
 }
 
-/* heading = "[" group-name "]" { "for" NAME "in" expr [ ".." expr ] | "if" expr } ; */
+/* Begins a section. Its name is everything between the brackets but the blanks at its ends, "feed-forward".
+ *
+ *     heading = "[" group-name "]" { "for" NAME "in" expr [ ".." expr ] | "if" expr } ; */
 static void parse_heading(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 {
     const size_t end = offset + strcspn(sp_parse_text(parser, offset), "]\n");
@@ -217,7 +220,7 @@ static void parse_heading(struct sp_parser *parser, struct sp_unit *unit, size_t
 
 /* ---- directives ---- */
 
-/* The first line of the comment that stands directly above. */
+/* The first line of the comment that stands directly above `offset`, or ""; *begin is where that comment begins. */
 static const char *title_above(struct sp_parser *parser, size_t offset, size_t *begin)
 {
     const char *text = parser->lexer.source->text, *title = NULL;
@@ -252,7 +255,10 @@ static bool parse_unit_params(struct sp_parser *parser, struct sp_unit *unit)
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
-/* unit = ( "table" | "part" ) NAME [ "(" [ param { "," param } ] ")" ] [ "extends" NAME ] ; */
+/* The heading of a table, a part or a set of claims; the word is the current token. A unit after a mistake as well, so
+ * that its lines are read.
+ *
+ *     unit = ( "table" | "part" ) NAME [ "(" [ param { "," param } ] ")" ] [ "extends" NAME ] ; */
 static struct sp_unit *parse_unit(struct sp_parser *parser, size_t offset)
 {
     struct sp_unit *unit = sp_arena_alloc(parser->arena, sizeof *unit);
@@ -321,20 +327,23 @@ static void start_unit(struct sp_parser *parser, struct output *out, size_t offs
     (*out->units)[(*out->count)++] = out->current;
 }
 
-/* line = unit | model_type | require | heading | definition | tensor | use | claims | claim ; */
+/* The line at `offset`. Of a directive the word is the current token when its parser is called; all other kinds begin
+ * to read at the offset.
+ *
+ *     line = unit | model_type | require | heading | definition | tensor | use | claims | claim ; */
 static void parse_line(struct sp_parser *parser, struct output *out, size_t offset)
 {
     struct sp_unit *unit = out->current;
     const enum sp_line_kind kind = sp_line_kind_at(sp_parse_text(parser, offset));
     const size_t end = sp_lexer_line_end(&parser->lexer, offset);
-    if (kind >= SP_LINE_UNIT) {
+    const struct sp_span line = {parser->lexer.source, (uint32_t)offset, (uint32_t)(end - offset)};
+    const bool is_directive = kind >= SP_LINE_UNIT;
+    if (is_directive) {
         sp_parse_restart(parser, offset);
         sp_lexer_next(&parser->lexer);
     }
     if (kind == SP_LINE_UNIT) start_unit(parser, out, offset);
-    else if (!unit)
-        sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, (uint32_t)(end - offset)},
-                      "expected 'table NAME' or 'part NAME(...)' first");
+    else if (!unit) sp_parse_fail(parser, line, "expected 'table NAME' or 'part NAME(...)' first");
     else if (unit->about && (kind == SP_LINE_MODEL_TYPE || kind == SP_LINE_ARCHITECTURES || kind == SP_LINE_REQUIRE))
         sp_parse_fail(parser, parser->lexer.token.span, "among claims nothing can be said of the table itself");
     else if ((kind == SP_LINE_MODEL_TYPE || kind == SP_LINE_ARCHITECTURES) && !unit->is_table)
@@ -346,7 +355,7 @@ static void parse_line(struct sp_parser *parser, struct output *out, size_t offs
         sp_parse_asked_expression(parser, unit, offset);
     else if (kind == SP_LINE_CLAIM) sp_parse_claim(parser, unit);
     else if (unit->about && kind != SP_LINE_DEFINITION)
-        sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, (uint32_t)(end - offset)},
+        sp_parse_fail(parser, line,
                       "among claims only 'claim', 'erratum', 'approx', 'example' and NAME = value can stand");
     else if (kind == SP_LINE_HEADING) parse_heading(parser, unit, offset);
     else if (kind == SP_LINE_DEFINITION) parse_definition(parser, unit, offset);
