@@ -36,11 +36,13 @@ struct sp_position sp_span_position(struct sp_span span)
 enum { MAX_SHOWN = 160, SHOWN_BEFORE = 60 }; /* bytes of a long line, and those of them in front of the mistake */
 
 struct extract {
-    size_t from, to;
+    size_t from, to; /* offsets in the text of the source */
 };
 
 static bool inside_character(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
+/* The part of the line of a span that is shown: all of it, or MAX_SHOWN bytes around the beginning of the span, cut
+ * between characters. */
 static struct extract extract_of(struct sp_span span)
 {
     const char *text = span.source->text;
@@ -81,6 +83,7 @@ void sp_diagnose(struct sp_text *out, struct sp_span span, const char *format, .
     const struct sp_position at = sp_span_position(span);
     const struct extract line = extract_of(span);
     const char *text = span.source->text;
+    /* the span may be behind the end of its line, or end in a later one: what is marked stays within the line */
     const size_t place = span.offset < line.to ? span.offset : line.to, rest = line.to - place;
     const size_t marked = span.length < rest ? span.length : rest;
     if (out->length) sp_text_puts(out, "\n");
@@ -99,6 +102,7 @@ void sp_diagnose(struct sp_text *out, struct sp_span span, const char *format, .
 
 /* ---- several messages in the room of one ---- */
 
+/* The text behind its first `lines` lines. */
 static const char *after_lines(const char *text, unsigned lines)
 {
     while (lines-- && *text) {

@@ -8,7 +8,7 @@ struct cutter {
     struct sp_lexer lexer;
     struct sp_text cell;    /* that is being written */
     struct sp_token before; /* the token in front of the current one; of no length at the beginning of a statement */
-    size_t end;             /* where it ends, or the name in its place */
+    size_t end;             /* offset where that token ends, or the name in its place */
     bool in_name;           /* between the braces of a name */
 };
 
@@ -29,7 +29,7 @@ static size_t trimmed_line(const char *p)
     return length;
 }
 
-/* The cell that was written, and a new one begins. */
+/* Ends the cell that is being written: a copy of it, and a new one begins. */
 static const char *take_cell(struct cutter *cutter)
 {
     const char *cell = sp_arena_copy(cutter->lexer.arena, cutter->cell.data, cutter->cell.length);
@@ -234,12 +234,12 @@ static void put_claim(struct cutter *cutter)
     }
 }
 
-static void cut_definition(struct cutter *cutter, struct sp_statement *statement, size_t offset, bool about)
+static void cut_definition(struct cutter *cutter, struct sp_statement *statement, size_t offset, bool in_claims)
 {
     start_tokens(cutter, offset);
     while (!is_at_end(cutter) && (!is_word(cutter, "=") || cutter->lexer.nesting)) put_token(cutter);
     statement->cells[0] = take_cell(cutter);
-    if (about) put_claim(cutter);
+    if (in_claims) put_claim(cutter);
     else put_rest(cutter);
     statement->cells[1] = take_cell(cutter);
 }
@@ -258,9 +258,9 @@ static void cut_heading(struct cutter *cutter, struct sp_statement *statement, s
     statement->cells[0] = take_cell(cutter);
 }
 
-/* The statement at `offset`; afterwards the token that ends its line is the current one. `about` is whether it stands
- * among claims. */
-static void cut_line(struct cutter *cutter, struct sp_statement *statement, size_t offset, bool about)
+/* Fills the cells of the statement at `offset`, whose kind of line is known, as the picture in the header shows them;
+ * afterwards the token that ends its line is the current one. `in_claims`: it stands below "claims for". */
+static void cut_line(struct cutter *cutter, struct sp_statement *statement, size_t offset, bool in_claims)
 {
     cutter->before.span.length = 0;
     switch (statement->line) {
@@ -268,12 +268,12 @@ static void cut_line(struct cutter *cutter, struct sp_statement *statement, size
         cut_row(cutter, statement, offset);
         return;
     case SP_LINE_DEFINITION:
-        cut_definition(cutter, statement, offset, about);
+        cut_definition(cutter, statement, offset, in_claims);
         return;
     case SP_LINE_HEADING:
         cut_heading(cutter, statement, offset);
         return;
-    default:
+    default: /* directives: one cell */
         break;
     }
     start_tokens(cutter, offset);
@@ -293,9 +293,9 @@ static const char *comment_behind(const struct cutter *cutter)
 void sp_statements_cut(struct sp_statements *statements, const struct sp_source_text *source, struct sp_arena *arena)
 {
     struct cutter cutter = {.lexer = {.source = source, .arena = arena}};
-    const size_t mark = strncmp(source->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    bool about = false;
-    for (size_t offset = mark; offset < source->length;) {
+    const size_t byte_order_mark = strncmp(source->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    bool in_claims = false;
+    for (size_t offset = byte_order_mark; offset < source->length;) {
         struct sp_statement statement = {.cells = {"", "", ""}, .comment = ""};
         while (is_blank(source->text[offset])) offset++;
         const char *p = source->text + offset;
@@ -306,8 +306,8 @@ void sp_statements_cut(struct sp_statements *statements, const struct sp_source_
             statement.cells[0] = sp_arena_copy(arena, p, length);
         } else {
             statement.line = sp_line_kind_at(p);
-            if (statement.line == SP_LINE_UNIT) about = strncmp(p, "claims", 6) == 0;
-            cut_line(&cutter, &statement, offset, about);
+            if (statement.line == SP_LINE_UNIT) in_claims = strncmp(p, "claims", 6) == 0;
+            cut_line(&cutter, &statement, offset, in_claims);
             statement.comment = comment_behind(&cutter);
             offset = cutter.lexer.token.span.offset;
         }

@@ -22,9 +22,9 @@ enum sp_statement_kind { SP_STATEMENT_LINE, SP_STATEMENT_BLANK, SP_STATEMENT_COM
  *   all of it                                                        of any other line, and of a comment */
 struct sp_statement {
     enum sp_statement_kind kind;
-    enum sp_line_kind line;
-    const char *cells[3]; /* "": there is none */
-    const char *comment;  /* behind it, with its '#', or "" */
+    enum sp_line_kind line; /* of SP_STATEMENT_LINE */
+    const char *cells[3];   /* "": there is none */
+    const char *comment;    /* behind it, with its '#', or "" */
 };
 
 struct sp_statements {
@@ -32,7 +32,8 @@ struct sp_statements {
     size_t count, capacity;
 };
 
-/* Its texts live in the arena; free() the items. */
+/* Appends the statements of the source in order, with a SP_STATEMENT_BLANK for each empty line. Their texts live in the
+ * arena; free() the items. */
 void sp_statements_cut(struct sp_statements *statements, const struct sp_source_text *source, struct sp_arena *arena);
 
 #endif
