@@ -41,18 +41,22 @@ struct sp_usage {
     struct sp_frame *frame;          /* the same each time; NULL: none yet */
     struct shapeproof_value *values; /* the arguments that the rest is about; NULL: it cannot be repeated */
     size_t prefix_length;
-    size_t tensor, tie; /* the first ones that it made */
+    size_t tensor, tie; /* the first ones that it made: indices into the prediction and into sp_expander.ties */
     size_t tensor_count, tie_count;
-    size_t steps, iterations, mistakes;
+    size_t steps, iterations, mistakes; /* that it took */
 };
 
-/* That of a row of env->section. */
+/* The usage of a row of env->section, which is empty at first. */
 struct sp_usage *sp_usage_of(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row);
-/* Makes what the part made before, if that is the same in the frame as it is now; false when it may not be. */
+/* Copies the tensors and ties that the part made at its last use, with the new prefix in front of their names. False,
+ * and nothing is made, when the arguments have changed, when nothing was kept, or when a limit could be reached on the
+ * way: then the part has to be expanded. */
 bool sp_usage_repeat(struct sp_expander *x, const struct sp_usage *usage, const struct sp_frame *frame,
                      const char *prefix);
-/* How far the expansion is, for sp_usage_keep after the part was expanded. */
+/* How far the expansion is, before a part is expanded. */
 struct sp_usage sp_usage_start(const struct sp_expander *x);
+/* Keeps in `usage` what was made since `start`, if it can be repeated: not after a mistake, and not what has loops or
+ * tensors that an overlay may replace. */
 void sp_usage_keep(struct sp_expander *x, struct sp_usage *usage, const struct sp_usage *start,
                    const struct sp_frame *frame);
 

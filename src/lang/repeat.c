@@ -21,11 +21,12 @@ struct sp_usage sp_usage_start(const struct sp_expander *x)
                              .mistakes = x->eval.mistakes};
 }
 
-/* The tensors of the frame are those in place of one tensor. */
+/* Whether the frame is of a part whose tensors are stored in place of one tensor (sp_expander_replace), not of a part
+ * within such a part. */
 static bool is_replacement(const struct sp_frame *frame) { return frame->replaced && !frame->caller->replaced; }
 
-/* Not what took a mistake or a loop, which a mistake would end. And which tensors are replaced, and by what, depends on
- * their whole names. */
+/* A mistake ends a loop, where copying would go on: what has a loop is expanded each time. Which tensors an overlay
+ * replaces, and by what, depends on their whole names, and so on the prefix. */
 void sp_usage_keep(struct sp_expander *x, struct sp_usage *usage, const struct sp_usage *start,
                    const struct sp_frame *frame)
 {
@@ -42,7 +43,7 @@ void sp_usage_keep(struct sp_expander *x, struct sp_usage *usage, const struct s
     usage->steps = x->eval.steps - start->steps;
 }
 
-/* Equal texts and lists in two places are taken to differ. */
+/* Whether two values are the same, where that is quickly seen: texts and lists are compared by address alone. */
 static bool is_same_argument(struct shapeproof_value a, struct shapeproof_value b)
 {
     if (a.type != b.type || a.count != b.count) return false;
@@ -51,13 +52,15 @@ static bool is_same_argument(struct shapeproof_value a, struct shapeproof_value 
     return a.type != SHAPEPROOF_VALUE_REAL && a.items == b.items;
 }
 
-/* A limit that could be reached within the part has to be reached there. */
+/* Whether copying can reach no limit: otherwise the part is expanded, so that the mistake is reported at its place. A
+ * longer prefix could make a name too long. */
 static bool fits_limits(const struct sp_expander *x, const struct sp_usage *usage, const char *prefix)
 {
     return x->eval.steps + usage->steps <= SP_MAX_STEPS && x->out->count + usage->tensor_count <= sp_expander_most(x) &&
            strlen(prefix) <= usage->prefix_length;
 }
 
+/* A name that the part made before, with the new prefix in place of the former one. */
 static const char *renamed(struct sp_expander *x, const struct sp_usage *usage, const char *prefix, const char *name)
 {
     const char *own = name + usage->prefix_length;

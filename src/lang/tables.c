@@ -25,14 +25,14 @@ struct sp_unit *sp_tables_parse_builtin(struct shapeproof_tables *tables, size_t
     return parsed;
 }
 
-/* What is parsed on demand, or listed, is there as soon as anybody can see it: a set that is not changed stays what it
- * is to all who look at it. */
+/* Drops the `const` of a set to keep what is made on demand: parsed units and lists. Nobody who looks at the set can
+ * tell whether that was done already. */
 static struct shapeproof_tables *behind_the_scenes(const struct shapeproof_tables *tables)
 {
     return (struct shapeproof_tables *)tables;
 }
 
-/* So that its mistake is found again, and told to whoever comes next. */
+/* Forgets that a built-in unit was parsed, after a mistake: whoever asks for it next gets the message again. */
 static void forget_builtin(struct shapeproof_tables *tables, const struct sp_unit *unit)
 {
     for (size_t i = 0; i < sp_builtin_unit_count; i++)
@@ -187,7 +187,7 @@ const size_t *sp_tables_list(const struct shapeproof_tables *tables, size_t *cou
 
 /* ---- tables ---- */
 
-/* The name that is most like it. */
+/* The name of a table that is most like this one, or NULL. */
 static const char *table_like(const struct shapeproof_tables *tables, const char *name)
 {
     size_t count;
@@ -222,21 +222,21 @@ const struct sp_unit *sp_tables_table(const struct shapeproof_tables *tables, co
 enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, struct sp_source_text given,
                                             struct shapeproof_error *error)
 {
-    const size_t first = tables->own.count, said = tables->messages.length;
+    const size_t first = tables->own.count, earlier = tables->messages.length;
     struct sp_source_text *source = sp_arena_alloc(&tables->arena, sizeof *source);
     *source = given;
     source->name = sp_arena_string(&tables->arena, given.name);
     source->text = sp_arena_copy(&tables->arena, given.text, given.length);
     const bool parsed = sp_parse(source, &tables->arena, &tables->symbols, &tables->own.items, &tables->own.count,
                                  &tables->own.capacity, &tables->messages);
-    free(tables->list);
+    free(tables->list); /* it is made again when somebody asks for it */
     free(tables->infos);
     tables->list = NULL;
     tables->infos = NULL;
     if (sp_link(tables, &tables->own, first) && parsed) return SHAPEPROOF_OK;
-    tables->own.count = first; /* nothing refers to them: what came before is linked already */
+    tables->own.count = first; /* a file with a mistake adds nothing; nothing refers to its units, linked earlier */
     sp_diagnoses_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED,
-                      tables->messages.data + said + (said > 0));
+                      tables->messages.data + earlier + (earlier > 0)); /* without the line break between them */
     return SHAPEPROOF_ERR_TABLE;
 }
 
@@ -326,8 +326,8 @@ static size_t end_of(const struct shapeproof_tables *tables, const struct sp_uni
     return end;
 }
 
-/* The name, title and source of a table. Those of built-in ones come from the index made at build time, so that no
- * table has to be parsed. */
+/* What the public header tells of a table: its name, title, model types, file, line and source. All of it is known of a
+ * built-in table without parsing it. */
 static struct shapeproof_table_info info_of_place(const struct shapeproof_tables *tables, size_t place)
 {
     const struct sp_entry entry = sp_tables_entry(tables, place);

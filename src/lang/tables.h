@@ -48,7 +48,8 @@ size_t sp_tables_of_class(const struct shapeproof_tables *tables, const char *cl
 /* The places of the tables in force, by name. */
 const size_t *sp_tables_list(const struct shapeproof_tables *tables, size_t *count);
 
-/* As shapeproof_tables_add_text, with what the source says of itself; its name and text are copied. */
+/* As shapeproof_tables_add_text, of a source with its flags; its name and text are copied. After a mistake the set is
+ * as it was before. */
 enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, struct sp_source_text source,
                                             struct shapeproof_error *error);
 
