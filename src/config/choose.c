@@ -10,7 +10,8 @@
 #include "lang/prediction.h"
 #include "lang/tables.h"
 
-/* Its place, or SIZE_MAX. A table restricted to certain classes beats one that takes any. */
+/* The place of the table that serves a model type, or SIZE_MAX. A table that lists the class wins over one that serves
+ * all classes; a table that lists other classes alone does not serve this one. */
 static size_t by_model_type(const struct shapeproof_tables *tables, const char *model_type, const char *class)
 {
     size_t found = SIZE_MAX;
@@ -48,14 +49,15 @@ static size_t type_length(const char *model_type, const char *class)
     return length;
 }
 
-/* The same of a model's whole name. */
+/* The same where the class name goes on as class names do; otherwise 0: "gpt-neo" is no prefix of "GPTNeoXModel". */
 static size_t class_prefix(const char *model_type, const char *class)
 {
     const size_t length = type_length(model_type, class);
     return length && is_class_ending(class + length) ? length : 0;
 }
 
-/* Files of 2019 have no model_type; their class name begins with it. */
+/* Files of 2019 have no model_type; their class name begins with it. The longest one that any table serves, or NULL:
+ * "xlm-roberta" for "XLMRobertaModel". */
 static const char *model_type_of_class(const struct shapeproof_tables *tables, const char *class)
 {
     const char *best = NULL;
@@ -84,8 +86,8 @@ const char *sp_first_class(const struct sp_hyper *hyper)
                                                                   : text_or_empty(classes);
 }
 
-/* Where the model is made by its class, as in diffusers, or by a name, as in timm: that is in a key of its own, and it
- * alone decides. */
+/* The class that the model is made by, from the key that diffusers has for it, or the name that timm makes it by; ""
+ * when there is neither. Where there is one, it alone decides. */
 static const char *made_class(const struct sp_hyper *hyper)
 {
     const char *class = text_or_empty(sp_value_member(hyper->root, "_class_name"));
@@ -107,6 +109,7 @@ const struct sp_unit *sp_choose_table(const struct shapeproof_tables *tables, co
     if (name) return sp_tables_table(tables, name, error);
     const char *class = sp_first_class(hyper), *model_type = text_or_empty(sp_value_member(hyper->root, "model_type"));
     const char *made = made_class(hyper);
+    const bool is_name_of_timm = *made >= 'a'; /* "resnet50"; the classes of diffusers begin with a capital letter */
     size_t place = sp_tables_of_class(tables, made);
     if (!*model_type && *class) model_type = model_type_of_class(tables, class);
     if (place == SIZE_MAX && model_type && *model_type) place = by_model_type(tables, model_type, class);
@@ -114,7 +117,7 @@ const struct sp_unit *sp_choose_table(const struct shapeproof_tables *tables, co
     if (place != SIZE_MAX) return sp_tables_table(tables, sp_tables_entry(tables, place).name, error);
     if (*made)
         sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "no table for the %s '%s'",
-                *made >= 'a' ? "architecture" : "class", made);
+                is_name_of_timm ? "architecture" : "class", made);
     else if (model_type && strncmp(model_type, "gguf-", 5) == 0)
         sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "no table for GGUF files of the architecture '%s'",
                 model_type + 5);

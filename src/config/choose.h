@@ -12,7 +12,14 @@ struct sp_unit;
 
 /* The first of the architectures; "" when there is none. */
 const char *sp_first_class(const struct sp_hyper *hyper);
-/* The table for a configuration: by `name` when given, else by model_type and architectures[0]. */
+/* The table for a configuration. The first of these that is there decides:
+ *   1. `name`, which the caller gives, or NULL;
+ *   2. shapeproof_table in the configuration;
+ *   3. the class that the model is made by: _class_name of diffusers, or `architecture` of timm;
+ *   4. model_type, or, in the files of 2019, the model type that architectures[0] begins with; among several tables the
+ *      one that lists architectures[0] comes first;
+ *   5. architectures[0], for tables that serve a class whatever its model_type.
+ * If a table is named that does not exist, or if nothing leads to a table, NULL with an error. */
 const struct sp_unit *sp_choose_table(const struct shapeproof_tables *tables, const char *name,
                                       const struct sp_hyper *hyper, struct shapeproof_error *error);
 
