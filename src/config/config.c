@@ -103,34 +103,35 @@ const struct sp_hyper *sp_config_hyper(const struct shapeproof_config *config) {
 /* Makes the hyper-parameters anew: the file's values with the settings on top of them. */
 static void rebuild(struct shapeproof_config *config)
 {
-    /* For the choice of the table, for how its tensors are stored, for the words that are counted; and what PyTorch's
-     * layers are told that no shape shows. */
-    static const char *const others[] = {"quantization_config",
-                                         "quantization",
-                                         "compression_config",
-                                         "dtype",
-                                         "torch_dtype",
-                                         "shapeproof_table",
-                                         "model_type",
-                                         "architectures",
-                                         "_class_name",
-                                         "architecture",
-                                         "version",
-                                         "transformers_version",
-                                         "train_bpe_src",
-                                         "train_bpe_trg",
-                                         "word_min_count",
-                                         "num_words",
-                                         "pad_vocab_to_multiple_of",
-                                         "bpe_symbols_src",
-                                         "bpe_symbols_trg",
-                                         "shared_vocab",
-                                         "weight_tying",
-                                         "weight_tying_type",
-                                         "nhead",
-                                         "stride",
-                                         "padding",
-                                         "dilation"};
+    /* Keys that no table need read, because other code does: to choose the table, to find how its tensors are stored,
+     * or to count a vocabulary. The last ones are arguments of PyTorch's layers on which no shape depends. A setting of
+     * any of them is never reported as unused. */
+    static const char *const read_elsewhere[] = {"quantization_config",
+                                                 "quantization",
+                                                 "compression_config",
+                                                 "dtype",
+                                                 "torch_dtype",
+                                                 "shapeproof_table",
+                                                 "model_type",
+                                                 "architectures",
+                                                 "_class_name",
+                                                 "architecture",
+                                                 "version",
+                                                 "transformers_version",
+                                                 "train_bpe_src",
+                                                 "train_bpe_trg",
+                                                 "word_min_count",
+                                                 "num_words",
+                                                 "pad_vocab_to_multiple_of",
+                                                 "bpe_symbols_src",
+                                                 "bpe_symbols_trg",
+                                                 "shared_vocab",
+                                                 "weight_tying",
+                                                 "weight_tying_type",
+                                                 "nhead",
+                                                 "stride",
+                                                 "padding",
+                                                 "dilation"};
     struct shapeproof_value root = config->file_root;
     for (size_t i = 0; i < config->setting_count; i++)
         root = sp_value_with(&config->arena, root, config->settings[i].path, config->settings[i].value);
@@ -138,12 +139,13 @@ static void rebuild(struct shapeproof_config *config)
                                       .file = config->label ? config->label : sp_base_name(config->path),
                                       .overrides = config->overrides,
                                       .override_count = config->setting_count,
-                                      .other_keys = others,
-                                      .other_key_count = sizeof others / sizeof *others,
+                                      .other_keys = read_elsewhere,
+                                      .other_key_count = sizeof read_elsewhere / sizeof *read_elsewhere,
                                       .scope = config->scope,
                                       .loose = config->loose};
 }
 
+/* Appends a setting, which wins over earlier ones of the same path. */
 static void add_setting(struct shapeproof_config *config, struct sp_setting setting, struct shapeproof_provenance from)
 {
     SP_GROW(config->settings, config->setting_count, config->setting_capacity);
@@ -159,7 +161,7 @@ static void add_setting(struct shapeproof_config *config, struct sp_setting sett
 void sp_config_set_value(struct shapeproof_config *config, const char *path, struct shapeproof_value value,
                          const char *from)
 {
-    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, false},
+    add_setting(config, (struct sp_setting){.path = sp_arena_string(&config->arena, path), .value = value},
                 sp_provenance_other(from));
 }
 
@@ -167,7 +169,8 @@ void sp_config_derive(struct shapeproof_config *config, const char *path, struct
                       const char *from)
 {
     const char *kept = sp_arena_string(&config->arena, from);
-    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, true},
+    add_setting(config,
+                (struct sp_setting){.path = sp_arena_string(&config->arena, path), .value = value, .derived = true},
                 sp_provenance_other(kept));
 }
 
@@ -181,7 +184,7 @@ void shapeproof_config_name_class(struct shapeproof_config *config, const char *
     sp_config_derive(config, keys[0], value, from);
 }
 
-/* What the files beside an earlier file said goes with it. */
+/* Drops what the files beside the one that was loaded before said. */
 static void forget_derived(struct shapeproof_config *config)
 {
     size_t kept = 0;
@@ -207,7 +210,7 @@ enum shapeproof_status shapeproof_config_set(struct shapeproof_config *config, c
 {
     sp_error_reset(error);
     const char *equals = strchr(setting, '=');
-    struct shapeproof_error not_json = {0};
+    struct shapeproof_error not_json = {0}; /* then the value is a text: name=gpt2 needs no quotes */
     struct shapeproof_value value;
     if (!equals || equals == setting) {
         sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "'%s': expected key=value", setting);
@@ -221,14 +224,14 @@ enum shapeproof_status shapeproof_config_set(struct shapeproof_config *config, c
     }
     if (!sp_value_parse_json(&config->arena, equals + 1, strlen(equals + 1), &value, &not_json))
         value = sp_value_string(sp_arena_string(&config->arena, equals + 1));
-    add_setting(config, (struct sp_setting){path, value, false},
+    add_setting(config, (struct sp_setting){.path = path, .value = value},
                 (struct shapeproof_provenance){.source = SHAPEPROOF_SOURCE_SETTING});
     return SHAPEPROOF_OK;
 }
 
 struct shapeproof_config *sp_config_variant(const struct shapeproof_config *config)
 {
-    return sp_config_without(config, SIZE_MAX);
+    return sp_config_without(config, SHAPEPROOF_NONE);
 }
 
 struct shapeproof_config *sp_config_without(const struct shapeproof_config *config, size_t left_out)
@@ -243,10 +246,10 @@ struct shapeproof_config *sp_config_without(const struct shapeproof_config *conf
     variant->label = config->label;
     variant->model = config->model;
     variant->variables = config->variables;
-    for (size_t i = 0; i < config->setting_count;
-         i++) { /* the paths are copied: a chain of variants may lose its links */
+    for (size_t i = 0; i < config->setting_count; i++) {
         if (i == left_out) continue;
         struct sp_setting setting = config->settings[i];
+        /* copied, because a variant of a variant may outlive the one that it was made from */
         setting.path = sp_arena_string(&variant->arena, setting.path);
         add_setting(variant, setting, config->overrides[i].from);
     }
@@ -293,6 +296,7 @@ static bool is_yaml(const char *path, const char *text)
     return strcmp(sp_base_name(path), "config") == 0 && text[strspn(text, " \t\r\n")] != '{';
 }
 
+/* The text as a value, in the format that its path and its beginning tell; false with the error. */
 static bool parse_text(struct sp_arena *arena, const char *path, const char *text, size_t length,
                        struct shapeproof_value *root, struct sp_json_repeats *repeats, struct shapeproof_error *error)
 {
@@ -356,8 +360,9 @@ static void complete_quantised(struct shapeproof_config *config)
     if (sp_value_is_set(beside)) sp_config_derive(config, "quantization_config", beside, name);
 }
 
-/* Reads the text of a configuration: JSON, YAML or the metadata of a GGUF file; then derives the keys that its
- * dialect (Sockeye, quantisation) implies. */
+/* Takes the text of a configuration, JSON, YAML or .hpm, in place of what was loaded before. A JSON object that holds
+ * the metadata of a GGUF file becomes a configuration of its table. Then come the keys that files beside it tell: the
+ * version of Sockeye, or a description of how the weights are quantised. False with the error. */
 static bool parse_config(struct shapeproof_config *config, const char *path, const char *text, size_t length,
                          struct shapeproof_error *error)
 {

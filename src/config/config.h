@@ -23,12 +23,12 @@ struct shapeproof_config {
     struct sp_setting *settings;
     struct sp_override *overrides; /* parallel to settings */
     size_t setting_count, setting_capacity, override_capacity;
-    const struct sp_scope *scope;
-    const struct sp_storage *storage;
-    bool loose;
-    const char *label;              /* what the configuration is called in place of its file; NULL: as the file */
-    const char *model;              /* the published model that the values are of; NULL: of none */
-    struct sp_variables *variables; /* how the file calls the variables of a Keras model; NULL: it is none */
+    const struct sp_scope *scope;     /* sp_config_limit; NULL: none */
+    const struct sp_storage *storage; /* sp_config_store; NULL: predictions are of the model, not of what is stored */
+    bool loose;                       /* sp_config_loosen */
+    const char *label;                /* what the configuration is called in place of its file; NULL: as the file */
+    const char *model;                /* the published model that the values are of; NULL: of none */
+    struct sp_variables *variables;   /* how the file calls the variables of a Keras model; NULL: it is none */
     bool owns_variables;
     const char *remarks[SP_CONFIG_MAX_REMARKS]; /* what is odd about the file, a sentence each, in the arena */
     size_t remark_count;
@@ -40,8 +40,8 @@ const struct sp_hyper *sp_config_hyper(const struct shapeproof_config *config);
 /* A copy to which one more setting can be made, for "what if" questions; the values are shared with `config`, which
  * must outlive it. Free with shapeproof_config_free. */
 struct shapeproof_config *sp_config_variant(const struct shapeproof_config *config);
-/* The same without one of the settings. */
-struct shapeproof_config *sp_config_without(const struct shapeproof_config *config, size_t setting);
+/* The same without the setting of that index; SHAPEPROOF_NONE: with all of them. */
+struct shapeproof_config *sp_config_without(const struct shapeproof_config *config, size_t left_out);
 /* Sets a value by its dotted path, as shapeproof_config_set does. The value and `from`, which says where it is from for
  * SHAPEPROOF_SOURCE_OTHER, must outlive the config. */
 void sp_config_set_value(struct shapeproof_config *config, const char *path, struct shapeproof_value value,
@@ -50,8 +50,9 @@ void sp_config_set_value(struct shapeproof_config *config, const char *path, str
 void sp_config_set_root(struct shapeproof_config *config, struct shapeproof_value root);
 /* The same for a published model of that name: forgets the file that was loaded. */
 void sp_config_set_model(struct shapeproof_config *config, struct shapeproof_value root, const char *name);
-/* Takes what a model of layers was composed to: the values, how they are called in reports, and how the file calls the
- * variables, which the config frees. */
+/* Takes the values of `root` in place of a file's. Of a Keras model, whose configuration was composed from its layers,
+ * also how the values are called in reports, and how the file calls the variables, which the config frees; otherwise
+ * both are NULL. */
 void sp_config_compose(struct shapeproof_config *config, struct shapeproof_value root, const char *label,
                        struct sp_variables *variables);
 

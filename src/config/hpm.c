@@ -33,6 +33,7 @@ static bool wrong_hpm(struct hpm *hpm, const char *what)
     return sp_fail(hpm->error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, "line %zu: %s", hpm->line, what);
 }
 
+/* The value of a key on the last of the lines so far that gives it, or NULL. */
 static const char *earlier(const struct hpm *hpm, const char *name)
 {
     const size_t line = sp_map_get(&hpm->latest, name);
@@ -73,6 +74,7 @@ static struct shapeproof_value number_or_text(struct sp_arena *arena, const char
     return fits ? sp_value_int(number) : sp_value_real(sp_real_read(text, NULL));
 }
 
+/* "512" as a number, "512:512" as a list of two, all else as a text. */
 static struct shapeproof_value typed(struct sp_arena *arena, const char *text)
 {
     const char *colon = strchr(text, ':');
@@ -118,7 +120,7 @@ static bool one_line(struct hpm *hpm, const char *p, const char *end)
     return good;
 }
 
-/* The recipe says which model it is by its encoder and decoder. */
+/* Appends the model_type that the encoder and decoder of the recipe mean, if it has them; the new count of members. */
 static size_t add_model_type(struct hpm *hpm, struct shapeproof_member *members, size_t count)
 {
     const char *encoder = earlier(hpm, "encoder"), *decoder = earlier(hpm, "decoder");
@@ -141,7 +143,7 @@ bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct shapeproof_va
         text = *end ? end + 1 : end;
     }
     if (good) {
-        struct shapeproof_member *members = sp_arena_array(arena, hpm.count + 1, sizeof *members);
+        struct shapeproof_member *members = sp_arena_array(arena, hpm.count + 1, sizeof *members); /* 1: model_type */
         size_t count = add_model_type(&hpm, members, 0);
         for (size_t i = 0; i < hpm.count; i++)
             members[count++] =

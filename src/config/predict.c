@@ -54,7 +54,7 @@ static void fill_dtypes(struct shapeproof_prediction *prediction, enum shapeproo
     }
 }
 
-/* 0 when a dtype is not known. */
+/* The bytes of the data in a file, each tie once; 0 when a dtype is not known or the sum does not fit in 64 bits. */
 static uint64_t count_bytes(const struct shapeproof_prediction *prediction)
 {
     uint64_t bytes = 0, bits;
@@ -92,6 +92,8 @@ enum shapeproof_status shapeproof_config_quantisation_is_known(const struct shap
     return known ? SHAPEPROOF_OK : SHAPEPROOF_ERR_UNKNOWN;
 }
 
+/* The prediction of what is stored where the configuration quantises weights. Without a file that is asked it also has
+ * the dtypes and the size in bytes; NULL with an error when the method is not described. */
 static struct shapeproof_prediction *predict_stored(const struct sp_unit *table, const struct shapeproof_tables *tables,
                                                     struct sp_hyper hyper, const struct sp_storage *storage,
                                                     struct shapeproof_error *error)
@@ -121,6 +123,7 @@ struct shapeproof_prediction *shapeproof_predict(const struct shapeproof_tables 
     const struct sp_hyper *hyper = sp_config_hyper(config);
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
+    /* NULL: the tensors of the model; otherwise what is stored for them, about which `no_file` tells nothing */
     const struct sp_storage *storage = options->stored ? &no_file : config->storage;
     const struct sp_unit *table = sp_choose_table(tables, options->table, hyper, error);
     if (!table) return NULL;

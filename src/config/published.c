@@ -44,6 +44,8 @@ static const char *type_of(struct shapeproof_value config)
     return type ? type : "";
 }
 
+/* Adds one of the objects under "models": its own keys, and what the family has in common. False with an error when it
+ * has no name, or no source. */
 static bool add_model(struct shapeproof_models *models, const char *file, struct shapeproof_value family,
                       struct shapeproof_value object, struct shapeproof_error *error)
 {
