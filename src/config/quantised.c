@@ -44,6 +44,7 @@ struct sp_rule_dialect {
     const char *none;  /* a key of the object with the rules which tells that there are none, or NULL */
 };
 
+/* A method may have several rows: the first whose rules the configuration has is taken. */
 static const struct sp_rule_dialect dialects[] = {
     {"gptq", "dynamic", SIGNED, .inherits = true},
     {"awq", "dynamic", SIGNED, .inherits = true},
@@ -89,6 +90,8 @@ static bool is_pattern(const struct sp_rules *rules, const char *key)
     return false;
 }
 
+/* Puts the members of the object with the rules into `named` and `patterns`. Without a dialect null is no rule: the
+ * object is then quantization_config itself, whose other keys may be null. */
 static void sort_rules(struct sp_rules *rules)
 {
     const size_t most = sizeof rules->patterns / sizeof *rules->patterns;
@@ -102,11 +105,13 @@ static void sort_rules(struct sp_rules *rules)
     }
 }
 
+/* What the object has at the path; "" is the object itself. */
 static struct shapeproof_value object_at(struct shapeproof_value object, const char *path)
 {
     return *path ? sp_value_at(object, path) : object;
 }
 
+/* Whether the configuration has rules where the dialect has them. */
 static bool has_rules(struct shapeproof_value object, const struct sp_rule_dialect *dialect)
 {
     const struct shapeproof_value rules = object_at(object, dialect->path);
@@ -114,6 +119,7 @@ static bool has_rules(struct shapeproof_value object, const struct sp_rule_diale
            !(dialect->none && sp_value_is_set(sp_value_member(rules, dialect->none)));
 }
 
+/* The path of what is at `within` in the object at `path`. */
 static const char *path_to(struct sp_arena *arena, const char *path, const char *within)
 {
     return within && *within ? sp_arena_printf(arena, "%s.%s", path, within) : path;
@@ -128,8 +134,10 @@ void sp_rules_open(struct sp_rules *rules, struct sp_arena *arena, struct shapep
         if (strcmp(dialect->method, method) != 0) continue;
         if (dialect->whole) {
             const struct shapeproof_value whole = sp_value_at(object, dialect->whole);
-            if (whole.type == SHAPEPROOF_VALUE_OBJECT) rules->whole = whole;
-            if (whole.type == SHAPEPROOF_VALUE_OBJECT) rules->whole_path = path_to(arena, path, dialect->whole);
+            if (whole.type == SHAPEPROOF_VALUE_OBJECT) {
+                rules->whole = whole;
+                rules->whole_path = path_to(arena, path, dialect->whole);
+            }
         }
         if (!has_rules(object, dialect)) continue;
         rules->dialect = dialect;
@@ -164,6 +172,7 @@ static void put_kind(struct sp_text *kind, const char *module)
     }
 }
 
+/* The index of the rule whose key is the name of the module or its kind, or SIZE_MAX. */
 static size_t named_rule(const struct sp_rules *rules, const char *module)
 {
     struct sp_text name = {0};
@@ -192,6 +201,8 @@ static bool fits_pattern(const struct sp_rules *rules, const char *key, const ch
     return fits;
 }
 
+/* The index of the rule for a module: one with its name, else the first pattern that fits, else the one that the
+ * dialect has for all others; or SIZE_MAX. */
 static size_t find_module_rule(const struct sp_rules *rules, const char *module, size_t *budget)
 {
     const size_t named = named_rule(rules, module);
@@ -202,7 +213,8 @@ static size_t find_module_rule(const struct sp_rules *rules, const char *module,
     return rules->dialect && rules->dialect->other ? sp_map_get(&rules->named, rules->dialect->other) : SIZE_MAX;
 }
 
-/* null, false, "-:..." or as many bits as it has without. */
+/* Whether a rule says that its modules are not quantised: its value is null or false, its key begins with "-:", or it
+ * has at least as many bits as a weight that is not quantised. */
 static bool leaves_out(const struct sp_rules *rules, const struct shapeproof_member *member)
 {
     const struct shapeproof_value bits = sp_value_member(member->value, "bits");
@@ -211,11 +223,12 @@ static bool leaves_out(const struct sp_rules *rules, const struct shapeproof_mem
     return rules->dialect && bits.type == SHAPEPROOF_VALUE_INT && bits.integer >= NOT_QUANTISED_BITS;
 }
 
-/* What takes time is subtracted from the budget. `path` of the rule is in the arena. */
+/* What the rules say of a module. The `path` of the result is in the arena; the steps of matching patterns are
+ * subtracted from the budget. */
 static struct sp_module_rule rules_for(const struct sp_rules *rules, struct sp_arena *arena, const char *module,
                                        size_t *budget)
 {
-    struct sp_module_rule rule = {SP_MODULE_NONE, rules->whole, rules->whole_path, false};
+    struct sp_module_rule rule = {.kind = SP_MODULE_NONE, .object = rules->whole, .path = rules->whole_path};
     const size_t found = find_module_rule(rules, module, budget);
     if (found == SIZE_MAX) {
         if (rules->dialect && rules->dialect->complete) rule.kind = SP_MODULE_LEFT_OUT;

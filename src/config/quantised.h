@@ -11,25 +11,32 @@
 
 struct sp_rule_dialect;
 
+/* The rules that quantization_config has for single modules, "layers.3.mlp.gate": {"bits": 8}. Each quantiser writes
+ * them in a dialect of its own, a row of `dialects` in quantised.c. */
 struct sp_rules {
-    const struct sp_rule_dialect *dialect;
-    const char *path;               /* of the object with the rules: "quantization_config.extra_config" */
+    const struct sp_rule_dialect *dialect; /* NULL: the quantiser has none, or the configuration has no rules in it */
+    const char *path;                      /* of the object with the rules: "quantization_config.extra_config" */
     struct shapeproof_value object; /* a member for each; those of quantization_config itself may be something else */
-    struct shapeproof_value whole;  /* what holds for modules without one, */
-    const char *whole_path;         /* and where it is */
+    struct shapeproof_value whole;  /* the keys that hold for modules without a rule */
+    const char *whole_path;         /* where these are: "quantization_config" */
     struct sp_map named;            /* names of modules, or of kinds of them -> index of the member */
-    size_t patterns[512], count;    /* members that are patterns */
+    size_t patterns[512], count;    /* members whose keys are patterns */
 };
 
 /* What is said of one module. */
 struct sp_module_rule {
-    enum { SP_MODULE_NONE, SP_MODULE_OWN, SP_MODULE_LEFT_OUT } kind;
+    enum {
+        SP_MODULE_NONE,    /* no rule: it is quantised as the whole is */
+        SP_MODULE_OWN,     /* it has keys of its own */
+        SP_MODULE_LEFT_OUT /* it is not quantised */
+    } kind;
     struct shapeproof_value object; /* its keys, or those of the whole */
-    const char *path;
-    bool inherits; /* what the rule does not say holds as for the whole */
+    const char *path;               /* of that object */
+    bool inherits;                  /* what the rule does not say holds as for the whole */
 };
 
-/* Of the object with that path and the method, as part names have it. */
+/* Reads the rules of quantization_config, the object at `path`. `method` is the quantiser as part names have it,
+ * "compressed_tensors". Close with sp_rules_close; the strings of the object must outlive the rules. */
 void sp_rules_open(struct sp_rules *rules, struct sp_arena *arena, struct shapeproof_value object, const char *path,
                    const char *method);
 void sp_rules_close(struct sp_rules *rules);
