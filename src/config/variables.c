@@ -53,8 +53,9 @@ static const char *modern_name(struct sp_arena *arena, const char *name)
     return bare;
 }
 
-/* How many components two names have in common at their ends; of the last one the end is enough, so that
- * "depthwise_kernel" is a "kernel": then it is counted as none. */
+/* How many whole components two names have in common at their ends: 2 for "layers/dense/kernel" and "a/dense/kernel".
+ * *alike: if none, whether the last component of `predicted` is the end of that of `file`, as "kernel" is of
+ * "depthwise_kernel". */
 static size_t common_end(const char *predicted, const char *file, bool *alike)
 {
     size_t a = strlen(predicted), b = strlen(file), components = 0;
@@ -65,7 +66,6 @@ static size_t common_end(const char *predicted, const char *file, bool *alike)
         if (predicted[a] == '/' || !a || !b) components++;
         if (!components) *alike = *alike || (a && predicted[a - 1] == '/' && file[b ? b - 1 : 0] == '_');
     }
-    if (a && b && predicted[a - 1] == '/' && file[b - 1] == '/' && predicted[a] != '/') components++;
     return components;
 }
 
@@ -73,15 +73,16 @@ static size_t common_end(const char *predicted, const char *file, bool *alike)
 struct alignment {
     struct shapeproof_prediction *prediction;
     const struct sp_variable_group *group;
-    const char **files; /* its names, in the words of Keras 3 */
-    const size_t *tensors;
+    const char **files;    /* its names, in the words of Keras 3 */
+    const size_t *tensors; /* what is predicted: indices into the prediction */
     size_t count;
-    size_t *file_of; /* per tensor, or SHAPEPROOF_NONE */
+    size_t *file_of; /* per tensor: the index of its partner in `files`, or SHAPEPROOF_NONE */
     bool *taken;     /* per file */
-    size_t paired;
+    size_t paired;   /* so far */
 };
 
-/* The component before the last, with its slash: the name of the layer. */
+/* The component before the last, with its slash, which is the name of the layer: "dense/" of "a/dense/kernel". Its
+ * length, 0 when there is none, and where it begins. */
 static size_t layer_component(const char *name, const char **start)
 {
     const char *end = sp_base_name(name);
@@ -100,15 +101,21 @@ static bool goes_through_layer(const char *name, const char *file)
     return false;
 }
 
-/* Pairs variables whose names agree in that many components at their ends, or (0) in the end of the last one.
- * `of_layer`: only where the predicted name goes through the layer that the file's variable is in. */
-static void pair_variables(struct alignment *alignment, size_t components, bool of_layer)
+/* Where the partner of a predicted variable may be. */
+enum within {
+    IN_ITS_LAYER, /* in a layer that the predicted name goes through */
+    ANYWHERE
+};
+
+/* Pairs variables whose names agree in that many components at their ends, or (0) in the end of the last one. */
+static void pair_variables(struct alignment *alignment, size_t components, enum within within)
 {
     for (size_t i = 0; i < alignment->count; i++) {
         const char *name = alignment->prediction->tensors[alignment->tensors[i]].name;
         for (size_t k = 0; k < alignment->group->files.count && alignment->file_of[i] == SHAPEPROOF_NONE; k++) {
             bool alike;
-            if (alignment->taken[k] || (of_layer && !goes_through_layer(name, alignment->files[k]))) continue;
+            if (alignment->taken[k] || (within == IN_ITS_LAYER && !goes_through_layer(name, alignment->files[k])))
+                continue;
             const size_t common = common_end(name, alignment->files[k], &alike);
             if (components ? common < components : !alike) continue;
             alignment->file_of[i] = k;
@@ -118,7 +125,7 @@ static void pair_variables(struct alignment *alignment, size_t components, bool 
     }
 }
 
-/* "variable_3", as Keras calls a variable without a name: the next of its layer. */
+/* "variable_3", as Keras calls a variable without a name: it is paired with the next one of its layer. */
 static bool is_automatic(const char *name)
 {
     const char *base = sp_base_name(name);
@@ -167,8 +174,8 @@ static void align_group(const struct sp_variables *variables, struct alignment *
     for (size_t i = 0; i < group->files.count; i++)
         alignment->files[i] = modern_name(&prediction->arena, group->files.items[i]);
     for (size_t i = 0; i < alignment->count; i++) alignment->file_of[i] = SHAPEPROOF_NONE;
-    for (size_t components = 5; components-- > 0;) pair_variables(alignment, components, true);
-    for (size_t components = 5; components-- > 0;) pair_variables(alignment, components, false);
+    for (size_t components = 5; components-- > 0;) pair_variables(alignment, components, IN_ITS_LAYER);
+    for (size_t components = 5; components-- > 0;) pair_variables(alignment, components, ANYWHERE);
     pair_automatic(alignment);
     pair_in_order(alignment);
     for (size_t i = 0; i < alignment->count; i++) {
@@ -180,7 +187,7 @@ static void align_group(const struct sp_variables *variables, struct alignment *
     free(alignment->file_of);
 }
 
-/* The tensors of a group follow one another. */
+/* Aligns the groups one by one. The tensors of a group follow one another in a prediction. */
 static void find_scopes(const struct sp_variables *variables, struct shapeproof_prediction *prediction)
 {
     size_t *tensors = sp_realloc(NULL, prediction->count + 1, sizeof *tensors);
@@ -190,8 +197,10 @@ static void find_scopes(const struct sp_variables *variables, struct shapeproof_
         for (end = first; end < prediction->count && prediction->tensors[end].group == group; end++)
             tensors[end - first] = end;
         if (index == SIZE_MAX) continue;
-        struct alignment alignment = {
-            prediction, &variables->groups.items[index], NULL, tensors, end - first, NULL, NULL, 0};
+        struct alignment alignment = {.prediction = prediction,
+                                      .group = &variables->groups.items[index],
+                                      .tensors = tensors,
+                                      .count = end - first};
         align_group(variables, &alignment);
     }
     free(tensors);

@@ -42,8 +42,10 @@ struct sp_variables {
 
 /* Renames what is predicted to what the file has. */
 void sp_variables_rename(const struct sp_variables *variables, struct shapeproof_prediction *prediction);
-/* Where a tensor of the file would stand among the names of the table: what is in front of the last component is
- * appended, or the beginning of it, and then `leaf` is what the name ends in, with its suffix. */
+/* Splits the name of a tensor of the file into its place among the names of the table, which is appended to `front`,
+ * and the rest. False, and nothing is appended, when it belongs to no layer of the model. numbered:
+ * "layers/dense/vars/0"           -> front "layers/dense/", *leaf NULL: the number is no name with scopes:
+ * "model_weights/d/s/d/kernel:0"  -> front "d/", the layer; *leaf "kernel:0" */
 bool sp_variables_place(const struct sp_variables *variables, const char *name, struct sp_text *front,
                         const char **leaf);
 /* The layer that a tensor of the file belongs to and that is not predicted, or SHAPEPROOF_NONE. */
