@@ -21,14 +21,16 @@
 
 enum { MAX_TEXT = 4 << 20, MAX_DEPTH = 64, MAX_NODES = 1000 * 1000, MAX_DIRECTIVES = 16 };
 
+enum collection { SEQUENCE, MAPPING };
+
 /* A sequence or mapping that is still open. */
 struct open {
-    bool mapping;
+    enum collection kind;
     const char *tag, *anchor;          /* NULL: none */
     const char *key;                   /* of the next value; NULL: a key comes next */
     struct shapeproof_member *members; /* heap; the key is NULL in a sequence */
     size_t count, capacity;
-    size_t nodes_before; /* of the whole document */
+    size_t nodes_before; /* reader.total when it began */
     unsigned height;     /* of the highest value in it */
 };
 
@@ -47,9 +49,9 @@ struct reader {
     struct open stack[MAX_DEPTH];
     unsigned depth;
     struct sp_map anchors; /* name -> index of its node */
-    struct node *nodes;
+    struct node *nodes;    /* with an anchor */
     size_t node_count, node_capacity;
-    size_t total;
+    size_t total; /* nodes of the document so far, those of an alias each time */
     struct shapeproof_value root;
     bool has_root;
 };
@@ -99,6 +101,7 @@ static struct shapeproof_value yaml_number(const char *text)
     return is_yaml_integer(text) && !errno ? sp_value_int(integer) : sp_value_real(sp_real_read(text, NULL));
 }
 
+/* What PyYAML makes of a plain scalar. */
 static struct shapeproof_value plain(struct reader *reader, const char *text)
 {
     static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
@@ -121,6 +124,7 @@ static bool is_plain(const yaml_event_t *event)
 
 /* ---- building the tree ---- */
 
+/* Counts nodes towards the limit; false with the error when it is passed. */
 static bool spend_nodes(struct reader *reader, size_t nodes)
 {
     reader->total += nodes; /* each at most MAX_NODES */
@@ -129,6 +133,7 @@ static bool spend_nodes(struct reader *reader, size_t nodes)
                     "");
 }
 
+/* Remembers a finished value under its anchor, if it has one. */
 static void name_node(struct reader *reader, const char *anchor, struct node node)
 {
     if (!anchor) return;
@@ -148,7 +153,7 @@ static bool put_node(struct reader *reader, struct node node)
     struct open *open = &reader->stack[reader->depth - 1];
     if (reader->depth + node.height > MAX_DEPTH)
         return wrong_at(reader, reader->mark, SHAPEPROOF_KIND_LIMIT, "nested more than 64 deep", "");
-    if (open->mapping && !open->key) return wrong_yaml(reader, "a key must be a text or a number");
+    if (open->kind == MAPPING && !open->key) return wrong_yaml(reader, "a key must be a text or a number");
     SP_GROW(open->members, open->count, open->capacity);
     open->members[open->count++] = (struct shapeproof_member){open->key, node.value};
     open->key = NULL;
@@ -156,14 +161,15 @@ static bool put_node(struct reader *reader, struct node node)
     return true;
 }
 
-static bool begin_collection(struct reader *reader, bool mapping, const char *tag, const char *anchor)
+/* Opens a sequence or a mapping; a tag such as "!ModelConfig" is kept. */
+static bool begin_collection(struct reader *reader, enum collection kind, const char *tag, const char *anchor)
 {
     if (reader->depth == MAX_DEPTH)
         return wrong_at(reader, reader->mark, SHAPEPROOF_KIND_LIMIT, "nested more than 64 deep", "");
-    if (reader->depth && reader->stack[reader->depth - 1].mapping && !reader->stack[reader->depth - 1].key)
-        return wrong_yaml(reader, "a key must be a text or a number");
+    const struct open *outer = reader->depth ? &reader->stack[reader->depth - 1] : NULL;
+    if (outer && outer->kind == MAPPING && !outer->key) return wrong_yaml(reader, "a key must be a text or a number");
     struct open *open = &reader->stack[reader->depth++];
-    *open = (struct open){.mapping = mapping, .nodes_before = reader->total};
+    *open = (struct open){.kind = kind, .nodes_before = reader->total};
     if (anchor) open->anchor = sp_arena_string(reader->arena, anchor);
     if (tag && *tag == '!' && tag[1]) open->tag = sp_arena_string(reader->arena, tag + 1);
     return spend_nodes(reader, 1);
@@ -186,10 +192,12 @@ static struct shapeproof_value object_of_mapping(struct reader *reader, const st
     return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = tags + open->count, .members = members};
 }
 
-static bool end(struct reader *reader)
+/* Closes the innermost collection: it becomes a value of the one around it. */
+static bool end_collection(struct reader *reader)
 {
     struct open *open = &reader->stack[--reader->depth];
-    const struct node node = {.value = open->mapping ? object_of_mapping(reader, open) : list_of_sequence(reader, open),
+    const struct node node = {.value = open->kind == MAPPING ? object_of_mapping(reader, open)
+                                                             : list_of_sequence(reader, open),
                               .nodes = reader->total - open->nodes_before,
                               .height = open->height + 1};
     free(open->members);
@@ -204,7 +212,7 @@ static bool scalar(struct reader *reader, const yaml_event_t *event)
     struct open *open = reader->depth ? &reader->stack[reader->depth - 1] : NULL;
     if (strlen(text) != event->data.scalar.length) return wrong_yaml(reader, "a text with a NUL character in it");
     if (!spend_nodes(reader, 1)) return false;
-    if (open && open->mapping && !open->key) {
+    if (open && open->kind == MAPPING && !open->key) {
         open->key = sp_arena_string(reader->arena, text);
         return true;
     }
@@ -215,6 +223,7 @@ static bool scalar(struct reader *reader, const yaml_event_t *event)
     return put_node(reader, node);
 }
 
+/* The value of an alias is that of its anchor, and costs what walking it costs. */
 static bool alias(struct reader *reader, const char *name)
 {
     const size_t index = sp_map_get(&reader->anchors, name);
@@ -225,7 +234,8 @@ static bool alias(struct reader *reader, const char *name)
 
 /* ---- events ---- */
 
-/* Takes one event of the YAML parser. Only one document is allowed. */
+/* Takes one event of the YAML parser: a scalar, an alias, or an end of a collection. False with the error, also at the
+ * beginning of a second document. Events that carry no value are passed over. */
 static bool take_event(struct reader *reader, const yaml_event_t *event)
 {
     reader->mark = event->start_mark;
@@ -237,13 +247,13 @@ static bool take_event(struct reader *reader, const yaml_event_t *event)
     case YAML_ALIAS_EVENT:
         return alias(reader, (const char *)event->data.alias.anchor);
     case YAML_SEQUENCE_START_EVENT:
-        return begin_collection(reader, false, NULL, (const char *)event->data.sequence_start.anchor);
+        return begin_collection(reader, SEQUENCE, NULL, (const char *)event->data.sequence_start.anchor);
     case YAML_MAPPING_START_EVENT:
-        return begin_collection(reader, true, (const char *)event->data.mapping_start.tag,
+        return begin_collection(reader, MAPPING, (const char *)event->data.mapping_start.tag,
                                 (const char *)event->data.mapping_start.anchor);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
-        return end(reader);
+        return end_collection(reader);
     default:
         return true;
     }
@@ -261,6 +271,7 @@ static yaml_mark_t mark_of(const char *text, size_t offset)
     return mark;
 }
 
+/* Reports the error of libyaml; always false. */
 static bool not_yaml(struct reader *reader, const char *text)
 {
     const yaml_parser_t *parser = &reader->parser;
