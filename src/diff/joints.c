@@ -7,6 +7,7 @@
 
 #include "diff/diff.h"
 
+/* Whether a tensor has no partner yet and can be a whole or a part. */
 static bool is_left(const struct shapeproof_diff *diff, const struct sp_diff_half *half, size_t tensor)
 {
     const unsigned flags = shapeproof_inventory_tensor(half->inventory, tensor)->flags;
@@ -35,16 +36,18 @@ static const char *front_of_half(struct shapeproof_diff *diff, const struct sp_d
     return "";
 }
 
-static void add_piece(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool whole, bool opens)
+static void add_piece(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool whole,
+                      enum sp_joint_side side)
 {
-    if (whole) sp_joints_add_whole(joints, name, piece, opens);
-    else sp_joints_add_part(joints, name, piece, opens);
+    if (whole) sp_joints_add_whole(joints, name, piece, side);
+    else sp_joints_add_part(joints, name, piece, side);
 }
 
+/* Adds what is left of one half, as wholes or as parts. */
 static void add_pieces(struct shapeproof_diff *diff, struct sp_joints *joints, const struct sp_diff_half *half,
                        bool whole)
 {
-    const bool opens = half->side == SHAPEPROOF_DIFF_A;
+    const enum sp_joint_side side = half->side == SHAPEPROOF_DIFF_A ? SP_JOINT_FIRST_SIDE : SP_JOINT_OTHER_SIDE;
     const char *front = front_of_half(diff, half);
     const size_t length = strlen(front);
     for (size_t i = 0; i < shapeproof_inventory_count(half->inventory); i++) {
@@ -52,8 +55,8 @@ static void add_pieces(struct shapeproof_diff *diff, struct sp_joints *joints, c
         const struct sp_joint_piece piece = {first_item(diff, half) + i, tensor->shape, tensor->rank};
         if (!is_left(diff, half, i)) continue;
         const char *name = half->spelling[i].text;
-        add_piece(joints, name, piece, whole, opens);
-        if (length && strncmp(name, front, length) == 0) add_piece(joints, name + length, piece, whole, opens);
+        add_piece(joints, name, piece, whole, side);
+        if (length && strncmp(name, front, length) == 0) add_piece(joints, name + length, piece, whole, side);
     }
 }
 

@@ -18,8 +18,8 @@ static void add_pieces(const struct sp_attempt *attempt, struct sp_joints *joint
         const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(attempt->prediction, i);
         const struct sp_joint_piece piece = {i, tensor->shape, tensor->rank};
         if (sp_match_predicted(&attempt->match, i) != SP_MISSING || attempt->is_joined[i]) continue;
-        if (wholes_in_file) sp_joints_add_part(joints, tensor->name, piece, true);
-        else sp_joints_add_whole(joints, tensor->name, piece, true);
+        if (wholes_in_file) sp_joints_add_part(joints, tensor->name, piece, SP_JOINT_FIRST_SIDE);
+        else sp_joints_add_whole(joints, tensor->name, piece, SP_JOINT_FIRST_SIDE);
     }
     for (size_t i = 0; joints->nests.count && i < shapeproof_inventory_count(attempt->match.inventory); i++)
         if (sp_match_tensor(&attempt->match, i) == SP_UNEXPECTED && !attempt->is_joined[first_seen(attempt) + i])

@@ -10,8 +10,8 @@ struct adder {
 static size_t add_name(const void *context, const char *name)
 {
     const struct adder *adder = context;
-    if (adder->whole) sp_joints_add_whole(adder->joints, name, adder->piece, false);
-    else sp_joints_add_part(adder->joints, name, adder->piece, false);
+    if (adder->whole) sp_joints_add_whole(adder->joints, name, adder->piece, SP_JOINT_OTHER_SIDE);
+    else sp_joints_add_part(adder->joints, name, adder->piece, SP_JOINT_OTHER_SIDE);
     return SHAPEPROOF_NONE;
 }
 

@@ -61,15 +61,15 @@ static struct place place_of_joint(const char *name)
     return place;
 }
 
-/* The number of the nest of that place, or SIZE_MAX when it is new and shall not be opened. */
-static size_t nest_of(struct sp_joints *joints, const struct place *place, bool opens)
+/* The number of the nest of that place; SIZE_MAX when the first side has not opened it. */
+static size_t nest_of(struct sp_joints *joints, const struct place *place, enum sp_joint_side side)
 {
     struct sp_text *key = &joints->key;
     key->length = 0;
     sp_text_append(key, place->container, place->container_length);
     sp_text_printf(key, "\n%s", place->leaf);
     size_t nest = sp_map_get(&joints->nests, key->data);
-    if (nest != SIZE_MAX || !opens) return nest;
+    if (nest != SIZE_MAX || side == SP_JOINT_OTHER_SIDE) return nest;
     nest = joints->nests.count;
     sp_map_add(&joints->nests, sp_arena_copy(&joints->arena, key->data, key->length), nest);
     return nest;
@@ -88,10 +88,11 @@ static size_t component_of(struct sp_joints *joints, const struct place *place)
     return component;
 }
 
-void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool opens)
+void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_joint_piece piece,
+                         enum sp_joint_side side)
 {
     const struct place place = place_of_joint(name);
-    const size_t nest = nest_of(joints, &place, opens), above = sp_last_component(name, place.container_length, ".");
+    const size_t nest = nest_of(joints, &place, side), above = sp_last_component(name, place.container_length, ".");
     if (nest == SIZE_MAX || piece.rank > MAX_RANK) return;
     *SP_PUSH(&joints->wholes) = (struct sp_joint_whole){
         .nest = nest,
@@ -100,11 +101,11 @@ void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_j
         .piece = piece};
 }
 
-static void add_part(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool opens,
+static void add_part(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, enum sp_joint_side side,
                      enum sp_joining joining, uint64_t index)
 {
     const struct place place = place_of_joint(name);
-    const size_t nest = nest_of(joints, &place, opens);
+    const size_t nest = nest_of(joints, &place, side);
     if (nest == SIZE_MAX || piece.rank >= MAX_RANK) return;
     const struct sp_joint_part part = {.nest = nest,
                                        .component = component_of(joints, &place),
@@ -116,18 +117,19 @@ static void add_part(struct sp_joints *joints, const char *name, struct sp_joint
 }
 
 /* Adds it without the index of `digits` digits at `place`, which has a component behind it. */
-static void add_without(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool opens,
-                        enum sp_joining joining, size_t place)
+static void add_without(struct sp_joints *joints, const char *name, struct sp_joint_piece piece,
+                        enum sp_joint_side side, enum sp_joining joining, size_t place)
 {
     uint64_t index;
     const size_t digits = sp_index_at(name, place, &index);
     joints->scratch.length = 0;
     sp_text_append(&joints->scratch, name, place);
     sp_text_puts(&joints->scratch, name + place + digits + 1);
-    add_part(joints, joints->scratch.data, piece, opens, joining, index);
+    add_part(joints, joints->scratch.data, piece, side, joining, index);
 }
 
-void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool opens)
+void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_joint_piece piece,
+                        enum sp_joint_side side)
 {
     size_t first = SIZE_MAX, last = SIZE_MAX;
     for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");) {
@@ -137,20 +139,20 @@ void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_jo
         if (first == SIZE_MAX) first = place;
         last = place;
     }
-    add_part(joints, name, piece, opens, SP_SIDE_BY_SIDE, 0);
-    if (last != SIZE_MAX) add_without(joints, name, piece, opens, SP_OVER_LAST, last);
-    if (first != last) add_without(joints, name, piece, opens, SP_OVER_FIRST, first);
+    add_part(joints, name, piece, side, SP_SIDE_BY_SIDE, 0);
+    if (last != SIZE_MAX) add_without(joints, name, piece, side, SP_OVER_LAST, last);
+    if (first != last) add_without(joints, name, piece, side, SP_OVER_FIRST, first);
 }
 
 /* ---- columns ---- */
 
 struct column {
-    struct sp_joint_part *parts;
+    struct sp_joint_part *parts; /* one when they are joined side by side, else one for each index */
     size_t count;
     bool taken;
 };
 
-/* The columns of one nest and one way to join, and what is looked for in them. */
+/* The columns of one nest and one way to join. A choice of columns is a set of bits, `chosen`: bit i is columns[i]. */
 struct table {
     struct sp_joints *joints;
     enum sp_joining joining;
@@ -215,7 +217,8 @@ static void make_table(struct table *table, size_t from, size_t to)
 
 /* ---- shapes ---- */
 
-/* The shape of columns put together along one dimension; false when they do not fit. */
+/* The shape of the chosen columns put together along one dimension, of one tensor each: (8, 8), (4, 8) and (4, 8) are
+ * (16, 8) along dimension 0. False when another dimension differs. */
 static bool put_parts_together(const struct table *table, unsigned chosen, uint32_t axis, uint64_t *shape)
 {
     const struct sp_joint_piece *first = NULL;
@@ -237,6 +240,7 @@ static bool put_parts_together(const struct table *table, unsigned chosen, uint3
     return true;
 }
 
+/* Whether a shape is `of`, or `of` with its last two dimensions exchanged. */
 static bool is_shape(const uint64_t *shape, const uint64_t *of, uint32_t rank, bool transposed)
 {
     if (!transposed) return sp_same_dims(shape, rank, of, rank);
@@ -255,6 +259,7 @@ static bool are_heads_of(const struct sp_joint_piece *whole, const struct sp_joi
            v->shape[1] == whole->shape[0] / k->shape[0] - k->shape[2];
 }
 
+/* Whether the chosen columns are two that the whole has head by head. */
 static bool fits_heads(const struct table *table, unsigned chosen, const struct sp_joint_piece *whole)
 {
     const struct sp_joint_piece *pieces[2];
@@ -279,6 +284,7 @@ static bool is_whole(const struct sp_joint_piece *whole, const struct table *tab
     return whole->shape[0] == shape[0] * depth && is_shape(whole->shape + 1, shape + 1, rank - 1, false);
 }
 
+/* How many columns are chosen. */
 static size_t bits(unsigned chosen)
 {
     size_t count = 0;
@@ -286,7 +292,8 @@ static size_t bits(unsigned chosen)
     return count;
 }
 
-/* All columns chosen are free, as long as one another, and more than one tensor in all. */
+/* Whether a whole can be made of the chosen columns, as far as their lengths tell: none is taken, all have as many
+ * tensors, *depth, and there are several columns, or one over an index. */
 static bool may_be_chosen(const struct table *table, unsigned chosen, size_t *depth)
 {
     *depth = 0;
@@ -299,6 +306,7 @@ static bool may_be_chosen(const struct table *table, unsigned chosen, size_t *de
     return bits(chosen) > 1 || (table->joining != SP_SIDE_BY_SIDE && *depth);
 }
 
+/* Whether the chosen columns, put together along some dimension, have the shape of the whole, or the transposed one. */
 static bool fits_joint(const struct table *table, unsigned chosen, const struct sp_joint_piece *whole, bool *transposed)
 {
     uint64_t shape[MAX_RANK];
@@ -319,11 +327,11 @@ static bool fits_joint(const struct table *table, unsigned chosen, const struct 
 
 /* ---- which columns ---- */
 
-/* What is common to the names of many projections. */
+/* What is common to the names of many projections: suffixes, which begin with "_", and prefixes. */
 static const char *const affixes[] = {"_projection", "_proj", "_linear", "_layer", "_lin", "proj_", "linear_",
                                       "lin_",        "to_",   "ff_",     "fc_",    "w_",   "W",     "w"};
 
-/* Names that do not spell their parts. */
+/* Names of wholes that do not spell their parts. */
 static const struct {
     const char *name, *parts;
 } spelt_otherwise[] = {{"c_attn", "qkv"},          {"in_proj", "qkv"},        {"attn", "qkv"},
@@ -331,7 +339,8 @@ static const struct {
                        {"fc1", "gate_up"},         {"linear_fc1", "gate_up"}, {"gate_and_up", "gate_up"},
                        {"input_linear", "gate_up"}};
 
-/* "q" of "q_proj", "query" of "query_proj". */
+/* What a component speaks of, without the affixes that many projections have: "q" of "q_proj", "query" of "query_proj".
+ * Some names of wholes do not spell their parts: "qkv" of "c_attn". */
 static void core_of(struct sp_text *core, const char *component)
 {
     const size_t length = strlen(component);
@@ -345,11 +354,12 @@ static void core_of(struct sp_text *core, const char *component)
     for (size_t i = 0; i < sizeof affixes / sizeof *affixes; i++) {
         const size_t size = strlen(affixes[i]);
         if (size >= length) continue;
-        if (affixes[i][0] == '_' && strcmp(component + length - size, affixes[i]) == 0) {
+        const bool is_suffix = affixes[i][0] == '_';
+        if (is_suffix && strcmp(component + length - size, affixes[i]) == 0) {
             sp_text_append(core, component, length - size);
             return;
         }
-        if (affixes[i][0] != '_' && strncmp(component, affixes[i], size) == 0) {
+        if (!is_suffix && strncmp(component, affixes[i], size) == 0) {
             sp_text_puts(core, component + size);
             return;
         }
@@ -357,8 +367,8 @@ static void core_of(struct sp_text *core, const char *component)
     sp_text_puts(core, component);
 }
 
-/* Where the whole's name speaks of the part: "q" and "query" in "qkv", "gate" in "gate_up", "1" in "13"; or SIZE_MAX.
- */
+/* The offset at which the core of the whole's name speaks of the part: "q" and "query" in "qkv", "gate" in "gate_up",
+ * "1" in "13"; or SIZE_MAX. */
 static size_t place_in(const char *part, const char *whole)
 {
     const char *place = *part ? strstr(whole, part) : NULL;
@@ -366,7 +376,7 @@ static size_t place_in(const char *part, const char *whole)
     return place ? (size_t)(place - whole) : SIZE_MAX;
 }
 
-/* For each column its place in the whole's name; those that have one. */
+/* For each column its place in the whole's name, or SIZE_MAX; returns the columns that have one, as a choice. */
 static unsigned find_places(const struct table *table, const struct sp_joint_whole *whole, size_t *places)
 {
     struct sp_text in = {0}, part = {0};
@@ -396,6 +406,7 @@ static void put_columns(struct sp_text *text, const struct table *table, const s
     }
 }
 
+/* "self_attn.qkv_proj = q_proj + k_proj + v_proj", "experts.up = 8 x up". */
 static const char *say_joint(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen,
                              size_t depth)
 {
@@ -412,7 +423,8 @@ static const char *say_joint(const struct table *table, const struct sp_joint_wh
     return sp_text_keep(&text, &joints->arena);
 }
 
-/* The only columns that fit; 0 when that is not clear. */
+/* The only choice of columns that fits, found by trying each; 0 when there is none, a second one, or too many to try.
+ */
 static unsigned only_fitting(const struct table *table, const struct sp_joint_whole *whole, bool *transposed)
 {
     unsigned found = 0;
@@ -426,7 +438,8 @@ static unsigned only_fitting(const struct table *table, const struct sp_joint_wh
     return found && fits_joint(table, found, &whole->piece, transposed) ? found : 0;
 }
 
-/* Vectors add up by chance: they follow matrices that were joined alike, unless the name says it. */
+/* Whether a choice is no accident: the shapes of matrices are evidence enough, but the lengths of vectors add up by
+ * chance. A vector must be joined as a matrix was, q_proj.bias as q_proj.weight. */
 static bool follows(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen)
 {
     size_t depth;
@@ -451,14 +464,14 @@ static unsigned choose_joint(const struct table *table, const struct sp_joint_wh
 
 /* ---- joints ---- */
 
-/* Records that this whole is made of the chosen columns (a bit for each) and marks its parts as used. A column has
- * `depth` parts when the whole stacks several matrices. */
+/* Records that this whole is made of the chosen columns and marks it and its parts as used. A column has `depth` parts
+ * when the whole stacks several matrices. */
 static void take_joint(struct table *table, const struct sp_joint_whole *whole, unsigned chosen, bool transposed)
 {
     struct sp_joints *joints = table->joints;
     struct sp_joint joint = {.whole = whole->piece, .joining = table->joining, .transposed = transposed};
     size_t depth = 0, *parts;
-    may_be_chosen(table, chosen, &depth);
+    may_be_chosen(table, chosen, &depth); /* it may: asked for the depth */
     joint.mixed = bits(chosen) > 1;
     joint.by_heads = fits_heads(table, chosen, &whole->piece);
     joint.says = say_joint(table, whole, chosen, depth);
@@ -477,7 +490,7 @@ static void take_joint(struct table *table, const struct sp_joint_whole *whole, 
     *SP_PUSH(joints) = joint;
 }
 
-/* What one whole takes may make clear what another one does. */
+/* Joins the wholes of a nest until nothing changes: what one takes may leave another one choice only. */
 static void join_parts(struct table *table, const struct sp_joint_whole *wholes, size_t count)
 {
     if (count > MAX_COLUMNS) return;
@@ -494,6 +507,7 @@ static void join_parts(struct table *table, const struct sp_joint_whole *wholes,
     }
 }
 
+/* Makes `taken`, with room for the highest item. */
 static void mark_none_taken(struct sp_joints *joints)
 {
     size_t most = 0;
@@ -504,6 +518,8 @@ static void mark_none_taken(struct sp_joints *joints)
     joints->taken = sp_arena_array(&joints->arena, most + 1, sizeof *joints->taken);
 }
 
+/* Walks over the parts and the wholes, both sorted by nest, side by side: each run of parts of one nest and one way to
+ * join is a table, which the wholes of that nest are made of. */
 static void join_nests(struct sp_joints *joints)
 {
     struct table table = {.joints = joints};
@@ -529,7 +545,7 @@ void sp_joints_find(struct sp_joints *joints)
     qsort(joints->parts.items, joints->parts.count, sizeof *joints->parts.items, compare_joint_parts);
     qsort(joints->wholes.items, joints->wholes.count, sizeof *joints->wholes.items, compare_wholes);
     join_nests(joints);
-    join_nests(joints); /* what follows what was joined */
+    join_nests(joints); /* vectors in nests before those of the matrices that they follow */
 }
 
 void sp_joints_free(struct sp_joints *joints)

@@ -40,10 +40,11 @@ enum sp_joining {
 struct sp_joint {
     struct sp_joint_piece whole;
     enum sp_joining joining;
-    bool transposed, mixed; /* mixed: of several components, whose order no shape tells */
-    bool by_heads;          /* the parts have each head apart, and one of them is transposed */
-    const char *says;       /* "self_attn.qkv_proj = q_proj + k_proj + v_proj"; in the arena */
-    const size_t *parts;    /* items: of each component those by index, components as they were added; in the arena */
+    bool transposed;     /* the whole is the transpose of its parts put together */
+    bool mixed;          /* of several components, whose order no shape tells */
+    bool by_heads;       /* the parts have each head apart, and one of them is transposed */
+    const char *says;    /* "self_attn.qkv_proj = q_proj + k_proj + v_proj"; in the arena */
+    const size_t *parts; /* items: of each component those by index, components as they were added; in the arena */
     size_t part_count;
 };
 
@@ -62,10 +63,17 @@ struct sp_joints {
     size_t count, capacity;
 };
 
-/* One side is added first, with `opens`; of the other side only that matters which stands beside it. A name may be
- * added under several spellings. */
-void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool opens);
-void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool opens);
+/* A nest is where a whole or its parts stand, "layers.0.self_attn" (joints.c). One side is added first. */
+enum sp_joint_side {
+    SP_JOINT_FIRST_SIDE, /* opens the nests of its names */
+    SP_JOINT_OTHER_SIDE  /* a name whose nest the first side has not opened is left out */
+};
+
+/* A side has either wholes or parts. A piece may be added under several names, the spellings of its own. */
+void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_joint_piece piece,
+                         enum sp_joint_side side);
+void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_joint_piece piece,
+                        enum sp_joint_side side);
 /* Once all are added: fills `items`. No piece is in two of them. */
 void sp_joints_find(struct sp_joints *joints);
 void sp_joints_free(struct sp_joints *joints);

@@ -28,12 +28,12 @@ static struct sp_joint_piece piece_of(struct tensors *tensors, uint64_t rows, ui
 
 static void add_whole(struct tensors *tensors, const char *name, uint64_t rows, uint64_t columns)
 {
-    sp_joints_add_whole(&tensors->joints, name, piece_of(tensors, rows, columns), true);
+    sp_joints_add_whole(&tensors->joints, name, piece_of(tensors, rows, columns), SP_JOINT_FIRST_SIDE);
 }
 
 static void add_part(struct tensors *tensors, const char *name, uint64_t rows, uint64_t columns)
 {
-    sp_joints_add_part(&tensors->joints, name, piece_of(tensors, rows, columns), false);
+    sp_joints_add_part(&tensors->joints, name, piece_of(tensors, rows, columns), SP_JOINT_OTHER_SIDE);
 }
 
 /* What is said of each joint, in lines; "'" behind one that is transposed. */
@@ -96,7 +96,7 @@ static void test_experts(void **state)
     for (int order = 0; order < 2; order++) {
         const struct sp_joint_piece whole = {tensors.count++, stacked, 3};
         if (order) tensors.count--, add_whole(&tensors, "layers.0.experts.up.weight", 24, 8);
-        else sp_joints_add_whole(&tensors.joints, "layers.0.experts.up.weight", whole, true);
+        else sp_joints_add_whole(&tensors.joints, "layers.0.experts.up.weight", whole, SP_JOINT_FIRST_SIDE);
         add_part(&tensors, "layers.0.experts.2.up.weight", 6, 8);
         add_part(&tensors, "layers.0.experts.0.up.weight", 6, 8);
         add_part(&tensors, "layers.0.experts.3.up.weight", 6, 8);

@@ -15,8 +15,8 @@ static void add_missing(const struct shapeproof_check *check, struct sp_joints *
         const struct shapeproof_predicted *tensor =
             shapeproof_prediction_tensor(check->prediction, check->findings[i].predicted);
         const struct sp_joint_piece piece = {i, tensor->shape, tensor->rank};
-        if (whole) sp_joints_add_whole(joints, tensor->name, piece, true);
-        else sp_joints_add_part(joints, tensor->name, piece, true);
+        if (whole) sp_joints_add_whole(joints, tensor->name, piece, SP_JOINT_FIRST_SIDE);
+        else sp_joints_add_part(joints, tensor->name, piece, SP_JOINT_FIRST_SIDE);
     }
 }
 
