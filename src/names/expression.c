@@ -15,19 +15,21 @@ struct search {
     size_t steps, depth; /* steps that are left */
 };
 
+/* Subtracts steps from those that are left, down to 0, when the search gives up. */
 static void spend(struct search *search, size_t steps)
 {
     search->steps -= steps < search->steps ? steps : search->steps;
 }
 
-/* What has to match behind a group, up to `end`; then what is behind the group around it. */
+/* What has to match once a group has matched: a continuation, made where the group is entered. `from` to `end` is the
+ * expression behind the group; `next` is what comes behind the group around it, NULL outside of all groups. */
 struct rest {
     const char *from, *end;
     const struct rest *next;
-    bool captures; /* the group ends here, which began at `begin` */
-    size_t begin;
-    const char *again;  /* the group, when there may be more than one of it; or NULL */
-    const size_t *stop; /* for looking back: where the text has to end */
+    bool captures;      /* the group is one that is told */
+    size_t begin;       /* where in the text the group began */
+    const char *again;  /* the group itself, when it has a '*' or '+' behind it; or NULL */
+    const size_t *stop; /* of a look-behind alone, which has nothing else: where in the text it must end */
 };
 
 static bool match_sequence(struct search *search, const char *from, const char *end, size_t place,
@@ -35,7 +37,7 @@ static bool match_sequence(struct search *search, const char *from, const char *
 
 /* ---- one character ---- */
 
-/* "\\d" and the like. */
+/* Whether a backslash makes this letter a class: \d, \w, \s. */
 static bool is_shorthand(char kind) { return kind == 'd' || kind == 'w' || kind == 's'; }
 
 static bool in_class(char kind, char c)
@@ -43,17 +45,17 @@ static bool in_class(char kind, char c)
     return kind == 'd' ? sp_is_digit(c) : kind == 'w' ? sp_is_word(c) : c == ' ';
 }
 
-const char *sp_expression_set_has(const char *at, const char *end, bool shell, char c, bool *has)
+const char *sp_expression_set_has(const char *at, const char *end, enum sp_set_dialect dialect, char c, bool *has)
 {
-    const bool negated = at + 1 < end && (at[1] == '^' || (at[1] == '!' && shell));
+    const bool negated = at + 1 < end && (at[1] == '^' || (at[1] == '!' && dialect == SP_SET_SHELL));
     *has = negated;
     at += 1 + negated;
     for (bool first = true; at < end && (first || *at != ']'); first = false) {
         const bool escaped = *at == '\\' && at + 1 < end;
         at += escaped;
         const char low = *at++;
-        char high = low;
-        const bool shorthand = escaped && !shell && is_shorthand(low);
+        char high = low; /* of a range, a-z */
+        const bool shorthand = escaped && dialect == SP_SET_PYTHON && is_shorthand(low);
         if (!shorthand && at + 1 < end && *at == '-' && at[1] != ']') {
             high = at[1];
             at += 2;
@@ -70,7 +72,7 @@ static size_t atom_length(const char *from, const char *end)
     bool has;
     if (*from == '\\' && from + 1 < end) return 2;
     if (*from != '[') return 1;
-    const char *behind = sp_expression_set_has(from, end, false, '\0', &has);
+    const char *behind = sp_expression_set_has(from, end, SP_SET_PYTHON, '\0', &has);
     return (size_t)((behind ? behind : end) - from);
 }
 
@@ -78,7 +80,7 @@ static bool atom_fits(const char *atom, size_t length, char c)
 {
     bool has;
     if (!c) return false;
-    if (*atom == '[') return sp_expression_set_has(atom, atom + length, false, c, &has), has;
+    if (*atom == '[') return sp_expression_set_has(atom, atom + length, SP_SET_PYTHON, c, &has), has;
     if (*atom == '.') return true;
     if (*atom != '\\' || length < 2) return *atom == c;
     return is_shorthand(atom[1]) ? in_class(atom[1], c) : atom[1] == c;
@@ -100,7 +102,7 @@ static const char *group_end(const char *from, const char *end)
     return end;
 }
 
-/* The end of the first alternative. */
+/* The end of the first alternative: its '|' outside of groups, or `end`. */
 static const char *alternative_end(const char *from, const char *end)
 {
     for (; from < end && *from != '|'; from += atom_length(from, end))
@@ -126,6 +128,8 @@ static bool match_alternatives(struct search *search, const char *from, const ch
 static bool match_group(struct search *search, const char *from, const char *end, size_t place,
                         const struct rest *rest);
 
+/* What was begun ends here in the text: matches what is behind the group, or the group once more. A match that takes no
+ * text is not tried again, which would go on for ever. */
 static bool match_rest(struct search *search, size_t place, const struct rest *rest)
 {
     if (!rest) {
@@ -142,30 +146,33 @@ static bool match_rest(struct search *search, size_t place, const struct rest *r
     return false;
 }
 
-/* Whether the inside of a (?!...) or (?<!...) is there. */
-static bool looks(struct search *search, const char *from, const char *end, size_t place, bool back)
+enum direction { AHEAD, BACK };
+
+/* Whether the inside of a (?!...) matches from `place` on, or that of a (?<!...) from anywhere up to `place`. */
+static bool looks(struct search *search, const char *from, const char *end, size_t place, enum direction direction)
 {
     struct sp_expression_match aside = {0};
     struct search other = {search->text, &aside, search->steps, search->depth};
     bool found = false;
-    if (!back) found = match_alternatives(&other, from, end, place, NULL);
-    for (size_t begin = 0; back && !found && begin <= place; begin++)
+    if (direction == AHEAD) found = match_alternatives(&other, from, end, place, NULL);
+    for (size_t begin = 0; direction == BACK && !found && begin <= place; begin++)
         found = match_alternatives(&other, from, end, begin, &(struct rest){.stop = &place});
     search->steps = other.steps;
     return found;
 }
 
-/* Matches a group ( ... ) and what follows it. A look-ahead (?!...) or look-behind (?<!...) takes no text and must
- * not match. With * or + the group may match again after itself; with * or ? it may be left out. */
+/* Matches the group ( ... ) at `from` and all that follows it, from `place` in the text. The inside of a look-ahead
+ * (?!...) or look-behind (?<!...) takes no text and must not match. With * or + the group may match again after itself;
+ * with * or ? it may be left out. */
 static bool match_group(struct search *search, const char *from, const char *end, size_t place, const struct rest *rest)
 {
     const char *close = group_end(from, end), *inside = from + 1;
     const char *behind = close < end ? close + 1 : end;
-    const bool back = strncmp(inside, "?<!", 3) == 0;
+    const bool is_look_behind = strncmp(inside, "?<!", 3) == 0, is_look_ahead = strncmp(inside, "?!", 2) == 0;
     spend(search, (size_t)(close - from) / SCANNED);
-    if (back || strncmp(inside, "?!", 2) == 0)
-        return !looks(search, inside + 2 + back, close, place, back) &&
-               match_sequence(search, behind, end, place, rest);
+    if (is_look_behind && looks(search, inside + 3, close, place, BACK)) return false;
+    if (is_look_ahead && looks(search, inside + 2, close, place, AHEAD)) return false;
+    if (is_look_behind || is_look_ahead) return match_sequence(search, behind, end, place, rest);
     const bool captures = strncmp(inside, "?:", 2) != 0;
     const char sign = behind < end && is_sign(*behind) ? *behind++ : '\0';
     const struct rest own = {.from = behind,
@@ -174,13 +181,13 @@ static bool match_group(struct search *search, const char *from, const char *end
                              .captures = captures,
                              .begin = place,
                              .again = sign == '*' || sign == '+' ? from : NULL};
-    if (match_alternatives(search, inside + 2 * !captures, close, place, &own)) return true;
+    if (match_alternatives(search, captures ? inside : inside + 2, close, place, &own)) return true;
     return (sign == '*' || sign == '?') && match_sequence(search, behind, end, place, rest);
 }
 
 /* ---- sequences ---- */
 
-/* As many as there are, then fewer. */
+/* Matches a repeated atom and what follows: greedily, as many as there are, then fewer. */
 static bool match_repeated(struct search *search, const char *from, size_t length, const char *end, size_t place,
                            const struct rest *rest)
 {
@@ -194,6 +201,7 @@ static bool match_repeated(struct search *search, const char *from, size_t lengt
     return false;
 }
 
+/* Matches the expression `from` to `end` from `place` in the text on, then the rest. */
 static bool match_here(struct search *search, const char *from, const char *end, size_t place, const struct rest *rest)
 {
     for (; search->steps; spend(search, 1)) {
@@ -269,6 +277,7 @@ bool sp_expression_begins(const char *expression, const char *text, size_t *budg
 
 /* ---- literals ---- */
 
+/* Takes the run in place of `literal` if it is longer. */
 static void keep_longer(char *literal, size_t size, const char *run, size_t length)
 {
     if (length > size - 1) length = size - 1;
@@ -277,7 +286,6 @@ static void keep_longer(char *literal, size_t size, const char *run, size_t leng
     literal[length] = '\0';
 }
 
-/* What is inside a group, or may be absent, is left out. */
 void sp_expression_literal(const char *expression, size_t length, char *literal, size_t size)
 {
     char run[64];
@@ -292,9 +300,9 @@ void sp_expression_literal(const char *expression, size_t length, char *literal,
         const bool repeated = next < end && is_sign(*next);
         const char c = close || repeated ? '\0' : literal_of(from, atom);
         if (repeated) next++;
-        if (c && count < sizeof run) run[count++] = c;
+        if (c) run[count++] = c;
         if (c && count < sizeof run) continue;
-        keep_longer(literal, size, run, count);
+        keep_longer(literal, size, run, count); /* the run ends, or is as long as a run may be */
         count = 0;
     }
     keep_longer(literal, size, run, count);

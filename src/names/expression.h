@@ -25,12 +25,19 @@ bool sp_expression_search(const char *expression, size_t length, const char *tex
  * without one nothing matches. */
 bool sp_expression_begins(const char *expression, const char *text, size_t *budget);
 
-/* Whether the set that begins with the '[' at `at` has the character, with \d and the like, or as a shell has it.
- * Returns what is behind its ']', or NULL. */
-const char *sp_expression_set_has(const char *at, const char *end, bool shell, char c, bool *has);
+/* How a set is written. */
+enum sp_set_dialect {
+    SP_SET_PYTHON, /* [^a-z\d] */
+    SP_SET_SHELL   /* [!a-z], also [^a-z]; \d is the character d */
+};
 
-/* Writes the longest run of characters that stand in every match as they are, with a NUL; "" when there is none. `size`
- * is that of `literal`; a longer run is cut. */
+/* Reads the set that begins with the '[' at `at`; *has: whether it has the character. A ']' that comes first, "[]ab]",
+ * is a character of the set. Returns what is behind its closing ']'; NULL when there is none before `end`. */
+const char *sp_expression_set_has(const char *at, const char *end, enum sp_set_dialect dialect, char c, bool *has);
+
+/* Writes the longest run of characters that stands in every match, as far as that is easily seen, with a NUL: "_proj"
+ * for "(q|k)_proj[0-9]*". "" when there is none, or when the expression has alternatives outside of groups. What is
+ * inside a group or has a '*', '+' or '?' behind it is in no run. `size` is that of `literal`; a longer run is cut. */
 void sp_expression_literal(const char *expression, size_t length, char *literal, size_t size);
 
 #endif

@@ -78,7 +78,7 @@ static const char *end_of_atom(const struct machine *m, const char *atom)
 {
     bool has;
     if (m->dialect == MODULES || (*atom != '[' && *atom != '\\')) return atom + 1;
-    const char *end = *atom == '[' ? sp_expression_set_has(atom, m->end, true, '\0', &has) : atom + 2;
+    const char *end = *atom == '[' ? sp_expression_set_has(atom, m->end, SP_SET_SHELL, '\0', &has) : atom + 2;
     return end && end < m->end ? end : m->end;
 }
 
@@ -87,7 +87,7 @@ static bool accepts(const struct machine *m, const char *atom, char c)
     bool has;
     if (m->dialect == MODULES) return c == *atom;
     if (*atom == '?') return true;
-    if (*atom == '[') return sp_expression_set_has(atom, m->end, true, c, &has), has;
+    if (*atom == '[') return sp_expression_set_has(atom, m->end, SP_SET_SHELL, c, &has), has;
     return c == (*atom == '\\' && atom + 1 < m->end ? atom[1] : *atom);
 }
 
@@ -226,7 +226,7 @@ static const char *read_pattern_part(const struct machine *m, const char **at)
     const char *const part = *at;
     uint64_t first, last;
     bool has;
-    if (*part == '[' && !sp_expression_set_has(part, m->end, true, '\0', &has)) return "this '[' is not closed";
+    if (*part == '[' && !sp_expression_set_has(part, m->end, SP_SET_SHELL, '\0', &has)) return "this '[' is not closed";
     if (*part == '\\' && part + 1 == m->end) return "nothing follows this '\\'";
     if (*part == '{' && !memchr(part, '}', (size_t)(m->end - part))) return "this '{' is not closed";
     if (*part != '{') {
