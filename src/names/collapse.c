@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Names of one pattern are tuples of indices. A set of tuples is covered by products of ranges: values of the first
- * index whose remaining tuples are covered alike are joined, and so on inwards. */
+ * Names of one pattern are tuples of indices. A set of tuples is covered by products of sets, recursively: the tuples
+ * behind each value of the first index are covered, and values whose remaining tuples have the same cover are joined.
+ *
+ *     (0,0) (0,1) (1,0) (1,1) (2,0)     behind 0: {0,1}, behind 1: {0,1}, behind 2: 0
+ *                                       -> {0,1} x {0,1} and 2 x 0 */
 #include "names/collapse.h"
 
 #include <stdbool.h>
@@ -12,7 +15,7 @@
 #include "names/sides.h"
 
 struct entry {
-    size_t input, key;
+    size_t input, key; /* index of the name in the input, and its key */
     struct sp_place place;
 };
 
@@ -63,7 +66,7 @@ static void ranges(struct sp_text *text, const uint64_t *values, size_t count)
     if (count > 1) sp_text_puts(text, "}");
 }
 
-/* Values of one position that share what follows. */
+/* Values of one position that have the same cover behind them. */
 struct family {
     struct covers covers;
     SP_ARRAY(uint64_t) values;
@@ -72,9 +75,10 @@ struct family {
 struct families {
     struct family *items;
     size_t count, capacity;
-    struct sp_map by_cover;
+    struct sp_map by_cover; /* signature -> index of the family */
 };
 
+/* Equal for covers that stand for the same tuples. */
 static const char *signature(struct sp_arena *scratch, const struct covers *covers)
 {
     struct sp_text text = {0};
@@ -82,7 +86,7 @@ static const char *signature(struct sp_arena *scratch, const struct covers *cove
     return sp_text_keep(&text, scratch);
 }
 
-/* Takes over `rest`, what follows `value`. */
+/* Puts a value into the family with the cover `rest` behind it, which is taken over. */
 static void add_cover_value(struct sp_arena *scratch, struct families *families, uint64_t value, struct covers rest)
 {
     const char *text = signature(scratch, &rest);
@@ -100,6 +104,7 @@ static void add_cover_value(struct sp_arena *scratch, struct families *families,
     *SP_PUSH(&families->items[place].values) = value;
 }
 
+/* Appends the covers of a family: the set of its values in front of each cover behind them. */
 static void emit_family(struct sp_arena *scratch, const struct family *family, struct covers *out)
 {
     struct sp_text text = {0};
@@ -118,7 +123,7 @@ static void free_family(struct family *family)
     free(family->values.items);
 }
 
-/* At the last position all values have the same behind them: nothing. */
+/* The same at the last position, where all values form one family: there is nothing behind them. */
 static void cover_last(struct sp_arena *scratch, const struct entry *entries, size_t count, struct covers *out)
 {
     const size_t depth = entries->place.indices.count - 1;
@@ -135,12 +140,13 @@ static void cover_last(struct sp_arena *scratch, const struct entry *entries, si
     free_family(&family);
 }
 
-/* Covers entries[0..count), sorted, from index position `depth` on. The depth is bounded by SP_MAX_INDICES. */
+/* Appends a cover of entries[0..count) from index position `depth` on. The entries are of one pattern, sorted, and
+ * equal in the positions before. The depth of the recursion is bounded by SP_MAX_INDICES. */
 static void cover_indices(struct sp_arena *scratch, const struct entry *entries, size_t count, size_t depth,
                           struct covers *out)
 {
     struct families families = {0};
-    if (!entries->place.indices.count) {
+    if (!entries->place.indices.count) { /* the pattern has no index: the same name, several times */
         *SP_PUSH(out) = (struct cover){"", 1, entries->input};
         return;
     }

@@ -19,20 +19,21 @@ struct sp_collapse_input {
 
 struct sp_collapsed {
     const char *name; /* in the arena */
-    size_t count;
-    size_t first; /* index of its first name in the input */
-    size_t key;
+    size_t count;     /* of the names that it stands for */
+    size_t first;     /* index of its first name in the input */
+    size_t key;       /* of all these names */
 };
 
-/* Returns the number of groups, in the order in which each first stands in the input; *out is in the arena. `known` are
- * the patterns that the places of the input are in; when it is NULL the names are taken apart here. */
+/* Collapses the names of one pattern and one key: h.0.w, h.1.w, h.2.w and e.w are the groups "h.{0-2}.w" and "e.w".
+ * Returns the number of groups, in the order in which each first stands in the input; *out is in the arena. `known` are
+ * the patterns of the places that the input has; NULL when it has none: then the names are taken apart here. */
 size_t sp_collapse(struct sp_arena *arena, const struct sp_patterns *known, const struct sp_collapse_input *input,
                    size_t count, struct sp_collapsed **out);
 
 /* In one line, for messages: "a.{0-3}.b, c.{x,y} and 2 more", where 2 is the number of names that are not listed. In
  * the arena; "" for no names. */
 const char *sp_some_names(struct sp_arena *arena, const char *const *names, size_t count);
-/* Of the names that are left when they are collapsed so many. */
+/* The same with another number of collapsed names, `few`, before "and 2 more". */
 const char *sp_few_names(struct sp_arena *arena, const char *const *names, size_t count, size_t few);
 /* The same of names that were taken apart already: see sp_collapse. */
 const char *sp_some_inputs(struct sp_arena *arena, const struct sp_patterns *known,

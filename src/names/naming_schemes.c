@@ -30,7 +30,8 @@ static const struct sp_naming_scheme schemes[] = {
 size_t sp_naming_scheme_count(void) { return sizeof schemes / sizeof *schemes; }
 const struct sp_naming_scheme *sp_naming_scheme(size_t index) { return &schemes[index]; }
 
-/* What of the name is left behind the pattern's last sign; NULL when it is no such name. */
+/* Matches a name with a pattern: "{}" is an index, which is noted, and a "*" at the end is all the rest, which is
+ * returned: "weight" of "h.3.weight" for "h.{}.*", "" for a pattern without a star. NULL when the name does not fit. */
 static const char *match_row(const char *pattern, const char *name, struct sp_indices *indices)
 {
     const char *const begin = name;
@@ -48,7 +49,7 @@ static const char *match_row(const char *pattern, const char *name, struct sp_in
     return *name ? NULL : name;
 }
 
-/* Behind what the text has already. */
+/* Appends the name that a pattern, the indices and the rest make. */
 static void fill_row(struct sp_text *text, const char *pattern, const struct sp_indices *indices, const char *rest)
 {
     size_t next = 0;
@@ -63,6 +64,8 @@ static void fill_row(struct sp_text *text, const char *pattern, const struct sp_
     }
 }
 
+/* Puts the name that `to`, a pattern of the row, makes of a name that fits row->from into `text`; false when it does
+ * not fit. */
 static bool translate_by_row(const struct sp_scheme_row *row, const char *to, const char *name, struct sp_text *text)
 {
     struct sp_indices indices;

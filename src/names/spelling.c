@@ -66,6 +66,7 @@ static bool is_numbered_layer(struct sp_component_walk before, struct sp_compone
     return is_number && before.text && SP_IS(before.text, before.length, "encoder");
 }
 
+/* "layer_0" as "layer.0." if it is numbered. */
 static void put_component(struct sp_text *text, struct sp_component_walk part, bool numbered)
 {
     const size_t word = numbered ? strlen("layer") : part.length;
@@ -76,8 +77,9 @@ static void put_component(struct sp_text *text, struct sp_component_walk part, b
     sp_text_puts(text, ".");
 }
 
-/* Appends the components of name[0..length), each with a '.' behind it. In a name that transformers has marked none
- * stands twice for nothing. */
+/* Appends the components of name[0..length), without wrappers and each with a '.' behind it; returns the habits that
+ * were met. In a name with slashes, as TensorFlow has them, a component that stands twice in succession counts once,
+ * "dense/dense", unless the name is `marked` (without_marks): there transformers has meant both. */
 static unsigned put_components(struct sp_text *text, const char *name, size_t length, bool slashes, bool marked)
 {
     const char *separators = slashes ? "./" : ".";
@@ -103,7 +105,7 @@ static unsigned put_components(struct sp_text *text, const char *name, size_t le
     return habits;
 }
 
-/* "layer_._0" for "layer.0", as transformers wrote it in TensorFlow. */
+/* "layer_._0" for "layer.0", as transformers wrote it in TensorFlow; the name itself when it has no such mark. */
 static const char *without_marks(struct sp_arena *arena, const char *name)
 {
     const char *mark = strstr(name, "_._");
@@ -120,9 +122,9 @@ static const char *without_marks(struct sp_arena *arena, const char *name)
 
 struct sp_spelling sp_spell(struct sp_arena *arena, const char *name)
 {
-    const char *plain = without_marks(arena, name);
-    const bool marked = plain != name;
-    name = plain;
+    const char *given = name;
+    name = without_marks(arena, given);
+    const bool marked = name != given;
     const bool slashes = strchr(name, '/') != NULL;
     struct sp_spelling spelling = {.habits = slashes ? SP_HABIT_SLASHES : 0};
     struct sp_text text = {0};

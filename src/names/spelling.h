@@ -11,7 +11,7 @@ enum sp_naming_habit {
     SP_HABIT_COLON = 1 << 1,   /* ":0" at the end, as TensorFlow has it */
     SP_HABIT_TWICE = 1 << 2,   /* a component twice in succession, as the layers of a Keras 2 file */
     SP_HABIT_WRAPPER = 1 << 3, /* a component that is a framework's wrapper */
-    SP_HABIT_SCHEME = 1 << 4   /* another program's names (schemes.h); whoever translates them says so */
+    SP_HABIT_SCHEME = 1 << 4   /* another program's names (naming_schemes.h): set by who translates them, not here */
 };
 
 struct sp_spelling {
@@ -20,6 +20,8 @@ struct sp_spelling {
     unsigned habits;  /* enum sp_naming_habit */
 };
 
+/* The common spelling of a name: dots between components, no wrappers, no component twice in succession, and what
+ * PyTorch calls a leaf, "weight" for "kernel". Two tensors of the same spelling may be the same weight. */
 struct sp_spelling sp_spell(struct sp_arena *arena, const char *name);
 
 #endif
