@@ -24,46 +24,48 @@
 
 enum { SP_KERAS_MAX_RANK = 8, SP_KERAS_MAX_DEPTH = 500, SP_KERAS_MAX_NESTED = 16 };
 
+/* How the shape of what a layer makes follows from the shape of its input. */
 enum sp_keras_rule {
-    SP_KERAS_INPUT,
-    SP_KERAS_UNCHANGED,
-    SP_KERAS_UNITS,
-    SP_KERAS_EINSUM,
-    SP_KERAS_EMBEDDING,
-    SP_KERAS_CONV,
-    SP_KERAS_REVERSE,
-    SP_KERAS_DEPTHWISE,
-    SP_KERAS_RECURRENT,
-    SP_KERAS_CONV_RECURRENT,
-    SP_KERAS_BIDIRECTIONAL,
-    SP_KERAS_TIME_DISTRIBUTED,
-    SP_KERAS_WRAPPED,
-    SP_KERAS_MULTI_HEAD_ATTENTION,
-    SP_KERAS_ATTENTION,
-    SP_KERAS_FLATTEN,
-    SP_KERAS_RESHAPE,
-    SP_KERAS_PERMUTE,
-    SP_KERAS_REPEAT,
-    SP_KERAS_POOL,
-    SP_KERAS_GLOBAL_POOL,
-    SP_KERAS_UPSAMPLE,
-    SP_KERAS_PAD,
-    SP_KERAS_CROP,
-    SP_KERAS_MERGE,
-    SP_KERAS_OPERATION,
-    SP_KERAS_OUTPUT_SHAPE,
-    SP_KERAS_CONCATENATE,
-    SP_KERAS_OUTPUT_SIZE,
-    SP_KERAS_IMAGE_SIZE,
-    SP_KERAS_CATEGORY,
-    SP_KERAS_TEXT,
-    SP_KERAS_DOT,
-    SP_KERAS_MEL_SPECTROGRAM,
-    SP_KERAS_PIPELINE,
-    SP_KERAS_MODEL,
+    SP_KERAS_INPUT,                /* InputLayer: the shape in its configuration */
+    SP_KERAS_UNCHANGED,            /* Dropout: the shape of the input */
+    SP_KERAS_UNITS,                /* Dense: the last axis becomes its units */
+    SP_KERAS_EINSUM,               /* EinsumDense: the right side of its equation */
+    SP_KERAS_EMBEDDING,            /* Embedding: one axis more */
+    SP_KERAS_CONV,                 /* Conv2D: a window slides over the image, the channels become its filters */
+    SP_KERAS_REVERSE,              /* Conv2DTranspose: a convolution the other way round */
+    SP_KERAS_DEPTHWISE,            /* DepthwiseConv2D: the channels are multiplied */
+    SP_KERAS_RECURRENT,            /* LSTM: its units, of the last step or of each */
+    SP_KERAS_CONV_RECURRENT,       /* ConvLSTM2D: a convolution of each step */
+    SP_KERAS_BIDIRECTIONAL,        /* that of the layer within, twice as wide if both are concatenated */
+    SP_KERAS_TIME_DISTRIBUTED,     /* that of the layer within, for each step of time */
+    SP_KERAS_WRAPPED,              /* SpectralNormalization: that of the layer within */
+    SP_KERAS_MULTI_HEAD_ATTENTION, /* the shape of the query, or its output_shape in place of the last axis */
+    SP_KERAS_ATTENTION,            /* the shape of the query with the width of the value */
+    SP_KERAS_FLATTEN,              /* one axis, the product of all */
+    SP_KERAS_RESHAPE,              /* its target_shape */
+    SP_KERAS_PERMUTE,              /* the axes in another order */
+    SP_KERAS_REPEAT,               /* RepeatVector: one axis more in front */
+    SP_KERAS_POOL,                 /* MaxPooling2D: a window slides over the image, the channels stay */
+    SP_KERAS_GLOBAL_POOL,          /* GlobalMaxPooling2D: the channels alone */
+    SP_KERAS_UPSAMPLE,             /* UpSampling2D: the image is multiplied */
+    SP_KERAS_PAD,                  /* ZeroPadding2D: something is added to the image */
+    SP_KERAS_CROP,                 /* Cropping2D: something is taken from it */
+    SP_KERAS_MERGE,                /* Add: the inputs are broadcast */
+    SP_KERAS_OPERATION,            /* TFOpLambda: as Add for the functions that work element by element */
+    SP_KERAS_OUTPUT_SHAPE,         /* Lambda: the output_shape in its configuration, if it has one */
+    SP_KERAS_CONCATENATE,          /* Concatenate: the sum along one axis */
+    SP_KERAS_OUTPUT_SIZE,          /* AdaptiveMaxPooling2D: its output_size */
+    SP_KERAS_IMAGE_SIZE,           /* Resizing: its height and width */
+    SP_KERAS_CATEGORY,             /* CategoryEncoding: an axis of the categories, or the index of one */
+    SP_KERAS_TEXT,                 /* TextVectorization: the words of a text */
+    SP_KERAS_DOT,                  /* Dot: the axes of both inputs without those that are summed over */
+    SP_KERAS_MEL_SPECTROGRAM,      /* bins and steps of time, from samples */
+    SP_KERAS_PIPELINE,             /* one layer of its list after the other */
+    SP_KERAS_MODEL,                /* that of the model within */
     SP_KERAS_OTHER /* it cannot be told: what the configuration notes of the shape is used, where it does */
 };
 
+/* What of its input the weights of a layer depend on. */
 enum sp_keras_takes {
     SP_KERAS_TAKES_NOTHING,   /* Embedding: its configuration says all */
     SP_KERAS_TAKES_INPUTS,    /* Dense: the last axis of its input */
@@ -84,12 +86,15 @@ enum sp_keras_takes {
     SP_KERAS_TAKES_MODEL      /* a model used as a layer */
 };
 
+/* A row of classes.def. */
 struct sp_keras_class {
-    const char *name, *part;
+    const char *name;
+    const char
+        *part; /* of src/tables/keras, which has its weights; NULL: it has none, or they are those of layers within */
     enum sp_keras_rule rule;
     enum sp_keras_takes takes;
-    unsigned axes;
-    const char *cell;
+    unsigned axes;    /* of the image: 2 of Conv2D; 0 of what knows no image */
+    const char *cell; /* of SP_KERAS_TAKES_CELL: what Keras calls the cell, "lstm_cell"; else NULL */
 };
 
 /* Without the batch. A dimension is an expression without operators, or NULL: it is not known. */
@@ -103,17 +108,18 @@ struct sp_keras_layer;
 
 /* One tensor that a call is given. */
 struct sp_keras_ref {
-    struct sp_keras_layer *layer; /* that makes it; NULL: none of the model */
-    size_t node, tensor;
+    struct sp_keras_layer *layer;     /* that makes it; NULL: none of the model */
+    size_t node, tensor;              /* by which of its calls, and as which of the tensors that the call makes */
     struct shapeproof_value recorded; /* the shape that the configuration notes, with the batch */
     const char *word;                 /* of a keyword: "value"; or NULL */
 };
 
+/* One call of a layer. */
 struct sp_keras_node {
-    struct sp_keras_ref *refs;
+    struct sp_keras_ref *refs; /* what it is given */
     size_t count;
-    bool reverse; /* of an embedding: from vectors to words */
-    bool busy, done;
+    bool reverse;                         /* of an embedding: from vectors to words */
+    bool busy, done;                      /* the shapes below are being worked out, or are known */
     struct sp_keras_shape output, second; /* of the first tensor that it makes, and of the others */
 };
 
@@ -129,9 +135,9 @@ struct sp_keras_kind {
 
 struct sp_keras_layer {
     struct sp_keras_kind kind;
-    bool is_operation; /* no layer: a function of keras.ops */
-    struct shapeproof_value build;
-    struct sp_keras_model *inner; /* it is a model itself */
+    bool is_operation;             /* no layer: a function of keras.ops */
+    struct shapeproof_value build; /* its build_config, which notes the shape of its input */
+    struct sp_keras_model *inner;  /* it is a model itself */
     struct sp_keras_model *owner;
     struct sp_keras_node *nodes;
     size_t node_count;
@@ -140,23 +146,23 @@ struct sp_keras_layer {
 struct sp_keras_model {
     struct sp_keras_layer *layers;
     size_t count;
-    struct sp_map names;
-    bool is_sequential;
-    struct sp_keras_layer *outer;  /* that it is the inside of, or NULL */
-    struct shapeproof_value built; /* the shape that a sequential model notes of its input */
-    struct shapeproof_value outputs;
-    struct shapeproof_value root; /* the configurations of its layers by key */
+    struct sp_map names; /* of layers -> their index */
+    bool is_sequential;  /* each layer is called with the output of the one before; otherwise each lists its calls */
+    struct sp_keras_layer *outer;    /* that it is the inside of, or NULL */
+    struct shapeproof_value built;   /* the shape that a sequential model notes of its input */
+    struct shapeproof_value outputs; /* output_layers of a functional model */
+    struct shapeproof_value root;    /* the configurations of its layers by key */
 };
 
 /* What a table is written into. */
 struct sp_keras_writer {
     struct sp_arena *arena;
-    bool objects;      /* the file has names of objects: layers/dense_1/vars/0 */
-    bool names_alone;  /* sizes do not matter: what is not known is 1 */
-    bool is_both_ways; /* what is written is within a Bidirectional */
-    SP_ARRAY(const char *) definitions;
-    struct sp_text lines;
-    struct sp_variables *variables;
+    bool objects;                       /* the file has names of objects: layers/dense_1/vars/0 */
+    bool names_alone;                   /* sizes do not matter: what is not known is 1 */
+    bool is_both_ways;                  /* what is written is within a Bidirectional */
+    SP_ARRAY(const char *) definitions; /* expressions: the first is that of _1 */
+    struct sp_text lines;               /* the sections of the table */
+    struct sp_variables *variables;     /* how the file calls them; what is left out is added to its `unpredicted` */
 };
 
 /* The row of a class, or NULL. */
@@ -179,15 +185,17 @@ struct sp_keras_kind sp_keras_within(struct sp_arena *arena, const struct sp_ker
 
 /* ---- shapes.c ---- */
 
-/* What a layer is given by a call of it: the tensor of that number or keyword. */
+/* The shape of argument `number` of call number `node` of a layer, found by way of the calls before it. `depth` is 0
+ * for who asks; it bounds the recursion. */
 struct sp_keras_shape sp_keras_input(struct sp_keras_writer *writer, struct sp_keras_layer *layer, size_t node,
                                      size_t number, unsigned depth);
-/* What comes out of a kind of layer. `inputs` may be more than one. */
+/* The shape of what a kind of layer makes of `count` inputs; unknown where its configuration does not tell. */
 struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const struct sp_keras_kind *kind,
                                       const struct sp_keras_shape *inputs, size_t count);
-/* Without the first axis: what a layer for each step of time is given. */
+/* The shape without its first axis: what a layer for each step of time is given. */
 struct sp_keras_shape sp_keras_slice(const struct sp_keras_shape *shape);
-/* The dimension at an axis of Keras, which counts the batch; NULL when it is not known. */
+/* The dimension at an axis as Keras counts: 0 is the batch, 1 the first axis of the shape, -1 the last. NULL when it is
+ * not known. */
 const char *sp_keras_dim_at(const struct sp_keras_shape *shape, int64_t axis);
 bool sp_keras_channels_first(struct shapeproof_value config);
 /* Item `index` of a list in the configuration, or the number that stands for all; NULL when there is none. */
@@ -206,12 +214,19 @@ struct sp_keras_einsum sp_keras_einsum(struct sp_arena *arena, const struct sp_k
 
 /* ---- write.c ---- */
 
+/* Writes the sections of the table for a model; `kind` is the model itself. */
 void sp_keras_write(struct sp_keras_writer *writer, struct sp_keras_model *model, const struct sp_keras_kind *kind);
 
 /* ---- compose.c ---- */
 
-/* As sp_keras_compose, for the names alone where that is said: sizes that are not known are 1. */
-enum shapeproof_status sp_keras_compose_for(bool names_alone, struct shapeproof_tables *tables,
+/* What a table is composed for. */
+enum sp_keras_purpose {
+    SP_KERAS_NAMES_AND_SIZES, /* a layer whose input is not known is left out */
+    SP_KERAS_NAMES_ALONE      /* sizes that are not known are 1 */
+};
+
+/* As sp_keras_compose, which is for names and sizes. */
+enum shapeproof_status sp_keras_compose_for(enum sp_keras_purpose purpose, struct shapeproof_tables *tables,
                                             struct shapeproof_config *config,
                                             const struct shapeproof_inventory *inventory,
                                             struct shapeproof_error *error);

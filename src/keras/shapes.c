@@ -49,6 +49,7 @@ const char *sp_keras_item(struct sp_arena *arena, const struct sp_keras_kind *ki
     return sp_arena_printf(arena, "%s.%s[%zu]", kind->key, key, index);
 }
 
+/* A definition of the product of dimensions; NULL when one of them is not known. */
 static const char *product_of_dims(struct sp_keras_writer *writer, const char *const *dims, size_t count)
 {
     struct sp_text text = {0};
@@ -79,6 +80,7 @@ static struct sp_keras_shape vector_shape(const char *width)
     return (struct sp_keras_shape){.known = true, .rank = 1, .dims = {width}};
 }
 
+/* A shape that the configuration notes, [null, 28, 28], without the batch. */
 static struct sp_keras_shape recorded_shape(struct sp_arena *arena, struct shapeproof_value shape)
 {
     struct sp_keras_shape out = {0};
@@ -92,23 +94,27 @@ static struct sp_keras_shape recorded_shape(struct sp_arena *arena, struct shape
     return out;
 }
 
-/* The shape in the configuration of an input layer, or of the first layer of a sequential model. */
+/* The shape in the configuration of an input layer, or of the first layer of a sequential model, without the batch:
+ * {"batch_shape": [null, 28, 1]} is (in.batch_shape[1], 1). A dimension of 1 is written as such, because the dimensions
+ * of other inputs may take its place (merged_shape). Unknown when there is none. */
 static struct sp_keras_shape declared_shape(struct sp_arena *arena, const struct sp_keras_kind *kind)
 {
-    static const char *const keys[] = {"batch_shape", "batch_input_shape", "input_shape"};
+    static const struct {
+        const char *name;
+        size_t batch; /* axes in front */
+    } keys[] = {{"batch_shape", 1}, {"batch_input_shape", 1}, {"input_shape", 0}};
     struct sp_keras_shape out = {0};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct shapeproof_value list = sp_value_member(kind->config, keys[i]);
-        const size_t batch = i < 2;
+        const struct shapeproof_value list = sp_value_member(kind->config, keys[i].name);
+        const size_t batch = keys[i].batch;
         if (list.type != SHAPEPROOF_VALUE_LIST || list.count < batch || list.count - batch > SP_KERAS_MAX_RANK)
             continue;
         out.known = true;
         out.rank = list.count - batch;
         for (size_t k = 0; k < out.rank; k++) {
             const struct shapeproof_value size = list.items[k + batch];
-            const bool is_one =
-                size.type == SHAPEPROOF_VALUE_INT && size.integer == 1; /* which other axes may depend on */
-            out.dims[k] = is_one ? "1" : sp_keras_item(arena, kind, keys[i], k + batch);
+            const bool is_one = size.type == SHAPEPROOF_VALUE_INT && size.integer == 1;
+            out.dims[k] = is_one ? "1" : sp_keras_item(arena, kind, keys[i].name, k + batch);
         }
         return out;
     }
@@ -208,17 +214,27 @@ static const char *window_output_size(const struct rule *rule, const char *dim, 
                                                 padded ? ", " : "", padded ? more : ""));
 }
 
-/* Replaces each spatial axis by `change` of it, and the channel axis by `channels`, unless `keep` says that it stays.
- * `lead` is the number of axes in front of the image: 1 for time, else 0. */
-static struct sp_keras_shape map_spatial_axes(const struct rule *rule, size_t lead, bool keep, const char *channels,
-                                              const char *(*change)(const struct rule *, const char *, unsigned))
+/* What becomes of a dimension of an image; `axis` counts those of the image alone. NULL when it is not known. */
+typedef const char *change_of_axis(const struct rule *rule, const char *dim, unsigned axis);
+
+/* The input with each axis of the image changed; the channels stay. `lead` is the number of axes in front of the image:
+ * 1 for time, else 0. Unknown when the input is, or is no such image. */
+static struct sp_keras_shape map_image(const struct rule *rule, size_t lead, change_of_axis *change)
 {
     const bool first = sp_keras_channels_first(rule->kind->config);
     struct sp_keras_shape out = *rule->inputs;
     const unsigned axes = rule->kind->class->axes;
     if (!out.known || out.rank != lead + axes + 1) return unknown_shape;
     for (unsigned i = 0; i < axes; i++) out.dims[lead + first + i] = change(rule, out.dims[lead + first + i], i);
-    if (!keep) out.dims[first ? lead : out.rank - 1] = channels;
+    return out;
+}
+
+/* The input after a window has slid over it, with other channels. */
+static struct sp_keras_shape convolved(const struct rule *rule, size_t lead, const char *channels)
+{
+    const bool first = sp_keras_channels_first(rule->kind->config);
+    struct sp_keras_shape out = map_image(rule, lead, window_output_size);
+    if (out.known) out.dims[first ? lead : out.rank - 1] = channels;
     return out;
 }
 
@@ -227,22 +243,19 @@ static const char *filters_of(const struct rule *rule)
     return either_path(rule->writer->arena, rule->kind, "filters", "nb_filter");
 }
 
-static struct sp_keras_shape convolution_shape(const struct rule *rule)
-{
-    return map_spatial_axes(rule, 0, false, filters_of(rule), window_output_size);
-}
+static struct sp_keras_shape convolution_shape(const struct rule *rule) { return convolved(rule, 0, filters_of(rule)); }
 
 static struct sp_keras_shape depthwise_shape(const struct rule *rule)
 {
     const bool first = sp_keras_channels_first(rule->kind->config);
     const char *dims[2] = {sp_keras_dim_at(rule->inputs, first ? 1 : -1),
                            key_path(rule->writer->arena, rule->kind, "depth_multiplier")};
-    return map_spatial_axes(rule, 0, false, product_of_dims(rule->writer, dims, dims[1] ? 2 : 1), window_output_size);
+    return convolved(rule, 0, product_of_dims(rule->writer, dims, dims[1] ? 2 : 1));
 }
 
 static struct sp_keras_shape conv_recurrent_shape(const struct rule *rule)
 {
-    struct sp_keras_shape out = map_spatial_axes(rule, 1, false, filters_of(rule), window_output_size);
+    struct sp_keras_shape out = convolved(rule, 1, filters_of(rule));
     return out.known && !flag_of(rule->kind->config, "return_sequences") ? sp_keras_slice(&out) : out;
 }
 
@@ -289,8 +302,9 @@ static struct sp_keras_shape flattened_shape(const struct rule *rule)
     return vector_shape(product_of_dims(rule->writer, rule->inputs->dims, rule->inputs->rank));
 }
 
-/* The output of Reshape: target_shape, in which one dimension may be -1, which is the number of all input elements
- * divided by the other dimensions. Unknown when the input is. */
+/* The output of Reshape: target_shape, in which one dimension may be -1, the number of all input elements divided by
+ * the other dimensions: (28, 28) with [-1, 7] becomes (28*28 // 7, 7). That dimension is not known when the input is
+ * not. */
 static struct sp_keras_shape reshaped_shape(const struct rule *rule)
 {
     struct sp_arena *arena = rule->writer->arena;
@@ -331,6 +345,8 @@ static struct sp_keras_shape repeated_shape(const struct rule *rule)
         .known = true, .rank = 2, .dims = {key_path(rule->writer->arena, rule->kind, "n"), rule->inputs->dims[0]}};
 }
 
+/* The first input with the sum of all along the axis that the configuration has under `key`. That dimension is not
+ * known when it is not of all inputs, or when their ranks differ; the shape is unknown when the first input is. */
 static struct sp_keras_shape concatenated_shape(const struct rule *rule, const char *key)
 {
     const struct shapeproof_value axis = sp_value_member(rule->kind->config, key);
@@ -344,10 +360,10 @@ static struct sp_keras_shape concatenated_shape(const struct rule *rule, const c
         if (known) sp_text_printf(&sum, "%s%s", i ? " + " : "", dim);
     }
     const int64_t index = at < 0 ? (int64_t)out.rank + at : at - 1;
-    if (!out.known || index < 0 || index >= (int64_t)out.rank) known = false;
-    else out.dims[index] = known ? define(rule->writer, sp_text_keep(&sum, rule->writer->arena)) : NULL;
+    const bool has_axis = out.known && index >= 0 && index < (int64_t)out.rank;
+    if (has_axis) out.dims[index] = known ? define(rule->writer, sp_text_keep(&sum, rule->writer->arena)) : NULL;
     sp_text_free(&sum);
-    return known ? out : out.known && index >= 0 && index < (int64_t)out.rank ? out : unknown_shape;
+    return has_axis ? out : unknown_shape;
 }
 
 /* Add, Multiply and the like: the inputs are broadcast, so that a dimension of 1 takes that of another input. */
@@ -637,14 +653,14 @@ struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const stru
     case SP_KERAS_REPEAT:
         return repeated_shape(&rule);
     case SP_KERAS_POOL:
-        return map_spatial_axes(&rule, 0, true, NULL, window_output_size);
+        return map_image(&rule, 0, window_output_size);
     case SP_KERAS_GLOBAL_POOL:
         return global_pool_shape(&rule);
     case SP_KERAS_UPSAMPLE:
-        return map_spatial_axes(&rule, 0, true, NULL, upsampled_size);
+        return map_image(&rule, 0, upsampled_size);
     case SP_KERAS_PAD:
     case SP_KERAS_CROP:
-        return map_spatial_axes(&rule, 0, true, NULL, padded_or_cropped_size);
+        return map_image(&rule, 0, padded_or_cropped_size);
     case SP_KERAS_MERGE:
         return merged_shape(&rule);
     case SP_KERAS_OPERATION:
@@ -654,9 +670,9 @@ struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const stru
     case SP_KERAS_CONCATENATE:
         return concatenated_shape(&rule, "axis");
     case SP_KERAS_OUTPUT_SIZE:
-        return map_spatial_axes(&rule, 0, true, NULL, output_size_of);
+        return map_image(&rule, 0, output_size_of);
     case SP_KERAS_IMAGE_SIZE:
-        return map_spatial_axes(&rule, 0, true, NULL, image_side);
+        return map_image(&rule, 0, image_side);
     case SP_KERAS_CATEGORY:
         return category_shape(&rule);
     case SP_KERAS_TEXT:
@@ -668,7 +684,7 @@ struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const stru
     case SP_KERAS_PIPELINE:
         return pipeline_shape(&rule);
     case SP_KERAS_MODEL:
-        return kind->wrapped ? model_output(writer, kind->wrapped, 0, 0) : unknown_shape;
+        return kind->wrapped ? model_output(writer, kind->wrapped, 0, 0) : unknown_shape; /* its first output */
     case SP_KERAS_OTHER:
         return unknown_shape;
     }
@@ -677,10 +693,14 @@ struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const stru
 
 /* ---- the graph ---- */
 
+/* The shape of tensor number `tensor` that call number `node` of a layer makes. `depth` counts the calls on the way
+ * from the layer that was asked about first: beyond SP_KERAS_MAX_DEPTH, and in a circle of calls, the shape is unknown.
+ */
 static struct sp_keras_shape call_output(struct sp_keras_writer *writer, struct sp_keras_layer *layer, size_t node,
                                          size_t tensor, unsigned depth);
 
-/* Which call makes an output of a model: one, one of a list, or of an object in the order of its keys. */
+/* Which call makes output number `tensor` of a model, ["dense", 0, 0]: `outputs` is one call, a list of them, or an
+ * object of them, whose order is that of its keys. */
 static struct shapeproof_value output_of(struct shapeproof_value outputs, size_t tensor)
 {
     if (outputs.type == SHAPEPROOF_VALUE_LIST && outputs.count && outputs.items[0].type == SHAPEPROOF_VALUE_LIST)
@@ -694,7 +714,7 @@ static struct shapeproof_value output_of(struct shapeproof_value outputs, size_t
     return sp_value_absent("");
 }
 
-/* Output `tensor` of a nested model: that of its last layer if it is sequential, else of the call that its
+/* Output number `tensor` of a nested model: that of its last layer if it is sequential, else of the call that its
  * configuration lists as an output. */
 static struct sp_keras_shape model_output(struct sp_keras_writer *writer, struct sp_keras_model *model, size_t tensor,
                                           unsigned depth)
