@@ -21,6 +21,8 @@ struct predicted_names {
     struct shapeproof_prediction *prediction;
 };
 
+/* Fills the prediction for a configuration; `inventory` is the file whose names it has, NULL: as Keras has them. False
+ * when it cannot be predicted; to be forgotten in any case. */
 static bool predict_names(struct predicted_names *names, struct shapeproof_value entry,
                           const struct shapeproof_inventory *inventory)
 {
@@ -28,7 +30,8 @@ static bool predict_names(struct predicted_names *names, struct shapeproof_value
     *names = (struct predicted_names){.tables = shapeproof_tables_new(&error), .config = shapeproof_config_new()};
     if (!names->tables) return false;
     sp_config_set_root(names->config, entry);
-    if (sp_keras_compose_for(true, names->tables, names->config, inventory, &error) != SHAPEPROOF_OK) return false;
+    if (sp_keras_compose_for(SP_KERAS_NAMES_ALONE, names->tables, names->config, inventory, &error) != SHAPEPROOF_OK)
+        return false;
     names->prediction = shapeproof_predict(names->tables, names->config, NULL, &error);
     return names->prediction != NULL;
 }
@@ -51,7 +54,9 @@ static bool is_same_variable(const struct shapeproof_prediction *stored, size_t 
 
 enum { MAX_SKIPPED = 16 };
 
-/* How many lines of one side the other does not have: from where both mean the same variable again. */
+/* How many lines one side has at i and k that the other does not have: up to where both mean the same variable again; 0
+ * when they do at once. *of_stored: whether they are lines of `stored`. When the sides do not meet again within
+ * MAX_SKIPPED lines, one of `stored` is skipped. */
 static size_t lines_skipped(const struct shapeproof_prediction *stored, size_t i,
                             const struct shapeproof_prediction *own, size_t k, bool *of_stored)
 {
@@ -63,8 +68,9 @@ static size_t lines_skipped(const struct shapeproof_prediction *stored, size_t i
     return 1;
 }
 
-/* Line by line the same model, in other words; but that an archive has LoRA merged, a kernel twice that is made to have
- * a norm, and how rare words are. */
+/* Gives each tensor of the file that `stored` predicts the name that Keras has for it: `own` predicts the same
+ * variables in the same order. Some lines are on one side alone, because an archive has LoRA merged, a kernel with a
+ * norm twice, and the frequencies of words. */
 static void join_names(struct shapeproof_keras_names *names, const struct shapeproof_inventory *inventory,
                        const struct shapeproof_prediction *stored, const struct shapeproof_prediction *own)
 {
@@ -93,6 +99,7 @@ static bool is_own_variable(const struct sp_variables *variables, const struct s
            strncmp(last - length, layer->layer, length) == 0;
 }
 
+/* Numbers the variables of layers that no table describes, "scaled/0", "scaled/1", in the order of the file. */
 static void number_unpredicted(struct shapeproof_keras_names *names, const struct shapeproof_inventory *inventory,
                                const struct sp_variables *stored, const struct sp_variables *own)
 {
@@ -112,7 +119,7 @@ struct shapeproof_keras_names *shapeproof_keras_names_new(const struct shapeproo
                                                           const struct shapeproof_inventory *other)
 {
     struct shapeproof_value entry;
-    struct predicted_names stored = {0}, own = {0};
+    struct predicted_names stored = {0}, own = {0}; /* under the names of the file, and under those of Keras */
     const bool is_inside = shapeproof_config_is_inside(inventory, NULL);
     if (!is_inside && !sp_format_has(inventory, SP_BY_KERAS)) return NULL;
     if (!is_inside && (!other || !shapeproof_config_is_inside(other, NULL))) return NULL;

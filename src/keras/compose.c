@@ -66,14 +66,16 @@ static struct shapeproof_value with_table(struct sp_arena *arena, struct shapepr
 
 static enum shapeproof_status compose_model(struct shapeproof_tables *tables, struct shapeproof_config *config,
                                             struct shapeproof_value entry, const char *label,
-                                            const struct shapeproof_inventory *inventory, bool names_alone,
+                                            const struct shapeproof_inventory *inventory, enum sp_keras_purpose purpose,
                                             struct shapeproof_error *error)
 {
     struct sp_keras_model *model = sp_keras_parse(&config->arena, entry, error);
     if (!model) return error->status;
     struct sp_variables *variables = sp_keras_name_variables(&config->arena, model, inventory);
-    struct sp_keras_writer writer = {
-        .arena = &config->arena, .objects = variables->numbered, .names_alone = names_alone, .variables = variables};
+    struct sp_keras_writer writer = {.arena = &config->arena,
+                                     .objects = variables->numbered,
+                                     .names_alone = purpose == SP_KERAS_NAMES_ALONE,
+                                     .variables = variables};
     const struct sp_keras_kind kind = sp_keras_kind(&config->arena, entry, "");
     sp_keras_write(&writer, model, &kind);
     sp_config_compose(config, with_table(&config->arena, model->root), label, variables);
@@ -97,10 +99,10 @@ enum shapeproof_status sp_keras_compose(struct shapeproof_tables *tables, struct
                                         const struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     sp_error_reset(error);
-    return sp_keras_compose_for(false, tables, config, inventory, error);
+    return sp_keras_compose_for(SP_KERAS_NAMES_AND_SIZES, tables, config, inventory, error);
 }
 
-enum shapeproof_status sp_keras_compose_for(bool names_alone, struct shapeproof_tables *tables,
+enum shapeproof_status sp_keras_compose_for(enum sp_keras_purpose purpose, struct shapeproof_tables *tables,
                                             struct shapeproof_config *config,
                                             const struct shapeproof_inventory *inventory,
                                             struct shapeproof_error *error)
@@ -117,5 +119,5 @@ enum shapeproof_status sp_keras_compose_for(bool names_alone, struct shapeproof_
     }
     if (!sp_config_is_keras_entry(entry)) return SHAPEPROOF_OK;
     if (!sp_keras_is_model(entry)) return refuse_subclass(entry, error);
-    return compose_model(tables, config, entry, label, inventory, names_alone, error);
+    return compose_model(tables, config, entry, label, inventory, purpose, error);
 }

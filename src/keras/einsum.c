@@ -6,7 +6,7 @@
 /* The three sides of an equation, without points: "01c", "cd", "01d". */
 struct equation {
     const char *input, *kernel, *output;
-    bool elided;
+    bool elided; /* the input began with "..." */
 };
 
 /* One side of an equation, in which "..." is replaced by a digit for each axis that it stands for: "...c" with two
@@ -18,6 +18,7 @@ static const char *side_of(struct sp_arena *arena, const char *text, size_t leng
     return sp_arena_printf(arena, "%.*s%s", (int)elided, "01234567", side + 3);
 }
 
+/* False for what is no equation of an input and a kernel, and where "..." stands for axes that are not known. */
 static bool read_equation(struct sp_arena *arena, const char *text, const struct sp_keras_shape *input,
                           struct equation *equation)
 {
@@ -49,6 +50,8 @@ static const char *output_item(struct sp_arena *arena, const struct sp_keras_kin
     return sp_keras_item(arena, kind, "output_shape", count - 1 - (rank - behind));
 }
 
+/* The dimension of the axis with that letter: from output_shape if the letter is in the output, else from the input;
+ * NULL when neither tells. */
 static const char *letter_dim(struct sp_arena *arena, const struct sp_keras_kind *kind,
                               const struct sp_keras_shape *input, const struct equation *equation, char letter)
 {
@@ -79,8 +82,9 @@ static void split_kernel(struct sp_keras_einsum *einsum, const struct equation *
 }
 
 /* The shapes of the kernel, the bias and the output of EinsumDense from its equation: of "abc,cd->abd" each letter is a
- * dimension; the bias has that of each letter of `bias_axes`, and 1 for other letters behind the first of these: with
- * "d" it is (d), with "b" (b, 1). */
+ * dimension, so the kernel is (c, d) and the output, without the batch, (b, d). The bias has that of each letter of
+ * `bias_axes`, and 1 for other letters behind the first of these: with "d" it is (d), with "b" (b, 1). All shapes are
+ * unknown when the equation cannot be read. */
 struct sp_keras_einsum sp_keras_einsum(struct sp_arena *arena, const struct sp_keras_kind *kind,
                                        const struct sp_keras_shape *input)
 {

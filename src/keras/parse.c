@@ -245,7 +245,7 @@ static void chain_layers(struct parsing *parsing, struct sp_keras_model *model)
 static struct sp_keras_model *parse_model(struct parsing *parsing, struct shapeproof_value entry, const char *path,
                                           struct sp_keras_layer *outer);
 
-/* A kernel that is as long along each axis is one number, as Keras takes it: one that can be wrong. */
+/* "kernel_size": [3, 3] as 3, which Keras takes as well: then a trial changes one number instead of two. */
 static struct shapeproof_value with_one_size(struct sp_arena *arena, struct shapeproof_value config)
 {
     const struct shapeproof_value sizes = sp_value_member(config, "kernel_size");
@@ -276,6 +276,7 @@ static bool parse_wrapped(struct parsing *parsing, struct sp_keras_kind *kind, s
     return true;
 }
 
+/* False with an error, which only a model within the layer can have. */
 static bool parse_layer(struct parsing *parsing, struct sp_keras_model *model, struct sp_keras_layer *layer,
                         struct shapeproof_value entry, const char *key, const char *path)
 {
@@ -290,6 +291,7 @@ static bool parse_layer(struct parsing *parsing, struct sp_keras_model *model, s
     return layer->inner != NULL;
 }
 
+/* Reads the layers of a model, gives each a key of its own, and makes the configuration by these keys. */
 static bool parse_layers(struct parsing *parsing, struct sp_keras_model *model, struct shapeproof_value layers,
                          const char *path)
 {
@@ -310,9 +312,10 @@ static bool parse_layers(struct parsing *parsing, struct sp_keras_model *model, 
     return good;
 }
 
-/* A model of the configuration with its layers; nested models are read in the same way, as layers. A sequential
- * model connects each layer to the next one; a functional one lists its connections in inbound_nodes. NULL with an
- * error. */
+/* The model that `entry`, {"class_name": ..., "config": {...}}, is, with its layers; nested models are read in the same
+ * way, as layers. A sequential model connects each layer to the next one; a functional one lists its connections in
+ * inbound_nodes. `path` is where its layers stand in the configuration of the table, "" for the whole model; `outer`
+ * the layer that it is the inside of, or NULL. NULL with an error. */
 static struct sp_keras_model *parse_model(struct parsing *parsing, struct shapeproof_value entry, const char *path,
                                           struct sp_keras_layer *outer)
 {

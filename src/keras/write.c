@@ -16,6 +16,7 @@ struct place {
     const char *nested; /* the name of the layer, where that is in a model within the model; or NULL */
 };
 
+/* The place of what the file has under that name within a layer. */
 static struct place place_within(const struct place *place, const char *name)
 {
     struct place inner = *place;
@@ -35,6 +36,7 @@ static void put_line_prefix(struct sp_keras_writer *writer, const char *prefix)
     sp_text_printf(&writer->lines, "%s%s*%s ", quoted ? "\"" : "", plain, quoted ? "\"" : "");
 }
 
+/* A line that uses a part with the configuration of the layer. */
 static void put_use(const struct place *place, const struct sp_keras_kind *kind, const char *part,
                     const char *arguments)
 {
@@ -47,6 +49,7 @@ static void put_use(const struct place *place, const struct sp_keras_kind *kind,
     sp_text_puts(&writer->lines, "\n");
 }
 
+/* Notes that the weights of a layer are not predicted, and why. */
 static void leave_out(const struct place *place, const struct sp_keras_kind *kind, const char *why)
 {
     struct sp_keras_writer *writer = place->writer;
@@ -101,6 +104,7 @@ static const char *list_of(const struct sp_keras_writer *writer, const struct sp
 
 /* ---- what parts are told ---- */
 
+/* A layer to be written, and the shapes of what it is given. */
 struct layer_use {
     struct place place;
     const struct sp_keras_kind *kind;
@@ -194,6 +198,7 @@ static const char *quantised_said(struct sp_arena *arena, const struct sp_keras_
     return *how.mode ? quantised_words(arena, &how) : "";
 }
 
+/* The line of a layer that is told the width of its input. */
 static void put_use_of_inputs(const struct layer_use *use, const char *inputs, const char *mode)
 {
     struct sp_arena *arena = use->place.writer->arena;
@@ -205,6 +210,7 @@ static void put_use_of_inputs(const struct layer_use *use, const char *inputs, c
                 sp_arena_printf(arena, "inputs = %s%s%s", inputs, *mode ? ", " : "", mode));
 }
 
+/* The line of a layer that is told a list of dimensions. */
 static void put_use_of_dims(const struct layer_use *use, const struct sp_keras_shape *dims)
 {
     const char *list = list_of(use->place.writer, dims);
@@ -277,7 +283,8 @@ static const char *made_of_query(struct sp_keras_writer *writer, const struct sp
     return list_of(writer, &made);
 }
 
-/* Queries, values and keys, the last as the values when there are none. */
+/* Writes the line of an attention, with the widths of its inputs: query, value and key, where the key is the value if
+ * only two are given. Left out when one width is not known. `mode` is as for put_known. */
 static void put_attention(const struct layer_use *use, const char *mode)
 {
     static const char *const names[] = {"query", "value", "key"};
@@ -287,13 +294,14 @@ static void put_attention(const struct layer_use *use, const char *mode)
     const char *query = size_or_1(writer, use->count ? sp_keras_dim_at(use->inputs, -1) : NULL);
     bool known = query != NULL;
     for (size_t i = 0; i < 3 && known; i++) {
-        const size_t input = i == 2 && use->count < 3 ? 1 : i;
+        const bool has_no_key = i == 2 && use->count < 3;
+        const size_t input = has_no_key ? 1 : i;
         const char *dim = size_or_1(writer, input < use->count ? sp_keras_dim_at(&use->inputs[input], -1) : NULL);
         known = dim != NULL;
         if (known) sp_text_printf(&arguments, "%s%s = %s", i ? ", " : "", names[i], dim);
     }
     const char *made = known ? made_of_query(writer, use->kind, query) : NULL;
-    if (made)
+    if (made) /* so there are two inputs at least */
         sp_text_printf(&arguments, ", out = %s, query_axes = %zu, value_axes = %zu%s%s%s", made, use->inputs[0].rank,
                        use->inputs[1].rank, writer->variables->hidden ? ", hidden = true" : "", *mode ? ", " : "",
                        mode);
@@ -323,6 +331,7 @@ static void put_places(const struct layer_use *use)
 
 /* ---- layers within layers ---- */
 
+/* Writes a layer within another: `attribute` is its name where the file has names of objects, `name` elsewhere. */
 static void put_within(const struct layer_use *use, const struct sp_keras_kind *kind, const char *attribute,
                        const char *name, const struct sp_keras_shape *input)
 {
@@ -340,7 +349,9 @@ static void put_built_in_cell(const struct layer_use *use)
     struct sp_arena *arena = use->place.writer->arena;
     const bool first = sp_keras_channels_first(use->kind->config);
     const bool is_convolutional = use->kind->class->axes > 0;
-    const char *inputs = size_or_1(use->place.writer, sp_keras_dim_at(use->inputs, is_convolutional && first ? 2 : -1));
+    const int64_t channels =
+        is_convolutional && first ? 2 : -1; /* behind the batch and the steps of time, or the last */
+    const char *inputs = size_or_1(use->place.writer, sp_keras_dim_at(use->inputs, channels));
     const char *cell = use->place.writer->objects ? "cell" : use->kind->class->cell;
     if (!inputs) {
         leave_out(&use->place, use->kind, unknown_input);
@@ -417,6 +428,7 @@ static void put_both_ways(const struct layer_use *use)
     use->place.writer->is_both_ways = false;
 }
 
+/* The layer that TimeDistributed applies to each step of time. */
 static void put_in_time(const struct layer_use *use)
 {
     const struct sp_keras_kind inner = sp_keras_within(use->place.writer->arena, use->kind, "layer");
@@ -473,6 +485,7 @@ static struct sp_keras_shape kernel_of(const struct layer_use *use, const struct
     }
 }
 
+/* The layer within, and the vector that SpectralNormalization has beside its kernel. */
 static void put_spectral(const struct layer_use *use)
 {
     const struct sp_keras_kind inner = sp_keras_within(use->place.writer->arena, use->kind, "layer");
@@ -484,8 +497,8 @@ static void put_spectral(const struct layer_use *use)
 /* ---- one layer ---- */
 
 /* Writes the line of a layer whose class is known, by what its weights depend on (SP_KERAS_TAKES_* of model.h). `mode`
- * are the arguments of its part that a quantisation adds, "mode = 8", or "": of classes that Keras does not quantise it
- * is ignored. */
+ * are the arguments of its part that a quantisation adds, "mode = \"int4\", group = 128", or "": of classes that Keras
+ * does not quantise it is ignored. */
 static void put_known(const struct layer_use *use, const char *mode)
 {
     const bool first = sp_keras_channels_first(use->kind->config);
@@ -548,6 +561,7 @@ static void put_known(const struct layer_use *use, const char *mode)
     }
 }
 
+/* Writes what a layer has of weights, or leaves it out with the reason. */
 static void put_layer(const struct layer_use *use)
 {
     const struct sp_keras_class *class = use->kind->class;
@@ -568,7 +582,8 @@ static void put_layer(const struct layer_use *use)
 
 /* ---- models ---- */
 
-/* Which tensor of a call has that role in an attention: by its place, or by its keyword. */
+/* Which argument of the first call has that role in an attention, by its keyword or its place among those without one;
+ * SIZE_MAX when none has. */
 static size_t attended_input(const struct sp_keras_layer *layer, const char *word, size_t place)
 {
     const struct sp_keras_node *call = layer->nodes;
@@ -579,6 +594,7 @@ static size_t attended_input(const struct sp_keras_layer *layer, const char *wor
     return SIZE_MAX;
 }
 
+/* The shapes of query, value and key that an attention is given, in this order; how many of them there are. */
 static size_t gather_attended(struct sp_keras_writer *writer, struct sp_keras_layer *layer,
                               struct sp_keras_shape inputs[3])
 {
@@ -592,7 +608,8 @@ static size_t gather_attended(struct sp_keras_writer *writer, struct sp_keras_la
     return count;
 }
 
-static void put_of_model(const struct place *place, struct sp_keras_layer *layer)
+/* Writes a layer of a model, by its first call. */
+static void put_layer_of_model(const struct place *place, struct sp_keras_layer *layer)
 {
     struct sp_keras_shape inputs[3];
     size_t count = 1;
@@ -603,8 +620,9 @@ static void put_of_model(const struct place *place, struct sp_keras_layer *layer
     put_layer(&use);
 }
 
-/* Writes the layers of a model, each under its own section when the model is the outermost one. Section lines of
- * layers without weights are taken back. */
+/* Writes the layers of a model, whose names begin with `prefix` in the file. `top` is the layer of the whole model that
+ * it is within; NULL when it is the whole model: then each layer has a section of its own. A section without a line, of
+ * a layer without weights, is taken back. */
 static void put_model(struct sp_keras_writer *writer, struct sp_keras_model *model, const char *prefix, const char *top)
 {
     struct sp_map counts = {0};
@@ -614,15 +632,17 @@ static void put_model(struct sp_keras_writer *writer, struct sp_keras_model *mod
         const char *snake = counted_name(writer->arena, &counts, sp_keras_snake(writer->arena, layer->kind.class_name));
         const char *name = writer->objects ? sp_arena_printf(writer->arena, "%s/%s", writer->variables->list, snake)
                                            : layer->kind.name;
-        const struct place place = {writer, sp_arena_printf(writer->arena, "%s%s/", prefix, name),
-                                    top ? top : layer->kind.name, top ? layer->kind.name : NULL};
+        const struct place place = {.writer = writer,
+                                    .prefix = sp_arena_printf(writer->arena, "%s%s/", prefix, name),
+                                    .top = top ? top : layer->kind.name,
+                                    .nested = top ? layer->kind.name : NULL};
         const size_t before = writer->lines.length;
         if (!top) sp_text_printf(&writer->lines, "[%s]\n", layer->kind.key);
         const size_t heading = writer->lines.length;
         if (layer->inner) {
             put_model(writer, layer->inner, place.prefix, place.top);
             leave_out_others(writer, &layer->kind, place.prefix, place.top);
-        } else put_of_model(&place, layer);
+        } else put_layer_of_model(&place, layer);
         if (writer->lines.length == heading) writer->lines.length = before;
     }
     sp_map_free(&counts);
