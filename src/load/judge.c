@@ -31,7 +31,7 @@ bool sp_load_is_meant(const struct sp_loader *loader, const struct sp_load_subje
 
 /* ---- what would help ---- */
 
-/* Whether it is taken whole once names lose that prefix, and less is ignored. */
+/* Whether the file is taken whole once names lose that prefix, and less is ignored. Changes `state`. */
 static bool helps_to_strip(struct sp_state_dict *state, const struct sp_load_subject *subject, const char *prefix,
                            const struct sp_taking *before)
 {
@@ -51,7 +51,8 @@ static const char *remedy_words(struct sp_arena *arena, const char *prefix, size
     return sp_arena_printf(arena, "save what its key '%s' holds by itself, without '%s'", key, inner);
 }
 
-/* The beginning of a name that is ignored, one to three components, that has to go. */
+/* "strip 'module.'": the prefix, one to three components of an ignored name, without which the loader takes the whole
+ * file; NULL when there is none. `state` is that of the last attempt afterwards. */
 static const char *find_remedy(struct sp_arena *arena, struct sp_state_dict *state,
                                const struct sp_load_subject *subject, const struct sp_taking *taking)
 {
@@ -129,14 +130,17 @@ static struct overruled list_overruled(struct sp_arena *arena, const struct sp_s
 
 enum { FEW = 4 }; /* tensors that are all named; of more a check says which they are */
 
-/* The first few of those that are newly initialised, or that have another shape. */
-static const char *held_names(struct sp_arena *arena, const struct sp_state_dict *state, bool fresh, size_t few)
+/* What can be wrong with an entry of the state dict. */
+enum fault { NEWLY_INITIALISED, RESHAPED };
+
+/* The first few of the entries with that fault. */
+static const char *names_with(enum fault fault, struct sp_arena *arena, const struct sp_state_dict *state, size_t few)
 {
     const char **names = sp_realloc(NULL, state->count, sizeof *names);
     size_t count = 0;
     for (size_t i = 0; i < state->count; i++) {
         const struct sp_state_entry *entry = &state->items[i];
-        if (fresh ? sp_is_newly_initialised(state, entry) : entry->reshaped) names[count++] = entry->name;
+        if (fault == RESHAPED ? entry->reshaped : sp_is_newly_initialised(state, entry)) names[count++] = entry->name;
     }
     const char *text = sp_few_names(arena, names, count, few);
     free(names);
@@ -144,12 +148,12 @@ static const char *held_names(struct sp_arena *arena, const struct sp_state_dict
 }
 
 /* ", 2 of another shape (a.{weight,bias})", of more than a few the number. */
-static void put_complaint(struct sp_text *text, struct sp_arena *arena, const struct sp_state_dict *state, size_t count,
-                          bool fresh)
+static void put_complaint(struct sp_text *text, enum fault fault, size_t count, struct sp_arena *arena,
+                          const struct sp_state_dict *state)
 {
     if (!count) return;
-    sp_text_printf(text, ", %zu %s", count, fresh ? "missing" : "of another shape");
-    if (count <= FEW) sp_text_printf(text, " (%s)", held_names(arena, state, fresh, FEW));
+    sp_text_printf(text, ", %zu %s", count, fault == RESHAPED ? "of another shape" : "missing");
+    if (count <= FEW) sp_text_printf(text, " (%s)", names_with(fault, arena, state, FEW));
 }
 
 /* "2 of another shape (a, b), 1 missing (c), 3 unexpected" */
@@ -157,8 +161,8 @@ static const char *complaints(struct sp_arena *arena, const struct sp_state_dict
 {
     struct sp_text text = {0};
     if (taking->failed) sp_text_printf(&text, ", %zu that cannot be put together", taking->failed);
-    put_complaint(&text, arena, state, taking->reshaped, false);
-    put_complaint(&text, arena, state, taking->fresh, true);
+    put_complaint(&text, RESHAPED, taking->reshaped, arena, state);
+    put_complaint(&text, NEWLY_INITIALISED, taking->fresh, arena, state);
     if (taking->ignored.count) sp_text_printf(&text, ", %zu unexpected", taking->ignored.count);
     const char *kept = sp_text_keep(&text, arena);
     return *kept ? kept + 2 : kept;
@@ -237,14 +241,16 @@ static const char *broken_words(struct sp_arena *arena, const struct sp_taking *
 }
 
 /* The verdict on what the loader did with the file: refused, loaded in part (tensors newly initialised or lost), or
- * loaded as a whole, with the message for it. */
+ * loaded as a whole, with the message for it. `loading` has the name of the loader so far. */
 static struct shapeproof_loading judge_taking(struct sp_arena *arena, struct sp_state_dict *state,
                                               const struct sp_load_subject *subject, const struct sp_taking *taking,
                                               struct shapeproof_loading loading)
 {
-    const bool strict = state->loader->strict && (taking->fresh || taking->ignored.count);
-    const char *names = held_names(arena, state, true, taking->fresh <= FEW ? FEW : 1),
-               *wrong = complaints(arena, state, taking);
+    const bool is_too_strict = state->loader->strict && (taking->fresh || taking->ignored.count);
+    /* all that is read of `state` comes before find_remedy, which lets the loader take the file again under other names
+     */
+    const char *names = names_with(NEWLY_INITIALISED, arena, state, taking->fresh <= FEW ? FEW : 1);
+    const char *wrong = complaints(arena, state, taking);
     const struct overruled overruled = list_overruled(arena, state, subject);
     loading.expected = state->count;
     loading.fresh = taking->fresh;
@@ -254,7 +260,7 @@ static struct shapeproof_loading judge_taking(struct sp_arena *arena, struct sp_
     loading.remedy = find_remedy(arena, state, subject, taking);
     if (taking->stray) return sp_loading_refused(arena, loading, stray_words(arena, state, taking));
     if (taking->broken) return sp_loading_refused(arena, loading, broken_words(arena, taking));
-    if (strict || taking->reshaped || taking->failed)
+    if (is_too_strict || taking->reshaped || taking->failed)
         return sp_loading_refused(arena, loading, loading.remedy ? loading.remedy : wrong);
     loading.answer = loading.fresh || loading.lost ? SHAPEPROOF_LOADING_IN_PART : SHAPEPROOF_LOADING_WHOLE;
     loading.message = loading.answer == SHAPEPROOF_LOADING_WHOLE
@@ -273,7 +279,10 @@ static struct shapeproof_loading judge_class(struct sp_arena *arena, const struc
     struct sp_class_model model = sp_class_predict(arena, loader, loaded, subject);
     struct sp_loaded named = {.model_type = NULL};
     if (!model.prediction) named = sp_class_named(loader, subject);
-    if (named.model_type) model = sp_class_predict(arena, loader, loaded = &named, subject);
+    if (named.model_type) {
+        loaded = &named;
+        model = sp_class_predict(arena, loader, loaded, subject);
+    }
     if (!model.prediction) return sp_loading_open(arena, loading, "its model cannot be predicted");
     sp_state_dict_build(&state, loader, loaded, model.prediction);
     state.match = subject->match;
@@ -294,6 +303,7 @@ static bool is_own_quantisation(const struct sp_loader *loader, const struct sp_
     return loader->quantisation && subject->quantisation && strcmp(loader->quantisation, subject->quantisation) == 0;
 }
 
+/* Whether the configuration names the dtype of the weights. */
 static bool has_dtype(const struct shapeproof_config *config)
 {
     const struct shapeproof_value root = sp_config_hyper(config)->root;

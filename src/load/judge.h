@@ -13,6 +13,7 @@
 #include "shapeproof/prediction.h"
 #include "shapeproof/table.h"
 
+/* What a loader is asked about: a file and its configuration. */
 struct sp_load_subject {
     const struct shapeproof_inventory *inventory;
     const struct shapeproof_tables *tables;
@@ -20,7 +21,7 @@ struct sp_load_subject {
     const struct shapeproof_prediction *prediction; /* from that; NULL: it is made when it is needed */
     const struct sp_match *match;                   /* of the inventory with that, or NULL */
     const char *table;                              /* its name, or NULL: the configuration says it */
-    bool quantised;                                 /* the weights, or the configuration says so: */
+    bool quantised;                                 /* the weights are, or the configuration says so */
     const char *quantisation; /* the method, when `config` makes predictions of what is stored; or NULL */
     /* Where a loader may unpack that method: the configuration of the unpacked model, and of each tensor of the
      * inventory whether it is a scale. NULL where what it does is not known. */
@@ -39,7 +40,9 @@ struct shapeproof_loading sp_loading_open(struct sp_arena *arena, struct shapepr
 struct shapeproof_loading sp_loading_refused(struct sp_arena *arena, struct shapeproof_loading loading,
                                              const char *why);
 
-/* What the loader makes of it. Texts are in the arena, or static. */
+/* What the loader makes of the file under the configuration. It is asked in this order, and the first obstacle is the
+ * answer: the format, a class for the configuration, the pickle, data that the file lacks, quantised weights, the
+ * dtype, what the class needs of the configuration; then the tensors decide. Texts are in the arena, or static. */
 struct shapeproof_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader,
                                   const struct sp_load_subject *subject);
 

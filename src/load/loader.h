@@ -75,8 +75,9 @@ struct sp_loader {
     bool infers_dtype;     /* of the first tensor, when the configuration has none */
     bool leaves_empty;     /* gives no values at all to what is missing; otherwise initial ones */
     bool strict;           /* refuses what is missing or unexpected */
-    bool adds_adapter;    /* what adapter_config.json beside the weights is of is loaded on top, if PEFT is installed */
-    bool base_of_adapter; /* and its base_model_name_or_path in place of the weights */
+    bool adds_adapter; /* with PEFT, it loads the adapter that adapter_config.json beside the weights describes as well
+                        */
+    bool base_of_adapter; /* and it loads the base that this file names instead of the weights in the folder */
 };
 
 extern const struct sp_loader sp_loader_transformers, sp_loader_transformers4, sp_loader_diffusers, sp_loader_torch,

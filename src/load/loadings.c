@@ -162,6 +162,7 @@ static bool has_beginning(const struct sp_loader *loader, const struct shapeproo
     return true;
 }
 
+/* Whether a shard that an index names could not be read. */
 static bool lacks_shards(const struct shapeproof_inventory *inventory)
 {
     for (size_t i = 0; i < inventory->promise_count; i++)
@@ -229,6 +230,7 @@ static struct shapeproof_loading refuse_folder(struct shapeproof_loadings *loadi
     return refuse_file(loadings, loader, why);
 }
 
+/* The answer of a loader, for the file that it takes of the folder, or for the checkpoint when that is no folder. */
 static struct shapeproof_loading load_subject(struct shapeproof_loadings *loadings, const struct sp_loader *loader,
                                               const struct sp_load_subject *subject)
 {
@@ -249,8 +251,9 @@ static struct shapeproof_loading load_subject(struct shapeproof_loadings *loadin
     return sp_load(&loadings->arena, loader, subject);
 }
 
-/* Weights that would be taken whole get an adapter on top where adapter_config.json lies beside them: what was merged
- * already has it twice then. */
+/* The loading with what adapter_config.json beside the weights changes of it, for a loader that would take them whole:
+ * it adds the adapter, which counts twice if it was merged already, or loads another base. Any other loading stays as
+ * it is. */
 static struct shapeproof_loading with_adapter(struct shapeproof_loadings *loadings, const struct sp_loader *loader,
                                               struct shapeproof_loading loading)
 {
@@ -276,6 +279,7 @@ static struct shapeproof_loading with_adapter(struct shapeproof_loadings *loadin
 
 /* ---- the loaders that are asked ---- */
 
+/* Whether an id is among those that were asked for, "torch,mlx"; `asked` may be NULL. */
 static bool is_asked(const char *asked, const char *id)
 {
     const size_t length = strlen(id);
@@ -312,8 +316,10 @@ static bool names_quantiser(const struct shapeproof_check *check)
     return check->quantisation.configured != NULL;
 }
 
-/* Weights in blocks of FP8 keep their names and shapes, and each has its scales beside it. Where a scale has another
- * shape or belongs to no weight, or one of several experts that are stacked lacks it, unpacking fails, or may. */
+/* Fills in what a loader needs that unpacks weights in blocks of FP8: subject->unpacked, `scales` and `unscaled`. Such
+ * weights keep their names and shapes, and each has its scales beside it, "up_proj.weight_scale_inv". Nothing is filled
+ * in where unpacking fails, or may: where a scale has another shape or belongs to no weight, or is missing of an
+ * expert, which is stacked with others. */
 static void find_unpacked(struct shapeproof_loadings *loadings, struct sp_load_subject *subject)
 {
     static const char ending[] = "_scale_inv";
@@ -321,9 +327,8 @@ static void find_unpacked(struct shapeproof_loadings *loadings, struct sp_load_s
     const struct shapeproof_value described =
         sp_value_member(sp_config_hyper(check->quantisation.base)->root, "quantization_config");
     const size_t count = shapeproof_inventory_count(check->inventory);
-    if (!subject->quantisation || strcmp(subject->quantisation, "fp8") != 0 ||
-        sp_value_member(described, "weight_block_size").type != SHAPEPROOF_VALUE_LIST)
-        return;
+    const bool is_fp8 = subject->quantisation && strcmp(subject->quantisation, "fp8") == 0;
+    if (!is_fp8 || sp_value_member(described, "weight_block_size").type != SHAPEPROOF_VALUE_LIST) return;
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct shapeproof_finding *finding = &check->findings[i];
         if (!sp_ends_with(finding->name, ending)) continue;
@@ -388,17 +393,25 @@ static const struct sp_loader *loader_meant(const struct shapeproof_check *check
     return sp_load_is_meant(meant, subject) && !is_adapter_alone(check) ? meant : NULL;
 }
 
-/* What is not known is not worth a line unless it was asked. */
+/* Which answers get a line. */
+enum wanted {
+    IF_KNOWN,    /* not one that cannot be told */
+    ALSO_UNKNOWN /* any: somebody asked for this loader */
+};
+
+/* Asks a loader, and adds its answer if it is wanted. */
 static void add_loading(struct shapeproof_loadings *loadings, const struct sp_loader *loader,
-                        const struct sp_load_subject *subject, bool asked)
+                        const struct sp_load_subject *subject, enum wanted wanted)
 {
     struct shapeproof_loading loading = with_adapter(loadings, loader, load_subject(loadings, loader, subject));
     loading.decides = decides(loadings, loader, &loading);
-    if (asked || loading.answer != SHAPEPROOF_LOADING_UNKNOWN) loadings->items[loadings->count++] = loading;
+    if (wanted == ALSO_UNKNOWN || loading.answer != SHAPEPROOF_LOADING_UNKNOWN)
+        loadings->items[loadings->count++] = loading;
 }
 
-static bool is_loading_said(const struct shapeproof_loadings *loadings, const char *id,
-                            const struct shapeproof_loading *loading)
+/* Whether the loader with that id gave the same answer, in the same numbers. */
+static bool is_same_answer(const struct shapeproof_loadings *loadings, const char *id,
+                           const struct shapeproof_loading *loading)
 {
     for (size_t i = 0; i < loadings->count; i++) {
         const struct shapeproof_loading *other = &loadings->items[i];
@@ -409,19 +422,20 @@ static bool is_loading_said(const struct shapeproof_loadings *loadings, const ch
     return false;
 }
 
-/* Of all loaders, one that is nearly another is worth a line where it does something else. */
+/* Asks a loader that is nearly like another one, which was asked before, and adds its answer where it differs. */
 static void add_variant(struct shapeproof_loadings *loadings, const struct sp_loader *loader,
                         const struct sp_load_subject *subject)
 {
     struct shapeproof_loading loading = with_adapter(loadings, loader, load_subject(loadings, loader, subject));
     loading.decides = decides(loadings, loader, &loading);
-    if (loading.answer != SHAPEPROOF_LOADING_UNKNOWN && !is_loading_said(loadings, loader->variant_of, &loading))
+    if (loading.answer != SHAPEPROOF_LOADING_UNKNOWN && !is_same_answer(loadings, loader->variant_of, &loading))
         loadings->items[loadings->count++] = loading;
 }
 
 struct shapeproof_loadings *shapeproof_loadings_new(const struct shapeproof_check *check, const char *asked,
                                                     struct shapeproof_error *error)
 {
+    /* `asked`: NULL, for the loader that is meant; "all", those of its library; "none"; or ids, "torch,mlx" */
     const bool all = asked && strcmp(asked, "all") == 0, none = asked && strcmp(asked, "none") == 0;
     struct shapeproof_error unreadable = {0};
     sp_error_reset(error);
@@ -431,11 +445,12 @@ struct shapeproof_loadings *shapeproof_loadings_new(const struct shapeproof_chec
     if (check->reads_data && !none) loadings->data = shapeproof_data_open(check->inventory, &unreadable);
     const struct sp_load_subject subject = make_subject(loadings);
     const struct sp_loader *meant = asked ? NULL : loader_meant(check, &subject);
-    for (size_t i = 0; i < LOADERS; i++)
+    for (size_t i = 0; i < LOADERS; i++) {
         if (all && !is_of_library(loaders[i], &subject)) continue;
-        else if (all && loaders[i]->variant_of) add_variant(loadings, loaders[i], &subject);
+        if (all && loaders[i]->variant_of) add_variant(loadings, loaders[i], &subject);
         else if (all || loaders[i] == meant || is_asked(asked, loaders[i]->id))
-            add_loading(loadings, loaders[i], &subject, asked != NULL);
+            add_loading(loadings, loaders[i], &subject, asked ? ALSO_UNKNOWN : IF_KNOWN);
+    }
     shapeproof_data_close(loadings->data);
     loadings->data = NULL;
     return loadings;
