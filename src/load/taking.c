@@ -62,6 +62,7 @@ void sp_alike_free(struct sp_alike *alike)
 
 /* ---- indices ---- */
 
+/* False when there is no room. */
 static bool add_component_number(struct sp_name_numbers *numbers, const char *begin, size_t length)
 {
     size_t first = 0;
@@ -75,7 +76,7 @@ static bool add_component_number(struct sp_name_numbers *numbers, const char *be
     return true;
 }
 
-/* False when there are too many. */
+/* Finds the components that are numbers; false when there are too many. */
 static bool find_numbers(const char *name, struct sp_name_numbers *numbers)
 {
     numbers->count = 0;
@@ -89,7 +90,8 @@ static bool find_numbers(const char *name, struct sp_name_numbers *numbers)
     return true;
 }
 
-/* The name with each number made of one digit, `from` the first, then so many more or less. */
+/* The name with each number replaced by one digit, repeated: `from` for the first, from + step for the second, ...;
+ * equal numbers have equal digits. */
 static const char *with_digits(struct sp_text *text, const char *name, const struct sp_name_numbers *numbers, char from,
                                int step)
 {
@@ -103,7 +105,8 @@ static const char *with_digits(struct sp_text *text, const char *name, const str
 
 /* ---- kinds ---- */
 
-/* What a name of the kind becomes. */
+/* What a name of the kind becomes: kind->result with the numbers of the name, where kind->digits says which comes
+ * where. A note on the result is forgotten when a number has changed. */
 static const char *with_numbers(struct sp_alike_kind *kind, const char *name)
 {
     for (size_t i = 0; i < kind->digits.count; i++) {
@@ -121,6 +124,7 @@ static const char *with_numbers(struct sp_alike_kind *kind, const char *name)
     return kind->result;
 }
 
+/* Whether two numbers have the same length. */
 static bool has_pair(const struct sp_name_numbers *numbers)
 {
     for (size_t i = 1; i < numbers->count; i++)
@@ -129,7 +133,10 @@ static bool has_pair(const struct sp_name_numbers *numbers)
     return false;
 }
 
-/* Renames the one that stands for all, and tries on another one like it that the numbers are all that differs. */
+/* Renames the name that stands for a kind. Each of its numbers is one digit, repeated, which shows where that number
+ * comes in the result: "layers.11.experts.222.w1" becoming "w1.222.11" has the second number first. Whether that holds
+ * for all names of the kind is tried on one other, with digits from 9 down, "layers.99.experts.888.w1": it has to
+ * become the same but for the numbers. */
 static struct sp_alike_kind rename_kind(struct sp_alike *alike, const char *name)
 {
     struct sp_arena *arena = alike->rules->arena;
@@ -174,6 +181,7 @@ static bool is_next_of_kind(const struct sp_alike_kind *kind, const char *name)
     return !kind->paired || are_paired_alike(kind, name);
 }
 
+/* The index of the kind of a name with these numbers, which is added when it is new. */
 static size_t find_kind(struct sp_alike *alike, const char *name, const struct sp_name_numbers *numbers)
 {
     const char *kind = with_digits(&alike->scratch, name, numbers, '1', 1);
@@ -185,8 +193,9 @@ static size_t find_kind(struct sp_alike *alike, const char *name, const struct s
     return alike->kinds.count - 1;
 }
 
-/* NULL when it has no number, or too many. Names come in the same order again and again, expert by expert: so the kind
- * that came next the last time is tried before any is looked up. */
+/* The kind of a name, whose `result` is then that of the name; NULL when it has no number, or too many. Names come in
+ * the same order again and again, expert by expert: so the kind that came next the last time is tried before any is
+ * looked up. */
 static struct sp_alike_kind *kind_of_name(struct sp_alike *alike, const char *name)
 {
     struct sp_alike_kind *kinds = alike->kinds.items;
@@ -351,6 +360,7 @@ static struct sp_load_place place_name(struct sp_state_dict *state, const char *
 
 /* ---- tensors ---- */
 
+/* Gives an entry the values of a tensor of that shape; SIZE_MAX: put together of several. The first one counts. */
 static void put_held(struct sp_state_dict *state, size_t index, const struct sp_load_shape *piece, size_t tensor)
 {
     if (index == SIZE_MAX || state->items[index].there) return;
@@ -359,6 +369,7 @@ static void put_held(struct sp_state_dict *state, size_t index, const struct sp_
     state->items[index].reshaped = !sp_same_load_shape(&state->items[index].piece, piece);
 }
 
+/* Notes a tensor that the model has no place for, unless the loader says nothing of it. */
 static void drop(struct sp_taking *taking, const struct sp_state_dict *state, const char *name, size_t tensor)
 {
     if (state->loader->spares && is_ignored_quietly(state, name)) return;
@@ -377,6 +388,7 @@ static void drop_renamed(struct sp_taking *taking, struct sp_state_dict *state, 
     }
 }
 
+/* Converts what was gathered for one name, and gives the results to the entries. */
 static void take_gathered(struct sp_state_dict *state, const struct sp_gathered *gathered, struct sp_taking *taking)
 {
     struct sp_load_shape pieces[SP_EXPRESSIONS];
@@ -435,7 +447,7 @@ static void take_into_memory(struct sp_state_dict *state, const char *name, size
 
 /* ---- ties ---- */
 
-/* A group of which one is there is there. */
+/* All tensors of a tied group are there if one of them is. */
 static void tie_taken(struct sp_state_dict *state)
 {
     bool *there = sp_realloc(NULL, state->count, sizeof *there);
@@ -468,6 +480,7 @@ static bool is_inside(const struct shapeproof_tensor *tensor, const char *stripp
     return tensor->outer && !(length > tensor->outer && strncmp(tensor->name, stripped, length) == 0);
 }
 
+/* Notes the key at the top of a pickle that leads to a tensor. */
 static void drop_outer(struct sp_taking *taking, struct sp_state_dict *state, const struct shapeproof_tensor *tensor,
                        size_t index)
 {

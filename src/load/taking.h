@@ -12,7 +12,8 @@
 
 enum { SP_ALIKE_INDICES = 4 };
 
-/* The components of a name that are numbers; `first` is the first one that is the same. */
+/* The components of a name that are numbers, "17" and "208" of "layers.17.experts.208.w1". `first` is the index of the
+ * first of them that is the same number, mostly its own. */
 struct sp_name_numbers {
     struct {
         const char *begin;
@@ -21,28 +22,29 @@ struct sp_name_numbers {
     size_t count;
 };
 
-/* Names that are alike. */
+/* Names that differ in their numbers alone, which have the same places and lengths in all of them (taking.c). */
 struct sp_alike_kind {
-    const char *name; /* the one that stands for them */
+    const char *name; /* the one that stands for them: "layers.11.experts.222.w1" */
     size_t length;
-    char *last;                     /* the one that was looked up last */
-    struct sp_name_numbers numbers; /* in the first; they are where they are in all of them */
-    size_t front, end;              /* where the last of them begins, and where it ends */
-    bool paired;                    /* some of these are of the same length, and so may be the same */
-    struct sp_renamed renamed;      /* what it becomes */
-    bool known;                    /* the others become the same, but for the numbers; or else each has to be renamed */
-    bool same;                     /* it stays as it is */
-    struct sp_name_numbers digits; /* in the name of the renamed one: which number comes there, from '1' */
+    char *last;                     /* the name of the kind that was looked up last */
+    struct sp_name_numbers numbers; /* in `name` */
+    size_t front, end;              /* where in the name the last of the numbers begins, and where it ends */
+    bool paired;                    /* two of the numbers have the same length, and so may be equal */
+    struct sp_renamed renamed;      /* what `name` becomes: "layers.11.w13.222" */
+    bool known; /* all names of the kind become that, with their numbers; otherwise each is renamed */
+    bool same;  /* they stay as they are */
+    struct sp_name_numbers digits; /* in renamed.name: "11" says that the first number comes there, "222" the second */
     bool follows_last;             /* the last number comes into it */
-    char *result;                  /* that name, with the numbers of the last one that was asked */
+    char *result;                  /* renamed.name with the numbers of the name that was asked last */
     size_t note;                   /* on that: see sp_alike_rename */
-    size_t next; /* of which kind the name was that came after one of this the last time, or SIZE_MAX */
+    size_t next;                   /* index of the kind of the name that came after one of this kind the last time */
 };
 
+/* What was worked out of renaming so far. */
 struct sp_alike {
     const struct sp_renaming_rules *rules;
-    bool ruled_out; /* a rule has an index of its own */
-    struct sp_map known;
+    bool ruled_out;      /* a rule has a number of its own, "layers\\.0": then names of a kind may become different */
+    struct sp_map known; /* sp_alike_kind.name -> index of the kind */
     struct {
         struct sp_alike_kind *items;
         size_t count, capacity;
@@ -70,7 +72,8 @@ struct sp_state_entry {
         taker; /* which entry takes a tensor of this name, mostly this one: see find_taker; SIZE_MAX: not yet asked */
     size_t gathered; /* where what becomes this is gathered, or SIZE_MAX */
     size_t tensor;   /* of the file, which it is as it stands; SIZE_MAX: none, or put together of several */
-    bool there, reshaped;
+    bool there;      /* the loader gives it values from the file */
+    bool reshaped;   /* those have another shape */
 };
 
 /* Where a tensor goes that has a name of the file. */
@@ -80,7 +83,11 @@ struct sp_load_place {
 };
 
 /* What becomes of the name of the base model in front of the names of a file. */
-enum sp_base_move { SP_BASE_STAYS, SP_BASE_ADDED, SP_BASE_TAKEN };
+enum sp_base_move {
+    SP_BASE_STAYS,
+    SP_BASE_ADDED, /* "h.0.w" becomes "transformer.h.0.w" */
+    SP_BASE_TAKEN  /* "transformer.h.0.w" becomes "h.0.w" */
+};
 
 struct sp_state_dict {
     struct sp_arena arena;
@@ -97,9 +104,9 @@ struct sp_state_dict {
     struct sp_map names;
     struct sp_text scratch;
     const bool *scales; /* of each tensor of the file whether it is unpacked into the weight beside it; NULL: none is */
-    bool untied;
-    bool as_named;          /* the names of the file are those of the model: none is renamed */
-    bool unversioned;       /* the file that is taken says nothing of the versions of modules */
+    bool untied;        /* the class ties nothing */
+    bool as_named;      /* the names of the file are those of the model: none is renamed */
+    bool unversioned;   /* the file that is taken says nothing of the versions of modules */
     enum sp_base_move move; /* of a loader that looks at the file for the name of the base model */
     const char *unknown;    /* why it is not known, or NULL */
 };
@@ -113,9 +120,10 @@ void sp_state_dict_untie(struct sp_state_dict *state, const char *name);
 size_t sp_state_dict_tie(const struct sp_state_dict *state, size_t held);
 void sp_state_dict_free(struct sp_state_dict *state);
 
+/* What came of it. */
 struct sp_taking {
-    size_t fresh, reshaped;
-    size_t failed; /* conversions whose tensors do not fit each other */
+    size_t fresh, reshaped; /* entries that are newly initialised, and that have another shape in the file */
+    size_t failed;          /* conversions whose tensors do not fit each other */
     struct {
         size_t *items;
         size_t count, capacity;
@@ -127,8 +135,8 @@ struct sp_taking {
     const char *stray; /* a name that is refused: beside the base model in memory, and a file of the base model alone */
 };
 
-/* Takes the tensors of the inventory into the memory: marks what is there. Every name that begins with `stripped` loses
- * that before; NULL for nothing. */
+/* Takes the tensors of the inventory into the memory: marks what is there. A name that begins with `stripped` is taken
+ * without that; NULL: every name as it is. May be called again; what was marked before is forgotten. */
 struct sp_taking sp_load_take(struct sp_state_dict *state, const struct shapeproof_inventory *inventory,
                               const char *stripped);
 void sp_taking_free(struct sp_taking *taking);
