@@ -85,11 +85,14 @@ bool sp_rule_is_known(const struct sp_rule *rule) { return !strchr(rule->how, '?
 
 /* ---- steps: each makes other pieces of those there are; false when they do not fit ---- */
 
+/* The shapes of the tensors so far. Before the first step there are none: what is gathered is taken as it is. */
 struct pieces {
     struct sp_load_shape items[SP_EXPRESSIONS];
     size_t count;
 };
 
+/* stackN: the tensors of each expression along a new dimension N: 8 experts of (6, 4) are (8, 6, 4) for N = 0. False
+ * when those of an expression have several shapes. */
 static bool stack_pieces(const struct sp_gathered *gathered, unsigned dimension, struct pieces *out)
 {
     for (size_t k = 0; k < SP_EXPRESSIONS; k++) {
@@ -105,7 +108,7 @@ static bool stack_pieces(const struct sp_gathered *gathered, unsigned dimension,
     return true;
 }
 
-/* Adds so many of a piece to another one behind it. */
+/* Joins `count` tensors of the shape `piece` to `whole` along a dimension; false when another dimension differs. */
 static bool join_piece(struct sp_load_shape *whole, struct sp_load_shape piece, size_t count, unsigned dimension)
 {
     uint64_t rows;
@@ -117,7 +120,7 @@ static bool join_piece(struct sp_load_shape *whole, struct sp_load_shape piece, 
     return true;
 }
 
-/* What was stacked before, or else everything. */
+/* joinN: what was stacked before, or else all tensors, along dimension N. */
 static bool join_gathered(const struct sp_gathered *gathered, unsigned dimension, struct pieces *out)
 {
     const bool stacked = out->count > 0;
@@ -136,7 +139,7 @@ static bool join_gathered(const struct sp_gathered *gathered, unsigned dimension
     return true;
 }
 
-/* As torch.chunk: all but the last are of one size. */
+/* chunkN: as torch.chunk, one tensor for each target: all but the last are of one size along dimension N. */
 static bool chunk_piece(const struct sp_rule *rule, unsigned dimension, struct pieces *out)
 {
     const struct sp_load_shape whole = out->items[0];
@@ -153,6 +156,7 @@ static bool chunk_piece(const struct sp_rule *rule, unsigned dimension, struct p
     return true;
 }
 
+/* swapMN: the dimensions M and N change places. */
 static bool swap_dimensions(struct sp_load_shape *piece, unsigned first, unsigned second)
 {
     if (first >= piece->rank || second >= piece->rank) return false;
@@ -162,7 +166,7 @@ static bool swap_dimensions(struct sp_load_shape *piece, unsigned first, unsigne
     return true;
 }
 
-/* Of the expressions that have any, the first one. */
+/* For a step on a single tensor: the first tensor of the first expression that has any. */
 static bool first_piece(const struct sp_gathered *gathered, struct pieces *out)
 {
     for (size_t k = 0; k < SP_EXPRESSIONS && !out->count; k++)
@@ -170,6 +174,7 @@ static bool first_piece(const struct sp_gathered *gathered, struct pieces *out)
     return out->count > 0;
 }
 
+/* One word of rule->how, "stack0" or "swap12": its last digits are dimensions. */
 static bool convert_step(const struct sp_gathered *gathered, const char *step, size_t length, struct pieces *out)
 {
     const unsigned last = sp_digit(step[length - 1]);

@@ -32,7 +32,7 @@ struct sp_gathered {
             const uint64_t *last; /* where the last of them has its own: mostly where the next one has it, too */
         } * items;
         size_t count, capacity;
-    } of[SP_EXPRESSIONS]; /* each expression */
+    } of[SP_EXPRESSIONS]; /* by the expression of the rule that fitted their names */
 };
 
 struct sp_gathering {
