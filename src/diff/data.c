@@ -40,7 +40,11 @@ struct sp_element_comparison {
     uint64_t at; /* the first element of B that differs */
 };
 
-enum { PART = 1 << 16, MOST_TRANSPOSED = 256 << 20 }; /* elements at once; bytes of a matrix that is kept in memory */
+enum {
+    PART = 1 << 16,  /* elements of a row that are compared at once */
+    BAND = 64 << 20, /* bytes of a transposed matrix that are in memory at once: of as many columns as fit */
+    NARROWEST = 16   /* columns of a band: of fewer it would be read in too many pieces */
+};
 
 static bool is_float(enum shapeproof_dtype dtype)
 {
@@ -108,11 +112,34 @@ static bool is_same_value(double a, double b)
 
 struct rows {
     struct sp_element_comparison *comparison;
-    uint64_t rows, columns;
-    size_t size_a, size_b; /* of an element */
-    unsigned char *a, *b;  /* a part of a row; of a transposed matrix all of A */
+    uint64_t rows, columns; /* of B */
+    size_t size_a, size_b;  /* of an element */
+    unsigned char *a, *b;   /* a part of a row; of a transposed matrix a band of A: `width` columns from `band` on */
+    uint64_t band, width;
     bool is_exact, is_rounded;
 };
+
+/* Whether a band of a transposed matrix would be too narrow: then it is not compared. */
+static bool is_too_tall(const struct shapeproof_tensor *tensor)
+{
+    return tensor->bytes > BAND && tensor->shape[0] > BAND / NARROWEST / (shapeproof_dtype_bits(tensor->dtype) / 8);
+}
+
+/* Reads the next columns of A, which are rows of B. */
+static bool read_band(struct rows *r, struct shapeproof_error *error)
+{
+    const struct sp_bytes_of *a = &r->comparison->a;
+    const uint64_t all = r->comparison->in_a->bytes, most = all > BAND ? BAND / (r->columns * r->size_a) : r->rows;
+    r->band += r->width;
+    r->width = r->rows - r->band < most ? r->rows - r->band : most;
+    if (r->width == r->rows) return shapeproof_data_read(a->data, a->tensor, 0, r->a, (size_t)all, error);
+    const size_t piece = (size_t)r->width * r->size_a;
+    for (uint64_t i = 0; i < r->columns; i++)
+        if (!shapeproof_data_read(a->data, a->tensor, (i * r->rows + r->band) * r->size_a, r->a + i * piece, piece,
+                                  error))
+            return false;
+    return true;
+}
 
 static uint64_t row_in_a(const struct rows *r, uint64_t row)
 {
@@ -138,13 +165,15 @@ static void compare_elements(struct rows *r, uint64_t first, size_t count, const
 static bool compare_row(struct rows *r, uint64_t row, struct shapeproof_error *error)
 {
     const struct sp_element_comparison *c = r->comparison;
+    if (c->order == SP_ORDER_TRANSPOSED && row == r->band + r->width && !read_band(r, error)) return false;
     for (uint64_t done = 0; done < r->columns && (r->is_exact || r->is_rounded); done += PART) {
         const size_t count = r->columns - done < PART ? (size_t)(r->columns - done) : PART;
         const uint64_t at_a = row_in_a(r, row) * r->columns + done, at_b = row * r->columns + done;
         if (!shapeproof_data_read(c->b.data, c->b.tensor, at_b * r->size_b, r->b, count * r->size_b, error))
             return false;
         if (c->order == SP_ORDER_TRANSPOSED) {
-            compare_elements(r, at_b, count, r->a + (done * r->rows + row) * r->size_a, r->rows * r->size_a);
+            compare_elements(r, at_b, count, r->a + (done * r->width + row - r->band) * r->size_a,
+                             r->width * r->size_a);
             continue;
         }
         if (!shapeproof_data_read(c->a.data, c->a.tensor, at_a * r->size_a, r->a, count * r->size_a, error))
@@ -167,17 +196,15 @@ static void find_rows(struct rows *r)
 static bool elements_compare(struct sp_element_comparison *c, struct shapeproof_error *error)
 {
     struct rows r = {.comparison = c, .is_exact = true, .is_rounded = true};
-    const bool transposed = c->order == SP_ORDER_TRANSPOSED;
+    const size_t band = c->in_a->bytes < BAND ? (size_t)c->in_a->bytes : BAND;
     bool ok = true;
     r.size_a = shapeproof_dtype_bits(c->in_a->dtype) / 8;
     r.size_b = shapeproof_dtype_bits(c->in_b->dtype) / 8;
     find_rows(&r);
     c->result = SP_ELEMENTS_DIFFERENT;
     c->at = 0;
-    if (transposed && c->in_a->bytes > MOST_TRANSPOSED) return true;
-    r.a = sp_realloc(NULL, transposed ? (size_t)c->in_a->bytes + 1 : PART * sizeof(double) * 2, 1);
+    r.a = sp_realloc(NULL, c->order == SP_ORDER_TRANSPOSED ? band + 1 : PART * sizeof(double) * 2, 1);
     r.b = sp_realloc(NULL, PART, sizeof(double) * 2);
-    if (transposed) ok = shapeproof_data_read(c->a.data, c->a.tensor, 0, r.a, (size_t)c->in_a->bytes, error);
     for (uint64_t row = 0; row < r.rows && ok && (r.is_exact || r.is_rounded); row++) ok = compare_row(&r, row, error);
     free(r.a);
     free(r.b);
@@ -220,6 +247,7 @@ static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b, bo
     }
     if (why) return sp_arena_printf(&c->diff->arena, "data not compared: %s in %s", why, side);
     if (shapeproof_diff_is_converted(c->diff, a)) return "data not compared: transposed";
+    if (transposed && is_too_tall(in_a)) return "data not compared: transposed, with too many rows";
     if ((in_a->flags ^ in_b->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN)
         return "data not compared: the bytes have another order";
     return transposed || sp_tensor_same_order(in_a, in_b) ? NULL : "data not compared: the elements have another order";
@@ -338,7 +366,7 @@ static bool compare_square(struct comparison *c, size_t a, bool *same)
     bool any = false;
     for (size_t i = 0; i < c->diff->finding_count && !any; i++)
         any = c->diff->findings[i].kind == SHAPEPROOF_DIFF_FINDING_TRANSPOSED;
-    if (!any || !is_transposed(c->diff, a)) return true;
+    if (!any || !is_transposed(c->diff, a) || is_too_tall(sp_diff_a(c->diff, a))) return true;
     if (!compare_in_order(c, a, SP_ORDER_TRANSPOSED, 0, &result)) return false;
     *same = result.result != SP_ELEMENTS_DIFFERENT;
     c->transposed += *same;

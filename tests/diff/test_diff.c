@@ -283,6 +283,42 @@ static void one_bit(void **state)
     unlink(path);
 }
 
+/* A matrix of F16, zero but for its last element, in a sparse file of safetensors. */
+static void write_matrix(const char *path, unsigned rows, unsigned columns, uint16_t last)
+{
+    const uint64_t bytes = (uint64_t)rows * columns * 2;
+    char header[256];
+    const int length = snprintf(
+        header, sizeof header, "{\"w\": {\"dtype\": \"F16\", \"shape\": [%u, %u], \"data_offsets\": [0, %" PRIu64 "]}}",
+        rows, columns, bytes);
+    const uint64_t size = (uint64_t)length;
+    const int file = open(path, O_WRONLY | O_TRUNC);
+    assert_int_equal(pwrite(file, &size, sizeof size, 0), sizeof size);
+    assert_int_equal(pwrite(file, header, size, sizeof size), length);
+    assert_int_equal(pwrite(file, &last, sizeof last, (off_t)(sizeof size + size + bytes - sizeof last)), sizeof last);
+    close(file);
+}
+
+/* Of 70 MB: more than is in memory at once. Its last element is in the last band. */
+static void large_transposed_matrix(void **state)
+{
+    char a[] = "/tmp/shapeproof-diff-XXXXXX", b[] = "/tmp/shapeproof-diff-XXXXXX";
+    (void)state;
+    close(mkstemp(a));
+    close(mkstemp(b));
+    write_matrix(a, 5000, 7000, 0x3c00);
+    write_matrix(b, 7000, 5000, 0x3c00);
+    char *summary = diff_files(a, b);
+    assert_string_equal(summary, "w (5000, 7000) in A, transposed (7000, 5000) in B");
+    free(summary);
+    write_matrix(b, 7000, 5000, 0);
+    summary = diff_files(a, b);
+    assert_string_equal(summary, "1 tensor transposed, 1 with other data");
+    free(summary);
+    unlink(a);
+    unlink(b);
+}
+
 /* ---- size ---- */
 
 static struct shapeproof_inventory *large(const char *format, unsigned layers, unsigned experts)
@@ -341,6 +377,7 @@ int main(void)
         cmocka_unit_test(groups),
         cmocka_unit_test(data_across_formats),
         cmocka_unit_test(one_bit),
+        cmocka_unit_test(large_transposed_matrix),
         cmocka_unit_test(many_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
