@@ -261,13 +261,13 @@ static bool is_compared_already(const struct shapeproof_diff *diff, size_t a, si
            sp_tie_group(diff->b.inventory, b) == sp_tie_group(diff->b.inventory, diff->a.other[first]);
 }
 
-/* Whether the one is the other, transposed, and both are plain matrices. */
+/* Whether the one is the other, transposed, and both are plain matrices whose elements can be compared. */
 static bool is_transposed(const struct shapeproof_diff *diff, size_t a)
 {
     const struct shapeproof_tensor *in_a = sp_diff_a(diff, a), *in_b = sp_diff_b(diff, diff->a.other[a]);
-    return !shapeproof_diff_is_converted(diff, a) && in_a->rank == 2 && in_b->rank == 2 &&
-           in_a->shape[0] == in_b->shape[1] && in_a->shape[1] == in_b->shape[0] && sp_is_row_major(in_a) &&
-           sp_is_row_major(in_b);
+    return !shapeproof_diff_is_converted(diff, a) && elements_are_comparable(in_a, in_b) && in_a->rank == 2 &&
+           in_b->rank == 2 && in_a->shape[0] == in_b->shape[1] && in_a->shape[1] == in_b->shape[0] &&
+           sp_is_row_major(in_a) && sp_is_row_major(in_b);
 }
 
 /* ---- rows of queries and keys ---- */
@@ -343,6 +343,7 @@ static bool compare_rotary(struct comparison *c, size_t a, bool raw, bool *same)
     const uint64_t heads = in_a ? heads_of(c, c->diff->a.inventory, sp_diff_a(c->diff, a))
                                 : heads_of(c, c->diff->b.inventory, sp_diff_b(c->diff, b));
     if (!heads || (raw && !pairs_rows(in_a ? in_a : in_b))) return true;
+    if (!elements_are_comparable(sp_diff_a(c->diff, a), sp_diff_b(c->diff, b))) return true;
     if (!sp_is_row_major(sp_diff_a(c->diff, a)) || !sp_is_row_major(sp_diff_b(c->diff, b))) return true;
     if (!compare_in_order(c, a, SP_ORDER_ROTARY, heads, &result)) return false;
     const bool paired = result.result != SP_ELEMENTS_DIFFERENT;

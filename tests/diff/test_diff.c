@@ -319,6 +319,37 @@ static void large_transposed_matrix(void **state)
     unlink(b);
 }
 
+/* Two elements to a byte: their order cannot be undone byte by byte. */
+static void transposed_matrix_of_half_bytes(void **state)
+{
+    static const char header[] = "{\"w\": {\"dtype\": \"F4\", \"shape\": [%u, %u], \"data_offsets\": [0, 12]}}%.12s";
+    char paths[2][28] = {"/tmp/shapeproof-diff-XXXXXX", "/tmp/shapeproof-diff-XXXXXX"};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        char text[128];
+        const int file = mkstemp(paths[i]);
+        const int length =
+            snprintf(text, sizeof text, header, i ? 6 : 4, i ? 4 : 6, i ? "abcdefghijkl" : "mnopqrstuvwx");
+        const uint64_t size = (uint64_t)length - 12;
+        assert_int_equal(write(file, &size, sizeof size), sizeof size);
+        assert_int_equal(write(file, text, (size_t)length), length);
+        close(file);
+    }
+    char *summary = diff_files(paths[0], paths[1]);
+    assert_string_equal(summary, "w (4, 6) in A, transposed (6, 4) in B");
+    free(summary);
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *a = shapeproof_inventory_open(paths[0], &error),
+                                *b = shapeproof_inventory_open(paths[1], &error);
+    struct shapeproof_diff *diff = shapeproof_diff_new(a, b, &(struct shapeproof_diff_options){.data = true}, &error);
+    assert_int_equal(shapeproof_diff_totals(diff)->data_compared, 0);
+    shapeproof_diff_free(diff);
+    shapeproof_inventory_close(a);
+    shapeproof_inventory_close(b);
+    unlink(paths[0]);
+    unlink(paths[1]);
+}
+
 /* ---- size ---- */
 
 static struct shapeproof_inventory *large(const char *format, unsigned layers, unsigned experts)
@@ -378,6 +409,7 @@ int main(void)
         cmocka_unit_test(data_across_formats),
         cmocka_unit_test(one_bit),
         cmocka_unit_test(large_transposed_matrix),
+        cmocka_unit_test(transposed_matrix_of_half_bytes),
         cmocka_unit_test(many_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
