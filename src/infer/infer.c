@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* `same`: the table says the same of the file as the best attempt's. */
 static void add_candidate(struct shapeproof_inference *inference, const struct sp_attempt *attempt, bool same)
 {
     inference->candidates[inference->candidate_count++] =
         (struct shapeproof_inference_candidate){attempt->table->name, attempt->explained, attempt->missing, same};
 }
 
-/* NULL when the table is none yet. */
+/* The candidate with that table; NULL when there is none yet. */
 static struct shapeproof_inference_candidate *find_candidate(struct shapeproof_inference *inference, const char *table)
 {
     for (size_t i = 0; i < inference->candidate_count; i++)
@@ -21,7 +22,8 @@ static struct shapeproof_inference_candidate *find_candidate(struct shapeproof_i
     return NULL;
 }
 
-/* Another table says the same of the file; or explains all of it as well, under names of its own. */
+/* Whether an attempt is as good as the best one: it predicts the same of the file; or it explains all of it as well,
+ * under other names, without joining fused tensors. */
 static bool is_equal(const struct sp_attempt *attempt, const struct sp_attempt *best)
 {
     if (sp_attempt_explains_all(attempt) && sp_attempt_explains_all(best) && !attempt->joints)
@@ -29,7 +31,8 @@ static bool is_equal(const struct sp_attempt *attempt, const struct sp_attempt *
     return sp_predictions_agree(attempt->prediction, best->prediction, best);
 }
 
-/* One for each table: of several attempts at one the first that was made, or that says the same. */
+/* Collects the tables that are reported as candidates, each once; the best attempt's is the first. Of several attempts
+ * at a table the first one that says the same as the best attempt counts, or if there is none the first. */
 static void keep_candidates(struct shapeproof_inference *inference, const struct sp_infer_search *search)
 {
     inference->candidates =
@@ -48,6 +51,7 @@ static void keep_candidates(struct shapeproof_inference *inference, const struct
     }
 }
 
+/* Lists the tensors of the file that are not explained, and the predicted ones that it lacks. */
 static void keep_findings(struct shapeproof_inference *inference)
 {
     const struct sp_attempt *best = inference->best;
@@ -70,6 +74,7 @@ static void finish_inference(struct shapeproof_inference *inference, const struc
     sp_write_config(inference);
 }
 
+/* Limits the search to the table with that name; NULL: no limit. False, with an error, when there is no such table. */
 static bool choose_only_table(struct sp_tables_searched *searched, const char *table_name,
                               struct shapeproof_error *error)
 {
@@ -93,6 +98,8 @@ struct shapeproof_inference *sp_infer_within(const struct shapeproof_inventory *
     *inference = (struct shapeproof_inference){.inventory = inventory};
     search.arena = &inference->arena;
     sp_infer_search_file(&search);
+    /* Of what the search made the inference keeps the views, what the file states, and the best attempt if that is
+     * evidence for its table. */
     inference->views = search.views.items;
     inference->view_count = search.views.count;
     inference->stated = search.stated.config;

@@ -90,7 +90,9 @@ struct sp_attempt {
 
 /* joined.c: what is one in the file and several in the table, or the other way round. */
 void sp_attempt_join(struct sp_attempt *attempt);
-/* The same file with its fused tensors in parts, and the biases beside them; false when it cannot be. */
+/* Makes a view of the file in which the attempt's fused tensors, and the biases beside them, are replaced by their
+ * parts: qkv.weight (2304, 768) -> q.weight, k.weight, v.weight, each (768, 768). False, and no view, when nothing is
+ * fused, the attempt's own view is not the plain file, or the parts have a name twice. */
 bool sp_infer_view_split(struct sp_infer_view *view, const struct sp_attempt *attempt);
 bool sp_attempt_is_joined(const struct sp_attempt *attempt, size_t seen);
 /* Sizes that only fused tensors show: gives hyper-parameters that nothing told the dimensions of tensors that have no
@@ -194,16 +196,18 @@ void sp_attempt_repair(struct sp_attempt *attempt, size_t *left);
 
 /* ---- evidence.c ---- */
 
-/* Whether the file is evidence for the table: most of its tensors are explained, and what it lacks is not more, by
- * kinds of tensors, than what it has. Of a table that was asked for only the first is wanted. */
+/* Whether the file is evidence for the table: most of its tensors are explained, one of a layer among them, and of the
+ * kinds of tensors that the table predicts it has no fewer than it lacks. If the user asked for the table only the
+ * first is required. */
 bool sp_attempt_is_plausible(const struct sp_attempt *attempt, bool asked_for);
-/* Says that no table will do, or not the one that was asked for, and which come nearest; sorts them. */
+/* Sets the error that no table explains the file, with the nearest of the attempts, or that the one called `table_name`
+ * does not (NULL: none was asked for). Sorts the attempts. */
 void sp_fail_unknown(struct shapeproof_error *error, const struct shapeproof_inventory *inventory,
                      const char *table_name, struct sp_attempt **attempts, size_t count);
 
 /* ---- agree.c ---- */
 
-/* Whether two predictions say the same of the file: the same tensors, but for optional ones that it lacks. */
+/* Whether two predictions say the same of the file: they have the same tensors, except optional ones that it lacks. */
 bool sp_predictions_agree(const struct shapeproof_prediction *a, const struct shapeproof_prediction *b,
                           const struct sp_attempt *attempt);
 /* The same; or, of a file that the attempt does not explain as a whole, whether the prediction explains all that the
@@ -238,14 +242,14 @@ struct shapeproof_inference {
     const char *config;
 };
 
-/* What an inference may cost at most: tensors of the file, each counted in every attempt. It is to explain the file as
- * a whole: tables that cannot are not attempted. */
+/* A limit for an inference that only needs a table which explains the whole file: tables that cannot are not attempted.
+ */
 struct sp_infer_budget {
-    size_t most;
-    bool as_named; /* only tables are attempted that have every name of the file, and lack no weight for sure */
-    bool spent;    /* there was more to attempt */
+    size_t most;   /* in: tensors of the file, counted once for each attempt */
+    bool as_named; /* in: only tables are attempted that have every name of the file, and lack no weight for sure */
+    bool spent;    /* out: it ended before everything was attempted */
 };
-/* The same as shapeproof_infer, within a budget; NULL for none. */
+/* shapeproof_infer within a budget; NULL: without one. */
 struct shapeproof_inference *sp_infer_within(const struct shapeproof_inventory *inventory,
                                              const struct shapeproof_tables *tables,
                                              const struct shapeproof_infer_options *options,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Tensors that are one in the file and several in the table, or the other way round: q, k and v in one projection, as
- * timm has them. What is explained so is explained. */
+ * timm has them. Tensors that such a fusion (names/joints.h) joins count as explained. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +9,12 @@
 #include "infer/limits.h"
 #include "match/pieces.h"
 
-/* Items are the predicted tensors, and behind them those that are seen. */
+/* Items of joints, and of attempt->is_joined, are numbered through: first the predicted tensors, then those of the
+ * view. The number of the first of the latter. */
 static size_t first_seen(const struct sp_attempt *attempt) { return shapeproof_prediction_count(attempt->prediction); }
 
+/* Offers what is left of the comparison: the missing tensors as parts and the unexpected ones as wholes; or the
+ * reverse, unless wholes_in_file. */
 static void add_pieces(const struct sp_attempt *attempt, struct sp_joints *joints, bool wholes_in_file)
 {
     for (size_t i = 0; i < shapeproof_prediction_count(attempt->prediction); i++) {
@@ -34,6 +37,7 @@ static void add_fused(struct sp_attempt *attempt, const struct sp_joint *joint)
     *SP_PUSH(&attempt->fused) = (struct sp_fused){joint->whole.item - first_seen(attempt), parts, joint->part_count};
 }
 
+/* Joins what can be joined, with the wholes in the file or in the prediction. */
 static void join_side(struct sp_attempt *attempt, bool wholes_in_file)
 {
     struct sp_joints joints = {0};
@@ -71,7 +75,7 @@ bool sp_attempt_lacks(const struct sp_attempt *attempt, size_t predicted)
 
 /* ---- sizes that only fused tensors show ---- */
 
-/* The dimensions of what is unexpected, and their halves, each once; returns how many. */
+/* Writes the dimensions of the unexpected tensors, and their halves, to `sizes`, each once; returns how many. */
 static size_t find_sizes(const struct sp_attempt *attempt, uint64_t sizes[SP_MOST_FUSED_SIZES])
 {
     size_t count = 0;
@@ -88,7 +92,7 @@ static size_t find_sizes(const struct sp_attempt *attempt, uint64_t sizes[SP_MOS
     return count;
 }
 
-/* Whether nothing told the number. */
+/* Whether the hyper-parameter is a number that nothing told, so that another one may be tried. */
 static bool is_free_size(const struct sp_attempt *attempt, struct shapeproof_hyperparameter hyper)
 {
     const struct sp_fact *fact = sp_known_fact(&attempt->outline.solver.known, hyper.name);
@@ -136,11 +140,12 @@ void sp_attempt_size_fused(struct sp_attempt *attempt, size_t *left)
 struct splitting {
     const struct sp_attempt *attempt;
     struct sp_infer_view *view;
-    size_t *fused_of; /* for each that is seen, of attempt->fused, or SHAPEPROOF_NONE: it, or the weight that it is the
-                         bias of */
+    size_t *fused_of; /* for each tensor of the file an index of attempt->fused, whose weight it is or whose bias;
+                         SHAPEPROOF_NONE for the others */
 };
 
-/* "qkv.bias" beside "qkv.weight", as long as that has rows; SHAPEPROOF_NONE when there is none. */
+/* The bias of a fused weight: "qkv.bias" beside "qkv.weight", with an element for each of its rows; SHAPEPROOF_NONE
+ * when there is none. */
 static size_t find_bias(const struct shapeproof_inventory *seen, const struct shapeproof_tensor *weight)
 {
     static const char tail[] = "weight";
@@ -155,6 +160,8 @@ static size_t find_bias(const struct shapeproof_inventory *seen, const struct sh
     return bias->rank == 1 && weight->rank == 2 && bias->shape[0] == weight->shape[0] ? found : SHAPEPROOF_NONE;
 }
 
+/* Adds the parts of a fused weight in its place, or, for its bias, one bias for each part: q.weight (768, 768) ->
+ * q.bias (768). False past the limits of an inventory. */
 static bool add_parts(const struct splitting *splitting, size_t seen, const struct sp_fused *fused)
 {
     struct sp_arena *arena = &splitting->view->own->arena;
@@ -173,6 +180,7 @@ static bool add_parts(const struct splitting *splitting, size_t seen, const stru
     return good;
 }
 
+/* Fills in fused_of. */
 static void find_fused(const struct splitting *splitting)
 {
     const struct shapeproof_inventory *seen = splitting->attempt->view->inventory;
@@ -185,18 +193,19 @@ static void find_fused(const struct splitting *splitting)
     }
 }
 
-/* Of a file that is seen as it is: nothing else was done to it. */
 bool sp_infer_view_split(struct sp_infer_view *view, const struct sp_attempt *attempt)
 {
     const struct shapeproof_inventory *file = attempt->view->inventory;
     const size_t count = shapeproof_inventory_count(file);
+    /* Each predicted tensor is at most one part, and has at most one bias. */
+    const size_t most_parts = 2 * shapeproof_prediction_count(attempt->prediction);
+    const bool is_plain_view = !attempt->view->own;
     struct splitting splitting = {.attempt = attempt, .view = view};
     bool good = true;
-    if (attempt->view->own || !attempt->fused.count) return false;
+    if (!is_plain_view || !attempt->fused.count) return false;
     sp_infer_view_begin(view, file);
     splitting.fused_of = sp_arena_array(&view->own->arena, count, sizeof *splitting.fused_of);
-    view->is_part =
-        sp_arena_array(&view->own->arena, count + 2 * shapeproof_prediction_count(attempt->prediction), sizeof(bool));
+    view->is_part = sp_arena_array(&view->own->arena, count + most_parts, sizeof *view->is_part);
     view->fused = sp_arena_string(&view->own->arena, attempt->joint);
     find_fused(&splitting);
     for (size_t i = 0; i < count && good; i++) {

@@ -58,7 +58,8 @@ bool sp_infer_view_end(struct sp_infer_view *view)
 
 /* ---- as it was before it was quantised ---- */
 
-/* In the arena of the view. One whose shape nobody knows is a column. */
+/* Adds the matrix of a quantised module, as which all of its tensors are seen; if only the number of elements is known,
+ * as a column of them (is_flat). */
 static bool add_matrix(struct sp_infer_view *view, const struct sp_packed_module *module)
 {
     const struct sp_matrix *matrix = &module->matrix;
@@ -96,6 +97,7 @@ bool sp_infer_view_unpacked(struct sp_infer_view *view, const struct shapeproof_
     view->unpacked = unpacked;
     view->is_unpacked = sp_arena_array(&view->own->arena, count, sizeof *view->is_unpacked);
     view->is_flat = sp_arena_array(&view->own->arena, count, sizeof *view->is_flat);
+    /* The matrix takes the place of the first tensor of its module; the other ones of the module have none. */
     for (size_t i = 0; i < count && good; i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(file, i);
         const struct sp_packed_module *module =

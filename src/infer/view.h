@@ -15,29 +15,37 @@
 #include "stored/unpack.h"
 
 struct sp_infer_view {
-    const struct shapeproof_inventory *file;
-    const struct shapeproof_inventory *inventory; /* what is looked at */
-    struct shapeproof_inventory *own;             /* the same, unless it is the file's own */
+    const struct shapeproof_inventory *file;      /* as it is */
+    const struct shapeproof_inventory *inventory; /* as it is seen: the file's own, or `own` */
+    struct shapeproof_inventory *own;             /* NULL for the plain view */
     size_t *seen_as;                              /* for each tensor of the file one of the inventory; NULL: the same */
-    bool is_respelt;                              /* from the names of TensorFlow */
-    bool *is_transposed;                /* for each of these: the other way round than in the file; NULL: none is */
-    size_t transposed;                  /* how many are */
-    bool *is_part;                      /* of a tensor that is one in the file; NULL: none is */
-    const char *fused;                  /* the first: "attn.qkv = query + key + value" */
-    const struct sp_unpacked *unpacked; /* how the file is quantised, or NULL; then for each of these: */
-    bool *is_unpacked;                  /* it is a matrix that was quantised */
-    bool *is_flat;                      /* and of its shape only the product shows */
+    bool is_respelt;                              /* names of TensorFlow are seen as those of PyTorch */
+
+    /* ---- for each tensor of the inventory; NULL: of none ---- */
+
+    bool *is_transposed; /* it is transposed in the file */
+    bool *is_part;       /* it is a part of a tensor that is fused in the file */
+    bool *is_unpacked;   /* it is a matrix that is quantised in the file */
+    bool *is_flat;       /* and the file shows only its element count: its shape is given as (elements, 1) */
+
+    size_t transposed;                  /* how many are is_transposed */
+    const char *fused;                  /* what the first parts are of: "attn.qkv = query + key + value"; or NULL */
+    const struct sp_unpacked *unpacked; /* how the file is quantised, if any are is_unpacked; or NULL */
 };
+
+/* ---- the views; those that return false make none ---- */
 
 /* The file as it is. */
 void sp_infer_view_plain(struct sp_infer_view *view, const struct shapeproof_inventory *file);
-/* With the names that PyTorch would have, and kernels the other way round; false when no name is of TensorFlow, or
- * several would be one. */
+/* With the names that PyTorch would have, and kernels transposed. False when no name is of TensorFlow, or two would
+ * become the same. */
 bool sp_infer_view_respelt(struct sp_infer_view *view, const struct shapeproof_inventory *file);
-/* With the matrices that were quantised. */
+/* With one matrix in place of the tensors of each quantised module: the picture at the head of this file. False when
+ * that is no inventory, because the file has a tensor with the name of such a matrix already. */
 bool sp_infer_view_unpacked(struct sp_infer_view *view, const struct shapeproof_inventory *file,
                             const struct sp_unpacked *unpacked);
-/* With those tensors of the view `base`, as its indices, the other way round. */
+/* As in the view `base`, but with some of its matrices transposed: `transposed` has a flag for each tensor of its
+ * inventory. False when that is no inventory. */
 bool sp_infer_view_transposed(struct sp_infer_view *view, const struct sp_infer_view *base, const bool *transposed);
 void sp_infer_view_free(struct sp_infer_view *view);
 
