@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A list of modules is all of the file whose names begin alike, up to a number: resblocks.#. Where a table works that
- * number out of keys, {i*K + k}, {before(s) + j}, these are told by no name alone. Of each key that a number or the end
- * of a loop lacks values are tried, one key after the other. They agree with the file when each iteration of a loop has
- * its tensor, with the dimensions that it should have, no two iterations have the same one, and none is left over. */
+ * A list of modules is all tensors of the file whose names begin alike, up to a number: resblocks.#. Where a table
+ * computes that number from keys, {i*K + k}, {before(s) + j}, no single name tells these keys. They are found by
+ * backtracking: values are tried for each key that a number or the end of a loop lacks, one key after the other. The
+ * values agree with the file when each iteration of a loop has its tensor, with the dimensions that it should have, no
+ * two iterations have the same one, and no tensor of the list is left over. */
 #include "infer/numbers/numbers.h"
 
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 #include "infer/limits.h"
 #include "infer/numbers/modules.h"
 
-/* Whether a line is one of the list of the tensor. `begin`: the pattern up to the number that tells its modules apart.
- */
+/* Whether a line makes names of the list. `begin`, of that length: the pattern up to the number that tells its modules
+ * apart; before it the line must be able to have the list's numbers (modules->numbers). */
 static bool is_of_list(const struct sp_modules *modules, const struct sp_line *line, const char *begin, size_t length)
 {
     if (line->hole_count <= modules->front || line->old_of != SIZE_MAX || strncmp(line->name, begin, length) != 0)
@@ -25,12 +26,13 @@ static bool is_of_list(const struct sp_modules *modules, const struct sp_line *l
     return true;
 }
 
-static bool is_in_front(const struct sp_modules *modules, const struct sp_named *named)
+/* Whether the name of the tensor has the numbers of the list before the one that tells the modules apart. */
+static bool has_front_numbers(const struct sp_modules *modules, const struct sp_named *named)
 {
     return memcmp(named->place.indices.value, modules->numbers, modules->front * sizeof *modules->numbers) == 0;
 }
 
-/* The tensors of the list under the names of a line, but for those that another one has as well. */
+/* Adds a line to the list, with the tensors that have its names and were not counted for a line before. */
 static void add_modules(struct sp_modules *modules, size_t line)
 {
     const struct sp_shapes *shapes = modules->deduction->occurrences.shapes;
@@ -38,7 +40,7 @@ static void add_modules(struct sp_modules *modules, size_t line)
     modules->lines[modules->count++] = line;
     for (size_t i = shapes->first[pattern]; i < shapes->first[pattern + 1]; i++) {
         const struct sp_named *named = &shapes->named[i];
-        if (!is_in_front(modules, named) || modules->stamps[i] == modules->stamp) continue;
+        if (!has_front_numbers(modules, named) || modules->stamps[i] == modules->stamp) continue;
         modules->stamps[i] = modules->stamp;
         modules->is_asked[line] = true;
         modules->tensors++;
@@ -47,6 +49,7 @@ static void add_modules(struct sp_modules *modules, size_t line)
     }
 }
 
+/* The length of the pattern up to and with its number'th index: of "a.#.b.#" and 1, 7. */
 static size_t length_to_number(const char *name, size_t number)
 {
     size_t length = 0;
@@ -54,7 +57,7 @@ static size_t length_to_number(const char *name, size_t number)
         if (name[length] == SP_INDEX_MARK && !number--) return length + 1;
 }
 
-/* To collect a list takes all tensors whose names are like those in it. */
+/* Takes the price of collecting a list from the steps that are left: it looks at that many tensors. */
 static void spend_on_list(struct sp_modules *modules, size_t tensors)
 {
     const size_t steps = 1 + tensors / SP_TENSORS_OF_A_STEP;
@@ -77,8 +80,8 @@ static void collect_list(struct sp_modules *modules, size_t line, size_t named)
             add_modules(modules, i);
 }
 
-/* Solves the keys that an unknown number in the names of a list depends on: of "resblocks.{i*K + k}" with modules 0 to
- * 8 that is K = 3. Whether anything was found. */
+/* Solves the keys that an unknown number in the names of a list depends on, for the list of the tensor `named`, which
+ * is of that line: of "resblocks.{i*K + k}" with modules 0 to 8, K = 3. Returns whether anything became known. */
 static bool tell_by_list(struct sp_modules *modules, size_t line, size_t named)
 {
     struct sp_deduction *deduction = modules->deduction;
@@ -92,24 +95,25 @@ static bool tell_by_list(struct sp_modules *modules, size_t line, size_t named)
     known->reason = sp_modules_reason(modules, named);
     known->touched = 0; /* nothing that is asked for from here on follows from a guess yet */
     sp_modules_search(modules, 0);
-    /* Solved without a choice between values: what the loops set on the way holds, and is kept. Else the search is
-     * undone, and the solution that it recorded is set. */
-    if (modules->is_solved && !modules->solution_depth) {
+    const bool needed_no_choice = modules->is_solved && !modules->solution_depth;
+    if (needed_no_choice) { /* what the walk of the loops made known follows, and stays */
         const bool ended = sp_modules_tell_ends(modules, named);
         sp_known_commit(known, &mark);
         return ended || known->told != before;
     }
     sp_known_undo(known, &mark);
     if (!modules->is_solved) return false;
+    /* Of the values that the search chose, and that were undone with it, tells those that all solutions share. */
     return deduction->by_stages ? sp_modules_tell_staged(modules, named) : sp_modules_tell(modules, named);
 }
 
-static bool is_worked_out(const struct sp_occurrence *occurrence)
+/* Whether the file has tensors of a line in a loop whose name has a number without a value. */
+static bool has_unknown_number(const struct sp_occurrence *occurrence)
 {
     return occurrence->unknown != SIZE_MAX && occurrence->count && occurrence->line->loop;
 }
 
-/* The first number that is worked out of what is not known; as many as there are when each is. */
+/* The first hole of the name whose expression has no value yet; the count of holes when all have one. */
 static size_t first_unknown(struct sp_solver *solver, const struct sp_line *line)
 {
     for (size_t i = 0; i < line->hole_count; i++) {
@@ -119,7 +123,8 @@ static size_t first_unknown(struct sp_solver *solver, const struct sp_line *line
     return line->hole_count;
 }
 
-/* One list for each beginning of their names, numbers and all. */
+/* Solves the lists that a line's tensors are of, one for each combination of the numbers in front, until one tells
+ * something. */
 static bool tell_by_line(struct sp_modules *modules, size_t line)
 {
     const struct sp_occurrence *occurrence = &modules->deduction->occurrences.of[line];
@@ -128,7 +133,7 @@ static bool tell_by_line(struct sp_modules *modules, size_t line)
     const bool is_open = modules->front < occurrence->line->hole_count;
     for (size_t i = 0; i < occurrence->count && is_open && *modules->left && !told; i++) {
         const struct sp_named *named = &modules->deduction->occurrences.shapes->named[occurrence->named[i]];
-        if (i && is_in_front(modules, named)) continue;
+        if (i && has_front_numbers(modules, named)) continue; /* of the same list */
         spend_on_list(modules, occurrence->count);
         told = tell_by_list(modules, line, occurrence->named[i]);
         sp_stages_free(&modules->stages);
@@ -147,7 +152,7 @@ static bool tell_by_lines(struct sp_modules *modules)
     memset(modules->is_asked, 0, lines * sizeof *modules->is_asked);
     memset(modules->stamps, 0, tensors * sizeof *modules->stamps);
     for (size_t i = 0; i < lines && *modules->left && !told; i++)
-        told = is_worked_out(&deduction->occurrences.of[i]) && !modules->is_asked[i] && tell_by_line(modules, i);
+        told = has_unknown_number(&deduction->occurrences.of[i]) && !modules->is_asked[i] && tell_by_line(modules, i);
     free(modules->lines);
     free(modules->is_asked);
     free(modules->stamps);
@@ -158,7 +163,7 @@ bool sp_tell_by_numbers(struct sp_deduction *deduction)
 {
     struct sp_modules modules = {.deduction = deduction, .left = &deduction->modules_left};
     for (size_t i = 0; i < deduction->outline->count && *modules.left; i++)
-        if (is_worked_out(&deduction->occurrences.of[i])) return tell_by_lines(&modules);
+        if (has_unknown_number(&deduction->occurrences.of[i])) return tell_by_lines(&modules);
     return false;
 }
 

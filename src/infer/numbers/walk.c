@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The lines of a list in all iterations of their loops: each has a tensor that is as it should be, and no other has it.
- */
+ * Checks a list of modules under the values that are known: walks its lines through all iterations of their loops. Each
+ * iteration must have a tensor, of the right shape, and no two iterations the same one. */
 #include <stdlib.h>
 
 #include "infer/limits.h"
@@ -8,7 +8,8 @@
 #include "solve/invert.h"
 #include "solve/iterations.h"
 
-/* Whether a loop was entered, for want of a known end, beyond its first iteration: then there may be no such tensor. */
+/* Whether a loop whose end is not known is beyond its first iteration: the loop may end before, so that a missing
+ * tensor is no contradiction. */
 static bool is_beyond_end(const struct sp_modules *modules, struct sp_iterations *iterations)
 {
     if (!modules->open_ended) return false;
@@ -20,7 +21,8 @@ static bool is_beyond_end(const struct sp_modules *modules, struct sp_iterations
     return false;
 }
 
-/* One of the conditions that are not known may be the reason: of a single one that is told. */
+/* Whether the tensor of an iteration may be missing: the line is optional or tied, or a condition of it may be false.
+ * If just one condition has no value, it is told to be false. */
 static bool is_excused_iteration(struct sp_iterations *iterations)
 {
     const struct sp_line_condition *open = NULL;
@@ -35,6 +37,8 @@ static bool is_excused_iteration(struct sp_iterations *iterations)
     return count > 0 || iterations->line->optional || iterations->line->row->has_tie;
 }
 
+/* Whether the tensor can be the one of these iterations: tells that all conditions are true and the dimensions are its
+ * own, and is false when that contradicts. What it told before it failed stays: the caller undoes it. */
 static bool agrees_with(struct sp_iterations *iterations, const struct sp_modules *modules, size_t named)
 {
     const struct shapeproof_tensor *tensor = sp_occurrence_tensor(&modules->deduction->occurrences, named);
@@ -50,7 +54,8 @@ static bool agrees_with(struct sp_iterations *iterations, const struct sp_module
     return agrees;
 }
 
-/* The number of the module in another iteration of a loop; false when it is not known, and lacks what is `open`. */
+/* The number of the module in another iteration of a loop. False when it is not known (`open` is the unknown value,
+ * with the key that it lacks), or the file has no such module. */
 static bool number_in_iteration(struct sp_iterations *iterations, struct sp_loop *loop, int64_t iteration,
                                 uint64_t *number, struct shapeproof_value *open)
 {
@@ -65,7 +70,8 @@ static bool number_in_iteration(struct sp_iterations *iterations, struct sp_loop
     return *number < modules->stages.count;
 }
 
-/* Whether the module may be of the stage whose first one is the first iteration of the loop. */
+/* Whether the module may be of the same stage as that of the first iteration of the loop. True as well where stages are
+ * not told by shapes. */
 static bool is_of_stage(struct sp_iterations *iterations, const struct sp_modules *modules, const uint64_t *numbers)
 {
     struct sp_loop *loop = modules->stage;
@@ -78,13 +84,14 @@ static bool is_of_stage(struct sp_iterations *iterations, const struct sp_module
            sp_stages_alike(&modules->stages, of_first, numbers[modules->front]);
 }
 
-/* Whether it is only a name that the line may have, and another line has such names. */
+/* Whether the tensor may be another line's: there is one with the same names, and the loop may have ended before. */
 static bool may_be_of_another(const struct sp_modules *modules, struct sp_iterations *iterations)
 {
     const struct sp_deduction *deduction = modules->deduction;
     return deduction->has_namesake[iterations->line - deduction->outline->lines] && is_beyond_end(modules, iterations);
 }
 
+/* agrees_with, but if it is false nothing was told. */
 static bool agrees_or_tells_nothing(struct sp_iterations *iterations, const struct sp_modules *modules, size_t named)
 {
     struct sp_known *known = &iterations->solver->known;
@@ -95,8 +102,9 @@ static bool agrees_or_tells_nothing(struct sp_iterations *iterations, const stru
     return agrees;
 }
 
-/* Visits one iteration of a loop whose end is looked for. True: the tensor is in the file and agrees, or it is no
- * evidence against the iteration. False ends the walk: it is missing, differs, or the budget of steps is used up. */
+/* Visits one iteration. True: its tensor is in the file and agrees, or nothing speaks against the iteration. False ends
+ * the walk: the tensor is missing without an excuse, differs, or is that of another iteration (stamps); the module is
+ * of another stage; its number is not known; or the budget of steps is used up. */
 static bool visit_module(struct sp_iterations *iterations)
 {
     struct sp_modules *modules = iterations->context;
@@ -119,6 +127,7 @@ static bool visit_module(struct sp_iterations *iterations)
     return true;
 }
 
+/* Notes that a loop without a known end goes up to `last`, or as far as another line has it. */
 static void note_end(struct sp_modules *modules, const struct sp_loop *loop, int64_t last)
 {
     size_t i = 0;
@@ -128,7 +137,8 @@ static void note_end(struct sp_modules *modules, const struct sp_loop *loop, int
     else if (last > modules->ends[i].last) modules->ends[i].last = last;
 }
 
-/* A loop whose index is in the name goes as far as the names do. */
+/* The end of a loop whose index is in the name: the highest index that the file's names have. Returns the unknown bound
+ * when no name has its index. */
 static struct shapeproof_value end_by_names(struct sp_iterations *iterations, struct sp_loop *loop)
 {
     struct sp_modules *modules = iterations->context;
@@ -151,8 +161,10 @@ static bool has_index_of(const struct sp_line *line, const struct sp_loop *loop)
     return false;
 }
 
-/* Where the modules are told apart by their shapes alone, a stage goes as far as they are alike, and there are as many
- * as that makes. What the number of the first one lacks comes before what the end of the loop does. */
+/* The last iteration of a loop by the shapes of the modules. A stage, the loop modules->stage, goes as far as its
+ * modules are alike; the loop around it has as many iterations as there are stages, or repetitions of the whole. False
+ * when the loop is none of these, or the number of its first module is not known; then iterations->open is what that
+ * lacks, which comes before the end of the loop. */
 static bool last_by_stages(struct sp_iterations *iterations, struct sp_loop *loop, int64_t first, int64_t *last)
 {
     const struct sp_modules *modules = iterations->context;
@@ -170,7 +182,9 @@ static bool last_by_stages(struct sp_iterations *iterations, struct sp_loop *loo
     return true;
 }
 
-/* One guess for all of them: neighbours that are alike may be two stages. */
+/* Makes what is told next follow from a guess, one for all stages of a list: neighbours that are alike may be two
+ * stages.
+ */
 static void guess_stages(struct sp_modules *modules, const char *key)
 {
     struct sp_known *known = &modules->deduction->solver->known;
@@ -178,6 +192,7 @@ static void guess_stages(struct sp_modules *modules, const char *key)
     else known->touched = known->guesses;
 }
 
+/* The last iteration of a loop whose bound has no value, for sp_iterations.end. */
 static struct shapeproof_value end_of_loop(struct sp_iterations *iterations, struct sp_loop *loop)
 {
     struct sp_modules *modules = iterations->context;
@@ -194,7 +209,7 @@ static struct shapeproof_value end_of_loop(struct sp_iterations *iterations, str
     return answer == SP_HOLDS ? want.value : sp_value_absent("");
 }
 
-/* Whether a loop has that iteration, as far as is known. */
+/* Whether the iteration is within the bounds of the loop, as far as these are known. */
 static bool may_have_iteration(struct sp_solver *solver, const struct sp_loop *loop, int64_t iteration)
 {
     const struct shapeproof_value first = sp_solver_value(solver, loop->env, loop->clause->first);
@@ -203,7 +218,8 @@ static bool may_have_iteration(struct sp_solver *solver, const struct sp_loop *l
            !(last.type == SHAPEPROOF_VALUE_INT && iteration > last.integer);
 }
 
-/* The iterations that the numbers in front stand for; false when the line has none of these. */
+/* Enters the iterations that the numbers in front of the list stand for; false when the line does not have one of them.
+ */
 static bool enter_front(const struct sp_modules *modules, const struct sp_line *line)
 {
     bool may_be = true;
@@ -217,7 +233,8 @@ static bool enter_front(const struct sp_modules *modules, const struct sp_line *
     return may_be;
 }
 
-/* The line in all its iterations. SP_OPEN: when it takes a key, `lacks`. */
+/* Walks one line of the list through its iterations. SP_HOLDS: it agrees with the file in all of them, or has none
+ * under the numbers in front. SP_OPEN: the walk cannot go on without the key `lacks`. Otherwise SP_CONTRADICTS. */
 static enum sp_answer walk_line(struct sp_modules *modules, size_t place, const char **lacks)
 {
     struct sp_deduction *deduction = modules->deduction;
@@ -230,12 +247,12 @@ static enum sp_answer walk_line(struct sp_modules *modules, size_t place, const 
                                        .left = *modules->left};
     modules->open_ended = false;
     modules->stage = sp_stage_loop(line, modules->front);
-    const bool all = !enter_front(modules, line) || sp_walk_iterations(&iterations);
+    const bool agrees = !enter_front(modules, line) || sp_walk_iterations(&iterations);
     sp_loop_leave(line->loop);
-    *lacks = !all && iterations.open.type == SHAPEPROOF_VALUE_UNKNOWN && *iterations.open.string
+    *lacks = !agrees && iterations.open.type == SHAPEPROOF_VALUE_UNKNOWN && *iterations.open.string
                  ? iterations.open.string
                  : NULL;
-    if (all) return SP_HOLDS;
+    if (agrees) return SP_HOLDS;
     return *lacks ? SP_OPEN : SP_CONTRADICTS;
 }
 
