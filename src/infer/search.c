@@ -12,35 +12,43 @@
 
 /* What a step works on. */
 struct scope {
-    size_t level; /* 0: the file, 1: a view, 2: candidate tables */
-    const struct sp_infer_view *view;
-    struct sp_candidate_tables *candidates; /* of a step of candidate_steps */
-    size_t from;                            /* the first attempt that was made of the view, or of the candidates */
-    struct sp_attempt *best;                /* of those made of the candidates; or NULL */
+    enum sp_step_level level;
+    const struct sp_infer_view *view;       /* NULL at the level of the file */
+    struct sp_candidate_tables *candidates; /* NULL but at the level of candidates */
+    size_t from;                            /* search->attempts from this one on were made within the scope */
+    struct sp_attempt *best;                /* of the attempts that were made with the candidates; or NULL */
 };
 
+/* One way to come to better attempts. */
 struct step {
     const char *what; /* for the trace; NULL ends a list */
     void (*take)(struct sp_infer_search *search, struct scope *scope);
     bool (*applies)(const struct sp_infer_search *search, const struct scope *scope); /* NULL: always */
-    bool within_budget; /* it is taken as well when the search has a budget */
+    enum {
+        NOT_IN_BUDGET, /* it is left out when the search has a budget */
+        IN_BUDGET      /* it is always taken */
+    } budget;
 };
 
+/* Takes the steps that apply, in order. */
 static void take_steps(struct sp_infer_search *search, const struct step *steps, struct scope *scope)
 {
     for (; steps->what && !search->is_cancelled; steps++) {
-        if ((search->budget && !steps->within_budget) || (steps->applies && !steps->applies(search, scope))) continue;
+        if ((search->budget && steps->budget != IN_BUDGET) || (steps->applies && !steps->applies(search, scope)))
+            continue;
         sp_trace_step(search, scope->level, steps->what);
         steps->take(search, scope);
     }
 }
 
-/* What takes no joining; a simpler explanation may still be found of what does. */
+/* Whether an attempt explains everything, is of a whole model, and joins no fused tensors: for one that does a simpler
+ * explanation may still be found. */
 static bool is_search_done(const struct sp_infer_search *search)
 {
     return search->best && sp_attempt_explains_all(search->best) && !search->best->joints && !search->best->is_part;
 }
 
+/* Makes the attempt (NULL: none) the best one of the search if it is better. */
 static void offer(struct sp_infer_search *search, struct sp_attempt *attempt)
 {
     if (attempt && (!search->best || sp_attempt_is_better(attempt, search->best))) search->best = attempt;
@@ -48,6 +56,7 @@ static void offer(struct sp_infer_search *search, struct sp_attempt *attempt)
 
 /* ---- attempts ---- */
 
+/* Adds an attempt to the search, which owns it from then on, and returns it. */
 static struct sp_attempt *keep_attempt(struct sp_infer_search *search, struct sp_attempt *attempt)
 {
     *SP_PUSH(&search->attempts) = attempt;
@@ -57,10 +66,11 @@ static struct sp_attempt *keep_attempt(struct sp_infer_search *search, struct sp
     return attempt;
 }
 
+/* Makes an attempt; `name` is that of the model, or NULL. It may spend half of the effort that is left. */
 static struct sp_attempt *attempt_as(struct sp_infer_search *search, const struct sp_candidate_tables *candidates,
                                      struct sp_fit fit, const char *name)
 {
-    const size_t half = search->effort.checks / 2; /* one attempt leaves half to others */
+    const size_t half = search->effort.checks / 2;
     search->effort.checks -= half;
     struct sp_effort own = {search->watch, search->effort.trials, half};
     struct sp_attempt *attempt = sp_attempt_new(search->searched.tables, fit, candidates, name, &own);
@@ -76,7 +86,7 @@ static struct sp_attempt *attempt_fit(struct sp_infer_search *search, const stru
     return attempt_as(search, candidates, fit, NULL);
 }
 
-/* The classes of a model that name the same tensors give them other shapes. */
+/* The best attempt of a table; if shapes are wrong, other classes are tried that have the same names. */
 static struct sp_attempt *attempt_classes(struct sp_infer_search *search, const struct sp_candidate_tables *candidates,
                                           struct sp_fit fit)
 {
@@ -92,32 +102,36 @@ static struct sp_attempt *attempt_classes(struct sp_infer_search *search, const 
     return best;
 }
 
-/* When one table explains everything, those that see less, or lack more that should be there, are no equals; and after
- * some others none is that could have much more than the `leanest`. */
+/* Whether a fit cannot be an equal of one that explains everything: it has fewer of the names, or lacks more that
+ * should be there. Once there are enough equals, the same is said of one with many more absent names than the
+ * `leanest`. */
 static bool is_worse_fit(struct sp_fit fit, struct sp_fit best, struct sp_fit leanest, size_t equals)
 {
     return fit.seen < best.seen || fit.missing > best.missing ||
            (equals >= SP_ENOUGH_EQUALS && fit.absent > leanest.absent + SP_FEW_ABSENT);
 }
 
-/* What is joined, or begins otherwise, is explained without being seen; but hardly half of what another table sees. */
+/* Whether a fit has less than half of the names that the best attempt has. With fewer names a table may still explain
+ * the file, because fused tensors and other prefixes are only found later; but hardly with less than half. */
 static bool sees_too_little(struct sp_fit fit, const struct sp_attempt *best)
 {
     return best && best->prediction && fit.seen * 2 < best->fit.seen;
 }
 
+/* Whether the attempt (NULL: no) explains everything with the table of a whole model that a configuration can name. */
 static bool is_settled(const struct sp_attempt *best)
 {
     return best && sp_attempt_explains_all(best) && best->table->model_type_count && !best->is_part;
 }
 
-/* A table that names the same tensors but no equal may be the one whose matrices were stored the other way round. */
+/* Whether a table that has the same names, although it is no equal, may be the one whose matrices the file transposed.
+ */
 static bool may_fit_transposed(struct sp_fit fit, struct sp_fit best)
 {
     return fit.seen == best.seen && !fit.missing && !fit.tied == !best.tied;
 }
 
-/* One such, with little effort: it only counts when it explains everything. */
+/* Makes an attempt for take_transposed, with little effort: only its transposed version counts. */
 static void attempt_another(struct sp_infer_search *search, const struct sp_candidate_tables *candidates,
                             struct sp_fit fit)
 {
@@ -127,7 +141,8 @@ static void attempt_another(struct sp_infer_search *search, const struct sp_cand
     search->effort.trials = left;
 }
 
-/* Under other names the table sees no more of the same tensors than it did. */
+/* Whether there is an attempt of the view with the same table and class under another naming, whose names fitted at
+ * least as well. */
 static bool is_attempted(const struct sp_infer_search *search, const struct sp_candidate_tables *candidates,
                          struct sp_fit fit)
 {
@@ -141,7 +156,7 @@ static bool is_attempted(const struct sp_infer_search *search, const struct sp_c
     return false;
 }
 
-/* Each attempt goes through all tensors of the file, and asks about most of them. */
+/* Whether no further attempt can be afforded: one compares all tensors of the file, and poses a constraint for most. */
 static bool is_spent(const struct sp_infer_search *search)
 {
     if (search->is_cancelled || search->effort.checks / 2 < shapeproof_inventory_count(search->file)) return true;
@@ -151,15 +166,15 @@ static bool is_spent(const struct sp_infer_search *search)
     return true;
 }
 
-/* The table has every name of the file but those of buffers that loaders compute. */
+/* Whether the table has every name of the file except those of buffers that loaders compute. */
 static bool sees_all_weights(const struct sp_candidate_tables *candidates, struct sp_fit fit)
 {
     return fit.seen == candidates->shapes.count ||
            fit.seen + sp_count_computed(candidates->view->inventory) >= candidates->shapes.count;
 }
 
-/* Only a whole explanation is asked for within a budget, and none is a table that has every name of the file and lacks
- * weights: nothing is left of which these could be parts. */
+/* Whether a search with a budget, which needs a whole explanation, may leave the fit out: the table has every name of
+ * the file and lacks weights, of which no tensor is left that they could be fused in. */
 static bool cannot_be_whole(const struct sp_infer_search *search, const struct sp_candidate_tables *candidates,
                             struct sp_fit fit)
 {
@@ -168,25 +183,25 @@ static bool cannot_be_whole(const struct sp_infer_search *search, const struct s
     return fit.weights && fit.seen == candidates->shapes.count;
 }
 
-/* The best of those for one way to look at the file; NULL when no table fits. */
+/* Makes attempts of the candidates, best fit first, and returns the best; NULL when there is none. The first one that
+ * explains everything does not end that: its equals are reported beside it. What ends it is a fit that can be no equal
+ * any more, since those behind it are worse, or an effort that is spent. */
 static struct sp_attempt *attempt_all(struct sp_infer_search *search, const struct sp_candidate_tables *candidates)
 {
+    const struct sp_fit *fits = candidates->fits;
     struct sp_attempt *best = NULL;
     size_t i = 0, equals = 0;
     for (; i < candidates->count && i < SP_MOST_ATTEMPTS; i++) {
-        if ((is_settled(best) && is_worse_fit(candidates->fits[i], best->fit, candidates->fits[0], equals)) ||
-            is_spent(search))
-            break;
+        const bool is_beyond_equals = is_settled(best) && is_worse_fit(fits[i], best->fit, fits[0], equals);
+        if (is_beyond_equals || is_spent(search)) break;
         equals += is_settled(best);
-        if (sees_too_little(candidates->fits[i], best)) break;
-        if (cannot_be_whole(search, candidates, candidates->fits[i]) ||
-            is_attempted(search, candidates, candidates->fits[i]))
-            continue;
-        struct sp_attempt *attempt = attempt_classes(search, candidates, candidates->fits[i]);
+        if (sees_too_little(fits[i], best)) break;
+        if (cannot_be_whole(search, candidates, fits[i]) || is_attempted(search, candidates, fits[i])) continue;
+        struct sp_attempt *attempt = attempt_classes(search, candidates, fits[i]);
         if (!best || sp_attempt_is_better(attempt, best)) best = attempt;
     }
-    if (i < candidates->count && is_settled(best) && may_fit_transposed(candidates->fits[i], candidates->fits[0]))
-        attempt_another(search, candidates, candidates->fits[i]);
+    if (i < candidates->count && is_settled(best) && may_fit_transposed(fits[i], fits[0]))
+        attempt_another(search, candidates, fits[i]);
     return best;
 }
 
@@ -210,7 +225,7 @@ struct retry {
                                struct sp_fit fit);
 };
 
-/* NULL when it does not apply, or the table does not have the names. */
+/* The new attempt; NULL when the retry does not apply, or the table has no names of the view. */
 static struct sp_attempt *retry_attempt(struct sp_infer_search *search, const struct retry *how,
                                         const struct sp_attempt *attempt)
 {
@@ -227,7 +242,8 @@ static struct sp_attempt *retry_attempt(struct sp_infer_search *search, const st
     return again;
 }
 
-/* The best of the attempts from `from` on of which that is true, behind those that were `tried`; or NULL. */
+/* The best of the attempts from `from` on for which is_one is true, and that is none of the `count` in `tried`; or
+ * NULL. */
 static struct sp_attempt *next_best(const struct sp_infer_search *search, size_t from,
                                     bool (*is_one)(const struct sp_attempt *attempt), struct sp_attempt *const *tried,
                                     size_t count)
@@ -242,8 +258,9 @@ static struct sp_attempt *next_best(const struct sp_infer_search *search, size_t
     return best;
 }
 
-/* Components whose names begin otherwise were found when names were compared with a prediction: with that knowledge
- * more of them can be asked. */
+/* Whether prefix rules of single components were found, which takes a prediction: with these more tensors can be
+ * compared.
+ */
 static bool has_fronts(const struct sp_attempt *attempt)
 {
     return attempt->prediction && attempt->naming.prefix_rule_count && !sp_attempt_explains_all(attempt);
@@ -251,7 +268,7 @@ static bool has_fronts(const struct sp_attempt *attempt)
 
 static const struct retry with_fronts = {has_fronts, NULL, attempt_classes};
 
-/* What is fused in the file says more in parts: whether the parts have biases. */
+/* Whether the fused tensors should be split: of the parts the table can say more, such as whether they have biases. */
 static bool may_be_split(const struct sp_attempt *attempt)
 {
     return attempt->prediction && attempt->joints && attempt->unexplained;
@@ -265,14 +282,14 @@ static bool derive_split(struct sp_infer_search *search, const struct sp_attempt
 
 static const struct retry in_parts = {may_be_split, derive_split, attempt_classes};
 
-/* Nothing is wrong but the shapes of matrices. */
+/* Whether nothing is wrong but shapes. */
 static bool may_be_transposed(const struct sp_attempt *attempt)
 {
     return attempt->prediction && !attempt->is_further && attempt->reshaped &&
            attempt->unexplained == attempt->reshaped && !attempt->missing && !attempt->view->transposed;
 }
 
-/* With these matrices the other way round. */
+/* The view with the matrices of a wrong shape transposed. */
 static bool derive_transposed(struct sp_infer_search *search, const struct sp_attempt *attempt,
                               struct sp_infer_view *view)
 {
@@ -284,6 +301,7 @@ static bool derive_transposed(struct sp_infer_search *search, const struct sp_at
 
 static const struct retry with_transposed = {may_be_transposed, derive_transposed, attempt_fit};
 
+/* Whether the attempt may come out better if shapes tell the stages of its modules. */
 static bool may_be_staged(const struct sp_attempt *attempt)
 {
     return attempt->has_stages && !attempt->is_further && !attempt->is_second_choice &&
@@ -301,6 +319,7 @@ static const struct retry by_stages = {may_be_staged, NULL, attempt_stages};
 
 /* ---- steps: what is done with the tables that have the names ---- */
 
+/* Makes the attempt (NULL: none) the best one of the scope if it is better than that, which there must be. */
 static void offer_within(struct scope *scope, struct sp_attempt *attempt)
 {
     if (attempt && sp_attempt_is_better(attempt, scope->best)) scope->best = attempt;
@@ -329,14 +348,14 @@ static bool is_plainly_explained(const struct sp_infer_search *search, const str
            is_plain_naming(&scope->candidates->naming);
 }
 
-/* As that table sees it, for the sake of the list of those that say the same. */
+/* An attempt of a table that may be named beside the best one; NULL when its names do not fit. */
 static struct sp_attempt *attempt_further(struct sp_infer_search *search, const struct sp_candidate_tables *candidates,
                                           const struct sp_further *further)
 {
     struct sp_candidate_tables other;
     struct sp_attempt *attempt = NULL;
     const struct shapeproof_tables *tables = search->searched.tables;
-    if (!further->otherwise) attempt = attempt_fit(search, candidates, further->fit);
+    if (!further->has_other_prefix) attempt = attempt_fit(search, candidates, further->fit);
     else if (sp_candidate_tables_for(&other, search->arena, tables, further->fit.table, candidates->view)) {
         attempt = attempt_fit(search, &other, other.fits[0]);
         sp_candidate_tables_free(&other);
@@ -345,15 +364,16 @@ static struct sp_attempt *attempt_further(struct sp_infer_search *search, const 
     return attempt;
 }
 
-/* Nothing is left over, and of the names nothing was taken away: they are those of a whole without what is in front. */
+/* Whether the attempt explains everything, and no prefix was stripped from the names: the file has a whole model,
+ * perhaps without the prefix of its names. */
 static bool is_whole_of(const struct sp_attempt *attempt)
 {
     return sp_attempt_explains_all(attempt) && !*attempt->naming.strip;
 }
 
-/* What a table explains as its names are, others may explain as well that were not among the likeliest; and of a part
- * of models those whose names begin otherwise, as they do in a whole: the best of these comes before the part when it
- * is there as a whole. */
+/* After a table has explained the file under its plain names: attempts the other tables that have all of these names.
+ * If that table is a part of models, also those whose names have another prefix, as they have in a whole model; the
+ * best whole model then replaces the part. */
 static void take_further(struct sp_infer_search *search, struct scope *scope)
 {
     const bool is_part = scope->best->is_part;
@@ -363,14 +383,14 @@ static void take_further(struct sp_infer_search *search, struct scope *scope)
         sp_candidate_tables_further(scope->candidates, search->searched.tables, further, SP_MOST_FURTHER);
     for (size_t i = 0; i < count && i * tensors < SP_MOST_FURTHER_TENSORS && !search->is_cancelled; i++) {
         search->effort.trials = SP_FEW_TRIALS;
-        if (!is_part && further[i].otherwise) continue;
+        if (!is_part && further[i].has_other_prefix) continue;
         struct sp_attempt *attempt = attempt_further(search, scope->candidates, &further[i]);
         if (is_part && attempt && is_whole_of(attempt)) offer_within(scope, attempt);
     }
     search->effort.trials = left;
 }
 
-/* Each once more, under the name of a model that comes nearest. */
+/* Attempts each table once more under the name of its model that comes nearest, such as "resnet50". */
 static void take_named(struct sp_infer_search *search, struct scope *scope)
 {
     const size_t count = search->attempts.count;
@@ -383,14 +403,16 @@ static void take_named(struct sp_infer_search *search, struct scope *scope)
     }
 }
 
-/* A model with a name, from whose names something had to be taken away, may be within a wrapper. */
+/* Whether the model that explains the file may be wrapped in another: its table goes by names of models, and a prefix
+ * had to be stripped from the tensors' names. */
 static bool may_be_wrapped(const struct sp_infer_search *search, const struct scope *scope)
 {
     return scope->best && sp_attempt_explains_all(scope->best) && sp_stands_for_settings(scope->best->table) &&
            *scope->best->naming.strip && !search->searched.only;
 }
 
-/* The classes of a table that chooses another one by its name. */
+/* Attempts the wrapper's classes around the inner model; returns the first that explains everything without a prefix,
+ * or NULL. The others are no equals. */
 static struct sp_attempt *attempt_wrapper(struct sp_infer_search *search, const struct sp_attempt *inner,
                                           const struct sp_unit *wrapper)
 {
@@ -427,7 +449,7 @@ static void take_parts(struct sp_infer_search *search, struct scope *scope)
     offer_within(scope, retry_attempt(search, &in_parts, scope->best));
 }
 
-/* What is left over may be fused tensors of what is missing, and the only ones that show a size. */
+/* Whether the unexplained tensors may be missing ones fused, and the only tensors that show a size. */
 static bool may_be_fused(const struct sp_attempt *attempt)
 {
     return attempt->prediction && !attempt->joints && attempt->missing && attempt->unexplained && !attempt->reshaped &&
@@ -446,20 +468,21 @@ static void take_fused(struct sp_infer_search *search, struct scope *scope)
 }
 
 static const struct step candidate_steps[] = {
-    {"tables that have the names, best first", take_all, NULL, true},
-    {"other tables that have all names", take_further, is_plainly_explained, false},
-    {"models by name", take_named, has_best, false},
-    {"tables that wrap a model", take_wrappers, may_be_wrapped, false},
-    {"components whose names begin otherwise", take_fronts, has_best, true},
-    {"fused tensors in parts", take_parts, has_best, true},
-    {"sizes that only fused tensors show", take_fused, has_best, false},
-    {NULL, NULL, NULL, false},
+    {"tables that have the names, best first", take_all, NULL, IN_BUDGET},
+    {"other tables that have all names", take_further, is_plainly_explained, NOT_IN_BUDGET},
+    {"models by name", take_named, has_best, NOT_IN_BUDGET},
+    {"tables that wrap a model", take_wrappers, may_be_wrapped, NOT_IN_BUDGET},
+    {"components whose names begin otherwise", take_fronts, has_best, IN_BUDGET},
+    {"fused tensors in parts", take_parts, has_best, IN_BUDGET},
+    {"sizes that only fused tensors show", take_fused, has_best, NOT_IN_BUDGET},
+    {.what = NULL},
 };
 
 static void search_candidates(struct sp_infer_search *search, struct scope *scope,
                               struct sp_candidate_tables *candidates)
 {
-    struct scope inner = {2, scope->view, candidates, search->attempts.count, NULL};
+    struct scope inner = {
+        .level = SP_LEVEL_CANDIDATES, .view = scope->view, .candidates = candidates, .from = search->attempts.count};
     sp_trace_candidates(search, candidates);
     take_steps(search, candidate_steps, &inner);
     offer(search, inner.best);
@@ -468,7 +491,7 @@ static void search_candidates(struct sp_infer_search *search, struct scope *scop
 
 /* ---- steps: the names in a view ---- */
 
-/* As they are, or without a prefix. */
+/* Searches the candidates for the names as they are, or without a prefix. */
 static void take_names(struct sp_infer_search *search, struct scope *scope)
 {
     struct sp_candidate_tables candidates;
@@ -489,15 +512,15 @@ static void take_translated(struct sp_infer_search *search, struct scope *scope)
         search_candidates(search, scope, &candidates);
 }
 
-/* Tensors are where the table has them; only not all, or not all of those that it has. Or all names are, as far as
- * these tell. */
+/* Whether other values may make the attempt explain more: most tensors of the file are in the prediction by name, and
+ * it lacks fewer than these; or the table has all names of the file. */
 static bool may_be_repaired(const struct sp_attempt *attempt)
 {
-    const size_t there = attempt->explained + attempt->reshaped;
+    const size_t predicted = attempt->explained + attempt->reshaped; /* with the right shape, or another */
     if (attempt->joints || attempt->is_further || attempt->is_second_choice || sp_attempt_explains_all(attempt))
         return false;
     if (sp_attempt_sees_all_names(attempt)) return true;
-    return attempt->prediction && there > attempt->unexplained - attempt->reshaped && attempt->missing < there;
+    return attempt->prediction && predicted > attempt->unexplained - attempt->reshaped && attempt->missing < predicted;
 }
 
 static bool is_unexplained(const struct sp_infer_search *search, const struct scope *scope)
@@ -506,7 +529,8 @@ static bool is_unexplained(const struct sp_infer_search *search, const struct sc
     return search->best && !sp_attempt_explains_all(search->best);
 }
 
-/* The nearest are repaired; after one that then explains the file, others may take as much. */
+/* Repairs the best attempts that it may help, for which `left` tensors may be compared. Once one explains the file, the
+ * others get no more than it took. */
 static void repair_nearest(struct sp_infer_search *search, size_t left)
 {
     struct sp_attempt *tried[SP_MOST_REPAIRED];
@@ -519,7 +543,7 @@ static void repair_nearest(struct sp_infer_search *search, size_t left)
     }
 }
 
-/* Other names, and the same values, are farther. */
+/* Comes before other names are tried: an attempt with these and the same values is less likely. */
 static void take_repair(struct sp_infer_search *search, struct scope *scope)
 {
     (void)scope;
@@ -541,8 +565,8 @@ static bool are_relatives(const struct sp_unit *a, const struct sp_unit *b)
     return up || other;
 }
 
-/* What a table explains one that builds on it, or on which it builds, may explain as well, with values that only trying
- * tells: then nothing tells the two apart. */
+/* Repairs the attempts of tables that the best one's builds on, or that build on it. If one explains the file as well,
+ * with values that only trying finds, nothing tells the two tables apart. */
 static void take_relatives(struct sp_infer_search *search, struct scope *scope)
 {
     size_t left = SP_COMPARED_RELATIVES;
@@ -558,7 +582,8 @@ static void take_relatives(struct sp_infer_search *search, struct scope *scope)
     }
 }
 
-/* What explains the file as it is comes first; the other is worth a word when it takes less to explain as much. */
+/* Keeps search->transposed for a note only if it needs fewer switches than the best attempt; makes it the best one
+ * if it is better. */
 static void weigh_transposed(struct sp_infer_search *search)
 {
     if (!search->best || sp_attempt_is_better(search->transposed, search->best)) {
@@ -567,8 +592,8 @@ static void weigh_transposed(struct sp_infer_search *search)
     } else if (sp_attempt_switches(search->transposed) >= sp_attempt_switches(search->best)) search->transposed = NULL;
 }
 
-/* What other programs keep the other way round: linear layers for the convolutions of GPT-2. Only one that explains
- * everything counts. */
+/* Retries attempts with transposed matrices, as other programs store them: linear layers for the convolutions of GPT-2.
+ * Only an attempt that explains everything counts. */
 static void take_transposed(struct sp_infer_search *search, struct scope *scope)
 {
     struct sp_attempt *tried[SP_MOST_TRANSPOSED];
@@ -582,17 +607,17 @@ static void take_transposed(struct sp_infer_search *search, struct scope *scope)
 }
 
 static const struct step view_steps[] = {
-    {"names as they are, or without a prefix", take_names, NULL, true},
-    {"other values for the nearest", take_repair, is_unexplained, false},
-    {"other values for related tables", take_relatives, is_explained, false},
-    {"names of another program", take_translated, is_not_done, true},
-    {"matrices transposed", take_transposed, NULL, true},
-    {NULL, NULL, NULL, false},
+    {"names as they are, or without a prefix", take_names, NULL, IN_BUDGET},
+    {"other values for the nearest", take_repair, is_unexplained, NOT_IN_BUDGET},
+    {"other values for related tables", take_relatives, is_explained, NOT_IN_BUDGET},
+    {"names of another program", take_translated, is_not_done, IN_BUDGET},
+    {"matrices transposed", take_transposed, NULL, IN_BUDGET},
+    {.what = NULL},
 };
 
 static void search_view(struct sp_infer_search *search, struct sp_infer_view view)
 {
-    struct scope scope = {1, keep_view(search, view), NULL, search->attempts.count, NULL};
+    struct scope scope = {.level = SP_LEVEL_VIEW, .view = keep_view(search, view), .from = search->attempts.count};
     take_steps(search, view_steps, &scope);
 }
 
@@ -616,7 +641,8 @@ static void take_stated(struct sp_infer_search *search, struct scope *scope)
     sp_candidate_tables_free(&candidates);
 }
 
-/* Where several numbers of bits and groups would do, each, until one explains it all. */
+/* Searches the view with the matrices that were quantised; if several bits and group sizes are possible, one view after
+ * the other until one explains everything. */
 static void take_unpacked(struct sp_infer_search *search, struct scope *scope)
 {
     struct sp_unpacked *unpacked = sp_arena_array(search->arena, SP_MOST_UNPACKED, sizeof *unpacked);
@@ -642,7 +668,7 @@ static void take_plain(struct sp_infer_search *search, struct scope *scope)
     search_view(search, view);
 }
 
-/* Those that come near and have modules of which only shapes tell the stages, by these. */
+/* Retries the best attempts whose modules are numbered through several stages, which only shapes tell apart. */
 static void take_stages(struct sp_infer_search *search, struct scope *scope)
 {
     struct sp_attempt *tried[SP_MOST_STAGED];
@@ -662,18 +688,18 @@ static void take_long_repair(struct sp_infer_search *search, struct scope *scope
 
 /* Each is taken unless one before explains the file. */
 static const struct step file_steps[] = {
-    {"what the metadata state", take_stated, is_not_done, false},
-    {"matrices as they were before they were quantised", take_unpacked, is_not_done, true},
-    {"names in the usual spelling", take_respelt, is_not_done, true},
-    {"the file as it is", take_plain, is_not_done, true},
-    {"stages told by shapes", take_stages, is_unexplained, false},
-    {"other values for the nearest, with more effort", take_long_repair, is_unexplained, false},
-    {NULL, NULL, NULL, false},
+    {"what the metadata state", take_stated, is_not_done, NOT_IN_BUDGET},
+    {"matrices as they were before they were quantised", take_unpacked, is_not_done, IN_BUDGET},
+    {"names in the usual spelling", take_respelt, is_not_done, IN_BUDGET},
+    {"the file as it is", take_plain, is_not_done, IN_BUDGET},
+    {"stages told by shapes", take_stages, is_unexplained, NOT_IN_BUDGET},
+    {"other values for the nearest, with more effort", take_long_repair, is_unexplained, NOT_IN_BUDGET},
+    {.what = NULL},
 };
 
 void sp_infer_search_file(struct sp_infer_search *search)
 {
-    struct scope scope = {0, NULL, NULL, 0, NULL};
+    struct scope scope = {.level = SP_LEVEL_FILE};
     search->effort = (struct sp_effort){search->watch, SP_MOST_TRIALS, SP_MOST_CHECKS};
     take_steps(search, file_steps, &scope);
     sp_trace_result(search);

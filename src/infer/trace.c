@@ -8,7 +8,7 @@
 #include "infer/search.h"
 #include "names/naming_schemes.h"
 
-void sp_trace_step(struct sp_infer_search *search, size_t level, const char *what)
+void sp_trace_step(struct sp_infer_search *search, enum sp_step_level level, const char *what)
 {
     search->untold_steps[level] = what;
     for (size_t inner = level + 1; inner < SP_STEP_LEVELS; inner++) search->untold_steps[inner] = NULL;
@@ -17,7 +17,8 @@ void sp_trace_step(struct sp_infer_search *search, size_t level, const char *wha
 /* The headings of what follows, each once. */
 static void trace_heading(struct sp_infer_search *search)
 {
-    static const char *const names[SP_STEP_LEVELS] = {"file", "view", "candidates"};
+    static const char *const names[SP_STEP_LEVELS] = {
+        [SP_LEVEL_FILE] = "file", [SP_LEVEL_VIEW] = "view", [SP_LEVEL_CANDIDATES] = "candidates"};
     for (size_t level = 0; level < SP_STEP_LEVELS; level++) {
         if (search->untold_steps[level]) sp_trace(search->watch, "%s: %s", names[level], search->untold_steps[level]);
         search->untold_steps[level] = NULL;

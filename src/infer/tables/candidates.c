@@ -10,22 +10,17 @@
 #include "infer/occurrences.h"
 #include "match/search.h"
 
-/* ---- fits ---- */
+/* ---- fits: one class ---- */
 
-/* How well the names that a table makes agree with those of a file. */
-
-/* ---- one class ---- */
-
-/* Whether the tensors must be there, as far as is known. A loop that none of its tensors shows may have no iterations.
- */
-static bool is_expected(struct sp_outline *outline, const struct sp_line *line, const bool *iterations)
+/* Whether the file should have the tensors of a line. The conditions are known (those that are not met have no lines);
+ * and its loop, if it is in one, has iterations: without a tensor of any line it may have none. */
+static bool is_expected(struct sp_outline *outline, const struct sp_line *line, const bool *has_iterations)
 {
-    if (line->loop && !iterations[line->loop->number]) return false;
+    if (line->loop && !has_iterations[line->loop->number]) return false;
     return sp_line_is_decided(&outline->solver, line);
 }
 
-/* How well a table fits the names of the file, before any value is inferred: rows with no tensor count as missing
- * if they are expected in an iteration that the file has. */
+/* How well a class of a table fits the names of the file. */
 static struct sp_fit fit_of(const struct sp_unit *table, const char *class, const struct sp_shapes *shapes)
 {
     struct sp_fit fit = {.table = table, .class = class};
@@ -33,14 +28,15 @@ static struct sp_fit fit_of(const struct sp_unit *table, const char *class, cons
     struct sp_occurrences occurrences;
     sp_outline_init(&outline, table, class, &shapes->prefilter->filter);
     sp_occurrences_init(&occurrences, &outline, shapes);
-    bool *iterations = sp_arena_array(&outline.solver.arena, outline.loop_count, sizeof *iterations);
+    /* By number of a loop: the file has a tensor of it. */
+    bool *has_iterations = sp_arena_array(&outline.solver.arena, outline.loop_count, sizeof *has_iterations);
     for (size_t i = 0; i < outline.count; i++)
-        if (occurrences.of[i].count && outline.lines[i].loop) iterations[outline.lines[i].loop->number] = true;
+        if (occurrences.of[i].count && outline.lines[i].loop) has_iterations[outline.lines[i].loop->number] = true;
     for (size_t i = 0; i < outline.count; i++) {
         const struct sp_line *line = &outline.lines[i];
         if (occurrences.of[i].count || line->optional || line->old_of != SIZE_MAX) continue;
         if (line->row->has_tie) fit.tied++;
-        else if (is_expected(&outline, line, iterations)) {
+        else if (is_expected(&outline, line, has_iterations)) {
             fit.missing++;
             fit.weights += !line->row->buffer;
         } else fit.absent++;
@@ -51,11 +47,12 @@ static struct sp_fit fit_of(const struct sp_unit *table, const char *class, cons
     return fit;
 }
 
+/* Of equals in everything else the one with more tied lines is better, since more models have a head than none. */
 static bool fit_is_better(struct sp_fit a, struct sp_fit b)
 {
     if (a.seen != b.seen) return a.seen > b.seen;
     if (a.missing != b.missing) return a.missing < b.missing;
-    return a.absent != b.absent ? a.absent < b.absent : a.tied > b.tied; /* a head is more usual than none */
+    return a.absent != b.absent ? a.absent < b.absent : a.tied > b.tied;
 }
 
 /* The table for the class for which it fits best. */
@@ -87,13 +84,13 @@ size_t sp_fit_equal_classes(const struct shapeproof_tables *tables, struct sp_fi
 
 /* ---- names with something in front, or without what should be there ---- */
 
-/* How to look at a file, and for what: tables for each of their classes. */
+/* What a naming is judged by (most_seen): a file, and tables laid out for each of their classes. */
 struct fitting {
     const struct shapeproof_tables *tables;
     const struct shapeproof_inventory *inventory;
     struct sp_outline *outlines;
-    size_t count;
-    const struct sp_map *known; /* the names of the tables */
+    size_t count;               /* of the outlines */
+    const struct sp_map *known; /* the patterns of their names */
 };
 
 static size_t count_seen(struct sp_outline *outline, const struct sp_shapes *shapes)
@@ -105,14 +102,13 @@ static size_t count_seen(struct sp_outline *outline, const struct sp_shapes *sha
     return seen;
 }
 
-/* What a naming is worth: how many tensors the table sees that sees the most of them. */
+/* The score of a naming: how many of the sampled tensors the table sees that sees the most. 0 for the plain naming. */
 static size_t most_seen(const void *context, const struct sp_naming *naming)
 {
     const struct fitting *fitting = context;
     struct sp_shapes shapes;
     size_t most = 0;
-    if (!*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->scheme)
-        return 0; /* as they are: no renaming */
+    if (!*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->scheme) return 0;
     sp_shapes_init(&shapes, fitting->tables, fitting->inventory, naming, fitting->known,
                    shapeproof_inventory_count(fitting->inventory) / SP_SAMPLED_NAMES + 1);
     for (size_t i = 0; i < fitting->count; i++) {
@@ -130,7 +126,7 @@ static void note_lines(const struct sp_outline *outline, struct sp_arena *arena,
             sp_map_add(known, sp_arena_string(arena, outline->lines[i].name), i);
 }
 
-/* What the lines of a table begin with; their names are noted. */
+/* Offers prefixes of the table's names as candidates to add, and notes the names in `known`. */
 static void offer_lines(struct sp_prefixes *adds, const struct sp_outline *outline, struct sp_map *known)
 {
     struct sp_prefixes own = {.arena = adds->arena};
@@ -155,7 +151,8 @@ static void fit_names(struct sp_arena *arena, const struct shapeproof_tables *ta
     }
 }
 
-/* What is in front of the names of a base model is often there for a head alone, and each head has its own names. */
+/* Lays the table out for each of its classes: the prefix of a base model is often there for a class with a head alone,
+ * and each head has its own names. */
 static void add_layouts(struct fitting *fitting, const struct shapeproof_tables *tables, const struct sp_unit *table,
                         const struct sp_use_filter *filter)
 {
@@ -174,9 +171,9 @@ static size_t count_classes(const struct shapeproof_tables *set, const struct sp
     return all;
 }
 
-/* What may have to be done to the names of the file before any of the tables fits, besides `way`: the names of a
- * scheme, or nothing. `shapes` are those of the file under that. The names that the tables make are put into `known`,
- * as patterns. */
+/* Finds the naming under which one of the tables sees the most of the file. It builds on `way`, the plain naming or
+ * that of a scheme, under which `shapes` were read. Puts the patterns of all names that the tables make into `known`.
+ */
 static struct sp_naming fit_naming(struct sp_arena *arena, const struct shapeproof_tables *set,
                                    const struct sp_shapes *shapes, const struct sp_unit *const *tables, size_t count,
                                    struct sp_naming way, struct sp_map *known)
@@ -198,7 +195,7 @@ static struct sp_naming fit_naming(struct sp_arena *arena, const struct shapepro
 
 /* ---- candidates ---- */
 
-/* What is looked at, and with what. */
+/* A view, and the tables among which candidates are searched for it. */
 struct looking {
     struct sp_arena *arena;
     const struct sp_tables_searched *searched;
@@ -215,27 +212,29 @@ static int compare_fits(const void *left, const void *right)
     return strcmp(a->table->name, b->table->name);
 }
 
-/* A part of models that is there as a whole, and makes all names of the file as they are. */
+/* Whether it is a part of models that makes all names of the file as they are, and no others. */
 static bool is_whole_part(const struct sp_ranked *ranked, const struct sp_candidate_tables *candidates)
 {
     return !*candidates->naming.strip && !*candidates->naming.add && !ranked->heads && !ranked->uncovered &&
            ranked->covered == candidates->shapes.patterns.count;
 }
 
-/* Whether the table is of a composite, of whose inner models each may be the file: these come last. */
+/* Whether the table has far more names than the file: it is a composite, any of whose inner models the file may be.
+ * These come last. */
 static bool is_far_more(const struct sp_ranked *ranked, const struct sp_candidate_tables *candidates)
 {
     return ranked->conditional > 10 * candidates->shapes.patterns.count + 100;
 }
 
-/* Of a table that begins all names otherwise nothing is seen. */
+/* Adds the table with its best class, unless it sees nothing: then all of its names have another prefix. */
 static void add_fit(const struct looking *looking, struct sp_candidate_tables *candidates, const struct sp_unit *table)
 {
     const struct sp_fit fit = fit_table(looking->searched->tables, table, &candidates->shapes);
     if (fit.seen || looking->searched->only) candidates->fits[candidates->count++] = fit;
 }
 
-/* The tables whose names fit best, with the class for which they do. */
+/* Adds the best ranked tables, composites last, and sorts the fits. The first SP_FIRST_FITS cover at least half as many
+ * patterns as the best one; behind these come only whole parts, and composites that cover as many as the best one. */
 static void find_fits(const struct looking *looking, struct sp_candidate_tables *candidates)
 {
     size_t count;
@@ -270,13 +269,14 @@ size_t sp_candidate_tables_further(struct sp_candidate_tables *candidates, const
     for (size_t i = 0; i < count && found < most; i++) {
         const struct sp_fit fit = fit_table(tables, ranked[i].table, &candidates->shapes);
         const bool sees_all = fit.seen == candidates->shapes.count && !fit.missing;
-        if (sees_all && is_fit(candidates, ranked[i].table)) continue; /* among the first ones */
-        further[found++] = (struct sp_further){fit, !sees_all};
+        if (sees_all && is_fit(candidates, ranked[i].table)) continue;
+        further[found++] = (struct sp_further){.fit = fit, .has_other_prefix = !sees_all};
     }
     free(ranked);
     return found;
 }
 
+/* The candidates under a naming; `known` as for sp_shapes_init. */
 static void candidates_under(const struct looking *looking, const struct sp_naming *naming, const struct sp_map *known,
                              struct sp_candidate_tables *candidates)
 {
@@ -301,29 +301,30 @@ void sp_candidate_tables_free(struct sp_candidate_tables *candidates) { sp_shape
 
 /* ---- under the best ---- */
 
-/* What has to be done to the names besides, for the tables that their ends point to. */
+/* The best naming that builds on `way` (fit_naming), for the tables that are likely by the endings of their names,
+ * which no prefix changes: the table that the scheme names if there is one, then the best ranked. Puts the patterns of
+ * their names into `known`. */
 static struct sp_naming likely_naming(const struct looking *looking, struct sp_naming way, struct sp_map *known)
 {
     const struct sp_unit *likely[SP_MOST_TABLES_FOR_NAMING];
     struct sp_shapes shapes;
-    size_t count;
+    size_t count, likely_count = 0;
     sp_shapes_init(&shapes, looking->searched->tables, looking->view->inventory, &way, NULL, SP_EVERY_TENSOR);
     struct sp_ranked *ranked = sp_rank_tables(looking->searched, &shapes, SP_MOST_RANKED_FOR_NAMING, NULL, &count);
-    size_t few = 0;
-    const struct sp_unit *meant = !looking->searched->only && way.scheme && way.scheme->table
-                                      ? sp_tables_unit(looking->searched->tables, way.scheme->table)
-                                      : NULL;
-    if (meant) likely[few++] = meant;
-    for (size_t i = 0; i < count && few < SP_MOST_TABLES_FOR_NAMING; i++)
-        if (ranked[i].table != meant) likely[few++] = ranked[i].table;
+    const struct sp_unit *of_scheme = !looking->searched->only && way.scheme && way.scheme->table
+                                          ? sp_tables_unit(looking->searched->tables, way.scheme->table)
+                                          : NULL;
+    if (of_scheme) likely[likely_count++] = of_scheme;
+    for (size_t i = 0; i < count && likely_count < SP_MOST_TABLES_FOR_NAMING; i++)
+        if (ranked[i].table != of_scheme) likely[likely_count++] = ranked[i].table;
     free(ranked);
     const struct sp_naming naming =
-        fit_naming(looking->arena, looking->searched->tables, &shapes, likely, few, way, known);
+        fit_naming(looking->arena, looking->searched->tables, &shapes, likely, likely_count, way, known);
     sp_shapes_free(&shapes);
     return naming;
 }
 
-/* A table sees more of the file, or as much and lacks less. */
+/* Whether the best candidate sees more of the file than that of the other list, or as much and misses less. */
 static bool are_better_candidates(const struct sp_candidate_tables *candidates, const struct sp_candidate_tables *than)
 {
     if (!candidates->count || !than->count) return candidates->count;
@@ -331,7 +332,7 @@ static bool are_better_candidates(const struct sp_candidate_tables *candidates, 
     return candidates->fits[0].missing < than->fits[0].missing;
 }
 
-/* The names once more, as that way has them; kept when it is better. */
+/* Replaces the candidates by those under the best naming that builds on `way`, if they are better. */
 static void candidates_again(const struct looking *looking, struct sp_naming way, struct sp_candidate_tables *best)
 {
     struct sp_candidate_tables candidates;

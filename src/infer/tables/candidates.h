@@ -7,26 +7,29 @@
 #include "infer/occurrences.h"
 #include "infer/view.h"
 
+/* How well the names that a table makes fit those of the file, before any value is inferred. The last four count lines
+ * of the table without a tensor in the file; optional lines and older names are not among them. */
 struct sp_fit {
     const struct sp_unit *table;
     const char *class; /* "" when the table does not depend on it */
-    size_t seen;       /* tensors of the file */
-    size_t missing;    /* names that the file does not have and should */
-    size_t weights;    /* of these the ones of no buffers, which loaders may compute */
-    size_t absent;     /* names that the file does not have, and may do without */
-    size_t tied;       /* names that may be those of tensors which are there under others */
+    size_t seen;       /* tensors of the file that have a name of the table */
+    size_t missing; /* lines that the file should have: their conditions are known to be met, and if they are in a loop
+                       another line of the loop has a tensor */
+    size_t weights; /* the missing lines that are no buffers, which loaders may compute */
+    size_t absent;  /* lines that the file may do without: their conditions or their loops are not known */
+    size_t tied;    /* lines that may be tied to another tensor, which is stored in their place */
 };
 
-/* The classes of the fit's table that have its names just as well, whatever else they may have, in `fits`; returns how
- * many, at most `most`. */
+/* Writes the fits of the other classes of the table that see at least as many tensors and miss no more lines to `fits`;
+ * returns how many, at most `most`. */
 size_t sp_fit_equal_classes(const struct shapeproof_tables *tables, struct sp_fit fit, const struct sp_shapes *shapes,
                             struct sp_fit *fits, size_t most);
 
-/* Among which tables. */
+/* The tables among which candidates are searched. */
 struct sp_tables_searched {
     const struct shapeproof_tables *tables;
-    const struct sp_unit *only; /* NULL: all */
-    bool as_named;              /* of these only those that may have every name of the file */
+    const struct sp_unit *only; /* this one alone; NULL: all */
+    bool as_named;              /* only tables that may have every name of the file */
 };
 
 struct sp_candidate_tables {
@@ -37,27 +40,28 @@ struct sp_candidate_tables {
     size_t count;
 };
 
-/* Under that naming, as the only table that is searched sees it. */
+/* Under that naming, with searched->only, which must not be NULL, as the only candidate. */
 void sp_candidate_tables_under(struct sp_candidate_tables *candidates, struct sp_arena *arena,
                                const struct sp_tables_searched *searched, const struct sp_infer_view *view,
                                const struct sp_naming *naming);
-/* Under the naming with which a table sees the most. */
+/* Under the naming with which a table sees the most tensors: the plain one, or with a prefix stripped or added. */
 void sp_candidate_tables_best(struct sp_candidate_tables *candidates, struct sp_arena *arena,
                               const struct sp_tables_searched *searched, const struct sp_infer_view *view);
-/* The same in the names of a scheme; false when it is in none. */
+/* The same, with the names translated by a naming scheme (names/naming_schemes.h). False when no scheme has names of
+ * the file. */
 bool sp_candidate_tables_translated(struct sp_candidate_tables *candidates, struct sp_arena *arena,
                                     const struct sp_tables_searched *searched, const struct sp_infer_view *view);
-/* A table that could make all names of the file, or all but what is in front of them. */
+/* A table beside the candidates whose names, whatever prefix they have, include all of the file's. */
 struct sp_further {
     struct sp_fit fit;
-    bool otherwise; /* the latter */
+    bool has_other_prefix; /* the names only agree once a prefix is stripped or added */
 };
 
-/* Those that are not among the fits of the candidates, when something explains the whole file; at most `most`. */
+/* Writes the tables that are not among the fits of the candidates to `further`; returns how many, at most `most`. */
 size_t sp_candidate_tables_further(struct sp_candidate_tables *candidates, const struct shapeproof_tables *tables,
                                    struct sp_further *further, size_t most);
-/* As a table sees it that could make all names of the file but for what is in front of them: under the naming with
- * which it does. False when there is none. */
+/* Under the naming with which that table has all names of the file, and misses none. False, and nothing to free, when
+ * there is no such naming. */
 bool sp_candidate_tables_for(struct sp_candidate_tables *candidates, struct sp_arena *arena,
                              const struct shapeproof_tables *tables, const struct sp_unit *table,
                              const struct sp_infer_view *view);
