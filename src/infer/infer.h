@@ -11,29 +11,32 @@
 
 /* ---- tables/rank.c: which tables are worth a closer look ---- */
 
+/* How the names of a table compare with those of a file, whatever prefix either has. First an estimate by the endings
+ * of its names (tables/prefilter.h), then exactly. */
 struct sp_ranked {
     size_t place; /* lang/tables.h */
     const char *name;
-    const struct sp_unit *table; /* NULL: known by its name endings alone, and not parsed yet */
-    size_t covered;              /* patterns of the file that it can make, whatever is in front of them */
-    size_t likely;               /* by name endings: the same, and as many besides as it has names without one */
-    size_t uncovered;            /* names of its own that the file does not have, and that depend on nothing */
-    size_t conditional;          /* such that do */
-    size_t depth;                /* tables that it builds on */
-    size_t heads; /* classes of its with one: a part of other models has none. Counted only where it decides */
+    const struct sp_unit *table; /* NULL in an estimate: it is not parsed yet */
+    size_t covered;              /* patterns of the file that the table can make */
+    size_t likely;      /* of an estimate: `covered`, and one pattern for each name whose ending is not known, as far as
+                           there are more patterns */
+    size_t uncovered;   /* unconditional names of the table that the file does not have */
+    size_t conditional; /* conditional ones that it does not have */
+    size_t depth;       /* tables that it builds on */
+    size_t heads;       /* classes with a head; 0 for a part of other models. Only counted where it decides an order */
 };
 
 /* Which tables are worth a place among the ranked ones. */
 struct sp_rank_wanted {
-    size_t fewest_covered; /* patterns that they cover at least */
-    size_t most_others;    /* names that the file does not have, `uncovered` and `conditional` together, at most */
+    size_t fewest_covered; /* least `covered` */
+    size_t most_others;    /* most `uncovered` and `conditional` together */
 };
 
-/* The tables that cover the most, about `most` of them, and of these the wanted ones (NULL: all), best first; the array
- * is on the heap. */
+/* Ranks the tables: estimates all of them, and compares the best ones exactly, somewhat more than `most`. Returns of
+ * these the wanted ones (NULL: those that cover anything), best first; the array is on the heap. */
 struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes, size_t most,
                                  const struct sp_rank_wanted *wanted, size_t *count);
-/* How many tensors are buffers that loaders compute. */
+/* How many tensors of the inventory are buffers that loaders compute. */
 size_t sp_count_computed(const struct shapeproof_inventory *inventory);
 
 /* ---- attempt.c: one table, explained as well as can be ---- */

@@ -28,17 +28,18 @@ struct sp_single {
     bool optional;
 };
 
-/* Of a unit, wherever it is used: found once, it stays. */
+/* What the ends of a unit's names tell; the same wherever the unit is used, and cached. */
 struct sp_prefiltered {
-    bool *covered;      /* by pattern: one of its names could be that */
-    size_t rows, found; /* under no condition; and of these, whose ends the file has */
-    size_t lacking;     /* rows that depend on something, and that the file does not have */
-    size_t vague;       /* rows beside these whose ends cannot be told without expressions */
+    bool *covered;  /* by pattern of the file: a name of the unit ends as it does */
+    size_t rows;    /* under no condition, but for the vague ones */
+    size_t found;   /* of these the ones whose end the file has */
+    size_t lacking; /* rows under a condition, whose end the file does not have */
+    size_t vague;   /* rows whose end depends on an expression, and that the file does not have as it stands */
     struct sp_single *singles;
     size_t single_count, single_capacity;
-    bool needs_arguments;
-    bool busy;                /* its rows are being looked at */
-    struct sp_ranked *ranked; /* what it is to the file exactly, as a table by itself; NULL: not found yet */
+    bool needs_arguments;     /* it is a part with parameters, or has a mistake: no table by itself */
+    bool busy;                /* its rows are being read, to end a recursion */
+    struct sp_ranked *ranked; /* the exact comparison, as a table by itself; NULL: not made yet */
 };
 
 struct sp_ranked;
@@ -57,10 +58,10 @@ struct sp_prefilter {
 /* Of the tables of that set, which has to live as long. */
 struct sp_prefilter *sp_prefilter_new(const struct shapeproof_tables *tables, const struct sp_patterns *patterns);
 void sp_prefilter_free(struct sp_prefilter *prefilter);
-/* What was found out about the unit at that place so far: by name endings at least. */
+/* The cached result for the unit at that place, which is found by name endings first if it is new. */
 struct sp_prefiltered *sp_prefilter_unit(struct sp_prefilter *prefilter, size_t place);
-/* How much of the file a table could be, by name endings: false when most of its names have none without an expression.
- */
+/* Estimates by name endings how much of the file a table covers. False when these do not decide: most of them depend on
+ * expressions, and the file has at least half of the others. */
 bool sp_prefilter_table(struct sp_prefilter *prefilter, size_t place, struct sp_ranked *ranked);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Names alone, without numbers and without what is in front of them, tell most tables apart. */
+ * Ranks tables by how well their names cover those of a file: names without numbers and without prefixes tell most
+ * tables apart. Every table is estimated by the endings of its names, which takes no parsing; the best are laid out and
+ * compared name by name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,49 +10,56 @@
 #include "model/computed.h"
 #include "names/components.h"
 
-/* What is left of a name without its first component, when that says enough: two components, or, of a name that has
- * lost one already, those around an index. */
-static const char *without_front(const char *name, bool again)
+/* The name without its first component: "model.h.#.weight" -> "h.#.weight". NULL when that leaves only one, which says
+ * too little. */
+static const char *without_first_component(const char *name)
 {
     const char *rest = sp_behind_component(name, SP_ENDS);
-    const char *second = rest ? sp_behind_component(rest, SP_ENDS) : NULL;
-    if (!second) return NULL;
-    return !again || memchr(second, (unsigned char)SP_INDEX_MARK, strlen(second)) ? rest : NULL;
+    return rest && sp_behind_component(rest, SP_ENDS) ? rest : NULL;
 }
 
-/* The patterns that the lines of one table are. */
+/* Whether an index comes behind the first component of a name of at least two. */
+static bool has_index_behind_first(const char *name)
+{
+    const char *second = sp_behind_component(name, SP_ENDS);
+    return memchr(second, (unsigned char)SP_INDEX_MARK, strlen(second)) != NULL;
+}
+
+/* The patterns of the file that the lines of one table make. */
 struct covering {
     const struct sp_prefilter *prefilter;
-    bool *covered;
-    size_t count;
+    bool *covered; /* by pattern */
+    size_t count;  /* of the patterns */
 };
 
+/* Marks the patterns that end as the name does; false when there is none. */
 static bool cover_name(const struct covering *covering, const char *name)
 {
     return sp_ends_cover(&covering->prefilter->ends, name, covering->covered, covering->count);
 }
 
-/* Behind a text that depends on the class anything may be in front; otherwise the file may have left out some, such as
- * the components that hold the part of a model. */
+/* Marks the patterns that a line can make, whatever prefix they have in the file; false when there is none. A text in
+ * its name that depends on the class (SP_TEXT_MARK) may be anything. Otherwise the file may lack the first component,
+ * or the first two if the rest has an index: such as the components that hold a part of a model. */
 static bool cover_line(const struct covering *covering, const struct sp_line *line)
 {
     const char *name = line->name;
     for (const char *p = name; *p; p++)
         if (*p == SP_TEXT_MARK) name = p + 1;
     if (cover_name(covering, name)) return true;
-    name = name == line->name ? without_front(name, false) : NULL;
+    name = name == line->name ? without_first_component(name) : NULL;
     if (!name || cover_name(covering, name)) return name;
-    name = without_front(name, true);
-    return name && cover_name(covering, name);
+    name = without_first_component(name);
+    return name && has_index_behind_first(name) && cover_name(covering, name);
 }
 
-/* A table that is being laid out, and what its lines are to the file so far. */
+/* A table that is being laid out, and the counts of its lines so far. */
 struct ranking {
     struct sp_ranked ranked;
     struct sp_outline outline;
     struct covering covering;
-    size_t ranked_lines;
-    size_t most_others; /* of a table that has more nothing else matters */
+    size_t ranked_lines; /* the first so many lines of the outline are counted */
+    size_t most_others;  /* with more names that the file lacks the table is given up */
 };
 
 static bool has_too_many(const struct ranking *ranking)
@@ -58,6 +67,7 @@ static bool has_too_many(const struct ranking *ranking)
     return ranking->ranked.uncovered + ranking->ranked.conditional > ranking->most_others;
 }
 
+/* Counts the lines that were added to the outline since the last call. */
 static void rank_lines(struct ranking *ranking)
 {
     for (; ranking->ranked_lines < ranking->outline.count; ranking->ranked_lines++) {
@@ -68,7 +78,8 @@ static void rank_lines(struct ranking *ranking)
     }
 }
 
-/* Of a composite with hundreds of models, each of thousands of lines, a few models may be enough to know. */
+/* Lays out the models of a composite only until the table has too many other names: it may have hundreds of models,
+ * each of thousands of lines. */
 static bool keeps_until_too_many(void *context, const struct sp_row *use)
 {
     struct ranking *ranking = context;
@@ -78,7 +89,7 @@ static bool keeps_until_too_many(void *context, const struct sp_row *use)
     return !has_too_many(ranking) && filter->keeps(filter->context, use);
 }
 
-/* False when it has too many other names. */
+/* Compares a table exactly. False when it has more than `most_others` names that the file lacks. */
 static bool rank_anew(const struct sp_unit *table, const struct sp_shapes *shapes, size_t most_others,
                       struct sp_ranked *ranked)
 {
@@ -98,24 +109,28 @@ static bool rank_anew(const struct sp_unit *table, const struct sp_shapes *shape
     return !has_too_many(&ranking);
 }
 
-/* The same of the table at a place, which is parsed for it, found once for these shapes. */
+/* The same for the table at a place, which is parsed for that. The result is cached. False as well when the table has a
+ * mistake. */
 static bool rank_table(size_t place, const struct sp_shapes *shapes, size_t most_others, struct sp_ranked *ranked)
 {
     struct sp_prefilter *prefilter = shapes->prefilter;
-    struct sp_prefiltered *of = sp_prefilter_unit(prefilter, place);
-    if (of->ranked) {
-        *ranked = *of->ranked;
+    struct sp_prefiltered *cached = sp_prefilter_unit(prefilter, place);
+    if (cached->ranked) {
+        *ranked = *cached->ranked;
         return ranked->uncovered + ranked->conditional <= most_others;
     }
     const struct sp_unit *table = sp_tables_at(prefilter->tables, place);
     if (!table || !rank_anew(table, shapes, most_others, ranked)) return false;
     ranked->place = place;
     ranked->name = table->name;
-    of->ranked = sp_arena_alloc(&prefilter->arena, sizeof *of->ranked);
-    *of->ranked = *ranked;
+    cached->ranked = sp_arena_alloc(&prefilter->arena, sizeof *cached->ranked);
+    *cached->ranked = *ranked;
     return true;
 }
 
+/* Best first: what covers more and lacks less; a whole model before a part; the smaller table; the table of more
+ * models.
+ */
 static int compare_ranked(const void *left, const void *right)
 {
     const struct sp_ranked *a = left, *b = right;
@@ -123,7 +138,7 @@ static int compare_ranked(const void *left, const void *right)
     if (a->uncovered != b->uncovered) return a->uncovered < b->uncovered ? -1 : 1;
     if (!a->heads != !b->heads) return a->heads ? -1 : 1;
     if (a->depth != b->depth) return a->depth < b->depth ? -1 : 1;
-    if (a->heads != b->heads) return a->heads > b->heads ? -1 : 1; /* what there is more of */
+    if (a->heads != b->heads) return a->heads > b->heads ? -1 : 1;
     if (a->conditional != b->conditional) return a->conditional < b->conditional ? -1 : 1;
     return strcmp(a->name, b->name);
 }
@@ -135,7 +150,8 @@ static int compare_likely(const void *left, const void *right)
     return compare_ranked(left, right);
 }
 
-/* How much of the file is a table of which it has nearly all, rather than a composite that may hold anything. */
+/* covered^2 / (all names of the table): high for a table of which the file has nearly all, low for a composite that may
+ * hold anything. */
 static double closeness(const struct sp_ranked *ranked)
 {
     const double covered = (double)ranked->covered;
@@ -159,8 +175,8 @@ size_t sp_count_computed(const struct shapeproof_inventory *inventory)
     return computed;
 }
 
-/* The fewest patterns that a table may have which has every name of the file but those of buffers that loaders compute;
- * 0 when any table will do. */
+/* The fewest patterns that a table must be likely to cover. If tables are searched `as_named` that is all patterns of
+ * the file but as many as it has buffers that loaders compute; otherwise 0. */
 static size_t fewest_patterns(const struct sp_tables_searched *searched, const struct sp_shapes *shapes)
 {
     const size_t patterns = shapes->prefilter->patterns;
@@ -168,8 +184,9 @@ static size_t fewest_patterns(const struct sp_tables_searched *searched, const s
     return patterns > computed ? patterns - computed : 0;
 }
 
-/* The tables that could be some of the file; in `vague`, one behind the other, those of which that cannot be told from
- * afar. */
+/* Estimates the tables that are searched by the endings of their names. Writes those that cover anything to `ranked`,
+ * and returns how many; writes those for which the endings do not decide to `vague`. Parts that need arguments are no
+ * models by themselves. */
 static size_t prefilter_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes,
                                struct sp_ranked *ranked, struct sp_ranked *vague, size_t *vague_count)
 {
@@ -180,28 +197,29 @@ static size_t prefilter_tables(const struct sp_tables_searched *searched, const 
     const size_t *list = sp_tables_list(tables, &listed);
     *vague_count = 0;
     for (size_t i = 0; i < listed; i++) {
-        if (only ? strcmp(sp_tables_entry(tables, list[i]).name, only->name) != 0
-                 : sp_prefilter_unit(shapes->prefilter, list[i])->needs_arguments)
-            continue; /* what others use is no model by itself */
-        struct sp_ranked rough;
-        const bool is_told = sp_prefilter_table(shapes->prefilter, list[i], &rough);
-        if (rough.likely < fewest) continue;
-        rough.name = sp_tables_entry(tables, list[i]).name;
-        if (!is_told || only) vague[(*vague_count)++] = rough;
-        else if (rough.covered) ranked[count++] = rough;
+        const char *name = sp_tables_entry(tables, list[i]).name;
+        const bool is_searched =
+            only ? strcmp(name, only->name) == 0 : !sp_prefilter_unit(shapes->prefilter, list[i])->needs_arguments;
+        if (!is_searched) continue;
+        struct sp_ranked estimate;
+        const bool is_decided = sp_prefilter_table(shapes->prefilter, list[i], &estimate);
+        if (estimate.likely < fewest) continue;
+        estimate.name = name;
+        if (!is_decided || only) vague[(*vague_count)++] = estimate;
+        else if (estimate.covered) ranked[count++] = estimate;
     }
     return count;
 }
 
-/* The best; behind them some of which more is likely than name endings can tell, and some that have little else than
- * the file. Returns how many. */
+/* Brings the tables that are to be compared exactly to the front, and returns how many: the `most` that cover the most,
+ * then a quarter as many of the rest by what they are likely to cover, then as many by closeness. */
 static size_t choose_likely(struct sp_ranked *ranked, size_t count, size_t most)
 {
     static int (*const orders[])(const void *, const void *) = {compare_ranked, compare_likely, compare_closeness};
     size_t chosen = 0;
     for (size_t i = 0; i < sizeof orders / sizeof *orders && chosen < count; i++) {
         qsort(ranked + chosen, count - chosen, sizeof *ranked, orders[i]);
-        chosen += i ? most / 4 : most;
+        chosen += i == 0 ? most : most / 4;
     }
     return chosen < count ? chosen : count;
 }
@@ -213,8 +231,8 @@ static int compare_covered(const void *left, const void *right)
     return a->uncovered < b->uncovered ? -1 : a->uncovered > b->uncovered;
 }
 
-/* By compare_ranked. Which classes have a head takes long to find, and is asked of those alone that nothing before
- * tells apart, and of what may be a part that is there as a whole. */
+/* Sorts by compare_ranked. Counting `heads` takes long, so that it is only done for tables that cover and lack as many
+ * names as another, and for one that may be a part of models which is all of the file. */
 static void order_ranked(const struct shapeproof_tables *tables, struct sp_ranked *ranked, size_t count,
                          size_t patterns)
 {
@@ -230,7 +248,6 @@ static void order_ranked(const struct shapeproof_tables *tables, struct sp_ranke
     }
 }
 
-/* All tables by the endings of their names, then the best of them by whole names. */
 struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, const struct sp_shapes *shapes, size_t most,
                                  const struct sp_rank_wanted *wanted, size_t *count)
 {
@@ -245,10 +262,10 @@ struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, cons
     likely = choose_likely(ranked, likely, most);
     for (size_t i = 0; i < vague_count; i++) ranked[likely++] = vague[i];
     *count = 0;
-    for (size_t i = 0; i < likely; i++) {
+    for (size_t i = 0; i < likely; i++) { /* in place: exact comparisons replace the estimates before the next one */
         struct sp_ranked *next = &ranked[*count];
-        *count +=
-            rank_table(ranked[i].place, shapes, wanted->most_others, next) && next->covered >= wanted->fewest_covered;
+        const bool has_few_others = rank_table(ranked[i].place, shapes, wanted->most_others, next);
+        if (has_few_others && next->covered >= wanted->fewest_covered) ++*count;
     }
     order_ranked(tables, ranked, *count, shapes->patterns.count);
     free(vague);
