@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Components of a model whose names begin otherwise than the rest: "model.vision_tower." for "vision_tower.",
- * "model.language_model." for "language_model.model.". Each is found among the names that nothing else explains: a
- * beginning that makes the most of them names that are predicted, missing, and of the same shape. Only what looks like
- * a wrapper counts: components that are put in, left out or moved. Another name for a component is a renaming. */
+ * Prefix rules for the components of a model whose names have another prefix than the rest: "model.vision_tower." for
+ * "vision_tower.", "model.language_model." for "language_model.model.". A greedy search: as long as names are left that
+ * nothing explains, it adds the rule that makes the most of them names of missing predicted tensors. A rule must look
+ * like a wrapper: components are put in, left out or moved. Another name for a component is a renaming, and no rule. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,27 +13,32 @@
 #include "names/prefixes.h"
 #include "names/wrappers.h"
 
-enum { SAMPLE = 64, PATTERN_SAMPLE = 1024 };
-
-struct rest {
-    const struct sp_match *same;
-    const struct shapeproof_inventory *inventory;
-    const struct shapeproof_prediction *prediction;
-    struct sp_naming *naming;
-    struct sp_finder *names; /* for its scratch */
-    size_t *tensors;         /* of the file, that are nothing predicted */
-    size_t count;
-    bool *found; /* for each predicted tensor */
-    size_t missing;
+enum {
+    SAMPLE = 64,          /* names on which a rule is tried */
+    PATTERN_SAMPLE = 1024 /* names whose patterns suggest rules */
 };
 
+/* What the naming so far does not explain. */
+struct rest {
+    const struct sp_match *same; /* the tensors that have one name in both */
+    const struct shapeproof_inventory *inventory;
+    const struct shapeproof_prediction *prediction;
+    struct sp_naming *naming; /* that is being inferred */
+    struct sp_finder *names;  /* for its scratch memory */
+    size_t *tensors;          /* tensors of the file that are not predicted */
+    size_t count;             /* of these */
+    bool *found;              /* for each predicted tensor: the file has it */
+    size_t missing;           /* how many it should have and does not */
+};
+
+/* Whether a predicted tensor is missing, and not optional. */
 static bool is_needed_tensor(const struct rest *rest, size_t predicted)
 {
     const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(rest->prediction, predicted);
     return !rest->found[predicted] && !tensor->optional;
 }
 
-/* What the naming so far does not explain. */
+/* Fills in `tensors`, `count`, `found` and `missing` for the naming so far. */
 static void find_rest(struct rest *rest)
 {
     struct sp_finder finder = sp_predicted_finder(rest->naming, rest->prediction);
@@ -52,7 +57,7 @@ static void find_rest(struct rest *rest)
     sp_finder_free(&finder);
 }
 
-/* The name as a prefix rule sees it; until the next one is asked for. */
+/* The name to which a prefix rule is applied, without wrappers if the naming drops them. Valid until the next call. */
 static const char *name_seen_by_rules(const struct rest *rest, size_t place)
 {
     unsigned renaming = 0;
@@ -60,14 +65,15 @@ static const char *name_seen_by_rules(const struct rest *rest, size_t place)
                            &renaming);
 }
 
-/* How many of a sample of the rest are explained by it. Where nothing but a "weight" and a "bias" stands behind it,
- * names tell little: then as many as have the right shape. */
+/* How many tensors of a sample of the rest the rule explains: it makes their names those of needed tensors. If no more
+ * than a last component ("weight", "bias") follows the prefix, or only one tensor is explained, names are weak
+ * evidence, and only tensors of the right shape count. */
 static size_t gain_of_rule(const struct rest *rest, const struct sp_prefix_rule *rule)
 {
     const size_t from = strlen(rule->from);
     struct sp_text wanted = {0};
-    size_t gain = 0, fitting = 0;
-    bool telling = false;
+    size_t gain = 0, with_same_shape = 0;
+    bool names_are_evidence = false;
     for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, SAMPLE)) {
         const char *name = name_seen_by_rules(rest, i);
         if (strncmp(name, rule->from, from) != 0) continue;
@@ -77,16 +83,17 @@ static size_t gain_of_rule(const struct rest *rest, const struct sp_prefix_rule 
         const size_t place = shapeproof_prediction_find(rest->prediction, wanted.data);
         if (place == SHAPEPROOF_NONE || !is_needed_tensor(rest, place)) continue;
         gain++;
-        telling = telling || strchr(name + from, '.');
-        fitting += sp_same_shape(shapeproof_inventory_tensor(rest->inventory, rest->tensors[i]),
-                                 shapeproof_prediction_tensor(rest->prediction, place));
+        names_are_evidence = names_are_evidence || strchr(name + from, '.');
+        with_same_shape += sp_same_shape(shapeproof_inventory_tensor(rest->inventory, rest->tensors[i]),
+                                         shapeproof_prediction_tensor(rest->prediction, place));
     }
     sp_text_free(&wanted);
-    return gain > 1 && telling ? gain : fitting;
+    return gain > 1 && names_are_evidence ? gain : with_same_shape;
 }
 
 /* ---- what looks like a wrapper ---- */
 
+/* How often a component occurs in a prefix. */
 static size_t times_in(const char *prefix, const char *component, size_t length)
 {
     size_t times = 0;
@@ -95,22 +102,28 @@ static size_t times_in(const char *prefix, const char *component, size_t length)
     return times;
 }
 
-/* Every component of the one is in the other, as often; but for holders, when these do not count. */
-static bool is_within_rule(const char *one, const char *other, bool holders_count)
+enum holders { HOLDERS_COUNT, WITHOUT_HOLDERS };
+
+/* Whether every component of `one` is in `other`, at least as often. WITHOUT_HOLDERS: not those such as "model", which
+ * hold a whole model (sp_is_holder). */
+static bool is_within_rule(const char *one, const char *other, enum holders holders)
 {
     for (struct sp_component_walk part = {.rest = one}; sp_component_next(&part, ".:");) {
-        const bool counts = holders_count || !sp_is_holder(part.text, part.length);
+        const bool counts = holders == HOLDERS_COUNT || !sp_is_holder(part.text, part.length);
         if (counts && times_in(one, part.text, part.length) > times_in(other, part.text, part.length)) return false;
     }
     return true;
 }
 
+/* Whether the rule puts in, leaves out or moves components, and renames none: all components of the file's prefix but
+ * holders are in the predicted one, or all of the predicted one's are in the file's. */
 static bool looks_like_a_wrapper(const struct sp_prefix_rule *rule)
 {
-    return is_within_rule(rule->from, rule->to, false) || is_within_rule(rule->to, rule->from, true);
+    return is_within_rule(rule->from, rule->to, WITHOUT_HOLDERS) || is_within_rule(rule->to, rule->from, HOLDERS_COUNT);
 }
 
-/* In a GGUF file another model stands beside that for text: a vision tower, an encoder of sounds, a projector. */
+/* Whether the prefix is that of another model in a GGUF file, beside the one for text: a vision tower, an encoder of
+ * sounds, a projector. */
 static bool is_beside_text(const struct rest *rest, const char *from)
 {
     return sp_format_has(rest->inventory, SP_BY_LLAMA_CPP) && sp_gguf_part(from);
@@ -132,7 +145,7 @@ static void collect_patterns(const struct rest *rest, struct open_patterns *patt
             sp_pattern_of(&patterns->predicted, shapeproof_prediction_tensor(rest->prediction, i)->name, NULL);
 }
 
-/* A beginning with an index in it is none of a component. */
+/* Suggests rules that make a pattern of the file a predicted one. A prefix with an index is not that of a component. */
 static void suggest_rules(struct sp_prefix_pairs *rules, const struct open_patterns *patterns)
 {
     const struct sp_patterns *a = &patterns->of_file, *b = &patterns->predicted;
@@ -150,14 +163,15 @@ static void suggest_rules(struct sp_prefix_pairs *rules, const struct open_patte
     }
 }
 
-/* One name is enough where others were found to begin otherwise, and this one only lacks something or has too much. */
+/* How many tensors a rule must explain: one is enough if other prefixes differ as well, and this rule only takes a
+ * prefix away, or only takes holders for something else. */
 static size_t least_gain(const struct rest *rest, const struct sp_prefix_rule *rule)
 {
-    const bool others = rest->naming->prefix_rule_count || *rest->naming->strip || *rest->naming->add;
-    return others && (is_within_rule(rule->from, "", false) || !*rule->to) ? 1 : 2;
+    const bool others_differ = rest->naming->prefix_rule_count || *rest->naming->strip || *rest->naming->add;
+    return others_differ && (is_within_rule(rule->from, "", WITHOUT_HOLDERS) || !*rule->to) ? 1 : 2;
 }
 
-/* The best prefix rule for the rest, with its strings in the arena; false when there is none. */
+/* Finds the rule that explains the most of the rest, with its strings in the arena. False when none explains enough. */
 static bool find_rule(const struct rest *rest, struct sp_arena *arena, struct sp_prefix_rule *best)
 {
     struct open_patterns patterns = {.of_file = {.rule = SP_INDEX_COMPONENT},
@@ -178,10 +192,10 @@ static bool find_rule(const struct rest *rest, struct sp_arena *arena, struct sp
     sp_prefix_pairs_free(&rules);
     sp_patterns_free(&patterns.of_file);
     sp_patterns_free(&patterns.predicted);
-    return most;
+    return most > 0;
 }
 
-/* Wrappers around a few components alone. */
+/* Drops wrappers if that explains more: only a few components may have them. */
 static void try_unwrapping(struct rest *rest)
 {
     bool any = false;

@@ -9,7 +9,7 @@
 #include "names/spelling.h"
 #include "names/wrappers.h"
 
-enum { SAMPLE = 256 };
+enum { SAMPLE = 256 }; /* names of the file by which namings are compared */
 
 static bool is_trainer_state(const struct shapeproof_inventory *inventory, size_t tensor)
 {
@@ -18,10 +18,10 @@ static bool is_trainer_state(const struct shapeproof_inventory *inventory, size_
 
 /* ---- any search ---- */
 
-void sp_naming_offer(struct sp_prefixes *strips, const struct shapeproof_inventory *inventory, bool tensorflow_names)
+void sp_naming_offer(struct sp_prefixes *strips, const struct shapeproof_inventory *inventory, enum sp_name_style style)
 {
     const struct sp_naming plain = {
-        .strip = "", .add = "", .drop_wrappers = true, .tensorflow_names = tensorflow_names};
+        .strip = "", .add = "", .drop_wrappers = true, .tensorflow_names = style == SP_NAMES_OF_TENSORFLOW};
     const size_t count = shapeproof_inventory_count(inventory);
     const bool gguf = sp_format_has(inventory, SP_BY_LLAMA_CPP);
     struct sp_finder finder = {.naming = &plain};
@@ -95,29 +95,31 @@ static size_t count_sampled(const struct shapeproof_inventory *inventory)
     return sampled;
 }
 
-/* The share of the sampled names, in eighths, that the scheme can translate once `strip` is removed. */
+/* The share of the sampled names that the scheme can translate once `strip` is removed, and wrappers before that if
+ * drop_wrappers: 8 for all of them, 0 for less than one in eight, which may be by chance. */
 static size_t eighths_translated(const struct shapeproof_inventory *inventory, const struct sp_naming_scheme *scheme,
-                                 const char *strip, bool drop)
+                                 const char *strip, bool drop_wrappers)
 {
     const size_t count = shapeproof_inventory_count(inventory), length = strlen(strip);
-    size_t known = 0, seen = 0;
+    size_t translated_count = 0, sampled = 0;
     struct sp_text bare = {0}, translated = {0};
     for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
         const char *name = shapeproof_inventory_tensor(inventory, i)->name;
-        if (drop) {
+        if (drop_wrappers) {
             sp_unwrap(&bare, name);
             name = bare.data;
         }
-        seen++;
-        size_t row = 0;
-        known +=
-            strncmp(name, strip, length) == 0 && sp_naming_scheme_translate(scheme, name + length, &row, &translated);
+        sampled++;
+        size_t row = 0; /* of the scheme, from which it looks */
+        if (strncmp(name, strip, length) == 0 && sp_naming_scheme_translate(scheme, name + length, &row, &translated))
+            translated_count++;
     }
     sp_text_free(&bare);
     sp_text_free(&translated);
-    return seen ? known * 8 / seen : 0;
+    return sampled ? translated_count * 8 / sampled : 0;
 }
 
+/* Scores every scheme that translates at least one name in eight, behind each prefix. */
 static void try_schemes(struct sp_naming_search *search, struct sp_naming naming,
                         const struct shapeproof_inventory *inventory)
 {
@@ -171,9 +173,9 @@ static void offer_predicted(struct sp_prefixes *adds, const struct shapeproof_pr
 }
 
 /* The naming (a prefix removed, a prefix added, a scheme) under which most of the sampled names of the file are
- * predicted. The plain one at once if 9 of 10 names are predicted as they are. Files of a compiled model have wrappers
- * in their names, which may belong to the prediction, so both are tried; names with slashes are tried with dots as
- * well. */
+ * predicted: an exhaustive search. It ends at once with the plain naming if 9 of 10 names are predicted as they are.
+ * Files of a compiled model have wrappers such as _orig_mod in their names, which may belong to the prediction, so that
+ * namings with and without them are tried. Names with slashes are also tried in the spelling of PyTorch. */
 static struct sp_naming search_naming(struct sp_arena *arena, const struct sp_match *match)
 {
     const struct sp_naming plain = {.strip = "", .add = ""};
@@ -185,17 +187,17 @@ static struct sp_naming search_naming(struct sp_arena *arena, const struct sp_ma
                                       .best = plain};
     search.hits = count_predicted(match, &plain);
     if (search.hits * 10 >= count_sampled(inventory) * 9) return plain;
-    sp_naming_offer(&search.strips, inventory, false);
+    sp_naming_offer(&search.strips, inventory, SP_NAMES_AS_STORED);
     offer_predicted(&search.adds, match->prediction);
-    const int last = sp_has_wrappers(inventory) ? 1 : 0;
-    for (int drop = 0; drop <= last; drop++) {
-        const struct sp_naming naming = {.drop_wrappers = drop};
+    const int ways = sp_has_wrappers(inventory) ? 2 : 1; /* to treat wrappers */
+    for (int way = 0; way < ways; way++) {
+        const struct sp_naming naming = {.drop_wrappers = way == 1};
         sp_naming_try(&search, naming);
         try_schemes(&search, naming, inventory);
     }
     if (!has_slashes(inventory)) return search.best;
     search.strips = (struct sp_prefixes){.arena = arena};
-    sp_naming_offer(&search.strips, inventory, true);
+    sp_naming_offer(&search.strips, inventory, SP_NAMES_OF_TENSORFLOW);
     sp_naming_try(&search, (struct sp_naming){.tensorflow_names = true});
     return search.best;
 }

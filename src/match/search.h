@@ -6,23 +6,32 @@
 #include "match/match.h"
 #include "names/prefixes.h"
 
-/* A search over namings: which prefix to remove and to add. `score` counts the names that a naming explains. */
+/* A search over namings: which prefix to remove and to add. */
 struct sp_naming_search {
-    struct sp_prefixes strips, adds; /* of names of the file, and of names that are wanted */
-    size_t (*score)(const void *context, const struct sp_naming *naming);
-    const void *context;
-    struct sp_naming best;
-    size_t hits; /* its score */
+    struct sp_prefixes strips; /* candidates to remove from names of the file */
+    struct sp_prefixes adds;   /* candidates to add */
+    size_t (*score)(const void *context, const struct sp_naming *naming); /* how many names the naming explains */
+    const void *context;                                                  /* of `score` */
+    struct sp_naming best;                                                /* so far */
+    size_t hits;                                                          /* its score */
 };
 
-/* Candidates to strip: what names from all over the file begin with, without trainer state. */
-void sp_naming_offer(struct sp_prefixes *strips, const struct shapeproof_inventory *inventory, bool tensorflow_names);
+enum sp_name_style {
+    SP_NAMES_AS_STORED,
+    SP_NAMES_OF_TENSORFLOW /* slashes and "kernel" are read as dots and "weight" (names/spelling.h) */
+};
+
+/* Offers candidates to strip: the prefixes that names from all over the file have in common, without wrappers and
+ * trainer state. */
+void sp_naming_offer(struct sp_prefixes *strips, const struct shapeproof_inventory *inventory,
+                     enum sp_name_style style);
+/* Whether a name has a wrapper component, such as _orig_mod. */
 bool sp_has_wrappers(const struct shapeproof_inventory *inventory);
-/* The scheme's names behind the prefix behind which the file has the most of them; no scheme when that is less than one
- * name in eight. */
+/* The naming of a scheme, with the prefix stripped (or none) behind which the scheme translates the most names. Its
+ * `scheme` is NULL when that is less than one name in eight. */
 struct sp_naming sp_naming_of_scheme(const struct sp_naming_scheme *scheme, const struct sp_prefixes *strips,
                                      bool drop_wrappers, const struct shapeproof_inventory *inventory);
-/* Tries `naming` as it is, and with each candidate prefix removed, added, and both. */
+/* Scores `naming` as it is, and with each candidate prefix removed, added, and both; the best goes to search->best. */
 void sp_naming_try(struct sp_naming_search *search, struct sp_naming naming);
 
 #endif

@@ -183,7 +183,7 @@ static struct sp_naming fit_naming(struct sp_arena *arena, const struct shapepro
         .strips = {.arena = arena}, .adds = {.arena = arena}, .score = most_seen, .context = &fitting, .best = way};
     fitting.outlines = sp_realloc(NULL, count_classes(set, tables, count), sizeof *fitting.outlines);
     for (size_t i = 0; i < count; i++) add_layouts(&fitting, set, tables[i], &shapes->prefilter->filter);
-    if (!way.scheme) sp_naming_offer(&search.strips, shapes->inventory, false);
+    if (!way.scheme) sp_naming_offer(&search.strips, shapes->inventory, SP_NAMES_AS_STORED);
     else if (*way.strip) search.strips.list[search.strips.count++] = way.strip;
     for (size_t i = 0; i < fitting.count; i++) offer_lines(&search.adds, &fitting.outlines[i], known);
     way.drop_wrappers = sp_has_wrappers(shapes->inventory);
@@ -358,7 +358,7 @@ bool sp_candidate_tables_translated(struct sp_candidate_tables *candidates, stru
     const bool wrapped = sp_has_wrappers(view->inventory);
     bool any = false;
     *candidates = (struct sp_candidate_tables){.count = 0};
-    sp_naming_offer(&strips, view->inventory, false);
+    sp_naming_offer(&strips, view->inventory, SP_NAMES_AS_STORED);
     for (size_t e = 0; e < sp_naming_scheme_count(); e++) {
         const struct sp_naming way = sp_naming_of_scheme(sp_naming_scheme(e), &strips, wrapped, view->inventory);
         if (!way.scheme) continue;
