@@ -57,7 +57,8 @@ static bool may_work(struct sp_algebra *algebra, size_t terms)
 
 /* ---- order ---- */
 
-/* In one pass over both: the difference of the degrees, and the first difference of exponents. */
+/* One pass over the factors of both sums up the difference of the degrees, which decides, and notes the first
+ * difference of exponents, which decides between equal degrees. */
 int sp_terms_compare(const struct sp_term *a, const struct sp_term *b)
 {
     int degree = 0, first = 0;
@@ -83,6 +84,7 @@ int sp_term_exponent(const struct sp_term *term, size_t atom)
     return 0;
 }
 
+/* Widens the range of the atom's exponents; `first`: it has none yet. */
 static void see_factor(const struct sp_degrees *degrees, struct sp_factor factor, bool first)
 {
     int *low = &degrees->low[factor.atom], *high = &degrees->high[factor.atom];
@@ -104,6 +106,7 @@ struct sp_degrees sp_terms_degrees(const struct sp_algebra *algebra, const struc
     return degrees;
 }
 
+/* The i'th factor; behind the last one of an atom that is greater than all. */
 static struct sp_factor factor_at(const struct sp_term *term, size_t i)
 {
     return i < term->count ? term->factors[i] : (struct sp_factor){SIZE_MAX, 0};
@@ -111,6 +114,7 @@ static struct sp_factor factor_at(const struct sp_term *term, size_t i)
 
 /* ---- sums ---- */
 
+/* The sum of two like terms. Its coefficient may be 0: the caller drops it. */
 static struct sp_term add_like(struct sp_algebra *algebra, struct sp_term a, struct sp_term b)
 {
     if (!sp_rational_add(a.coefficient, b.coefficient, &a.coefficient)) sp_algebra_fail(algebra, overflowed);
@@ -136,7 +140,7 @@ size_t sp_terms_merge(struct sp_algebra *algebra, const struct sp_term *a, size_
     return count + (a_count - i) + (b_count - k);
 }
 
-/* For terms in any order, with repetitions. */
+/* Sorts terms, adds like ones and drops zeros, in place; returns how many are left. */
 static size_t sort_and_join(struct sp_algebra *algebra, struct sp_term *terms, size_t count)
 {
     size_t kept = 0;
@@ -156,7 +160,10 @@ static bool is_condition_atom(const struct sp_algebra *algebra, size_t atom)
     return algebra->atoms[atom].is_condition;
 }
 
-/* *collapsed becomes true when a condition met itself: b*b = b. */
+/* The product of two terms: 2*E*N^2 times 3*E^-1*L -> 6*L*N^2. The factors of both are in the order of the atoms, and
+ * are merged like two sorted lists into `factors`, which has room for all and becomes part of the product. A condition
+ * b is 0 or 1, so that b*b = b; *collapsed becomes true when that happens, since the degree then shrinks, and a list of
+ * products may have to be sorted again. On failure the algebra fails, and the product is meaningless. */
 static struct sp_term multiply_terms(struct sp_algebra *algebra, const struct sp_term *a, const struct sp_term *b,
                                      struct sp_factor *factors, bool *collapsed)
 {
@@ -168,8 +175,10 @@ static struct sp_term multiply_terms(struct sp_algebra *algebra, const struct sp
         k += right.atom <= left.atom;
         if (left.atom == right.atom) {
             factor.exponent += right.exponent; /* 0 when a condition is divided by itself */
-            if (is_condition_atom(algebra, factor.atom)) *collapsed = true;
-            if (is_condition_atom(algebra, factor.atom) && factor.exponent) factor.exponent = 1;
+            if (is_condition_atom(algebra, factor.atom)) {
+                *collapsed = true;
+                if (factor.exponent) factor.exponent = 1;
+            }
         }
         if (abs(factor.exponent) > SP_MAX_EXPONENT) sp_algebra_fail(algebra, "an exponent is out of bounds");
         if (factor.exponent) factors[product.count++] = factor;

@@ -23,7 +23,9 @@ const struct sp_poly *sp_terms_wrap(struct sp_algebra *algebra, const struct sp_
 /* The same of terms elsewhere, which are copied with their factors. */
 const struct sp_poly *sp_terms_keep(struct sp_algebra *algebra, const struct sp_term *terms, size_t count);
 
+/* The order of the terms, without regard to coefficients: below 0 when a comes first, 0 for like terms. */
 int sp_terms_compare(const struct sp_term *a, const struct sp_term *b);
+/* 0 when the atom is no factor of the term. */
 int sp_term_exponent(const struct sp_term *term, size_t atom);
 /* The lowest and highest exponent of every atom, an absent one counting as 0, in one pass; in `arena`. */
 struct sp_degrees {
