@@ -5,7 +5,7 @@
 
 enum { LONGEST = 60 }; /* of a value in a message */
 
-/* A key whose value is said in words around it. */
+/* How the value of a key is printed: between two texts. A flag that is true prints them alone. */
 struct phrase {
     const char *key, *before, *behind;
 };
@@ -19,6 +19,7 @@ static void put_sizes(struct sp_text *text, struct shapeproof_value list)
     }
 }
 
+/* The value as JSON without quotes, cut after LONGEST bytes. */
 static void put_cut(struct sp_text *text, struct shapeproof_value value)
 {
     struct sp_text json = {0};
@@ -28,10 +29,11 @@ static void put_cut(struct sp_text *text, struct shapeproof_value value)
     sp_text_free(&json);
 }
 
+/* ", groups of 128"; nothing for a value that is not set, false, or -1, which stands for "no groups". */
 static void put_phrase(struct sp_text *text, struct shapeproof_value value, const struct phrase *phrase)
 {
-    const bool none = value.type == SHAPEPROOF_VALUE_INT && value.integer == -1;
-    if (!sp_value_is_set(value) || none || sp_value_is_bool(value, false)) return;
+    const bool is_no_groups = value.type == SHAPEPROOF_VALUE_INT && value.integer == -1;
+    if (!sp_value_is_set(value) || is_no_groups || sp_value_is_bool(value, false)) return;
     sp_text_printf(text, ", %s", phrase->before);
     if (value.type == SHAPEPROOF_VALUE_LIST) put_sizes(text, value);
     else if (value.type != SHAPEPROOF_VALUE_BOOL) put_cut(text, value);
@@ -58,14 +60,15 @@ const char *sp_describe_storage(struct sp_arena *arena, const char *method,
                                             {"block_structure", "blocks of ", ""}};
     struct sp_text text = {0};
     sp_text_puts(&text, method);
-    for (char *c = text.data; *c; c++)
+    for (char *c = text.data; *c; c++) /* "compressed_tensors" is printed as its library is called */
         if (*c == '_') *c = '-';
     for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
         put_phrase(&text, ask(context, phrases[i].key), &phrases[i]);
     return sp_text_keep(&text, arena);
 }
 
-/* A key of the form, of its only group, or of the weights of that. */
+/* The value of a key in the form. If it is not set there, and the form has `config_groups` as that of
+ * compressed-tensors has, the value in the `weights` of the first group; the context is the form. */
 static struct shapeproof_value ask_form(const void *context, const char *key)
 {
     const struct shapeproof_value form = *(const struct shapeproof_value *)context;

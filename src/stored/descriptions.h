@@ -5,11 +5,12 @@
 
 #include "base/value.h"
 
-/* `ask` has the keys of quantization_config. In the arena. */
+/* The method, and the keys of quantization_config that are set, in a fixed order: ("gptq", {bits: 4, group_size: 128})
+ * -> "gptq, 4 bits, groups of 128". `ask` returns the value of a key, absent where it is not set. In the arena. */
 const char *sp_describe_storage(struct sp_arena *arena, const char *method,
                                 struct shapeproof_value (*ask)(const void *context, const char *key),
                                 const void *context);
-/* The same of a form (forms.h). */
+/* The same of a form, which is a quantization_config as an object (schemes.h). */
 const char *sp_describe_scheme(struct sp_arena *arena, struct shapeproof_value form);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Modules with the same tensors of the same shapes are one kind: of each kind the matrix is found once. */
+ * Finds how a file is quantised by trying every method and form: the tensors of the file are gathered into modules by
+ * the method's suffixes, and the matrix of each is solved (matrix.h). Modules with the same suffixes, dtypes and shapes
+ * are one kind, of which the matrix is solved once. The form that explains the most tensors is the likeliest. */
 #include "stored/unpack.h"
 
 #include <inttypes.h>
@@ -11,35 +13,43 @@
 #include "stored/schemes.h"
 #include "stored/suffixes.h"
 
-enum { MAX_KINDS = 1000, MAX_DIMENSIONS = 256, MAX_FOUND = 8 };
-
-struct module {
-    const char *name; /* without what is behind it */
-    size_t tensors[SP_MAX_MEMBERS];
-    size_t tails[SP_MAX_MEMBERS]; /* of the method's lines */
-    size_t count, kind;
+enum {
+    MAX_KINDS = 1000,     /* modules of further kinds are not unpacked */
+    MAX_DIMENSIONS = 256, /* different ones of a file that are compared */
+    MAX_FOUND = 8         /* forms that are kept */
 };
 
-/* The modules that the tensors of the file form, as a method calls them: for all of its forms. */
+struct module {
+    const char *name;               /* without the suffixes: "lm_head" */
+    size_t tensors[SP_MAX_MEMBERS]; /* of the file */
+    size_t tails[SP_MAX_MEMBERS];   /* the suffix of each, as an index of method->tails */
+    size_t count;                   /* of the tensors */
+    size_t kind;                    /* SIZE_MAX: none of the first MAX_KINDS */
+};
+
+/* The modules of the file by the suffixes of a method; they serve all forms of it. */
 struct modules {
     struct sp_arena *arena;
     const struct shapeproof_inventory *file;
     struct sp_method *method;
-    bool stacked;
-    struct sp_map names;
+    bool stacked;        /* a suffix follows the module's name without a dot: "experts.gate_up_proj" + "_blocks" */
+    struct sp_map names; /* -> index of list */
     SP_ARRAY(struct module) list;
-    struct sp_map kinds;
-    size_t examples[MAX_KINDS]; /* a module of each kind */
+    struct sp_map kinds;        /* suffixes, dtypes and shapes -> number of the kind */
+    size_t examples[MAX_KINDS]; /* the first module of each kind, as an index of list */
 };
 
 /* ---- the modules of a file ---- */
 
 static bool is_weight(const char *tail) { return strcmp(tail, "weight") == 0; }
 
-static struct module *module_named(struct modules *modules, const struct sp_text *name, bool opens)
+enum if_new { ADD_NEW, ONLY_KNOWN };
+
+/* The module with that name. A new one is added; ONLY_KNOWN: it is NULL. */
+static struct module *module_named(struct modules *modules, const struct sp_text *name, enum if_new if_new)
 {
     size_t place = sp_map_get(&modules->names, name->data);
-    if (place == SIZE_MAX && !opens) return NULL;
+    if (place == SIZE_MAX && if_new == ONLY_KNOWN) return NULL;
     if (place == SIZE_MAX) {
         place = modules->list.count;
         const char *own = sp_arena_copy(modules->arena, name->data, name->length);
@@ -49,6 +59,8 @@ static struct module *module_named(struct modules *modules, const struct sp_text
     return &modules->list.items[place];
 }
 
+/* Adds the tensor to the module that it is of by its suffix; of the suffixes only "weight" if `weights`, otherwise only
+ * the others. `name` is scratch memory. */
 static void add_member(struct modules *modules, size_t tensor, bool weights, struct sp_text *name)
 {
     const struct shapeproof_tensor *stored = shapeproof_inventory_tensor(modules->file, tensor);
@@ -56,7 +68,8 @@ static void add_member(struct modules *modules, size_t tensor, bool weights, str
         const char *tail = modules->method->tails[i];
         if (is_weight(tail) != weights || !sp_strip_suffix(name, stored->name, modules->stacked ? "" : ".", tail))
             continue;
-        struct module *module = module_named(modules, name, !weights || sp_looks_packed(stored));
+        const bool is_sign_of_quantisation = !weights || sp_looks_packed(stored);
+        struct module *module = module_named(modules, name, is_sign_of_quantisation ? ADD_NEW : ONLY_KNOWN);
         if (!module || module->count == SP_MAX_MEMBERS) return;
         module->tensors[module->count] = tensor;
         module->tails[module->count++] = i;
@@ -64,7 +77,8 @@ static void add_member(struct modules *modules, size_t tensor, bool weights, str
     }
 }
 
-/* A weight counts where something else is beside it, or where it cannot be what it is called. */
+/* Gathers the modules. In a second pass their weights: every layer has a tensor "weight", which only makes a module if
+ * other tensors of it are there, or if it is of a dtype that plain weights do not have. */
 static void collect_modules(struct modules *modules)
 {
     struct sp_text name = {0};
@@ -75,8 +89,7 @@ static void collect_modules(struct modules *modules)
     sp_text_free(&name);
 }
 
-/* Numbers the modules by their kind: the same endings, dtypes and shapes of their tensors. One module of each kind
- * is unpacked; the others are like it. */
+/* Numbers the modules by their kind. */
 static void find_kinds(struct modules *modules)
 {
     struct sp_text key = {0};
@@ -89,7 +102,7 @@ static void find_kinds(struct modules *modules)
             for (uint32_t d = 0; d < tensor->rank; d++) sp_text_printf(&key, " %" PRIu64, tensor->shape[d]);
             sp_text_puts(&key, ";");
         }
-        module->kind = sp_map_get(&modules->kinds, key.data);
+        module->kind = sp_map_get(&modules->kinds, key.data); /* SIZE_MAX when it is new */
         if (module->kind != SIZE_MAX || modules->kinds.count == MAX_KINDS) continue;
         module->kind = modules->kinds.count;
         modules->examples[module->kind] = i;
@@ -129,6 +142,7 @@ static bool is_any_solved(const bool *solved, size_t count)
     return false;
 }
 
+/* Fills in what a form explains: the modules whose kinds are solved. */
 static void take_modules(struct modules *modules, const struct sp_matrix *matrices, const bool *solved,
                          struct sp_unpacked *unpacked)
 {
@@ -146,6 +160,7 @@ static void take_modules(struct modules *modules, const struct sp_matrix *matric
     }
 }
 
+/* Solves the matrix of each kind under modules->method. */
 static void solve_kinds(struct modules *modules, struct sp_unpacked *unpacked)
 {
     struct sp_matrix *matrices = sp_realloc(NULL, modules->kinds.count, sizeof *matrices);
@@ -173,7 +188,7 @@ static bool has_dimension(const struct dimensions *dimensions, uint64_t dimensio
     return false;
 }
 
-/* Of the tensors that no module has. */
+/* The different dimensions of the tensors that are in no module. */
 static void collect_dimensions(struct dimensions *dimensions, const struct shapeproof_inventory *file,
                                const struct sp_unpacked *unpacked)
 {
@@ -216,7 +231,7 @@ static bool is_likelier(const struct sp_unpacked *a, const struct sp_unpacked *b
     return a->tensors != b->tensors ? a->tensors > b->tensors : a->familiar > b->familiar;
 }
 
-/* Of equals the one that was tried first stays in front. */
+/* Inserts a form that explains anything into `found`, best first; behind its equals, which were tried before. */
 static void keep_unpacked(struct unpacking *unpacking, struct sp_unpacked unpacked)
 {
     size_t place = unpacking->count;

@@ -10,21 +10,22 @@ struct shapeproof_tables;
 /* A module whose tensors are those of a quantised matrix. */
 struct sp_packed_module {
     const char *name; /* of the matrix: "lm_head.weight" */
-    size_t *tensors;  /* of the file */
-    size_t count;
+    size_t *tensors;  /* of the file: lm_head.qweight, lm_head.scales */
+    size_t count;     /* of these */
     struct sp_matrix matrix;
 };
 
-/* How a file may be quantised. */
+/* One way in which a file may be quantised. */
 struct sp_unpacked {
     struct shapeproof_value form; /* as quantization_config would have it */
     struct sp_packed_module *modules;
-    size_t count, tensors; /* modules, and tensors of theirs */
-    size_t familiar;       /* modules of which a dimension is that of a tensor which is stored as it is */
+    size_t count;    /* of the modules */
+    size_t tensors;  /* of all modules together */
+    size_t familiar; /* dimensions of matrices that a tensor which is not quantised has too */
 };
 
-/* The forms under which the most tensors are those of quantised matrices, the likeliest first; all in the arena. No
- * more than `most`, and none when nothing of the file is quantised. */
+/* Writes the forms that explain the most tensors as those of quantised matrices to `found`, the likeliest first; all in
+ * the arena. Returns how many, at most `most`; 0 when nothing of the file is quantised. */
 size_t sp_unpack(struct sp_arena *arena, const struct shapeproof_tables *tables,
                  const struct shapeproof_inventory *file, struct sp_unpacked *found, size_t most);
 
