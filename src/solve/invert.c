@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * One function for each kind of expression. Each knows at most one operand that is unknown: it works out what that one
- * must be, and goes on there, until it comes to a key. */
+ * One function for each kind of expression. Of its operands one must be unknown and the others known: it computes what
+ * the unknown one must be, and goes on with that operand, down to a key. Every function takes the wanted value as
+ * `want`, and returns what sp_invert does. */
 #include "solve/invert.h"
 
 #include <math.h>
@@ -21,6 +22,7 @@ static enum sp_answer solve_value(struct sp_solver *solver, const struct sp_env 
     return solve(solver, env, expr, &want);
 }
 
+/* The answer to two demands that must both be met. */
 static enum sp_answer both(enum sp_answer a, enum sp_answer b)
 {
     if (a == SP_CONTRADICTS || b == SP_CONTRADICTS) return SP_CONTRADICTS;
@@ -31,7 +33,8 @@ static bool is_unknown_value(struct shapeproof_value value) { return value.type 
 
 /* ---- keys ---- */
 
-/* The environment of the body of a table's own function; NULL when it is none. */
+/* The table's own function that a call is of, and in `own` the environment of its body; NULL when it is one of the
+ * language. */
 static const struct sp_definition *function_of(const struct sp_env *env, const struct sp_expr *expr, struct sp_env *own)
 {
     const struct sp_meaning meaning = sp_meaning_of(env, expr);
@@ -40,6 +43,7 @@ static const struct sp_definition *function_of(const struct sp_env *env, const s
     return meaning.definition;
 }
 
+/* A name: a definition or parameter is followed to the expression that it stands for; a key is told its value. */
 static enum sp_answer solve_name(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want)
 {
@@ -55,12 +59,15 @@ static enum sp_answer solve_name(struct sp_solver *solver, const struct sp_env *
 
 /* ---- arithmetic ---- */
 
+/* The expression is to be that integer; SP_CONTRADICTS if it is not `possible`, because a division had a remainder or
+ * something overflowed. */
 static enum sp_answer solve_int(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                 bool possible, int64_t value)
 {
     return possible ? solve_value(solver, env, expr, sp_value_int(value)) : SP_CONTRADICTS;
 }
 
+/* Solves `expr * factor = product`, of integers exactly, otherwise in real numbers. */
 static enum sp_answer solve_quotient(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                      struct shapeproof_value product, struct shapeproof_value factor)
 {
@@ -76,12 +83,14 @@ static enum sp_answer solve_quotient(struct sp_solver *solver, const struct sp_e
     return solve_value(solver, env, expr, sp_value_real(quotient));
 }
 
+/* The integer whose power of that degree is the value: (27, 3) -> 3. -1 when there is none. */
 static int64_t integer_root(int64_t value, int64_t degree)
 {
     if (value < 0 || degree < 1) return -1;
     if (value < 2 || degree == 1) return value;
     const int64_t near = (int64_t)llround(pow((double)value, 1.0 / (double)degree));
-    for (int64_t root = near > 2 ? near - 1 : 2; root <= near + 1; root++) { /* whose powers overflow soon */
+    for (int64_t root = near > 2 ? near - 1 : 2; root <= near + 1;
+         root++) { /* `near` may be off by 1; powers of 2 and more overflow soon */
         int64_t power = 1;
         bool fits = true;
         for (int64_t i = 0; i < degree && fits; i++) fits = !__builtin_mul_overflow(power, root, &power);
@@ -90,8 +99,8 @@ static int64_t integer_root(int64_t value, int64_t degree)
     return -1;
 }
 
-/* What the left operand must be when the right one is known. Of the values whose quotient is rounded down the one
- * without a remainder. */
+/* What the left operand must be when the right one is known: `left op right = want`, where op is no product. Of several
+ * values with the same rounded quotient, left // 3 = 4, the one without a remainder, 12. False when there is none. */
 static bool invert_left(enum sp_op op, int64_t right, int64_t want, int64_t *left)
 {
     if (op == SP_OP_ADD) return !__builtin_sub_overflow(want, right, left);
@@ -100,6 +109,7 @@ static bool invert_left(enum sp_op op, int64_t right, int64_t want, int64_t *lef
     return !__builtin_mul_overflow(want, right, left);
 }
 
+/* What the right operand must be when the left one is known. Of 14 // right = 4 that is 3; 14 // right = 5 has none. */
 static bool invert_right(enum sp_op op, int64_t left, int64_t want, int64_t *right)
 {
     if (op == SP_OP_ADD) return !__builtin_sub_overflow(want, left, right);
@@ -108,7 +118,8 @@ static bool invert_right(enum sp_op op, int64_t left, int64_t want, int64_t *rig
     return *right > 0 && left / *right == want;
 }
 
-/* What int() is to be may be wanted as a real number. */
+/* The value as an integer; false when it is a real number with a fraction. Inside int() an integer is wanted as a real
+ * number. */
 static bool as_whole(struct shapeproof_value value, int64_t *whole)
 {
     const double real = sp_value_as_real(value);
@@ -118,9 +129,14 @@ static bool as_whole(struct shapeproof_value value, int64_t *whole)
     return true;
 }
 
-/* Solves `left op right = wanted` where one side is known. Division of whole numbers, a product and the others have
- * their own inverse; the result is marked as rounded where `//` lost the remainder. SP_OPEN when both are unknown
- * or there is no single answer. */
+/* Solves `left op right = wanted` for the side x that is unknown:
+ *
+ *     x + 3 = 8, 3 + x = 8     5          x - 3 = 8     11    3 - x = -5    8
+ *     x * 3 = 12, 3 * x = 12   4          x / 3 = 4     12    12 / x = 4    3
+ *     x // 3 = 4               12, as rounded: 13 and 14 would do as well
+ *     x ** 2 = 9               3          2 ** x, x % 3 and 3 % x are left open
+ *
+ * A product may be of real numbers; the others only of integers. */
 static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                        const struct sp_want *want)
 {
@@ -132,12 +148,12 @@ static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp
     const struct sp_expr *unknown = expr->args[is_unknown_value(left) ? 0 : 1];
     if (!sp_value_is_number(known)) return SP_CONTRADICTS;
     if (expr->op == SP_OP_MUL) return solve_quotient(solver, env, unknown, want->value, known);
+    if (expr->op == SP_OP_MOD || (expr->op == SP_OP_POW && is_unknown_value(right))) return SP_OPEN;
     int64_t wanted, value = 0;
-    if (known.type != SHAPEPROOF_VALUE_INT || !as_whole(want->value, &wanted) || expr->op == SP_OP_MOD) return SP_OPEN;
-    if (expr->op == SP_OP_POW && is_unknown_value(right)) return SP_OPEN;
+    if (known.type != SHAPEPROOF_VALUE_INT || !as_whole(want->value, &wanted)) return SP_OPEN;
     const bool possible = is_unknown_value(left) ? invert_left(expr->op, known.integer, wanted, &value)
                                                  : invert_right(expr->op, known.integer, wanted, &value);
-    bool *rounded = &solver->known.reason.rounded;
+    bool *rounded = &solver->known.reason.rounded; /* of whatever key is told below */
     const bool was_rounded = *rounded;
     *rounded = was_rounded || expr->op == SP_OP_FLOOR;
     const enum sp_answer answer = solve_int(solver, env, unknown, possible, value);
@@ -147,8 +163,7 @@ static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp
 
 /* ---- conditions ---- */
 
-/* absent(moe_latent_size) or null(moe_latent_size). Of a sub-configuration, whose members are asked for, that would say
- * too much. */
+/* Whether the operands are absent(key) and null(key), of one key that is no sub-configuration. */
 static bool is_about_one_lack(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *left,
                               const struct sp_expr *right)
 {
@@ -160,7 +175,7 @@ static bool is_about_one_lack(struct sp_solver *solver, const struct sp_env *env
     return key && !sp_known_is_object(&solver->known, key);
 }
 
-/* "decoder" in lhuc or "all" in lhuc */
+/* Whether the operands are about one list: "decoder" in lhuc, and "all" in lhuc. */
 static bool is_about_one_list(const struct sp_expr *left, const struct sp_expr *right)
 {
     return left->kind == SP_EXPR_BINARY && right->kind == SP_EXPR_BINARY && left->op == SP_OP_IN &&
@@ -168,8 +183,9 @@ static bool is_about_one_list(const struct sp_expr *left, const struct sp_expr *
            left->args[1]->name == right->args[1]->name;
 }
 
-/* `and` for want true, `or` for want false: both operands must be so. Otherwise one must, and it matters only when the
- * other is not; of two members of a list, and of two ways not to be set, the first one is taken. */
+/* `a and b` is to be true, or `a or b` is to be false: both operands must be so. In the other two cases one of them
+ * must: if the other is known not to be, this one is told (unit propagation). With neither known that stays open,
+ * except for "x" in list or "y" in list, and absent(key) or null(key), where the first is told. */
 static enum sp_answer solve_logic(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                   bool want)
 {
@@ -187,8 +203,8 @@ static enum sp_answer solve_logic(struct sp_solver *solver, const struct sp_env 
     return solve_value(solver, env, expr->args[is_unknown_value(left) ? 0 : 1], so);
 }
 
-/* The items of a list are one of two texts: those of their default, or of a table that names no third; NULL when there
- * is a third, or it is no item. */
+/* If `item` is an item of a list, and the items are one of two texts as far as its default or else the table shows, the
+ * one of them that is not `text`: layer_types[i] != "full" -> "sliding". NULL otherwise. */
 static const char *only_other_text(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *item,
                                    const char *text)
 {
@@ -204,6 +220,8 @@ static const char *only_other_text(struct sp_solver *solver, const struct sp_env
     return other;
 }
 
+/* Solves `a == b` (equal) or `a != b` for the side that is unknown. An inequality has one answer only for a flag, and
+ * for one of two texts. */
 static enum sp_answer solve_equality(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                      bool equal)
 {
@@ -219,6 +237,8 @@ static enum sp_answer solve_equality(struct sp_solver *solver, const struct sp_e
     return other ? solve_value(solver, env, unknown, sp_value_string(other)) : SP_OPEN;
 }
 
+/* Solves `item in list` (member) or `item not in list`: an unknown item of a list of one, or a known item, which the
+ * list is told that it has or lacks. */
 static enum sp_answer solve_membership(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                        bool member)
 {
@@ -231,7 +251,8 @@ static enum sp_answer solve_membership(struct sp_solver *solver, const struct sp
     return solve(solver, env, expr->args[1], &want);
 }
 
-/* Arithmetic, or a truth that is wanted: `a == b` is true gives a value, `a < b` does not. */
+/* A binary operator: arithmetic, or a condition that is to be true or false. That `a == b` is true gives a value, that
+ * `a < b` is does not. */
 static enum sp_answer solve_operator(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                      const struct sp_want *want)
 {
@@ -253,6 +274,7 @@ static enum sp_answer solve_operator(struct sp_solver *solver, const struct sp_e
     }
 }
 
+/* not x, -x. */
 static enum sp_answer solve_unary(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                   const struct sp_want *want)
 {
@@ -269,8 +291,8 @@ static enum sp_answer solve_unary(struct sp_solver *solver, const struct sp_env 
 
 /* ---- alternatives ---- */
 
-/* The condition decides for the alternative that is what is wanted, although the other one may be so as well: a guess
- * about the key that it lacks. */
+/* Tells that the condition of `condition ? a : b` is `so`, as a guess about the key `lacks`, because the other
+ * alternative may be what is wanted as well. It is no guess when nothing was told. */
 static enum sp_answer presume(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *condition,
                               const char *lacks, bool so)
 {
@@ -284,7 +306,9 @@ static enum sp_answer presume(struct sp_solver *solver, const struct sp_env *env
     return answer;
 }
 
-/* An alternative that is what is wanted decides for itself; one that cannot be, for the other one. */
+/* Solves `condition ? a : b = wanted`. A known condition chooses the alternative to go on with. Otherwise the
+ * alternatives tell the condition: true if a is what is wanted or b cannot be, false in the reverse case; if both are
+ * alike in this, they decide, except that solver->supposes takes the first of two unknown ones. */
 static enum sp_answer solve_choice(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                    const struct sp_want *want)
 {
@@ -301,6 +325,7 @@ static enum sp_answer solve_choice(struct sp_solver *solver, const struct sp_env
     return both(decided, solve(solver, env, expr->args[chosen ? 1 : 2], want));
 }
 
+/* Tells that the key is absent or null: `unset` is one of these types. */
 static enum sp_answer tell_unset(struct sp_solver *solver, const char *key, enum shapeproof_value_type unset)
 {
     const struct sp_want without = sp_want_value((struct shapeproof_value){.type = unset, .string = key});
@@ -327,7 +352,8 @@ static bool contains_index(const struct sp_expr *expr)
     return false;
 }
 
-/* That the default of a key, which depends on others, is what is wanted. */
+/* Whether the key need not be told because its default, which depends on other keys, is what is wanted already
+ * (solver->known.spares_defaults). */
 static bool is_spared(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                       const struct sp_want *want)
 {
@@ -338,13 +364,13 @@ static bool is_spared(struct sp_solver *solver, const struct sp_env *env, const 
     return true;
 }
 
-/* Solves `first default rest = wanted`. Mostly the first key gets the value: n_inner = 200 of `n_inner default 4*E`.
- * But
+/* Solves `first default rest = wanted`. If it is known whether `first` is set, it or the rest is what is wanted.
+ * Otherwise mostly the first key gets the value: n_inner = 200 of `n_inner default 4*E`. But in this order
  *
- *     n default 8 with null meaning another       n is null, if that gives what is wanted and its absence does not
- *     kind == "auto" default ...                  kind is not set, if that will do: else it could be any other text
- *     len(id2label) default num_labels            id2label is not set, and num_labels gets the number
- *     n_inner default 4*E, and 4*E is wanted      open, if solver->known.spares_defaults: n_inner may not be set at all
+ *     1  n default 8, with null meaning another   n is null, if that gives what is wanted and its absence does not
+ *     2  kind == "auto" default ...               kind is not set, if that will do: else it could be any other text
+ *     3  len(id2label) default num_labels ...     id2label is not set, and num_labels gets the number
+ *     4  n_inner default 4*E, and 4*E is wanted   open, if solver->known.spares_defaults: n_inner may not be set at all
  */
 static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                     const struct sp_want *want)
@@ -353,9 +379,11 @@ static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_en
     const char *key = sp_solver_key(solver, env, first); /* NULL when it is no key by itself */
     const struct shapeproof_value value = sp_solver_value(solver, env, first);
     if (!is_unknown_value(value)) return solve(solver, env, sp_value_is_set(value) ? first : expr->args[1], want);
+    /* 1 */
     if (want->kind == SP_WANT_VALUE && key && holds_without(solver, env, expr, want, key, SHAPEPROOF_VALUE_NULL) &&
         !holds_without(solver, env, expr, want, key, SHAPEPROOF_VALUE_ABSENT))
         return tell_unset(solver, key, SHAPEPROOF_VALUE_NULL);
+    /* 2 */
     if (want->kind == SP_WANT_VALUE && first->kind == SP_EXPR_BINARY) {
         if (contains_index(first) && !solver->known.tell_items) return SP_OPEN;
         const char *compared = sp_solver_key(solver, env, first->args[0]);
@@ -363,19 +391,22 @@ static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_en
             return tell_unset(solver, compared, SHAPEPROOF_VALUE_ABSENT);
         key = compared;
     }
+    /* 3 */
     if (first->kind == SP_EXPR_CALL && strcmp(first->name, "len") == 0 && expr->args[1]->kind == SP_EXPR_DEFAULT) {
         const char *list = sp_solver_key(solver, env, first->args[0]);
         if (list && tell_unset(solver, list, SHAPEPROOF_VALUE_ABSENT) == SP_HOLDS)
             return solve(solver, env, expr->args[1], want);
         key = list;
     }
+    /* 4 */
     if (key && is_spared(solver, env, expr, want)) return SP_OPEN;
     return solve(solver, env, first, want);
 }
 
 /* ---- lists and functions ---- */
 
-/* The key of a list; of `key default [...]`, where nothing is known of the key, that one. */
+/* The key that an expression for a list is: directly, or as the first operand of `key default [...]`; NULL when it is
+ * none. */
 static const char *key_of_list(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
 {
     struct sp_env own = *env;
@@ -388,7 +419,7 @@ static const char *key_of_list(struct sp_solver *solver, const struct sp_env *en
     return key;
 }
 
-/* An item of a list that is an item itself: layers[i][2]. */
+/* An item of an item is to be something: layers[index][2], of which `expr` is the outer item. */
 static enum sp_answer solve_inner_item(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                        int64_t index, const struct sp_want *want)
 {
@@ -396,8 +427,15 @@ static enum sp_answer solve_inner_item(struct sp_solver *solver, const struct sp
     return key ? sp_known_tell_inner(&solver->known, key, (size_t)index, want) : SP_OPEN;
 }
 
+/* What the list of an item may be in place of a list. */
+enum list_form {
+    LIST_ALONE,    /* depths[i]: it is a list */
+    LIST_OR_SCALAR /* at(depths, i): a value that is no list stands for every item */
+};
+
+/* An item of a list, of which it must be known which one it is. */
 static enum sp_answer solve_item(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
-                                 const struct sp_want *want, bool scalar)
+                                 const struct sp_want *want, enum list_form form)
 {
     const struct shapeproof_value index = sp_solver_value(solver, env, expr->args[1]);
     const bool is_member = want->kind == SP_WANT_MEMBER;
@@ -409,12 +447,13 @@ static enum sp_answer solve_item(struct sp_solver *solver, const struct sp_env *
     const struct sp_want item = {.kind = SP_WANT_ITEM,
                                  .value = want->value,
                                  .index = (size_t)index.integer,
-                                 .scalar = scalar,
+                                 .scalar = form == LIST_OR_SCALAR,
                                  .is_member = is_member,
                                  .lacks = want->lacks};
     return solve(solver, env, expr->args[0], &item);
 }
 
+/* A list that the table writes, [E, 4*E]: its length is known, and an item is solved by itself. */
 static enum sp_answer solve_list(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want)
 {
@@ -425,6 +464,7 @@ static enum sp_answer solve_list(struct sp_solver *solver, const struct sp_env *
     return solve_value(solver, env, expr->args[want->index], want->value);
 }
 
+/* A member of a sub-configuration or of an item: vision_config.depth, layers[2].width. */
 static enum sp_answer solve_member(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                    const struct sp_want *want)
 {
@@ -433,6 +473,7 @@ static enum sp_answer solve_member(struct sp_solver *solver, const struct sp_env
     return key ? sp_known_tell(&solver->known, key, want) : SP_OPEN;
 }
 
+/* A call of the table's own function: its body is solved, with the arguments as they are known. */
 static enum sp_answer invert_call_own(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                       const struct sp_want *want)
 {
@@ -445,7 +486,8 @@ static enum sp_answer invert_call_own(struct sp_solver *solver, const struct sp_
     return solve(solver, &own, function->expr, want);
 }
 
-/* The text of the table that begins so; when it names none, the beginning itself. Of several it may be any. */
+/* Solves starts_with(text, start): the text is the one of the table's that begins so, or the start itself if it names
+ * none. Open when it names several. */
 static enum sp_answer solve_start(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
 {
     const struct shapeproof_value text = sp_solver_value(solver, env, expr->args[0]),
@@ -465,14 +507,15 @@ static enum sp_answer solve_start(struct sp_solver *solver, const struct sp_env 
     return solve_value(solver, env, expr->args[0], found ? sp_value_string(found) : start);
 }
 
-/* Inverts the functions of the table and those of the language that can be: len, at, int, round, starts_with,
- * absent, null. SP_OPEN for all others. */
+/* A call. Inverts the table's own functions, and those of the language that can be: len, at, int, round, starts_with,
+ * absent and null. SP_OPEN for all others. */
 static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want)
 {
     struct sp_env own;
-    if (!expr->function || function_of(env, expr, &own)) return invert_call_own(solver, env, expr, want);
-    if (strcmp(expr->name, "at") == 0) return solve_item(solver, env, expr, want, true);
+    const bool is_own = !expr->function || function_of(env, expr, &own); /* it may hide one of the language */
+    if (is_own) return invert_call_own(solver, env, expr, want);
+    if (strcmp(expr->name, "at") == 0) return solve_item(solver, env, expr, want, LIST_OR_SCALAR);
     if (want->kind != SP_WANT_VALUE) return SP_OPEN;
     if (strcmp(expr->name, "len") == 0 && want->value.type == SHAPEPROOF_VALUE_INT) {
         const struct sp_want length = {.kind = SP_WANT_LENGTH, .value = want->value};
@@ -482,11 +525,11 @@ static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *
     if (rounds && want->value.type == SHAPEPROOF_VALUE_INT) /* as a real number: it need not divide */
         return solve_value(solver, env, expr->args[0], sp_value_real((double)want->value.integer));
     if (strcmp(expr->name, "starts_with") == 0 && sp_value_is_true(want->value)) return solve_start(solver, env, expr);
-    if ((strcmp(expr->name, "absent") == 0 || strcmp(expr->name, "null") == 0) && sp_value_is_true(want->value))
-        return solve_value(
-            solver, env, expr->args[0],
-            (struct shapeproof_value){.type = expr->name[0] == 'a' ? SHAPEPROOF_VALUE_ABSENT : SHAPEPROOF_VALUE_NULL,
-                                      .string = ""});
+    const bool is_absent = strcmp(expr->name, "absent") == 0, is_null = strcmp(expr->name, "null") == 0;
+    if ((is_absent || is_null) && sp_value_is_true(want->value))
+        return solve_value(solver, env, expr->args[0],
+                           (struct shapeproof_value){
+                               .type = is_absent ? SHAPEPROOF_VALUE_ABSENT : SHAPEPROOF_VALUE_NULL, .string = ""});
     return SP_OPEN;
 }
 
@@ -512,10 +555,10 @@ static enum sp_answer invert_dispatch(struct sp_solver *solver, const struct sp_
     case SP_EXPR_CALL:
         return solve_call(solver, env, expr, want);
     case SP_EXPR_INDEX:
-        return solve_item(solver, env, expr, want, false);
+        return solve_item(solver, env, expr, want, LIST_ALONE);
     case SP_EXPR_MEMBER:
         return solve_member(solver, env, expr, want);
-    case SP_EXPR_LITERAL: /* a list of the table: its value is known */
+    case SP_EXPR_LITERAL: /* its value is known: there is nothing to tell */
     case SP_EXPR_GROUP:
     case SP_EXPR_BRACKET:
     case SP_EXPR_SUM:
@@ -526,6 +569,8 @@ static enum sp_answer invert_dispatch(struct sp_solver *solver, const struct sp_
     return SP_CONTRADICTS;
 }
 
+/* sp_invert within another expression: decides by the value if it is known, and otherwise by the kind of the
+ * expression. */
 static enum sp_answer solve(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                             const struct sp_want *want)
 {
