@@ -89,8 +89,8 @@ static int64_t integer_root(int64_t value, int64_t degree)
     if (value < 0 || degree < 1) return -1;
     if (value < 2 || degree == 1) return value;
     const int64_t near = (int64_t)llround(pow((double)value, 1.0 / (double)degree));
-    for (int64_t root = near > 2 ? near - 1 : 2; root <= near + 1;
-         root++) { /* `near` may be off by 1; powers of 2 and more overflow soon */
+    /* `near` may be off by 1. The powers of a root of at least 2 overflow soon. */
+    for (int64_t root = near > 2 ? near - 1 : 2; root <= near + 1; root++) {
         int64_t power = 1;
         bool fits = true;
         for (int64_t i = 0; i < degree && fits; i++) fits = !__builtin_mul_overflow(power, root, &power);

@@ -45,15 +45,16 @@ bool sp_is_release(const char *text) { return strchr(text, '.') && text[strspn(t
 
 /* ---- what has to do with a key ---- */
 
-/* The key, and the definitions that depend on it. */
+/* What is collected for one key. */
 struct subject {
-    struct sp_literals names;
-    struct sp_literals *texts;
-    struct sp_literals beginnings; /* that are only asked for with starts_with */
-    struct sp_literals served;     /* by tables that the key is given to as that of their class */
-    const struct sp_unit *unit;
+    struct sp_literals names;      /* the key, and the definitions and parameters that depend on it in this unit */
+    struct sp_literals *texts;     /* the result */
+    struct sp_literals beginnings; /* texts that are compared with starts_with */
+    struct sp_literals served;     /* class names of inner tables that the key is given to as their class */
+    const struct sp_unit *unit;    /* that is being read */
 };
 
+/* Whether the expression mentions any of the names. */
 static bool mentions(const struct sp_literals *names, const struct sp_expr *expr)
 {
     if (!expr) return false;
@@ -65,6 +66,7 @@ static bool mentions(const struct sp_literals *names, const struct sp_expr *expr
     return false;
 }
 
+/* Whether it is a literal, or a list of such. */
 static bool is_constant_literal(const struct sp_expr *expr)
 {
     bool constant = expr->kind == SP_EXPR_LITERAL || expr->kind == SP_EXPR_LIST;
@@ -72,7 +74,7 @@ static bool is_constant_literal(const struct sp_expr *expr)
     return constant;
 }
 
-/* `kind in known` means the texts of `known`. */
+/* Adds the texts of constant definitions that the expression names: of `kind in kinds` those of kinds = ["a", "b"]. */
 static void collect_named(const struct subject *subject, const struct sp_expr *expr)
 {
     for (size_t i = 0; expr->kind == SP_EXPR_NAME && i < subject->unit->definition_count; i++)
@@ -82,7 +84,7 @@ static void collect_named(const struct subject *subject, const struct sp_expr *e
     for (size_t i = 0; i < expr->count; i++) collect_named(subject, expr->args[i]);
 }
 
-/* The text behind `key default ...`, or NULL. */
+/* The text that stands for the key where it is not set, the last of `key default ...`; NULL when there is none. */
 static const char *fallback_in(const struct sp_literals *names, const struct sp_expr *expr)
 {
     const char *found = NULL;
@@ -95,6 +97,7 @@ static const char *fallback_in(const struct sp_literals *names, const struct sp_
     return found;
 }
 
+/* Adds the second operands of starts_with. */
 static void collect_beginnings(struct sp_literals *beginnings, const struct sp_expr *expr)
 {
     if (expr->kind == SP_EXPR_CALL && expr->count == 2 && strcmp(expr->name, "starts_with") == 0)
@@ -102,7 +105,8 @@ static void collect_beginnings(struct sp_literals *beginnings, const struct sp_e
     for (size_t i = 0; i < expr->count; i++) collect_beginnings(beginnings, expr->args[i]);
 }
 
-/* "Cross", where there is "CrossAttnDownBlock2D" as well. */
+/* Whether the text is only an operand of starts_with, and another text begins so, which can be the value: "Cross",
+ * where there is "CrossAttnDownBlock2D". */
 static bool is_mere_beginning(const struct subject *subject, const char *text)
 {
     const size_t length = strlen(text);
@@ -112,6 +116,7 @@ static bool is_mere_beginning(const struct subject *subject, const char *text)
     return false;
 }
 
+/* Removes such texts. Releases stay: "4.1" is one, although "4.10" begins so. */
 static void drop_beginnings(struct subject *subject)
 {
     struct sp_literals *texts = subject->texts;
@@ -122,6 +127,7 @@ static void drop_beginnings(struct subject *subject)
     texts->count = kept;
 }
 
+/* Collects from an expression (NULL: none) if it mentions the subject. */
 static void take_from_expression(struct subject *subject, const struct sp_expr *expr)
 {
     if (!expr || !mentions(&subject->names, expr)) return;
@@ -133,7 +139,7 @@ static void take_from_expression(struct subject *subject, const struct sp_expr *
 
 static void take_unit(struct subject *subject, const struct sp_unit *unit, unsigned depth);
 
-/* The names that a table serves, when it is given the key as that of its class. */
+/* If the row uses a table and gives it the key as its class, adds the names of that table's classes to `served`. */
 static void take_served(struct subject *subject, const struct sp_row *row)
 {
     const struct sp_unit *unit = row->unit;
@@ -145,13 +151,14 @@ static void take_served(struct subject *subject, const struct sp_row *row)
         add_literal(&subject->served, unit->architectures[i]);
 }
 
-/* What it is called in the unit that is used: the parameters that are made from it. */
+/* Adds the parameters of the unit that a row uses which are computed from the key. */
 static void name_inside(struct subject *subject, const struct sp_row *row)
 {
     for (size_t i = 0; i < row->unit->param_count && row->given; i++)
         if (mentions(&subject->names, row->given[i])) add_literal(&subject->names, row->unit->params[i].name);
 }
 
+/* Collects from a row, and from the unit that it uses, where only its own parameters are names of the key. */
 static void take_row(struct subject *subject, const struct sp_row *row, unsigned depth)
 {
     take_from_expression(subject, row->condition);
@@ -165,6 +172,8 @@ static void take_row(struct subject *subject, const struct sp_row *row, unsigned
     subject->names.count = outside;
 }
 
+/* Collects from a unit: first the definitions that depend on the key become names of it, then every expression is read.
+ */
 static void take_unit(struct subject *subject, const struct sp_unit *unit, unsigned depth)
 {
     const struct sp_unit *outer = subject->unit;
@@ -188,10 +197,10 @@ void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table
     if (strcmp(path, "architecture") == 0 && strcmp(sp_unit_class_key(table), path) == 0) {
         for (size_t i = 0; i < table->architecture_count; i++)
             sp_literals_add(literals, sp_value_string(table->architectures[i]));
-        return; /* the names that the table serves, and no others */
+        return; /* the value is the name of a model, of which the table lists all */
     }
-    const char *key = sp_behind_last(path, '.');
-    const size_t length = strcspn(key, "["); /* an item is named as its list */
+    const char *key = sp_behind_last(path, '.'); /* "text_config.layer_types[3]" is found as layer_types */
+    const size_t length = strcspn(key, "[");
     struct subject subject = {.texts = literals};
     struct sp_arena arena = {0};
     add_literal(&subject.names, sp_arena_copy(&arena, key, length));

@@ -6,13 +6,15 @@
 #include "lang/syntax/ast.h"
 
 struct sp_literals {
-    const char **list;
+    const char **list; /* each text once */
     size_t count, capacity;
-    const char *fallback; /* of sp_literals_about: what stands for the key where it is not set, or NULL */
+    const char *fallback; /* of sp_literals_about: "gelu" of `key default "gelu"`; or NULL */
 };
 
-/* The texts that have to do with a key, in the table and in the tables and parts that it uses: those in expressions
- * that mention it, or a definition that does. They live as long as the tables. */
+/* Collects the texts that the value of a key may be: those in expressions that mention the key, or a definition that
+ * does, in the table and in the tables and parts that it uses. Of `norm == "rms" ? ... : ...` for norm that is "rms".
+ * Not the texts of starts_with, where another text begins so: "Cross" beside "CrossAttnDownBlock2D". If the key is
+ * given to an inner table as its class, only the names of that one's classes. They live as long as the tables. */
 void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table, const char *path);
 /* The texts of the table's own definitions and requirements alone. */
 void sp_literals_define(struct sp_literals *literals, const struct sp_unit *table);
