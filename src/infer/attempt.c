@@ -239,7 +239,7 @@ static struct sp_attempt *better_of(struct sp_attempt *a, struct sp_attempt *b)
 
 static bool is_surely_there(struct sp_deduction *deduction, const struct sp_line *line)
 {
-    if (line->optional || line->row->has_tie || line->old_of != SIZE_MAX) return false;
+    if (line->optional || line->row->has_tie || line->old_of != SP_NO_LINE) return false;
     return sp_line_is_decided(deduction->solver, line);
 }
 

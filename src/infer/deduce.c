@@ -305,7 +305,7 @@ static bool pose_missing_iterations(struct sp_deduction *deduction, size_t line,
 static bool is_none_there(const struct sp_deduction *deduction, size_t line)
 {
     const struct sp_line *lines = deduction->outline->lines;
-    if (lines[line].alternative == SIZE_MAX) return false;
+    if (lines[line].alternative == SP_NO_LINE) return false;
     for (size_t i = lines[line].alternative; i != line; i = lines[i].alternative)
         if (is_line_there(deduction, i)) return false;
     return true;
@@ -338,7 +338,7 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
     const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
     struct sp_loop *loop = sp_line_outermost(occurrence->line);
     const struct sp_line_condition *condition = occurrence->line->condition;
-    if (occurrence->line->optional || occurrence->line->old_of != SIZE_MAX) return;
+    if (occurrence->line->optional || occurrence->line->old_of != SP_NO_LINE) return;
     if (occurrence->count && (!occurrence->indexed || occurrence->unknown != SIZE_MAX)) return;
     if (condition && !occurrence->line->row->has_tie && !(occurrence->is_contested && occurrence->count) &&
         !is_asked_by(deduction->missing, condition, line))

@@ -150,7 +150,7 @@ static size_t collect_branches(const struct sp_outline *outline, struct branch *
 {
     size_t count = 0, capacity = 0;
     for (size_t i = 0; i < outline->count; i++) {
-        if (outline->lines[i].share == SP_ALL_ALTERNATIVES || outline->lines[i].old_of != SIZE_MAX) continue;
+        if (outline->lines[i].share == SP_ALL_ALTERNATIVES || outline->lines[i].old_of != SP_NO_LINE) continue;
         SP_GROW(*branches, count, capacity);
         (*branches)[count++] = (struct branch){outline->lines[i].origin, i};
     }

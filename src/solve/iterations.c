@@ -5,9 +5,8 @@
 
 enum { MAX_LOOPS = SP_MAX_INDICES };
 
-/* Calls visit for every combination of the loops' indices, the outer loop first. A loop whose index is set already
- * keeps it. Returns false when visit does, when a bound is unknown (iterations->open says why) or when the budget
- * is used up. The index is reset only after a complete walk, so that the caller sees where it ended. */
+/* The walk through `loops`, the outermost first. An index is reset only after a complete walk, so that the caller sees
+ * where it ended. */
 static bool walk_iterations_from(struct sp_iterations *iterations, struct sp_loop *const *loops, size_t count)
 {
     if (!count) return iterations->visit(iterations);
@@ -15,10 +14,11 @@ static bool walk_iterations_from(struct sp_iterations *iterations, struct sp_loo
     if (loop->binding.value.type == SHAPEPROOF_VALUE_INT) return walk_iterations_from(iterations, loops + 1, count - 1);
     const struct shapeproof_value first = sp_solver_value(iterations->solver, loop->env, loop->clause->first);
     struct shapeproof_value last = sp_solver_value(iterations->solver, loop->env, loop->clause->last);
-    iterations->open = first.type == SHAPEPROOF_VALUE_INT ? last : first;
-    if (iterations->open.type == SHAPEPROOF_VALUE_UNKNOWN && first.type == SHAPEPROOF_VALUE_INT && iterations->end)
+    const bool has_first = first.type == SHAPEPROOF_VALUE_INT;
+    iterations->open = has_first ? last : first;
+    if (has_first && last.type == SHAPEPROOF_VALUE_UNKNOWN && iterations->end)
         iterations->open = last = iterations->end(iterations, loop);
-    if (iterations->open.type != SHAPEPROOF_VALUE_INT) return false;
+    if (iterations->open.type != SHAPEPROOF_VALUE_INT) return false; /* a bound is not known */
     for (int64_t iteration = first.integer; iteration <= last.integer; iteration++) {
         if (!iterations->left) return false;
         iterations->left--;
@@ -58,6 +58,7 @@ enum sp_answer sp_line_numbers(struct sp_solver *solver, const struct sp_line *l
 
 /* ---- the iterations of one name ---- */
 
+/* Visits an iteration: false, which ends the walk, if the line has the wanted numbers in it. */
 static bool is_other_name(struct sp_iterations *iterations)
 {
     const uint64_t *wanted = iterations->context;

@@ -10,24 +10,24 @@
 #include "solve/alternatives.h"
 #include "solve/limits.h"
 
-/* Where the walk is. */
+/* Where the walk is: what the lines that are added there have in common. */
 struct place {
     const struct sp_env *env;
-    struct sp_loop *loop;
-    const struct sp_line_condition *condition;
-    const struct sp_assumption *assumed;
-    unsigned assumptions;
-    const char *prefix; /* a pattern */
-    const struct sp_hole *holes;
+    struct sp_loop *loop;                      /* the innermost, or NULL */
+    const struct sp_line_condition *condition; /* the innermost, or NULL */
+    const struct sp_assumption *assumed;       /* the innermost, or NULL */
+    unsigned assumptions;                      /* how many */
+    const char *prefix;                        /* of the names: a pattern */
+    const struct sp_hole *holes;               /* the numbers in it */
     size_t hole_count;
     bool optional;
-    unsigned depth;
-    uint64_t origin;
+    unsigned depth;  /* uses of parts one within the other */
+    uint64_t origin; /* sp_line.origin */
 };
 
 static void outline_unit(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place);
 
-/* Numbers that lead from one origin to two others lead to different ones, but for a chance of one in 2^64. */
+/* The hash of an origin and the number of the row, item or section there. */
 static uint64_t origin_within(uint64_t origin, uint64_t number)
 {
     const uint64_t mixed = (origin ^ number) * UINT64_C(0x9E3779B97F4A7C15);
@@ -36,6 +36,7 @@ static uint64_t origin_within(uint64_t origin, uint64_t number)
 
 /* ---- names ---- */
 
+/* The loop, of those from `loop` outwards, whose index the expression is; NULL when it is none. */
 static struct sp_loop *loop_named(struct sp_loop *loop, const struct sp_env *env, const struct sp_expr *expr)
 {
     if (expr->kind != SP_EXPR_NAME) return NULL;
@@ -46,6 +47,7 @@ static struct sp_loop *loop_named(struct sp_loop *loop, const struct sp_env *env
     return loop;
 }
 
+/* The value of the expression under the assumptions of the place; false when there can be none. */
 static bool value_under(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr,
                         struct shapeproof_value *value)
 {
@@ -53,8 +55,8 @@ static bool value_under(struct sp_outline *outline, const struct place *place, c
     return sp_assume_eval(outline, place->assumed, place->env, expr, value, &lacking);
 }
 
-/* Makes of the index of a hole that times and plus something. What is subtracted is added the other way round, as
- * unsigned numbers are. */
+/* Applies `hole op by`, or, unless is_left, `by op hole`, to factor*index + constant. False when the result is no such
+ * term. The constant is computed modulo 2^64. */
 static bool move_hole(struct sp_hole *hole, enum sp_op op, bool is_left, int64_t by)
 {
     const uint64_t number = (uint64_t)by;
@@ -73,7 +75,8 @@ static bool move_hole(struct sp_hole *hole, enum sp_op op, bool is_left, int64_t
     }
 }
 
-/* {i}, {i + 1}, {2*i}, {3*i + 2} and so on, or what stands for it; false for any other number. */
+/* The hole of an expression that is linear in one index: {i}, {i + 1}, {2*i}, {3*i + 2}, or a definition of such. False
+ * for any other. */
 static bool hole_of_index(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr,
                           struct sp_hole *hole)
 {
@@ -107,6 +110,7 @@ struct pattern {
     size_t count;
 };
 
+/* Appends a text to the pattern; the numbers in it become holes. */
 static void append_text(struct pattern *pattern, const char *text)
 {
     struct sp_indices indices = {.count = pattern->count};
@@ -115,7 +119,7 @@ static void append_text(struct pattern *pattern, const char *text)
         pattern->holes[pattern->count] = (struct sp_hole){.constant = indices.value[pattern->count]};
 }
 
-/* Whether it is a number whatever it depends on: something is added to the index of a loop, or to a number. */
+/* Whether the expression must be a number, whatever its keys are: it computes with an index or a number. */
 static bool is_number(const struct sp_env *env, const struct sp_expr *expr, unsigned depth)
 {
     struct sp_env own = *env;
@@ -129,6 +133,8 @@ static bool is_number(const struct sp_env *env, const struct sp_expr *expr, unsi
     return sp_meaning_open(&own, &expr) && is_number(&own, expr, depth + 1);
 }
 
+/* Appends the value of an expression in a name: a text as it is, SP_TEXT_MARK for one that depends on the class, or a
+ * hole. False when it can be neither. */
 static bool append_hole(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr,
                         struct pattern *pattern)
 {
@@ -149,6 +155,7 @@ static bool append_hole(struct sp_outline *outline, const struct place *place, c
     return true;
 }
 
+/* The pattern of a name behind the prefix of the place; false when an expression in it has no value. */
 static bool append_template(struct sp_outline *outline, const struct place *place, const struct sp_template *name,
                             struct pattern *pattern)
 {
@@ -190,6 +197,7 @@ const char *sp_line_shown(struct sp_outline *outline, const struct sp_line *line
     return sp_text_keep(&text, &outline->solver.arena);
 }
 
+/* The pattern of the tensor that a row may be tied to; NULL when there is none. */
 static const char *tie_of_row(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
 {
     struct pattern pattern;
@@ -200,8 +208,9 @@ static const char *tie_of_row(struct sp_outline *outline, const struct place *pl
     return tie;
 }
 
-/* Adds a row of the table as a line of the outline: the pattern of its name, the holes for its numbers, and its
- * surroundings. Nothing is added when the outline is full or the name cannot be a pattern. */
+/* Adds a row as a line, under one of its names: `name` is an older one of the line old_of, or the current one, and then
+ * old_of is SP_NO_LINE. Adds nothing when the outline is full (SP_MOST_ROW_TEMPLATES) or an expression in the name has
+ * no value: such a row is treated as if the table did not have it. */
 static void add_line(struct sp_outline *outline, const struct place *place, const struct sp_row *row,
                      const struct sp_template *name, size_t old_of)
 {
@@ -220,15 +229,16 @@ static void add_line(struct sp_outline *outline, const struct place *place, cons
                                                             .old_of = old_of,
                                                             .origin = place->origin,
                                                             .share = SP_ALL_ALTERNATIVES >> place->assumptions,
-                                                            .alternative = SIZE_MAX};
+                                                            .alternative = SP_NO_LINE};
     }
     sp_text_free(&pattern.text);
 }
 
+/* Adds a row with all of its names. */
 static void walk_tensor(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
 {
     const size_t line = outline->count;
-    add_line(outline, place, row, &row->name, SIZE_MAX);
+    add_line(outline, place, row, &row->name, SP_NO_LINE);
     for (size_t i = 0; i < row->old_count && outline->count > line; i++)
         add_line(outline, place, row, &row->olds[i], line);
 }
@@ -249,8 +259,8 @@ static const struct sp_view *view_of(struct sp_outline *outline, const struct sp
     return view;
 }
 
-/* Goes through the part or table that a row uses, with its own frame and with the prefix of the row's name. A part
- * that the filter excludes is not entered; the values that its condition speaks of are noted. */
+/* Lays out the part or table that a row uses, in a frame of its own and with the row's name as the prefix. If the
+ * filter leaves it out, only the texts of its condition are noted, so that nobody tries them as values. */
 static void walk_use(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
 {
     struct sp_frame *frame = sp_arena_alloc(&outline->solver.arena, sizeof *frame);
@@ -261,13 +271,15 @@ static void walk_use(struct sp_outline *outline, const struct place *place, cons
         sp_literals_in(&outline->left_out, row->condition);
         return;
     }
-    const bool own_view = row->unit->is_table || row->has_from || row->with_count;
+    /* A part reads the configuration as its user does, unless `from` or `with` changes it. */
+    const bool has_own_view = row->unit->is_table || row->has_from || row->with_count;
     *frame = (struct sp_frame){.unit = row->unit,
-                               .view = own_view ? view_of(outline, place->env, row) : place->env->frame->view,
+                               .view = has_own_view ? view_of(outline, place->env, row) : place->env->frame->view,
                                .param_exprs = row->given,
                                .caller = place->env->frame,
                                .user_env = place->env};
-    if (place->env->frame->remembered && !place->env->loops)
+    const bool is_outside_loops = place->env->frame->remembered && !place->env->loops;
+    if (is_outside_loops) /* its definitions depend on no index, and can be cached */
         frame->remembered =
             sp_arena_array(&outline->solver.arena, row->unit->definition_count, sizeof *frame->remembered);
     if (append_template(outline, place, &row->name, &pattern)) {
@@ -281,6 +293,7 @@ static void walk_use(struct sp_outline *outline, const struct place *place, cons
     sp_text_free(&pattern.text);
 }
 
+/* A condition within that of the place. */
 static const struct sp_line_condition *add_condition(struct sp_outline *outline, const struct place *place,
                                                      const struct sp_expr *expr, const struct sp_env *env, bool assumed)
 {
@@ -295,6 +308,7 @@ static const struct sp_line_condition *add_condition(struct sp_outline *outline,
     return added;
 }
 
+/* The same for the condition that a row or clause may have (NULL: none). */
 static const struct sp_line_condition *condition_of(struct sp_outline *outline, const struct place *place,
                                                     const struct sp_expr *expr)
 {
@@ -316,8 +330,9 @@ static struct place assuming(struct sp_outline *outline, const struct place *pla
     return inner;
 }
 
-static void find_lacking_key(struct sp_outline *outline, const struct place *place, const struct sp_template *name,
-                             struct sp_assumption *lacking)
+/* Finds the first condition that the name depends on and that is neither known nor assumed: `lacking`. */
+static void find_lacking_condition(struct sp_outline *outline, const struct place *place,
+                                   const struct sp_template *name, struct sp_assumption *lacking)
 {
     struct shapeproof_value value;
     for (size_t i = 0; i < name->count; i++)
@@ -325,13 +340,14 @@ static void find_lacking_key(struct sp_outline *outline, const struct place *pla
             sp_assume_eval(outline, place->assumed, place->env, name->pieces[i].hole, &value, lacking);
 }
 
-/* Once for each alternative of its names. */
+/* Lays out a row, once for each alternative of its names: if one depends on a condition, under the assumption that this
+ * is true and under the opposite. */
 static void walk_row(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
 {
     struct sp_assumption lacking = {.condition = NULL};
-    find_lacking_key(outline, place, &row->name, &lacking);
-    if (row->has_tie) find_lacking_key(outline, place, &row->tie, &lacking);
-    for (size_t i = 0; i < row->old_count; i++) find_lacking_key(outline, place, &row->olds[i], &lacking);
+    find_lacking_condition(outline, place, &row->name, &lacking);
+    if (row->has_tie) find_lacking_condition(outline, place, &row->tie, &lacking);
+    for (size_t i = 0; i < row->old_count; i++) find_lacking_condition(outline, place, &row->olds[i], &lacking);
     if (lacking.condition && place->assumptions < SP_MAX_ASSUMPTIONS) {
         const struct place yes = assuming(outline, place, lacking, true);
         const struct place no = assuming(outline, place, lacking, false);
@@ -354,11 +370,14 @@ struct step {
 
 static const struct sp_walker outlining;
 
+/* Goes on with the section of the place from a clause on. */
 static void walk_on(struct sp_outline *outline, const struct place *place, size_t clause)
 {
     sp_walk(&outlining, place->env->section, clause, &(struct step){outline, place});
 }
 
+/* sp_walker.row: lays out a row with its condition, unless that is known to be false. Like the other callbacks it
+ * returns true, because nothing ends the walk. */
 static bool outline_row(const void *at, const struct sp_row *row)
 {
     const struct step *step = at;
@@ -384,7 +403,7 @@ static const struct sp_env *env_with(struct sp_outline *outline, const struct sp
     return own;
 }
 
-/* Opens a loop whose index has no value yet and goes on with what is inside. */
+/* sp_walker.range: adds a loop, whose index has no value, and lays out what is inside of it once. */
 static bool outline_range(const void *at, size_t clause)
 {
     const struct step *step = at;
@@ -407,8 +426,8 @@ static bool outline_range(const void *at, size_t clause)
     return true;
 }
 
-/* A list is walked item by item, each of its alternatives when it depends on something; the rows of one that is not
- * known at all are left out. */
+/* Lays out what is inside of `for x in LIST` once for each item. If the list depends on a condition, `big ? [1, 2] :
+ * [1]`, that is done for each of both under an assumption. Where it is not known at all, nothing is laid out. */
 static void walk_each(struct sp_outline *outline, const struct place *place, size_t clause)
 {
     const struct sp_clause *loop = &place->env->section->clauses[clause];
@@ -455,7 +474,7 @@ static bool outline_if(const void *at, size_t clause)
 
 static const struct sp_walker outlining = {outline_range, outline_each, outline_if, outline_row};
 
-/* The lines of the unit begin with that number. */
+/* Adds what the unit requires; its lines are those from `first` on. */
 static void add_requirements(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place,
                              size_t first)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A table laid out before any hyper-parameter is known: every row at every place where it is used, with holes in its
- * name for indices, the loops around it, and the conditions that it depends on.
+ * A table laid out before any hyper-parameter is known: every row at every place where it is used becomes a line, with
+ * holes in its name for indices, the loops around it, and the conditions that it depends on. docs/architecture.md calls
+ * a line a row template.
  *
  *   [cross attention] for i in 0..N-1 if cross
  *   h.{i}.crossattention.q_attn.weight   (E, E)
@@ -30,12 +31,13 @@ struct sp_loop {
     size_t number;            /* in the outline */
 };
 
-/* Worked out when it is asked for. */
+/* What is computed of a condition once, when it is first needed. */
 struct sp_condition_state {
-    bool is_told;
-    uint64_t
-        about; /* of the loops around it, from the innermost, those it depends on: a bit each, the last for others */
-    struct sp_remembered remembered;
+    bool is_told; /* `about` is computed */
+    /* The loops around the condition that it depends on: bit 0 for the innermost; the last bit for all from there on.
+     */
+    uint64_t about;
+    struct sp_remembered remembered; /* its cached value */
 };
 
 /* Something that must be true for the lines below it. */
@@ -49,12 +51,16 @@ struct sp_line_condition {
     bool assumed;  /* for the sake of a name: the outline has lines for the opposite as well */
 };
 
-/* A number in a name: of the name itself, the index of a loop (times and plus something), or any other expression. */
+/* A number in a name, one of three kinds:
+ *
+ *     layer4       loop and expr NULL     the number is `constant`, 4
+ *     {2*i + 1}    loop set               factor * index + constant, modulo 2^64 since the constant may be below 0
+ *     {before(s)}  expr set               any other expression, in `env` */
 struct sp_hole {
-    uint64_t constant; /* the number; or what is added to the index, if less than 0 modulo 2^64 */
-    uint64_t factor;   /* of the index */
+    uint64_t constant;
+    uint64_t factor;
     struct sp_loop *loop;
-    const struct sp_expr *expr; /* neither of the two */
+    const struct sp_expr *expr;
     const struct sp_env *env;
 };
 
@@ -66,22 +72,29 @@ struct sp_placed_requirement {
     size_t first, end;                         /* the lines that the use makes */
 };
 
-enum { SP_MAX_ASSUMPTIONS = 4, SP_ALL_ALTERNATIVES = 1 << SP_MAX_ASSUMPTIONS };
+enum {
+    SP_MAX_ASSUMPTIONS = 4,                       /* conditions that one name may depend on */
+    SP_ALL_ALTERNATIVES = 1 << SP_MAX_ASSUMPTIONS /* what the shares of all alternatives of a name add up to */
+};
 
+#define SP_NO_LINE SIZE_MAX
+
+/* A row of the table at one place where it is used. If its name depends on a condition, `old ? "q2h" : "dense0"`, the
+ * row has a line for each alternative, under the assumption that the condition is true or false (alternatives.h). */
 struct sp_line {
     const struct sp_row *row;
-    const struct sp_env *env;
-    struct sp_loop *loop; /* the innermost, or NULL */
-    const struct sp_line_condition *condition;
+    const struct sp_env *env;                  /* in which the expressions of the row have their values */
+    struct sp_loop *loop;                      /* the innermost around it, or NULL */
+    const struct sp_line_condition *condition; /* the innermost that it depends on, or NULL */
     bool optional;
-    const char *name; /* with SP_INDEX_MARK for each number */
-    const struct sp_hole *holes;
+    const char *name;            /* with SP_INDEX_MARK for each number */
+    const struct sp_hole *holes; /* the numbers, from left to right */
     size_t hole_count;
     const char *tie;    /* the pattern of the tensor that it may be tied to, or NULL */
-    size_t old_of;      /* an older name of that line, or SIZE_MAX */
-    uint64_t origin;    /* the row, and how it is used; the alternatives of a name have it in common */
-    unsigned share;     /* of SP_ALL_ALTERNATIVES */
-    size_t alternative; /* the next one, in a ring; SIZE_MAX: there are no others, or not all of them are laid out */
+    size_t old_of;      /* the line that this is an older name of; SP_NO_LINE: none */
+    uint64_t origin;    /* a hash of the row and of how it is used, which the alternatives of a name have in common */
+    unsigned share;     /* SP_ALL_ALTERNATIVES, halved for each assumption */
+    size_t alternative; /* the next alternative, in a ring; SP_NO_LINE: there is none, or not all are laid out */
 };
 
 /* A table that is used under a condition: one of the models that a composite can have. */
@@ -90,7 +103,7 @@ static inline bool sp_row_is_alternative(const struct sp_row *row)
     return row->kind == SP_ROW_USE && row->condition && row->unit->is_table;
 }
 
-/* Whether the use of a table or part is laid out. One that is not is taken for one that the table does not have. */
+/* Which uses of tables and parts are laid out. The others are treated as if the table did not have them. */
 struct sp_use_filter {
     bool (*keeps)(void *context, const struct sp_row *use);
     void *context;
@@ -99,8 +112,8 @@ struct sp_use_filter {
 struct sp_outline {
     struct sp_solver solver;
     const struct sp_use_filter *filter; /* while it is laid out; or NULL */
-    struct sp_literals left_out;        /* the texts in the conditions of uses that were left out */
-    bool keeps_all;                     /* lines that are known to be ruled out as well */
+    struct sp_literals left_out;        /* the texts in the conditions of uses that the filter left out */
+    bool keeps_all;                     /* rows whose conditions are known to be false are laid out as well */
     struct sp_line *lines;
     size_t count, capacity;
     struct sp_placed_requirement *requirements;

@@ -15,7 +15,7 @@
  * apart; before it the line must be able to have the list's numbers (modules->numbers). */
 static bool is_of_list(const struct sp_modules *modules, const struct sp_line *line, const char *begin, size_t length)
 {
-    if (line->hole_count <= modules->front || line->old_of != SIZE_MAX || strncmp(line->name, begin, length) != 0)
+    if (line->hole_count <= modules->front || line->old_of != SP_NO_LINE || strncmp(line->name, begin, length) != 0)
         return false;
     for (size_t i = 0; i < modules->front; i++) {
         const struct sp_hole *hole = &line->holes[i];

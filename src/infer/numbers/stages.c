@@ -20,7 +20,7 @@ struct sp_loop *sp_stage_loop(const struct sp_line *line, size_t front)
 /* Whether it is the same for all modules of a stage which tensors of the line there are. */
 static bool is_there_by_stage(const struct sp_line *line, const struct sp_loop *stage_loop)
 {
-    if (line->optional || line->row->has_tie || line->old_of != SIZE_MAX) return false;
+    if (line->optional || line->row->has_tie || line->old_of != SP_NO_LINE) return false;
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer)
         if (sp_condition_is_about(condition, stage_loop)) return false;
     for (const struct sp_loop *loop = line->loop; loop != stage_loop; loop = loop->outer)

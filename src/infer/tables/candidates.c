@@ -34,7 +34,7 @@ static struct sp_fit fit_of(const struct sp_unit *table, const char *class, cons
         if (occurrences.of[i].count && outline.lines[i].loop) has_iterations[outline.lines[i].loop->number] = true;
     for (size_t i = 0; i < outline.count; i++) {
         const struct sp_line *line = &outline.lines[i];
-        if (occurrences.of[i].count || line->optional || line->old_of != SIZE_MAX) continue;
+        if (occurrences.of[i].count || line->optional || line->old_of != SP_NO_LINE) continue;
         if (line->row->has_tie) fit.tied++;
         else if (is_expected(&outline, line, has_iterations)) {
             fit.missing++;
