@@ -262,7 +262,7 @@ static bool judge_exact(struct sp_trial *trial)
     const bool is_sure = judge_by_cases(trial);
     const bool is_split = !is_sure && sp_trial_prove_by_splitting(trial);
     if (!is_sure && !is_split) sp_trial_try_points(trial);
-    else if (trial->proof.verdict == SHAPEPROOF_PROVED) sp_trial_has_value_by_default(trial);
+    else if (trial->proof.verdict == SHAPEPROOF_PROVED) sp_trial_check_at_defaults(trial);
     return is_split;
 }
 

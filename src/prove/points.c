@@ -18,17 +18,19 @@ enum {
     MAX_REPLAYS = 600,  /* points at which the table is counted and predicted */
     FEW_REPLAYS = 80,   /* of them where the table could not be predicted at its defaults */
     MAX_CONSTANTS = 24, /* numbers of the claim that are tried as values */
-    MAX_TARGETS = 4000, /* points that are computed from what changes there */
-    MAX_NESTED = 6,     /* floors in minima in floors, inverted */
+    MAX_TARGETS = 4000, /* points of each kind that are computed from where something changes */
+    MAX_NESTED = 6,     /* floors and minima within one another that are inverted */
     MAX_TOGETHER = 5,   /* conditions of a product that are made true and false together */
     MAX_LISTS = 6       /* lists that are tried where the table has no default for one */
 };
 
 /* ---- examples ---- */
 
+/* Below, because they search for points. */
 static bool is_predictable(struct sp_trial *trial);
 static const char *defaults_taken(struct sp_trial *trial);
 
+/* The number that a side of the claim is at the values. False, and undecided, when it has none, or depends on more. */
 static bool number_of_claim_side(struct sp_trial *trial, const struct sp_poly *side, const struct sp_values *values,
                                  struct sp_rational *number)
 {
@@ -39,6 +41,7 @@ static bool number_of_claim_side(struct sp_trial *trial, const struct sp_poly *s
                                                      sp_sym_text(&trial->count->symbolic, reduced)));
 }
 
+/* Takes the numbers from the formulas if they decide them, else from a replay, in which texts and lists have values. */
 bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct sp_rational *right)
 {
     struct sp_values all = {0};
@@ -47,7 +50,7 @@ bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct s
     bool good = (number_of_claim_side(trial, trial->left, &all, left) &&
                  number_of_claim_side(trial, trial->right, &all, right)) ||
                 sp_trial_sides_at(trial, &all, left, right);
-    if (good) trial->proof.difference = NULL; /* what the first try had to say */
+    if (good) trial->proof.difference = NULL; /* why the formulas do not decide it */
     if (good && !is_predictable(trial))
         good = sp_trial_undecided(trial, "the table cannot be predicted for these values");
     if (good) trial->proof.cases = defaults_taken(trial);
@@ -67,30 +70,34 @@ static uint64_t next_random(uint64_t *state)
 static const int64_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
+/* The search for a point at which the claim is wrong. Its unknowns are the free hyper-parameters: numbers and flags to
+ * which `when` gives no value. */
 struct search {
     struct sp_trial *trial;
-    struct sp_trial local; /* the trial with lists for its settings where the table has none */
-    struct sp_assignment numbers;
+    struct sp_trial local;        /* the trial with lists for its settings where the table has none */
+    struct sp_assignment numbers; /* the point: values of the unknowns, and what is computed from them */
     struct sp_values defaults;
-    size_t *atoms; /* heap: hyper-parameters that are numbers or flags, and that `when` leaves open */
-    bool *locked;  /* heap: beside them; set on the way to a target */
-    size_t count;
-    char *reached; /* heap, by atom: the claim depends on it */
-    int64_t usual; /* of a number without a default */
-    uint64_t seed;
-    int replays; /* left */
-    size_t agreed, untried;
-    bool met;                       /* `when` was, at one of the points from which the search begins */
-    struct sp_rational left, right; /* at the last point */
-    struct sp_values formal; /* the first point at which the formulas differ, whether it can be predicted or not */
-    struct sp_rational formal_left, formal_right;
+    size_t *atoms;                  /* heap: the unknowns */
+    bool *locked;                   /* heap, beside them: it was set on the way to a target, and must stay */
+    size_t count;                   /* of the unknowns */
+    char *reached;                  /* heap, by atom: the claim depends on it */
+    int64_t usual;                  /* the value of a number without a default */
+    uint64_t seed;                  /* of next_random */
+    int replays;                    /* left */
+    size_t agreed;                  /* points that were replayed, with equal sides */
+    size_t untried;                 /* points at which the table could not be predicted, or a side had no value */
+    bool met;                       /* `when` was met at one of the points that find_usual tried */
+    struct sp_rational left, right; /* of the claim, at the point that was replayed last */
+    struct sp_values formal;        /* the first point that could not be replayed, and at which the formulas differ */
+    struct sp_rational formal_left, formal_right; /* the sides there, by the formulas */
 };
 
+/* Of the claim at one point. */
 enum outcome {
     AGREES,
     DIFFERS,
-    UNTRIED,  /* the table cannot be predicted there, or a side has no value */
-    ELSEWHERE /* it is no point of the claim: `when` says otherwise */
+    UNTRIED,  /* the table cannot be predicted there, a side has no value, or no replays are left */
+    ELSEWHERE /* the claim is not about the point: `when` says otherwise */
 };
 
 static struct sp_algebra *algebra_of(const struct search *search) { return &search->trial->count->symbolic.algebra; }
@@ -128,6 +135,7 @@ static bool is_plain(const struct sp_symbolic *symbolic, const struct sp_symbol_
     return !bracket || sp_atom_info((struct sp_symbolic *)(uintptr_t)symbolic, symbol->atom)->origin;
 }
 
+/* Whether an unknown is one side of a pair, patch_size[0]: of the hyper-parameters these alone are computed. */
 static bool is_side(const struct search *search, size_t atom)
 {
     return sp_atom_info(&search->trial->count->symbolic, atom)->origin != NULL;
@@ -140,7 +148,7 @@ static void set_atom(struct search *search, size_t atom, int64_t value)
 
 static bool is_set(const struct search *search, size_t atom) { return search->numbers.set[atom]; }
 
-/* Everything as by default; what has no default is as usual. */
+/* Sets the point at which all has its default; without a default a number is `usual`, and a flag is false. */
 static void set_base(struct search *search, int64_t usual)
 {
     for (size_t i = 0; i < search->count; i++) {
@@ -152,7 +160,7 @@ static void set_base(struct search *search, int64_t usual)
     }
 }
 
-/* Every number the same; flags are as by default. */
+/* Sets the point at which every number is `size`, and flags are as by default. */
 static void set_equal(struct search *search, int64_t size)
 {
     set_base(search, size);
@@ -161,32 +169,40 @@ static void set_equal(struct search *search, int64_t size)
             set_atom(search, search->atoms[i], size);
 }
 
-static int64_t random_size(struct search *search, size_t atom, bool small)
+/* One of the first `choices` of the sizes, or, one time in six, the least value if that is 0 or less. */
+static int64_t random_size(struct search *search, size_t atom, uint64_t choices)
 {
     const int64_t least = least_of(search, atom);
     if (least < 1 && next_random(&search->seed) % 6 == 0) return least;
-    return sizes[next_random(&search->seed) % (small ? 6 : SIZES)];
+    return sizes[next_random(&search->seed) % choices];
 }
 
-/* Random values for all, or, one time in two, for a few of them. */
+/* Sets a random point, of four kinds that are equally frequent:
+ *
+ *     0    all numbers equal, and one unknown in eight at random
+ *     1    all as by default, and one unknown in eight at random
+ *     2    all unknowns at random, numbers from 1 to 6
+ *     3    all unknowns at random */
 static void set_random(struct search *search)
 {
+    enum { SMALL_SIZES = 6 };
     const uint64_t how = next_random(&search->seed) % 4;
     if (how == 0) set_equal(search, sizes[next_random(&search->seed) % SIZES]);
     else set_base(search, search->usual);
     for (size_t i = 0; i < search->count; i++) {
         const size_t atom = search->atoms[i];
-        const bool few = how < 2 && next_random(&search->seed) % 8;
-        if (few || (is_side(search, atom) && next_random(&search->seed) % 3)) continue;
+        const bool stays = how < 2 && next_random(&search->seed) % 8;
+        if (stays || (is_side(search, atom) && next_random(&search->seed) % 3)) continue;
         if (is_condition(search, atom)) set_atom(search, atom, (int64_t)(next_random(&search->seed) & 1));
-        else set_atom(search, atom, random_size(search, atom, how == 2));
+        else set_atom(search, atom, random_size(search, atom, how == 2 ? SMALL_SIZES : SIZES));
     }
 }
 
 /* ---- one point ---- */
 
-/* What `when` demands is so at the point; adds what it gives to hyper-parameters. */
-static bool meets(struct search *search, struct sp_values *values, size_t which)
+/* Whether the item `which` of trial->when is so at the point. A value that it gives to a hyper-parameter is possible
+ * there, and is added to `values`; a value that it gives to what is computed is what the point computes. */
+static bool meets_when(struct search *search, struct sp_values *values, size_t which)
 {
     struct sp_rational wanted, found;
     const size_t atom = search->trial->when.atoms[which];
@@ -206,7 +222,9 @@ static bool meets(struct search *search, struct sp_values *values, size_t which)
     return known && sp_rational_compare(wanted, found) == 0;
 }
 
-/* What must be given at the point. False when `when` says otherwise. */
+/* Adds all that must be given at the point: what is set, and what `when` gives. False when the point does not meet
+ * `when`.
+ */
 static bool point_values(struct search *search, struct sp_values *values)
 {
     for (size_t i = 0; i < search->count; i++)
@@ -214,10 +232,11 @@ static bool point_values(struct search *search, struct sp_values *values)
             sp_values_add(values, search->atoms[i],
                           sp_poly_rational(algebra_of(search), search->numbers.values[search->atoms[i]]));
     for (size_t i = 0; i < search->trial->when.count; i++)
-        if (!meets(search, values, i)) return false;
+        if (!meets_when(search, values, i)) return false;
     return true;
 }
 
+/* Counts and predicts the table at the point, and compares the sides there. */
 static enum outcome replay(struct search *search, const struct sp_values *values)
 {
     if (search->replays <= 0 || algebra_of(search)->failed) return UNTRIED;
@@ -232,7 +251,7 @@ static enum outcome replay(struct search *search, const struct sp_values *values
     return AGREES;
 }
 
-/* Whether a requirement of the table is not met there, as far as numbers say. */
+/* Whether a requirement of the table is not met at the point, as far as the numbers of the point decide it. */
 static bool is_refused(struct search *search)
 {
     struct sp_symbolic *symbolic = &search->trial->count->symbolic;
@@ -249,7 +268,7 @@ static bool is_refused(struct search *search)
     return refused;
 }
 
-/* Keeps a point that cannot be predicted, at which the formulas of the table say that the claim is wrong. */
+/* Keeps the first point that could not be replayed, although the formulas have values there which differ. */
 static void note_formal(struct search *search, const struct sp_values *values)
 {
     if (search->formal.count || is_refused(search) ||
@@ -259,7 +278,8 @@ static void note_formal(struct search *search, const struct sp_values *values)
     for (size_t i = 0; i < values->count; i++) sp_values_add(&search->formal, values->atoms[i], values->values[i]);
 }
 
-/* Evaluates the claim at the point. One at which its polynomials agree is replayed only while few are. */
+/* Evaluates the claim at the point: by its polynomials, which costs little, and by a replay, which decides. Where the
+ * polynomials agree, the replay is left out once enough points were replayed that agree. */
 static enum outcome try_point(struct search *search)
 {
     struct sp_values values = {0};
@@ -278,15 +298,19 @@ static enum outcome try_point(struct search *search)
 
 /* ---- points at which something changes: a floor, a minimum, a condition ---- */
 
+/* The functions below change the point so that something has a given value, by inverting how it is computed. To make
+ * 3*(V // 8) + 1 the number 13, V // 8 must be 4, so that V is 32, 33 or 39. Each returns whether it was reached.
+ * `depth`: how many floors, minima and so on were inverted on the way. */
 static bool reach_value(struct search *search, const struct sp_poly *poly, struct sp_rational target, unsigned depth);
 
+/* Whether the atom has that value at the point. */
 static bool is_worth(struct search *search, size_t atom, struct sp_rational value)
 {
     struct sp_rational now;
     return sp_assignment_of_atom(&search->numbers, atom, &now) && sp_rational_compare(now, value) == 0;
 }
 
-/* The place among the free hyper-parameters; SIZE_MAX for any other atom. */
+/* The index of an atom in search->atoms; SIZE_MAX when it is no unknown. */
 static size_t place_of(const struct search *search, size_t atom)
 {
     for (size_t i = 0; i < search->count; i++)
@@ -294,8 +318,12 @@ static size_t place_of(const struct search *search, size_t atom)
     return SIZE_MAX;
 }
 
-/* Makes above // below, or the remainder, this: above is one of a few numbers. */
-static bool reach_quotient(struct search *search, const struct sp_origin *origin, bool remainder,
+enum quotient_kind { FLOOR, REMAINDER };
+
+/* Makes above // below, or above % below, the value, by what is above. Three numbers are tried: of a floor those with
+ * the remainders 0, 1 and below - 1, of a remainder those with the floors 0, 1 and 2. Of ceil_div, which is treated as
+ * a floor, the caller checks what was reached. */
+static bool reach_quotient(struct search *search, const struct sp_origin *origin, enum quotient_kind kind,
                            struct sp_rational value, unsigned depth)
 {
     struct sp_rational by;
@@ -305,24 +333,26 @@ static bool reach_quotient(struct search *search, const struct sp_origin *origin
         return false;
     const int64_t rests[] = {0, 1, by.num - 1};
     for (int64_t i = 0; i < 3; i++) {
-        const int64_t above = remainder ? value.num + by.num * i : value.num * by.num + rests[i];
+        const int64_t above = kind == REMAINDER ? value.num + by.num * i : value.num * by.num + rests[i];
         if (reach_value(search, origin->args[0].poly, sp_rational_int(above), depth + 1)) return true;
     }
     return false;
 }
 
-/* Makes what is computed this number. */
+/* Makes a computed atom the value: a floor, a remainder, ceil_div, or one of a few functions by one of its arguments.
+ */
 static bool reach_computed(struct search *search, size_t atom, struct sp_rational value, unsigned depth)
 {
     const struct sp_origin *origin = sp_atom_info(&search->trial->count->symbolic, atom)->origin;
     if (!origin || depth > MAX_NESTED) return false;
     const enum sp_op op = origin->operation.op;
     if (origin->operation.kind == SP_DO_BINARY && (op == SP_OP_FLOOR || op == SP_OP_MOD))
-        return reach_quotient(search, origin, op == SP_OP_MOD, value, depth) && is_worth(search, atom, value);
+        return reach_quotient(search, origin, op == SP_OP_MOD ? REMAINDER : FLOOR, value, depth) &&
+               is_worth(search, atom, value);
     if (origin->operation.kind != SP_DO_CALL) return false;
     const char *name = origin->operation.function->name;
     if (strcmp(name, "ceil_div") == 0)
-        return reach_quotient(search, origin, false, value, depth) && is_worth(search, atom, value);
+        return reach_quotient(search, origin, FLOOR, value, depth) && is_worth(search, atom, value);
     static const char *const functions[] = {"min", "max", "round_up", "int"};
     for (size_t i = 0; SP_IS_AMONG(name, functions) && i < origin->count; i++)
         if (origin->args[i].kind == SP_SYM_NUMBER && reach_value(search, origin->args[i].poly, value, depth + 1) &&
@@ -331,7 +361,9 @@ static bool reach_computed(struct search *search, size_t atom, struct sp_rationa
     return false;
 }
 
-/* Gives a hyper-parameter the value; false when it makes no sense, or the polynomial does not become the target. */
+/* Sets an unknown to the value, which should make the polynomial the target. False, and the unknown as it was, when it
+ * must stay, when the value is none that it can have, or when the polynomial does not become the target, because it
+ * depends on the unknown in another way as well. */
 static bool reach_by_setting(struct search *search, size_t place, struct sp_rational value, const struct sp_poly *poly,
                              struct sp_rational target)
 {
@@ -350,8 +382,8 @@ static bool reach_by_setting(struct search *search, size_t place, struct sp_rati
     return false;
 }
 
-/* Makes the polynomial this number, by what is linear in it: a hyper-parameter, or something that is computed from
- * one. The others stay as they are. */
+/* Makes the polynomial the target by one of its atoms, in which it is linear: of by*x + rest = target the value of x is
+ * (target - rest)/by, where `by` and `rest` have the values of the point. x is an unknown, or computed from one. */
 static bool reach_value(struct search *search, const struct sp_poly *poly, struct sp_rational target, unsigned depth)
 {
     struct sp_algebra *algebra = algebra_of(search);
@@ -373,7 +405,8 @@ static bool reach_value(struct search *search, const struct sp_poly *poly, struc
     return false;
 }
 
-/* A condition: makes it true, or false, by as little as possible. */
+/* Makes a condition true, or false. A comparison l < r has the gap r - l: it holds from 1 up, and not from 0 down; l ==
+ * r holds at 0, and not from 1 up. The three gaps that are closest to where it changes are tried. */
 static bool reach_condition(struct search *search, size_t atom, bool holds)
 {
     struct sp_symbolic *symbolic = &search->trial->count->symbolic;
@@ -396,7 +429,7 @@ static bool reach_condition(struct search *search, size_t atom, bool holds)
     return false;
 }
 
-/* One of the points that the search begins from. */
+/* Sets one of the STARTS points from which something is reached: all as by default, all 2, or random ones. */
 static void set_start(struct search *search, int which)
 {
     if (which == 0) set_base(search, search->usual);
@@ -406,7 +439,8 @@ static void set_start(struct search *search, int which)
 
 enum { STARTS = 4 };
 
-/* Tries the polynomial at that number, from each start. True when the claim differs there. */
+/* Tries points at which the polynomial is the target, one from each start, as long as *left allows. True at a point
+ * where the claim differs; so below. */
 static bool try_target(struct search *search, const struct sp_poly *poly, int64_t target, int *left)
 {
     for (int start = 0; start < STARTS && (*left)-- > 0; start++) {
@@ -416,7 +450,11 @@ static bool try_target(struct search *search, const struct sp_poly *poly, int64_
     return false;
 }
 
-/* Numbers close to where something that is computed changes. */
+/* Tries points close to where something that is computed changes:
+ *
+ *     [x]                            x is 0 and 1
+ *     l < r, l == r, min, max        the arguments are equal, or differ by 1 or 2
+ *     x // y, x % y, f(x, y)         x is 0, y or 2*y, or next to one of these, for the y of the first start */
 static bool try_changes_of(struct search *search, const struct sp_origin *origin, int *left)
 {
     struct sp_algebra *algebra = algebra_of(search);
@@ -425,10 +463,12 @@ static bool try_changes_of(struct search *search, const struct sp_origin *origin
     const enum sp_op op = origin->operation.op;
     const bool compares = origin->operation.kind == SP_DO_BINARY && (op == SP_OP_LT || op == SP_OP_EQ);
     const bool is_call = origin->operation.kind == SP_DO_CALL;
+    const bool is_extreme =
+        is_call && origin->operation.function->name[0] == 'm'; /* min or max: member() takes a text */
     if (origin->operation.kind == SP_DO_TRUTH && args[0].kind == SP_SYM_NUMBER)
         return try_target(search, args[0].poly, 0, left) || try_target(search, args[0].poly, 1, left);
     if (!two) return false;
-    if (compares || (is_call && origin->operation.function->name[0] == 'm')) {
+    if (compares || is_extreme) {
         const struct sp_poly *gap = sp_poly_sub(algebra, args[1].poly, args[0].poly);
         for (int64_t target = -2; target <= 2; target++)
             if (try_target(search, gap, target, left)) return true;
@@ -446,7 +486,8 @@ static bool try_changes_of(struct search *search, const struct sp_origin *origin
     return false;
 }
 
-/* Conditions that are multiplied with each other, each of them true and false: H == 64 and L % 3 == 0. */
+/* Tries, for each term of the error, every combination of the conditions in it, true and false: of [H == 64]*[L % 3 ==
+ * 0] these are four, and only one shows what the term adds. */
 static bool try_terms(struct search *search)
 {
     const struct sp_poly *error = search->trial->error;
@@ -467,6 +508,7 @@ static bool try_terms(struct search *search)
     return false;
 }
 
+/* Tries points close to where anything changes on which the claim depends. */
 static bool try_changes(struct search *search)
 {
     const size_t atoms = search->numbers.size;
@@ -488,7 +530,7 @@ static void find_constants(const struct sp_expr *expr, int64_t *constants, size_
     for (size_t i = 0; i < expr->count; i++) find_constants(expr->args[i], constants, count);
 }
 
-/* Each hyper-parameter at each number of the claim, and beside it. */
+/* Tries each number on which the claim depends at each constant of the claim, and at one more and one less. */
 static bool try_constants(struct search *search)
 {
     int64_t constants[MAX_CONSTANTS];
@@ -538,6 +580,7 @@ static struct shapeproof_config *lists_like(struct search *search, size_t which)
     return config;
 }
 
+/* Makes the lists the settings of the replays, in the place of those that were taken before. */
 static void take_lists(struct search *search, struct shapeproof_config *lists)
 {
     if (search->local.settings != search->trial->settings)
@@ -549,12 +592,14 @@ static void take_lists(struct search *search, struct shapeproof_config *lists)
 static const int64_t usual_sizes[] = {2, 8, 1, 4, 64, 3};
 enum { USUAL_SIZES = sizeof usual_sizes / sizeof *usual_sizes };
 
-/* Finds what can be predicted: lists, and one number for all that have no default. False when nothing was found. */
+/* Finds a point from which the search can begin, with all as by default: lists for those that have no default, and one
+ * number, search->usual, for all numbers without one, with which the table can be predicted. False when nothing was
+ * found; the number is 2 then, and the lists are the last that were tried. search->met tells whether `when` was met. */
 static bool find_usual(struct search *search)
 {
     for (size_t which = 0; which < MAX_LISTS; which++) {
         struct shapeproof_config *lists = lists_like(search, which);
-        const bool none = lists->setting_count == search->trial->settings->setting_count;
+        const bool needs_no_lists = lists->setting_count == search->trial->settings->setting_count;
         take_lists(search, lists);
         for (size_t i = 0; i < USUAL_SIZES; i++) {
             struct sp_values values = {0};
@@ -565,7 +610,7 @@ static bool find_usual(struct search *search)
             sp_values_free(&values);
             if (good) return true;
         }
-        if (none) break;
+        if (needs_no_lists) break; /* the next ones would be the same */
     }
     search->usual = 2;
     return false;
@@ -573,7 +618,8 @@ static bool find_usual(struct search *search)
 
 /* ---- what is found ---- */
 
-/* Makes a counter-example smaller, one hyper-parameter after the other. */
+/* Makes a counter-example smaller: sets one number after the other to the smallest of the sizes at which the claim
+ * still differs, and leaves it as it was when there is none. search->left and right stay the sides at the point. */
 static void shrink(struct search *search)
 {
     for (size_t i = 0; i < search->count; i++) {
@@ -610,7 +656,8 @@ static const char *with_lists(struct search *search, const char *words)
     return words;
 }
 
-/* Refutes the claim at the point. Where nothing must be given, it is one of two plain numbers. */
+/* Refutes the claim at the point, which is shrunk before. Where the point need not be named, because nothing must be
+ * given, the claim is about two plain numbers, and these are shown alone. */
 static void refute_here(struct search *search)
 {
     struct sp_trial *trial = search->trial;
@@ -627,7 +674,8 @@ static void refute_here(struct search *search)
     if (*words) trial->proof.counterexample = sp_arena_printf(trial->arena, "%s: %s", words, numbers);
 }
 
-/* True at a point where the claim differs. */
+/* Tries points in turn: equal numbers from 1 to 4, the defaults, random ones, those close to where something changes,
+ * and more random ones until enough agree. Stops, with true, at the first where the claim differs. */
 static bool find_difference(struct search *search)
 {
     for (int64_t size = 1; size <= 4; size++) {
@@ -790,15 +838,19 @@ static bool has_defaults(const struct search *search)
     return true;
 }
 
-/* Whether both sides have a value at the point, whose values are added to `values`; also where the table cannot be
- * predicted, or for another reason than a division by zero. */
+/* Whether the point, whose values are added to `values`, is no reason to refute a claim for a division by zero: both
+ * sides have a value, or the claim is not about the point, or the table cannot be predicted there, or it is something
+ * else for which a side has no value. */
 static bool has_value(struct search *search, struct sp_values *values)
 {
     return !point_values(search, values) || sp_trial_sides_at(&search->local, values, &search->left, &search->right) ||
            !sp_trial_is_possible(&search->local, values) || !sp_trial_divides_by_zero(&search->local, values);
 }
 
-bool sp_trial_has_value_by_default(struct sp_trial *trial)
+/* Refutes a claim that is proved for all hyper-parameters, and yet divides by zero where all has its default. Where the
+ * claim depends on numbers without a default, it must divide by zero for each of a few values of these. Of a claim with
+ * a value it is noted where it does not hold for a key that is not set (note_where_unset). */
+void sp_trial_check_at_defaults(struct sp_trial *trial)
 {
     struct search search;
     struct sp_values values = {0};
@@ -817,7 +869,6 @@ bool sp_trial_has_value_by_default(struct sp_trial *trial)
     } else note_where_unset(&search, &values);
     sp_values_free(&values);
     close_search(&search);
-    return good;
 }
 
 void sp_trial_try_points(struct sp_trial *trial)
@@ -825,7 +876,7 @@ void sp_trial_try_points(struct sp_trial *trial)
     struct search search;
     if (trial->count->symbolic.algebra.failed) return;
     open_search(&search, trial);
-    if (!find_usual(&search)) search.replays = FEW_REPLAYS;
+    if (!find_usual(&search)) search.replays = FEW_REPLAYS; /* most of them will fail */
     if (find_difference(&search)) refute_here(&search);
     else if (!search.agreed && search.formal.count) refute_formally(&search);
     else {

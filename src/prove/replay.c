@@ -16,6 +16,7 @@ static bool is_condition_symbol(const struct sp_trial *trial, const struct sp_sy
     return trial->count->symbolic.algebra.atoms[symbol->atom].is_condition;
 }
 
+/* The whole number that a value is once the other values are put into it: H = 4*E is 12 where E = 3. False for none. */
 static bool whole_number(const struct sp_trial *trial, const struct sp_poly *value, const struct sp_values *values,
                          int64_t *number)
 {
@@ -26,7 +27,8 @@ static bool whole_number(const struct sp_trial *trial, const struct sp_poly *val
     return true;
 }
 
-/* absent(key) is so when nothing gives the key; null(key) when it is null. */
+/* Makes absent(KEY) or null(KEY) have the truth `holds`: sets the key to null for the second. The key is left out of
+ * the point for the first (is_left_out_key). */
 static void set_unset(const struct sp_symbol_info *symbol, bool holds, struct shapeproof_config *config)
 {
     const bool null = strncmp(symbol->key, "null(", 5) == 0;
@@ -35,7 +37,7 @@ static void set_unset(const struct sp_symbol_info *symbol, bool holds, struct sh
                             (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL, .string = ""}, "claim");
 }
 
-/* num_layers[1]: an item of a pair, the other one being what it was, or the same. */
+/* Sets one side of a pair, num_layers[1]. The other side stays as it was in a pair, else it is the same number. */
 static void set_side(const struct sp_symbol_info *symbol, int64_t number, struct shapeproof_config *config)
 {
     struct shapeproof_value *pair = sp_arena_array(&config->arena, 2, sizeof *pair);
@@ -57,7 +59,7 @@ static bool is_side(const struct sp_trial *trial, const struct sp_symbol_info *s
     return known && bracket && (strcmp(bracket, "[0]") == 0 || strcmp(bracket, "[1]") == 0);
 }
 
-/* The key of something that a condition of the point says is not given. */
+/* Whether a condition of the point, absent(key) or null(key), holds, so that the key has no value there. */
 static bool is_left_out_key(const struct sp_trial *trial, const struct sp_values *values, const char *key)
 {
     for (size_t i = 0; i < values->count; i++) {
@@ -68,7 +70,7 @@ static bool is_left_out_key(const struct sp_trial *trial, const struct sp_values
     return false;
 }
 
-/* A symbol that is computed from keys has no value of its own. */
+/* Sets the key of a symbol. A symbol that is computed from keys, or is an item or a member, has no key to set. */
 static void set_symbol(const struct sp_trial *trial, const struct sp_symbol_info *symbol, int64_t number,
                        struct shapeproof_config *config)
 {
@@ -80,7 +82,8 @@ static void set_symbol(const struct sp_trial *trial, const struct sp_symbol_info
                             "claim");
 }
 
-/* First the pairs, then the sides of which the point speaks. */
+/* The settings of the claim and those of the point, as a configuration. Pairs are set first, then the sides which have
+ * values of their own. */
 static struct shapeproof_config *configured(const struct sp_trial *trial, const struct sp_values *values)
 {
     struct shapeproof_config *config = sp_config_variant(trial->settings);
@@ -97,12 +100,14 @@ static struct shapeproof_config *configured(const struct sp_trial *trial, const 
 
 /* ---- both sides ---- */
 
-/* The table for all hyper-parameters at the point. */
+/* The point, in the count of the table for all hyper-parameters. */
 struct point {
     struct sp_count *count;
     const struct sp_values *values;
 };
 
+/* The value of a name of the claim that the settled table does not have, by the count for all hyper-parameters: see
+ * `named` in struct sp_sym_fixed. */
 static bool value_of_name(void *context, const char *name, struct sp_rational *value)
 {
     const struct point *point = context;
@@ -118,7 +123,9 @@ static bool value_of_name(void *context, const char *name, struct sp_rational *v
     return poly && sp_poly_is_constant(poly, value);
 }
 
-/* As sp_trial_sides_at; *why is what the sides have to say when they have no value, or NULL. */
+/* Counts the table with all settled at the point, and reads the sides of the claim in that count, where they are
+ * numbers. `when` is not read: what it gives is among the values. False when a side has no value; *why is the message
+ * about it, or NULL when there is none. */
 static bool evaluate_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
                         struct sp_rational *right, const char **why)
 {
@@ -135,6 +142,7 @@ static bool evaluate_at(const struct sp_trial *trial, const struct sp_values *va
     const bool good = counted && sp_trial_read_sides(&local) && sp_poly_is_constant(local.left, left) &&
                       sp_poly_is_constant(local.right, right);
     *why = local.proof.difference;
+    /* towards the limit of the claim, for which this is done */
     trial->count->symbolic.algebra.work += there.symbolic.algebra.work + there.symbolic.steps;
     sp_count_free(&there);
     shapeproof_config_free(config);
@@ -169,6 +177,7 @@ bool sp_trial_is_possible(const struct sp_trial *trial, const struct sp_values *
 
 /* ---- in words ---- */
 
+/* Whether `when` gives the atom a value. */
 static bool is_when(const struct sp_trial *trial, size_t atom)
 {
     for (size_t i = 0; i < trial->when.count; i++)
@@ -176,7 +185,7 @@ static bool is_when(const struct sp_trial *trial, size_t atom)
     return false;
 }
 
-/* One whose sides have values: num_layers beside num_layers[0]. */
+/* Whether it is a pair whose sides have values of their own: num_layers beside num_layers[0]. */
 static bool is_pair_of_sides(const struct sp_trial *trial, const struct sp_values *values,
                              const struct sp_symbol_info *symbol)
 {
@@ -226,7 +235,7 @@ static bool is_default(const struct sp_symbol_info *symbol, const struct sp_poly
     return symbol->fallback && !symbol->is_ambiguous && sp_poly_equal(symbol->fallback, value);
 }
 
-/* "tied = false", "bias is not given"; NULL when that goes without saying. */
+/* "tied = false", "bias is not given"; NULL for a flag that has its default. */
 static const char *flag_words(struct sp_trial *trial, const struct sp_symbol_info *symbol, const struct sp_poly *value)
 {
     const bool holds = !sp_poly_is_zero(value);
@@ -235,13 +244,14 @@ static const char *flag_words(struct sp_trial *trial, const struct sp_symbol_inf
     return sp_arena_printf(trial->arena, "%s = %s", symbol->name, holds ? "true" : "false");
 }
 
-/* A number for which there must be a value, although it need not matter which. */
+/* Whether the point must give a value to the number: the claim depends on it, or it has no default. */
 static bool is_needed_key(const struct sp_symbol_info *symbol, const char *reached)
 {
     return reached[symbol->atom] || !symbol->fallback || symbol->is_ambiguous;
 }
 
-/* Whether every hyper-parameter that is a number has a value: what is not named then is not as by default. */
+/* Whether every hyper-parameter that is a number has a value, so that "the others 1" can stand for those that are not
+ * named. */
 static bool is_whole_point(const struct sp_trial *trial, const struct sp_values *values)
 {
     const struct sp_symbolic *symbolic = &trial->count->symbolic;
@@ -257,16 +267,19 @@ static bool is_whole_point(const struct sp_trial *trial, const struct sp_values 
 
 struct point_words {
     struct sp_text text;
-    bool depends;       /* the claim does, on one of the numbers */
-    const char *others; /* the size that all others are, or NULL: there are none */
+    bool depends;       /* the claim depends on one of the numbers of the point */
+    const char *others; /* the size of all numbers that are not named, or NULL: there are none */
 };
 
+/* Appends "name = value"; the name alone when the value is NULL. */
 static void add_words(struct point_words *words, const char *name, const char *value)
 {
     sp_text_printf(&words->text, "%s%s", words->text.length ? ", " : "", name);
     if (value) sp_text_printf(&words->text, " = %s", value);
 }
 
+/* Appends a number, unless it need not be named and has the size of the others. The first that need not be named
+ * decides what that size is. */
 static void add_number(struct sp_trial *trial, const struct sp_symbol_info *symbol, const struct sp_poly *value,
                        bool is_named, struct point_words *words)
 {
@@ -275,11 +288,13 @@ static void add_number(struct sp_trial *trial, const struct sp_symbol_info *symb
     if (is_named || strcmp(words->others, size) != 0) add_words(words, symbol->name, size);
 }
 
+/* A number is left out when the point need not give it; a flag when neither side of the claim depends on it, or it has
+ * its default. */
 const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values *values, size_t varied,
                                  const struct sp_poly *const *polys, size_t count)
 {
-    const struct sp_poly *const whole[] = {trial->left, trial->right};
-    char *reached = find_reached(trial, values, polys, count), *mentioned = find_reached(trial, values, whole, 2);
+    const struct sp_poly *const sides[] = {trial->left, trial->right};
+    char *reached = find_reached(trial, values, polys, count), *in_sides = find_reached(trial, values, sides, 2);
     struct point_words words = {.others = NULL};
     const bool whole_point = is_whole_point(trial, values);
     sp_text_puts(&words.text, "");
@@ -287,11 +302,10 @@ const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values 
         const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, values->atoms[i]);
         if (!symbol || is_when(trial, symbol->atom) || is_pair_of_sides(trial, values, symbol)) continue;
         if (!is_condition_symbol(trial, symbol)) {
+            const bool is_named = !whole_point || (i < varied && reached[symbol->atom]);
             words.depends = words.depends || reached[symbol->atom];
-            if (is_needed_key(symbol, reached))
-                add_number(trial, symbol, values->values[i], !whole_point || (i < varied && reached[symbol->atom]),
-                           &words);
-        } else if (mentioned[symbol->atom]) {
+            if (is_needed_key(symbol, reached)) add_number(trial, symbol, values->values[i], is_named, &words);
+        } else if (in_sides[symbol->atom]) {
             const char *flag = flag_words(trial, symbol, values->values[i]);
             if (flag) add_words(&words, flag, NULL);
         }
@@ -301,7 +315,7 @@ const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values 
         sp_text_puts(&words.text, words.others);
     }
     free(reached);
-    free(mentioned);
+    free(in_sides);
     return sp_text_keep(&words.text, trial->arena);
 }
 

@@ -95,8 +95,8 @@ bool sp_trial_prove_by_splitting(struct sp_trial *trial);
 
 /* difference.c */
 const char *sp_rational_text(struct sp_arena *arena, struct sp_rational value);
-/* Refutes the claim by `error`, what is left in the case of those values, with a counter-example that was replayed:
- * hyper-parameters for which the table can be predicted. False when none were found. */
+/* Refutes the claim in the case of those values, in which its sides differ by `error`, with a counter-example that was
+ * replayed: hyper-parameters for which the table can be predicted. False when none was found. */
 bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error);
 
 /* replay.c: both sides of the claim where the table is given these values, and has its defaults for all else. False
@@ -107,20 +107,21 @@ bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *val
 bool sp_trial_divides_by_zero(const struct sp_trial *trial, const struct sp_values *values);
 /* Whether a table of these values can be predicted: it covers them, and every dimension is a whole number. */
 bool sp_trial_is_possible(const struct sp_trial *trial, const struct sp_values *values);
-/* "E = 3, tied = false, the others 1": all that must be given, beside what `when` says, for these values. The first
- * `varied` of them are named where one of the polynomials depends on them, and all others are one size. "" when
- * nothing must be given. */
+/* "E = 3, tied = false, the others 1": all that must be given, beside what `when` says, for these values; "" for
+ * nothing. If the values are of all numbers, a number is named when it is among the first `varied` values and one of
+ * the polynomials depends on it; the others are one size. If not, every number is named. */
 const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values *values, size_t varied,
                                  const struct sp_poly *const *polys, size_t count);
 /* "13, claimed 12" */
 const char *sp_trial_sides_words(struct sp_trial *trial, struct sp_rational truth, struct sp_rational claimed);
 
-/* points.c: the values of both sides when the claim's values and the table's defaults are put in; false, and
- * undecided, when they do not settle it. */
+/* points.c: the values of both sides when the claim's values and the table's defaults are put in; false, and undecided,
+ * when they do not decide them, or the table cannot be predicted so. */
 bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct sp_rational *right);
-/* Refutes a claim that divides by zero where all is as by default: it is about numbers that are none there. */
-bool sp_trial_has_value_by_default(struct sp_trial *trial);
-/* Tries the claim at points, where a polynomial cannot decide. */
+/* Refutes a proved claim that divides by zero where all is as by default: it says nothing there. */
+void sp_trial_check_at_defaults(struct sp_trial *trial);
+/* Judges a claim that no polynomial decides by trying points: it is refuted, tested, or undecided if none can be tried.
+ */
 void sp_trial_try_points(struct sp_trial *trial);
 
 #endif
