@@ -18,7 +18,8 @@ struct premises {
     size_t count, capacity;
 };
 
-/* The truth of a condition of the table, that a key is null or absent among them; false when nothing says it. */
+/* The truth of a flag of the table under the configuration, or of absent(KEY) or null(KEY). False when it is not known.
+ */
 static bool configured_truth(struct sp_count *count, const struct sp_hyper *hyper, const struct sp_values *values,
                              const struct sp_symbol_info *symbol, struct sp_rational *truth)
 {
@@ -32,7 +33,7 @@ static bool configured_truth(struct sp_count *count, const struct sp_hyper *hype
     return value && sp_poly_is_constant(value, truth);
 }
 
-/* Whether what a premise says is so here. */
+/* Whether the equation that a premise stands for is true of the values. */
 static bool is_so(struct sp_count *count, const struct sp_values *values, const struct sp_premise *premise)
 {
     const struct sp_symbol_info *symbol;
@@ -43,13 +44,9 @@ static bool is_so(struct sp_count *count, const struct sp_values *values, const 
     return here && usual && sp_poly_equal(here, usual);
 }
 
-static void add_if_so(struct premises *premises, struct sp_count *count, const struct sp_values *values,
-                      struct sp_premise premise)
-{
-    if (is_so(count, values, &premise)) *SP_PUSH(premises) = premise;
-}
-
-/* A quotient without a remainder says more than the default that it is: both sides are polynomials then. */
+/* All premises that are true of the configuration: the truth of each flag, and of each number that it is the table's
+ * default. Where the default is a quotient without a remainder, D = H // A, the premise is H = A*D, which says more and
+ * has polynomials on both sides. */
 static struct premises find_premises(struct sp_count *count, const struct sp_hyper *hyper,
                                      const struct sp_values *values)
 {
@@ -63,14 +60,15 @@ static struct premises find_premises(struct sp_count *count, const struct sp_hyp
                 *SP_PUSH(&premises) = (struct sp_premise){SP_PREMISE_VALUE, symbol.key, truth.num != 0};
             continue;
         }
-        const size_t before = premises.count;
-        add_if_so(&premises, count, values, (struct sp_premise){.kind = SP_PREMISE_QUOTIENT, .key = symbol.key});
-        if (premises.count == before)
-            add_if_so(&premises, count, values, (struct sp_premise){.kind = SP_PREMISE_DEFAULT, .key = symbol.key});
+        const struct sp_premise by_quotient = {.kind = SP_PREMISE_QUOTIENT, .key = symbol.key};
+        const struct sp_premise by_default = {.kind = SP_PREMISE_DEFAULT, .key = symbol.key};
+        if (is_so(count, values, &by_quotient)) *SP_PUSH(&premises) = by_quotient;
+        else if (is_so(count, values, &by_default)) *SP_PUSH(&premises) = by_default;
     }
     return premises;
 }
 
+/* Removes, from the last to the first, each premise without which the claim is still proved (greedy elimination). */
 static void drop_needless(struct sp_count *count, const struct shapeproof_config *settings,
                           struct sp_located_claim located, struct premises *premises)
 {
@@ -88,6 +86,7 @@ static void drop_needless(struct sp_count *count, const struct shapeproof_config
     }
 }
 
+/* "H = 4*E", "not tied" */
 static void put_premise(struct sp_text *text, struct sp_count *count, const struct sp_premise *premise)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
@@ -100,7 +99,8 @@ static void put_premise(struct sp_text *text, struct sp_count *count, const stru
     else sp_text_printf(text, "%s = %s", symbol->name, sp_sym_text(symbolic, value));
 }
 
-/* The premises of one count of the table, in words; NULL when they prove nothing. */
+/* The premises that prove the claim about the table counted under `settings` (or NULL), in words, of which each is
+ * needed. NULL when they do not prove it. */
 static const char *premises_under(struct sp_configured *configured, const struct shapeproof_config *config,
                                   const struct shapeproof_config *settings, struct sp_located_claim located,
                                   struct sp_arena *arena)
@@ -129,6 +129,7 @@ static const char *premises_under(struct sp_configured *configured, const struct
     return words;
 }
 
+/* Tries the table for all hyper-parameters first, then with the texts and lists of the configuration. */
 const char *sp_claim_premises(struct sp_configured *configured, const struct shapeproof_config *config,
                               struct sp_located_claim located, struct sp_arena *arena)
 {

@@ -21,8 +21,8 @@
 #include "prove/words.h"
 
 enum {
-    MAX_CASES = 4000,     /* that are looked at */
-    MAX_NESTING = 24,     /* one in the other */
+    MAX_CASES = 4000,     /* that are looked at for one claim */
+    MAX_NESTING = 24,     /* cases within one another */
     MAX_REMAINDERS = 128, /* of one division */
     MAX_ROUNDS = 8        /* of rewriting atoms that are within rewritten ones */
 };
@@ -38,6 +38,8 @@ struct splitter {
     SP_ARRAY(size_t) numbers; /* the atoms of new numbers: a stack. The first is called q1 */
 };
 
+/* Proves that the polynomial is 0 under the values of the case, by splitting it further. `depth`: how many cases it is
+ * within. False when that is no proof. */
 static bool is_zero_in_all(struct splitter *splitter, const struct sp_poly *poly, unsigned depth);
 
 /* ---- what an atom is ---- */
@@ -49,12 +51,14 @@ static const struct sp_origin *origin_of(struct splitter *splitter, size_t atom)
     return symbol && !symbol->is_computed ? NULL : sp_atom_info(splitter->symbolic, atom)->origin;
 }
 
+/* Whether it is `a op b` of two numbers. */
 static bool is_binary(const struct sp_origin *origin, enum sp_op op)
 {
     return origin->operation.kind == SP_DO_BINARY && origin->operation.op == op &&
            origin->args[0].kind == SP_SYM_NUMBER && origin->args[1].kind == SP_SYM_NUMBER;
 }
 
+/* Whether it is the function of two or more numbers. */
 static bool is_function(const struct sp_origin *origin, const char *name)
 {
     if (origin->operation.kind != SP_DO_CALL || strcmp(origin->operation.function->name, name) != 0) return false;
@@ -76,11 +80,13 @@ static bool is_pure(struct splitter *splitter, const struct sp_origin *origin)
     return true;
 }
 
+/* The polynomial with the values of the case put in. NULL when it has no value. */
 static const struct sp_poly *reduced(struct splitter *splitter, const struct sp_poly *poly)
 {
     return sp_reduce(splitter->count, poly, &splitter->values);
 }
 
+/* Whether the polynomial is seen to be `least` or more for all sizes. */
 static bool is_at_least(struct splitter *splitter, const struct sp_poly *poly, int64_t least)
 {
     struct sp_sym_premises *premises = &splitter->symbolic->premises;
@@ -167,6 +173,7 @@ static void note_closed(struct splitter *splitter)
 
 /* ---- remainders and the like, with floors ---- */
 
+/* above // below, computed or as an atom; NULL when it has no value. */
 static const struct sp_poly *floor_of(struct splitter *splitter, const struct sp_poly *above,
                                       const struct sp_poly *below)
 {
@@ -177,7 +184,8 @@ static const struct sp_poly *floor_of(struct splitter *splitter, const struct sp
                                                                                                         : NULL;
 }
 
-/* (2*k*X + 5) // 2 is k*X + 2 + 1 // 2: what is divided without a remainder. 0 when nothing is. */
+/* The part of a floor that divides without a remainder: of (2*k*X + 5) // 2, which is k*X + 2 + 1 // 2, it is k*X + 2.
+ * 0 when there is none. */
 static const struct sp_poly *exact_part(struct splitter *splitter, const struct sp_poly *above,
                                         const struct sp_poly *below)
 {
@@ -249,7 +257,8 @@ static char *reached_by(struct splitter *splitter, const struct sp_poly *poly)
     return seen;
 }
 
-/* The polynomial with every such atom rewritten, and what the new atoms are computed from, too. */
+/* The polynomial with every atom rewritten that rewritten_atom has a form for, also those within others. The values are
+ * those of the case from then on. NULL for no value. */
 static const struct sp_poly *with_atoms_rewritten(struct splitter *splitter, const struct sp_poly *poly)
 {
     bool found = true;
@@ -270,10 +279,11 @@ static const struct sp_poly *with_atoms_rewritten(struct splitter *splitter, con
 
 /* ---- what a case says ---- */
 
-/* Puts in that a polynomial is 0 or more, by solving it for an atom x that it has once: from L - F >= 0 follows L = F +
- * s, for a new s from 0 up. The best x is one of which the bound, here F, is no less than x is by itself: then nothing
- * that was known of x is lost. Any other is sound, too, as more cases are looked at than can occur. False when it can
- * never be. */
+/* Assumes that a polynomial is 0 or more. It is solved for an atom x that has the coefficient 1 in it: from L - F >= 0
+ * follows L = F + s, for a new s from 0 up. The best x is one of which the bound, here F, is no less than x is by
+ * itself: then nothing that was known of x is lost. Any other is sound, too, as more cases are looked at than can
+ * occur. Where there is no such x, or it is known already, nothing is put in. False when the polynomial is always below
+ * 0, so that the case cannot occur. */
 static bool assume_at_least_0(struct splitter *splitter, const struct sp_poly *poly)
 {
     struct sp_algebra *algebra = splitter->algebra;
@@ -281,7 +291,7 @@ static bool assume_at_least_0(struct splitter *splitter, const struct sp_poly *p
     size_t best = SIZE_MAX;
     const struct sp_poly *best_bound = NULL;
     poly = reduced(splitter, poly);
-    if (!poly || !sp_poly_is_whole(splitter->symbolic, poly)) return true; /* nothing is put in */
+    if (!poly || !sp_poly_is_whole(splitter->symbolic, poly)) return true; /* nothing follows */
     if (is_at_least(splitter, sp_poly_scale(algebra, poly, sp_rational_int(-1)), 1)) return false;
     if (is_at_least(splitter, poly, 0)) return true;
     for (size_t atom = 0; atom < atoms; atom++) {
@@ -340,7 +350,8 @@ static bool is_never_negative(struct splitter *splitter, const struct sp_poly *g
                                              is_at_least(splitter, remainder.below, 1));
 }
 
-/* Puts in that a polynomial is 0. False when that can never be. */
+/* Assumes that a polynomial is 0: puts in the quotient for the floor of a remainder, or solves for a hyper-parameter.
+ * Where neither can be done nothing is put in. False when the polynomial is never 0, so that the case cannot occur. */
 static bool assume_zero(struct splitter *splitter, const struct sp_poly *gap)
 {
     struct sp_algebra *algebra = splitter->algebra;
@@ -358,7 +369,13 @@ static bool assume_zero(struct splitter *splitter, const struct sp_poly *gap)
     return true;
 }
 
-/* Puts in the truth of a condition, and what follows from it for sizes. False when that can never be. */
+/* Assumes the truth of a condition, and what follows from it for sizes. With the gap r - l of a comparison:
+ *
+ *     [x]         holds      nothing                     holds not    x = 0
+ *     l == r      holds      gap = 0                     holds not    nothing
+ *     l < r       holds      gap - 1 >= 0, not r < l     holds not    -gap >= 0; gap = 0 if it is never below 0
+ *
+ * False when the case cannot occur. */
 static bool assume_condition(struct splitter *splitter, size_t atom, bool holds)
 {
     struct sp_algebra *algebra = splitter->algebra;
@@ -372,7 +389,7 @@ static bool assume_condition(struct splitter *splitter, size_t atom, bool holds)
     if (equality) return !holds || assume_zero(splitter, gap);
     const size_t reverse = sp_atom_alone(sp_sym_less(splitter->symbolic, origin->args[1].poly, origin->args[0].poly));
     if (holds && reverse != SIZE_MAX) sp_values_add(&splitter->values, reverse, sp_poly_int(algebra, 0));
-    if (holds) return assume_at_least_0(splitter, sp_poly_sub(algebra, gap, one));
+    if (holds) return assume_at_least_0(splitter, sp_poly_sub(algebra, gap, one)); /* of whole numbers */
     const struct sp_poly *now = reduced(splitter, gap);
     if (now && is_never_negative(splitter, now)) return assume_zero(splitter, now);
     return assume_at_least_0(splitter, sp_poly_scale(algebra, gap, sp_rational_int(-1)));
@@ -390,7 +407,7 @@ static struct case_mark begin_case(const struct splitter *splitter)
     return (struct case_mark){splitter->values.count, splitter->numbers.count, splitter->path.length};
 }
 
-/* Ends a case: what it put in is forgotten. */
+/* Ends a case: forgets what it put in. Returns `is_good`, the result of the case. */
 static bool end_case(struct splitter *splitter, struct case_mark before, bool is_good)
 {
     splitter->values.count = before.values;
@@ -399,6 +416,9 @@ static bool end_case(struct splitter *splitter, struct case_mark before, bool is
     return is_good;
 }
 
+/* Each function below proves a polynomial to be 0 by the cases of one atom. False when one case is left unproved. */
+
+/* A condition is true or false. */
 static bool split_condition(struct splitter *splitter, size_t atom, const struct sp_poly *poly, unsigned depth)
 {
     for (int holds = 0; holds < 2; holds++) {
@@ -410,10 +430,12 @@ static bool split_condition(struct splitter *splitter, size_t atom, const struct
     return true;
 }
 
-/* Each of the arguments of min or max may be the one. */
-static bool split_extreme(struct splitter *splitter, size_t atom, const struct sp_origin *origin, bool largest,
+/* min or max is each of its arguments in one case, in which none of the others is smaller, or larger. Where several are
+ * equal, the case is that of the first. */
+static bool split_extreme(struct splitter *splitter, size_t atom, const struct sp_origin *origin,
                           const struct sp_poly *poly, unsigned depth)
 {
+    const bool largest = is_function(origin, "max");
     struct sp_algebra *algebra = splitter->algebra;
     for (size_t i = 0; i < origin->count; i++) {
         const struct case_mark before = begin_case(splitter);
@@ -422,7 +444,7 @@ static bool split_extreme(struct splitter *splitter, size_t atom, const struct s
         for (size_t k = 0; k < origin->count && possible; k++) {
             const struct sp_poly *one = origin->args[i].poly, *other = origin->args[k].poly;
             const struct sp_poly *gap = largest ? sp_poly_sub(algebra, one, other) : sp_poly_sub(algebra, other, one);
-            if (k < i) gap = sp_poly_sub(algebra, gap, sp_poly_int(algebra, 1)); /* equal ones are of the first case */
+            if (k < i) gap = sp_poly_sub(algebra, gap, sp_poly_int(algebra, 1)); /* they are not equal */
             if (k != i) possible = assume_at_least_0(splitter, gap);
         }
         if (!end_case(splitter, before, !possible || is_zero_in_all(splitter, poly, depth + 1))) return false;
@@ -430,7 +452,8 @@ static bool split_extreme(struct splitter *splitter, size_t atom, const struct s
     return true;
 }
 
-/* The divisor of a floor, where it is a small number, and what is divided; and a number in that, which is split. */
+/* Whether a floor can be split by remainders: its divisor is a number from 2 to MAX_REMAINDERS, and in what is divided
+ * there is a number with a least value, the *unknown to split. */
 static bool remainders_of(struct splitter *splitter, const struct sp_origin *origin, int64_t *divisor, size_t *unknown)
 {
     struct sp_rational by;
@@ -448,7 +471,8 @@ static bool remainders_of(struct splitter *splitter, const struct sp_origin *ori
     return false;
 }
 
-/* x = divisor*q + rest, for a new q, and each rest. */
+/* An unknown x is divisor*q + rest, for a new q and each rest. Where x is from `least` up, q is from (least -
+ * rest)/divisor up, rounded up; for a negative `least` a smaller bound does. */
 static bool split_remainders(struct splitter *splitter, int64_t divisor, size_t unknown, const struct sp_poly *poly,
                              unsigned depth)
 {
@@ -465,7 +489,9 @@ static bool split_remainders(struct splitter *splitter, int64_t divisor, size_t 
     return true;
 }
 
-/* How good it is to split the atom: 0 for what cannot be split. The innermost goes first, and few cases before many. */
+/* How good it is to split the atom; 0 for what cannot be split. A flag (6) is best, then what is computed from nothing
+ * computed: a comparison (5), min or max (4), a floor (3). A comparison of computed things (1) comes last, since
+ * splitting these may decide it. */
 static int merit_of(struct splitter *splitter, size_t atom)
 {
     const struct sp_origin *origin = origin_of(splitter, atom);
@@ -480,26 +506,25 @@ static int merit_of(struct splitter *splitter, size_t atom)
     return pure && remainders_of(splitter, origin, &divisor, &unknown) ? 3 : 0;
 }
 
-/* Proof by cases: takes the atom of the polynomial whose cases help most (merit_of) and shows the polynomial to be
- * zero in each: a condition is true or false; min and max are one of their arguments; a quotient or remainder by a
- * constant has one case for each remainder. False when no atom can be split, or a case is left unproved. */
+/* Splits the atom on which the polynomial depends and whose cases help most (merit_of), and proves the polynomial to be
+ * 0 in each. False when no atom can be split, or a case is left unproved. */
 static bool split_best(struct splitter *splitter, const struct sp_poly *poly, unsigned depth)
 {
     const size_t atoms = splitter->algebra->atom_count;
     char *seen = reached_by(splitter, poly);
     size_t best = SIZE_MAX, unknown;
-    int merit = 0;
+    int best_merit = 0;
     int64_t divisor;
     for (size_t atom = 0; atom < atoms; atom++) {
-        const int its = seen[atom] ? merit_of(splitter, atom) : 0;
-        if (its > merit) merit = its, best = atom;
+        const int merit = seen[atom] ? merit_of(splitter, atom) : 0;
+        if (merit > best_merit) best_merit = merit, best = atom;
     }
     free(seen);
     if (best == SIZE_MAX) return false;
     const struct sp_origin *origin = origin_of(splitter, best);
     if (splitter->algebra->atoms[best].is_condition) return split_condition(splitter, best, poly, depth);
     if (is_function(origin, "min") || is_function(origin, "max"))
-        return split_extreme(splitter, best, origin, is_function(origin, "max"), poly, depth);
+        return split_extreme(splitter, best, origin, poly, depth);
     return remainders_of(splitter, origin, &divisor, &unknown) &&
            split_remainders(splitter, divisor, unknown, poly, depth);
 }
@@ -519,6 +544,8 @@ static bool is_zero_in_all(struct splitter *splitter, const struct sp_poly *poly
     return end_case(splitter, before, split_best(splitter, poly, depth));
 }
 
+/* Begins with the values of `when` and what its conditions say of sizes, and splits the difference of the sides. The
+ * work that this takes does not count for what is tried after it, nor does a failure of the algebra. */
 bool sp_trial_prove_by_splitting(struct sp_trial *trial)
 {
     struct sp_symbolic *symbolic = &trial->count->symbolic;
@@ -544,13 +571,10 @@ bool sp_trial_prove_by_splitting(struct sp_trial *trial)
     sp_values_free(&splitter.values);
     free(splitter.numbers.items);
     sp_text_free(&splitter.path);
-    if (algebra->failed) { /* it took too much, which points may not */
-        algebra->failed = NULL;
-        algebra->work = work;
-        return false;
-    }
+    const bool took_too_much = algebra->failed != NULL;
+    algebra->failed = NULL;
     algebra->work = work;
-    if (!proved) return false;
+    if (!proved || took_too_much) return false;
     trial->proof.verdict = SHAPEPROOF_PROVED;
     if (splitter.closed > 1) trial->proof.cases = sp_arena_printf(trial->arena, "in all %zu cases", splitter.closed);
     return true;
