@@ -7,8 +7,14 @@
 #include "prove/symbolic/atoms.h"
 #include "prove/trial.h"
 
-enum { MAX_SYMBOLS = 16, MAX_SMALL = 4, MAX_TRIES = 100000, MAX_REPLAYS = 64, MAX_SHOWN = 200 };
-enum { MAX_FAILED = 512 }; /* replays of a claim, in all cases: each counts the table, which takes 0.4 ms for Sockeye */
+enum {
+    MAX_SYMBOLS = 16,   /* constraints of one case */
+    MAX_SMALL = 4,      /* the largest size that is tried */
+    MAX_TRIES = 100000, /* points of one search */
+    MAX_REPLAYS = 64,   /* of one search */
+    MAX_FAILED = 512,   /* replays of a claim that fail, in all cases: each counts the table: 0.4 ms for Sockeye */
+    MAX_SHOWN = 200     /* terms of a difference that are written */
+};
 
 const char *sp_rational_text(struct sp_arena *arena, struct sp_rational value)
 {
@@ -18,6 +24,7 @@ const char *sp_rational_text(struct sp_arena *arena, struct sp_rational value)
 
 /* ---- the difference ---- */
 
+/* Whether `part`, with the values put in, is the same polynomial as `gap`. */
 static bool same_reduced(struct sp_trial *trial, const struct sp_poly *part, const struct sp_values *values,
                          const struct sp_poly *gap)
 {
@@ -25,7 +32,7 @@ static bool same_reduced(struct sp_trial *trial, const struct sp_poly *part, con
     return reduced && sp_poly_equal(reduced, gap);
 }
 
-/* The group or tensor that has just as many parameters as are missing. */
+/* ": [head]" or ": lm_head.weight", the group or tensor that has as many parameters as `gap`; "" for none. */
 static const char *namesake(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *gap)
 {
     const struct sp_count *count = trial->count;
@@ -39,8 +46,8 @@ static const char *namesake(struct sp_trial *trial, const struct sp_values *valu
     return "";
 }
 
-/* What the claim lacks, or has too much of: the word is true at the example, where the error has that sign. With the
- * sign 0 it may be either, and what is shown is what the claim lacks. */
+/* "short by V*E: [head]", "too large by 2*E": by how much the claim is wrong, whose error has that sign at the
+ * counter-example. With the sign 0, "differs by", it is the amount that the claim lacks. */
 static const char *describe_difference(struct sp_trial *trial, const struct sp_values *values,
                                        const struct sp_poly *error, int sign)
 {
@@ -59,10 +66,11 @@ static const char *describe_difference(struct sp_trial *trial, const struct sp_v
 
 /* ---- points ---- */
 
-/* The comparisons that the case decides must come out that way at the point. */
+/* What the case says of sizes, which must be so at the point: a comparison with the gap r - l holds, or does not. */
 struct constraint {
     const struct sp_poly *gap;
-    bool equality, holds;
+    bool equality; /* l == r: it holds where the gap is 0; else l < r, which holds where the gap is above 0 */
+    bool holds;
 };
 
 /* The search for a point at which the error shows, and which can be replayed. */
@@ -81,6 +89,7 @@ struct search {
     struct sp_rational truth, claimed;
 };
 
+/* Whether the atom is varied already, or has a value in the case. */
 static bool has_size(const struct search *search, size_t atom)
 {
     for (size_t i = 0; i < search->count; i++)
@@ -90,6 +99,7 @@ static bool has_size(const struct search *search, size_t atom)
     return false;
 }
 
+/* Adds a number to the symbols of the point, unless it is there, is computed, or the case gives it a value. */
 static void add_symbol(struct search *search, const struct sp_symbol_info *symbol)
 {
     if (symbol->is_computed || has_size(search, symbol->atom)) return;
@@ -98,7 +108,7 @@ static void add_symbol(struct search *search, const struct sp_symbol_info *symbo
     search->atoms[search->count++] = symbol->atom;
 }
 
-/* The symbols of the polynomial. */
+/* Adds the symbols of the polynomial. */
 static void add_symbols(struct search *search, const struct sp_poly *poly)
 {
     for (size_t atom = 0; atom < search->trial->count->symbolic.algebra.atom_count; atom++) {
@@ -107,7 +117,7 @@ static void add_symbols(struct search *search, const struct sp_poly *poly)
     }
 }
 
-/* All other hyper-parameters that are numbers. */
+/* Adds all other hyper-parameters that are numbers. */
 static void add_others(struct search *search)
 {
     const struct sp_symbolic *symbolic = &search->trial->count->symbolic;
@@ -116,6 +126,7 @@ static void add_others(struct search *search)
             add_symbol(search, &symbolic->symbols.items[i]);
 }
 
+/* The value of a polynomial at the point. False when it has none. */
 static bool value_at_point(const struct search *search, const struct sp_poly *poly, struct sp_rational *value)
 {
     const size_t count = search->trial->count->symbolic.algebra.atom_count;
@@ -129,7 +140,7 @@ static bool value_at_point(const struct search *search, const struct sp_poly *po
 
 /* ---- what the case demands ---- */
 
-/* [x] is that x is not 0. */
+/* The x of a condition [x], which holds where x is not 0. False for any other condition. */
 static bool truth_gap(struct sp_trial *trial, size_t atom, const struct sp_poly **gap)
 {
     const struct sp_origin *origin = sp_atom_info(&trial->count->symbolic, atom)->origin;
@@ -138,7 +149,8 @@ static bool truth_gap(struct sp_trial *trial, size_t atom, const struct sp_poly 
     return true;
 }
 
-/* False when one of them cannot be checked. */
+/* Collects what the case says of sizes. False when one of these cannot be checked, because something in it is computed,
+ * or there are too many. */
 static bool find_constraints(struct search *search)
 {
     struct sp_trial *trial = search->trial;
@@ -155,6 +167,7 @@ static bool find_constraints(struct search *search)
     return true;
 }
 
+/* Whether the point is one of the case. */
 static bool is_allowed(const struct search *search)
 {
     for (size_t i = 0; i < search->constraint_count; i++) {
@@ -166,7 +179,7 @@ static bool is_allowed(const struct search *search)
     return true;
 }
 
-/* What must be 0 in this case, or is by default, may be. */
+/* Whether a symbol may be 0: the case says that it is, or its default makes it possible. */
 static bool may_be_0(const struct search *search, size_t atom)
 {
     for (size_t i = 0; i < search->constraint_count; i++) {
@@ -194,7 +207,8 @@ static bool find_zeros(struct search *search)
     return true;
 }
 
-/* 1, 2, ..., and 0 last where it may be; false when that begins again. */
+/* Sets a symbol to its next size: 1, 2, ... MAX_SMALL, then 0 where it may be that. False when it begins again with 1.
+ */
 static bool next_size(const struct search *search, size_t which)
 {
     int64_t *size = &search->sizes[which];
@@ -204,7 +218,7 @@ static bool next_size(const struct search *search, size_t which)
     return !was_last;
 }
 
-/* Counts up, the first symbol fastest; false after the last point. */
+/* Goes on to the next point, as a counter does whose first digit is the fastest. False after the last point. */
 static bool next_point(const struct search *search)
 {
     for (size_t i = 0; i < search->varied; i++)
@@ -222,7 +236,8 @@ static struct sp_values values_at(const struct search *search)
     return all;
 }
 
-/* Finds both sides at the point; false when the error is not what is between them. */
+/* Evaluates both sides where the table is counted and predicted at the point. False when that cannot be done, or the
+ * error is not what is between the sides, so that the formulas are no counter-example. */
 static bool replay(struct search *search, struct sp_rational error)
 {
     struct sp_values all = values_at(search);
@@ -236,11 +251,13 @@ static bool replay(struct search *search, struct sp_rational error)
     return good;
 }
 
-/* The best example has whole numbers on both sides, and the sign with which the difference is usually written. */
+/* What a counter-example should be like: the best has both. */
 struct wish {
-    bool whole, sign;
+    bool whole; /* both sides are whole numbers */
+    bool sign;  /* the error has the sign of its first term, with which it is written */
 };
 
+/* Whether the error, *gap, is not 0 at the point, which is one of the case, and as wished. */
 static bool shows_error(const struct search *search, struct wish wish, struct sp_rational *gap)
 {
     struct sp_rational truth;
@@ -251,6 +268,7 @@ static bool shows_error(const struct search *search, struct wish wish, struct sp
     return value_at_point(search, search->left, &truth) && truth.den == 1;
 }
 
+/* Searches the points, from the smallest sizes up, for a counter-example as wished that can be replayed. */
 static bool find_example(struct search *search, struct wish wish)
 {
     struct sp_rational gap;
@@ -263,9 +281,10 @@ static bool find_example(struct search *search, struct wish wish)
     return false;
 }
 
+/* Searches with all other symbols at 1, then at 2, then at 4, and each time with fewer wishes. */
 static bool find_best_example(struct search *search)
 {
-    static const struct wish wishes[] = {{true, true}, {true, false}, {false, true}, {false, false}};
+    static const struct wish wishes[] = {{.whole = true, .sign = true}, {.whole = true}, {.sign = true}, {0}};
     for (int64_t others = 1; others <= MAX_SMALL; others *= 2) { /* halves of sizes are most often whole then */
         for (size_t i = search->varied; i < search->count; i++) search->sizes[i] = others;
         const int left = MAX_FAILED - search->trial->failed_replays;
@@ -276,6 +295,8 @@ static bool find_best_example(struct search *search)
     return false;
 }
 
+/* Prepares the search for a point of the case. False when none can be found in this way: something in the error or in
+ * the case is computed, or a size would have to be 0. */
 static bool open_search(struct search *search)
 {
     struct sp_symbolic *symbolic = &search->trial->count->symbolic;

@@ -51,6 +51,8 @@ static void set_side(struct point *point, const char *key, const char *bracket, 
                         "the point");
 }
 
+/* Sets the hyper-parameter of that name to the value that the text is: JSON, or else a text as it stands. False, with
+ * the error, when the table has none of that name. */
 static bool set_value(struct point *point, const char *name, const char *text)
 {
     struct shapeproof_value value;
@@ -64,7 +66,7 @@ static bool set_value(struct point *point, const char *name, const char *text)
     return true;
 }
 
-/* Every number among the hyper-parameters that has no value yet. */
+/* Sets every number among the hyper-parameters that has no value yet. */
 static void set_others(struct point *point, int64_t size)
 {
     const struct sp_symbolic *symbolic = &point->count->symbolic;
@@ -79,7 +81,7 @@ static void set_others(struct point *point, int64_t size)
     }
 }
 
-/* "the others 1", "all 2" */
+/* Whether the item is "the others 1" or "all 2"; *size becomes the number. */
 static bool names_others(const char *item, int64_t *size)
 {
     static const char *const words[] = {"the others ", "all "};
@@ -94,7 +96,14 @@ static bool names_others(const char *item, int64_t *size)
     return false;
 }
 
-/* One item of the point; it is changed. What is given or is not ("bias is given") follows from the other items. */
+/* Sets what one item of the point says. The item is cut up on the way. False with the error.
+ *
+ *     the others 1, all 2       every number that has no value yet
+ *     E = 3, tied = false       one hyper-parameter
+ *     k is null                 null
+ *     k is given, not given,
+ *     is not null               nothing: that follows from the other items
+ *     tied, not tied            true, false */
 static bool set_item(struct point *point, char *item)
 {
     char *equals = strchr(item, '='), *is = strstr(item, " is ");
@@ -137,7 +146,8 @@ enum shapeproof_status shapeproof_config_set_point(struct shapeproof_config *con
     struct point point = {config, &count, error};
     char *rest = sp_arena_string(&config->arena, text);
     if (sp_count_table(&count, tables, unit, NULL, SP_SIDES_MAY_DIFFER))
-        for (char *item; (item = next_item(&rest)) && set_item(&point, item);) continue;
+        for (char *item; (item = next_item(&rest)) && set_item(&point, item);)
+            continue; /* stops at the first mistake */
     else sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "the table '%s' cannot be counted", table);
     sp_count_free(&count);
     return error->status;

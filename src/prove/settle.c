@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* The value of a definition of the table under the whole configuration: for symbols that are computed from keys. */
+/* The value of what the table defines under the name, in a count with all settled. False when it defines no number of
+ * that name. */
 static bool evaluated(struct sp_count *settled, const char *name, struct sp_rational *value)
 {
     const struct sp_unit *unit = settled->table;
@@ -52,6 +53,8 @@ static bool is_by_number(struct shapeproof_value object)
     return object.type == SHAPEPROOF_VALUE_OBJECT && object.count > 0;
 }
 
+/* Whether a value stays in a configuration that is opened so: see enum sp_open. An object that is no list by number
+ * does not stay as a whole; its members are looked at. */
 static bool stays(struct shapeproof_value value, enum sp_open open)
 {
     if (value.type == SHAPEPROOF_VALUE_STRING) return true;

@@ -9,6 +9,8 @@
  * under it, for those that are computed from keys; else its default. Free with sp_values_free. */
 struct sp_values sp_settle(struct sp_count *count, struct sp_count *settled, const struct sp_hyper *hyper);
 
+/* Which values of a configuration are taken out of it, so that the formulas of a count under it have symbols for them.
+ */
 enum sp_open {
     SP_OPEN_ALL_BUT_TEXTS,
     SP_OPEN_NUMBERS_AND_FLAGS, /* texts and lists stay */
@@ -16,7 +18,7 @@ enum sp_open {
     SP_OPEN_FLAGS              /* all else stays */
 };
 
-/* What is in the configuration, without what is to be open. The values are shared with `config`. */
+/* A configuration without the values that are to be open. Those that stay are shared with `config`. */
 struct shapeproof_config *sp_config_open(const struct shapeproof_config *config, enum sp_open open);
 
 #endif

@@ -24,7 +24,7 @@ const char *sp_formula_words(struct sp_symbolic *symbolic, const char *text)
     return sp_arena_copy(&symbolic->algebra.arena, text + 1, length - 2);
 }
 
-/* absent(key), null(key) */
+/* Of the condition absent(key): "key is not given", or "key is given"; of null(key): "key is null" or "is not null". */
 static const char *unset_words(struct sp_symbolic *symbolic, const struct sp_symbol_info *symbol, bool holds)
 {
     const bool null = strncmp(symbol->key, "null(", 5) == 0;
@@ -32,7 +32,7 @@ static const char *unset_words(struct sp_symbolic *symbolic, const struct sp_sym
     return sp_arena_printf(&symbolic->algebra.arena, "%s %s", symbol->unset_key, word);
 }
 
-/* 0 < x is x > 0, and otherwise x == 0, for what is never less. */
+/* Of the condition 0 < x: "x > 0" where it holds, else "x <= 0", or "x == 0" for an x that is never below 0. */
 static const char *sign_words(struct sp_symbolic *symbolic, const struct sp_poly *poly, bool holds)
 {
     const bool bounded = sp_poly_never_negative(symbolic, poly);
@@ -48,6 +48,9 @@ static bool is_constant_side(struct sp_sym sym)
     return sym.kind == SP_SYM_NUMBER && sp_poly_is_constant(sym.poly, &value);
 }
 
+/* Of the conditions a == b, a in b and a < b. A constant stands on the right: "b > 2" for 2 < b, "a >= 2" for not a
+ * < 2.
+ */
 static const char *comparison_words(struct sp_symbolic *symbolic, const struct sp_origin *origin, bool holds)
 {
     struct sp_arena *arena = &symbolic->algebra.arena;
