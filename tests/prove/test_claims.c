@@ -327,6 +327,12 @@ static void where_there_is_no_value(void **state)
     expect(TABLE "claim [a]/N = n when N = 3\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim M/M = 1\n", SHAPEPROOF_PROVED, NULL);
 #undef TABLE
+/* a number that may be below 0, as it is by default, makes a quotient negative */
+#define TABLE "table t\nK = shift default -2\n[a]\nw (n)\nv (n) if K < 0\n"
+    expect(TABLE "claim max(n/K, 0) = n/K\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim [n/K < 0] = 0\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim max(n/K^2, 0) = n/K^2\n", SHAPEPROOF_PROVED, NULL);
+#undef TABLE
 #define TABLE "table t\nrequire n % 4 == 0, \"must be divisible\"\n[a]\nw (n, m / 2)\nv (m)\n"
     expect(TABLE "example n = 5, m = 4: [a] = 14\n", SHAPEPROOF_UNDECIDED,
            "the table cannot be predicted for these values");

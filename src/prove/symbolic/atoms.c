@@ -375,7 +375,9 @@ static bool has_good_signs(struct sp_symbolic *symbolic, const struct sp_poly *p
             const struct sp_factor factor = poly->terms[i].factors[k];
             const struct sp_atom_info *info = sp_atom_info(symbolic, factor.atom);
             const bool index = info->is_index && is_open_index(symbolic, factor.atom); /* by now what is left of it */
-            if (!index && !info->is_bounded && factor.exponent % 2) return false;
+            const bool is_shifted = sp_poly_low_degree(poly, factor.atom) >= 0;
+            const bool bounded = info->is_bounded && (is_shifted || lowest(symbolic, info) >= 0);
+            if (!index && !bounded && factor.exponent % 2) return false;
         }
     }
     return true;
