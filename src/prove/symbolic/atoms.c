@@ -7,7 +7,12 @@
 
 #include "prove/symbolic/operate.h"
 
-enum { MAX_INDICES = 64, MAX_ATOM_TEXT = 16 * 1024, MAX_TERMS_BOUNDED = 64, MAX_BOUND_DEPTH = 12 };
+enum {
+    MAX_INDICES = 64, /* one bit each */
+    MAX_ATOM_TEXT = 16 * 1024,
+    MAX_TERMS_BOUNDED = 64, /* of a polynomial whose sign is looked for */
+    MAX_BOUND_DEPTH = 12    /* loops and conditions that are put into it */
+};
 
 struct sp_atom_info *sp_atom_info(struct sp_symbolic *symbolic, size_t atom)
 {
@@ -36,7 +41,8 @@ static bool is_taken(const struct sp_symbolic *symbolic, const char *text)
 
 /* ---- hyper-parameters ---- */
 
-/* The name that the table gives it, or its key: in either case a text that no other atom has. */
+/* The text of a new hyper-parameter: the name that the table gives it, or its key, with quotes behind it if another
+ * atom has that text. */
 static const char *symbol_text(struct sp_symbolic *symbolic, const char *name, const char *key)
 {
     const char *text = name && !is_taken(symbolic, name) ? name : key;
@@ -49,23 +55,29 @@ static bool is_real_fallback(const struct sp_sym *fallback)
     return fallback && fallback->kind == SP_SYM_VALUE && fallback->value.type == SHAPEPROOF_VALUE_REAL;
 }
 
-/* A default below 1 makes smaller values usual too. What is a fraction by default, a ratio, is no size: it is from 0
- * up. */
+/* Below which value a hyper-parameter never is, by its default:
+ *
+ *     768, 4*E        1
+ *     0, -2           0, -2: a default below 1 makes smaller values usual
+ *     0.5             0: a ratio is no size
+ *     another key     as for that key
+ *     1 - [a]         0: it is 0 if a */
 static int64_t least_value(struct sp_symbolic *symbolic, const struct sp_sym *given, const struct sp_poly *fallback)
 {
     if (is_real_fallback(given)) return given->value.real < 0 ? (int64_t)fmax(floor(given->value.real), -1e15) : 0;
     int64_t least = 1;
     const size_t other = fallback ? sp_atom_alone(fallback) : SIZE_MAX;
     if (other != SIZE_MAX && !sp_atom_info(symbolic, other)->origin && sp_atom_info(symbolic, other)->least < 1)
-        return sp_atom_info(symbolic, other)->least; /* another key, which may be 0 */
+        return sp_atom_info(symbolic, other)->least;
     for (size_t i = 0; fallback && i < fallback->count; i++)
-        if (fallback->terms[i].count && fallback->terms[i].coefficient.num < 0) least = 0; /* 1 - [a]: 0 if a */
+        if (fallback->terms[i].count && fallback->terms[i].coefficient.num < 0) least = 0;
     struct sp_rational value;
     if (fallback && sp_poly_is_constant(fallback, &value) && value.num < value.den)
         least = value.num / value.den - (value.num % value.den < 0);
     return least;
 }
 
+/* A default as a polynomial; NULL when it is no number, or depends on the index of a loop. */
 static const struct sp_poly *usable_fallback(struct sp_symbolic *symbolic, const struct sp_sym *fallback)
 {
     const struct sp_poly *poly;
@@ -73,13 +85,15 @@ static const struct sp_poly *usable_fallback(struct sp_symbolic *symbolic, const
     return sp_poly_depends(symbolic, poly) ? NULL : poly;
 }
 
-/* 4*n is whole, 0.5*n need not be. */
+/* Whether a hyper-parameter with that default is a whole number: by default 4*n it is, by default 0.5*n it need not be.
+ */
 static bool is_whole_fallback(struct sp_symbolic *symbolic, const struct sp_sym *fallback, const struct sp_poly *poly)
 {
     return !is_real_fallback(fallback) && (!poly || sp_poly_is_whole(symbolic, poly));
 }
 
-/* n - 5 may be below 0, 1 - [a] may not. */
+/* Whether a hyper-parameter with that default has a least value: by default n - 5 it has none, by default 1 - [a],
+ * which is never below 0, it has. */
 static bool is_bounded_fallback(struct sp_symbolic *symbolic, const struct sp_poly *poly)
 {
     struct sp_rational value;
@@ -88,6 +102,7 @@ static bool is_bounded_fallback(struct sp_symbolic *symbolic, const struct sp_po
     return !takes || sp_poly_is_constant(poly, &value) || sp_poly_never_negative(symbolic, poly);
 }
 
+/* Makes a symbol for the key, and its atom: a condition if its default is one, else a number. */
 static struct sp_symbol_info *new_symbol(struct sp_symbolic *symbolic, const char *name, const char *key,
                                          uint64_t depends, const struct sp_sym *fallback)
 {
@@ -109,7 +124,7 @@ static struct sp_symbol_info *new_symbol(struct sp_symbolic *symbolic, const cha
     return info;
 }
 
-/* The same key once more, perhaps with another default. */
+/* Notes the default of a known symbol where its key stands once more: it may be the first, or another one. */
 static void join_fallback(struct sp_symbolic *symbolic, struct sp_symbol_info *info, const struct sp_sym *fallback)
 {
     const struct sp_poly *poly = usable_fallback(symbolic, fallback);
@@ -141,6 +156,7 @@ struct sp_sym sp_atom_open(struct sp_symbolic *symbolic, const char *name, const
 
 /* ---- indices ---- */
 
+/* Whether it is the index of a loop that is being counted. */
 static bool is_open_index(const struct sp_symbolic *symbolic, size_t atom)
 {
     for (size_t i = 0; i < symbolic->loops.count; i++)
@@ -180,6 +196,8 @@ static struct sp_sym of_kind(bool is_condition, const struct sp_poly *poly)
     return is_condition ? sp_sym_of_condition(poly) : sp_sym_of_poly(poly);
 }
 
+/* Equal texts are one atom: what is known of it was noted when it was made. The atom depends on the indices on which
+ * its arguments depend, a sum not on its own. A text that is too long fails the algebra. */
 struct sp_sym sp_atom_computed(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                                const struct sp_sym *args, size_t count, struct sp_atom_properties fact,
                                const char *text)
@@ -204,6 +222,7 @@ struct sp_sym sp_atom_computed(struct sp_symbolic *symbolic, const struct sp_ope
     return of_kind(fact.is_condition, sp_poly_atom(algebra, atom));
 }
 
+/* The symbol of an atom (or of SIZE_MAX, which has none); NULL for none. */
 static struct sp_symbol_info *symbol_of_atom(const struct sp_symbolic *symbolic, size_t atom)
 {
     for (size_t i = 0; atom != SIZE_MAX && i < symbolic->symbols.count; i++)
@@ -311,8 +330,13 @@ bool sp_poly_is_whole(struct sp_symbolic *symbolic, const struct sp_poly *poly)
     return true;
 }
 
+/* Whether a polynomial is seen to be 0 or more, where the first `loops` of the open loops have not been put in yet. The
+ * method: indices of loops are replaced by a bound and something from 0 up, each condition with a negative sign by 0
+ * and by 1, and every other atom by its least value and something from 0 up. The polynomial is never negative when no
+ * sign in it is negative then. `depth`: how often something was put in. */
 static bool never_negative(struct sp_symbolic *symbolic, const struct sp_poly *poly, size_t loops, unsigned depth);
 
+/* never_negative, with the value in the place of the atom. */
 static bool with_value(struct sp_symbolic *symbolic, const struct sp_poly *poly, size_t atom,
                        const struct sp_poly *value, size_t loops, unsigned depth)
 {
@@ -332,6 +356,7 @@ static bool through_loop(struct sp_symbolic *symbolic, const struct sp_poly *pol
            with_value(symbolic, poly, loop->index, sp_poly_sub(algebra, loop->last, index), loops - 1, depth);
 }
 
+/* A condition in a term with a negative sign; SIZE_MAX for none. */
 static size_t negative_condition(const struct sp_symbolic *symbolic, const struct sp_poly *poly)
 {
     for (size_t i = 0; i < poly->count; i++)
@@ -341,14 +366,16 @@ static size_t negative_condition(const struct sp_symbolic *symbolic, const struc
     return SIZE_MAX;
 }
 
-/* Below which value it never falls: what a user gives may be 0, unless sizes are from 1 up. */
+/* Below which value a bounded atom never falls, under the premises: a hyper-parameter that only counts something may be
+ * 0 with premises.counts, any hyper-parameter without premises.sizes. */
 static int64_t lowest(const struct sp_symbolic *symbolic, const struct sp_atom_info *info)
 {
     if (symbolic->premises.counts && info->is_given && !info->is_size && info->least > 0) return 0;
     return symbolic->premises.sizes || info->least < 0 || !info->is_given ? info->least : 0;
 }
 
-/* Every atom as its least value and something from 0 up. */
+/* The polynomial with x + least in the place of each atom that has a least value, so that x is from 0 up. An atom below
+ * a fraction line stays as it is. */
 static const struct sp_poly *shifted(struct sp_symbolic *symbolic, const struct sp_poly *poly)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
@@ -367,6 +394,8 @@ static const struct sp_poly *shifted(struct sp_symbolic *symbolic, const struct 
     return result;
 }
 
+/* Whether no term of a shifted polynomial can be negative: its sign is not, and each factor is from 0 up or a square.
+ */
 static bool has_good_signs(struct sp_symbolic *symbolic, const struct sp_poly *poly)
 {
     for (size_t i = 0; i < poly->count; i++) {
@@ -417,6 +446,7 @@ bool sp_atom_comparison(struct sp_symbolic *symbolic, size_t atom, const struct 
     return true;
 }
 
+/* sp_poly_reach for a symbolic value. */
 static void reach_atoms(struct sp_symbolic *symbolic, struct sp_sym sym, char *seen)
 {
     for (size_t i = 0; sym.kind == SP_SYM_OPAQUE && i < sym.count; i++) reach_atoms(symbolic, sym.items[i], seen);

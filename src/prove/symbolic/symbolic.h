@@ -69,7 +69,7 @@ struct sp_atom_info {
     bool is_bounded; /* never below `least` */
     bool is_given;   /* it, or the list that it is in, is a hyper-parameter, which may also be 0 */
     bool is_size; /* a dimension, a divisor, or the number of a loop's iterations, is computed from it: it is not 0 */
-    bool is_void; /* an item that its list does not have */
+    bool is_void; /* an item that its list does not have: see premises.voids */
     bool is_real; /* a number that is no fraction of integers: `real` */
     double real;
     int64_t least;
@@ -138,17 +138,17 @@ struct sp_sym_report {
     bool unknown;        /* the table is right, and the configuration names one that there is not */
 };
 
-/* What a reduction takes for granted. */
+/* What is assumed for as long as a reduction runs. */
 struct sp_sym_premises {
-    bool sizes;           /* symbols without a value are from 1 up */
-    bool counts;          /* but for those that are no size, and only count something: these are from 0 up */
-    bool assumes;         /* no loop goes backwards; what that took for granted is kept */
-    bool voids;           /* an item that a list does not have is an atom: in the end it must be multiplied with 0 */
-    const char **assumed; /* heap */
+    bool sizes;   /* symbols without a value are from 1 up */
+    bool counts;  /* but for those that are no size (is_size), and only count something: these are from 0 up */
+    bool assumes; /* no loop goes backwards; what that assumes is kept in `assumed` */
+    bool voids;   /* an item that a list does not have is an atom, and no mistake: it must vanish from the formula */
+    const char **assumed; /* heap; the assumptions, "F <= L"; they stay when the reduction ends */
     size_t count, capacity;
 };
 
-/* A table, or one claim about it, while it becomes formulas. An example, from the text to the number:
+/* A table, or one claim about it, while it becomes formulas. An example, from the text to the polynomial:
  *
  *     table t
  *     E = n_embd                         symbols.items[0]: key "n_embd", name "E", atom 0
@@ -170,11 +170,12 @@ struct sp_symbolic {
     struct sp_open_loops loops;
     struct sp_sym_report report;
     struct sp_sym_premises premises;
-    bool is_counting; /* divisors are those of the table, not of a claim */
+    bool is_counting; /* the table is evaluated, and not a claim: its divisors are sizes, its quotients are whole */
     size_t steps;     /* of evaluation, towards a limit */
-    unsigned depth;
+    unsigned depth;   /* of expressions and definitions within one another */
 };
 
+/* A value that `with` gives to a key of a part: with (hidden_size = E). */
 struct sp_sym_given {
     const char *key;
     struct sp_sym sym;
@@ -189,8 +190,8 @@ struct sp_sym_frame {
     const struct sp_sym_given *given; /* by `with` */
     size_t given_count;
     const struct sp_sym *params;
-    struct sp_sym *cache; /* of unit->definitions */
-    char *cached;         /* 0 no, 1 under way, 2 done */
+    struct sp_sym *cache; /* of unit->definitions: their values */
+    char *cached;         /* beside it: 0 not evaluated, 1 under way, 2 done */
     const char *group;    /* NULL: the section's own name */
     const char *prefix;   /* in front of every name */
     size_t prefix_length; /* of it, what a placeholder at its beginning gave */
@@ -216,6 +217,7 @@ struct sp_sym_binding {
     size_t number;
 };
 
+/* Where an expression stands, which decides what the names in it mean. */
 struct sp_sym_env {
     struct sp_sym_frame *frame;
     const struct sp_section *section;
@@ -223,8 +225,9 @@ struct sp_sym_env {
     const struct sp_sym *args;          /* of the function in whose body the expression stands */
     bool is_outer;                      /* the expression is one of a claim, and the frame is that of its table */
     struct sp_sym_frame *outer; /* where names that the frame does not define are looked up: claims about a table */
-    /* In a claim what [name] is, or with other settings for the table, and what a checkpoint stores of it; NULL when
-     * there is none. NULL elsewhere. */
+    /* In a claim (elsewhere NULL) what [name] is; what it is with other settings for the table, [name](key = value);
+     * and what a checkpoint stores of it. Each returns NULL when there is no such group, `varied` with the reason in
+     * *why. */
     const struct sp_poly *(*group)(void *context, const char *name);
     const struct sp_poly *(*varied)(void *context, const char *name, const struct sp_sym_setting *settings,
                                     size_t count, const char **why);
@@ -245,14 +248,15 @@ bool sp_sym_condition(struct sp_symbolic *symbolic, const struct sp_sym_env *env
                       const struct sp_poly **out);
 bool sp_sym_fail(struct sp_symbolic *symbolic, struct sp_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Between the two mistakes are not reported, and count for nothing: a look ahead may fail. Not within one another. */
+/* Between these two calls mistakes are not reported, and do not count: a look ahead may fail. There must be no look
+ * ahead within another one. */
 struct sp_sym_heard {
     struct sp_text *messages;
     size_t mistakes;
 };
 struct sp_sym_heard sp_sym_begin_look_ahead(struct sp_symbolic *symbolic);
 void sp_sym_end_look_ahead(struct sp_symbolic *symbolic, struct sp_sym_heard heard);
-/* Counts towards the limits; false when one is reached, which was reported. */
+/* Counts steps of the evaluation. False when there were too many, which was reported, or the algebra has failed. */
 bool sp_sym_spend(struct sp_symbolic *symbolic, struct sp_span span, size_t steps);
 /* The keys that the definitions of a table or part begin with: each is a hyper-parameter of its own. */
 void sp_sym_note_keys(struct sp_symbolic *symbolic, const struct sp_sym_env *env);
