@@ -59,7 +59,8 @@ static void gather_ending_signals(sigset_t *ending)
     }
 }
 
-/* They wait in a descriptor, so that no handler is needed, and none comes between a question and its answer. */
+/* Blocks the signals that end the run and opens a descriptor to read them from. So no handler is needed, and no signal
+ * can come between a look at the tasks and the wait for them. */
 static bool hold_signals(struct run *run)
 {
     gather_ending_signals(&run->ending);
@@ -77,6 +78,7 @@ static void release_signals(struct run *run)
     sigprocmask(SIG_SETMASK, &run->before, NULL);
 }
 
+/* Whether a signal has come that ends the run. */
 static bool is_interrupted(struct run *run)
 {
     struct signalfd_siginfo info;
@@ -122,7 +124,8 @@ static bool begin_task(struct run *run)
     return true;
 }
 
-/* Where some are under way, a task that cannot begin waits until one of them has ended. */
+/* Begins tasks until `jobs` are under way or none is left. One that cannot begin waits until another has ended; false
+ * with an error when there is no other. */
 static bool begin_tasks(struct run *run)
 {
     while (run->busy < run->pool->jobs && run->next < run->pool->count) {
@@ -133,7 +136,7 @@ static bool begin_tasks(struct run *run)
     return true;
 }
 
-/* Frees the slot; the status as waitpid has it. */
+/* Waits for the end of the process of the slot, and frees the slot. Returns the status as waitpid has it. */
 static int end_slot(struct run *run, struct slot *slot)
 {
     int status = 0;
@@ -166,7 +169,7 @@ static void kill_all(struct run *run)
 
 /* ---- output ---- */
 
-/* False at its end. */
+/* Reads some of what a task has written. False at the end of its output, also when it was killed for its length. */
 static bool read_output(struct slot *slot)
 {
     sp_text_reserve(&slot->output, STEP);
@@ -178,6 +181,7 @@ static bool read_output(struct slot *slot)
     return got > 0 && !slot->too_long;
 }
 
+/* Hands the end of a task to `done`. False when that ends the run. */
 static bool finish_task(struct run *run, struct slot *slot)
 {
     const int status = end_slot(run, slot);
@@ -195,7 +199,8 @@ static bool finish_task(struct run *run, struct slot *slot)
     return more;
 }
 
-/* Kills those that have had their time, whose output ends thereby; the milliseconds until the next has, or -1. */
+/* Kills the tasks whose time is over; their output ends with them. Returns the milliseconds until the time of another
+ * one is over, or -1 when none has a limit: what poll takes. */
 static int end_late_tasks(struct run *run)
 {
     int64_t next = INT64_MAX;

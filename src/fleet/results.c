@@ -54,7 +54,7 @@ static bool note_result(struct sp_results *results, char *text, size_t length, u
     return true;
 }
 
-/* The whole lines of what was read; what follows the last of them moves to the front. */
+/* Notes the whole lines in `text`, and removes them from it: what follows the last of them moves to the front. */
 static bool note_results(struct sp_results *results, struct sp_text *text, uint64_t *number,
                          struct shapeproof_error *error)
 {
@@ -69,7 +69,7 @@ static bool note_results(struct sp_results *results, struct sp_text *text, uint6
     return true;
 }
 
-/* All of it; `left` is how many bytes of a cut line are at the end. */
+/* Reads the file to its end and notes its lines, which *number counts. A last line that was cut is left in `text`. */
 static bool note_all_results(struct sp_results *results, struct sp_text *text, uint64_t *number,
                              struct shapeproof_error *error)
 {
@@ -84,7 +84,8 @@ static bool note_all_results(struct sp_results *results, struct sp_text *text, u
     }
 }
 
-/* A cut line goes, so that the next one begins where it began. */
+/* Cuts a last line that was not written to its end, `rest`, off the file, so that the next line takes its place. False
+ * with an error when it is not the beginning of a line. */
 static bool cut_file(struct sp_results *results, const struct sp_text *rest, uint64_t number,
                      struct shapeproof_error *error)
 {
