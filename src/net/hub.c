@@ -35,6 +35,7 @@ static bool refuse_name(const char *url, struct shapeproof_error *error)
     return false;
 }
 
+/* Whether it can be the name of an organisation or a model: letters, digits and "_-.", at most 96 of them. */
 static bool is_hub_word(const char *text, size_t length)
 {
     if (!length || length > 96 || text[0] == '.' || text[0] == '-') return false;
@@ -183,8 +184,8 @@ static bool is_listed_below(const char *name, const char *path)
     return !length || (strncmp(name, path, length) == 0 && (name[length] == '/' || !name[length]));
 }
 
-/* Files that may be checkpoints get their names, so that the sparse cache is listed as the model is; small ones and the
- * first index come at once. */
+/* Makes an empty file for each one that may be a checkpoint, so that the sparse cache is listed as the model is.
+ * Fetches the small files that the path may need, and an index, at once. Files far below the path are left out. */
 static bool name_files(struct hub *hub, struct shapeproof_error *error)
 {
     struct shapeproof_remote *remote = hub->remote;

@@ -28,6 +28,7 @@ static struct sp_remote_file *find_remote_file(const struct far_folder *folder, 
     return sp_remote_find(remote, sp_arena_printf(&remote->arena, "%s%s", folder->below, name), error);
 }
 
+/* What struct sp_far asks for: fetches the beginnings of all shards side by side. */
 static bool expect_shards(struct sp_far *far, const struct sp_shard *shards, size_t count,
                           struct shapeproof_error *error)
 {
@@ -43,6 +44,7 @@ static bool expect_shards(struct sp_far *far, const struct sp_shard *shards, siz
     return ok;
 }
 
+/* Likewise: opens the file in the sparse cache, with a byte source that fetches what is missing when it is read. */
 static bool open_remote_file(struct sp_far *far, const char *name, struct sp_file *file, struct shapeproof_error *error)
 {
     const struct far_folder *folder = (const struct far_folder *)far;
@@ -59,7 +61,8 @@ static bool open_remote_file(struct sp_far *far, const char *name, struct sp_fil
     return true;
 }
 
-/* Runs the ordinary reading code over the sparse cache, which fetches what it looks at; what it finds is not kept. */
+/* Runs the ordinary reading code over the sparse cache, which fetches what it looks at; what it finds is not kept.
+ * Reads the file `name` of the folder `below`, or, when that is NULL, the folder. */
 static bool read_through(struct shapeproof_remote *remote, const char *below, const char *name,
                          struct shapeproof_error *error)
 {
@@ -84,7 +87,8 @@ bool sp_remote_read_folder(struct shapeproof_remote *remote, const char *folder,
     return read_through(remote, sp_arena_printf(&remote->arena, "%s%s", folder, slash), NULL, error);
 }
 
-/* The pieces of a model of GGUF are known by its name. */
+/* The name of one piece of a model of GGUF tells those of the others: makes an empty file for each, so that the reading
+ * code finds them. */
 static bool name_pieces(struct shapeproof_remote *remote, const char *name, struct shapeproof_error *error)
 {
     struct sp_shard_name piece;

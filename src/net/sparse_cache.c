@@ -99,6 +99,8 @@ void sp_sparse_cache_close(struct sp_sparse_cache *sparse)
     sp_sparse_cache_unlock(sparse);
 }
 
+/* Opens a file below the folder, and makes it and its folders where they are not there; `flags` are those of open, such
+ * as O_EXCL. Returns the descriptor, or -1. */
 static int create_file(int folder, const char *name, int flags)
 {
     char path[1100];
@@ -107,7 +109,7 @@ static int create_file(int folder, const char *name, int flags)
     return openat(folder, path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 }
 
-/* With the mark of a sparse cache beside it. */
+/* The same in the folder of the cached files, with the mark beside it that tells who reads data of its holes. */
 static int create_mirrored(const struct sp_sparse_cache *sparse, const char *name, int flags)
 {
     char mark[1200];

@@ -57,6 +57,7 @@ bool sp_cached_file_load(struct sp_cached_file *file, const struct sp_sparse_cac
 /* A new, empty sparse cache of a file. */
 bool sp_cached_file_make(struct sp_cached_file *file, const struct sp_sparse_cache *sparse, uint64_t size,
                          const char *etag, struct shapeproof_error *error);
+/* Writes bytes that were fetched, and notes that they are there. */
 bool sp_cached_file_put(struct sp_cached_file *file, uint64_t begin, const void *bytes, size_t length,
                         struct shapeproof_error *error);
 /* The part of `wanted` that is not there, without what is there at its ends; empty when all is. */

@@ -76,7 +76,8 @@ static void tell_progress(struct sp_client *client, const struct sp_work *work)
     if (client->options->progress) client->options->progress(client->options->context, &progress);
 }
 
-/* Until the child has closed its end of the pipe, which it does by dying. */
+/* Tells progress until the child has closed its end of the pipe `in`, which it does by ending. False when its time is
+ * over before. */
 static bool watch_child(struct sp_client *client, const struct sp_work *work, int in)
 {
     struct pollfd ready = {.fd = in, .events = POLLIN};
@@ -89,6 +90,7 @@ static bool watch_child(struct sp_client *client, const struct sp_work *work, in
     }
 }
 
+/* Whether the child ended well, by its status as waitpid has it; otherwise an error that says how it ended. */
 static bool judge_status(int status, struct shapeproof_error *error)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
