@@ -157,11 +157,11 @@ static bool limit_cache(hid_t access)
     return H5Pset_mdc_config(access, &config) >= 0;
 }
 
-bool sp_h5_source_cache(hid_t file, bool large)
+bool sp_h5_source_cache(hid_t file, enum sp_h5_cache cache)
 {
     H5AC_cache_config_t config = {.version = H5AC__CURR_CACHE_CONFIG_VERSION};
     if (H5Fget_mdc_config(file, &config) < 0) return false;
-    fix_cache(&config, large ? LARGE_CACHE_BYTES : CACHE_BYTES);
+    fix_cache(&config, cache == SP_H5_LARGE_CACHE ? LARGE_CACHE_BYTES : CACHE_BYTES);
     return H5Fset_mdc_config(file, &config) >= 0;
 }
 

@@ -26,9 +26,11 @@ struct sp_h5_source {
 
 /* Bytes of the file, counted against the budget; false past its end, or when they cannot be read. */
 bool sp_h5_source_read(struct sp_h5_source *source, uint64_t at, void *into, size_t length);
-/* Makes the cache of metadata large, or small again. The links of a large group are read in no order, so that all that
- * holds them has to stay; the objects behind them are looked at once each. */
-bool sp_h5_source_cache(hid_t file, bool large);
+enum sp_h5_cache { SP_H5_SMALL_CACHE, SP_H5_LARGE_CACHE };
+
+/* Sets the size of the cache of metadata. The links of a large group are read in no order, so that all that holds them
+ * has to stay; the objects behind them are looked at once each, for which a small one does. False when HDF5 fails. */
+bool sp_h5_source_cache(hid_t file, enum sp_h5_cache cache);
 /* The file, opened read-only; negative with the reason on HDF5's error stack. */
 hid_t sp_h5_source_open(struct sp_h5_source *source);
 

@@ -239,9 +239,9 @@ static bool read_links(struct walk *walk, hid_t group)
     H5G_info_t info;
     if (H5Gget_info(group, &info) < 0) return false;
     const bool large = info.nlinks > LARGE_GROUP;
-    if (large && !sp_h5_source_cache(walk->file, true)) return false;
+    if (large && !sp_h5_source_cache(walk->file, SP_H5_LARGE_CACHE)) return false;
     if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, on_link, walk) < 0) return false;
-    return !large || sp_h5_source_cache(walk->file, false);
+    return !large || sp_h5_source_cache(walk->file, SP_H5_SMALL_CACHE);
 }
 
 static bool visit_group(struct walk *walk, hid_t group, const struct place *place)
