@@ -124,8 +124,11 @@ static bool is_gguf_text(const struct sp_text *string)
     return sp_utf8_check(string->data, string->length) == string->length && strlen(string->data) == string->length;
 }
 
-/* A string that stands alone is its value as it is; in a list it has quotes. */
-static void put_string(struct metadata_reader *reader, bool quoted)
+enum quoting { BARE, QUOTED };
+
+/* Reads a string and appends it to the value: BARE where it is the whole value, QUOTED as JSON has it in a list. One
+ * that is long, or no UTF-8 text, is described instead: "70 bytes that are no text". */
+static void put_string(struct metadata_reader *reader, enum quoting quoting)
 {
     const uint64_t length = sp_gguf_count(reader->stream);
     if (length > MAX_VALUE) {
@@ -135,7 +138,7 @@ static void put_string(struct metadata_reader *reader, bool quoted)
     }
     sp_gguf_bytes(reader->stream, length, &reader->string);
     if (!is_gguf_text(&reader->string)) sp_text_printf(&reader->value, "%" PRIu64 " bytes that are no text", length);
-    else if (quoted) sp_text_json(&reader->value, reader->string.data);
+    else if (quoting == QUOTED) sp_text_json(&reader->value, reader->string.data);
     else sp_text_append(&reader->value, reader->string.data, reader->string.length);
 }
 
@@ -151,8 +154,8 @@ static bool is_known_kind(struct metadata_reader *reader, uint64_t kind)
 }
 
 struct list {
-    enum kind kind;
-    uint64_t left;
+    enum kind kind; /* of its items */
+    uint64_t left;  /* items that are still to be read */
 };
 
 /* Reads what stands in front of the items of a list. */
@@ -201,6 +204,7 @@ static bool skip_lists(struct metadata_reader *reader, struct list outer)
     return reader->stream->ok;
 }
 
+/* Reads a list and appends it to the value: "[1, 2]", or, when it is long or has lists in it, "32000 strings". */
 static void put_gguf_list(struct metadata_reader *reader)
 {
     struct list list;
@@ -213,7 +217,7 @@ static void put_gguf_list(struct metadata_reader *reader)
     sp_text_puts(&reader->value, "[");
     for (uint64_t i = 0; i < list.left && reader->stream->ok; i++) {
         if (i) sp_text_puts(&reader->value, ", ");
-        if (list.kind == STRING) put_string(reader, true);
+        if (list.kind == STRING) put_string(reader, QUOTED);
         else put_gguf_number(reader, list.kind);
     }
     sp_text_puts(&reader->value, "]");
@@ -245,7 +249,7 @@ static bool read_pair(struct metadata_reader *reader)
     if (!is_known_kind(reader, kind)) return false;
     reader->value.length = 0;
     reader->integral = false;
-    if (kind == STRING) put_string(reader, false);
+    if (kind == STRING) put_string(reader, BARE);
     else if (kind == ARRAY) put_gguf_list(reader);
     else put_gguf_number(reader, (enum kind)kind);
     return reader->stream->ok;

@@ -137,11 +137,14 @@ static bool take_pickle_number(struct machine *m, unsigned bytes, uint64_t *numb
     return true;
 }
 
-static bool take_pickle_bytes(struct machine *m, unsigned prefix, bool is_signed, struct operand *operand)
+enum signedness { UNSIGNED, SIGNED };
+
+/* Takes bytes behind their length, which has `prefix` bytes. A signed length must not be negative. */
+static bool take_pickle_bytes(struct machine *m, unsigned prefix, enum signedness signedness, struct operand *operand)
 {
     uint64_t length;
     if (!take_pickle_number(m, prefix, &length)) return false;
-    if (is_signed && length > INT32_MAX) return bad_pickle(m, "negative length");
+    if (signedness == SIGNED && length > INT32_MAX) return bad_pickle(m, "negative length");
     if (length > sp_cursor_left(&m->in)) return ends_early(m, length);
     operand->text = (const char *)sp_cursor_take(&m->in, length);
     operand->length = (size_t)length;
@@ -173,13 +176,13 @@ static bool take_operand(struct machine *m, enum form form, struct operand *oper
         return take_line(m, &operand->text, &operand->length) &&
                take_line(m, &operand->second, &operand->second_length);
     case S1:
-        return take_pickle_bytes(m, 1, false, operand);
+        return take_pickle_bytes(m, 1, UNSIGNED, operand);
     case S4:
-        return take_pickle_bytes(m, 4, false, operand);
+        return take_pickle_bytes(m, 4, UNSIGNED, operand);
     case S8:
-        return take_pickle_bytes(m, 8, false, operand);
+        return take_pickle_bytes(m, 8, UNSIGNED, operand);
     case T4:
-        return take_pickle_bytes(m, 4, true, operand);
+        return take_pickle_bytes(m, 4, SIGNED, operand);
     }
     return false;
 }
