@@ -35,6 +35,8 @@ static bool unrecognised(const struct sp_zip *zip, struct shapeproof_error *erro
                    "a zip archive with a pickle outside of a folder, not a file of torch.save ('%s')", pickle);
 }
 
+/* Which format the archive is, in this order: a file of torch.save or TorchScript, .keras, torch.package, torch.export
+ * or an old TorchScript, .npz, any archive with checkpoints in it. */
 static bool index_archive(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
                           struct shapeproof_error *error)
 {

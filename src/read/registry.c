@@ -151,6 +151,7 @@ static bool describe_text(const struct sp_probe *probe, struct shapeproof_error 
 
 /* ---- all together ---- */
 
+/* Fills the error. `hint` may be NULL. Returns true, the result of is_lookalike. */
 static bool refuse_as(struct shapeproof_error *error, const char *what, const char *hint)
 {
     sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED, "this is %s", what);
@@ -200,6 +201,7 @@ static bool unrecognised_file(const struct sp_probe *probe, struct shapeproof_er
                    "not a checkpoint in any format that is read here");
 }
 
+/* The reader that is surest of the file, or NULL, and how sure it is. */
 static const struct sp_reader *surest(const struct sp_probe *probe, unsigned *bits)
 {
     const struct sp_reader *best = NULL;
@@ -213,20 +215,23 @@ static const struct sp_reader *surest(const struct sp_probe *probe, unsigned *bi
     return best;
 }
 
+/* The readers look at the head of the file. When none knows it, or one does by the name alone, they may look further
+ * into the file. A reader that knows the name alone does not get a file that its bytes show to be something else. */
 const struct sp_reader *sp_reader_for(const struct sp_file *file, struct shapeproof_error *error)
 {
+    enum { BY_NAME = 1 }; /* bits: see struct sp_reader */
     unsigned char head[SP_PROBE_BYTES];
     const size_t length = file->size < sizeof head ? (size_t)file->size : sizeof head;
     unsigned bits;
     if (!sp_file_read(file, 0, head, length, error)) return NULL;
-    struct sp_probe probe = {file, head, length, false};
+    struct sp_probe probe = {.file = file, .head = head, .head_length = length};
     const struct sp_reader *best = surest(&probe, &bits);
-    if (bits <= 1) {
+    if (bits <= BY_NAME) {
         probe.deep = true;
         best = surest(&probe, &bits);
     }
     struct shapeproof_error ignored = {0};
-    if (bits == 1 && is_lookalike(&probe, &ignored)) best = NULL; /* a name is no proof: git-lfs pointers keep it */
+    if (bits == BY_NAME && is_lookalike(&probe, &ignored)) best = NULL; /* git-lfs pointers keep the name */
     if (!best) unrecognised_file(&probe, error);
     return best;
 }
