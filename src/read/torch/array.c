@@ -50,6 +50,7 @@ static bool name_class(const struct sp_pickle_value *class, struct array_dtype *
     return name && sp_torch_dtype_word(strrchr(name, '.') + 1, &found->dtype);
 }
 
+/* The dtype of an array. False for a value that is no dtype of NumPy; one that has no common name keeps its own. */
 static bool read_array_dtype(struct sp_torch *torch, const struct sp_pickle_value *value, struct array_dtype *found)
 {
     const struct sp_pickle_value *word = sp_pickle_arg(value, 0);

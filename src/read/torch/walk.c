@@ -47,6 +47,7 @@ enum part_kind {
     ALONE       /* one value that adds nothing to the name */
 };
 
+/* A part of what a container holds, which is visited item by item. */
 struct part {
     enum part_kind kind;
     struct sp_pickle_value *value;
@@ -54,15 +55,19 @@ struct part {
     bool aside;                         /* no part of a state dict */
 };
 
+/* A container that is being walked. */
 struct frame {
     struct sp_pickle_value *node;
     struct part parts[MAX_PARTS];
-    size_t part_count, part, next; /* the next item of that part */
-    size_t index;                  /* of the child being visited, and its key unless it has none */
-    const struct sp_pickle_value *key;
-    size_t listed_before;
-    unsigned nesting;              /* streams within streams */
-    bool is_module, aside, opaque; /* opaque: what is below is counted, not listed */
+    size_t part_count;
+    size_t part, next;                 /* the part that is being visited, and its next item */
+    size_t index;                      /* of the child being visited, */
+    const struct sp_pickle_value *key; /* and its key, or NULL */
+    size_t listed_before;              /* tensors that were listed before it was entered */
+    unsigned nesting;                  /* streams within streams */
+    bool is_module;                    /* a pickled module, whose attributes are no keys */
+    bool aside;                        /* what is below is no part of the model */
+    bool opaque;                       /* what is below is packed: it is named in a warning, not listed */
 };
 
 /* A tensor that was found aside of the model. */
@@ -389,8 +394,9 @@ static bool is_optimizer_state(const struct walk *w)
     return w->depth > 1 && sp_torch_is_state_key(w->stack[0].key) && !w->stack[0].is_module;
 }
 
-/* One that cannot be read or named is no reason to refuse the others. Its name is the way to it, as far as that can be
- * spelt. */
+/* Notes a tensor or an object as unread, since it is no reason to refuse the others. `what` it is goes in front of its
+ * name in the message; NULL: the error is about the name itself. Its name is the way to it, as far as that can be
+ * spelt. False when there are too many. */
 static bool pass_over(struct walk *w, const char *what)
 {
     const struct shapeproof_error why = *w->error;

@@ -73,6 +73,7 @@ void sp_torch_zip_claim(const struct sp_torch *torch)
     free(of);
 }
 
+/* The bytes of a record, to be freed; NULL with an error. Bytes that do not match their CRC are a warning. */
 static char *read_record(struct sp_zip *zip, size_t index, size_t *length, struct shapeproof_inventory *inventory,
                          struct shapeproof_error *error)
 {
