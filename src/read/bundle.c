@@ -33,8 +33,8 @@ struct bundle {
     struct shapeproof_inventory *inventory;
     struct sp_zip *zip; /* NULL: a tar archive */
     const struct sp_tar *tar;
-    bool several; /* checkpoints */
-    size_t read;
+    bool several;                  /* more than one member has the name of a checkpoint */
+    size_t read;                   /* members that were read as checkpoints */
     uint64_t inflated;             /* bytes so far */
     struct shapeproof_error first; /* why the first that cannot be read cannot */
 };
@@ -56,6 +56,7 @@ static const char *name_of_member(const struct bundle *b, size_t index)
     return b->zip ? sp_zip_entry(b->zip, index)->name : b->tar->members.items[index].name;
 }
 
+/* Whether the member is compressed or encrypted, so that it cannot be read where it lies. */
 static bool is_inflated(const struct bundle *b, size_t index)
 {
     const struct sp_zip_entry *entry = b->zip ? sp_zip_entry(b->zip, index) : NULL;
@@ -113,6 +114,7 @@ static bool open_bundled(struct bundle *b, size_t index, struct sp_file *inner, 
     return true;
 }
 
+/* Reads one member as a checkpoint; its tensors get its name as a prefix where there are several. */
 static bool index_bundled(struct bundle *b, size_t index, struct shapeproof_error *error)
 {
     const char *name = name_of_member(b, index);
@@ -127,6 +129,7 @@ static bool index_bundled(struct bundle *b, size_t index, struct shapeproof_erro
     return ok;
 }
 
+/* The same, but a member that cannot be read is a warning, and the first reason is kept. */
 static void try_bundled(struct bundle *b, size_t index)
 {
     const char *name = name_of_member(b, index);

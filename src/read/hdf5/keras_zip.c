@@ -136,7 +136,7 @@ static bool index_deflated(struct sp_zip *zip, size_t index, size_t part, uint32
     return ok;
 }
 
-/* `part`: which of several shards it is. */
+/* Reads the HDF5 file that the member is. `part`: which of several shards it is, from 0. */
 static bool index_weights(struct sp_zip *zip, size_t index, size_t part, const struct sp_file *file,
                           uint32_t file_index, struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
@@ -154,7 +154,7 @@ static bool index_weights(struct sp_zip *zip, size_t index, size_t part, const s
 /* ---- weights in shards ---- */
 
 struct zipped_shards {
-    struct sp_map names;
+    struct sp_map names; /* name of a shard -> its number in `list` */
     const char **list;
 };
 

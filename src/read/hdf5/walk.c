@@ -138,6 +138,8 @@ static bool hdf5_failed(struct walk *walk, const struct place *place)
 
 /* ---- links ---- */
 
+/* Puts the object that a hard link leads to on the stack, with its path. False, and the walk has failed, when there are
+ * too many bytes of paths. */
 static bool push_object(struct walk *walk, const char *name, uint64_t address)
 {
     const char *parent = walk->here.path;
@@ -233,6 +235,7 @@ static bool send_attributes(struct walk *walk, hid_t group)
     return sp_h5_send_names(wire, group, path, "layer_names") && sp_h5_send_names(wire, group, path, "weight_names");
 }
 
+/* Puts the members of a group on the stack (on_link). False when HDF5 fails. */
 static bool read_links(struct walk *walk, hid_t group)
 {
     enum { LARGE_GROUP = 1000 };

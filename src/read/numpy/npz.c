@@ -32,7 +32,7 @@ static bool index_member(struct sp_zip *zip, size_t index, const char *name, uin
     const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
     char fixed[SP_NPY_FIXED];
     struct sp_npy npy;
-    uint64_t begin = 0;
+    uint64_t begin = 0; /* of the member in the file; 0 for one that is deflated, whose data have no place there */
     size_t have = entry->size < sizeof fixed ? (size_t)entry->size : sizeof fixed;
     if (!sp_zip_read_head(zip, index, fixed, have, error)) return false;
     const size_t length = sp_npy_header_size(fixed, have, error);
