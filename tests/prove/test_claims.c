@@ -244,6 +244,13 @@ static void proved_by_cases(void **state)
     expect(TABLE "claim (n - k*(n // k))*[n >= k*(n // k)] = 0\n", SHAPEPROOF_REFUTED, NULL);
     expect(TABLE "claim (n + k*(n // (0-k)))*[0 >= n + k*(n // (0-k))] = 0\n", SHAPEPROOF_REFUTED, NULL);
     expect(TABLE "claim (n - k*(n // k))*[n <= k*(n // k)] = 0\n", SHAPEPROOF_PROVED, NULL);
+    /* fractions are compared exactly: these differ by 5e-19 */
+    expect(TABLE "claim [(10^9+7)/(10^9+9) == (10^9+6)/(10^9+8)] = 0\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [(10^9+7)/(10^9+9) != (10^9+6)/(10^9+8)] = 1\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [(2^60+1)/2^60 in [1, 2]] = 0\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [n/3 == n/3] = 1 when n = 1\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim max((10^9+7)/(10^9+9), (10^9+6)/(10^9+8)) = (10^9+7)/(10^9+9)\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim min(1/3, 1/7) = 1/7\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim min(n, m) + max(n, m) = n + m\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim min(n, m)*max(n, m) = n*m\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim (n < m ? n : m) = min(n, m)\n", SHAPEPROOF_PROVED, NULL);

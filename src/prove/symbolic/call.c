@@ -324,8 +324,14 @@ bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operat
 {
     struct shapeproof_value *values = sp_arena_array(&symbolic->algebra.arena, count, sizeof *values), result;
     const char *problem = NULL;
-    bool known = true;
-    for (size_t i = 0; i < count; i++) known = sp_sym_literal(args[i], &values[i]) && known;
+    bool known = true, are_numbers = count > 1;
+    for (size_t i = 0; i < count; i++) {
+        known = sp_sym_literal(args[i], &values[i]) && known;
+        are_numbers = are_numbers && args[i].kind == SP_SYM_NUMBER;
+    }
+    /* exactly: as literals, fractions would be rounded */
+    if (are_numbers && (is_named_function(operation, "min") || is_named_function(operation, "max")))
+        return symbolic_extreme(symbolic, operation, args, count, out);
     result = values[0];
     if (known && sp_function_apply(operation->function, &symbolic->algebra.arena, values, count, &result, &problem)) {
         *out = sp_sym_of_value(symbolic, result);

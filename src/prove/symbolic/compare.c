@@ -87,6 +87,9 @@ static const struct sp_poly *decide_by_cases(struct sp_symbolic *symbolic, const
 const struct sp_poly *sp_sym_less(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
+    struct sp_rational x, y;
+    if (sp_poly_is_constant(a, &x) && sp_poly_is_constant(b, &y)) /* whose difference may not fit in 64 bits */
+        return sp_poly_int(algebra, sp_rational_compare(x, y) < 0);
     const struct sp_poly *gap = sp_poly_sub(algebra, b, a);
     if (algebra->failed) return gap;
     const struct sp_poly *decided = decide_gap(symbolic, gap, SP_OP_LT, 0);
@@ -97,6 +100,9 @@ const struct sp_poly *sp_sym_less(struct sp_symbolic *symbolic, const struct sp_
 static const struct sp_poly *same_number(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
+    struct sp_rational x, y;
+    if (sp_poly_is_constant(a, &x) && sp_poly_is_constant(b, &y))
+        return sp_poly_int(algebra, sp_rational_compare(x, y) == 0);
     const struct sp_poly *gap = sp_poly_sub(algebra, a, b);
     if (algebra->failed) return gap;
     const struct sp_poly *decided = decide_gap(symbolic, gap, SP_OP_EQ, 0);
@@ -128,7 +134,8 @@ struct sp_sym sp_sym_equal(struct sp_symbolic *symbolic, const struct sp_sym *ar
 {
     const struct sp_operation operation = {.kind = SP_DO_BINARY, .op = SP_OP_EQ};
     struct shapeproof_value left, right;
-    if (sp_sym_literal(args[0], &left) && sp_sym_literal(args[1], &right))
+    const bool are_exact = args[0].kind == SP_SYM_NUMBER && args[1].kind == SP_SYM_NUMBER; /* as literals, rounded */
+    if (!are_exact && sp_sym_literal(args[0], &left) && sp_sym_literal(args[1], &right))
         return sp_sym_of_truth(symbolic, sp_values_equal(left, right));
     if (args[0].kind == SP_SYM_CONDITION && args[1].kind == SP_SYM_CONDITION)
         return sp_sym_of_condition(same_truth(symbolic, args[0].poly, args[1].poly));
@@ -249,7 +256,11 @@ bool sp_sym_member(struct sp_symbolic *symbolic, const struct sp_operation *oper
         *out = sp_sym_of_condition(found);
     } else if (list.kind == SP_SYM_VALUE && (list.value.count == 0 || sp_sym_literal(args[0], &item))) {
         bool found = false;
-        for (size_t i = 0; i < list.value.count; i++) found = found || sp_values_equal(item, list.value.items[i]);
+        struct sp_rational is_equal;
+        for (size_t i = 0; i < list.value.count && !found; i++) {
+            const struct sp_sym pair[] = {args[0], sp_sym_of_value(symbolic, list.value.items[i])};
+            found = sp_poly_is_constant(sp_sym_equal(symbolic, pair).poly, &is_equal) && is_equal.num != 0;
+        }
         *out = sp_sym_of_truth(symbolic, found);
     } else if (args[0].kind == SP_SYM_NUMBER && is_short_list_of_numbers(list)) {
         *out = sp_sym_of_condition(is_one_of_numbers(symbolic, args[0], list));
