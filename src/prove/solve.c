@@ -153,14 +153,15 @@ static bool branches_next(struct sp_branches *branches, struct sp_branch *out)
 /* ---- solve ---- */
 
 enum {
-    MAX_RANGES = 16,         /* answers for one unknown in one case */
-    MAX_CONDITIONS = 8,      /* conditions that are tried both ways: 2^8 cases */
-    MAX_BRANCHINGS = 2,      /* floors, minima and maxima that are split into cases within one another */
-    MAX_SCANNED = 1024,      /* values: 1 to this are tried one by one, and a range of no more of them */
-    AROUND = 8,              /* values that are tried beyond each end of a range: a division that rounds makes steps */
-    MAX_ITEMS = 64,          /* items of one list that are tried */
-    MAX_TENSORS = 50 * 1000, /* of a prediction with a value that is tried: a few hundredths of a second */
-    FLAG_PLAUSIBILITY = 5    /* a flag that gives the total exactly is what a reader looks for first */
+    MAX_RANGES = 16,    /* answers for one unknown in one case */
+    MAX_CONDITIONS = 8, /* conditions that are tried both ways: 2^8 cases */
+    MAX_BRANCHINGS = 2, /* floors, minima and maxima that are split into cases within one another */
+    MAX_SCANNED = 1024, /* values: 1 to this are tried one by one, and a range of no more of them */
+    AROUND = 8,         /* values that are tried beyond each end of a range: a division that rounds makes steps */
+    MAX_SCANNED_TENSORS = 1 << 19, /* in all predictions of one such scan: about half a second */
+    MAX_ITEMS = 64,                /* items of one list that are tried */
+    MAX_TENSORS = 50 * 1000,       /* of a prediction with a value that is tried: a few hundredths of a second */
+    FLAG_PLAUSIBILITY = 5          /* a flag that gives the total exactly is what a reader looks for first */
 };
 
 struct shapeproof_solutions {
@@ -170,6 +171,7 @@ struct shapeproof_solutions {
     bool rounded;      /* several totals are wanted: those that round to the figure, or lie within per cents of it */
     bool as_given;     /* the configuration gives a wanted total without any change */
     double within;     /* per cent */
+    size_t tensors;    /* of the table as it is configured; 0 where it cannot be predicted */
     struct shapeproof_solution *items; /* heap */
     size_t count, capacity;
     const char **skipped; /* heap; the keys that could not be solved for */
@@ -458,7 +460,7 @@ static bool solve_sides(struct shapeproof_solutions *solutions, struct sp_count 
             sp_values_add(&values, other, sp_poly_int(&count->symbolic.algebra, pair.items[!side].integer));
         const struct sp_poly *own = sp_reduce(count, poly, &values);
         sp_values_free(&values);
-        if (atom == SIZE_MAX || !own) continue;
+        if (atom == SIZE_MAX || !own) return false; /* it may be a list of two items, not a pair */
         const struct unknown unknown = {count, atom, sp_arena_printf(&solutions->arena, "%s[%zu]", key, side),
                                         pair.items[side]};
         good = solve_cases(solutions, &unknown, wanted, own, own, 0) && good;
@@ -593,8 +595,25 @@ static bool holds_with(const struct varied *varied, int64_t value)
     return count_with(varied, sp_value_int(value), &count) && sp_solve_is_wanted(varied->question, count);
 }
 
+/* The end of a run that holds at `last`, the largest value tried: INT64_MAX where it holds at every doubling beyond,
+ * else found by bisection between the last doubling that holds and the first that does not. */
+static int64_t end_of_run(const struct varied *varied, int64_t last)
+{
+    int64_t low = last, high = last;
+    while (high <= INT64_C(1) << 40 && holds_with(varied, high)) {
+        low = high;
+        high *= 2;
+    }
+    if (high > INT64_C(1) << 40) return INT64_MAX;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        *(holds_with(varied, middle) ? &low : &high) = middle;
+    }
+    return low;
+}
+
 /* Adds each run of consecutive values between `first` and `last`, both tried, that give the total, but the one that is
- * only the value of now. */
+ * only the value of now. A run that is not over at `last` is followed to its end. */
 static void add_runs(struct shapeproof_solutions *solutions, const struct varied *varied,
                      const struct sp_symbol_info *symbol, struct shapeproof_value now, int64_t first, int64_t last)
 {
@@ -603,7 +622,7 @@ static void add_runs(struct shapeproof_solutions *solutions, const struct varied
         const bool holds = value <= last && holds_with(varied, value);
         if (holds && !start) start = value;
         if (holds || !start) continue;
-        const struct sp_range run = {start, value - 1};
+        const struct sp_range run = {start, value > last ? end_of_run(varied, last) : value - 1};
         const bool only_now = now.type == SHAPEPROOF_VALUE_INT && run.first == now.integer && run.last == now.integer;
         if (!only_now && !is_known_range(solutions, symbol->key, run)) add_solution(solutions, symbol, now, run);
         start = 0;
@@ -623,7 +642,7 @@ static int64_t first_reaching(const struct varied *varied, uint64_t bound, int64
     return high;
 }
 
-/* How the count behaves as the value grows. */
+/* How the count behaves at 1, 2, 4, ... It may behave otherwise in between. */
 enum trend { CONSTANT, GROWING, NEITHER };
 
 /* Tries 1, 2, 4, ... until the count exceeds what is wanted: GROWING, and `above` is that value. NEITHER when the count
@@ -641,30 +660,37 @@ static enum trend trend_of(const struct varied *varied, int64_t *above)
     return before == first ? CONSTANT : NEITHER;
 }
 
-/* Adds the values that give a wanted count. Where the count grows with the value, both ends of the range are found by
- * bisection. A division that rounds makes it grow in steps, and lets it fall now and then: in a range of at most
- * MAX_SCANNED values each is tried, and some around the ends; of a longer one only the ends are checked. Where the
- * count does not grow, 1 to MAX_SCANNED are tried. False when that may have missed a solution. */
+/* Finds both ends of the range of values that give a wanted count, where the count grows up to `above`, by bisection. A
+ * division that rounds makes it grow in steps, and lets it fall now and then: in a range of at most MAX_SCANNED values
+ * each is tried, and some around the ends; of a longer one only the ends are checked. False when a value on the way
+ * cannot be predicted. */
+static bool bisect_values(struct shapeproof_solutions *solutions, const struct varied *varied,
+                          const struct sp_symbol_info *symbol, struct shapeproof_value now, int64_t above)
+{
+    const int64_t first = first_reaching(varied, (uint64_t)varied->question->wanted.least, 0, above);
+    const int64_t end = first_reaching(varied, (uint64_t)varied->question->wanted.most + 1, 0, above);
+    if (!first || !end) return false;
+    if (end - first <= MAX_SCANNED)
+        add_runs(solutions, varied, symbol, now, first > AROUND ? first - AROUND : 1, end + AROUND);
+    else if (!is_known_range(solutions, symbol->key, (struct sp_range){first, end - 1}) && holds_with(varied, first) &&
+             holds_with(varied, end - 1))
+        add_solution(solutions, symbol, now, (struct sp_range){first, end - 1});
+    return true;
+}
+
+/* Adds the values that give a wanted count: by bisection where the count grows, and of 1 to MAX_SCANNED, or fewer where
+ * the table has many tensors, each that does. False when that may have missed a solution, and found none. */
 static bool search_values(struct shapeproof_solutions *solutions, const struct varied *varied,
                           const struct sp_symbol_info *symbol, struct shapeproof_value now)
 {
     int64_t above;
     const size_t before = solutions->count;
     const enum trend trend = trend_of(varied, &above);
-    if (trend == CONSTANT) return true;
-    if (trend == GROWING) {
-        const int64_t first = first_reaching(varied, (uint64_t)varied->question->wanted.least, 0, above);
-        const int64_t end = first_reaching(varied, (uint64_t)varied->question->wanted.most + 1, 0, above);
-        if (!first || !end) return false; /* a value on the way cannot be predicted */
-        if (end - first <= MAX_SCANNED)
-            add_runs(solutions, varied, symbol, now, first > AROUND ? first - AROUND : 1, end + AROUND);
-        else if (!is_known_range(solutions, symbol->key, (struct sp_range){first, end - 1}) &&
-                 holds_with(varied, first) && holds_with(varied, end - 1))
-            add_solution(solutions, symbol, now, (struct sp_range){first, end - 1});
-        return true;
-    }
-    add_runs(solutions, varied, symbol, now, 1, MAX_SCANNED);
-    return solutions->count > before;
+    const size_t affordable = MAX_SCANNED_TENSORS / (solutions->tensors + 1);
+    const int64_t most = trend == NEITHER || affordable > MAX_SCANNED ? MAX_SCANNED : (int64_t)affordable;
+    const bool is_bisected = trend == GROWING && bisect_values(solutions, varied, symbol, now, above);
+    add_runs(solutions, varied, symbol, now, 1, most);
+    return is_bisected || solutions->count > before;
 }
 
 /* A flag that, inverted, gives the total, and does not as it is. */
@@ -782,6 +808,7 @@ static bool predict_and_solve(struct shapeproof_solutions *solutions, const stru
                            &(struct shapeproof_predict_options){.table = question->table->name}, error);
     if (prediction) {
         solutions->as_given = sp_solve_is_wanted(question, count_asked(question, prediction));
+        solutions->tensors = shapeproof_prediction_count(prediction);
         solve_all(solutions, question, prediction);
     }
     shapeproof_prediction_free(prediction);

@@ -10,7 +10,8 @@
 #include "report/table.h"
 #include "shapeproof/report.h"
 
-/* "value" of an exact total; "first" and "last" of a rounded one, which several values give. */
+/* "value" of an exact total, the first value where a range gives it, whose "last" is null when it has no end; "first"
+ * and "last" of a rounded one, without "last" when there is no end. */
 static void json_solution(struct sp_writer *json, const struct shapeproof_solution *solution, bool rounded)
 {
     sp_write_open_line(json, '{');
@@ -19,8 +20,12 @@ static void json_solution(struct sp_writer *json, const struct shapeproof_soluti
     const bool flag = solution->configured.type == SHAPEPROOF_VALUE_BOOL;
     if (flag) sp_write_key_bool(json, "value", solution->value != 0);
     else sp_write_key_number(json, rounded ? "first" : "value", (uint64_t)solution->value);
-    if (!flag && (rounded || solution->last != solution->value) && solution->last != INT64_MAX)
-        sp_write_key_number(json, "last", (uint64_t)solution->last);
+    const bool is_range = !flag && (rounded || solution->last != solution->value);
+    if (is_range && solution->last != INT64_MAX) sp_write_key_number(json, "last", (uint64_t)solution->last);
+    else if (is_range && !rounded) {
+        sp_write_key(json, "last");
+        sp_write_raw(json, "null");
+    }
     char *configured = shapeproof_value_text(solution->configured);
     if (flag || solution->configured.type == SHAPEPROOF_VALUE_INT) sp_write_key_string(json, "configured", configured);
     free(configured);
